@@ -1,0 +1,70 @@
+import { codes, type ErrorCode } from "./codes.ts";
+import type { Surface } from "./row.ts";
+
+export interface HarrierErrorDetails {
+  readonly info?: Record<string, unknown> | undefined;
+  readonly parameters?: string[] | undefined;
+  readonly headers?: Record<string, string> | undefined;
+  readonly cause?: unknown;
+}
+
+/** The only error that use cases throw; its code decides every face it has outside. */
+export class HarrierError extends Error {
+  readonly code: ErrorCode;
+  readonly info?: Record<string, unknown>;
+  readonly parameters?: string[];
+  /** Response headers that belong to the error, e.g. `Content-Range` of a 416. */
+  readonly headers?: Record<string, string>;
+
+  constructor(code: ErrorCode, message?: string, details: HarrierErrorDetails = {}) {
+    super(message ?? codes[code].message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = "HarrierError";
+    this.code = code;
+    if (details.info !== undefined) this.info = details.info;
+    if (details.parameters !== undefined) this.parameters = details.parameters;
+    if (details.headers !== undefined) this.headers = details.headers;
+  }
+}
+
+/** Body of an error answer (spec 000 §2.5: `parameters`; spec 001 §2.5: `info`; both only when not empty). */
+export interface ErrorBody {
+  exceptionClass?: string;
+  errorCode?: string;
+  message: string;
+  parameters?: string[];
+  info?: Record<string, unknown>;
+}
+
+/** HTTP status of an error on one surface. */
+export function httpStatus(code: ErrorCode, surface: Surface): number {
+  return codes[code].status[surface];
+}
+
+/** Body of an error answer, or undefined where the interface answers the bare status (contract device.md §10.1). */
+export function errorBody(error: HarrierError): ErrorBody | undefined {
+  const row = codes[error.code];
+  if (row.emptyBody) return undefined;
+  const body: ErrorBody = { message: error.message };
+  if (row.exceptionClass !== "") body.exceptionClass = row.exceptionClass;
+  if (row.hawkbit !== "") body.errorCode = row.hawkbit;
+  if (error.parameters !== undefined && error.parameters.length > 0) body.parameters = error.parameters;
+  if (error.info !== undefined && Object.keys(error.info).length > 0) body.info = error.info;
+  return body;
+}
+
+/** An unknown id or key, in the words and with the `info` that clients know (contract device.md §10.1). */
+export function entityNotFound(type: string, id: unknown): HarrierError {
+  return new HarrierError("entityNotFound", `${type} with given identifier {${shown(id)}} does not exist.`, {
+    info: { type, entityId: id },
+  });
+}
+
+/** Any thrown value as a HarrierError; the text of a foreign error stays in `cause` and never reaches a client. */
+export function toHarrierError(thrown: unknown): HarrierError {
+  if (thrown instanceof HarrierError) return thrown;
+  return new HarrierError("internal", undefined, { cause: thrown });
+}
+
+function shown(id: unknown): string {
+  return Array.isArray(id) ? id.join(", ") : String(id);
+}

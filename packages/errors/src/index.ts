@@ -1,0 +1,11 @@
+export { codes, type ErrorCode, isErrorCode } from "./codes.ts";
+export {
+  type ErrorBody,
+  entityNotFound,
+  errorBody,
+  HarrierError,
+  type HarrierErrorDetails,
+  httpStatus,
+  toHarrierError,
+} from "./harrier-error.ts";
+export { type ErrorRow, grpcStatus, type StatusBySurface, type Surface } from "./row.ts";
