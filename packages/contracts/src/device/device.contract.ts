@@ -1,0 +1,123 @@
+import { z } from "zod";
+import { queryInt } from "../paging.ts";
+import { deviceOk, route } from "../route.ts";
+import { hasNoNul, lookedUpText, pathId } from "../values.ts";
+import { cancelView, deploymentView, deviceArtifactView, pollView } from "./answers.ts";
+import { configDataBody, feedbackBody } from "./feedback.ts";
+
+const target = { tenant: lookedUpText, controllerId: lookedUpText };
+
+/** A poll creates its target, so here the id must be one that can be stored; elsewhere an impossible id is just unknown. */
+const registering = z.object({
+  tenant: lookedUpText,
+  controllerId: z
+    .string()
+    .min(1)
+    .max(256)
+    .refine((id) => hasNoNul(id) && !/\s/.test(id), "must not contain white space"),
+});
+
+const ofTarget = z.object(target);
+const ofAction = z.object({ ...target, actionId: pathId });
+const ofModule = z.object({ ...target, softwareModuleId: pathId });
+const base = "/:tenant/controller/v1/:controllerId";
+
+const actionHistory = queryInt(0);
+const deploymentQuery = z.object({ actionHistory, c: queryInt(-1) });
+const installedQuery = z.object({ actionHistory });
+
+const resource = { service: "controller", interface: "device", success: deviceOk, permission: [], credential: "device" } as const;
+
+/** spec 000 §4, the resources of a device. */
+export const device = {
+  poll: route({
+    ...resource,
+    id: "device.poll",
+    method: "GET",
+    path: base,
+    params: registering,
+    response: pollView,
+    errors: ["constraintViolation", "quotaTooManyEntries"],
+    summary: "Ask for open work; registers an unknown device",
+    source: "spec 000 §4.1",
+  }),
+  getDeployment: route({
+    ...resource,
+    id: "device.getDeployment",
+    method: "GET",
+    path: `${base}/deploymentBase/:actionId`,
+    params: ofAction,
+    query: deploymentQuery,
+    response: deploymentView,
+    errors: ["entityNotFound", "stateNotFound"],
+    summary: "Read a deployment",
+    source: "spec 000 §4.1",
+  }),
+  deploymentFeedback: route({
+    ...resource,
+    id: "device.deploymentFeedback",
+    method: "POST",
+    path: `${base}/deploymentBase/:actionId/feedback`,
+    params: ofAction,
+    body: feedbackBody,
+    errors: ["entityNotFound", "stateNotFound", "actionClosed", "quotaTooManyEntries", "concurrentModification"],
+    summary: "Report on a deployment",
+    source: "spec 000 §4.1",
+  }),
+  getCancel: route({
+    ...resource,
+    id: "device.getCancel",
+    method: "GET",
+    path: `${base}/cancelAction/:actionId`,
+    params: ofAction,
+    response: cancelView,
+    errors: ["entityNotFound", "stateNotFound"],
+    summary: "Read a cancellation",
+    source: "spec 000 §4.1",
+  }),
+  cancelFeedback: route({
+    ...resource,
+    id: "device.cancelFeedback",
+    method: "POST",
+    path: `${base}/cancelAction/:actionId/feedback`,
+    params: ofAction,
+    body: feedbackBody,
+    errors: ["entityNotFound", "actionNotCancelable", "quotaTooManyEntries", "concurrentModification"],
+    summary: "Report on a cancellation",
+    source: "spec 000 §4.1",
+  }),
+  configData: route({
+    ...resource,
+    id: "device.configData",
+    method: "PUT",
+    path: `${base}/configData`,
+    params: ofTarget,
+    body: configDataBody,
+    errors: ["entityNotFound", "invalidTargetAttributes", "quotaTooManyEntries", "concurrentModification"],
+    summary: "Send the attributes of the device",
+    source: "spec 000 §4.1",
+  }),
+  installedBase: route({
+    ...resource,
+    id: "device.installedBase",
+    method: "GET",
+    path: `${base}/installedBase/:actionId`,
+    params: ofAction,
+    query: installedQuery,
+    response: deploymentView,
+    errors: ["entityNotFound", "stateNotFound"],
+    summary: "Read the latest installed action",
+    source: "spec 000 §4.2",
+  }),
+  listArtifacts: route({
+    ...resource,
+    id: "device.listArtifacts",
+    method: "GET",
+    path: `${base}/softwaremodules/:softwareModuleId/artifacts`,
+    params: ofModule,
+    response: z.array(deviceArtifactView),
+    errors: ["entityNotFound"],
+    summary: "List the artifacts of a software module",
+    source: "spec 000 §4.1",
+  }),
+};

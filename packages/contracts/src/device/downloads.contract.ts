@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { deviceOk, route } from "../route.ts";
+import { lookedUpText, pathId } from "../values.ts";
+
+const file = z.object({ tenant: lookedUpText, controllerId: lookedUpText, softwareModuleId: pathId, fileName: lookedUpText });
+
+/** The address that hawkBit's clients build, and the one of the specification; both always served (contract device.md §2.3). */
+const classic = "/:tenant/controller/v1/:controllerId/softwaremodules/:softwareModuleId/artifacts/:fileName";
+const specified = "/api/v1/:tenant/download/controller/:controllerId/softwaremodules/:softwareModuleId/filename/:fileName";
+
+const common = {
+  service: "artifact-store",
+  interface: "device",
+  method: "GET",
+  params: file,
+  permission: [],
+  credential: "download",
+} as const;
+
+const bytes = {
+  ...common,
+  success: deviceOk,
+  otherSuccess: { 206: "The requested ranges" },
+  responseType: "application/octet-stream",
+  errors: ["entityNotFound", "stateNotFound", "artifactBinaryDeleted", "artifactLoadFailed", "preconditionFailed", "rangeNotSatisfiable"],
+  summary: "Download an artifact, whole or in ranges",
+} as const;
+
+const checksum = {
+  ...common,
+  success: deviceOk,
+  responseType: "text/plain",
+  errors: ["entityNotFound", "stateNotFound"],
+  summary: "Download the MD5SUM file of an artifact",
+} as const;
+
+/** spec 000 §4.2, downloads. The checksum routes stand first: their suffix would match as part of a file name too. */
+export const downloads = {
+  artifactMd5: route({ ...checksum, id: "device.artifactMd5", path: `${classic}.MD5SUM`, source: "contract device.md §1, E16" }),
+  artifact: route({ ...bytes, id: "device.artifact", path: classic, source: "contract device.md §1, E15" }),
+  artifactDownloadMd5: route({ ...checksum, id: "device.artifactDownloadMd5", path: `${specified}.MD5SUM`, source: "spec 000 §2.4" }),
+  artifactDownload: route({ ...bytes, id: "device.artifactDownload", path: specified, source: "spec 000 §2.4" }),
+};

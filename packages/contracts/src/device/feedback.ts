@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { shownAs } from "../shown-as.ts";
+import { clampMoment } from "../values.ts";
+
+/** Values of `status.execution`: six of spec 000 §2.5, and the two that rauc and hawkBit's SDK send. */
+export const executions = ["closed", "proceeding", "canceled", "scheduled", "rejected", "resumed", "download", "downloaded"] as const;
+export type Execution = (typeof executions)[number];
+
+export const finishedResults = ["success", "failure", "none"] as const;
+export type FinishedResult = (typeof finishedResults)[number];
+
+/** Devices write numbers where texts belong and the reverse; both are read (contract device.md §1.2). */
+export const looseText = z.preprocess(
+  (value) => (typeof value === "number" || typeof value === "boolean" ? String(value) : value),
+  z.string(),
+);
+
+export const looseInteger = z.preprocess(
+  (value) => (typeof value === "string" && /^\s*-?\d+\s*$/.test(value) ? Number(value) : value),
+  z.number().transform((value, context) => {
+    if (!Number.isFinite(value)) context.addIssue({ code: "custom", message: "must be a number", params: { unreadable: true } });
+    return Math.trunc(value);
+  }),
+);
+
+/** null and absent are the same for an optional member (contract device.md §1.2). */
+export function absentWhenNull<T extends z.ZodType>(schema: T) {
+  return z.preprocess((value) => (value === null || value === "" ? undefined : value), schema.optional());
+}
+
+const detail = z.preprocess((value) => (value === null ? "" : value), looseText);
+
+/** One text alone is an array of it. */
+export const details = z
+  .preprocess((value) => (value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]), z.array(detail))
+  // a log line may hold anything; the one character that cannot be stored must not cost the device its report
+  .transform((texts) => texts.filter((text) => text !== "").map((text) => text.replaceAll("\u0000", "\ufffd")));
+
+const statusCode = shownAs(
+  absentWhenNull(
+    looseInteger.refine((value) => value >= -2_147_483_648 && value <= 2_147_483_647, {
+      error: "must be a whole number of 32 bits",
+      params: { unreadable: true },
+    }),
+  ),
+  { type: "integer", format: "int32" },
+);
+
+/** A documented member that is accepted whatever it holds. */
+function ignored(shown: Record<string, unknown>) {
+  return shownAs(z.unknown().optional(), shown);
+}
+
+/**
+ * Feedback of a device on a deployment or a cancellation (spec 000 §2.5). Both documented shapes are one lenient parser: `id`, `time`
+ * and `progress` are accepted and not looked at, since real clients fill them with anything (contract device.md §5.1).
+ */
+export const feedbackBody = z
+  .object({
+    id: ignored({ type: "string" }),
+    time: ignored({ type: "string", example: "20261121T120000" }),
+    timestamp: shownAs(absentWhenNull(looseInteger.transform(clampMoment)), { type: "integer", format: "int64" }),
+    status: z.object({
+      execution: z.enum(executions),
+      result: z.object({
+        finished: z.enum(finishedResults),
+        progress: ignored({ type: "object", properties: { cnt: { type: "integer" }, of: { type: "integer" } } }),
+      }),
+      code: statusCode,
+      details,
+    }),
+  })
+  .transform((body) => ({
+    execution: body.status.execution,
+    finished: body.status.result.finished,
+    code: body.status.code,
+    details: body.status.details,
+    timestamp: body.timestamp,
+  }))
+  .meta({ id: "DeviceFeedback" });
+
+/** What a device reported, whatever shape it came in. */
+export type Feedback = z.output<typeof feedbackBody>;
+
+export const attributeModes = ["merge", "replace", "remove"] as const;
+export type AttributeMode = (typeof attributeModes)[number];
+
+const attributeValue = z.preprocess(
+  (value) => (typeof value === "number" || typeof value === "boolean" ? String(value) : value),
+  z.string().nullable(),
+);
+
+/** Attributes that a device sends (spec 000 §2.6); a null value takes the key away. Limits: contract device.md §8, checked by the owner. */
+export const configDataBody = z
+  .object({
+    mode: z.preprocess((value) => value ?? undefined, z.enum(attributeModes).default("merge")),
+    data: z.record(z.string(), attributeValue).refine((data) => Object.keys(data).length > 0, {
+      error: "must not be empty",
+      params: { unreadable: true },
+    }),
+  })
+  .meta({ id: "DeviceAttributes" });

@@ -1,0 +1,123 @@
+import { z } from "zod";
+import { forceTypeNames, rolloutGroupStatusNames, rolloutStatusNames } from "./codes.ts";
+import { actionStatusWords } from "./management/action-view.ts";
+import { totalsView } from "./management/rollout-view.ts";
+
+/** The Kafka topics (contract rollouts.md §7.2). */
+export const topics = { action: "action-events", rollout: "rollout-events", target: "target-events" } as const;
+export type Topic = (typeof topics)[keyof typeof topics];
+
+/** Types of CloudEvents; a breaking change of the data would be a new suffix. */
+export const eventTypes = {
+  actionCreated: "io.update.action.created.v1",
+  actionStatusChanged: "io.update.action.status_changed.v1",
+  actionStatusReported: "io.update.action.status_reported.v1",
+  actionForced: "io.update.action.forced.v1",
+  rolloutCreated: "io.update.rollout.created.v1",
+  rolloutStatusChanged: "io.update.rollout.status_changed.v1",
+  rolloutDeleted: "io.update.rollout.deleted.v1",
+  rolloutGroupCreated: "io.update.rollout_group.created.v1",
+  rolloutGroupStatusChanged: "io.update.rollout_group.status_changed.v1",
+  rolloutGroupThresholdReached: "io.update.rollout_group.threshold_reached.v1",
+  targetCreated: "io.update.target.created.v1",
+  targetAttributesChanged: "io.update.target.attributes_changed.v1",
+  targetDeleted: "io.update.target.deleted.v1",
+} as const;
+export type EventType = (typeof eventTypes)[keyof typeof eventTypes];
+
+const statusWord = z.enum(actionStatusWords);
+const distributionSet = z.object({ id: z.int(), name: z.string().optional(), version: z.string().optional() });
+
+/** What is told about an action; enough to need no look-up (contract rollouts.md §7.2). */
+export const actionEventData = z
+  .object({
+    tenant: z.string(),
+    actionId: z.int(),
+    controllerId: z.string(),
+    distributionSet,
+    rolloutId: z.int().nullish(),
+    rolloutGroupId: z.int().nullish(),
+    previousStatus: statusWord.nullable(),
+    status: statusWord,
+    entryStatus: statusWord.meta({ description: "Status of the history entry; differs from `status` for mere progress" }),
+    active: z.boolean(),
+    type: z.enum(["update", "cancel"]),
+    forceType: z.enum(forceTypeNames),
+    weight: z.int(),
+    code: z.int().optional(),
+    messages: z.array(z.string()),
+    initiatedBy: z.string().nullish(),
+    occurredAt: z.int().meta({ description: "Epoch ms by the device's clock where it told one" }),
+    recordedAt: z.int().meta({ description: "Epoch ms of the commit" }),
+  })
+  .meta({ id: "ActionEventData" });
+export type ActionEventData = z.output<typeof actionEventData>;
+
+/** What is told about a rollout or one of its groups; further members may be added, so the rest passes through. */
+export const rolloutEventData = z
+  .looseObject({
+    tenant: z.string(),
+    rolloutId: z.int(),
+    name: z.string(),
+    groupId: z.int().optional(),
+    previousStatus: z.enum([...rolloutStatusNames, ...rolloutGroupStatusNames]).nullish(),
+    status: z.enum([...rolloutStatusNames, ...rolloutGroupStatusNames]).optional(),
+    reason: z.enum(["user", "schedule", "error_threshold", "success_pause", "invalidation", "quota"]).optional(),
+    actor: z.string().optional(),
+    totals: totalsView.optional(),
+    recordedAt: z.int(),
+  })
+  .meta({ id: "RolloutEventData" });
+export type RolloutEventData = z.output<typeof rolloutEventData>;
+
+/** What is told about a target; never its security token. */
+export const targetEventData = z
+  .looseObject({ tenant: z.string(), controllerId: z.string(), recordedAt: z.int() })
+  .meta({ id: "TargetEventData" });
+export type TargetEventData = z.output<typeof targetEventData>;
+
+/** CloudEvents 1.0, structured JSON; `sequence` counts the changes of one subject without a gap, starting at 1. */
+function cloudEvent<T extends readonly [EventType, ...EventType[]], D extends z.ZodType>(types: T, data: D) {
+  return z.object({
+    specversion: z.literal("1.0"),
+    id: z.string(),
+    source: z.string(),
+    type: z.enum(types),
+    subject: z.string(),
+    time: z.iso.datetime(),
+    tenant: z.string(),
+    sequence: z.string().regex(/^\d+$/),
+    datacontenttype: z.literal("application/json"),
+    traceparent: z.string().optional(),
+    data,
+  });
+}
+
+export const actionEvent = cloudEvent(
+  [eventTypes.actionCreated, eventTypes.actionStatusChanged, eventTypes.actionStatusReported, eventTypes.actionForced],
+  actionEventData,
+).meta({ id: "ActionEvent" });
+
+export const rolloutEvent = cloudEvent(
+  [
+    eventTypes.rolloutCreated,
+    eventTypes.rolloutStatusChanged,
+    eventTypes.rolloutDeleted,
+    eventTypes.rolloutGroupCreated,
+    eventTypes.rolloutGroupStatusChanged,
+    eventTypes.rolloutGroupThresholdReached,
+  ],
+  rolloutEventData,
+).meta({ id: "RolloutEvent" });
+
+export const targetEvent = cloudEvent(
+  [eventTypes.targetCreated, eventTypes.targetAttributesChanged, eventTypes.targetDeleted],
+  targetEventData,
+).meta({ id: "TargetEvent" });
+
+export type ActionEvent = z.output<typeof actionEvent>;
+export type RolloutEvent = z.output<typeof rolloutEvent>;
+export type TargetEvent = z.output<typeof targetEvent>;
+
+/** Schema of the messages of each topic. */
+export const eventsOfTopic = { "action-events": actionEvent, "rollout-events": rolloutEvent, "target-events": targetEvent } as const;

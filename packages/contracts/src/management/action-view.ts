@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { type ActionStatus, actionStatus, actionStatusNames, forceTypeNames } from "../codes.ts";
+import { audit, links } from "../link.ts";
+import { pageOf } from "../paging.ts";
+
+/** Statuses in lower case, as the management interface and the events write them; index = code. */
+export const actionStatusWords = actionStatusNames.map((name) => name.toLowerCase()) as Lowercase<(typeof actionStatusNames)[number]>[];
+const statusWord = z.enum(actionStatusWords);
+export type ActionStatusWord = z.output<typeof statusWord>;
+
+/** Window of an action as it is shown; `nextStartAt` is the start of the running or next window, 0 when there is none any more. */
+export const maintenanceWindowView = z
+  .object({ schedule: z.string(), duration: z.string(), timezone: z.string(), nextStartAt: z.int() })
+  .meta({ id: "MaintenanceWindow" });
+
+const actionMembers = {
+  ...audit,
+  id: z.int(),
+  type: z.enum(["update", "cancel"]),
+  active: z.boolean(),
+  forceType: z.enum(forceTypeNames),
+  forceTime: z.int().optional(),
+  weight: z.int(),
+  rollout: z.int().optional(),
+  rolloutName: z.string().optional(),
+  lastStatusCode: z.int().optional(),
+  externalRef: z.string().optional(),
+  maintenanceWindow: maintenanceWindowView.optional(),
+  _links: links("self", "canceledaction", "target", "distributionset", "status", "rollout"),
+};
+
+/** Action as the specification shows it (spec 001 §2.5): `status` says open or not, `detailStatus` what it is. */
+export const actionView = z
+  .object({ ...actionMembers, status: z.enum(["pending", "finished"]), detailStatus: statusWord })
+  .meta({ id: "Action" });
+
+/** Action as hawkBit 1.x shows it: `status` is the detailed one (contract rollouts.md §0, row 4). */
+export const actionViewRest = z.object({ ...actionMembers, status: statusWord }).meta({ id: "ActionRest" });
+
+export const actionPage = pageOf(actionView);
+export const actionPageRest = pageOf(actionViewRest);
+
+export type ActionView = z.output<typeof actionView> | z.output<typeof actionViewRest>;
+
+/** The members of an action that depend on the dialect, and `type` and `active`, which belong to them. */
+export type ActionStatusMembers =
+  | { type: "update" | "cancel"; status: "pending" | "finished"; detailStatus: ActionStatusWord; active: boolean }
+  | { type: "update" | "cancel"; status: ActionStatusWord; active: boolean };
+
+/** The lower-case word of a status in answers of the management interface. */
+export function actionStatusWord(status: ActionStatus): ActionStatusWord {
+  return actionStatusWords[status] as ActionStatusWord;
+}
+
+/** Writes the state of an action in the words of a dialect (contract rollouts.md §6.1, clients.md "Two dialects"). */
+export function actionStatusMembers(status: ActionStatus, active: boolean, dialect: "spec" | "rest"): ActionStatusMembers {
+  const type = status === actionStatus.CANCELING || status === actionStatus.CANCELED ? "cancel" : "update";
+  const word = actionStatusWord(status);
+  if (dialect === "rest") return { type, status: word, active };
+  return { type, status: active ? "pending" : "finished", detailStatus: word, active };
+}
+
+/** One entry of an action's history (spec 001 §2.5); `reportedAt` is the server's time, `timestamp` the device's. */
+export const actionStatusView = z
+  .object({
+    id: z.int(),
+    type: statusWord,
+    messages: z.array(z.string()),
+    reportedAt: z.int(),
+    timestamp: z.int(),
+    code: z.int().optional(),
+  })
+  .meta({ id: "ActionStatus" });
+export type ActionStatusView = z.output<typeof actionStatusView>;

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { forceTypeNames } from "../codes.ts";
+import { links } from "../link.ts";
+import { arrayBody, bodyId, epochMs, lookedUpText, weight } from "../values.ts";
+
+const emptyIsAbsent = (text: string | undefined) => (text === undefined || text === "" ? undefined : text);
+const windowPart = z.string().trim().optional().transform(emptyIsAbsent);
+
+/** Window in which an update may be installed; whether its parts make sense is decided by the owner (contract management.md §5.6). */
+const maintenanceWindow = z
+  .object({ schedule: windowPart, duration: windowPart, timezone: windowPart })
+  .meta({ id: "MaintenanceWindowRequest" });
+
+const itemMembers = {
+  type: z.enum(forceTypeNames).default("forced"),
+  forcetime: epochMs.default(0),
+  weight: weight.optional(),
+  maintenanceWindow: maintenanceWindow.optional(),
+  confirmationRequired: z.boolean().optional(),
+};
+
+/** Assignment of a set to targets: `id` is a controllerId (spec 001 §4.1.1). */
+export const assignTargetsBody = arrayBody(z.object({ id: lookedUpText, ...itemMembers }).meta({ id: "TargetAssignment" }));
+
+/** Assignment of sets to a target: `id` is a set (spec 001 §4.1.1). */
+export const assignSetsBody = arrayBody(z.object({ id: bodyId, ...itemMembers }).meta({ id: "DistributionSetAssignment" }));
+
+export type TargetAssignment = z.output<typeof assignTargetsBody>[number];
+export type DistributionSetAssignment = z.output<typeof assignSetsBody>[number];
+
+/** Result of an assignment (spec 001 §4.1.2): assigned = number of actions, total = assigned + alreadyAssigned. */
+export const assignmentResult = z
+  .object({
+    alreadyAssigned: z.int(),
+    assigned: z.int(),
+    total: z.int(),
+    assignedActions: z.array(z.object({ id: z.int(), _links: links("self") })),
+  })
+  .meta({ id: "AssignmentResult" });
+export type AssignmentResult = z.output<typeof assignmentResult>;

@@ -1,0 +1,226 @@
+import { z } from "zod";
+import { audit, links } from "../link.ts";
+import { pageOf, pageQuery, plainPageQuery, queryFlag } from "../paging.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { arrayBody, arrayOf, idReference, optionalDescription, optionalName, pathId, requiredName, withoutNulls } from "../values.ts";
+import { assignmentResult, assignTargetsBody } from "./assignment.ts";
+import { listErrors, plainListErrors, withDeletedModes } from "./common.ts";
+import { softwareModulePage, softwareModuleView } from "./software-modules.contract.ts";
+import { targetPage } from "./target-view.ts";
+
+/** Distribution set (spec 001 §2.2); the links besides `self` come with single answers only (contract management.md §1.5). */
+export const distributionSetView = z
+  .object({
+    ...audit,
+    id: z.int(),
+    name: z.string(),
+    description: z.string().optional(),
+    version: z.string(),
+    type: z.string(),
+    typeName: z.string(),
+    complete: z.boolean(),
+    locked: z.boolean(),
+    deleted: z.boolean(),
+    valid: z.boolean(),
+    requiredMigrationStep: z.boolean(),
+    modules: z.array(softwareModuleView),
+    _links: links("self", "modules", "type", "metadata"),
+  })
+  .meta({ id: "DistributionSet" });
+export type DistributionSetView = z.output<typeof distributionSetView>;
+
+/** One set to create; the members `os`, `runtime` and `application` of old clients join its modules (contract management.md §4.1). */
+export const distributionSetCreate = z
+  .object({
+    name: requiredName(128),
+    version: requiredName(64),
+    description: optionalDescription(),
+    type: optionalName(64),
+    modules: arrayOf(idReference).optional(),
+    os: idReference.optional(),
+    runtime: idReference.optional(),
+    application: idReference.optional(),
+    requiredMigrationStep: z.boolean().default(false),
+    locked: z.boolean().default(false),
+  })
+  .meta({ id: "DistributionSetCreate" })
+  .transform(({ os, runtime, application, modules, ...set }) => ({
+    ...set,
+    modules: [...(modules ?? []), ...[os, runtime, application].filter((module) => module !== undefined)],
+  }));
+export type DistributionSetCreate = z.output<typeof distributionSetCreate>;
+
+/** Change of a set; absent or null members stay as they are. */
+export const distributionSetUpdate = z
+  .object({
+    name: optionalName(128),
+    version: optionalName(64),
+    description: optionalDescription(),
+    locked: z.boolean().optional(),
+    requiredMigrationStep: z.boolean().optional(),
+  })
+  .meta({ id: "DistributionSetUpdate" });
+export type DistributionSetUpdate = z.output<typeof distributionSetUpdate>;
+
+const one = z.object({ distributionSetId: pathId });
+const base = "/distributionsets";
+const path = `${base}/:distributionSetId`;
+
+/** spec 001 §4.1, distribution sets. */
+export const distributionSets = {
+  list: route({
+    id: "distributionSets.list",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: base,
+    query: withDeletedModes(pageQuery),
+    success: ok,
+    response: pageOf(distributionSetView),
+    permission: ["READ_REPOSITORY"],
+    errors: listErrors,
+    summary: "List distribution sets",
+    source: "spec 001 §4.1",
+  }),
+  create: route({
+    id: "distributionSets.create",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: base,
+    body: arrayBody(distributionSetCreate),
+    success: created,
+    response: z.array(distributionSetView),
+    permission: ["CREATE_REPOSITORY"],
+    errors: ["constraintViolation", "entityNotFound", "modulesUnsupported", "entityAlreadyExists", "setIncomplete"],
+    summary: "Create distribution sets, all or none",
+    source: "spec 001 §4.1",
+  }),
+  get: route({
+    id: "distributionSets.get",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path,
+    params: one,
+    success: ok,
+    response: distributionSetView,
+    permission: ["READ_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "Get a distribution set",
+    source: "spec 001 §4.1",
+  }),
+  update: route({
+    id: "distributionSets.update",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path,
+    params: one,
+    body: withoutNulls(distributionSetUpdate),
+    success: ok,
+    response: distributionSetView,
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["constraintViolation", "entityNotFound", "setInvalid", "setIncomplete", "entityReadOnly", "entityAlreadyExists"],
+    summary: "Change a distribution set",
+    source: "spec 001 §4.1",
+  }),
+  delete: route({
+    id: "distributionSets.delete",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path,
+    params: one,
+    success: bodiless,
+    permission: ["DELETE_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "Delete a distribution set; it stays readable while an action or a rollout refers to it",
+    source: "spec 001 §4.1",
+  }),
+  listModules: route({
+    id: "distributionSets.listModules",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: `${path}/assignedSM`,
+    params: one,
+    query: plainPageQuery,
+    success: ok,
+    response: softwareModulePage,
+    permission: ["READ_REPOSITORY"],
+    errors: [...plainListErrors, "entityNotFound"],
+    summary: "List the software modules of a distribution set",
+    source: "spec 001 §4.1",
+  }),
+  assignModules: route({
+    id: "distributionSets.assignModules",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: `${path}/assignedSM`,
+    params: one,
+    body: arrayBody(idReference),
+    success: bodiless,
+    permission: ["READ_REPOSITORY", "UPDATE_REPOSITORY"],
+    errors: ["entityNotFound", "entityReadOnly", "locked", "modulesUnsupported", "quotaTooManyEntries", "setInvalid"],
+    summary: "Add software modules to a distribution set",
+    source: "spec 001 §4.1",
+  }),
+  assignTargets: route({
+    id: "distributionSets.assignTargets",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: `${path}/assignedTargets`,
+    params: one,
+    query: z.object({ offline: queryFlag }),
+    body: assignTargetsBody,
+    success: ok,
+    response: assignmentResult,
+    permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
+    errors: [
+      "constraintViolation",
+      "maintenanceScheduleInvalid",
+      "multiAssignmentNotEnabled",
+      "quotaTooManyEntries",
+      "entityNotFound",
+      "setInvalid",
+      "setIncomplete",
+      "deleted",
+      "targetTypeIncompatible",
+    ],
+    summary: "Assign a distribution set to targets",
+    source: "spec 001 §4.1",
+  }),
+  listAssignedTargets: route({
+    id: "distributionSets.listAssignedTargets",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: `${path}/assignedTargets`,
+    params: one,
+    query: pageQuery,
+    success: ok,
+    response: targetPage,
+    permission: ["READ_REPOSITORY", "READ_TARGET"],
+    errors: [...listErrors, "entityNotFound"],
+    summary: "List the targets that a distribution set is assigned to",
+    source: "spec 001 §4.1",
+  }),
+  listInstalledTargets: route({
+    id: "distributionSets.listInstalledTargets",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: `${path}/installedTargets`,
+    params: one,
+    query: pageQuery,
+    success: ok,
+    response: targetPage,
+    permission: ["READ_REPOSITORY", "READ_TARGET"],
+    errors: [...listErrors, "entityNotFound"],
+    summary: "List the targets that a distribution set is installed on",
+    source: "spec 001 §4.1",
+  }),
+};

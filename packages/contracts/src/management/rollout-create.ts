@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { forceTypeNames } from "../codes.ts";
+import {
+  arrayOf,
+  bodyId,
+  epochMs,
+  int32,
+  lastMoment,
+  optionalDescription,
+  optionalName,
+  optionalText,
+  requiredName,
+  weight,
+  withoutNulls,
+} from "../values.ts";
+
+/** Only whole percentages work; anything else would silently never trigger (contract rollouts.md §4.5). */
+const threshold = z
+  .string()
+  .trim()
+  .max(512)
+  .refine((text) => /^\d{1,9}$/.test(text), "must be a whole number")
+  .default("100");
+
+const condition = z.object({ condition: z.literal("THRESHOLD").default("THRESHOLD"), expression: threshold });
+const free = optionalText(512).default("");
+const successAction = z.object({ action: z.enum(["NEXTGROUP", "PAUSE"]).default("NEXTGROUP"), expression: free });
+const errorAction = z.object({ action: z.literal("PAUSE").default("PAUSE"), expression: free });
+
+const conditions = {
+  successCondition: condition.optional(),
+  successAction: successAction.optional(),
+  errorCondition: condition.optional(),
+  errorAction: errorAction.optional(),
+  confirmationRequired: z.boolean().optional(),
+};
+
+/** A group as a rollout's creator defines it (contract rollouts.md §2.2); what is absent comes from the rollout. */
+export const rolloutGroupCreate = z
+  .object({
+    name: requiredName(128),
+    description: optionalDescription(),
+    targetFilterQuery: optionalDescription(1024),
+    targetPercentage: z.number().min(1).max(100).default(100),
+    ...conditions,
+  })
+  .meta({ id: "RolloutGroupCreate" });
+
+/**
+ * A rollout to create (spec 001 §2.6, contract rollouts.md §2.1). What depends on more than one member is checked by the owner,
+ * whose order of checks is part of the contract (§2.4).
+ */
+export const rolloutCreate = z
+  .object({
+    name: requiredName(128),
+    description: optionalDescription(),
+    targetFilterQuery: optionalName(1024),
+    distributionSetId: bodyId.default(0),
+    type: z.enum(forceTypeNames).default("forced"),
+    forcetime: epochMs.default(0),
+    // the largest int64 means "not scheduled", as null does (contract rollouts.md §2.1)
+    startAt: epochMs.transform((at) => (at >= lastMoment ? undefined : at)).optional(),
+    weight: weight.default(1000),
+    amountGroups: int32.optional(),
+    groups: arrayOf(rolloutGroupCreate).optional(),
+    dynamic: z.boolean().default(false),
+    dynamicGroupTemplate: z.object({ nameSuffix: optionalText(128).default(""), targetCount: bodyId.default(0) }).optional(),
+    ...conditions,
+  })
+  .meta({ id: "RolloutCreate" });
+export type RolloutCreate = z.output<typeof rolloutCreate>;
+export type RolloutGroupCreate = z.output<typeof rolloutGroupCreate>;
+
+/** Change of a rollout; absent or null members stay as they are. */
+export const rolloutUpdate = z.object({ name: optionalName(128), description: optionalDescription() }).meta({ id: "RolloutUpdate" });
+export type RolloutUpdate = z.output<typeof rolloutUpdate>;
+
+export const rolloutCreateBody = withoutNulls(rolloutCreate);
+export const rolloutUpdateBody = withoutNulls(rolloutUpdate);

@@ -1,0 +1,163 @@
+import { z } from "zod";
+import { pageOf, pageQuery, representedPageQuery } from "../paging.ts";
+import { bodiless, created, ok, type Route, route } from "../route.ts";
+import { pathId } from "../values.ts";
+import { listErrors, withDeletedModes } from "./common.ts";
+import { rolloutCreateBody, rolloutUpdateBody } from "./rollout-create.ts";
+import { rolloutGroupView, rolloutView } from "./rollout-view.ts";
+import { targetPage } from "./target-view.ts";
+
+const one = z.object({ rolloutId: pathId });
+const group = z.object({ rolloutId: pathId, groupId: pathId });
+const base = "/rollouts";
+const path = `${base}/:rolloutId`;
+const groups = `${path}/deploygroups`;
+
+/** A step of a rollout's life: no body either way, and an error when the rollout is in another state. */
+function step(name: "start" | "pause" | "resume", summary: string): Route<z.output<typeof one>, Record<string, never>, undefined> {
+  return route({
+    id: `rollouts.${name}`,
+    service: "rollout-engine",
+    interface: "management",
+    method: "POST",
+    path: `${path}/${name}`,
+    params: one,
+    success: bodiless,
+    permission: ["HANDLE_ROLLOUT"],
+    errors: ["entityNotFound", "rolloutIllegalState"],
+    summary,
+    source: "spec 001 §4.6",
+  });
+}
+
+/** spec 001 §4.6, rollouts. */
+export const rollouts = {
+  list: route({
+    id: "rollouts.list",
+    service: "rollout-engine",
+    interface: "management",
+    method: "GET",
+    path: base,
+    query: withDeletedModes(representedPageQuery),
+    success: ok,
+    response: pageOf(rolloutView),
+    permission: ["READ_ROLLOUT"],
+    errors: listErrors,
+    summary: "List rollouts",
+    source: "spec 001 §4.6",
+  }),
+  create: route({
+    id: "rollouts.create",
+    service: "rollout-engine",
+    interface: "management",
+    method: "POST",
+    path: base,
+    body: rolloutCreateBody,
+    success: created,
+    response: rolloutView,
+    // a rollout with startAt needs HANDLE_ROLLOUT too; the owner checks it, since only the body tells (contract rollouts.md §2)
+    permission: ["CREATE_ROLLOUT"],
+    errors: [
+      "rsqlParamSyntax",
+      "rsqlInvalidField",
+      "entityNotFound",
+      "setInvalid",
+      "setIncomplete",
+      "deleted",
+      "constraintViolation",
+      "quotaTooManyEntries",
+      "entityAlreadyExists",
+    ],
+    summary: "Create a rollout",
+    source: "spec 001 §4.6",
+  }),
+  get: route({
+    id: "rollouts.get",
+    service: "rollout-engine",
+    interface: "management",
+    method: "GET",
+    path,
+    params: one,
+    success: ok,
+    response: rolloutView,
+    permission: ["READ_ROLLOUT"],
+    errors: ["entityNotFound"],
+    summary: "Get a rollout",
+    source: "spec 001 §4.6",
+  }),
+  update: route({
+    id: "rollouts.update",
+    service: "rollout-engine",
+    interface: "management",
+    method: "PUT",
+    path,
+    params: one,
+    body: rolloutUpdateBody,
+    success: ok,
+    response: rolloutView,
+    permission: ["UPDATE_ROLLOUT"],
+    errors: ["constraintViolation", "entityNotFound", "entityReadOnly", "entityAlreadyExists", "concurrentModification"],
+    summary: "Change name or description of a rollout",
+    source: "spec 001 §4.6",
+  }),
+  delete: route({
+    id: "rollouts.delete",
+    service: "rollout-engine",
+    interface: "management",
+    method: "DELETE",
+    path,
+    params: one,
+    success: bodiless,
+    permission: ["DELETE_ROLLOUT"],
+    errors: ["entityNotFound"],
+    summary: "Delete a rollout; its running actions are cancelled",
+    source: "spec 001 §4.6",
+  }),
+  start: step("start", "Start a rollout that is ready"),
+  pause: step("pause", "Pause a running rollout"),
+  resume: step("resume", "Resume a paused rollout"),
+  listGroups: route({
+    id: "rollouts.listGroups",
+    service: "rollout-engine",
+    interface: "management",
+    method: "GET",
+    path: groups,
+    params: one,
+    query: representedPageQuery,
+    success: ok,
+    response: pageOf(rolloutGroupView),
+    permission: ["READ_ROLLOUT"],
+    errors: [...listErrors, "entityNotFound"],
+    summary: "List the groups of a rollout",
+    source: "spec 001 §4.6",
+  }),
+  getGroup: route({
+    id: "rollouts.getGroup",
+    service: "rollout-engine",
+    interface: "management",
+    method: "GET",
+    path: `${groups}/:groupId`,
+    params: group,
+    success: ok,
+    response: rolloutGroupView,
+    permission: ["READ_ROLLOUT"],
+    errors: ["entityNotFound"],
+    summary: "Get a group of a rollout",
+    source: "spec 001 §4.6",
+  }),
+  groupTargets: route({
+    id: "rollouts.groupTargets",
+    service: "rollout-engine",
+    interface: "management",
+    method: "GET",
+    path: `${groups}/:groupId/targets`,
+    params: group,
+    query: pageQuery,
+    success: ok,
+    response: targetPage,
+    permission: ["READ_ROLLOUT", "READ_TARGET"],
+    errors: [...listErrors, "entityNotFound"],
+    summary: "List the targets of a group",
+    source: "spec 001 §4.6",
+  }),
+};

@@ -1,0 +1,122 @@
+import { z } from "zod";
+import { audit, links } from "../link.ts";
+import { pageOf, pageQuery } from "../paging.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { arrayBody, optionalDescription, pathId, requiredName, withoutNulls } from "../values.ts";
+import { listErrors, withDeletedModes } from "./common.ts";
+
+/** Software module (spec 001 §2.3); the links besides `self` come with single answers only (contract management.md §1.5). */
+export const softwareModuleView = z
+  .object({
+    ...audit,
+    id: z.int(),
+    name: z.string(),
+    description: z.string().optional(),
+    version: z.string(),
+    type: z.string(),
+    typeName: z.string(),
+    vendor: z.string().optional(),
+    encrypted: z.boolean(),
+    locked: z.boolean(),
+    deleted: z.boolean(),
+    _links: links("self", "artifacts", "type", "metadata"),
+  })
+  .meta({ id: "SoftwareModule" });
+export const softwareModulePage = pageOf(softwareModuleView);
+export type SoftwareModuleView = z.output<typeof softwareModuleView>;
+
+/** One software module to create (contract management.md §4.2). */
+export const softwareModuleCreate = z
+  .object({
+    name: requiredName(128),
+    version: requiredName(64),
+    type: requiredName(64),
+    description: optionalDescription(),
+    vendor: optionalDescription(256),
+    encrypted: z.boolean().default(false),
+  })
+  .meta({ id: "SoftwareModuleCreate" });
+export type SoftwareModuleCreate = z.output<typeof softwareModuleCreate>;
+
+/** Change of a software module; absent or null members stay as they are. */
+export const softwareModuleUpdate = z
+  .object({ description: optionalDescription(), vendor: optionalDescription(256), locked: z.boolean().optional() })
+  .meta({ id: "SoftwareModuleUpdate" });
+export type SoftwareModuleUpdate = z.output<typeof softwareModuleUpdate>;
+
+const one = z.object({ softwareModuleId: pathId });
+const path = "/softwaremodules/:softwareModuleId";
+
+/** spec 001 §4.4, software modules. */
+export const softwareModules = {
+  list: route({
+    id: "softwareModules.list",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/softwaremodules",
+    query: withDeletedModes(pageQuery),
+    success: ok,
+    response: softwareModulePage,
+    permission: ["READ_REPOSITORY"],
+    errors: listErrors,
+    summary: "List software modules",
+    source: "spec 001 §4.4",
+  }),
+  create: route({
+    id: "softwareModules.create",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: "/softwaremodules",
+    body: arrayBody(softwareModuleCreate),
+    success: created,
+    response: z.array(softwareModuleView),
+    permission: ["CREATE_REPOSITORY"],
+    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "encryptionNotSupported"],
+    summary: "Create software modules, all or none",
+    source: "spec 001 §4.4",
+  }),
+  get: route({
+    id: "softwareModules.get",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path,
+    params: one,
+    success: ok,
+    response: softwareModuleView,
+    permission: ["READ_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "Get a software module",
+    source: "spec 001 §4.4",
+  }),
+  update: route({
+    id: "softwareModules.update",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path,
+    params: one,
+    body: withoutNulls(softwareModuleUpdate),
+    success: ok,
+    response: softwareModuleView,
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["constraintViolation", "entityNotFound", "concurrentModification"],
+    summary: "Change description, vendor or lock of a software module",
+    source: "spec 001 §4.4",
+  }),
+  delete: route({
+    id: "softwareModules.delete",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path,
+    params: one,
+    success: bodiless,
+    permission: ["DELETE_REPOSITORY"],
+    errors: ["entityNotFound", "locked"],
+    summary: "Delete a software module; it stays readable while a set holds it",
+    source: "spec 001 §4.4",
+  }),
+};

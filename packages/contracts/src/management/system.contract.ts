@@ -1,0 +1,136 @@
+import { z } from "zod";
+import { links } from "../link.ts";
+import { ok, route } from "../route.ts";
+import { shownAs } from "../shown-as.ts";
+import { hasNoNul, lookedUpText } from "../values.ts";
+
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+
+/**
+ * A setting as it is answered (spec 001 §2.8): `global` while the default applies, and then without audit members.
+ * In the map of all settings the links are an array, as clients know it (contract clients.md, quirk 18).
+ */
+export const configView = z
+  .object({
+    value: scalar,
+    global: z.boolean(),
+    createdBy: z.string().optional(),
+    createdAt: z.int().optional(),
+    lastModifiedBy: z.string().optional(),
+    lastModifiedAt: z.int().optional(),
+    _links: links("self").optional(),
+    links: z.array(z.object({ rel: z.string(), href: z.string() })).optional(),
+  })
+  .meta({ id: "TenantConfiguration" });
+export type ConfigView = z.output<typeof configView>;
+
+/** Any value but null; whether it fits its key is decided by the settings table (contract management.md §8.2). */
+export const configValue = shownAs(
+  z.unknown().superRefine((value, context) => {
+    if (value === undefined || value === null)
+      context.addIssue({ code: "custom", message: "must not be null", params: { unreadable: true } });
+    if (typeof value === "string" && !hasNoNul(value)) context.addIssue({ code: "custom", message: "must not hold the character 0" });
+    if (typeof value === "string" && value.length > 512) context.addIssue({ code: "custom", message: "must have at most 512 characters" });
+  }),
+  { anyOf: [{ type: "string", maxLength: 512 }, { type: "number" }, { type: "boolean" }] },
+);
+
+const configBody = z.object({ value: configValue }).meta({ id: "TenantConfigurationUpdate" });
+const one = z.object({ key: lookedUpText });
+// hawkBit 1.x answers no body here, the specification does (contract management.md §11)
+const changed = { spec: 200, rest: 204 } as const;
+
+/** spec 001 §4.7, tenant configuration. */
+export const configs = {
+  list: route({
+    id: "configs.list",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/system/configs",
+    success: ok,
+    response: z.record(z.string(), configView).meta({ id: "TenantConfigurations" }),
+    permission: ["READ_TENANT_CONFIGURATION"],
+    errors: [],
+    summary: "List the tenant's settings",
+    source: "spec 001 §4.7",
+  }),
+  get: route({
+    id: "configs.get",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/system/configs/:key",
+    params: one,
+    success: ok,
+    response: configView,
+    permission: ["READ_TENANT_CONFIGURATION"],
+    errors: ["configKeyInvalid"],
+    summary: "Get a setting of the tenant",
+    source: "spec 001 §4.7",
+  }),
+  put: route({
+    id: "configs.put",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path: "/system/configs/:key",
+    params: one,
+    body: configBody,
+    success: changed,
+    response: configView,
+    permission: ["TENANT_CONFIGURATION"],
+    errors: ["configKeyInvalid", "configValueInvalid", "configChangeNotAllowed", "constraintViolation", "entityNotFound"],
+    summary: "Change a setting of the tenant",
+    source: "spec 001 §4.7",
+  }),
+  putMany: route({
+    id: "configs.putMany",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path: "/system/configs",
+    body: z.record(z.string(), configValue).meta({ id: "TenantConfigurationsUpdate" }),
+    success: changed,
+    response: z.array(configView),
+    permission: ["TENANT_CONFIGURATION"],
+    errors: ["configKeyInvalid", "configValueInvalid", "configChangeNotAllowed", "constraintViolation", "entityNotFound"],
+    summary: "Change several settings of the tenant, all or none",
+    source: "spec 001 §4.7",
+  }),
+  delete: route({
+    id: "configs.delete",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path: "/system/configs/:key",
+    params: one,
+    success: changed,
+    permission: ["TENANT_CONFIGURATION"],
+    errors: ["configKeyInvalid", "configChangeNotAllowed", "requestRefused"],
+    summary: "Reset a setting to its default",
+    source: "spec 001 §4.7",
+  }),
+};
+
+/** Who is signed in (contract management.md §4.11). */
+export const userinfoView = z
+  .object({ tenant: z.string(), username: z.string(), permissions: z.array(z.string()).optional() })
+  .meta({ id: "UserInfo" });
+export type UserinfoView = z.output<typeof userinfoView>;
+
+export const userinfo = {
+  get: route({
+    id: "userinfo.get",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/userinfo",
+    success: ok,
+    response: userinfoView,
+    permission: [],
+    errors: [],
+    summary: "Tell who is signed in",
+    source: "contract management.md §4.11",
+  }),
+};

@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { forceTypeNames } from "../codes.ts";
+import { pageOf, pageQuery, plainPageQuery, queryFlag } from "../paging.ts";
+import { ok, route } from "../route.ts";
+import { lookedUpText, pathId, withoutNulls } from "../values.ts";
+import { actionPage, actionPageRest, actionStatusView, actionView, actionViewRest } from "./action-view.ts";
+import { listErrors, plainListErrors } from "./common.ts";
+
+const target = z.object({ targetId: lookedUpText });
+const one = z.object({ targetId: lookedUpText, actionId: pathId });
+const base = "/targets/:targetId/actions";
+const path = `${base}/:actionId`;
+
+/** Only the switch to forced exists; every other value violates a constraint (contract rollouts.md §6). */
+export const forceActionBody = withoutNulls(
+  z
+    .object({ forceType: z.enum(forceTypeNames).optional() })
+    .refine((body) => body.forceType === "forced", { path: ["forceType"], error: "must be forced" })
+    .meta({ id: "ActionUpdate" }),
+);
+
+/** spec 001 §4.2, actions of a target. */
+export const targetActions = {
+  listActions: route({
+    id: "targets.listActions",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: base,
+    params: target,
+    query: pageQuery,
+    success: ok,
+    response: actionPage,
+    responseRest: actionPageRest,
+    permission: ["READ_TARGET"],
+    errors: [...listErrors, "entityNotFound"],
+    summary: "List the actions of a target, newest first",
+    source: "spec 001 §4.2",
+  }),
+  getAction: route({
+    id: "targets.getAction",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path,
+    params: one,
+    success: ok,
+    response: actionView,
+    responseRest: actionViewRest,
+    permission: ["READ_TARGET"],
+    errors: ["entityNotFound", "stateNotFound"],
+    summary: "Get an action of a target",
+    source: "spec 001 §4.2",
+  }),
+  actionStatus: route({
+    id: "targets.actionStatus",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: `${path}/status`,
+    params: one,
+    query: plainPageQuery,
+    success: ok,
+    response: pageOf(actionStatusView),
+    permission: ["READ_TARGET"],
+    errors: [...plainListErrors, "entityNotFound", "stateNotFound"],
+    summary: "List the history of an action, newest first",
+    source: "spec 001 §4.2",
+  }),
+  forceAction: route({
+    id: "targets.forceAction",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path,
+    params: one,
+    body: forceActionBody,
+    success: ok,
+    response: actionView,
+    responseRest: actionViewRest,
+    permission: ["UPDATE_TARGET"],
+    errors: ["constraintViolation", "entityNotFound", "stateNotFound"],
+    summary: "Switch an action to forced",
+    source: "spec 001 §4.2",
+  }),
+  cancelAction: route({
+    id: "targets.cancelAction",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path,
+    params: one,
+    query: z.object({ force: queryFlag }),
+    // one of the five operations that answer 204 in every dialect (contract management.md §1.8)
+    success: { spec: 204, rest: 204 },
+    permission: ["UPDATE_TARGET"],
+    errors: ["entityNotFound", "stateNotFound", "actionNotCancelable", "actionNotForceQuitable"],
+    summary: "Cancel an action; `force` ends one that is already being cancelled",
+    source: "spec 001 §4.2",
+  }),
+};

@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { updateStatusNames } from "../codes.ts";
+import { audit, links } from "../link.ts";
+import { pageOf } from "../paging.ts";
+
+/** When a target was last seen; absent before its first poll (contract management.md §4.6). */
+export const pollStatusView = z
+  .object({ lastRequestAt: z.int(), nextExpectedRequestAt: z.int(), overdue: z.boolean() })
+  .meta({ id: "PollStatus" });
+
+/** Target (spec 001 §2.4); the links besides `self` come with single answers only (contract management.md §1.5). */
+export const targetView = z
+  .object({
+    ...audit,
+    controllerId: z.string(),
+    name: z.string(),
+    description: z.string().optional(),
+    updateStatus: z.enum(updateStatusNames),
+    lastControllerRequestAt: z.int().optional(),
+    installedAt: z.int().optional(),
+    ipAddress: z.string().optional(),
+    address: z.string().optional(),
+    pollStatus: pollStatusView.optional(),
+    securityToken: z.string().optional().meta({ description: "Only for callers with READ_TARGET_SECURITY_TOKEN" }),
+    requestAttributes: z.boolean(),
+    targetType: z.int().optional(),
+    targetTypeName: z.string().optional(),
+    autoConfirmActive: z.boolean().optional(),
+    _links: links("self", "assignedDS", "installedDS", "attributes", "actions", "metadata", "targetType", "autoConfirm"),
+  })
+  .meta({ id: "Target" });
+export const targetPage = pageOf(targetView);
+export type TargetView = z.output<typeof targetView>;

@@ -1,0 +1,177 @@
+import { z } from "zod";
+import { pageQuery, queryFlag } from "../paging.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { arrayBody, bodyId, lookedUpText, optionalDescription, optionalName, optionalText, requiredName, withoutNulls } from "../values.ts";
+import { assignmentResult, assignSetsBody } from "./assignment.ts";
+import { listErrors } from "./common.ts";
+import { distributionSetView } from "./distribution-sets.contract.ts";
+import { targetPage, targetView } from "./target-view.ts";
+
+const noWhiteSpace = (text: string) => !/\s/.test(text);
+
+const changeable = {
+  name: optionalName(128),
+  description: optionalDescription(),
+  address: optionalText(512),
+  securityToken: optionalName(128),
+  targetType: bodyId.optional(),
+};
+
+/** One target to create (contract management.md §4.6); the name defaults to the controllerId, cut to 128 characters. */
+export const targetCreate = z
+  .object({ controllerId: requiredName(256).refine(noWhiteSpace, "must not contain white space"), ...changeable })
+  .meta({ id: "TargetCreate" });
+export type TargetCreate = z.output<typeof targetCreate>;
+
+/** Change of a target; absent or null members stay, `targetType: -1` takes the type away, `controllerId` is ignored. */
+export const targetUpdate = z.object({ ...changeable, requestAttributes: z.boolean().optional() }).meta({ id: "TargetUpdate" });
+export type TargetUpdate = z.output<typeof targetUpdate>;
+
+const one = z.object({ targetId: lookedUpText });
+const base = "/targets";
+const path = `${base}/:targetId`;
+
+/** spec 001 §4.2, targets; `targetId` is the controllerId. */
+export const targets = {
+  list: route({
+    id: "targets.list",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: base,
+    query: pageQuery,
+    success: ok,
+    response: targetPage,
+    permission: ["READ_TARGET"],
+    errors: listErrors,
+    summary: "List targets",
+    source: "spec 001 §4.2",
+  }),
+  create: route({
+    id: "targets.create",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: base,
+    body: arrayBody(targetCreate),
+    success: created,
+    response: z.array(targetView),
+    permission: ["CREATE_TARGET"],
+    errors: ["constraintViolation", "invalidTargetAddress", "entityNotFound", "entityAlreadyExists"],
+    summary: "Create targets, all or none",
+    source: "spec 001 §4.2",
+  }),
+  get: route({
+    id: "targets.get",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path,
+    params: one,
+    success: ok,
+    response: targetView,
+    permission: ["READ_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Get a target",
+    source: "spec 001 §4.2",
+  }),
+  update: route({
+    id: "targets.update",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path,
+    params: one,
+    body: withoutNulls(targetUpdate),
+    success: ok,
+    response: targetView,
+    permission: ["UPDATE_TARGET"],
+    errors: ["constraintViolation", "requestRefused", "invalidTargetAddress", "entityNotFound", "concurrentModification"],
+    summary: "Change a target",
+    source: "spec 001 §4.2",
+  }),
+  delete: route({
+    id: "targets.delete",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path,
+    params: one,
+    success: bodiless,
+    permission: ["DELETE_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Delete a target with its actions",
+    source: "spec 001 §4.2",
+  }),
+  attributes: route({
+    id: "targets.attributes",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: `${path}/attributes`,
+    params: one,
+    success: ok,
+    otherSuccess: { 204: "The target has no attributes" },
+    response: z.record(z.string(), z.string()).meta({ id: "TargetAttributes" }),
+    permission: ["READ_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Get the attributes that a device has sent",
+    source: "spec 001 §4.2",
+  }),
+  assignedSet: route({
+    id: "targets.assignedSet",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: `${path}/assignedDS`,
+    params: one,
+    success: ok,
+    otherSuccess: { 204: "No set is assigned" },
+    response: distributionSetView,
+    permission: ["READ_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Get the assigned distribution set",
+    source: "spec 001 §4.2",
+  }),
+  installedSet: route({
+    id: "targets.installedSet",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: `${path}/installedDS`,
+    params: one,
+    success: ok,
+    otherSuccess: { 204: "No set is installed" },
+    response: distributionSetView,
+    permission: ["READ_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Get the installed distribution set",
+    source: "spec 001 §4.2",
+  }),
+  assign: route({
+    id: "targets.assign",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: `${path}/assignedDS`,
+    params: one,
+    query: z.object({ offline: queryFlag }),
+    body: assignSetsBody,
+    success: ok,
+    response: assignmentResult,
+    permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
+    errors: [
+      "constraintViolation",
+      "maintenanceScheduleInvalid",
+      "multiAssignmentNotEnabled",
+      "quotaTooManyEntries",
+      "entityNotFound",
+      "setInvalid",
+      "setIncomplete",
+      "deleted",
+      "targetTypeIncompatible",
+    ],
+    summary: "Assign a distribution set to a target",
+    source: "spec 001 §4.2",
+  }),
+};

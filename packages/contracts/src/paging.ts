@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { shownAs } from "./shown-as.ts";
+import { lookedUpText } from "./values.ts";
+
+/** Express gives an array for a repeated parameter; the first one counts. */
+const first = (value: unknown) => (Array.isArray(value) ? value[0] : value);
+
+const wholeNumber = z
+  .string()
+  .trim()
+  .regex(/^[+-]?\d{1,10}$/, "must be a number")
+  .transform(Number)
+  .refine((value) => value >= -2_147_483_648 && value <= 2_147_483_647, {
+    error: "must be a number of 32 bits",
+    params: { unreadable: true },
+  });
+
+/** A whole number in a query; absent or empty gives the fallback, text that is no number is unreadable. */
+export function queryInt(fallback: number, lenient: (value: number) => number = (value) => value) {
+  const schema = z
+    .preprocess((value) => (first(value) === "" ? undefined : first(value)), wholeNumber.optional())
+    .transform((value) => (value === undefined ? fallback : lenient(value)));
+  return shownAs(schema, { type: "integer", format: "int32", default: fallback });
+}
+
+/** A text in a query, as given; `""` stays, since an empty `q` is an error of its own (contract management.md §1.3). */
+export const queryText = z.preprocess(first, lookedUpText.optional());
+
+const yes = new Set(["true", "on", "yes", "1"]);
+const no = new Set(["false", "off", "no", "0", ""]);
+
+/** A flag in a query, absent = false; a word that is neither yes nor no is unreadable. */
+export const queryFlag = shownAs(
+  z.preprocess(first, z.string().optional()).transform((value, context) => {
+    const word = (value ?? "").trim().toLowerCase();
+    if (yes.has(word)) return true;
+    if (!no.has(word)) context.addIssue({ code: "custom", message: "must be true or false", params: { unreadable: true } });
+    return false;
+  }),
+  { type: "boolean", default: false },
+);
+
+/** `offset`, `limit`, `sort` of a list; lenient as clients know it (contract management.md §1.3): -5 is 0, 0 is 50, 600 is 500. */
+const pageMembers = {
+  offset: queryInt(0, (value) => Math.max(0, value)),
+  limit: queryInt(50, (value) => (value < 1 ? 50 : Math.min(500, value))),
+  sort: queryText.meta({ description: "field:DIR{,field:DIR}", example: "name:ASC" }),
+};
+
+const q = queryText.meta({ description: "FIQL query", example: "name==a*;createdat=gt=0" });
+
+/** Any word but `full` silently means `compact` (contract management.md §1.3). */
+const representation = shownAs(
+  z
+    .preprocess(first, z.string().optional())
+    .transform((value) => (value?.trim().toLowerCase() === "full" ? ("full" as const) : ("compact" as const))),
+  { type: "string", enum: ["compact", "full"], default: "compact" },
+);
+
+const softDeletedModes = ["EXCLUDE_SOFT_DELETED", "INCLUDE_SOFT_DELETED", "ONLY_SOFT_DELETED"] as const;
+
+/** Whether a list shows soft-deleted rows (contract management.md §11). */
+export const softDeletedMode = z.preprocess((value) => {
+  const word = first(value);
+  return typeof word === "string" ? (word === "" ? undefined : word.toUpperCase()) : word;
+}, z.enum(softDeletedModes).default("EXCLUDE_SOFT_DELETED"));
+
+/** Paging without a query, for the lists that offer none (spec 001 §2.1). */
+export const plainPageQuery = z.object(pageMembers);
+
+/** Paging with `q` (spec 001 §2.1, PAGE). */
+export const pageQuery = z.object({ ...pageMembers, q });
+
+/** Paging with `q` and the choice of compact or full items. */
+export const representedPageQuery = z.object({ ...pageMembers, q, representation });
+
+/** Choice of compact or full items of a list that is not paged. */
+export const representationQuery = z.object({ representation });
+
+export type PageQuery = z.output<typeof pageQuery>;
+export type PlainPageQuery = z.output<typeof plainPageQuery>;
+
+/** A page as it is answered (spec 001 §2.1): `total` counts all matches, `size` the items on this page. Made once per item. */
+export function pageOf<T extends z.ZodType>(item: T) {
+  const id = item.meta()?.id;
+  return z.object({ content: z.array(item), total: z.int(), size: z.int() }).meta(id === undefined ? {} : { id: `${id}Page` });
+}
+
+/** Builds the body of a page. */
+export function page<T>(content: readonly T[], total: number): { content: readonly T[]; total: number; size: number } {
+  return { content, total, size: content.length };
+}

@@ -1,0 +1,65 @@
+import type { ErrorCode, Surface } from "@harrier/errors";
+import type { z } from "zod";
+
+export type { Surface } from "@harrier/errors";
+
+export type ServiceOfRoute = "controller" | "management" | "artifact-store" | "rollout-engine";
+
+/** Base paths of the management interface, one per dialect (contract clients.md, "Two dialects"). */
+export const basePaths = { spec: "/api/mgmt/v1", rest: "/rest/v1" } as const;
+
+/**
+ * One row of the route table: the whole contract of an operation.
+ * P, Q and B are the parsed path parameters, query and body that a handler gets.
+ */
+export interface Route<P = unknown, Q = unknown, B = unknown> {
+  readonly id: string;
+  readonly service: ServiceOfRoute;
+  readonly interface: "device" | "management";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Express style; management paths are relative to the base path, device paths are absolute. */
+  readonly path: string;
+  readonly params?: z.ZodType<P>;
+  readonly query?: z.ZodType<Q>;
+  readonly body?: z.ZodType<B>;
+  /** `multipart`: the handler reads the stream itself, `body` describes the fields only. Default `json` where there is a body. */
+  readonly bodyKind?: "json" | "multipart" | "optional-json";
+  /** Status of a success per surface; a 204 never carries a body, whatever the handler returns. */
+  readonly success: Readonly<Partial<Record<Surface, number>>>;
+  /** Further statuses of a success, with the case they stand for, e.g. 204 where there is nothing to show. */
+  readonly otherSuccess?: Readonly<Record<number, string>>;
+  /** Body of a success; absent where the body is empty. */
+  readonly response?: z.ZodType;
+  /** Body of a success on `/rest/v1` where it differs from `response`. */
+  readonly responseRest?: z.ZodType;
+  /** Media type of a success that is not JSON. */
+  readonly responseType?: "application/octet-stream" | "text/plain";
+  /** Permissions that the caller must hold, all of them (spec 001 §4). Empty: any signed-in user. */
+  readonly permission: readonly string[];
+  /** On `/rest/v1` any of these lists is enough too (contract management.md D7). */
+  readonly permissionRest?: readonly (readonly string[])[];
+  /** What a device must prove: `download` also serves anonymous downloads where the tenant allows them (spec 000 §2.4). */
+  readonly credential?: "device" | "download";
+  /** Errors of this operation beyond those that every operation of its interface can answer. */
+  readonly errors: readonly ErrorCode[];
+  readonly summary: string;
+  /** Clause of the specification or of the contract, e.g. `spec 001 §4.2`. */
+  readonly source: string;
+}
+
+export type ParamsOf<R> = R extends Route<infer P, infer _Q, infer _B> ? P : never;
+export type QueryOf<R> = R extends Route<infer _P, infer Q, infer _B> ? Q : never;
+export type BodyOf<R> = R extends Route<infer _P, infer _Q, infer B> ? B : never;
+
+type Nothing = Record<string, never>;
+
+/** Declares a route; keeps the types of its schemas for the handler. */
+export function route<P = Nothing, Q = Nothing, B = undefined>(row: Route<P, Q, B>): Route<P, Q, B> {
+  return row;
+}
+
+/** Success of a write without a body: 200 by the specification, 204 where hawkBit 1.x is spoken (contract management.md D1). */
+export const bodiless = { spec: 200, rest: 204 } as const;
+export const ok = { spec: 200, rest: 200 } as const;
+export const created = { spec: 201, rest: 201 } as const;
+export const deviceOk = { device: 200 } as const;

@@ -1,0 +1,88 @@
+import { codes } from "@harrier/errors";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import type { BodyOf, ParamsOf, QueryOf } from "./route.ts";
+import { routes, routeTable } from "./routes.ts";
+
+const expectedIds = {
+  management: [
+    "softwareModules.list softwareModules.create softwareModules.get softwareModules.update softwareModules.delete",
+    "artifacts.list artifacts.get artifacts.delete",
+    "softwareModuleTypes.list softwareModuleTypes.get distributionSetTypes.list distributionSetTypes.get",
+    "distributionSets.list distributionSets.create distributionSets.get distributionSets.update distributionSets.delete",
+    "distributionSets.listModules distributionSets.assignModules distributionSets.assignTargets",
+    "distributionSets.listAssignedTargets distributionSets.listInstalledTargets",
+    "targets.list targets.create targets.get targets.update targets.delete targets.attributes targets.assignedSet targets.installedSet",
+    "targets.assign targets.listActions targets.getAction targets.actionStatus targets.forceAction targets.cancelAction",
+    "actions.list actions.get configs.list configs.get configs.put configs.putMany configs.delete userinfo.get",
+  ],
+  "artifact-store": [
+    "artifacts.upload artifacts.download device.artifact device.artifactMd5 device.artifactDownload device.artifactDownloadMd5",
+  ],
+  "rollout-engine": [
+    "rollouts.list rollouts.create rollouts.get rollouts.update rollouts.delete rollouts.start rollouts.pause rollouts.resume",
+    "rollouts.listGroups rollouts.getGroup rollouts.groupTargets",
+  ],
+  controller: [
+    "device.poll device.getDeployment device.deploymentFeedback device.getCancel device.cancelFeedback device.configData",
+    "device.installedBase device.listArtifacts",
+  ],
+};
+
+const listed = routes.map((row) => [row.id, row] as const);
+
+describe("the route table", () => {
+  it.each(Object.entries(expectedIds))("holds every operation of %s", (service, ids) => {
+    const owned = routes.filter((row) => row.service === service).map((row) => row.id);
+    expect(owned.toSorted()).toEqual(ids.join(" ").split(" ").toSorted());
+  });
+
+  it("has unique ids, and unique pairs of method and path", () => {
+    expect(new Set(routes.map((row) => row.id)).size).toBe(routes.length);
+    const places = routes.map((row) => `${row.method} ${row.path.replace(/:\w+/g, ":")}`);
+    expect(new Set(places).size).toBe(routes.length);
+  });
+
+  it.each(listed)("%s says what it needs and what it answers", (_id, row) => {
+    expect(row.source).toMatch(/^(spec|contract) /);
+    expect(row.summary).not.toBe("");
+    expect(row.errors.filter((code) => codes[code] === undefined)).toEqual([]);
+    const surfaces = row.interface === "device" ? ["device"] : ["rest", "spec"];
+    expect(Object.keys(row.success).toSorted()).toEqual(surfaces);
+    if (row.interface === "device") expect(row.credential).toBeDefined();
+    else expect(row.permission.length > 0 || row.id === "userinfo.get").toBe(true);
+  });
+
+  it.each(listed)("%s declares each parameter of its path", (_id, row) => {
+    const inPath = [...row.path.matchAll(/:(\w+)/g)].map((match) => match[1]);
+    const declared = row.params ? Object.keys((row.params as unknown as { shape: object }).shape) : [];
+    expect(declared.toSorted()).toEqual(inPath.toSorted());
+  });
+
+  it.each(listed)("%s carries a response schema exactly where it answers a body", (_id, row) => {
+    const bodiless = row.method !== "GET" && row.response === undefined;
+    if (row.interface === "management" && bodiless) expect(row.success.rest).toBe(204);
+    if (row.method === "GET") expect(row.response !== undefined || row.responseType !== undefined).toBe(true);
+    if (row.method === "DELETE") expect(row.response).toBeUndefined();
+  });
+
+  it("answers bodiless writes by dialect", () => {
+    expect(routeTable.targets.delete.success).toEqual({ spec: 200, rest: 204 });
+    expect(routeTable.rollouts.start.success).toEqual({ spec: 200, rest: 204 });
+    expect(routeTable.targets.cancelAction.success).toEqual({ spec: 204, rest: 204 });
+    expect(routeTable.targets.create.success).toEqual({ spec: 201, rest: 201 });
+  });
+
+  it("lists the checksum files before the files whose names would swallow the suffix", () => {
+    const order = routes.map((row) => row.id);
+    expect(order.indexOf("device.artifactMd5")).toBeLessThan(order.indexOf("device.artifact"));
+    expect(order.indexOf("device.artifactDownloadMd5")).toBeLessThan(order.indexOf("device.artifactDownload"));
+  });
+
+  it("types the handlers", () => {
+    expectTypeOf<ParamsOf<typeof routeTable.targets.getAction>>().toEqualTypeOf<{ targetId: string; actionId: number }>();
+    expectTypeOf<QueryOf<typeof routeTable.targets.cancelAction>>().toEqualTypeOf<{ force: boolean }>();
+    expectTypeOf<BodyOf<typeof routeTable.distributionSets.assignModules>>().toEqualTypeOf<{ id: number }[]>();
+    expectTypeOf<BodyOf<typeof routeTable.targets.get>>().toEqualTypeOf<undefined>();
+    expectTypeOf<ParamsOf<typeof routeTable.rollouts.start>>().toEqualTypeOf<{ rolloutId: number }>();
+  });
+});

@@ -1,0 +1,149 @@
+import { z } from "zod";
+import { missingMessage } from "./parse.ts";
+import { shownAs } from "./shown-as.ts";
+
+/** Longest id that JavaScript and int8 both hold; larger ones exist nowhere, so they are looked up as this one and not found. */
+const largestId = Number.MAX_SAFE_INTEGER;
+const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+
+/** Start of a tag, comment or doctype as an HTML parser would read it. */
+const markupStart = /<[a-z/!?]/i;
+const markupMessage = "Invalid characters in string";
+
+const errorOfMissing = (issue: { input?: unknown }) => (issue.input === undefined || issue.input === null ? missingMessage : undefined);
+
+/** PostgreSQL stores every character but this one. */
+export function hasNoNul(text: string): boolean {
+  return !text.includes("\u0000");
+}
+
+/** A text of limited length, stripped on the way in (contract management.md §1.1). */
+function trimmed(min: number, max: number) {
+  return z.string().trim().min(min).max(max).refine(hasNoNul, markupMessage);
+}
+
+/** A required text: absent or null violates a constraint, any other type makes the body unreadable. */
+export function requiredText(max: number) {
+  return z.string({ error: errorOfMissing }).trim().min(1).max(max).refine(hasNoNul, markupMessage);
+}
+
+/** A required text that must not hold markup. */
+export function requiredName(max: number) {
+  return requiredText(max).refine(noMarkup, markupMessage);
+}
+
+/** An optional text that, where given, must not be empty and must not hold markup. */
+export function optionalName(max: number) {
+  return trimmed(1, max).refine(noMarkup, markupMessage).optional();
+}
+
+/** An optional free text. */
+export function optionalText(max: number) {
+  return trimmed(0, max).optional();
+}
+
+/** An optional free text that must not hold markup. */
+export function optionalDescription(max = 512) {
+  return trimmed(0, max).refine(noMarkup, markupMessage).optional();
+}
+
+/** Only terminated markup is refused (contract management.md §1.6): a lone `<5` or `<abc` is allowed. Linear for any input. */
+function noMarkup(text: string): boolean {
+  const end = text.lastIndexOf(">");
+  return end < 0 || !markupStart.test(text.slice(0, end));
+}
+
+/** An id of 64 bits in a body, a JSON integer. */
+export const bodyId = shownAs(wholeNumber().transform(clampId), { type: "integer", format: "int64" });
+
+/** Object that names an entity by its id, as in `modules: [{id}]`. */
+export const idReference = z.object({ id: bodyId });
+
+/** An id in a path; text that is no number is unreadable, not unknown (contract management.md §1.1). */
+export const pathId = shownAs(
+  z
+    .string()
+    .regex(/^-?\d{1,19}$/, "must be a number")
+    .refine(isInt64, { error: "must be a number of 64 bits", params: { unreadable: true } })
+    .transform((text) => clampId(Number(text))),
+  { type: "integer", format: "int64" },
+);
+
+/** The last moment that a JavaScript date can show; PostgreSQL's timestamps reach a little further. */
+export const lastMoment = 8_640_000_000_000_000;
+
+/** Epoch milliseconds in a body, kept within what dates can show. */
+export const epochMs = shownAs(wholeNumber().transform(clampMoment), { type: "integer", format: "int64" });
+
+export function clampMoment(ms: number): number {
+  return Math.max(0, Math.min(lastMoment, ms));
+}
+
+/** A name in a path or body that is looked up as it is: one that cannot be stored cannot be read. */
+export const lookedUpText = z.string().refine(hasNoNul, { error: markupMessage, params: { unreadable: true } });
+
+/** Weight of an action: higher goes first (contract management.md §5.7). */
+export const weight = shownAs(wholeNumber().min(0).max(1000), { type: "integer", format: "int32", minimum: 0, maximum: 1000 });
+
+/** A whole number of 32 bits in a body; what does not fit cannot be read. */
+export const int32 = shownAs(
+  z.number().refine((value) => Number.isInteger(value) && value >= -2_147_483_648 && value <= 2_147_483_647, {
+    error: "must be a whole number of 32 bits",
+    params: { unreadable: true },
+  }),
+  { type: "integer", format: "int32" },
+);
+
+/** A JSON number without a fraction; with one it is of the wrong type. */
+function wholeNumber() {
+  return z.number().refine(Number.isInteger, { error: "must be a whole number", params: { unreadable: true } });
+}
+
+function isInt64(text: string): boolean {
+  // runs after a failed pattern too, where BigInt would throw
+  if (!/^-?\d{1,19}$/.test(text)) return true;
+  const value = BigInt(text);
+  return value >= int64.min && value <= int64.max;
+}
+
+function clampId(value: number): number {
+  return Math.max(-largestId, Math.min(largestId, value));
+}
+
+/** A body whose null members count as absent, at every level (contract management.md §1.1). */
+export function withoutNulls<T extends z.ZodType>(schema: T) {
+  return z.preprocess((value) => dropNulls(value), schema);
+}
+
+/** A body that is an array; one object alone is read as an array of it (contract management.md D6). */
+export function arrayBody<T extends z.ZodType>(item: T) {
+  return z.preprocess((value) => wrapped(dropNulls(value)), z.array(item));
+}
+
+/** A member that is an array; one object alone is read as an array of it. */
+export function arrayOf<T extends z.ZodType>(item: T) {
+  return z.preprocess(wrapped, z.array(item));
+}
+
+function wrapped(value: unknown): unknown {
+  return isObject(value) ? [value] : value;
+}
+
+/** Deeper than any body of the contract; what lies below is unknown anyway, and a hostile body must not exhaust the stack. */
+const deepest = 16;
+
+function dropNulls(value: unknown, depth = 0): unknown {
+  if (depth > deepest) return value;
+  if (Array.isArray(value)) return value.map((member) => dropNulls(member, depth + 1));
+  if (!isObject(value)) return value;
+  const kept: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) {
+    // a member named __proto__ would change the object instead of being kept
+    if (member !== null && key !== "__proto__") kept[key] = dropNulls(member, depth + 1);
+  }
+  return kept;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

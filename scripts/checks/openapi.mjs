@@ -1,0 +1,37 @@
+// Writes docs/api/openapi.json from the route table; with --check it only compares and fails on a difference.
+import { readFile, writeFile } from "node:fs/promises";
+import { openApiDocument } from "../../packages/contracts/dist/index.js";
+
+const file = new URL("../../docs/api/openapi.json", import.meta.url);
+const lineWidth = 140; // as in biome.json, so that the formatter leaves the generated file alone
+
+// JSON with two blanks, but an array of scalars on one line where it fits
+function print(value, indent, used) {
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  const members = Array.isArray(value) ? value : Object.entries(value).filter(([, member]) => member !== undefined);
+  if (members.length === 0) return Array.isArray(value) ? "[]" : "{}";
+  const deeper = `${indent}  `;
+  if (!Array.isArray(value)) {
+    const lines = members.map(([key, member]) => {
+      const start = `${deeper}${JSON.stringify(key)}: `;
+      return `${start}${print(member, deeper, start.length)}`;
+    });
+    return `{\n${lines.join(",\n")}\n${indent}}`;
+  }
+  const oneLine = `[${members.map((member) => JSON.stringify(member)).join(", ")}]`;
+  const scalars = members.every((member) => member === null || typeof member !== "object");
+  if (scalars && used + oneLine.length + 1 <= lineWidth) return oneLine;
+  return `[\n${members.map((member) => `${deeper}${print(member, deeper, deeper.length)}`).join(",\n")}\n${indent}]`;
+}
+
+const text = `${print(openApiDocument(), "", 0)}\n`;
+
+if (process.argv.includes("--check")) {
+  const committed = await readFile(file, "utf8").catch(() => "");
+  if (committed !== text) {
+    console.error("docs/api/openapi.json differs from the route table; run: node scripts/checks/openapi.mjs");
+    process.exit(1);
+  }
+} else {
+  await writeFile(file, text);
+}
