@@ -1,0 +1,68 @@
+import { type Queryable, runOne, statement } from "./statement.ts";
+
+// Ids that a device sees start at 11 (one real client misreads shorter ones) and stay below 2^31 (real clients parse them so).
+const FIRST_ID = 11;
+const MAX_ID = 2 ** 31 - 1;
+
+const takeIds = statement<[tenantId: number, kind: string, n: number, firstId: number], { first: number }>(
+  "db.take_ids",
+  `insert into id_counters (tenant_id, kind, next_id) values ($1, $2, $4::bigint + $3::bigint)
+   on conflict (tenant_id, kind) do update set next_id = id_counters.next_id + $3::bigint
+   returning next_id - $3::bigint as first`,
+);
+
+interface Block {
+  next: number;
+  end: number;
+  refill?: Promise<void>;
+}
+
+/**
+ * Ids per tenant and kind from the service's own table id_counters(tenant_id, kind, next_id). Single ids come from a block kept in memory,
+ * so most cost no round trip; what a process had left when it ended is never used: ids have gaps, and never meet.
+ */
+export class IdBlocks {
+  readonly #db: Queryable;
+  readonly #size: number;
+  readonly #blocks = new Map<string, Block>();
+
+  constructor(db: Queryable, size = 50) {
+    this.#db = db;
+    this.#size = size;
+  }
+
+  /** One id. */
+  async next(tenantId: number, kind: string): Promise<number> {
+    const key = `${tenantId}/${kind}`;
+    let block = this.#blocks.get(key);
+    if (block === undefined) {
+      block = { next: 0, end: 0 };
+      this.#blocks.set(key, block);
+    }
+    // those who meet an empty block wait for one refill together, and may find it empty again
+    while (block.next >= block.end) {
+      block.refill ??= this.#refill(block, tenantId, kind);
+      await block.refill;
+    }
+    const id = block.next;
+    block.next += 1;
+    return id;
+  }
+
+  /** The first of `n` ids in a row. */
+  async take(tenantId: number, kind: string, n: number): Promise<number> {
+    const row = await runOne(this.#db, takeIds, [tenantId, kind, n, FIRST_ID]);
+    if (row === undefined) throw new Error("id_counters returned no row");
+    if (row.first + n - 1 > MAX_ID) throw new Error(`tenant ${tenantId} has used up its ids of kind ${kind}`);
+    return row.first;
+  }
+
+  async #refill(block: Block, tenantId: number, kind: string): Promise<void> {
+    try {
+      block.next = await this.take(tenantId, kind, this.#size);
+      block.end = block.next + this.#size;
+    } finally {
+      delete block.refill;
+    }
+  }
+}

@@ -1,0 +1,23 @@
+export { bootstrap, type DatabaseService, databaseServices, type RolePasswords, roleOf, schemaOf, serviceUrl } from "./bootstrap.ts";
+export { isConnectionError } from "./connection-error.ts";
+export { createDatabase, type Database, type DatabaseOptions } from "./database.ts";
+export { IdBlocks } from "./id-blocks.ts";
+export { type LeadershipOptions, withLeadership } from "./leadership.ts";
+export { migrate } from "./migrate.ts";
+export { ensurePartitions, type PartitionedTable } from "./partitions.ts";
+export { createSecretBox, digest, type SecretBox } from "./secrets.ts";
+export {
+  type CompiledQuery,
+  compile,
+  countTrips,
+  createQueryBuilder,
+  inTransaction,
+  type Queryable,
+  run,
+  runCount,
+  runOne,
+  type Statement,
+  statement,
+} from "./statement.ts";
+export { endOfLog, type Position, startPosition, type TailOptions, tailLog } from "./tail-log.ts";
+export { applyViews, checkNeeds } from "./views.ts";
