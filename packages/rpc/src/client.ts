@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client as GrpcClient, Metadata, type MethodDefinition, type ServiceError } from "@grpc/grpc-js";
+import { HarrierError } from "@harrier/errors";
+import { mayConnect } from "./callers.ts";
+import { channelOptions, clientCredentials, targetOf } from "./channel.ts";
+import { fromServiceError } from "./error-transport.ts";
+import { type Identity, identityHeader, identityLifeMs, servicePrincipal, signIdentity } from "./identity.ts";
+import type { KeySet } from "./keys.ts";
+import { identityMethod, keysOfMetadata } from "./metadata.ts";
+import { type MethodKind, methodKind } from "./methods.ts";
+import { loadService } from "./protos.ts";
+import { hosts, type ProtoServiceName, type ServiceName } from "./services.ts";
+import type { CallReport, Client, OutCall, RpcLog, RpcTls, Watch, WatchOptions, WatchState } from "./types.ts";
+import { openWatch } from "./watch.ts";
+
+export interface ClientOptions {
+  /** The calling service; must stand in the caller table. */
+  caller: ServiceName;
+  /** `127.0.0.1:1,127.0.0.1:2` (used in turn) or one `name:port`. */
+  addresses: string;
+  keys: KeySet;
+  tls?: RpcTls;
+  log?: RpcLog;
+  protosDir?: string;
+  observe?: (report: CallReport) => void;
+}
+
+/** For a caller that has no deadline of its own (a transfer, a background tick). */
+const defaultLifeMs = 30_000;
+const mostRetries = 2;
+const firstRetryDelayMs = 50;
+const silentAfterMs = 3_000;
+
+interface Method {
+  readonly name: string;
+  readonly kind: MethodKind;
+  readonly definition: MethodDefinition<object, object>;
+}
+
+interface Connection {
+  readonly service: ProtoServiceName;
+  readonly options: ClientOptions;
+  readonly grpc: GrpcClient;
+}
+
+/** Builds the typed client of a proto service; throws where the caller table does not list the caller. */
+export function createClient<S extends ProtoServiceName>(service: S, options: ClientOptions): Client<S> {
+  if (!mayConnect(options.caller, service)) {
+    throw new Error(`${options.caller} may not call ${service}; who may is listed in packages/rpc/src/callers.ts`);
+  }
+  const grpc = new GrpcClient(targetOf(options.addresses), clientCredentials(options.tls), channelOptions);
+  const connection: Connection = { service, options, grpc };
+  const watches = new Set<Watch>();
+  const client: Record<string, unknown> = {
+    ready: (timeoutMs: number) => waitForReady(grpc, timeoutMs),
+    close: () => {
+      for (const watch of watches) watch.stop();
+      grpc.close();
+    },
+  };
+  const streams = new Map<string, Method>();
+  for (const [name, definition] of loadService(service, options.protosDir)) {
+    const kind = methodKind(service, name);
+    if (kind === undefined) throw new Error(`${service}.${name} is missing in packages/rpc/src/methods.ts`);
+    const method: Method = { name, kind, definition };
+    if (kind === "stream") streams.set(name, method);
+    else client[name] = (request: object, call: OutCall) => unary(connection, method, request, call);
+  }
+  client["watch"] = (
+    name: string,
+    request: object,
+    watchOptions: WatchOptions,
+    onMessage: (message: object) => void,
+    onState: (state: WatchState) => void,
+  ): Watch => {
+    const method = streams.get(name);
+    if (method === undefined) throw new Error(`${service}.${name} is not a stream`);
+    const watch = startWatch(connection, method, request, watchOptions, { onMessage, onState });
+    watches.add(watch);
+    return watch;
+  };
+  return client as Client<S>;
+}
+
+/** One call with its retries: only of what may be repeated, only when the connection failed, only within the deadline. */
+async function unary(connection: Connection, method: Method, request: object, call: OutCall): Promise<object> {
+  const began = Date.now();
+  const deadline = Number.isFinite(call.deadline) ? call.deadline : began + defaultLifeMs;
+  const repeatable = method.kind === "idempotent" || call.commandId !== undefined;
+  let outcome = "ok";
+  try {
+    for (let retries = 0; ; retries += 1) {
+      try {
+        return await once(connection, method, request, { ...call, deadline });
+      } catch (error) {
+        if (!(error instanceof HarrierError) || error.code !== "unavailable") throw error;
+        const delayMs = firstRetryDelayMs * 4 ** retries * (0.5 + Math.random() / 2);
+        if (!repeatable || retries === mostRetries || Date.now() + delayMs >= deadline) throw error;
+        await sleep(delayMs);
+      }
+    }
+  } catch (error) {
+    outcome = error instanceof HarrierError ? error.code : "internal";
+    throw error;
+  } finally {
+    connection.options.observe?.({ side: "client", service: connection.service, method: method.name, outcome, ms: Date.now() - began });
+  }
+}
+
+function once(connection: Connection, method: Method, request: object, call: OutCall): Promise<object> {
+  if (call.deadline <= Date.now()) return Promise.reject(new HarrierError("deadlineExceeded"));
+  const { path, requestSerialize, responseDeserialize } = method.definition;
+  const metadata = metadataOf(connection, method, call);
+  return new Promise((resolve, reject) => {
+    const done = (error: ServiceError | null, response?: object) => {
+      if (error !== null) reject(fromServiceError(error));
+      else resolve(response ?? {});
+    };
+    connection.grpc.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, { deadline: call.deadline }, done);
+  });
+}
+
+function metadataOf(connection: Connection, method: Method, call: OutCall): Metadata {
+  const { caller, keys } = connection.options;
+  const identity: Identity = {
+    ...call.principal,
+    rid: call.rid,
+    baseUrl: call.baseUrl ?? "",
+    audience: hosts[connection.service],
+    method: identityMethod,
+    path: method.definition.path,
+    expiresAt: Date.now() + identityLifeMs,
+    caller,
+  };
+  const metadata = new Metadata();
+  if (call.traceparent !== undefined) {
+    identity.traceparent = call.traceparent;
+    metadata.set(keysOfMetadata.traceparent, call.traceparent);
+  }
+  metadata.set(identityHeader, signIdentity(keys, identity));
+  if (call.commandId !== undefined) metadata.set(keysOfMetadata.commandId, call.commandId);
+  return metadata;
+}
+
+interface WatchCallbacks {
+  onMessage(message: object): void;
+  onState(state: WatchState): void;
+}
+
+function startWatch(connection: Connection, method: Method, request: object, options: WatchOptions, on: WatchCallbacks): Watch {
+  const { path, requestSerialize, responseDeserialize } = method.definition;
+  const principal = options.principal ?? servicePrincipal(connection.options.caller);
+  let attempt = 0;
+  return openWatch<object>({
+    open: () => {
+      attempt += 1;
+      const call: OutCall = { principal, rid: `watch-${connection.options.caller}-${attempt}`, deadline: Number.POSITIVE_INFINITY };
+      const metadata = metadataOf(connection, method, call);
+      return connection.grpc.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, metadata, {});
+    },
+    silentAfterMs: options.silentAfterMs ?? silentAfterMs,
+    onMessage: on.onMessage,
+    onState: on.onState,
+    onError: (error) => connection.options.log?.debug({ err: error, method: path }, "stream broke"),
+  });
+}
+
+function waitForReady(grpc: GrpcClient, timeoutMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    grpc.waitForReady(Date.now() + timeoutMs, (error) => {
+      if (error === undefined || error === null) resolve();
+      else reject(new HarrierError("unavailable", undefined, { cause: error }));
+    });
+  });
+}

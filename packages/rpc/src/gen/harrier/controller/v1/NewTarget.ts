@@ -1,0 +1,29 @@
+// Generated from protos/harrier/controller/v1/targets.proto by packages/rpc/scripts/generate.mjs
+
+import type { Long } from "@grpc/proto-loader";
+
+export interface NewTargetInput {
+  controllerId?: string;
+  name?: string;
+  description?: string;
+  address?: string;
+  securityToken?: string;
+  targetTypeId?: number | string | Long;
+  _description?: "description";
+  _address?: "address";
+  _securityToken?: "securityToken";
+  _targetTypeId?: "targetTypeId";
+}
+
+export interface NewTarget {
+  controllerId: string;
+  name: string;
+  description?: string;
+  address?: string;
+  securityToken?: string;
+  targetTypeId?: number;
+  _description?: "description";
+  _address?: "address";
+  _securityToken?: "securityToken";
+  _targetTypeId?: "targetTypeId";
+}

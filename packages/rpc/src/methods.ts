@@ -1,0 +1,59 @@
+import type { MethodName, ProtoServiceName } from "./services.ts";
+
+/**
+ * - `idempotent`: by its own key; repeated when the connection broke.
+ * - `command`: carries a command id whose result the owner stores; refused without one, repeated with it.
+ * - `once`: neither; repeated only where the caller gives a command id all the same.
+ * - `stream`: the server sends until it is cancelled; reopened by `watch`.
+ */
+export type MethodKind = "idempotent" | "command" | "once" | "stream";
+
+/** Every method of every proto service; what is not listed does not compile. */
+export const methods = {
+  "harrier.artifactstore.v1.ArtifactsService": {
+    releaseArtifact: "idempotent",
+    statBlob: "idempotent",
+  },
+  "harrier.controller.v1.ActionsService": {
+    assignSet: "command",
+    cancelAction: "once",
+    forceAction: "idempotent",
+    openFence: "idempotent",
+    closeFence: "idempotent",
+    scheduleChunk: "idempotent",
+    startChunk: "idempotent",
+    noteDownloads: "command",
+  },
+  "harrier.controller.v1.DeviceIdentityService": {
+    verifyDevice: "idempotent",
+    watchCredentialChanges: "stream",
+  },
+  "harrier.controller.v1.TargetsService": {
+    createTargets: "command",
+    updateTarget: "idempotent",
+    deleteTargets: "once", // a repetition would answer 0 deleted
+    readSecurityTokens: "idempotent",
+  },
+  "harrier.management.v1.CatalogueService": {
+    reserveSet: "idempotent",
+    checkUpload: "idempotent",
+    attachArtifact: "command",
+  },
+  "harrier.management.v1.IdentityService": {
+    signIn: "idempotent",
+    watchPrincipalChanges: "stream",
+  },
+} as const satisfies { [S in ProtoServiceName]: Record<MethodName<S>, MethodKind> };
+
+type Kinds<S extends ProtoServiceName> = (typeof methods)[S];
+
+/** Names of the methods of a service that stream. */
+export type StreamName<S extends ProtoServiceName> = {
+  [M in MethodName<S>]: M extends keyof Kinds<S> ? (Kinds<S>[M] extends "stream" ? M : never) : never;
+}[MethodName<S>];
+export type UnaryName<S extends ProtoServiceName> = Exclude<MethodName<S>, StreamName<S>>;
+
+/** Kind of a method, or undefined where the service has none of that name. */
+export function methodKind(service: ProtoServiceName, method: string): MethodKind | undefined {
+  return (methods[service] as Readonly<Record<string, MethodKind>>)[method];
+}

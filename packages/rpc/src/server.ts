@@ -1,0 +1,163 @@
+import { once } from "node:events";
+import {
+  Server,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type ServiceDefinition,
+  type StatusObject,
+  type sendUnaryData,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import { toHarrierError } from "@harrier/errors";
+import { HealthImplementation } from "grpc-health-check";
+import { serverCredentials, serverOptions } from "./channel.ts";
+import { toStatus } from "./error-transport.ts";
+import type { KeySet } from "./keys.ts";
+import { methodKind } from "./methods.ts";
+import { loadService } from "./protos.ts";
+import { type AnyServerCall, beginCall, type CallContextImpl, type ServedMethod } from "./server-call.ts";
+import { hosts, type ProtoServiceName, type ServiceName } from "./services.ts";
+import type { CallReport, Handlers, RpcLog, RpcTls, Send, StreamHandler, UnaryHandler } from "./types.ts";
+
+export interface RpcServerOptions {
+  service: ServiceName;
+  host: string;
+  /** 0 takes a free one; `start` answers which. */
+  port: number;
+  keys: KeySet;
+  log: RpcLog;
+  tls?: RpcTls;
+  protosDir?: string;
+  observe?: (report: CallReport) => void;
+  /** Runs between a handler's end and its answer; the place of a fault point. */
+  beforeAnswer?: (method: string) => void | Promise<void>;
+}
+
+/** The gRPC side of a service: its proto services, health, and the checks that every call passes. */
+export class RpcServer {
+  readonly #options: RpcServerOptions;
+  readonly #grpc = new Server(serverOptions);
+  readonly #health = new HealthImplementation({ "": "NOT_SERVING" });
+  readonly #names: ProtoServiceName[] = [];
+  readonly #streams = new Set<CallContextImpl>();
+
+  constructor(options: RpcServerOptions) {
+    this.#options = options;
+    this.#health.addToServer(this.#grpc);
+  }
+
+  /** Serves one proto service; throws where it belongs to another process. */
+  add<S extends ProtoServiceName>(service: S, handlers: Handlers<S>): this {
+    if (hosts[service] !== this.#options.service)
+      throw new Error(`${service} is served by ${hosts[service]}, not by ${this.#options.service}`);
+    const definition: Record<string, ServiceDefinition[string]> = {};
+    const implementation: UntypedServiceImplementation = {};
+    for (const [name, method] of loadService(service, this.#options.protosDir)) {
+      const kind = methodKind(service, name);
+      const handler = (handlers as Record<string, unknown>)[name];
+      if (kind === undefined || typeof handler !== "function") throw new Error(`${service}.${name} has no handler`);
+      const served: ServedMethod = { service, name, path: method.path, kind };
+      definition[name] = method;
+      implementation[name] =
+        kind === "stream"
+          ? (call: ServerWritableStream<object, object>) => void this.#stream(call, served, handler as StreamHandler<object, object>)
+          : (call: ServerUnaryCall<object, object>, callback: sendUnaryData<object>) =>
+              void this.#unary(call, callback, served, handler as UnaryHandler<object, object>);
+    }
+    this.#grpc.addService(definition, implementation);
+    this.#names.push(service);
+    return this;
+  }
+
+  /** Listens; resolves to the port. */
+  start(): Promise<number> {
+    const { host, port, tls } = this.#options;
+    const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+    return new Promise((resolve, reject) => {
+      this.#grpc.bindAsync(address, serverCredentials(tls), (error, bound) => {
+        if (error !== null) return reject(error);
+        for (const name of ["", ...this.#names]) this.#health.setStatus(name, "SERVING");
+        resolve(bound);
+      });
+    });
+  }
+
+  /** Refuses new calls, ends the streams, lets running calls finish for `graceMs`, then cuts them. */
+  async stop(graceMs = 5_000): Promise<void> {
+    for (const name of ["", ...this.#names]) this.#health.setStatus(name, "NOT_SERVING");
+    const drained = new Promise<void>((resolve) => this.#grpc.tryShutdown(() => resolve()));
+    for (const stream of this.#streams) stream.abort.abort();
+    const cut = setTimeout(() => this.#grpc.forceShutdown(), graceMs);
+    await drained;
+    clearTimeout(cut);
+  }
+
+  async #unary(
+    call: ServerUnaryCall<object, object>,
+    callback: sendUnaryData<object>,
+    method: ServedMethod,
+    handler: UnaryHandler<object, object>,
+  ): Promise<void> {
+    const began = Date.now();
+    let ctx: CallContextImpl | undefined;
+    try {
+      ctx = this.#begin(call, method);
+      const response = await handler(call.request, ctx);
+      await this.#options.beforeAnswer?.(method.name);
+      callback(null, response);
+      this.#report(method, "ok", began);
+    } catch (thrown) {
+      callback(this.#fail(thrown, method, ctx, began));
+    }
+  }
+
+  async #stream(call: ServerWritableStream<object, object>, method: ServedMethod, handler: StreamHandler<object, object>): Promise<void> {
+    const began = Date.now();
+    let ctx: CallContextImpl | undefined;
+    try {
+      ctx = this.#begin(call, method);
+      this.#streams.add(ctx);
+      await handler(call.request, ctx, sender(call, ctx.signal));
+      call.end();
+      this.#report(method, "ok", began);
+    } catch (thrown) {
+      // what broke because the caller went away is no failure of ours
+      if (ctx?.signal.aborted) call.end();
+      else call.emit("error", this.#fail(thrown, method, ctx, began));
+    } finally {
+      if (ctx !== undefined) this.#streams.delete(ctx);
+    }
+  }
+
+  #begin(call: AnyServerCall, method: ServedMethod): CallContextImpl {
+    const ctx = beginCall(call, method, this.#options.service, this.#options.keys);
+    call.on("cancelled", () => ctx.abort.abort());
+    return ctx;
+  }
+
+  #fail(thrown: unknown, method: ServedMethod, ctx: CallContextImpl | undefined, began: number): StatusObject {
+    const error = toHarrierError(thrown);
+    this.#report(method, error.code, began);
+    const fields = { err: error.cause ?? error, rid: ctx?.rid, method: method.path, code: error.code };
+    if (error.code === "internal") this.#options.log.error(fields, "call failed");
+    else if (ctx === undefined) this.#options.log.warn(fields, "call refused");
+    else this.#options.log.debug(fields, "call answered with an error");
+    return toStatus(error);
+  }
+
+  #report(method: ServedMethod, outcome: string, began: number): void {
+    this.#options.observe?.({ side: "server", service: method.service, method: method.name, outcome, ms: Date.now() - began });
+  }
+}
+
+function sender(call: ServerWritableStream<object, object>, signal: AbortSignal): Send<object> {
+  return async (message) => {
+    if (signal.aborted || call.write(message)) return;
+    await once(call, "drain", { signal }).catch(() => undefined);
+  };
+}
+
+/** A server that has yet to get its services (`add`) and to listen (`start`). */
+export function createRpcServer(options: RpcServerOptions): RpcServer {
+  return new RpcServer(options);
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import { afterEach, expect, it, vi } from "vitest";
+import { createClient } from "./client.ts";
+import { parseKeys } from "./keys.ts";
+import { createRpcServer } from "./server.ts";
+import type { OutCall, RpcTls } from "./types.ts";
+
+const file = (name: string) => readFileSync(new URL(`../fixtures/${name}`, import.meta.url), "utf8");
+const tlsFor = (name: string): RpcTls => ({ cert: file(`${name}.pem`), key: file(`${name}.key`), ca: file("ca.pem") });
+const keys = parseKeys(`controller=k1:${Buffer.alloc(32, 1).toString("base64")}`);
+const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+const service = "harrier.controller.v1.TargetsService";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+async function call(clientTls: RpcTls | undefined): Promise<string> {
+  const server = createRpcServer({ service: "controller", host: "127.0.0.1", port: 0, keys, log, tls: tlsFor("controller") });
+  const unused = () => Promise.reject(new Error("not expected"));
+  server.add(service, {
+    createTargets: unused,
+    updateTarget: unused,
+    readSecurityTokens: unused,
+    deleteTargets: async () => ({ deleted: 1 }),
+  });
+  const port = await server.start();
+  const tls = clientTls === undefined ? {} : { tls: clientTls };
+  const client = createClient(service, { caller: "management", addresses: `127.0.0.1:${port}`, keys, ...tls });
+  cleanups.push(
+    () => server.stop(0),
+    () => client.close(),
+  );
+  const out: OutCall = {
+    principal: { tenantId: 1, tenant: "DEFAULT", kind: "user", subject: "admin", permissions: [] },
+    rid: "r-1",
+    deadline: Date.now() + 3_000,
+  };
+  return client.deleteTargets({ controllerIds: ["d1"] }, out).then(
+    ({ deleted }) => `deleted ${deleted}`,
+    (error: { code: string }) => error.code,
+  );
+}
+
+it("a caller with the certificate of its own name is served", async () => {
+  expect(await call(tlsFor("management"))).toBe("deleted 1");
+});
+
+it("a caller with the certificate of another service is refused, whatever its identity claims", async () => {
+  expect(await call(tlsFor("gateway"))).toBe("unauthenticated");
+});
+
+it("a caller without a certificate does not get through", async () => {
+  expect(await call(undefined)).toBe("unavailable");
+});

@@ -1,0 +1,132 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createClient } from "./client.ts";
+import { parseKeys } from "./keys.ts";
+import { createRpcServer, type RpcServer } from "./server.ts";
+import type { Handlers, WatchState } from "./types.ts";
+
+const keys = parseKeys(`controller=k1:${Buffer.alloc(32, 1).toString("base64")}`);
+const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+const identity = "harrier.controller.v1.DeviceIdentityService";
+type Stream = Handlers<typeof identity>["watchCredentialChanges"];
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+async function serve(watchCredentialChanges: Stream, port = 0): Promise<[RpcServer, number]> {
+  const server = createRpcServer({ service: "controller", host: "127.0.0.1", port, keys, log });
+  server.add(identity, { verifyDevice: async () => ({ ok: true }), watchCredentialChanges });
+  const bound = await server.start();
+  cleanups.push(() => server.stop(0));
+  return [server, bound];
+}
+
+function watch(port: number, silentAfterMs = 3_000) {
+  const client = createClient(identity, { caller: "gateway", addresses: `127.0.0.1:${port}`, keys });
+  cleanups.push(() => client.close());
+  const messages: number[] = [];
+  const states: WatchState[] = [];
+  const handle = client.watch(
+    "watchCredentialChanges",
+    {},
+    { silentAfterMs },
+    (message) => void messages.push(message.revision),
+    (state) => void states.push(state),
+  );
+  return { messages, states, handle };
+}
+
+const untilAborted = (signal: AbortSignal) => new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+
+/** Beats until the caller goes; counts its streams. */
+function heart(everyMs: number) {
+  const open = { count: 0 };
+  const stream: Stream = async (_request, ctx, send) => {
+    open.count += 1;
+    const beat = setInterval(() => void send({ heartbeat: true, revision: 1 }), everyMs);
+    await untilAborted(ctx.signal);
+    clearInterval(beat);
+    open.count -= 1;
+  };
+  return { stream, open };
+}
+
+describe("watch", () => {
+  it("brings every message in order and says when the stream lives", async () => {
+    const [, port] = await serve(async (_request, ctx, send) => {
+      for (let revision = 1; revision <= 500; revision += 1) await send({ tenantId: 1, controllerId: "d1", revision });
+      await untilAborted(ctx.signal);
+    });
+    const { messages, states } = watch(port);
+    await vi.waitFor(() => expect(messages).toHaveLength(500));
+    expect(messages).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
+    expect(states).toEqual(["alive"]);
+  });
+
+  it("opens the stream again when the server comes back", async () => {
+    const { stream } = heart(20);
+    const [server, port] = await serve(stream);
+    const { states } = watch(port);
+    await vi.waitFor(() => expect(states).toEqual(["alive"]));
+    await server.stop(0);
+    await vi.waitFor(() => expect(states).toEqual(["alive", "interrupted"]));
+    await serve(stream, port);
+    await vi.waitFor(() => expect(states).toEqual(["alive", "interrupted", "alive"]), { timeout: 5_000 });
+  });
+
+  it("opens it again when the handler ends or fails", async () => {
+    let opened = 0;
+    const [, port] = await serve(async (_request, ctx, send) => {
+      opened += 1;
+      await send({ revision: opened });
+      if (opened === 1) return;
+      if (opened === 2) throw new Error("broke");
+      await untilAborted(ctx.signal);
+    });
+    const { messages, states } = watch(port);
+    await vi.waitFor(() => expect(messages).toEqual([1, 2, 3]));
+    expect(states).toEqual(["alive", "interrupted", "alive", "interrupted", "alive"]);
+  });
+
+  it("says when nothing comes, and when it comes again", async () => {
+    let quiet = false;
+    const [, port] = await serve(async (_request, ctx, send) => {
+      const beat = setInterval(() => void (quiet || send({ heartbeat: true })), 20);
+      await untilAborted(ctx.signal);
+      clearInterval(beat);
+    });
+    const { states, messages } = watch(port, 200);
+    await vi.waitFor(() => expect(messages.length).toBeGreaterThan(3));
+    quiet = true;
+    await vi.waitFor(() => expect(states).toEqual(["alive", "silent"]));
+    quiet = false;
+    await vi.waitFor(() => expect(states).toEqual(["alive", "silent", "alive"]));
+  });
+
+  it("is silent when nobody listens at all", async () => {
+    const { states } = watch(1, 200);
+    await vi.waitFor(() => expect(states).toEqual(["silent"]));
+  });
+
+  it("ends on both sides when it is stopped", async () => {
+    const { stream, open } = heart(20);
+    const [, port] = await serve(stream);
+    const { handle, messages, states } = watch(port);
+    await vi.waitFor(() => expect(messages.length).toBeGreaterThan(0));
+    expect(open.count).toBe(1);
+    handle.stop();
+    await vi.waitFor(() => expect(open.count).toBe(0));
+    expect(states).toEqual(["alive"]);
+  });
+
+  it("does not hold the server's end up", async () => {
+    const { stream } = heart(20);
+    const [server, port] = await serve(stream);
+    const { states } = watch(port);
+    await vi.waitFor(() => expect(states).toEqual(["alive"]));
+    const began = Date.now();
+    await server.stop(3_000);
+    expect(Date.now() - began).toBeLessThan(1_000);
+  });
+});
