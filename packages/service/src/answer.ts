@@ -1,0 +1,89 @@
+import { hash } from "node:crypto";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { codes, errorBody, type HarrierError, httpStatus, type Surface } from "@harrier/errors";
+import { fallbackJson, negotiateJson } from "./negotiate.ts";
+
+/** What a handler answers; without one the route's own success status with an empty body. */
+export interface Reply {
+  /** Default: the route's success status on the surface of the request. */
+  status?: number;
+  /** Sent as JSON; text and buffers go as they are when `headers` has a content-type. */
+  body?: unknown;
+  /** A body that is JSON text already (a cached document). */
+  json?: string;
+  headers?: Record<string, string>;
+}
+
+export interface AnswerShape {
+  readonly status: number;
+  /** Negotiated media type of a JSON body. */
+  readonly type: string;
+  readonly etag: boolean;
+}
+
+/** Writes a reply with its exact length: Zephyr drops a body whose length header is missing or wrong (contract device.md §1.3). */
+export function sendReply(req: IncomingMessage, res: ServerResponse, reply: Reply, shape: AnswerShape): number {
+  const status = shape.status;
+  if (status === 204) return sendEmpty(res, status, reply.headers);
+  const text = reply.json ?? bodyText(reply);
+  if (text === undefined) return sendEmpty(res, status, reply.headers);
+  const headers: OutgoingHttpHeaders = { "content-type": shape.type, "content-length": Buffer.byteLength(text) };
+  if (shape.etag && status < 300) {
+    const etag = `"0${hash("md5", text)}"`;
+    headers["etag"] = etag;
+    const known = req.headers["if-none-match"];
+    if (known !== undefined && matches(known, etag)) {
+      res.writeHead(304, { etag });
+      res.end();
+      return 304;
+    }
+  }
+  if (reply.headers !== undefined) Object.assign(headers, reply.headers);
+  res.writeHead(status, headers);
+  res.end(text);
+  return status;
+}
+
+function bodyText(reply: Reply): string | Buffer | undefined {
+  const { body } = reply;
+  if (body === undefined) return undefined;
+  if (reply.headers !== undefined && "content-type" in reply.headers && (typeof body === "string" || Buffer.isBuffer(body))) return body;
+  return JSON.stringify(body);
+}
+
+function sendEmpty(res: ServerResponse, status: number, headers: Record<string, string> | undefined): number {
+  // a 204 has no length (RFC 9110 §8.6)
+  res.writeHead(status, status === 204 ? headers : { "content-length": 0, ...headers });
+  res.end();
+  return status;
+}
+
+/** `If-None-Match`: a list, weak prefix tolerated; `*` names no content and is ignored (contract device.md §1.3). */
+function matches(header: string, etag: string): boolean {
+  if (header === etag) return true;
+  return header.split(",").some((part) => {
+    const tag = part.trim();
+    return tag === etag || (tag.startsWith("W/") && tag.slice(2) === etag);
+  });
+}
+
+/** The one mapper from errors to HTTP (architecture §3): status by surface, body by the error table. */
+export function sendError(req: IncomingMessage, res: ServerResponse, error: HarrierError, surface: Surface): number {
+  const status = httpStatus(error.code, surface);
+  // half an answer has gone: the only honest end is a broken connection
+  if (res.headersSent) {
+    res.destroy();
+    return status;
+  }
+  const body = errorBody(error);
+  if (body !== undefined && error.code === "internal") body.message = codes.internal.message;
+  if (body === undefined) return sendEmpty(res, status, error.headers);
+  const text = JSON.stringify(body);
+  res.writeHead(status, {
+    "content-type": negotiateJson(req.headers.accept) ?? fallbackJson,
+    "content-length": Buffer.byteLength(text),
+    ...error.headers,
+  });
+  res.end(text);
+  return status;
+}

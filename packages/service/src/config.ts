@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import type { RpcTls } from "@harrier/rpc";
+import { z } from "zod";
+
+/** A setting that is missing or wrong; the message is one line for the operator. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "ConfigError";
+  }
+}
+
+export const port = z.coerce.number().int().min(0).max(65_535);
+
+/** Settings that every service understands; `loadConfig` adds them to each schema. */
+export const commonSettings = z.object({
+  HARRIER_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  /** `name:nth[:kill|exit|delay=<ms>]`; for tests only. */
+  HARRIER_FAULT: z.string().optional(),
+  HARRIER_HTTP_HOST: z.string().default("127.0.0.1"),
+  /** PEM texts, usually as `…_FILE`; all three turn mutual TLS between the services on. */
+  HARRIER_TLS_CERT: z.string().optional(),
+  HARRIER_TLS_KEY: z.string().optional(),
+  HARRIER_TLS_CA: z.string().optional(),
+});
+
+type Common = (typeof commonSettings)["shape"];
+export type CommonConfig = z.output<typeof commonSettings>;
+
+/** What `loadConfig` makes of a schema. */
+export type ConfigOf<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Omit<Common, keyof Shape> & Shape>>;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the settings of a service. Each may come as `NAME` or as `NAME_FILE` (path of a file that holds the value).
+ * Unknown HARRIER_* names are warned about only: Kubernetes injects some, and an old image must survive a newer key.
+ */
+export function loadConfig<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  env: Env,
+  warn: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
+): ConfigOf<Shape> {
+  const whole = z.object({ ...commonSettings.shape, ...schema.shape });
+  const names = Object.keys(whole.shape);
+  const given: Record<string, string> = {};
+  for (const name of names) {
+    const value = readSetting(name, env);
+    if (value !== undefined) given[name] = value;
+  }
+  const unknown = unknownSettings(names, env);
+  if (unknown.length > 0) warn(`unknown settings are ignored: ${unknown.join(", ")}`);
+  const result = whole.safeParse(given);
+  if (result.success) return result.data as ConfigOf<Shape>;
+  throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; "));
+}
+
+/** HARRIER_* names in the environment that no setting has. */
+export function unknownSettings(names: readonly string[], env: Env): string[] {
+  const known = new Set(names.flatMap((name) => [name, `${name}_FILE`]));
+  return Object.keys(env)
+    .filter((name) => name.startsWith("HARRIER_") && !known.has(name))
+    .sort();
+}
+
+/** A configuration for the log: secrets and passwords in URLs replaced. */
+export function redactConfig(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(config).map(([name, value]) => [name, redactValue(name, value)]));
+}
+
+/** mutual TLS of the services' own connections, when all its settings are given. */
+export function tlsOf(config: CommonConfig): RpcTls | undefined {
+  const { HARRIER_TLS_CERT: cert, HARRIER_TLS_KEY: key, HARRIER_TLS_CA: ca } = config;
+  if (cert === undefined && key === undefined && ca === undefined) return undefined;
+  if (cert === undefined || key === undefined || ca === undefined) {
+    throw new ConfigError("HARRIER_TLS_CERT, HARRIER_TLS_KEY and HARRIER_TLS_CA belong together: give all three or none");
+  }
+  return { cert, key, ca };
+}
+
+function readSetting(name: string, env: Env): string | undefined {
+  const value = present(env[name]);
+  const path = present(env[`${name}_FILE`]);
+  if (path === undefined) return value;
+  if (value !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both given: keep one`);
+  try {
+    return readFileSync(path, "utf8").trimEnd();
+  } catch {
+    throw new ConfigError(`${name}_FILE: cannot read ${path}`);
+  }
+}
+
+// compose files and charts set absent values to ""
+function present(value: string | undefined): string | undefined {
+  return value === undefined || value === "" ? undefined : value;
+}
+
+const secretName = /PASSWORD|SECRET|TOKEN|KEY/;
+
+function redactValue(name: string, value: unknown): unknown {
+  if (value === undefined) return undefined;
+  if (secretName.test(name)) return "***";
+  if (typeof value !== "string") return value;
+  return value.replace(/(\w+:\/\/[^/:@\s]*):[^@/\s]+@/g, "$1:***@");
+}

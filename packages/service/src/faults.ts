@@ -1,0 +1,97 @@
+/**
+ * Named moments at which a test may kill, end or delay a process. One table, so that a test can walk it;
+ * a point is passed by the code of the service that its name begins with.
+ */
+export const faultPoints = [
+  "gateway.proxy.before-forward",
+  "gateway.proxy.after-answer",
+  "controller.http.before-answer",
+  "controller.http.after-answer",
+  "controller.rpc.before-answer",
+  "controller.create-targets.after-commit",
+  "controller.assign.after-commit",
+  "controller.cancel.after-commit",
+  "controller.report.after-commit",
+  "controller.schedule-chunk.before-commit",
+  "controller.schedule-chunk.after-commit",
+  "controller.start-chunk.before-commit",
+  "controller.start-chunk.after-commit",
+  "controller.relay.after-send",
+  "management.http.before-answer",
+  "management.http.after-answer",
+  "management.rpc.before-answer",
+  "management.create-set.after-commit",
+  "management.attach-artifact.after-commit",
+  "artifact-store.http.before-answer",
+  "artifact-store.http.after-answer",
+  "artifact-store.rpc.before-answer",
+  "artifact-store.upload.after-store",
+  "artifact-store.upload.after-commit",
+  "artifact-store.upload.after-attach",
+  "rollout-engine.http.before-answer",
+  "rollout-engine.http.after-answer",
+  "rollout-engine.create.after-commit",
+  "rollout-engine.freeze.after-commit",
+  "rollout-engine.start.after-commit",
+  "rollout-engine.advance.after-commit",
+  "rollout-engine.relay.after-send",
+] as const;
+
+export type FaultPoint = (typeof faultPoints)[number];
+
+type Effect = { kind: "kill" } | { kind: "exit" } | { kind: "delay"; ms: number };
+
+interface Fault {
+  passesLeft: number;
+  readonly effect: Effect;
+}
+
+// state of the process on purpose: a fault belongs to the process that dies of it, not to an object inside
+let armed: Map<string, Fault> | undefined;
+
+/** Arms `name:nth[:kill|exit|delay=<ms>]`, several separated by commas; undefined disarms. Throws on an unknown point. */
+export function armFaults(text: string | undefined): void {
+  if (text === undefined || text.trim() === "") {
+    armed = undefined;
+    return;
+  }
+  armed = new Map(text.split(",").map((entry) => parseFault(entry.trim())));
+}
+
+/** Passes a named moment. Costs one comparison while no fault is armed. */
+export function faultPoint(name: FaultPoint): void | Promise<void> {
+  if (armed === undefined) return;
+  const fault = armed.get(name);
+  if (fault === undefined) return;
+  fault.passesLeft -= 1;
+  if (fault.passesLeft !== 0) return;
+  return happen(fault.effect);
+}
+
+/** True while any fault is armed; saves the preparation of a point. */
+export function faultsArmed(): boolean {
+  return armed !== undefined;
+}
+
+function happen(effect: Effect): void | Promise<void> {
+  if (effect.kind === "delay") return new Promise((resolve) => setTimeout(resolve, effect.ms));
+  if (effect.kind === "exit") process.exit(1);
+  process.kill(process.pid, "SIGKILL");
+  // the signal may take a moment; nothing behind this point may happen
+  return new Promise(() => undefined);
+}
+
+function parseFault(entry: string): [string, Fault] {
+  const [name = "", nth = "1", effect = "kill"] = entry.split(":");
+  if (!(faultPoints as readonly string[]).includes(name)) throw new Error(`"${name}" is not a fault point`);
+  const passesLeft = Number(nth);
+  if (!Number.isInteger(passesLeft) || passesLeft < 1) throw new Error(`fault "${entry}": "${nth}" is not a count`);
+  return [name, { passesLeft, effect: parseEffect(entry, effect) }];
+}
+
+function parseEffect(entry: string, text: string): Effect {
+  if (text === "kill" || text === "exit") return { kind: text };
+  const delay = /^delay=(\d+)$/.exec(text);
+  if (delay === null) throw new Error(`fault "${entry}": effects are kill, exit and delay=<ms>`);
+  return { kind: "delay", ms: Number(delay[1]) };
+}

@@ -1,0 +1,150 @@
+import { deviceOk, ok, route } from "@harrier/contracts";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { ask, type Served, serve, user } from "../test-support/serve.ts";
+import type { HttpOptions } from "./http.ts";
+import type { Mount } from "./mount.ts";
+
+const device = {
+  service: "controller",
+  interface: "device",
+  success: deviceOk,
+  permission: [],
+  errors: [],
+  summary: "",
+  source: "",
+} as const;
+const poll = route({ ...device, id: "device.poll", method: "GET", path: "/:tenant/controller/v1/:controllerId", response: z.unknown() });
+const slow = route({ ...device, id: "slow", method: "GET", path: "/:tenant/slow", response: z.unknown() });
+const list = route({
+  ...device,
+  interface: "management",
+  success: ok,
+  id: "targets.list",
+  method: "GET",
+  path: "/targets",
+  response: z.unknown(),
+});
+
+const open: Served[] = [];
+afterEach(async () => {
+  for (const served of open.splice(0)) await served.http.close(0);
+});
+const start = async (register: (mount: Mount) => void, options: Partial<HttpOptions> = {}) => {
+  const served = await serve(register, options);
+  open.push(served);
+  return served;
+};
+const bare = { identity: null };
+
+describe("operations", () => {
+  it("answer whether the process lives and whether it is ready, with reasons", async () => {
+    let views: string[] = ["management.tenants_v1"];
+    const readiness = {
+      database: vi.fn(async () => undefined),
+      views: async () => views,
+      broken: async () => {
+        if (views.length > 0) throw new Error("connection refused");
+      },
+    };
+    const served = await start(() => undefined, { readiness });
+    expect((await ask(served, "/livez", bare)).status).toBe(200);
+    const waiting = await ask(served, "/readyz", bare);
+    expect([waiting.status, waiting.json]).toEqual([
+      503,
+      { ready: false, checks: { database: "ok", views: "missing: management.tenants_v1", broken: "connection refused" } },
+    ]);
+    views = [];
+    await vi.waitFor(async () => expect((await ask(served, "/readyz", bare)).status).toBe(200));
+    // cached for 500 ms, however often it is asked
+    expect(readiness.database.mock.calls.length).toBeLessThanOrEqual(3);
+  });
+
+  it("count requests by pattern, never by path", async () => {
+    const served = await start((mount) => mount(poll, async () => ({ body: {} })));
+    await ask(served, "/DEFAULT/controller/v1/secret-device");
+    await ask(served, "/DEFAULT/controller/v1/other-device");
+    const { text } = await ask(served, "/metrics", bare);
+    expect(text).toContain(
+      'harrier_http_request_seconds_count{service="controller",method="GET",route="/:tenant/controller/v1/:controllerId",status="200"} 2',
+    );
+    expect(text).toContain("process_cpu_seconds_total");
+    expect(text).not.toContain("secret-device");
+  });
+
+  it("hide metrics where the port is public", async () => {
+    const served = await start(() => undefined, { exposeMetrics: false });
+    expect((await ask(served, "/metrics", bare)).status).toBe(404);
+  });
+});
+
+describe("the line of a request", () => {
+  it("names who asked for what and how long it took, without credentials", async () => {
+    const countTrips = <T>(counter: { trips: number }, work: () => T): T => {
+      counter.trips += 2;
+      return work();
+    };
+    const served = await start((mount) => mount(list, async () => ({ body: {} })), { countTrips });
+    await ask(served, "/api/mgmt/v1/targets", { identity: user(), headers: { authorization: "Basic c2VjcmV0" } });
+    const line = served.lines.find((entry) => entry["msg"] === "request");
+    expect(line).toMatchObject({
+      level: "info",
+      rid: "r-1",
+      tenant: "DEFAULT",
+      principal: "admin",
+      route: "GET /api/mgmt/v1/targets",
+      status: 200,
+      trips: 2,
+    });
+    expect(line?.["ms"]).toEqual(expect.any(Number));
+    expect(JSON.stringify(served.lines)).not.toContain("c2VjcmV0");
+  });
+
+  it("of a successful poll is written at level debug only", async () => {
+    const served = await start((mount) => mount(poll, async () => ({ body: {} })));
+    await ask(served, "/DEFAULT/controller/v1/d1");
+    await ask(served, "/DEFAULT/controller/v1/d1", { headers: { accept: "text/html" } });
+    expect(served.lines.map(({ level, status }) => [level, status])).toEqual([
+      ["debug", 200],
+      ["info", 406],
+    ]);
+  });
+});
+
+describe("an end", () => {
+  it("lets running requests finish, says so, and then cuts what is left", async () => {
+    let finish: (() => void) | undefined;
+    const served = await start((mount) =>
+      mount(slow, async () => {
+        await new Promise<void>((resolve) => {
+          finish = resolve;
+        });
+        return { body: { done: true } };
+      }),
+    );
+    const running = ask(served, "/DEFAULT/slow");
+    await vi.waitFor(() => expect(finish).toBeDefined());
+    const closing = served.http.close(2_000);
+    await expect(ask(served, "/livez", bare)).rejects.toThrow();
+    finish?.();
+    expect((await running).json).toEqual({ done: true });
+    await closing;
+  });
+
+  it("does not wait longer than told", async () => {
+    const served = await start((mount) => mount(slow, () => new Promise<never>(() => undefined)));
+    const running = ask(served, "/DEFAULT/slow").catch(() => "cut");
+    await vi.waitFor(async () => expect((await ask(served, "/livez", bare)).status).toBe(200));
+    const began = Date.now();
+    await served.http.close(200);
+    expect(Date.now() - began).toBeLessThan(1_000);
+    expect(await running).toBe("cut");
+  });
+});
+
+it("a taken port is an error of listen", async () => {
+  const served = await start(() => undefined);
+  const { http } = await serve(() => undefined);
+  await expect(http.listen("127.0.0.1", served.port)).rejects.toThrow("EADDRINUSE");
+  await http.close(0);
+});

@@ -1,0 +1,146 @@
+import { createServer as createPlainServer, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { HarrierError, type Surface, toHarrierError } from "@harrier/errors";
+import type { KeySet, RpcTls, ServiceName } from "@harrier/rpc";
+import express, { type Express, type NextFunction, type Request, type Response } from "express";
+import { sendError } from "./answer.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import { type CountTrips, type Mount, type MountDeps, mountRoute } from "./mount.ts";
+import { createReadiness, type ReadinessChecks } from "./readiness.ts";
+
+export interface HttpOptions {
+  service: ServiceName;
+  keys: KeySet;
+  log: Log;
+  metrics: Metrics;
+  readiness?: ReadinessChecks;
+  restDialect?: "current" | "classic";
+  /** Serve /metrics here (default true); a public port should not. */
+  exposeMetrics?: boolean;
+  tls?: RpcTls;
+  /** `countTrips` of @harrier/db, for the `trips` of a request's line; a service without a database leaves it out. */
+  countTrips?: CountTrips;
+}
+
+export interface Http {
+  readonly app: Express;
+  readonly mount: Mount;
+  /** Listens; resolves to the port. What is mounted later is not served. */
+  listen(host: string, port: number): Promise<number>;
+  /** Stops accepting, lets running requests finish for `graceMs`, then cuts them. */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** The HTTP side of a service: an express app that serves routes of the contract, health and metrics. */
+export function createHttp(options: HttpOptions): Http {
+  const app = createApp();
+  const deps: MountDeps = { app, ...options, restDialect: options.restDialect ?? "current", countTrips: options.countTrips };
+  const methodsByPath = new Map<string, string[]>();
+  const state = { draining: false };
+  let server: Server | undefined;
+
+  const mount: Mount = (route, handler) => {
+    for (const path of mountRoute(deps, route, handler)) {
+      const methods = route.method === "GET" ? ["GET", "HEAD"] : [route.method];
+      methodsByPath.set(path, [...(methodsByPath.get(path) ?? []), ...methods]);
+    }
+  };
+
+  return {
+    app,
+    mount,
+    async listen(host, port) {
+      serveOperations(app, options, state);
+      serveFallbacks(app, methodsByPath, options.log);
+      server = createServer(app, options.tls);
+      const listening = server;
+      await new Promise<void>((resolve, reject) => {
+        listening.once("error", reject);
+        listening.listen(port, host, resolve);
+      });
+      return (listening.address() as AddressInfo).port;
+    },
+    async close(graceMs = 5_000) {
+      state.draining = true;
+      if (server !== undefined) await drain(server, graceMs);
+    },
+  };
+}
+
+function createApp(): Express {
+  const app = express();
+  for (const setting of ["x-powered-by", "etag", "trust proxy"]) app.disable(setting);
+  // `/a/` is not `/a`, `/A` is not `/a` (contract device.md §1)
+  for (const setting of ["strict routing", "case sensitive routing"]) app.enable(setting);
+  return app;
+}
+
+function createServer(app: Express, tls: RpcTls | undefined): Server {
+  const settings = {
+    keepAliveTimeout: 75_000, // longer than the gateway's agents keep a connection, so that it is never ours to close first
+    requestTimeout: 0, // uploads take as long as they move; idle ones are ended by the gateway
+  };
+  if (tls === undefined) return createPlainServer(settings, app);
+  return createTlsServer({ ...settings, ...tls, requestCert: true, rejectUnauthorized: true }, app);
+}
+
+function serveOperations(app: Express, options: HttpOptions, state: { draining: boolean }): void {
+  const readiness = createReadiness(options.readiness ?? {});
+  app.get("/livez", (_req, res) => void res.json({ alive: true }));
+  app.get("/readyz", async (_req, res) => {
+    const result = await readiness();
+    const ready = result.ready && !state.draining;
+    res.status(ready ? 200 : 503).json({ ready, checks: state.draining ? { ...result.checks, process: "stopping" } : result.checks });
+  });
+  if (options.exposeMetrics === false) return;
+  app.get("/metrics", async (_req, res) => {
+    res.setHeader("content-type", options.metrics.registry.contentType);
+    res.end(await options.metrics.registry.metrics());
+  });
+}
+
+/** 405 with `Allow` for known paths, 404 for others, and the mapper for what express itself refuses. */
+function serveFallbacks(app: Express, methodsByPath: ReadonlyMap<string, readonly string[]>, log: Log): void {
+  for (const [path, methods] of methodsByPath) {
+    app.all(path, (_req, res, next) => {
+      const allowed: string[] = res.locals["allowed"] ?? [];
+      res.locals["allowed"] = [...allowed, ...methods];
+      next();
+    });
+  }
+  app.use((req: Request, res: Response) => {
+    const allowed: string[] | undefined = res.locals["allowed"];
+    const error =
+      allowed === undefined
+        ? new HarrierError("routeNotFound")
+        : new HarrierError("methodNotAllowed", undefined, { headers: { allow: [...new Set(allowed)].join(", ") } });
+    sendError(req, res, error, surfaceOf(req));
+  });
+  app.use((thrown: unknown, req: Request, res: Response, _next: NextFunction) => {
+    const malformed = thrown instanceof URIError || (thrown as { status?: unknown }).status === 400;
+    const error = malformed ? new HarrierError("bodyNotReadable", "The request path is not well formed") : toHarrierError(thrown);
+    if (error.code === "internal") log.error({ err: thrown }, "request failed outside a route");
+    sendError(req, res, error, surfaceOf(req));
+  });
+}
+
+function surfaceOf(req: Request): Surface {
+  if (req.path.startsWith("/rest/v1/")) return "rest";
+  return req.path.startsWith("/api/mgmt/v1/") ? "spec" : "device";
+}
+
+function drain(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    // keep-alive connections count as open: let go of each as soon as it is idle
+    const sweep = setInterval(() => server.closeIdleConnections(), 50);
+    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearInterval(sweep);
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,22 @@
+export { type Reply, sendError } from "./answer.ts";
+export {
+  type CommonConfig,
+  ConfigError,
+  type ConfigOf,
+  commonSettings,
+  loadConfig,
+  port,
+  redactConfig,
+  tlsOf,
+  unknownSettings,
+} from "./config.ts";
+export { armFaults, type FaultPoint, faultPoint, faultPoints } from "./faults.ts";
+export { createHttp, type Http, type HttpOptions } from "./http.ts";
+export { createLog, type Log, type LogOptions } from "./log.ts";
+export { createMetrics, type Metrics, type RouteTimer } from "./metrics.ts";
+export type { Handler, Mount } from "./mount.ts";
+export { negotiateJson } from "./negotiate.ts";
+export { permits, requirePermission } from "./permission.ts";
+export { createReadiness, type Readiness, type ReadinessCheck, type ReadinessChecks } from "./readiness.ts";
+export { deadlineHeader, type RequestContext } from "./request-context.ts";
+export { type RunOptions, runService, type Stoppable } from "./run-service.ts";

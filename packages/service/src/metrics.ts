@@ -1,0 +1,52 @@
+import type { CallReport } from "@harrier/rpc";
+import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+
+/** Times the requests of one route. */
+export interface RouteTimer {
+  observe(status: number, seconds: number): void;
+}
+
+export interface Metrics {
+  /** For the counters of a service itself. */
+  readonly registry: Registry;
+  /** Timer of a route, by its pattern and never by a path: the number of series must not grow with the fleet. */
+  route(method: string, pattern: string): RouteTimer;
+  /** Give it to `createClient` and `createRpcServer` as `observe`. */
+  observeRpc(report: CallReport): void;
+}
+
+/** Metrics of one process: Node's own, HTTP by route, gRPC by method. */
+export function createMetrics(options: { service: string }): Metrics {
+  const registry = new Registry();
+  registry.setDefaultLabels({ service: options.service });
+  collectDefaultMetrics({ register: registry });
+  const http = new Histogram({
+    name: "harrier_http_request_seconds",
+    help: "Time to answer a request, by route pattern",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [registry],
+  });
+  const calls = new Counter({
+    name: "harrier_rpc_calls_total",
+    help: "Finished gRPC calls, by side, method and outcome",
+    labelNames: ["side", "rpc", "method", "outcome"],
+    registers: [registry],
+  });
+  const callSeconds = new Counter({
+    name: "harrier_rpc_seconds_total",
+    help: "Time spent in finished gRPC calls",
+    labelNames: ["side", "rpc", "method"],
+    registers: [registry],
+  });
+  return {
+    registry,
+    route: (method, pattern) => ({
+      observe: (status, seconds) => http.observe({ method, route: pattern, status }, seconds),
+    }),
+    observeRpc: ({ side, service, method, outcome, ms }) => {
+      calls.inc({ side, rpc: service, method, outcome });
+      callSeconds.inc({ side, rpc: service, method }, ms / 1000);
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import { performance } from "node:perf_hooks";
+import { basePaths, parseWith, type Route, type Surface } from "@harrier/contracts";
+import { HarrierError, toHarrierError } from "@harrier/errors";
+import { identityHeader, identityPath, type KeySet, type ServiceName, verifyIdentity } from "@harrier/rpc";
+import type { Express, Request, Response } from "express";
+import { type Reply, sendError, sendReply } from "./answer.ts";
+import { parseBody } from "./body.ts";
+import { type FaultPoint, faultPoint, faultsArmed } from "./faults.ts";
+import type { Log } from "./log.ts";
+import type { Metrics, RouteTimer } from "./metrics.ts";
+import { fallbackJson, negotiateJson } from "./negotiate.ts";
+import { requirePermission } from "./permission.ts";
+import { Context, type RequestContext } from "./request-context.ts";
+
+export type Handler<R extends Route> = (ctx: RequestContext<R>) => Promise<Reply | undefined> | Promise<void> | Reply | undefined;
+
+/** Serves a route of the contract with a handler. */
+export type Mount = <R extends Route>(route: R, handler: Handler<R>) => void;
+
+export interface MountDeps {
+  readonly app: Express;
+  readonly service: ServiceName;
+  readonly keys: KeySet;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** `classic`: `/rest/v1` answers like the specified path (contract clients.md, "Two dialects"). */
+  readonly restDialect: "current" | "classic";
+  readonly countTrips: CountTrips | undefined;
+}
+
+/** Runs `work` and adds its round trips to `counter`; `countTrips` of @harrier/db. */
+export type CountTrips = <T>(counter: { trips: number }, work: () => T) => T;
+
+/** A route on one surface, with everything decided that does not depend on the request. */
+interface Mounted<R extends Route> {
+  readonly deps: MountDeps;
+  readonly route: R;
+  readonly handler: Handler<R>;
+  readonly surface: Surface;
+  readonly basePath: string;
+  readonly pattern: string;
+  readonly success: number;
+  /** Answers JSON, so that `Accept` matters. */
+  readonly json: boolean;
+  readonly etag: boolean;
+  /** A successful answer tells an operator nothing: its line is written at level debug. */
+  readonly quiet: boolean;
+  readonly timer: RouteTimer;
+}
+
+/** The artifact list is the one JSON answer to a device without a tag (contract device.md §1, E14). */
+const withoutEtag: ReadonlySet<string> = new Set(["device.listArtifacts"]);
+
+/** Registers a route: device routes as they stand, management routes under both base paths. */
+export function mountRoute<R extends Route>(deps: MountDeps, route: R, handler: Handler<R>): string[] {
+  const places: [Surface, string][] =
+    route.interface === "device"
+      ? [["device", ""]]
+      : [
+          ["spec", basePaths.spec],
+          [deps.restDialect === "classic" ? "spec" : "rest", basePaths.rest],
+        ];
+  return places.map(([surface, basePath]) => {
+    const mounted = prepare(deps, route, handler, surface, basePath);
+    const method = route.method.toLowerCase() as "get" | "post" | "put" | "delete";
+    deps.app[method](basePath + route.path, (req, res) => void serve(mounted, req, res));
+    return basePath + route.path;
+  });
+}
+
+function prepare<R extends Route>(deps: MountDeps, route: R, handler: Handler<R>, surface: Surface, basePath: string): Mounted<R> {
+  const success = route.success[surface];
+  if (success === undefined) throw new Error(`route ${route.id} has no success status for ${surface}`);
+  const json = route.responseType === undefined && (route.response ?? route.responseRest) !== undefined;
+  return {
+    deps,
+    route,
+    handler,
+    surface,
+    basePath,
+    pattern: basePath + route.path,
+    success,
+    json,
+    etag: json && route.method === "GET" && !withoutEtag.has(route.id),
+    quiet: route.interface === "device" && route.method === "GET",
+    timer: deps.metrics.route(route.method, basePath + route.path),
+  };
+}
+
+/** One request: identity, permission, media type, parts, handler, answer, line (order: contract device.md §0). */
+async function serve<R extends Route>(mounted: Mounted<R>, req: Request, res: Response): Promise<void> {
+  const began = performance.now();
+  const { deps, route, surface, basePath } = mounted;
+  const ctx = new Context<R>({ req, res, surface, basePath, log: deps.log });
+  let status: number;
+  let failure: HarrierError | undefined;
+  try {
+    status = await answer(mounted, ctx);
+  } catch (thrown) {
+    failure = toHarrierError(thrown);
+    status = sendError(req, res, failure, surface);
+  }
+  const ms = performance.now() - began;
+  mounted.timer.observe(status, ms / 1000);
+  const log = deps.log;
+  const level = failure === undefined && mounted.quiet ? "debug" : failure?.code === "internal" ? "error" : "info";
+  if (!log.isLevelEnabled(level)) return;
+  const { identity } = ctx;
+  log[level](
+    {
+      rid: identity?.rid,
+      tenant: identity?.tenant,
+      principal: identity?.subject,
+      route: `${route.method} ${mounted.pattern}`,
+      status,
+      ms: Math.round(ms * 100) / 100,
+      trips: deps.countTrips === undefined ? undefined : ctx.trips,
+      ...(failure === undefined ? undefined : { code: failure.code, ...causeOf(failure) }),
+    },
+    "request",
+  );
+}
+
+async function answer<R extends Route>(mounted: Mounted<R>, ctx: Context<R>): Promise<number> {
+  const { deps, route, surface } = mounted;
+  const { req, res } = ctx;
+  const now = Date.now();
+  ctx.identity = verifyIdentity(deps.keys, deps.service, req.headers[identityHeader] as string | undefined, {
+    method: req.method,
+    path: identityPath(req.originalUrl),
+    now,
+  });
+  requirePermission(route, surface, ctx.identity);
+  const type = mounted.json ? negotiateJson(req.headers.accept) : fallbackJson;
+  if (type === null) throw new HarrierError("notAcceptable");
+  if (ctx.deadline <= now) throw new HarrierError("deadlineExceeded");
+  ctx.params = (route.params === undefined ? req.params : parseWith(route.params, req.params, "params")) as Context<R>["params"];
+  if (route.query !== undefined) ctx.query = parseWith(route.query, req.query, "query") as Context<R>["query"];
+  if (route.body !== undefined) ctx.body = await parseBody(route, req, res);
+  const work = () => mounted.handler(ctx);
+  const reply = (await (deps.countTrips === undefined ? work() : deps.countTrips(ctx, work))) ?? undefined;
+  if (faultsArmed()) await passFaults(deps.service, res);
+  // a handler that streams answers by itself
+  if (reply === undefined && res.headersSent) return res.statusCode;
+  const etag = mounted.etag && req.method === "GET"; // HEAD gets none (contract device.md §1)
+  return sendReply(req, res, reply ?? {}, { status: reply?.status ?? mounted.success, type, etag });
+}
+
+async function passFaults(service: ServiceName, res: Response): Promise<void> {
+  if (service === "gateway") return;
+  const after: FaultPoint = `${service}.http.after-answer`;
+  res.once("finish", () => void faultPoint(after));
+  await faultPoint(`${service}.http.before-answer`);
+}
+
+function causeOf(error: HarrierError): { err?: unknown } {
+  if (error.code === "internal") return { err: error.cause ?? error };
+  return error.cause === undefined ? {} : { err: error.cause };
+}

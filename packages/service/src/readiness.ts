@@ -1,0 +1,52 @@
+type Verdict = boolean | string | readonly string[] | undefined;
+
+/**
+ * One condition of readiness: `true` or nothing when it holds, `false` or a reason (or a list of what is missing)
+ * when it does not. Throwing is a reason too.
+ */
+export type ReadinessCheck = () => Promise<Verdict> | Promise<void>;
+export type ReadinessChecks = Readonly<Record<string, ReadinessCheck>>;
+
+export interface Readiness {
+  ready: boolean;
+  /** `ok` or the reason, by name of the check. */
+  checks: Record<string, string>;
+}
+
+const checkTimeoutMs = 2_000;
+const cacheMs = 500;
+
+/** Runs all checks at most twice a second, however many ask. */
+export function createReadiness(checks: ReadinessChecks, now: () => number = Date.now): () => Promise<Readiness> {
+  let last: { at: number; result: Promise<Readiness> } | undefined;
+  return () => {
+    if (last === undefined || now() - last.at >= cacheMs) last = { at: now(), result: runAll(checks) };
+    return last.result;
+  };
+}
+
+async function runAll(checks: ReadinessChecks): Promise<Readiness> {
+  const results = await Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await runOne(check)] as const));
+  return { ready: results.every(([, result]) => result === "ok"), checks: Object.fromEntries(results) };
+}
+
+async function runOne(check: ReadinessCheck): Promise<string> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve("no answer in time"), checkTimeoutMs);
+  });
+  try {
+    return await Promise.race([(check() as Promise<Verdict>).then(describe), late]);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function describe(result: Verdict): string {
+  if (result === undefined || result === true) return "ok";
+  if (result === false) return "not ready";
+  if (typeof result === "string") return result;
+  return result.length === 0 ? "ok" : `missing: ${result.join(", ")}`;
+}

@@ -1,0 +1,89 @@
+import type { BodyOf, ParamsOf, QueryOf, Route, Surface } from "@harrier/contracts";
+import type { Identity, OutCall } from "@harrier/rpc";
+import type { Request, Response } from "express";
+import type { Log } from "./log.ts";
+
+/** Epoch ms until which an answer is wanted; set by the gateway, absent for transfers. */
+export const deadlineHeader = "x-harrier-deadline";
+
+/** What a handler knows of its request: parsed, checked and typed by the route. */
+export interface RequestContext<R extends Route = Route> {
+  readonly identity: Identity;
+  /** From the identity, never from the path. */
+  readonly tenantId: number;
+  readonly tenant: string;
+  readonly params: ParamsOf<R>;
+  readonly query: QueryOf<R>;
+  readonly body: BodyOf<R>;
+  readonly surface: Surface;
+  /** Start of links: public address, for the management interface with the base path the request came in on. */
+  readonly base: string;
+  /** Epoch ms; Infinity for transfers. */
+  readonly deadline: number;
+  readonly rid: string;
+  readonly log: Log;
+  readonly req: Request;
+  readonly res: Response;
+  /** Round trips to the database so far. */
+  readonly trips: number;
+  /** What a gRPC call made for this request takes along. */
+  out(commandId?: string): OutCall;
+}
+
+interface ContextParts {
+  readonly req: Request;
+  readonly res: Response;
+  readonly surface: Surface;
+  readonly basePath: string;
+  readonly log: Log;
+}
+
+/** One object per request with everything lazy on its prototype: the poll uses little of it. */
+export class Context<R extends Route> implements RequestContext<R> {
+  readonly req: Request;
+  readonly res: Response;
+  readonly surface: Surface;
+  readonly deadline: number;
+  identity!: Identity;
+  params!: ParamsOf<R>;
+  query!: QueryOf<R>;
+  body!: BodyOf<R>;
+  trips = 0;
+  readonly #basePath: string;
+  readonly #log: Log;
+  #requestLog: Log | undefined;
+
+  constructor(parts: ContextParts) {
+    this.req = parts.req;
+    this.res = parts.res;
+    this.surface = parts.surface;
+    this.#basePath = parts.basePath;
+    this.#log = parts.log;
+    const deadline = parts.req.headers[deadlineHeader];
+    this.deadline = deadline === undefined ? Number.POSITIVE_INFINITY : Number(deadline);
+  }
+
+  get tenantId(): number {
+    return this.identity.tenantId;
+  }
+  get tenant(): string {
+    return this.identity.tenant;
+  }
+  get rid(): string {
+    return this.identity.rid;
+  }
+  get base(): string {
+    return this.identity.baseUrl + this.#basePath;
+  }
+  get log(): Log {
+    this.#requestLog ??= this.#log.child({ rid: this.rid, tenant: this.tenant });
+    return this.#requestLog;
+  }
+  out(commandId?: string): OutCall {
+    const { identity, deadline } = this;
+    const call: OutCall = { principal: identity, rid: identity.rid, baseUrl: identity.baseUrl, deadline };
+    if (identity.traceparent !== undefined) call.traceparent = identity.traceparent;
+    if (commandId !== undefined) call.commandId = commandId;
+    return call;
+  }
+}

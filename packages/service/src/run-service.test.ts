@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { describe, expect, it } from "vitest";
+
+const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
+
+/** Runs a service in a process of its own; `start` is the body of its start function. */
+function launch(start: string, config = `{ HARRIER_LOG_LEVEL: "info", HARRIER_SECRET_KEY: "s3cret" }`) {
+  const code = `
+    import { ConfigError } from ${here("./config.ts")};
+    import { runService } from ${here("./run-service.ts")};
+    const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    await runService({ name: "controller", config: ${config}, start: async () => { ${start} } });`;
+  const child = spawn(process.execPath, ["--no-warnings", "--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  let errors = "";
+  child.stdout?.on("data", (chunk) => (output += chunk));
+  child.stderr?.on("data", (chunk) => (errors += chunk));
+  return { child, output: () => output, errors: () => errors };
+}
+
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null) return child.exitCode;
+  const [code] = await once(child, "exit");
+  return code;
+}
+
+async function started(run: ReturnType<typeof launch>): Promise<void> {
+  while (!run.output().includes('"started"')) await once(run.child.stdout as NodeJS.ReadableStream, "data");
+}
+
+const keepAlive = "setInterval(() => {}, 1000);";
+
+describe("runService", () => {
+  it.each(["SIGTERM", "SIGINT"] as const)("stops on %s, last started first, with exit 0", async (signal) => {
+    const run = launch(`${keepAlive} const say = (name) => process.stdout.write(name + "\\n");
+      return [{ stop: async () => { await wait(20); say("first") } }, { close: () => { throw new Error("no") } }, () => say("last")];`);
+    await started(run);
+    run.child.kill(signal);
+    expect(await exitOf(run.child)).toBe(0);
+    const order = ["last\n", "first\n", '"stopped"'].map((text) => run.output().indexOf(text));
+    expect(order[0]).toBeGreaterThan(0);
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(run.output()).not.toContain("s3cret");
+  });
+
+  it("says in one line why it cannot start, with exit 1", async () => {
+    const run = launch(`throw new Error("port 8080 is taken\\n  at somewhere");`);
+    expect(await exitOf(run.child)).toBe(1);
+    expect(run.errors()).toBe("controller: cannot start: port 8080 is taken\n");
+  });
+
+  it("says so for a wrong setting too", async () => {
+    const run = launch("return [];", `() => { throw new ConfigError("HARRIER_HTTP_PORT: not a port") }`);
+    expect(await exitOf(run.child)).toBe(1);
+    expect(run.errors()).toBe("controller: cannot start: HARRIER_HTTP_PORT: not a port\n");
+  });
+
+  it("ends a start that hangs when told to stop", async () => {
+    const run = launch(`${keepAlive} process.stdout.write('"started"'); await wait(60_000); return [];`);
+    await started(run);
+    run.child.kill("SIGTERM");
+    expect(await exitOf(run.child)).toBe(0);
+  });
+
+  it("ends at once on a second signal", async () => {
+    const run = launch(`${keepAlive} return [() => wait(60_000)];`);
+    await started(run);
+    run.child.kill("SIGTERM");
+    while (!run.output().includes("stopping")) await once(run.child.stdout as NodeJS.ReadableStream, "data");
+    run.child.kill("SIGTERM");
+    expect(await exitOf(run.child)).toBe(1);
+  });
+
+  it("ends with exit 1 and a line when something breaks that nobody caught", async () => {
+    const run = launch(`${keepAlive} setTimeout(() => Promise.reject(new Error("surprise")), 50); return [];`);
+    expect(await exitOf(run.child)).toBe(1);
+    expect(run.output()).toContain("surprise");
+  });
+});

@@ -1,0 +1,101 @@
+import { type CommonConfig, ConfigError, redactConfig } from "./config.ts";
+import { armFaults } from "./faults.ts";
+import { createLog, type Log } from "./log.ts";
+
+/** Anything with an end; a function is called as it is. */
+export type Stoppable = { stop(): unknown } | { close(): unknown } | (() => unknown);
+
+export interface RunOptions<Config extends Partial<CommonConfig>> {
+  name: string;
+  /** The configuration, or a function that reads it, so that a wrong setting becomes one line here. */
+  config: Config | (() => Config);
+  /** Builds and starts everything; what it returns is stopped in reverse order, last started first. */
+  start: (config: Config, log: Log) => Promise<readonly Stoppable[]>;
+  log?: Log;
+}
+
+const stopLimitMs = 8_000;
+
+/** Runs a service until a signal: exit 0 after a graceful end, exit 1 when it cannot start, cannot stop in time or breaks. */
+export async function runService<Config extends Partial<CommonConfig>>(options: RunOptions<Config>): Promise<void> {
+  let log = options.log;
+  try {
+    const config = typeof options.config === "function" ? options.config() : options.config;
+    log ??= createLog({ service: options.name, level: config.HARRIER_LOG_LEVEL ?? "info" });
+    armFaults(config.HARRIER_FAULT);
+    const startedLog = log;
+    crashOnSurprise(startedLog);
+    const signalled = nextSignal();
+    startedLog.info({ config: redactConfig(config) }, "starting");
+    // a signal during a start that hangs must end it too
+    const stoppables = await Promise.race([options.start(config, startedLog), signalled.then(() => undefined)]);
+    if (stoppables === undefined) return exit(startedLog, 0);
+    startedLog.info("started");
+    const signal = await signalled;
+    startedLog.info({ signal }, "stopping");
+    await stopAll(stoppables, startedLog);
+    startedLog.info("stopped");
+    exit(startedLog, 0);
+  } catch (error) {
+    failToStart(options.name, log, error);
+  }
+}
+
+function failToStart(name: string, log: Log | undefined, error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`${name}: cannot start: ${message.split("\n", 1)[0]}\n`);
+  if (log !== undefined && !(error instanceof ConfigError)) log.fatal({ err: error }, "cannot start");
+  exit(log, 1);
+}
+
+/** Last started first; one that fails does not keep the others from their end. */
+async function stopAll(stoppables: readonly Stoppable[], log: Log): Promise<void> {
+  const limit = setTimeout(() => {
+    log.fatal(`did not stop within ${stopLimitMs} ms`);
+    exit(log, 1);
+  }, stopLimitMs);
+  for (const stoppable of stoppables.toReversed()) {
+    try {
+      await stopOne(stoppable);
+    } catch (error) {
+      log.error({ err: error }, "a part did not stop");
+    }
+  }
+  clearTimeout(limit);
+}
+
+function stopOne(stoppable: Stoppable): unknown {
+  if (typeof stoppable === "function") return stoppable();
+  return "stop" in stoppable ? stoppable.stop() : stoppable.close();
+}
+
+/** The first SIGTERM or SIGINT, or the end of a parent that holds an IPC channel; a second signal ends at once. */
+function nextSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    let signals = 0;
+    const onSignal = (signal: string) => {
+      signals += 1;
+      if (signals > 1) process.exit(1);
+      resolve(signal);
+    };
+    process.on("SIGTERM", onSignal);
+    process.on("SIGINT", onSignal);
+    if (process.channel !== undefined) process.once("disconnect", () => resolve("parent gone"));
+  });
+}
+
+function crashOnSurprise(log: Log): void {
+  const crash = (error: unknown) => {
+    log.fatal({ err: error }, "unexpected error, ending");
+    exit(log, 1);
+  };
+  process.on("uncaughtException", crash);
+  process.on("unhandledRejection", crash);
+}
+
+function exit(log: Log | undefined, code: number): void {
+  if (log === undefined) process.exit(code);
+  // lines are written in the background: give them their moment, but not for ever
+  setTimeout(() => process.exit(code), 500);
+  log.flush(() => process.exit(code));
+}
