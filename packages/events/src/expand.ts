@@ -1,0 +1,146 @@
+import { actionStatus, actionStatusNames, eventTypes, forceTypeNames, type Topic } from "@harrier/contracts";
+
+/**
+ * One row of an owner's outbox. It is self-contained: what an event says is what was true at that change,
+ * whatever is renamed or deleted before the relay comes by.
+ */
+export interface OutboxRow {
+  id: string;
+  txid: string;
+  topic: Topic;
+  /** A CloudEvents type; rows of action-events leave the choice between created, changed and reported to each item. */
+  type: string;
+  common: Record<string, unknown> & { tenant: string };
+  items: readonly unknown[];
+  traceparent: string | null;
+  /** Commit time, epoch ms. */
+  at: number;
+}
+
+export interface EventMessage {
+  topic: Topic;
+  key: string;
+  value: string;
+  headers: Record<string, string>;
+}
+
+/** One element of `items` in a rollout-events or target-events row. */
+interface PlainItem {
+  type?: string;
+  subject: string;
+  sequence: number;
+  key?: string;
+  data?: Record<string, unknown>;
+}
+
+/**
+ * One element of `items` in an action-events row, an array to stay small: a chunk of a rollout carries thousands.
+ * [actionId, controllerId, sequence, previousStatus, status, active, forceType, weight, code, messages, occurredAt, entryStatus]
+ */
+type ActionItem = readonly [
+  number,
+  string,
+  number,
+  number | null,
+  number,
+  boolean,
+  number,
+  number,
+  number | null,
+  readonly string[] | null,
+  number,
+  number,
+];
+
+const chosenPerItem: ReadonlySet<string> = new Set([
+  eventTypes.actionCreated,
+  eventTypes.actionStatusChanged,
+  eventTypes.actionStatusReported,
+]);
+
+/** Stable for (outbox row, place in it): a message that is sent twice keeps its id, so that consumers can drop it. */
+export function eventId(schema: string, outboxId: string, index: number): string {
+  return `${schema}-${outboxId}-${index}`;
+}
+
+/** Expands one outbox row to its Kafka messages, CloudEvents 1.0 in structured JSON. Pure. */
+export function expand(schema: string, row: OutboxRow): EventMessage[] {
+  return row.items.map((item, index) => {
+    const event = row.topic === "action-events" ? actionEvent(row, item as ActionItem) : plainEvent(row, item as PlainItem);
+    const value = {
+      specversion: "1.0",
+      id: eventId(schema, row.id, index),
+      source: `/tenants/${row.common.tenant}/updates`,
+      type: event.type,
+      subject: event.subject,
+      time: new Date(row.at).toISOString(),
+      tenant: row.common.tenant,
+      sequence: String(event.sequence),
+      datacontenttype: "application/json",
+      ...(row.traceparent ? { traceparent: row.traceparent } : {}),
+      data: event.data,
+    };
+    const headers: Record<string, string> = { "content-type": "application/cloudevents+json; charset=UTF-8" };
+    if (row.traceparent) headers["traceparent"] = row.traceparent;
+    return { topic: row.topic, key: `${row.common.tenant}/${event.key}`, value: JSON.stringify(value), headers };
+  });
+}
+
+interface Expanded {
+  type: string;
+  subject: string;
+  key: string;
+  sequence: number;
+  data: Record<string, unknown>;
+}
+
+function actionEvent(row: OutboxRow, item: ActionItem): Expanded {
+  const [actionId, controllerId, sequence, previous, status, active, forceType, weight, code, messages, occurredAt, entry] = item;
+  return {
+    type: chosenPerItem.has(row.type) ? actionType(sequence, previous, status) : row.type,
+    subject: `targets/${controllerId}/actions/${actionId}`,
+    key: controllerId,
+    sequence,
+    data: {
+      ...row.common,
+      actionId,
+      controllerId,
+      previousStatus: previous === null ? null : name(actionStatusNames, previous),
+      status: name(actionStatusNames, status),
+      entryStatus: name(actionStatusNames, entry),
+      active,
+      type: status === actionStatus.CANCELING || status === actionStatus.CANCELED ? "cancel" : "update",
+      forceType: name(forceTypeNames, forceType),
+      weight,
+      ...(code === null ? {} : { code }),
+      messages: messages ?? [],
+      occurredAt,
+      recordedAt: row.at,
+    },
+  };
+}
+
+function actionType(sequence: number, previous: number | null, status: number): string {
+  if (sequence === 1) return eventTypes.actionCreated;
+  return previous === status ? eventTypes.actionStatusReported : eventTypes.actionStatusChanged;
+}
+
+function plainEvent(row: OutboxRow, item: PlainItem): Expanded {
+  const key = item.key ?? keyOf(row, item);
+  return {
+    type: item.type ?? row.type,
+    subject: item.subject,
+    key,
+    sequence: item.sequence,
+    data: { ...row.common, ...item.data, recordedAt: row.at },
+  };
+}
+
+function keyOf(row: OutboxRow, item: PlainItem): string {
+  const own = row.topic === "rollout-events" ? row.common["rolloutId"] : item.data?.["controllerId"];
+  return String(own ?? item.subject.split("/")[1] ?? item.subject);
+}
+
+function name(names: readonly string[], code: number): string {
+  return (names[code] ?? String(code)).toLowerCase();
+}

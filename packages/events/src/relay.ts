@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Database, type Position, withLeadership } from "@harrier/db";
+import type { Kafka, Producer } from "kafkajs";
+import { type EventMessage, expand, type OutboxRow } from "./expand.ts";
+import { createFencedProducer, createKafka, ensureTopics } from "./kafka.ts";
+import { moveCursor, readCursor, readOutbox, skipOlderThan } from "./outbox.sql.ts";
+
+/** What the relay tells its process; pino's logger fits. */
+export interface RelayLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+export interface RelayOptions {
+  db: Database;
+  /** The owner's schema; also in every event id and in the producer's transactional id. */
+  schema: string;
+  /** host:port, comma separated. Absent: nobody listens, old rows are passed over. */
+  brokers?: string | undefined;
+  clientId: string;
+  log: RelayLog;
+  /** Named fault points of the owning service. */
+  fault?: (name: string) => unknown;
+  onPublished?: (messages: number) => void;
+}
+
+const idleMs = 250;
+const rowsPerRead = 200;
+const messagesPerTransaction = 2_000;
+const retention = "1 day";
+
+/**
+ * Publishes one owner's outbox to Kafka: in commit order, never skipping a transaction that commits late, at least once.
+ * One leader per outbox by a session advisory lock, fenced by its transactional producer id.
+ */
+export function createRelay(options: RelayOptions): { start(): void; stop(): Promise<void> } {
+  const stopping = new AbortController();
+  let done: Promise<void> = Promise.resolve();
+  return {
+    start() {
+      done = options.brokers ? publish(options, options.brokers, stopping.signal) : prune(options, stopping.signal);
+    },
+    async stop() {
+      stopping.abort();
+      await done;
+    },
+  };
+}
+
+async function prune(options: RelayOptions, signal: AbortSignal): Promise<void> {
+  options.log.info({ schema: options.schema }, "no Kafka brokers set: events are kept for a day and then dropped");
+  while (!signal.aborted) {
+    await skipOlderThan(options.db, retention).catch((e: unknown) => options.log.warn({ err: e }, "outbox pruning failed"));
+    await sleep(60_000, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function publish(options: RelayOptions, brokers: string, signal: AbortSignal): Promise<void> {
+  const kafka = createKafka({ brokers, clientId: options.clientId });
+  let backoff = 500;
+  while (!signal.aborted) {
+    try {
+      await withLeadership({
+        session: options.db.session,
+        key: `harrier-outbox-${options.schema}`,
+        signal,
+        lead: (leading) => lead(options, kafka, leading),
+      });
+      backoff = 500;
+    } catch (e) {
+      if (signal.aborted) return;
+      options.log.warn({ err: e, schema: options.schema, backoff }, "relay stopped, trying again");
+    }
+    await sleep(backoff, undefined, { signal }).catch(() => {});
+    backoff = Math.min(backoff * 2, 10_000);
+  }
+}
+
+async function lead(options: RelayOptions, kafka: Kafka, signal: AbortSignal): Promise<void> {
+  await ensureTopics(kafka, {});
+  const producer = createFencedProducer(kafka, `harrier-${options.schema}-outbox`);
+  await producer.connect();
+  options.log.info({ schema: options.schema }, "relay leads");
+  try {
+    let position = await readCursor(options.db);
+    while (!signal.aborted) {
+      const rows = await readOutbox(options.db, position, rowsPerRead);
+      if (rows.length === 0) {
+        await sleep(idleMs, undefined, { signal }).catch(() => {});
+        continue;
+      }
+      for (const batch of batches(options.schema, rows)) {
+        await send(producer, batch.messages);
+        await options.fault?.(`${options.schema.replaceAll("_", "-")}.relay.after-send`);
+        await moveCursor(options.db, batch.last);
+        position = batch.last;
+        options.onPublished?.(batch.messages.length);
+      }
+    }
+  } finally {
+    await producer.disconnect().catch(() => {});
+  }
+}
+
+interface Batch {
+  messages: EventMessage[];
+  last: Position;
+}
+
+/** Whole outbox rows, about `messagesPerTransaction` messages each: the cursor can only stand between rows. */
+function* batches(schema: string, rows: readonly OutboxRow[]): Generator<Batch> {
+  let messages: EventMessage[] = [];
+  let last: Position | undefined;
+  for (const row of rows) {
+    messages.push(...expand(schema, row));
+    last = { txid: row.txid, id: row.id };
+    if (messages.length >= messagesPerTransaction) {
+      yield { messages, last };
+      messages = [];
+      last = undefined;
+    }
+  }
+  if (last) yield { messages, last };
+}
+
+const bytesPerRequest = 700_000; // under the brokers' default limit of 1 MiB a batch
+
+async function send(producer: Producer, messages: readonly EventMessage[]): Promise<void> {
+  const transaction = await producer.transaction();
+  try {
+    for (const part of parts(messages)) await transaction.sendBatch({ acks: -1, topicMessages: group(part) });
+    await transaction.commit();
+  } catch (e) {
+    await transaction.abort().catch(() => {});
+    throw e;
+  }
+}
+
+function* parts(messages: readonly EventMessage[]): Generator<EventMessage[]> {
+  let part: EventMessage[] = [];
+  let bytes = 0;
+  for (const m of messages) {
+    const size = m.value.length + m.key.length + 100;
+    if (part.length > 0 && bytes + size > bytesPerRequest) {
+      yield part;
+      part = [];
+      bytes = 0;
+    }
+    part.push(m);
+    bytes += size;
+  }
+  if (part.length > 0) yield part;
+}
+
+function group(
+  messages: readonly EventMessage[],
+): { topic: string; messages: { key: string; value: string; headers: Record<string, string> }[] }[] {
+  const byTopic = new Map<string, { key: string; value: string; headers: Record<string, string> }[]>();
+  for (const { topic, key, value, headers } of messages) {
+    const list = byTopic.get(topic);
+    if (list) list.push({ key, value, headers });
+    else byTopic.set(topic, [{ key, value, headers }]);
+  }
+  return [...byTopic].map(([topic, list]) => ({ topic, messages: list }));
+}
