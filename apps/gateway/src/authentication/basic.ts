@@ -1,0 +1,6 @@
+/** User name and password of `Authorization: Basic …`; the name may be `tenant\user` (contract management.md §1.1). */
+export function parseBasic(value: string): { username: string; password: string } | undefined {
+  const text = Buffer.from(value, "base64").toString("utf8");
+  const colon = text.indexOf(":");
+  return colon <= 0 ? undefined : { username: text.slice(0, colon), password: text.slice(colon + 1) };
+}

@@ -1,0 +1,41 @@
+import type { Client, Watch } from "@harrier/rpc";
+import type { DeviceCache } from "./device-cache.ts";
+import type { PrincipalCache } from "./principal-cache.ts";
+
+interface Deps {
+  devices: DeviceCache;
+  principals: PrincipalCache;
+  deviceIdentity: Pick<Client<"harrier.controller.v1.DeviceIdentityService">, "watch">;
+  identity: Pick<Client<"harrier.management.v1.IdentityService">, "watch">;
+}
+
+/**
+ * Follows both owners' change logs, so that a changed credential, permission or setting works here within a second.
+ * Whatever interrupts a stream makes its cache cold: a change in the gap would never be heard of.
+ */
+export function followChanges(deps: Deps): Watch {
+  const devices = deps.deviceIdentity.watch(
+    "watchCredentialChanges",
+    {},
+    {},
+    (change) => {
+      if (!change.heartbeat) deps.devices.forget(change);
+    },
+    (state) => (state === "alive" ? deps.devices.streamAlive() : deps.devices.streamSilent()),
+  );
+  const principals = deps.identity.watch(
+    "watchPrincipalChanges",
+    {},
+    {},
+    (change) => {
+      if (!change.heartbeat) deps.principals.forget(change);
+    },
+    (state) => (state === "alive" ? deps.principals.streamAlive() : deps.principals.streamSilent()),
+  );
+  return {
+    stop() {
+      devices.stop();
+      principals.stop();
+    },
+  };
+}

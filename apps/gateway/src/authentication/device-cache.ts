@@ -1,0 +1,118 @@
+import { hash, randomBytes } from "node:crypto";
+
+/** What a verified credential stands for. */
+export interface VerifiedDevice {
+  tenantId: number;
+  /** Canonical spelling. */
+  tenant: string;
+  gateway: boolean;
+}
+
+interface TenantEntries {
+  tenantId: number;
+  tenant: string;
+  /** controllerId -> 16 digest characters, 1 for the kind, 2 for the minute: about 100 bytes a device all in all. */
+  devices: Map<string, string>;
+}
+
+/**
+ * Verified device credentials, compact enough to hold the whole fleet: polling is cyclic, so a least-recently-used
+ * cache smaller than the fleet would never hit.
+ *
+ * Three things make an entry cold: a change of its device or tenant, the hard time-out, and a silent change stream.
+ * An answer that was read from a snapshot older than a change already heard of is not kept.
+ */
+export class DeviceCache {
+  readonly #tenants = new Map<string, TenantEntries>();
+  readonly #names = new Map<number, string>();
+  readonly #heard = new Map<string, number>();
+  readonly #salt = randomBytes(16).toString("latin1");
+  readonly #ttlMinutes: number;
+  readonly #minute: () => number;
+  #heardFloor = 0;
+  #trusted = false;
+
+  constructor(options: { ttlSeconds: number; now: () => number }) {
+    this.#ttlMinutes = Math.max(1, Math.ceil(options.ttlSeconds / 60));
+    this.#minute = () => Math.floor(options.now() / 60_000) & 0xffff;
+  }
+
+  /** Digest under a salt of this process: comparing two of them tells an attacker nothing about the secret. */
+  digest(authorization: string): string {
+    return hash("sha256", this.#salt + authorization, "binary").slice(0, 16);
+  }
+
+  /** Tenant spelling is free; `digest` comes from {@link digest}. Undefined: ask the owner. */
+  lookup(tenant: string, controllerId: string, digest: string): VerifiedDevice | undefined {
+    if (!this.#trusted) return undefined;
+    const entries = this.#tenants.get(tenant) ?? this.#tenants.get(tenant.toUpperCase());
+    const entry = entries?.devices.get(controllerId);
+    if (entry === undefined || !entry.startsWith(digest)) return undefined;
+    const age = (this.#minute() - entry.charCodeAt(17) * 256 - entry.charCodeAt(18)) & 0xffff;
+    if (age >= this.#ttlMinutes) {
+      entries?.devices.delete(controllerId);
+      return undefined;
+    }
+    const { tenantId, tenant: name } = entries as TenantEntries;
+    return { tenantId, tenant: name, gateway: entry.charCodeAt(16) === 1 };
+  }
+
+  /** Keeps an answer, unless something newer than its snapshot has been heard for this device or its tenant. */
+  keep(device: VerifiedDevice, credential: { controllerId: string; digest: string; revision: number }): void {
+    if (!this.#trusted || this.#isStale(device, credential)) return;
+    const key = device.tenant.toUpperCase();
+    let entries = this.#tenants.get(key);
+    if (!entries) {
+      entries = { tenantId: device.tenantId, tenant: device.tenant, devices: new Map() };
+      this.#tenants.set(key, entries);
+      this.#names.set(device.tenantId, key);
+    }
+    const minute = this.#minute();
+    entries.devices.set(
+      credential.controllerId,
+      credential.digest + String.fromCharCode(device.gateway ? 1 : 0, minute >> 8, minute & 0xff),
+    );
+  }
+
+  #isStale(device: VerifiedDevice, credential: { controllerId: string; revision: number }): boolean {
+    const newest = Math.max(
+      this.#heardFloor,
+      this.#heard.get(`${device.tenantId}`) ?? 0,
+      this.#heard.get(`${device.tenantId}/${credential.controllerId}`) ?? 0,
+    );
+    return newest >= credential.revision;
+  }
+
+  /** A change: of one device, or of everything of the tenant when `controllerId` is empty. */
+  forget(change: { tenantId: number; controllerId: string; revision: number }): void {
+    if (this.#heard.size > 50_000) {
+      for (const revision of this.#heard.values()) this.#heardFloor = Math.max(this.#heardFloor, revision);
+      this.#heard.clear();
+    }
+    const heardKey = change.controllerId === "" ? `${change.tenantId}` : `${change.tenantId}/${change.controllerId}`;
+    this.#heard.set(heardKey, Math.max(change.revision, this.#heard.get(heardKey) ?? 0));
+    const name = this.#names.get(change.tenantId);
+    if (name === undefined) return;
+    if (change.controllerId === "") this.#tenants.delete(name);
+    else this.#tenants.get(name)?.devices.delete(change.controllerId);
+  }
+
+  /** The stream speaks: what is verified from now on may be kept. What was kept before may have missed a change. */
+  streamAlive(): void {
+    if (this.#trusted) return;
+    this.#tenants.clear();
+    this.#trusted = true;
+  }
+
+  /** The stream is silent or gone: every entry is cold. */
+  streamSilent(): void {
+    this.#trusted = false;
+    this.#tenants.clear();
+  }
+
+  get size(): number {
+    let n = 0;
+    for (const t of this.#tenants.values()) n += t.devices.size;
+    return n;
+  }
+}

@@ -1,0 +1,49 @@
+import { hash, randomBytes } from "node:crypto";
+import type { Principal } from "@harrier/rpc";
+import { LRUCache } from "lru-cache";
+
+interface Entry {
+  principal: Principal;
+  userId: number;
+}
+
+/** Signed-in administrators. Few, so a plain bounded cache; the same three things make an entry cold as for devices. */
+export class PrincipalCache {
+  readonly #entries: LRUCache<string, Entry>;
+  readonly #salt = randomBytes(16).toString("latin1");
+  #heard = 0;
+  #trusted = false;
+
+  constructor(options: { ttlSeconds: number }) {
+    this.#entries = new LRUCache({ max: 10_000, ttl: options.ttlSeconds * 1_000 });
+  }
+
+  digest(authorization: string): string {
+    return hash("sha256", this.#salt + authorization, "binary");
+  }
+
+  lookup(digest: string): Principal | undefined {
+    return this.#trusted ? this.#entries.get(digest)?.principal : undefined;
+  }
+
+  keep(digest: string, entry: Entry & { revision: number }): void {
+    if (this.#trusted && entry.revision > this.#heard) this.#entries.set(digest, { principal: entry.principal, userId: entry.userId });
+  }
+
+  forget(change: { tenantId: number; userId: number; revision: number }): void {
+    this.#heard = Math.max(this.#heard, change.revision);
+    for (const [digest, { principal, userId }] of this.#entries.entries()) {
+      if (principal.tenantId === change.tenantId && (change.userId === 0 || change.userId === userId)) this.#entries.delete(digest);
+    }
+  }
+
+  streamAlive(): void {
+    if (!this.#trusted) this.#entries.clear();
+    this.#trusted = true;
+  }
+
+  streamSilent(): void {
+    this.#trusted = false;
+    this.#entries.clear();
+  }
+}

@@ -1,0 +1,23 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Surface } from "@harrier/contracts";
+import { HarrierError } from "@harrier/errors";
+import { sendError } from "@harrier/service";
+
+/** What a client is told that has not signed in (spec 000 §5.5, contract management.md §1.1). */
+const challenge: Record<Surface, string> = { device: "ApiKey", spec: 'Basic realm="hawkBit"', rest: 'Basic realm="hawkBit"' };
+
+export interface Refusal {
+  req: IncomingMessage;
+  res: ServerResponse;
+  error: HarrierError;
+  surface: Surface;
+}
+
+/** Answers an error of the gateway itself; the services answer their own. */
+export function sendRefusal({ req, res, error, surface }: Refusal): void {
+  if (error.code === "unauthenticated") {
+    sendError(req, res, new HarrierError("unauthenticated", undefined, { headers: { "www-authenticate": challenge[surface] } }), surface);
+  } else if (error.code === "unavailable" || error.code === "deadlineExceeded") {
+    sendError(req, res, new HarrierError(error.code, undefined, { headers: { "retry-after": "1" } }), surface);
+  } else sendError(req, res, error, surface);
+}

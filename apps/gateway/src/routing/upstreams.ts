@@ -1,0 +1,84 @@
+import { Agent, request } from "node:http";
+
+/** A service that the gateway forwards to. */
+export type UpstreamName = "controller" | "management" | "artifact-store" | "rollout-engine";
+
+export interface Replica {
+  readonly url: string;
+  ready: boolean;
+}
+
+export interface Upstreams {
+  /** A replica that is ready, in turn; with none ready the next in turn, whose refusal then is the answer. */
+  pick(service: UpstreamName): Replica;
+  /** Another replica of the same service that is ready, if there is one. */
+  pickOther(failed: Replica): Replica | undefined;
+  /** True while at least one replica of every service serves. */
+  allReady(): boolean;
+  states(): Record<UpstreamName, boolean>;
+  start(): void;
+  stop(): void;
+  readonly agent: Agent;
+}
+
+const checkEveryMs = 500;
+
+/** Keeps a list of replicas per service and asks each for its readiness twice a second. */
+export function createUpstreams(addresses: Record<UpstreamName, string>): Upstreams {
+  // one pool for all: connections stay open between polls of different devices
+  const agent = new Agent({ keepAlive: true, maxSockets: 512, maxFreeSockets: 256, scheduling: "lifo", timeout: 0 });
+  const lists = new Map<UpstreamName, { replicas: Replica[]; next: number }>();
+  for (const [service, list] of Object.entries(addresses)) {
+    const replicas = list.split(",").map((url) => ({ url: url.trim(), ready: false }));
+    lists.set(service as UpstreamName, { replicas, next: 0 });
+  }
+  const all = [...lists.values()].flatMap((l) => l.replicas);
+  let timer: NodeJS.Timeout | undefined;
+
+  return {
+    agent,
+    pick(service) {
+      const list = lists.get(service) as { replicas: Replica[]; next: number };
+      const n = list.replicas.length;
+      for (let i = 0; i < n; i++) {
+        const replica = list.replicas[list.next++ % n] as Replica;
+        if (replica.ready) return replica;
+      }
+      return list.replicas[list.next++ % n] as Replica;
+    },
+    pickOther(failed) {
+      const siblings = [...lists.values()].find((l) => l.replicas.includes(failed))?.replicas ?? [];
+      return siblings.find((r) => r !== failed && r.ready);
+    },
+    allReady: () => [...lists.values()].every((l) => l.replicas.some((r) => r.ready)),
+    states: () =>
+      Object.fromEntries([...lists].map(([name, l]) => [name, l.replicas.some((r) => r.ready)])) as Record<UpstreamName, boolean>,
+    start() {
+      const check = () => {
+        for (const replica of all) void probe(replica);
+      };
+      check();
+      timer = setInterval(check, checkEveryMs);
+    },
+    stop() {
+      clearInterval(timer);
+      agent.destroy();
+    },
+  };
+}
+
+function probe(replica: Replica): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (ready: boolean) => {
+      replica.ready = ready;
+      resolve();
+    };
+    const req = request(`${replica.url}/readyz`, { agent: false, timeout: 2_000 }, (res) => {
+      res.resume();
+      end(res.statusCode === 200);
+    });
+    req.on("timeout", () => req.destroy());
+    req.on("error", () => end(false));
+    req.end();
+  });
+}
