@@ -1,0 +1,76 @@
+import { actionStatusCodes, updateStatusCodes } from "./codes.ts";
+import type { Field, FieldMap, SortMap } from "./fields.ts";
+import { setRelation } from "./relations.ts";
+
+const detailStatus: Field = { kind: "enum", column: "t.status", codes: actionStatusCodes };
+
+const shared: FieldMap = {
+  id: { kind: "number", column: "t.id" },
+  active: { kind: "boolean", column: "t.active" },
+  detailstatus: detailStatus,
+  laststatuscode: { kind: "number", column: "t.last_status_code" },
+  weight: { kind: "number", column: "t.weight" },
+  createdat: { kind: "timestamp", column: "t.created_at" },
+  createdby: { kind: "text", column: "t.created_by" },
+  lastmodifiedat: { kind: "timestamp", column: "t.last_modified_at" },
+  lastmodifiedby: { kind: "text", column: "t.last_modified_by" },
+  target: {
+    kind: "toOne",
+    from: "controller.targets_v1 tg",
+    on: "tg.tenant_id = t.tenant_id and tg.id = t.target_id",
+    fields: {
+      controllerid: { kind: "text", column: "tg.controller_id" },
+      name: { kind: "text", column: "tg.name" },
+      updatestatus: { kind: "enum", column: "tg.update_status", codes: updateStatusCodes },
+      address: { kind: "text", column: "tg.address" },
+      ipaddress: { kind: "text", column: "tg.address" },
+    },
+  },
+  distributionset: setRelation("t.set_id"),
+  rollout: {
+    kind: "toOne",
+    from: "rollout_engine.rollouts_v1 ro",
+    on: "ro.tenant_id = t.tenant_id and ro.id = t.rollout_id",
+    fields: { id: { kind: "number", column: "ro.id" }, name: { kind: "text", column: "ro.name" } },
+  },
+  rolloutgroup: {
+    kind: "toOne",
+    from: "rollout_engine.rollout_groups_v1 rg",
+    on: "rg.tenant_id = t.tenant_id and rg.rollout_id = t.rollout_id and rg.id = t.group_id",
+    fields: { id: { kind: "number", column: "rg.id" }, name: { kind: "text", column: "rg.name" } },
+  },
+};
+
+/**
+ * Actions: `from controller.actions_v1 t`. `status` is pending/finished in the dialect of the specification and the raw state
+ * in the other (contract clients.md, "Two dialects").
+ */
+export const actionFields: Readonly<Record<"spec" | "rest", FieldMap>> = {
+  spec: { ...shared, status: { kind: "enum", column: "t.active", codes: { pending: true, finished: false } } },
+  rest: { ...shared, status: detailStatus },
+};
+
+const actionColumns = {
+  id: "t.id",
+  active: "t.active",
+  detailstatus: "t.status",
+  laststatuscode: "t.last_status_code",
+  weight: "t.weight",
+  createdat: "t.created_at",
+  createdby: "t.created_by",
+  lastmodifiedat: "t.last_modified_at",
+  lastmodifiedby: "t.last_modified_by",
+};
+
+/** Newest first by default (contract rollouts.md §6). */
+export const actionSort: Readonly<Record<"spec" | "rest", SortMap>> = {
+  spec: { fields: { ...actionColumns, status: "t.active" }, initial: "t.id desc", last: "t.id desc" },
+  rest: { fields: { ...actionColumns, status: "t.status" }, initial: "t.id desc", last: "t.id desc" },
+};
+
+/** Entries of an action: `from controller.action_statuses_v1 t`; an entry's id is its revision. */
+export const actionStatusSort: SortMap = {
+  fields: { id: "t.revision", reportedat: "t.reported_at", timestamp: "t.occurred_at", createdat: "t.reported_at" },
+  initial: "t.revision desc",
+  last: "t.revision desc",
+};

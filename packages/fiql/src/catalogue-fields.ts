@@ -1,0 +1,64 @@
+import type { FieldMap, SortMap } from "./fields.ts";
+import { typeRelation } from "./relations.ts";
+
+/** Columns every named, audited row has: id, name, description, created_at/by, last_modified_at/by. */
+export const namedFields: FieldMap = {
+  id: { kind: "number", column: "t.id" },
+  name: { kind: "text", column: "t.name" },
+  description: { kind: "text", column: "t.description" },
+  createdat: { kind: "timestamp", column: "t.created_at" },
+  createdby: { kind: "text", column: "t.created_by" },
+  lastmodifiedat: { kind: "timestamp", column: "t.last_modified_at" },
+  lastmodifiedby: { kind: "text", column: "t.last_modified_by" },
+};
+
+export const namedColumns = {
+  id: "t.id",
+  name: "t.name",
+  description: "t.description",
+  createdat: "t.created_at",
+  createdby: "t.created_by",
+  lastmodifiedat: "t.last_modified_at",
+  lastmodifiedby: "t.last_modified_by",
+};
+
+export const byId = { initial: "t.id asc", last: "t.id asc" };
+
+/** Distribution sets: a relation `t` with the named columns, version, type_id, complete, valid. */
+export const setFields: FieldMap = {
+  ...namedFields,
+  version: { kind: "text", column: "t.version" },
+  type: typeRelation("management.set_types_v1", "t.type_id"),
+  complete: { kind: "boolean", column: "t.complete" },
+  valid: { kind: "boolean", column: "t.valid" },
+  module: {
+    kind: "toMany",
+    from: "management.set_modules_v1 sm join management.software_modules_v1 m on m.tenant_id = sm.tenant_id and m.id = sm.module_id",
+    on: "sm.tenant_id = t.tenant_id and sm.set_id = t.id",
+    fields: { id: { kind: "number", column: "m.id" }, name: { kind: "text", column: "m.name" } },
+  },
+};
+
+export const setSort: SortMap = {
+  ...byId,
+  fields: { ...namedColumns, version: "t.version", complete: "t.complete", valid: "t.valid", type: "t.type_id" },
+};
+
+/** Software modules, read by management alone: a relation `t` with the named columns, version, type_id. */
+export const moduleFields: FieldMap = {
+  ...namedFields,
+  version: { kind: "text", column: "t.version" },
+  type: typeRelation("management.software_module_types", "t.type_id"),
+};
+
+export const moduleSort: SortMap = { ...byId, fields: { ...namedColumns, version: "t.version", type: "t.type_id" } };
+
+/** Types of sets and of targets: the named columns and key. */
+export const typeFields: FieldMap = { ...namedFields, key: { kind: "text", column: "t.key" } };
+
+export const typeSort: SortMap = { ...byId, fields: { ...namedColumns, key: "t.key" } };
+
+/** Types of modules: also max_assignments. */
+export const moduleTypeFields: FieldMap = { ...typeFields, maxassignments: { kind: "number", column: "t.max_assignments" } };
+
+export const moduleTypeSort: SortMap = { ...byId, fields: { ...typeSort.fields, maxassignments: "t.max_assignments" } };

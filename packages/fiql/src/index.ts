@@ -1,0 +1,30 @@
+import { actionSort, actionStatusSort } from "./action-fields.ts";
+import { moduleSort, moduleTypeSort, setSort, typeSort } from "./catalogue-fields.ts";
+import { groupSort, rolloutSort } from "./rollout-fields.ts";
+import { targetSort } from "./target-fields.ts";
+
+export { actionFields } from "./action-fields.ts";
+export type { Argument, Ast, Comparison, Logical, Operator } from "./ast.ts";
+export { moduleFields, moduleTypeFields, namedFields, setFields, typeFields } from "./catalogue-fields.ts";
+export { actionStatusCodes, rolloutStatusCodes, updateStatusCodes } from "./codes.ts";
+export { type Compiled, type CompileOptions, compile } from "./compile.ts";
+export type { EnumCode, Field, FieldMap, MapField, RelationField, ScalarField, SortMap } from "./fields.ts";
+export type { Macros } from "./macros.ts";
+export { orderBy } from "./order-by.ts";
+export { parse } from "./parse.ts";
+export { groupFields, rolloutFields } from "./rollout-fields.ts";
+export { targetFields } from "./target-fields.ts";
+
+/** Sort map per entity, for `orderBy`. */
+export const sortFields = {
+  targets: targetSort,
+  distributionSets: setSort,
+  softwareModules: moduleSort,
+  softwareModuleTypes: moduleTypeSort,
+  distributionSetTypes: typeSort,
+  targetTypes: typeSort,
+  actions: actionSort,
+  actionStatuses: actionStatusSort,
+  rollouts: rolloutSort,
+  rolloutGroups: groupSort,
+} as const;

@@ -1,0 +1,83 @@
+import { HarrierError } from "@harrier/errors";
+import type { Argument, Ast } from "./ast.ts";
+import { Scanner } from "./scan.ts";
+
+/** Deeper than any query a person writes, shallow enough for our stack and for PostgreSQL's. */
+const maxDepth = 100;
+
+/**
+ * Reads a query of the management interface (contract management.md §6.1) into a tree.
+ * Throws rsqlParamSyntax with the position of the first offending character.
+ */
+export function parse(text: string): Ast {
+  const scanner = new Scanner(text);
+  const nul = text.indexOf("\u0000");
+  // PostgreSQL cannot hold this character in a text at all.
+  if (nul >= 0) scanner.fail("a printable character", nul);
+  scanner.skipBlanks();
+  const ast = parseOr(scanner, 0);
+  scanner.skipBlanks();
+  if (!scanner.atEnd) scanner.fail("';', ',' or the end of the query");
+  return ast;
+}
+
+function parseOr(scanner: Scanner, depth: number): Ast {
+  return parseSequence(scanner, "or", () => parseSequence(scanner, "and", () => parseTerm(scanner, depth)));
+}
+
+function parseSequence(scanner: Scanner, kind: "and" | "or", next: () => Ast): Ast {
+  const terms = [next()];
+  while (takeLogical(scanner, kind)) terms.push(next());
+  return terms.length === 1 && terms[0] ? terms[0] : { kind, terms };
+}
+
+function takeLogical(scanner: Scanner, kind: "and" | "or"): boolean {
+  const before = scanner.position;
+  const blanks = scanner.skipBlanks();
+  if (scanner.take(kind === "and" ? ";" : ",") || (blanks && scanner.takeWord(kind))) {
+    scanner.skipBlanks();
+    return true;
+  }
+  // A word operator of the other kind needs to see its leading blank again; at the end of the query it does not matter.
+  if (!scanner.atEnd) scanner.position = before;
+  return false;
+}
+
+function parseTerm(scanner: Scanner, depth: number): Ast {
+  const at = scanner.position + 1;
+  if (scanner.take("(")) {
+    if (depth >= maxDepth) throw new HarrierError("rsqlParamSyntax", `Query syntax error at position ${at}: nested too deeply.`);
+    scanner.skipBlanks();
+    const inner = parseOr(scanner, depth + 1);
+    scanner.skipBlanks();
+    if (!scanner.take(")")) scanner.fail("')'");
+    return inner;
+  }
+  const selector = scanner.unreserved("a field name or '('");
+  scanner.skipBlanks();
+  const operator = scanner.operator();
+  scanner.skipBlanks();
+  const argumentsAt = scanner.position;
+  const list = parseArguments(scanner);
+  if (list.length > 1 && operator !== "in" && operator !== "out") scanner.fail("one value (lists belong to =in= and =out=)", argumentsAt);
+  return { kind: "comparison", selector, operator, arguments: list, at };
+}
+
+function parseArguments(scanner: Scanner): Argument[] {
+  if (!scanner.take("(")) return [parseValue(scanner)];
+  const list: Argument[] = [];
+  do {
+    scanner.skipBlanks();
+    list.push(parseValue(scanner));
+    scanner.skipBlanks();
+  } while (scanner.take(","));
+  if (!scanner.take(")")) scanner.fail("',' or ')'");
+  return list;
+}
+
+function parseValue(scanner: Scanner): Argument {
+  const at = scanner.position + 1;
+  const first = scanner.text.charAt(scanner.position);
+  if (first === "'" || first === '"') return { text: scanner.quoted(), quoted: true, at };
+  return { text: scanner.unreserved("a value"), quoted: false, at };
+}

@@ -1,0 +1,138 @@
+import { HarrierError } from "@harrier/errors";
+import type { Argument, Operator } from "./ast.ts";
+import type { EnumCode, ScalarField } from "./fields.ts";
+
+/** Adds a value to the statement and answers its placeholder, e.g. `$4`. */
+export type Bind = (value: string | EnumCode) => string;
+
+/** Operators without their negation: `ne`, `out` and `not` are the complement of these, nulls included (§6.2). */
+export type Base = "eq" | "lt" | "le" | "gt" | "ge" | "in";
+
+export const sqlOperator = { lt: "<", le: "<=", gt: ">", ge: ">=" } as const;
+
+export const negated = (operator: Operator): boolean => operator === "ne" || operator === "out" || operator === "not";
+
+export function baseOf(operator: Operator): Base {
+  if (operator === "ne" || operator === "is" || operator === "not") return "eq";
+  return operator === "out" ? "in" : operator;
+}
+
+function invalid(argument: Argument, expected: string): never {
+  throw new HarrierError("rsqlParamSyntax", `Query syntax error at position ${argument.at}: '${argument.text}' is not ${expected}.`);
+}
+
+/** The SQL that is true for a column that holds what is asked for; unknown (null) or false otherwise. */
+export function predicate(field: ScalarField, base: Base, values: readonly Argument[], bind: Bind): string {
+  switch (field.kind) {
+    case "text":
+      return textPredicate(field.column, base, values, bind);
+    case "number":
+      return numberPredicate(field.column, base, values, bind);
+    case "timestamp":
+      return timestampPredicate(field.column, base, values, bind);
+    case "enum":
+      return enumPredicate(field.column, field.codes, base, values, bind);
+    case "boolean":
+      return booleanPredicate(field.column, base, values, bind);
+  }
+}
+
+/** Folding is PostgreSQL's own `lower` on both sides: the expression indexes use it, and no second notion of case exists. */
+function textPredicate(column: string, base: Base, values: readonly Argument[], bind: Bind): string {
+  const folded = `lower(${column})`;
+  if (base === "in") return `${folded} in (${values.map((value) => `lower(${bind(value.text)})`).join(", ")})`;
+  const [value] = values;
+  if (!value) return "false";
+  if (base !== "eq") return `${folded} ${sqlOperator[base]} lower(${bind(value.text)})`;
+  const { pattern, wildcards, literal } = likePattern(value.text);
+  return wildcards ? `${folded} like lower(${bind(pattern)})` : `${folded} = lower(${bind(literal)})`;
+}
+
+/** `*` is any characters, `\*` a literal asterisk; `%`, `_` and other backslashes mean themselves. */
+export function likePattern(text: string): { pattern: string; wildcards: boolean; literal: string } {
+  let pattern = "";
+  let literal = "";
+  let wildcards = false;
+  for (let i = 0; i < text.length; i++) {
+    const character = text.charAt(i);
+    if (character === "*") {
+      wildcards = true;
+      pattern += "%";
+    } else if (character === "\\" && text.charAt(i + 1) === "*") {
+      pattern += "*";
+      literal += "*";
+      i++;
+    } else {
+      pattern += "\\%_".includes(character) ? `\\${character}` : character;
+      literal += character;
+    }
+  }
+  return { pattern, wildcards, literal };
+}
+
+const int64 = 2n ** 63n;
+
+function integer(argument: Argument): bigint {
+  if (!/^[+-]?\d{1,19}$/.test(argument.text)) invalid(argument, "a number");
+  const value = BigInt(argument.text.replace("+", ""));
+  if (value >= int64 || value < -int64) invalid(argument, "a number of 64 bits");
+  return value;
+}
+
+const onlyPresent = (base: Base, values: readonly Argument[]): boolean => base === "eq" && values[0]?.text === "*";
+
+function numberPredicate(column: string, base: Base, values: readonly Argument[], bind: Bind): string {
+  if (onlyPresent(base, values)) return `${column} is not null`;
+  const bound = values.map((value) => `${bind(integer(value).toString())}::bigint`);
+  if (base === "in") return `${column} in (${bound.join(", ")})`;
+  return `${column} ${base === "eq" ? "=" : sqlOperator[base]} ${bound[0]}`;
+}
+
+/** What PostgreSQL can hold, in epoch milliseconds: clients send Long.MAX_VALUE for "never". */
+const earliest = -200_000_000_000_000n;
+const latest = 8_640_000_000_000_000n;
+
+/** The API shows whole milliseconds of microsecond stamps, so a value means the whole millisecond: equality is a half-open range. */
+function timestampPredicate(column: string, base: Base, values: readonly Argument[], bind: Bind): string {
+  if (onlyPresent(base, values)) return `${column} is not null`;
+  const at = (value: Argument, plus: bigint): string => {
+    const asked = integer(value) + plus;
+    const ms = asked < earliest ? earliest : asked > latest ? latest : asked;
+    return `to_timestamp(${bind(ms.toString())}::bigint / 1000.0)`;
+  };
+  const same = (value: Argument) => `(${column} >= ${at(value, 0n)} and ${column} < ${at(value, 1n)})`;
+  const [value] = values;
+  if (!value) return "false";
+  if (base === "eq") return same(value);
+  if (base === "in") return `(${values.map(same).join(" or ")})`;
+  if (base === "lt" || base === "ge") return `${column} ${sqlOperator[base]} ${at(value, 0n)}`;
+  return `${column} ${base === "le" ? "<" : ">="} ${at(value, 1n)}`;
+}
+
+function enumPredicate(
+  column: string,
+  codes: Readonly<Record<string, EnumCode>>,
+  base: Base,
+  values: readonly Argument[],
+  bind: Bind,
+): string {
+  const known = values.map((value) => {
+    const literal = value.text.toLowerCase();
+    const code = Object.hasOwn(codes, literal) ? codes[literal] : undefined;
+    if (code === undefined)
+      throw new HarrierError("rsqlInvalidField", `'${value.text}' at position ${value.at} is none of ${Object.keys(codes).join(", ")}.`);
+    return code;
+  });
+  if (base !== "eq" && base !== "in" && values[0]) invalid(values[0], "comparable: this field only knows == != =in= =out=");
+  const bound = known.map((code) => bind(code));
+  return bound.length === 1 ? `${column} = ${bound[0]}` : `${column} in (${bound.join(", ")})`;
+}
+
+function booleanPredicate(column: string, base: Base, values: readonly Argument[], bind: Bind): string {
+  const bound = values.map((value) => {
+    const literal = value.text.toLowerCase();
+    if ((literal !== "true" && literal !== "false") || (base !== "eq" && base !== "in")) invalid(value, "true or false");
+    return bind(literal === "true");
+  });
+  return bound.length === 1 ? `${column} = ${bound[0]}` : `${column} in (${bound.join(", ")})`;
+}
