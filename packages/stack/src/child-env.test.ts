@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { childEnv, type Plan, type Replica } from "./child-env.ts";
+import { type ServiceName, serviceNames } from "./services.ts";
+
+const replicas: Replica[] = [
+  ...serviceNames
+    .filter((service) => service !== "gateway")
+    .flatMap((service, n) => [0, 1].map((index) => ({ service, index, httpPort: 100 + 10 * n + index, grpcPort: 200 + 10 * n + index }))),
+  { service: "gateway", index: 0, httpPort: 80 },
+];
+const plan: Plan = {
+  replicas,
+  secrets: {
+    databasePassword: "root-of-all",
+    rolePasswords: { controller: "1", management: "2", "artifact-store": "3", "rollout-engine": "4" },
+    identityKeys: { gateway: "KG", controller: "KC", management: "KM", "artifact-store": "KA", "rollout-engine": "KR" },
+    secretKey: "SECRET",
+  },
+  adminPassword: "pw",
+  databaseUrls: { controller: "db:c", management: "db:m", "artifact-store": "db:a", "rollout-engine": "db:r" },
+  storageDir: "/data/artifacts",
+  extra: {},
+};
+const machine = {
+  PATH: "/bin",
+  HOME: "/home/x",
+  TZ: "UTC",
+  NODE_OPTIONS: "--inspect",
+  npm_config_cache: "x",
+  AWS_SECRET_ACCESS_KEY: "theirs",
+  HARRIER_DATA_DIR: "/d",
+};
+const envOf = (service: ServiceName, changes: Partial<Plan> = {}) =>
+  childEnv({ ...plan, ...changes }, replicas.find((replica) => replica.service === service) as Replica, machine);
+
+test("of the machine's environment only PATH, HOME and TZ are passed on", () => {
+  for (const service of serviceNames) {
+    expect(Object.keys(envOf(service)).filter((name) => !name.startsWith("HARRIER_"))).toEqual(["PATH", "HOME", "TZ"]);
+    expect(envOf(service)).not.toHaveProperty("HARRIER_DATA_DIR");
+  }
+});
+
+test("a service gets its own secrets and no others", () => {
+  expect(envOf("controller")).toEqual({
+    PATH: "/bin",
+    HOME: "/home/x",
+    TZ: "UTC",
+    HARRIER_HTTP_HOST: "127.0.0.1",
+    HARRIER_HTTP_PORT: "110",
+    HARRIER_GRPC_PORT: "210",
+    HARRIER_DATABASE_URL: "db:c",
+    HARRIER_IDENTITY_KEYS: "controller=k1:KC",
+    HARRIER_SECRET_KEY: "SECRET",
+  });
+  expect(envOf("rollout-engine")["HARRIER_IDENTITY_KEYS"]).toBe("controller=k1:KC;management=k1:KM;rollout-engine=k1:KR");
+  for (const service of serviceNames) expect(JSON.stringify(envOf(service))).not.toContain("root-of-all");
+  for (const service of ["gateway", "artifact-store", "rollout-engine"] as const)
+    expect(envOf(service)).not.toHaveProperty("HARRIER_SECRET_KEY");
+});
+
+test("the gateway knows every replica of every service, and no database", () => {
+  const env = envOf("gateway");
+  expect(env["HARRIER_CONTROLLER_HTTP"]).toBe("http://127.0.0.1:110,http://127.0.0.1:111");
+  expect(env["HARRIER_ROLLOUT_ENGINE_GRPC"]).toBe("127.0.0.1:230,127.0.0.1:231");
+  expect(env).not.toHaveProperty("HARRIER_DATABASE_URL");
+  expect(env).not.toHaveProperty("HARRIER_GRPC_PORT");
+});
+
+test("artifacts lie in S3 where that is set, else in the data directory", () => {
+  expect(envOf("artifact-store")["HARRIER_STORAGE_DIR"]).toBe("/data/artifacts");
+  const s3 = { endpoint: "http://s3", accessKey: "a", secretKey: "b", bucket: "c" };
+  expect(envOf("artifact-store", { s3 })).toMatchObject({ HARRIER_S3_ENDPOINT: "http://s3", HARRIER_S3_BUCKET: "c" });
+  expect(envOf("artifact-store", { s3 })).not.toHaveProperty("HARRIER_STORAGE_DIR");
+  expect(envOf("controller", { s3, kafkaBrokers: "k:1" })).not.toHaveProperty("HARRIER_S3_SECRET_KEY");
+});

@@ -1,0 +1,106 @@
+import type { DatabaseService } from "@harrier/db";
+import type { Secrets } from "./data-dir.ts";
+import { type BackendName, calls, isBackend, type ServiceName, settingPart } from "./services.ts";
+import type { S3Settings } from "./settings.ts";
+
+/** Where one replica listens, always on 127.0.0.1. The gateway has no gRPC port. */
+export interface Replica {
+  readonly service: ServiceName;
+  /** 0, 1, … within its service. */
+  readonly index: number;
+  readonly httpPort: number;
+  readonly grpcPort?: number;
+}
+
+/** Everything that the environments of all services are made from. */
+export interface Plan {
+  replicas: readonly Replica[];
+  secrets: Secrets;
+  adminPassword: string;
+  databaseUrls: Readonly<Record<DatabaseService, string>>;
+  storageDir: string;
+  kafkaBrokers?: string;
+  s3?: S3Settings;
+  logLevel?: string;
+  /** Added to every service's environment. */
+  extra: Readonly<Record<string, string>>;
+}
+
+type Variables = Record<string, string>;
+
+const HOST = "127.0.0.1";
+
+/**
+ * The whole environment of a replica, made from nothing: what is in ours (NODE_OPTIONS, npm's variables, other people's secrets)
+ * is not in the services'.
+ */
+export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<string, string | undefined>>): Variables {
+  const { service } = replica;
+  const env: Variables = {
+    HARRIER_HTTP_HOST: HOST,
+    HARRIER_HTTP_PORT: String(replica.httpPort),
+    HARRIER_IDENTITY_KEYS: identityKeys(plan, service),
+    ...addresses(plan, service),
+    ...own(plan, service),
+    ...plan.extra,
+  };
+  for (const name of ["PATH", "HOME", "TZ"]) {
+    const value = machine[name];
+    if (value !== undefined) env[name] = value;
+  }
+  if (replica.grpcPort !== undefined) env["HARRIER_GRPC_PORT"] = String(replica.grpcPort);
+  if (plan.logLevel !== undefined) env["HARRIER_LOG_LEVEL"] = plan.logLevel;
+  if (isBackend(service)) {
+    env["HARRIER_DATABASE_URL"] = plan.databaseUrls[service];
+    if (plan.kafkaBrokers !== undefined) env["HARRIER_KAFKA_BROKERS"] = plan.kafkaBrokers;
+  }
+  return env;
+}
+
+/** The keys of its own audience, to verify, and of those it calls, to sign. */
+function identityKeys(plan: Plan, service: ServiceName): string {
+  const audiences = new Set<ServiceName>(calls[service]);
+  if (isBackend(service)) audiences.add(service);
+  return [...audiences].map((audience) => `${audience}=k1:${plan.secrets.identityKeys[audience]}`).join(";");
+}
+
+function addresses(plan: Plan, service: ServiceName): Variables {
+  const env: Variables = {};
+  const of = (backend: BackendName) => plan.replicas.filter((replica) => replica.service === backend);
+  for (const backend of calls[service]) {
+    const part = settingPart(backend);
+    env[`HARRIER_${part}_GRPC`] = of(backend)
+      .map((replica) => `${HOST}:${replica.grpcPort}`)
+      .join(",");
+    if (service !== "gateway") continue;
+    env[`HARRIER_${part}_HTTP`] = of(backend)
+      .map((replica) => `http://${HOST}:${replica.httpPort}`)
+      .join(",");
+  }
+  return env;
+}
+
+function own(plan: Plan, service: ServiceName): Variables {
+  switch (service) {
+    case "controller":
+      return { HARRIER_SECRET_KEY: plan.secrets.secretKey };
+    case "management":
+      return {
+        HARRIER_SECRET_KEY: plan.secrets.secretKey,
+        HARRIER_ADMIN_USER: "admin",
+        HARRIER_ADMIN_PASSWORD: plan.adminPassword,
+        HARRIER_DEFAULT_TENANT: "DEFAULT",
+      };
+    case "artifact-store":
+      return plan.s3 === undefined
+        ? { HARRIER_STORAGE_DIR: plan.storageDir }
+        : {
+            HARRIER_S3_ENDPOINT: plan.s3.endpoint,
+            HARRIER_S3_ACCESS_KEY: plan.s3.accessKey,
+            HARRIER_S3_SECRET_KEY: plan.s3.secretKey,
+            HARRIER_S3_BUCKET: plan.s3.bucket,
+          };
+    default:
+      return {};
+  }
+}

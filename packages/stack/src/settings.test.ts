@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readSettings } from "./settings.ts";
+import { StartError } from "./start-error.ts";
+
+const read = (env: Record<string, string>) => readSettings(env, "/srv/harrier");
+
+function messageOf(env: Record<string, string>): string {
+  try {
+    read(env);
+  } catch (error) {
+    expect(error).toBeInstanceOf(StartError);
+    expect((error as Error).message).not.toContain("\n");
+    return (error as Error).message;
+  }
+  throw new Error("no error");
+}
+
+test("with nothing set there is a usable default for everything", () => {
+  expect(read({ PATH: "/bin", HOME: "/root", HARRIE: "x" })).toEqual({
+    httpPort: 8080,
+    dataDir: "/srv/harrier/.harrier",
+    database: { kind: "embedded" },
+  });
+});
+
+test("an empty value counts as not set, as compose files and CI pass it", () => {
+  expect(read({ HARRIER_HTTP_PORT: "", HARRIER_DATABASE_URL: "", HARRIER_S3_BUCKET: "" })).toMatchObject({
+    httpPort: 8080,
+    database: { kind: "embedded" },
+  });
+});
+
+test("all settings are taken", () => {
+  const settings = read({
+    HARRIER_HTTP_PORT: "9090",
+    HARRIER_DATA_DIR: "../data",
+    HARRIER_ADMIN_PASSWORD: "s3cret",
+    HARRIER_DATABASE_URL: "postgres://u:p@db:5432/harrier",
+    HARRIER_KAFKA_BROKERS: "a:9092, [::1]:9093",
+    HARRIER_LOG_LEVEL: "debug",
+    HARRIER_S3_ENDPOINT: "http://127.0.0.1:9000",
+    HARRIER_S3_ACCESS_KEY: "key",
+    HARRIER_S3_SECRET_KEY: "secret",
+    HARRIER_S3_BUCKET: "artifacts",
+  });
+  expect(settings).toEqual({
+    httpPort: 9090,
+    dataDir: "/srv/data",
+    adminPassword: "s3cret",
+    database: { kind: "one", url: "postgres://u:p@db:5432/harrier" },
+    kafkaBrokers: "a:9092,[::1]:9093",
+    logLevel: "debug",
+    s3: { endpoint: "http://127.0.0.1:9000", accessKey: "key", secretKey: "secret", bucket: "artifacts" },
+  });
+});
+
+describe("an unknown setting", () => {
+  test.each([
+    ["HARRIER_HTTP_PROT", "unknown setting HARRIER_HTTP_PROT (did you mean HARRIER_HTTP_PORT?)"],
+    ["HARRIER_KAFKA_BROKER", "unknown setting HARRIER_KAFKA_BROKER (did you mean HARRIER_KAFKA_BROKERS?)"],
+    ["HARRIER_ADMIN_PASSWORT_FILE", "unknown setting HARRIER_ADMIN_PASSWORT_FILE (did you mean HARRIER_ADMIN_PASSWORD_FILE?)"],
+    ["HARRIER_X", "unknown setting HARRIER_X"],
+    ["HARRIER_IDENTITY_KEYS", "unknown setting HARRIER_IDENTITY_KEYS"],
+  ])("%s", (name, message) => {
+    expect(messageOf({ [name]: "1" })).toBe(message);
+  });
+});
+
+describe("a bad value", () => {
+  test.each(["0", "65536", "80a", "-1", "8080.5", "1e3"])("port %s", (port) => {
+    expect(messageOf({ HARRIER_HTTP_PORT: port })).toBe(`HARRIER_HTTP_PORT must be a port from 1 to 65535, not "${port}"`);
+  });
+
+  test.each(["localhost", "mysql://u:hidden@h/db", "postgres://u:hidden@h", "postgres:///db"])(
+    "database URL %s, whose password is not shown",
+    (url) => {
+      const message = messageOf({ HARRIER_DATABASE_URL: url });
+      expect(message).toContain("HARRIER_DATABASE_URL must be a URL like postgres://");
+      expect(message).not.toContain("hidden");
+    },
+  );
+
+  test.each(["kafka", "kafka:", "a:9092,,b:9092", "http://a:9092", "a:9092/x"])("brokers %s", (brokers) => {
+    expect(messageOf({ HARRIER_KAFKA_BROKERS: brokers })).toContain("HARRIER_KAFKA_BROKERS must be host:port");
+  });
+
+  test("log level", () => {
+    expect(messageOf({ HARRIER_LOG_LEVEL: "loud" })).toContain("HARRIER_LOG_LEVEL must be one of trace, debug");
+  });
+
+  test("S3 endpoint", () => {
+    const s3 = { HARRIER_S3_ENDPOINT: "minio:9000", HARRIER_S3_ACCESS_KEY: "a", HARRIER_S3_SECRET_KEY: "b", HARRIER_S3_BUCKET: "c" };
+    expect(messageOf(s3)).toBe('HARRIER_S3_ENDPOINT must be a URL like http://127.0.0.1:9000, not "minio:9000"');
+  });
+});
+
+test("what belongs together is asked for together", () => {
+  expect(messageOf({ HARRIER_S3_BUCKET: "b" })).toContain("HARRIER_S3_ENDPOINT is missing");
+  expect(messageOf({ HARRIER_CONTROLLER_DATABASE_URL: "postgres://a:b@h/db" })).toContain("HARRIER_MANAGEMENT_DATABASE_URL is missing");
+  expect(messageOf({ HARRIER_DATABASE_URL: "postgres://a:b@h/db", HARRIER_CONTROLLER_DATABASE_URL: "postgres://a:b@h/db" })).toContain(
+    "use one URL, or one per service",
+  );
+});
+
+test("one URL per service", () => {
+  const names = ["CONTROLLER", "MANAGEMENT", "ARTIFACT_STORE", "ROLLOUT_ENGINE"];
+  const { database } = read(
+    Object.fromEntries(names.map((name) => [`HARRIER_${name}_DATABASE_URL`, `postgres://${name.toLowerCase()}:p@h/db`])),
+  );
+  expect(database).toMatchObject({ kind: "per-service", urls: { "artifact-store": "postgres://artifact_store:p@h/db" } });
+});
+
+describe("a secret in a file", () => {
+  let dir: string;
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), "harrier-settings-"));
+    writeFileSync(join(dir, "password"), "from file\n");
+  });
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  test("is read without its line end", () => {
+    expect(read({ HARRIER_ADMIN_PASSWORD_FILE: join(dir, "password") }).adminPassword).toBe("from file");
+  });
+  test("that cannot be read, or that is given twice, is an error", () => {
+    expect(messageOf({ HARRIER_ADMIN_PASSWORD_FILE: join(dir, "none") })).toMatch(
+      /^HARRIER_ADMIN_PASSWORD_FILE: cannot read .*none \(ENOENT\)$/,
+    );
+    expect(messageOf({ HARRIER_ADMIN_PASSWORD: "a", HARRIER_ADMIN_PASSWORD_FILE: join(dir, "password") })).toContain("both given");
+  });
+});

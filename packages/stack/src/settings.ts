@@ -1,0 +1,148 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { type DatabaseService, databaseServices } from "@harrier/db";
+import { nearestName } from "./nearest-name.ts";
+import { StartError } from "./start-error.ts";
+
+export interface S3Settings {
+  endpoint: string;
+  accessKey: string;
+  secretKey: string;
+  bucket: string;
+}
+
+/** Embedded; or one server that we may set up; or four databases' URLs that are used as they are. */
+export type DatabaseSettings =
+  | { kind: "embedded" }
+  | { kind: "one"; url: string }
+  | { kind: "per-service"; urls: Readonly<Record<DatabaseService, string>> };
+
+export interface StartSettings {
+  httpPort: number;
+  dataDir: string;
+  adminPassword?: string;
+  database: DatabaseSettings;
+  kafkaBrokers?: string;
+  s3?: S3Settings;
+  logLevel?: string;
+}
+
+const databaseSetting = (service: DatabaseService) => `HARRIER_${service.toUpperCase().replaceAll("-", "_")}_DATABASE_URL`;
+const s3Names = {
+  endpoint: "HARRIER_S3_ENDPOINT",
+  accessKey: "HARRIER_S3_ACCESS_KEY",
+  secretKey: "HARRIER_S3_SECRET_KEY",
+  bucket: "HARRIER_S3_BUCKET",
+};
+const logLevels = ["trace", "debug", "info", "warn", "error", "fatal"];
+
+const plainNames = [
+  "HARRIER_HTTP_PORT",
+  "HARRIER_DATA_DIR",
+  "HARRIER_KAFKA_BROKERS",
+  "HARRIER_LOG_LEVEL",
+  s3Names.endpoint,
+  s3Names.bucket,
+];
+/** Each of these may also be given as NAME_FILE, the path of a file that holds the value. */
+const secretNames = [
+  "HARRIER_ADMIN_PASSWORD",
+  "HARRIER_DATABASE_URL",
+  ...databaseServices.map(databaseSetting),
+  s3Names.accessKey,
+  s3Names.secretKey,
+];
+
+/** Every setting that `npm start` knows. */
+export const settingNames: readonly string[] = [...plainNames, ...secretNames, ...secretNames.map((name) => `${name}_FILE`)];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads the settings of `npm start`; throws a StartError for the first that is unknown or has a value we cannot use. */
+export function readSettings(env: Environment, cwd: string): StartSettings {
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith("HARRIER_") || settingNames.includes(name)) continue;
+    const nearest = nearestName(name, settingNames);
+    throw new StartError(`unknown setting ${name}${nearest === undefined ? "" : ` (did you mean ${nearest}?)`}`);
+  }
+  const value = (name: string) => readValue(env, name, cwd);
+  const adminPassword = value("HARRIER_ADMIN_PASSWORD");
+  const kafkaBrokers = readBrokers(value("HARRIER_KAFKA_BROKERS"));
+  const s3 = readS3(value);
+  const logLevel = value("HARRIER_LOG_LEVEL");
+  if (logLevel !== undefined && !logLevels.includes(logLevel))
+    throw new StartError(`HARRIER_LOG_LEVEL must be one of ${logLevels.join(", ")}`);
+  return {
+    httpPort: readPort(value("HARRIER_HTTP_PORT") ?? "8080"),
+    dataDir: resolve(cwd, value("HARRIER_DATA_DIR") ?? ".harrier"),
+    database: readDatabase(value),
+    ...(adminPassword === undefined ? {} : { adminPassword }),
+    ...(kafkaBrokers === undefined ? {} : { kafkaBrokers }),
+    ...(s3 === undefined ? {} : { s3 }),
+    ...(logLevel === undefined ? {} : { logLevel }),
+  };
+}
+
+/** The value of NAME or of the file NAME_FILE. An empty value counts as not given. */
+function readValue(env: Environment, name: string, cwd: string): string | undefined {
+  const own = env[name] || undefined;
+  const file = secretNames.includes(name) ? env[`${name}_FILE`] || undefined : undefined;
+  if (file === undefined) return own;
+  if (own !== undefined) throw new StartError(`${name} and ${name}_FILE are both given: use one`);
+  try {
+    return readFileSync(resolve(cwd, file), "utf8").trim() || undefined;
+  } catch (error) {
+    throw new StartError(`${name}_FILE: cannot read ${file} (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port < 1 || port > 65_535)
+    throw new StartError(`HARRIER_HTTP_PORT must be a port from 1 to 65535, not "${text}"`);
+  return port;
+}
+
+function readDatabase(value: (name: string) => string | undefined): DatabaseSettings {
+  const one = value("HARRIER_DATABASE_URL");
+  const given = databaseServices.map((service) => ({ service, name: databaseSetting(service), url: value(databaseSetting(service)) }));
+  if (one !== undefined) checkPostgresUrl("HARRIER_DATABASE_URL", one);
+  if (given.every(({ url }) => url === undefined)) return one === undefined ? { kind: "embedded" } : { kind: "one", url: one };
+  const first = given.find(({ url }) => url !== undefined);
+  if (one !== undefined) throw new StartError(`HARRIER_DATABASE_URL and ${first?.name} are both given: use one URL, or one per service`);
+  const urls: Partial<Record<DatabaseService, string>> = {};
+  for (const { service, name, url } of given) {
+    if (url === undefined) throw new StartError(`${name} is missing: with ${first?.name} each of the four services needs its own URL`);
+    checkPostgresUrl(name, url);
+    urls[service] = url;
+  }
+  return { kind: "per-service", urls: urls as Record<DatabaseService, string> };
+}
+
+// the value itself is never shown: it holds a password
+function checkPostgresUrl(name: string, text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol) || url.hostname === "" || url.pathname.length < 2)
+    throw new StartError(`${name} must be a URL like postgres://user:password@host:5432/database`);
+}
+
+function readBrokers(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const brokers = text.split(",").map((broker) => broker.trim());
+  if (!brokers.every((broker) => /^(\[[0-9a-f:]+\]|[^\s:,/]+):\d{1,5}$/i.test(broker)))
+    throw new StartError(`HARRIER_KAFKA_BROKERS must be host:port[,host:port], not "${text}"`);
+  return brokers.join(",");
+}
+
+function readS3(value: (name: string) => string | undefined): S3Settings | undefined {
+  const found = Object.entries(s3Names).map(([key, name]) => ({ key, name, text: value(name) }));
+  const first = found.find(({ text }) => text !== undefined);
+  if (first === undefined) return undefined;
+  const missing = found.find(({ text }) => text === undefined);
+  if (missing !== undefined)
+    throw new StartError(`${missing.name} is missing: ${first.name} is given, and S3 needs ${Object.values(s3Names).join(", ")}`);
+  const s3 = Object.fromEntries(found.map(({ key, text }) => [key, text])) as unknown as S3Settings;
+  if (!URL.canParse(s3.endpoint) || !/^https?:$/.test(new URL(s3.endpoint).protocol))
+    throw new StartError(`HARRIER_S3_ENDPOINT must be a URL like http://127.0.0.1:9000, not "${s3.endpoint}"`);
+  return s3;
+}

@@ -1,0 +1,225 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { DatabaseService } from "@harrier/db";
+import { childEnv, type Plan, type Replica } from "./child-env.ts";
+import { adminPassword, type DataDir, openDataDir } from "./data-dir.ts";
+import { checkDatabase, openDatabase, type StackDatabase } from "./database.ts";
+import { freePorts, isPortFree } from "./ports.ts";
+import { askReady } from "./readiness.ts";
+import { type ServiceName, serviceNames } from "./services.ts";
+import type { DatabaseSettings, S3Settings } from "./settings.ts";
+import { StartError } from "./start-error.ts";
+import { appMain, Supervised } from "./supervised.ts";
+
+export interface StackOptions {
+  /** Everything that is kept: database, artifacts, secrets, logs. */
+  dataDir: string;
+  /** The gateway's port on 127.0.0.1; 0 takes a free one. */
+  httpPort: number;
+  /** One of each by default. Only the first gateway has `httpPort`. */
+  replicas?: Partial<Record<ServiceName, number>>;
+  adminPassword?: string;
+  /** Embedded by default. A string is one server that may be set up. */
+  database?: DatabaseSettings | string;
+  kafkaBrokers?: string;
+  s3?: S3Settings;
+  logLevel?: string;
+  /** Added to every service's environment. */
+  env?: Readonly<Record<string, string>>;
+  /** HARRIER_FAULT by replica (`controller-0`), for its first life only: what is started again comes up sound. */
+  faults?: Readonly<Record<string, string>>;
+  /** For a person: deaths, restarts and the services' warnings. */
+  print?: (line: string) => void;
+  startLimitMs?: number;
+  /** Ends a start that is under way: what was started is stopped again, and `startStack` rejects. */
+  signal?: AbortSignal;
+}
+
+export interface RunningService extends Replica {
+  /** `controller-0`; also the name of its log file. */
+  readonly name: string;
+  pid(): number | undefined;
+}
+
+export interface Stack {
+  readonly baseUrl: string;
+  readonly adminUser: string;
+  readonly adminPassword: string;
+  readonly dataDir: string;
+  readonly databaseUrls: Readonly<Record<DatabaseService, string>>;
+  /** The database superuser's URL, where it is ours or was given. */
+  readonly adminDatabaseUrl?: string;
+  readonly services: readonly RunningService[];
+  /** What runs now, the database server included (its backends are that process's children). */
+  processes(): { name: string; pid: number }[];
+  /** Sends a signal, SIGKILL by default. The supervisor then starts the service again. */
+  kill(service: ServiceName, index?: number, signal?: NodeJS.Signals): void;
+  /** Ends a replica in order and starts it anew, with a fault for that life where given; resolves when it serves. */
+  restart(service: ServiceName, index?: number, fault?: string): Promise<void>;
+  /** Resolves when the gateway and every replica report ready. */
+  ready(limitMs?: number): Promise<void>;
+  /** Ends everything within 10 seconds. May be called again. */
+  stop(): Promise<void>;
+  /** Ends everything at once. */
+  abort(): void;
+}
+
+const ADMIN_USER = "admin";
+const START_LIMIT_MS = 90_000;
+const FAILURES_TO_GIVE_UP = 5;
+// a stop takes at most 10 s in all: the gateway's head start is part of the services' time, and the database gets what is left
+const GATEWAY_HEAD_START_MS = 1_500;
+const SERVICES_LIMIT_MS = 8_000;
+const STOP_LIMIT_MS = 9_700;
+
+type Member = RunningService & { child: Supervised };
+
+/** Starts database and services, and resolves when the gateway says that all serve. Throws a StartError for what the user can mend. */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const settings: DatabaseSettings =
+    typeof options.database === "string" ? { kind: "one", url: options.database } : (options.database ?? { kind: "embedded" });
+  const print = options.print ?? (() => undefined);
+  const unbuilt = serviceNames.find((service) => !existsSync(appMain(service)));
+  if (unbuilt !== undefined) throw new StartError(`apps/${unbuilt} is not built: run "npm run build"`);
+  const data = await openDataDir(options.dataDir);
+  let database: StackDatabase | undefined;
+  try {
+    if (options.httpPort !== 0 && !(await isPortFree(options.httpPort)))
+      throw new StartError(`HARRIER_HTTP_PORT: port ${options.httpPort} of 127.0.0.1 is taken`);
+    await checkDatabase(settings);
+    database = await openDatabase(settings, options.dataDir, data.secrets, print);
+    options.signal?.throwIfAborted();
+    const plan = await makePlan(options, data, database);
+    const stack = assemble(options, plan, data, database, print);
+    await stack.ready(options.startLimitMs ?? START_LIMIT_MS).catch(async (error: unknown) => {
+      await stack.stop();
+      throw error;
+    });
+    return stack;
+  } catch (error) {
+    await database?.stop(1_000);
+    data.release();
+    throw error;
+  }
+}
+
+async function makePlan(options: StackOptions, data: DataDir, database: StackDatabase): Promise<Plan> {
+  const slots = serviceNames.flatMap((service) =>
+    Array.from({ length: options.replicas?.[service] ?? 1 }, (_, index) => ({ service, index })),
+  );
+  const ports = await freePorts(slots.length * 2);
+  const replicas = slots.map(({ service, index }, n): Replica => {
+    const http = ports[2 * n] ?? 0;
+    if (service === "gateway") return { service, index, httpPort: index === 0 && options.httpPort !== 0 ? options.httpPort : http };
+    return { service, index, httpPort: http, grpcPort: ports[2 * n + 1] ?? 0 };
+  });
+  return {
+    replicas,
+    secrets: data.secrets,
+    adminPassword: adminPassword(data.path, options.adminPassword),
+    databaseUrls: database.urls,
+    storageDir: join(data.path, "artifacts"),
+    extra: options.env ?? {},
+    ...(options.kafkaBrokers === undefined ? {} : { kafkaBrokers: options.kafkaBrokers }),
+    ...(options.s3 === undefined ? {} : { s3: options.s3 }),
+    ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
+  };
+}
+
+function launchAll(options: StackOptions, plan: Plan, data: DataDir, print: (line: string) => void): Member[] {
+  const members: Member[] = [];
+  const onChange = () => data.noteChildren(members.flatMap(({ child }) => child.pid ?? []));
+  for (const replica of plan.replicas) {
+    const name = `${replica.service}-${replica.index}`;
+    const child = new Supervised({
+      label: name,
+      main: appMain(replica.service),
+      env: childEnv(plan, replica, process.env),
+      logFile: join(data.path, "logs", `${name}.log`),
+      print,
+      onChange,
+    });
+    members.push({ ...replica, name, child, pid: () => child.pid });
+  }
+  for (const { name, child } of members) {
+    const fault = options.faults?.[name];
+    child.start(fault === undefined ? {} : { HARRIER_FAULT: fault });
+  }
+  return members;
+}
+
+function assemble(options: StackOptions, plan: Plan, data: DataDir, database: StackDatabase, print: (line: string) => void): Stack {
+  const members = launchAll(options, plan, data, print);
+  const member = (service: ServiceName, index: number): Member => {
+    const found = members.find((one) => one.service === service && one.index === index);
+    if (found === undefined) throw new Error(`the stack has no ${service}-${index}`);
+    return found;
+  };
+  const ready = (limitMs = START_LIMIT_MS, among: readonly Member[] = members) => waitUntilReady(among, limitMs, data.path, options.signal);
+  let stopped: Promise<void> | undefined;
+  return {
+    baseUrl: `http://127.0.0.1:${member("gateway", 0).httpPort}`,
+    adminUser: ADMIN_USER,
+    adminPassword: plan.adminPassword,
+    dataDir: data.path,
+    databaseUrls: plan.databaseUrls,
+    ...(database.adminUrl === undefined ? {} : { adminDatabaseUrl: database.adminUrl }),
+    services: members,
+    processes: () =>
+      [...members.map(({ name, pid }) => ({ name, pid: pid() })), { name: "postgres", pid: database.pid() }].flatMap(({ name, pid }) =>
+        pid === undefined ? [] : [{ name, pid }],
+      ),
+    kill: (service, index = 0, signal = "SIGKILL") => member(service, index).child.kill(signal),
+    async restart(service, index = 0, fault) {
+      await member(service, index).child.restart(SERVICES_LIMIT_MS, fault === undefined ? {} : { HARRIER_FAULT: fault });
+      await ready(START_LIMIT_MS, [member(service, index)]);
+    },
+    ready,
+    stop() {
+      stopped ??= stopAll(members, data, database);
+      return stopped;
+    },
+    abort() {
+      for (const { child } of members) child.kill("SIGKILL");
+    },
+  };
+}
+
+async function waitUntilReady(members: readonly Member[], limitMs: number, dataDir: string, signal?: AbortSignal): Promise<void> {
+  const limit = Date.now() + limitMs;
+  const waiting = new Set(members);
+  const answers = new Map<Member, string>();
+  for (;;) {
+    signal?.throwIfAborted();
+    await Promise.all(
+      [...waiting].map(async (member) => {
+        const answer = member.pid() === undefined ? { ready: false, text: "" } : await askReady(member.httpPort);
+        answers.set(member, answer.text);
+        if (answer.ready) waiting.delete(member);
+      }),
+    );
+    if (waiting.size === 0) return;
+    const failed = [...waiting].find(({ child }) => child.failures >= FAILURES_TO_GIVE_UP);
+    const late = Date.now() > limit ? [...waiting][0] : undefined;
+    const culprit = failed ?? late;
+    if (culprit !== undefined) {
+      const words = culprit.child.lastWords.at(-1) || answers.get(culprit);
+      const what = failed !== undefined ? "keeps ending" : `is not ready after ${Math.round(limitMs / 1000)} s`;
+      throw new StartError(`${culprit.name} ${what}${words ? ` (${words})` : ""}; see ${join(dataDir, "logs", `${culprit.name}.log`)}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** The gateways first, so that no request is begun that the others would not end; then the services, and the database last. */
+async function stopAll(members: readonly Member[], data: DataDir, database: StackDatabase): Promise<void> {
+  const began = Date.now();
+  const left = (limit: number) => Math.max(began + limit - Date.now(), 100);
+  const gateways = members.filter(({ service }) => service === "gateway").map(({ child }) => child.stop(SERVICES_LIMIT_MS));
+  await Promise.race([Promise.all(gateways), new Promise((resolve) => setTimeout(resolve, GATEWAY_HEAD_START_MS).unref())]);
+  const others = members.filter(({ service }) => service !== "gateway").map(({ child }) => child.stop(left(SERVICES_LIMIT_MS)));
+  await Promise.all([...gateways, ...others]);
+  await database.stop(left(STOP_LIMIT_MS));
+  for (const { child } of members) child.close();
+  data.release();
+}

@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { LogFile } from "./log-file.ts";
+import { createLoudLines } from "./log-lines.ts";
+
+export interface SupervisedOptions {
+  /** Begins its lines on the terminal. */
+  label: string;
+  /** The program: a JavaScript file, run by this very Node. */
+  main: string;
+  env: Readonly<Record<string, string>>;
+  logFile: string;
+  /** For the terminal. */
+  print: (line: string) => void;
+  /** A process of this name has begun or ended. */
+  onChange: () => void;
+}
+
+const FIRST_DELAY_MS = 200;
+const LONGEST_DELAY_MS = 5_000;
+const HEALTHY_MS = 30_000;
+const READ_LOG_MS = 200;
+const LAST_WORDS = 5;
+
+// beside this file: compiled in dist, or as it is in src, which Node runs too
+const preload = new URL(import.meta.url.endsWith(".ts") ? "./preload.ts" : "./preload.js", import.meta.url);
+
+/** One process that is started again whenever it ends, with a growing delay, until it is stopped. */
+export class Supervised {
+  readonly #options: SupervisedOptions;
+  readonly #log: LogFile;
+  readonly #reading: NodeJS.Timeout;
+  #child: ChildProcess | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #delay = FIRST_DELAY_MS;
+  #stopping = false;
+  #failures = 0;
+  #lastWords: string[] = [];
+
+  constructor(options: SupervisedOptions) {
+    this.#options = options;
+    const loud = createLoudLines((line) => {
+      this.#lastWords = [...this.#lastWords, line].slice(-LAST_WORDS);
+      options.print(`[${options.label}] ${line}`);
+    });
+    this.#log = new LogFile(options.logFile, (piece) => loud.take(piece));
+    this.#reading = setInterval(() => this.#log.read(), READ_LOG_MS);
+    this.#reading.unref();
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** How often in a row it ended within its first 30 seconds. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** The last lines that were shown of it. */
+  get lastWords(): readonly string[] {
+    return this.#lastWords;
+  }
+
+  /** `once` is added to the environment of this one life only. */
+  start(once: Readonly<Record<string, string>> = {}): void {
+    const { main, env, onChange } = this.#options;
+    clearTimeout(this.#timer);
+    const began = Date.now();
+    const child = spawn(process.execPath, ["--enable-source-maps", "--import", preload.href, main], {
+      cwd: dirname(dirname(main)),
+      env: { ...env, ...once },
+      // a session of its own: Ctrl-C in a terminal goes to the supervisor alone, which ends all in order
+      detached: true,
+      // standard input is never written to: it has to close when we are gone, which preload.ts watches
+      stdio: ["pipe", this.#log.descriptor, this.#log.descriptor],
+    });
+    this.#child = child;
+    child.stdin?.on("error", () => undefined);
+    let over = false;
+    const onEnd = (how: string) => {
+      if (over) return;
+      over = true;
+      this.#child = undefined;
+      this.#log.read();
+      onChange();
+      this.#onEnd(how, Date.now() - began);
+    };
+    child.once("error", (error) => onEnd(error.message));
+    child.once("exit", (code, signal) => onEnd(signal ?? `exit ${code}`));
+    onChange();
+  }
+
+  #onEnd(how: string, lifetime: number): void {
+    if (this.#stopping) return;
+    if (lifetime >= HEALTHY_MS) {
+      this.#delay = FIRST_DELAY_MS;
+      this.#failures = 0;
+    }
+    this.#failures += 1;
+    this.#options.print(`[${this.#options.label}] ended (${how}), starting again in ${this.#delay / 1000} s`);
+    this.#timer = setTimeout(() => this.start(), this.#delay);
+    this.#delay = Math.min(this.#delay * 2, LONGEST_DELAY_MS);
+  }
+
+  /** Sends a signal; what happens then is what happens when it dies by itself. */
+  kill(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
+  /** Asks it to end and waits; kills it after `limitMs`. It is not started again. */
+  async stop(limitMs: number): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#timer);
+    const child = this.#child;
+    if (child === undefined) return;
+    const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+    child.kill("SIGTERM");
+    const limit = setTimeout(() => child.kill("SIGKILL"), limitMs);
+    await ended;
+    clearTimeout(limit);
+  }
+
+  /** Ends it in order and begins a new life, with `once` in that life's environment. */
+  async restart(limitMs: number, once: Readonly<Record<string, string>> = {}): Promise<void> {
+    await this.stop(limitMs);
+    this.#stopping = false;
+    this.start(once);
+  }
+
+  /** After `stop`: no more output is read. */
+  close(): void {
+    clearInterval(this.#reading);
+    this.#log.read();
+    this.#log.close();
+  }
+}
+
+/** The program of an app, beside this package in the workspace. */
+export function appMain(app: string): string {
+  return fileURLToPath(new URL(`../../../apps/${app}/dist/main.js`, import.meta.url));
+}

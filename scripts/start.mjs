@@ -1,0 +1,50 @@
+// `npm start`: database and services under one supervisor, until Ctrl-C or SIGTERM. Runs on Node 24 (see dev.mjs).
+import { relative } from "node:path";
+import { readSettings, StartError, startStack } from "../packages/stack/dist/index.js";
+
+const began = Date.now();
+const starting = new AbortController();
+let stack;
+let stopAsked = 0;
+
+async function stop() {
+  // Ctrl-C reaches us by the terminal and once more by each parent that passes it on: only a later one is a second wish
+  if (stopAsked !== 0) {
+    if (Date.now() - stopAsked > 1_000) stack?.abort();
+    return;
+  }
+  stopAsked = Date.now();
+  starting.abort();
+  if (stack === undefined) return; // startStack cleans up and rejects
+  console.log("Stopping …");
+  await stack.stop();
+  process.exit(0);
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, stop);
+process.on("disconnect", stop); // dev.mjs is gone
+
+try {
+  const settings = readSettings(process.env, process.cwd());
+  stack = await startStack({ ...settings, print: (line) => console.log(line), signal: starting.signal });
+} catch (error) {
+  if (stopAsked !== 0) process.exit(0);
+  console.error(error instanceof StartError ? `harrier: ${error.message}` : error);
+  process.exit(1);
+}
+
+if (stopAsked !== 0) {
+  await stack.stop();
+  process.exit(0);
+}
+const given = process.env.HARRIER_ADMIN_PASSWORD || process.env.HARRIER_ADMIN_PASSWORD_FILE;
+console.log(`
+Harrier is ready (${((Date.now() - began) / 1000).toFixed(1)} s)
+
+  address   ${stack.baseUrl}        interface description: ${stack.baseUrl}/api/docs
+  user      ${stack.adminUser}
+  password  ${given ? "as set by HARRIER_ADMIN_PASSWORD" : stack.adminPassword}
+  data      ${relative(process.cwd(), stack.dataDir) || stack.dataDir}
+
+Ctrl-C ends it.
+`);

@@ -1,0 +1,60 @@
+// `npm test`, `npm run test:real`, `npm run check:long`. Runs on Node 24 with node_modules/.bin in PATH (see dev.mjs).
+// Everything after the suite's name goes to vitest: `npm test -- packages/db`.
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const checks = join(root, "scripts", "checks");
+
+const build = { name: "build and types", command: "turbo", args: ["run", "build", "typecheck", "--output-logs=errors-only"] };
+const lint = { name: "lint", command: "biome", args: ["ci", "."] };
+const vitest = (...projects) => ({
+  name: `tests: ${projects.join(", ")}`,
+  command: "vitest",
+  args: ["run", ...projects.flatMap((project) => ["--project", project]), ...rest],
+});
+const ownChecks = () =>
+  (existsSync(checks) ? readdirSync(checks) : [])
+    .filter((name) => name.endsWith(".mjs"))
+    .sort()
+    .map((name) => ({ name: `check ${name}`, command: process.execPath, args: [join(checks, name)] }));
+
+const [suite, ...rest] = process.argv.slice(2);
+const suites = {
+  test: () => [build, lint, ...ownChecks(), vitest("unit", "db", "contract")],
+  real: () => [build, vitest("e2e", "real")],
+  long: () => [build, vitest("long")],
+};
+
+function run({ command, args }) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: "inherit" });
+    const pass = (signal) => child.kill(signal);
+    process.on("SIGTERM", pass).on("SIGINT", pass);
+    child.on("error", (error) => {
+      console.error(`${command}: ${error.message}`);
+      resolve(false);
+    });
+    child.on("exit", (code) => {
+      process.off("SIGTERM", pass).off("SIGINT", pass);
+      resolve(code === 0);
+    });
+  });
+}
+
+const steps = suites[suite]?.();
+if (steps === undefined) {
+  console.error(`usage: test.mjs ${Object.keys(suites).join("|")}`);
+  process.exit(2);
+}
+const failed = [];
+for (const step of steps) {
+  console.log(`\n== ${step.name}`);
+  if (await run(step)) continue;
+  failed.push(step.name);
+  if (step === build) break; // nothing else would say more
+}
+console.log(failed.length === 0 ? "\nall steps passed" : `\nfailed: ${failed.join("; ")}`);
+process.exit(failed.length === 0 ? 0 : 1);

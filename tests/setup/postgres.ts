@@ -1,0 +1,21 @@
+import type { TestProject } from "vitest/node";
+import { startPostgres } from "../../packages/stack/src/postgres.ts";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** The superuser's URL of this run's PostgreSQL. */
+    postgresUrl: string;
+  }
+}
+
+/** One PostgreSQL per vitest run, thrown away afterwards. With DATABASE_URL that server is used instead (a superuser's URL). */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const given = process.env["DATABASE_URL"];
+  if (given !== undefined && given !== "") {
+    project.provide("postgresUrl", given);
+    return async () => {};
+  }
+  const server = await startPostgres();
+  project.provide("postgresUrl", server.url);
+  return () => server.stop();
+}

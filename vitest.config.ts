@@ -1,0 +1,68 @@
+import { defineConfig } from "vitest/config";
+
+const ignored = ["**/node_modules/**", "**/dist/**", "**/.harrier/**"];
+const src = (name: string) => [`apps/*/src/**/${name}`, `packages/*/src/**/${name}`];
+const postgres = ["tests/setup/postgres.ts"];
+
+// A file's name says what it needs: x.test.ts nothing, x.db.test.ts PostgreSQL, x.real.test.ts Kafka and S3 as well, x.long.test.ts much time.
+export default defineConfig({
+  test: {
+    pool: "forks",
+    maxWorkers: 2,
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: [...src("*.test.ts"), "scripts/**/*.test.ts"],
+          exclude: [...ignored, "**/*.{db,real,long}.test.ts"],
+          testTimeout: 10_000,
+        },
+      },
+      {
+        test: {
+          name: "db",
+          include: [...src("*.db.test.ts"), "tests/**/*.db.test.ts"],
+          exclude: ignored,
+          globalSetup: postgres,
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+      // starts a stack of its own, and also runs alone against any BASE_URL
+      "tests/contract/vitest.config.ts",
+      {
+        test: {
+          name: "e2e",
+          include: ["tests/e2e/**/*.test.ts"],
+          exclude: [...ignored, "**/*.{db,real,long}.test.ts"],
+          fileParallelism: false,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+        },
+      },
+      {
+        test: {
+          name: "real",
+          include: [...src("*.real.test.ts"), "tests/**/*.real.test.ts"],
+          exclude: ignored,
+          globalSetup: postgres,
+          fileParallelism: false,
+          testTimeout: 300_000,
+          // the first run downloads Kafka and may build MinIO
+          hookTimeout: 900_000,
+        },
+      },
+      {
+        test: {
+          name: "long",
+          include: [...src("*.long.test.ts"), "tests/**/*.long.test.ts"],
+          exclude: ignored,
+          globalSetup: postgres,
+          fileParallelism: false,
+          testTimeout: 3_600_000,
+          hookTimeout: 900_000,
+        },
+      },
+    ],
+  },
+});
