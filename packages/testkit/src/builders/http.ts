@@ -1,0 +1,42 @@
+/** What came back. `body` is parsed JSON, or the text where it is not JSON, or undefined where there is none. */
+export interface Answer<Body = unknown> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+export interface Call {
+  method?: string;
+  headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON; FormData, bytes and streams as they are. */
+  body?: unknown;
+}
+
+const isRaw = (body: unknown): body is FormData | Uint8Array<ArrayBuffer> | ReadableStream =>
+  body instanceof FormData || body instanceof Uint8Array || body instanceof ReadableStream;
+
+/** One request. Any status is an answer, not an error. */
+export async function send<Body = unknown>(url: string, call: Call = {}): Promise<Answer<Body>> {
+  const headers = new Headers(call.headers);
+  const init: RequestInit & { duplex?: "half" } = { method: call.method ?? "GET", headers, redirect: "manual" };
+  if (isRaw(call.body)) {
+    init.body = call.body;
+    init.duplex = "half";
+  } else if (call.body !== undefined) {
+    init.body = JSON.stringify(call.body);
+    if (!headers.has("content-type")) headers.set("content-type", "application/json");
+  }
+  const response = await fetch(url, init);
+  return { status: response.status, headers: response.headers, body: parse(await response.text(), response.headers) as Body };
+}
+
+function parse(text: string, headers: Headers): unknown {
+  if (text === "") return undefined;
+  return /[/+]json\b/.test(headers.get("content-type") ?? "") ? JSON.parse(text) : text;
+}
+
+/** The body of an answer that had to succeed; the error shows what came instead. */
+export function succeeded<Body>(answer: Answer<Body>, what: string): Body {
+  if (answer.status < 200 || answer.status > 299) throw new Error(`${what}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}

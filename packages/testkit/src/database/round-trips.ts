@@ -1,0 +1,94 @@
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { createFrontendParser, type FrontendParser } from "./frontend-messages.ts";
+
+/** Counts what really goes to PostgreSQL, whatever library sent it and however it names it. */
+export interface RoundTripCounter {
+  /** The same URL by way of the counter. One counter serves all databases and roles of its server. */
+  through(url: string): string;
+  /** Round trips since the last `reset`, over all connections. */
+  count(): number;
+  /** The same per connection that is or was open since the last `reset`, in the order they were made. */
+  perConnection(): number[];
+  reset(): void;
+  /** The round trips that `work` makes. Nothing else may use the counter meanwhile. */
+  during(work: () => Promise<unknown>): Promise<number>;
+  close(): Promise<void>;
+}
+
+interface Connection {
+  trips: number;
+  open: boolean;
+}
+
+/**
+ * A TCP proxy in front of the server of `url`. One round trip = one Sync ('S': a prepared statement, or several sent as one pipeline),
+ * one simple Query ('Q') or one function call ('F'). BEGIN, COMMIT and ROLLBACK count, because each of them is a Query or ends in a Sync.
+ * Signing in does not count: connections are kept.
+ */
+export async function startRoundTripCounter(url: string): Promise<RoundTripCounter> {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  let connections: Connection[] = [];
+  const server = createServer({ noDelay: true }, (client) => {
+    const connection: Connection = { trips: 0, open: true };
+    connections.push(connection);
+    const upstream = connect({ host: target.hostname, port: Number(target.port || 5432), noDelay: true });
+    const parser = createFrontendParser({
+      onTrip: () => {
+        connection.trips += 1;
+      },
+      refuseEncryption: () => client.write("N"),
+    });
+    join(client, upstream, parser);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.once("close", () => {
+        connection.open = false;
+        sockets.delete(socket);
+      });
+    }
+  });
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const count = () => connections.reduce((sum, connection) => sum + connection.trips, 0);
+  const reset = () => {
+    connections = connections.filter((connection) => connection.open);
+    for (const connection of connections) connection.trips = 0;
+  };
+  return {
+    through(original) {
+      const proxied = new URL(original);
+      proxied.hostname = "127.0.0.1";
+      proxied.port = String(port);
+      return proxied.href;
+    },
+    count,
+    perConnection: () => connections.map((connection) => connection.trips),
+    reset,
+    async during(work) {
+      reset();
+      await work();
+      return count();
+    },
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+function join(client: Socket, upstream: Socket, parser: FrontendParser): void {
+  client.on("data", (data) => {
+    const passed = parser.pass(data);
+    if (passed.length > 0 && !upstream.write(passed)) {
+      client.pause();
+      upstream.once("drain", () => client.resume());
+    }
+  });
+  client.on("end", () => upstream.end());
+  upstream.pipe(client);
+  // either side's failure is the other side's end
+  client.on("error", () => upstream.destroy());
+  upstream.on("error", () => client.destroy());
+}

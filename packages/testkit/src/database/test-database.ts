@@ -1,0 +1,49 @@
+import { randomBytes } from "node:crypto";
+import { createDatabase, type Database, type DatabaseService, databaseServices, serviceUrl } from "@harrier/db";
+import { providedPostgresUrl } from "./provided.ts";
+import { ensureTemplate, testPasswords, urlOfDatabase, withClient } from "./template.ts";
+
+export interface TestDatabase {
+  /** The superuser's URL of this database: to look behind the grants. */
+  readonly adminUrl: string;
+  /** A service's own URL: its role, with the grants it has in production. */
+  urlOf(service: DatabaseService): string;
+  /** Connections as the service's role; made once per service and closed by `drop`. */
+  db(service: DatabaseService): Database;
+  /** Closes the connections and removes the database. */
+  drop(): Promise<void>;
+}
+
+export interface TestDatabaseOptions {
+  /** Whose migrations and views are in it; all four by default. Roles and empty schemas of the others are there too. */
+  schemas?: readonly DatabaseService[];
+  /** The superuser's URL of the server; in vitest that of the run. */
+  postgresUrl?: string;
+}
+
+/** A database of its own for a test file, copied from a template: takes some 50 ms, and nobody else is in it. */
+export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const serverUrl = options.postgresUrl ?? (await providedPostgresUrl());
+  const template = await ensureTemplate(serverUrl, options.schemas ?? databaseServices);
+  const name = `harrier_test_${randomBytes(6).toString("hex")}`;
+  await withClient(serverUrl, (client) => client.query(`create database ${name} template ${template}`));
+  const adminUrl = urlOfDatabase(serverUrl, name);
+  const urlOf = (service: DatabaseService) => serviceUrl(adminUrl, service, testPasswords[service]);
+  const open = new Map<DatabaseService, Database>();
+  return {
+    adminUrl,
+    urlOf,
+    db(service) {
+      let database = open.get(service);
+      if (database === undefined) {
+        database = createDatabase({ url: urlOf(service), applicationName: `test/${service}` });
+        open.set(service, database);
+      }
+      return database;
+    },
+    async drop() {
+      await Promise.all([...open.values()].map((database) => database.close()));
+      await withClient(serverUrl, (client) => client.query(`drop database if exists ${name} with (force)`));
+    },
+  };
+}

@@ -1,0 +1,21 @@
+export {
+  type Admin,
+  type AdminOptions,
+  type Created,
+  type CreatedTarget,
+  createAdmin,
+  type RolloutView,
+  uniqueName,
+} from "./builders/admin.ts";
+export { createDevice, type Deployment, type DeploymentArtifact, type Device, type DeviceOptions, type Poll } from "./builders/device.ts";
+export { type Answer, type Call, send, succeeded } from "./builders/http.ts";
+export { createClock, type TestClock } from "./clock.ts";
+export { type RoundTripCounter, startRoundTripCounter } from "./database/round-trips.ts";
+export { testPasswords, withClient } from "./database/template.ts";
+export { type TestDatabase, type TestDatabaseOptions, testDatabase } from "./database/test-database.ts";
+export { eventually } from "./eventually.ts";
+export { cacheDir } from "./real/cache.ts";
+export { installKafka, type Kafka, startKafka } from "./real/kafka.ts";
+export { installMinio, type Minio, startMinio } from "./real/minio.ts";
+export { startTestStack, type TestStackOptions, twoOfEach } from "./real/stack.ts";
+export { appDir, workspaceRoot } from "./workspace.ts";

@@ -1,0 +1,47 @@
+import { type SpawnOptions, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, join } from "node:path";
+
+/** Where things that are dear to make are kept between runs and checkouts. */
+export const cacheDir = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "harrier");
+
+/**
+ * The path in the cache; `make` fills a folder of its own beside it, which is moved there in one step: a run that was cut off leaves
+ * nothing half-done, and of two that make the same at once the first wins.
+ */
+export async function cached(path: string, make: (dir: string) => Promise<string>): Promise<string> {
+  const target = join(cacheDir, path);
+  if (existsSync(target)) return target;
+  mkdirSync(dirname(target), { recursive: true });
+  const work = mkdtempSync(join(dirname(target), `.${basename(target)}-`));
+  try {
+    const made = await make(work);
+    try {
+      renameSync(made, target);
+    } catch (error) {
+      if (!existsSync(target)) throw error;
+    }
+    return target;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** Runs an installer; its output is shown only when it fails. */
+export function install(command: string, args: readonly string[], options: SpawnOptions = {}): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on("data", (data: Buffer) => {
+        output = (output + data.toString()).slice(-4000);
+      });
+    }
+    child.once("error", (error) => reject(new Error(`${command} is needed for this test: ${error.message}`)));
+    child.once("exit", (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`${command} ${args.join(" ")} failed (${code}):\n${output}`));
+    });
+  });
+}

@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { guardProcess } from "@harrier/stack";
+
+export interface ServerProcess {
+  readonly pid: number;
+  /** Ends it; kills it where it takes too long. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+interface ServerOptions {
+  name: string;
+  command: string;
+  args: readonly string[];
+  cwd: string;
+  env?: Readonly<Record<string, string>>;
+  /** Whether it can do its work; asked again and again until it can. */
+  isReady: () => Promise<boolean>;
+  limitMs: number;
+}
+
+const STOP_LIMIT_MS = 10_000;
+
+/** Starts a server and waits until it is of use. It ends with this process at the latest. */
+export async function startServer(options: ServerOptions): Promise<ServerProcess> {
+  const child = spawn(options.command, options.args, {
+    cwd: options.cwd,
+    env: { PATH: process.env["PATH"] ?? "", HOME: options.cwd, ...options.env },
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let words = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (data: Buffer) => {
+      words = (words + data.toString()).slice(-4000);
+    });
+  }
+  const started = await Promise.race([once(child, "spawn").then(() => undefined), once(child, "error").then(([error]) => error as Error)]);
+  if (started !== undefined) throw new Error(`${options.name}: ${started.message}`);
+  const guardian = guardProcess({ pid: child.pid ?? 0, signal: "KILL" });
+  const ended = once(child, "exit").then(() => guardian.kill("SIGKILL"));
+  const server: ServerProcess = {
+    pid: child.pid ?? 0,
+    async stop(signal = "SIGTERM") {
+      if (isOver(child)) return;
+      child.kill(signal);
+      const limit = setTimeout(() => child.kill("SIGKILL"), STOP_LIMIT_MS);
+      await ended;
+      clearTimeout(limit);
+    },
+  };
+  const limit = Date.now() + options.limitMs;
+  while (!(await options.isReady())) {
+    if (!isOver(child) && Date.now() < limit) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      continue;
+    }
+    const what = isOver(child) ? "ended" : `is not ready after ${options.limitMs / 1000} s`;
+    await server.stop("SIGKILL");
+    throw new Error(`${options.name} ${what}:\n${words}`);
+  }
+  return server;
+}
+
+const isOver = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Stack, type StackOptions, startStack } from "@harrier/stack";
+
+export type TestStackOptions = Partial<Omit<StackOptions, "dataDir">> & {
+  /** A place of its own in the temp dir by default, removed at `stop`. One that is given is kept. */
+  dataDir?: string;
+};
+
+/** Two of those whose replicas must agree with each other. */
+export const twoOfEach = { controller: 2, "rollout-engine": 2 } as const;
+
+/**
+ * The five services as processes with a database of their own, on free ports: what a user has after `npm start`.
+ * Deaths and warnings of the services go to standard error, so that they stand beside the failed test.
+ */
+export async function startTestStack(options: TestStackOptions = {}): Promise<Stack> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "harrier-stack-"));
+  const cleanUp = () => {
+    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+  };
+  const print = (line: string) => void process.stderr.write(`${line}\n`);
+  try {
+    const stack = await startStack({ httpPort: 0, print, ...options, dataDir });
+    return {
+      ...stack,
+      async stop() {
+        await stack.stop();
+        cleanUp();
+      },
+    };
+  } catch (error) {
+    cleanUp();
+    throw error;
+  }
+}
