@@ -1,0 +1,54 @@
+import {
+  type ActionStatus,
+  type ActionStatusView,
+  type ActionView,
+  actionStatusMembers,
+  actionStatusWord,
+  forceTypeNames,
+} from "@harrier/contracts";
+import { auditOf, encoded, type Link, optional, type View } from "../lists/json.ts";
+import type { ActionRow, StatusRow } from "./actions.sql.ts";
+
+/** spec 001 §2.5 in the words of the dialect (contract rollouts.md §6.1); `full` adds all links. */
+export function actionJson(view: View, row: ActionRow, full: boolean): ActionView {
+  const forceType = forceTypeNames[row.forceType] ?? "forced";
+  const self = `${view.base}/targets/${encoded(row.controllerId)}/actions/${row.id}`;
+  const state = actionStatusMembers(row.status as ActionStatus, row.active, view.surface === "rest" ? "rest" : "spec");
+  return {
+    ...auditOf(row),
+    id: row.id,
+    ...state,
+    forceType,
+    ...optional("forceTime", forceType === "timeforced" ? row.forceTime : null),
+    weight: row.weight,
+    ...optional("rollout", row.rolloutId),
+    ...optional("rolloutName", row.rolloutName),
+    ...optional("lastStatusCode", row.lastStatusCode),
+    _links: { self: { href: self }, ...(full ? fullLinks(view.base, self, { row, cancelled: state.type === "cancel" }) : {}) },
+  };
+}
+
+function fullLinks(base: string, self: string, { row, cancelled }: { row: ActionRow; cancelled: boolean }): Record<string, Link> {
+  return {
+    ...(cancelled ? { canceledaction: { href: self } } : {}),
+    target: { href: `${base}/targets/${encoded(row.controllerId)}`, ...optional("name", row.targetName) },
+    distributionset: {
+      href: `${base}/distributionsets/${row.setId}`,
+      ...optional("name", row.setName === null ? null : `${row.setName}:${row.setVersion}`),
+    },
+    status: { href: `${self}/status?offset=0&limit=50&sort=${encoded("id:DESC")}` },
+    ...(row.rolloutId === null ? {} : { rollout: { href: `${base}/rollouts/${row.rolloutId}`, ...optional("name", row.rolloutName) } }),
+  };
+}
+
+/** One entry of the history (spec 001 §2.5). */
+export function statusJson(row: StatusRow): ActionStatusView {
+  return {
+    id: row.id,
+    type: actionStatusWord(row.status as ActionStatus),
+    messages: row.messages,
+    reportedAt: row.reportedAt,
+    timestamp: row.timestamp,
+    ...optional("code", row.code),
+  };
+}

@@ -1,0 +1,73 @@
+import { actions, page, targetActions } from "@harrier/contracts";
+import type { Database } from "@harrier/db";
+import { entityNotFound } from "@harrier/errors";
+import { actionFields, sortFields } from "@harrier/fiql";
+import type { Client } from "@harrier/rpc";
+import type { Mount, RequestContext } from "@harrier/service";
+import { readPage } from "../lists/list.ts";
+import { scopeOf } from "../targets/scope.ts";
+import { actionJson, statusJson } from "./action.json.ts";
+import { type ActionRow, actionList, actionsOfTarget } from "./actions.sql.ts";
+import { cancelAction, forceAction, getAction, getActionOfTarget, listStatuses } from "./actions.ts";
+
+interface Deps {
+  db: Database;
+  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "cancelAction" | "forceAction">;
+  now: () => number;
+}
+
+const dialectOf = (ctx: RequestContext): "spec" | "rest" => (ctx.surface === "rest" ? "rest" : "spec");
+
+/** Actions, of all targets and of one (spec 001 §4.2, §4.3; contract rollouts.md §6). */
+export function mountActions(mount: Mount, deps: Deps): void {
+  const list = { db: deps.db.pool, now: deps.now };
+
+  mount(actions.list, async (ctx) => {
+    const dialect = dialectOf(ctx);
+    const source = actionList(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"));
+    const { rows, total } = await readPage<ActionRow>(
+      list,
+      { source, sort: sortFields.actions[dialect], fields: actionFields[dialect] },
+      ctx.query,
+    );
+    const full = ctx.query.representation === "full";
+    return {
+      body: page(
+        rows.map((row) => actionJson(ctx, row, full)),
+        total,
+      ),
+    };
+  });
+
+  mount(actions.get, async (ctx) => ({ body: actionJson(ctx, await getAction(deps, ctx.identity, ctx.params.actionId), true) }));
+
+  mount(targetActions.listActions, async (ctx) => {
+    const { targetId } = ctx.params;
+    const dialect = dialectOf(ctx);
+    const source = actionsOfTarget(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), targetId);
+    const kind = { source, sort: sortFields.actions[dialect], fields: actionFields[dialect] };
+    const { rows, total, known } = await readPage<ActionRow>(list, kind, ctx.query);
+    if (!known) throw entityNotFound("Target", targetId);
+    return {
+      body: page(
+        rows.map((row) => actionJson(ctx, row, false)),
+        total,
+      ),
+    };
+  });
+
+  const keyOf = (params: { targetId: string; actionId: number }) => ({ controllerId: params.targetId, id: params.actionId });
+
+  mount(targetActions.getAction, async (ctx) => ({
+    body: actionJson(ctx, await getActionOfTarget(deps, ctx.identity, keyOf(ctx.params)), true),
+  }));
+
+  mount(targetActions.actionStatus, async (ctx) => {
+    const { rows, total } = await listStatuses(deps, ctx.identity, { key: keyOf(ctx.params), query: ctx.query });
+    return { body: page(rows.map(statusJson), total) };
+  });
+
+  mount(targetActions.forceAction, async (ctx) => ({ body: actionJson(ctx, await forceAction(deps, ctx, keyOf(ctx.params)), true) }));
+
+  mount(targetActions.cancelAction, async (ctx) => cancelAction(deps, ctx, { ...keyOf(ctx.params), force: ctx.query.force }));
+}

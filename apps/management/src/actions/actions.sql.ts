@@ -1,0 +1,111 @@
+import { statement } from "@harrier/db";
+import type { PageSource } from "../lists/page.sql.ts";
+import { type AuditRow, auditColumns, type Columns, epochMs, selectList } from "../rows/columns.ts";
+import { inScope, type Scope } from "../targets/scope.ts";
+
+/** An action as the interface shows it (spec 001 §2.5). */
+export interface ActionRow extends AuditRow {
+  id: number;
+  controllerId: string;
+  targetName: string | null;
+  setId: number;
+  setName: string | null;
+  setVersion: string | null;
+  status: number;
+  active: boolean;
+  forceType: number;
+  forceTime: number | null;
+  weight: number;
+  rolloutId: number | null;
+  rolloutName: string | null;
+  lastStatusCode: number | null;
+}
+
+const columns: Columns = {
+  id: "t.id",
+  controllerId: "t.controller_id",
+  targetName: "g.name",
+  setId: "t.set_id",
+  setName: "ds.name",
+  setVersion: "ds.version",
+  status: "t.status",
+  active: "t.active",
+  forceType: "t.force_type",
+  forceTime: epochMs("t.force_time"),
+  weight: "t.weight",
+  rolloutId: "t.rollout_id",
+  rolloutName: "ro.name",
+  lastStatusCode: "t.last_status_code",
+  ...auditColumns("t"),
+};
+
+// left: a set or a rollout may be gone, a target never is while its action is there
+const joins = `left join controller.targets_v1 g on g.tenant_id = t.tenant_id and g.id = t.target_id
+  left join distribution_sets ds on ds.tenant_id = t.tenant_id and ds.id = t.set_id
+  left join rollout_engine.rollouts_v1 ro on ro.tenant_id = t.tenant_id and ro.id = t.rollout_id`;
+
+const targetInScope = `exists (select from controller.targets_v1 v
+    where v.tenant_id = t.tenant_id and v.id = t.target_id and ${inScope("v.target_type_id", "$2")})`;
+
+/** Actions of all targets the caller may see. */
+export const actionList = (tenantId: number, scope: Scope): PageSource => ({
+  from: "controller.actions_v1",
+  columns,
+  joins,
+  where: scope === null ? "t.tenant_id = $1" : `t.tenant_id = $1 and ${targetInScope}`,
+  values: scope === null ? [tenantId] : [tenantId, scope],
+});
+
+const visibleTarget = `select v.id from controller.targets_v1 v
+    where v.tenant_id = $1 and ${inScope("v.target_type_id", "$2")} and v.controller_id = $3`;
+
+/** Actions of one target; `known` tells whether the target is there. */
+export const actionsOfTarget = (tenantId: number, scope: Scope, controllerId: string): PageSource => ({
+  from: "controller.actions_v1",
+  columns,
+  joins,
+  where: `t.tenant_id = $1 and t.target_id = (${visibleTarget})`,
+  values: [tenantId, scope, controllerId],
+  known: `exists (${visibleTarget})`,
+});
+
+export const findAction = statement<[tenantId: number, scope: Scope, id: number], ActionRow>(
+  "management.find_action",
+  `select ${selectList(columns)} from controller.actions_v1 t ${joins} where t.tenant_id = $1 and ${targetInScope} and t.id = $3`,
+);
+
+/** An action of a target: one row with `id` null where the target has none of that id; no row for an unknown target. */
+export const findActionOfTarget = statement<
+  [tenantId: number, scope: Scope, controllerId: string, id: number],
+  (ActionRow | { id: null }) & { exists: boolean }
+>(
+  "management.find_action_of_target",
+  `select ${selectList(columns)}, exists (select from controller.actions_v1 o where o.tenant_id = $1 and o.id = $4) as "exists"
+     from (${visibleTarget}) f
+     left join controller.actions_v1 t on t.tenant_id = $1 and t.target_id = f.id and t.id = $4
+     ${joins}`,
+);
+
+export interface StatusRow {
+  id: number;
+  status: number;
+  messages: string[];
+  code: number | null;
+  reportedAt: number;
+  timestamp: number;
+}
+
+/** History of an action; an entry's id is the revision of the action that it made. */
+export const statusesOfAction = (tenantId: number, actionId: number): PageSource => ({
+  from: "controller.action_statuses_v1",
+  columns: {
+    id: "t.revision",
+    status: "t.status",
+    messages: "t.messages",
+    code: "t.code",
+    reportedAt: epochMs("t.reported_at"),
+    timestamp: epochMs("t.occurred_at"),
+  },
+  where: "t.tenant_id = $1 and t.action_id = $2",
+  values: [tenantId, actionId],
+});

@@ -1,0 +1,28 @@
+import { artifacts } from "@harrier/contracts";
+import type { Database } from "@harrier/db";
+import type { Mount } from "@harrier/service";
+import { artifactJson } from "./artifact.json.ts";
+import { getArtifact, listArtifacts, removeArtifact } from "./artifacts.ts";
+
+interface Deps {
+  db: Database;
+  nudge: () => void;
+}
+
+/** Artifact rows (spec 001 §4.4); their bytes come and go through artifact-store. */
+export function mountArtifacts(mount: Mount, deps: Deps): void {
+  mount(artifacts.list, async (ctx) => {
+    const rows = await listArtifacts(deps, ctx.tenantId, ctx.params.softwareModuleId);
+    const full = ctx.query.representation === "full";
+    return { body: rows.map((row) => artifactJson(ctx, row, full && !row.moduleDeleted)) };
+  });
+
+  mount(artifacts.get, async (ctx) => {
+    const row = await getArtifact(deps, ctx.tenantId, { moduleId: ctx.params.softwareModuleId, id: ctx.params.artifactId });
+    return { body: artifactJson(ctx, row, !row.moduleDeleted) };
+  });
+
+  mount(artifacts.delete, async (ctx) =>
+    removeArtifact(deps, ctx.identity, { moduleId: ctx.params.softwareModuleId, id: ctx.params.artifactId }),
+  );
+}

@@ -1,0 +1,30 @@
+import type { Database, IdBlocks } from "@harrier/db";
+import { HarrierError } from "@harrier/errors";
+import type { CallContext, Handlers } from "@harrier/rpc";
+import type { FaultPoint } from "@harrier/service";
+import { reserve } from "./reserve-set.ts";
+import { attachArtifact, checkUpload, type UploadQuotas } from "./uploads.ts";
+
+interface Deps {
+  db: Database;
+  ids: Pick<IdBlocks, "next">;
+  quotas: UploadQuotas;
+  fault: (point: FaultPoint) => void | Promise<void>;
+}
+
+/** harrier.management.v1.CatalogueService: a leaf, it asks nobody (architecture §2). */
+export function catalogueHandlers(deps: Deps): Handlers<"harrier.management.v1.CatalogueService"> {
+  return {
+    reserveSet: (request, ctx) => reserve(deps, ctx.principal, request.setId),
+    checkUpload: (request, ctx) => checkUpload(deps, ctx.principal.tenantId, request),
+    attachArtifact: (request, ctx) => {
+      const { tenantId, subject } = ctx.principal;
+      return attachArtifact(deps, { tenantId, subject, commandId: commandIdOf(ctx) }, request);
+    },
+  };
+}
+
+function commandIdOf(ctx: CallContext): string {
+  if (ctx.commandId === undefined) throw new HarrierError("internal", "a command without an id");
+  return ctx.commandId;
+}

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { assignModules } from "../distribution-sets/assign-modules.ts";
+import { createSets, getSet, removeSet } from "../distribution-sets/distribution-sets.ts";
+import { createModules } from "../software-modules/software-modules.ts";
+import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
+import { endUse, reserve } from "./reserve-set.ts";
+
+let fixture: Fixture;
+let n = 0;
+beforeAll(async () => {
+  fixture = await managementFixture();
+});
+afterAll(() => fixture.close());
+beforeEach(() => fixture.rows("delete from settings"));
+
+async function newSet(complete = true): Promise<{ id: number; moduleId: number }> {
+  const [module] = await createModules(fixture, fixture.actor, [{ name: `m-${n++}`, version: "1", type: "os", encrypted: false }]);
+  const moduleId = module?.id ?? 0;
+  const set = {
+    name: `s-${n++}`,
+    version: "7",
+    type: "os",
+    requiredMigrationStep: true,
+    locked: false,
+    modules: complete ? [{ id: moduleId }] : [],
+  };
+  const [row] = await createSets({ ...fixture, fault: () => {} }, fixture.actor, [set]);
+  return { id: row?.id ?? 0, moduleId };
+}
+
+test("the first use locks the set and its modules; the answer is what controller needs; a repetition changes nothing", async () => {
+  const { id } = await newSet();
+  const answer = await reserve(fixture, fixture.actor, id);
+  expect(answer).toEqual({ id, name: (await getSet(fixture, 1, id)).name, version: "7", typeId: 11, migrationStep: true, revision: 2 });
+  expect(await getSet(fixture, 1, id)).toMatchObject({ locked: true, modules: [{ locked: true }] });
+  expect(await reserve(fixture, fixture.actor, id)).toEqual(answer);
+  expect(await fixture.trips.during(() => reserve(fixture, fixture.actor, id))).toBe(1);
+});
+
+test("many at once lock it once", async () => {
+  const { id } = await newSet();
+  const answers = await Promise.all(Array.from({ length: 5 }, () => reserve(fixture, fixture.actor, id)));
+  expect(new Set(answers.map((answer) => answer.revision))).toEqual(new Set([2]));
+});
+
+test("without implicit.lock.enabled nothing is locked, in one round trip", async () => {
+  await fixture.rows(
+    "insert into settings (tenant_id, key, value, created_by, last_modified_by) values (1, 'implicit.lock.enabled', 'false', 't', 't')",
+  );
+  const { id } = await newSet();
+  expect(await fixture.trips.during(() => reserve(fixture, fixture.actor, id))).toBe(1);
+  expect(await getSet(fixture, 1, id)).toMatchObject({ locked: false, modules: [{ locked: false }] });
+});
+
+test.each<[string, () => Promise<number>, string]>([
+  ["unknown", async () => 9999, "entityNotFound"],
+  ["incomplete", async () => (await newSet(false)).id, "setIncomplete"],
+  [
+    "invalid",
+    async () => {
+      const { id } = await newSet();
+      await fixture.rows("update distribution_sets set valid = false where id = $1", [id]);
+      return id;
+    },
+    "setInvalid",
+  ],
+  [
+    "deleted",
+    async () => {
+      const { id } = await newSet();
+      await fixture.rows("update distribution_sets set deleted = true where id = $1", [id]);
+      return id;
+    },
+    "deleted",
+  ],
+])("%s: refused, and not counted", async (_, make, code) => {
+  const id = await make();
+  await expect(reserve(fixture, fixture.actor, id)).rejects.toMatchObject({ code });
+  expect(await fixture.rows("select 1 from distribution_sets where id = $1 and reservations > 0", [id])).toEqual([]);
+});
+
+test("a set with an assignment under way is deleted softly, with none for good", async () => {
+  const busy = await newSet();
+  await reserve(fixture, fixture.actor, busy.id);
+  await removeSet(fixture, fixture.actor, busy.id);
+  expect(await getSet(fixture, 1, busy.id)).toMatchObject({ deleted: true });
+
+  const done = await newSet();
+  await reserve(fixture, fixture.actor, done.id);
+  await reserve(fixture, fixture.actor, done.id);
+  await endUse(fixture, fixture.actor, done.id);
+  await endUse(fixture, fixture.actor, done.id);
+  await removeSet(fixture, fixture.actor, done.id);
+  await expect(getSet(fixture, 1, done.id)).rejects.toMatchObject({ code: "entityNotFound" });
+});
+
+test("a reservation that nobody ended counts for a minute", async () => {
+  const { id } = await newSet();
+  await reserve(fixture, fixture.actor, id);
+  await fixture.rows("update distribution_sets set reserved_at = now() - interval '61 s' where id = $1", [id]);
+  await reserve(fixture, fixture.actor, id);
+  expect(await fixture.rows("select reservations from distribution_sets where id = $1", [id])).toEqual([{ reservations: 1 }]);
+  await fixture.rows("update distribution_sets set reserved_at = now() - interval '61 s' where id = $1", [id]);
+  await removeSet(fixture, fixture.actor, id);
+  await expect(getSet(fixture, 1, id)).rejects.toMatchObject({ code: "entityNotFound" });
+});
+
+test("reserving and deleting at once: either a reservation and a readable set, or neither", async () => {
+  for (let i = 0; i < 15; i++) {
+    const { id } = await newSet();
+    const [reserved] = await Promise.allSettled([reserve(fixture, fixture.actor, id), removeSet(fixture, fixture.actor, id)]);
+    const left = await fixture.rows("select deleted from distribution_sets where id = $1", [id]);
+    if (reserved.status === "fulfilled") expect(left).toEqual([{ deleted: true }]);
+    else expect(["entityNotFound", "deleted"]).toContain(reserved.reason.code);
+  }
+});
+
+test("modules that come while the set is being locked are locked with it", async () => {
+  for (let i = 0; i < 10; i++) {
+    const { id } = await newSet();
+    await fixture.rows("update distribution_sets set type_id = 13 where id = $1", [id]);
+    const [app] = await createModules(fixture, fixture.actor, [{ name: `a-${n++}`, version: "1", type: "application", encrypted: false }]);
+    const results = await Promise.allSettled([
+      reserve(fixture, fixture.actor, id),
+      assignModules(fixture, fixture.actor, { id, modules: [app?.id ?? 0] }),
+    ]);
+    for (const result of results) if (result.status === "rejected") expect(result.reason.code).toBe("locked");
+    expect((await getSet(fixture, 1, id)).modules.every((module) => module.locked)).toBe(true);
+  }
+});

@@ -1,0 +1,53 @@
+import { type Database, inTransaction, runCount, runOne } from "@harrier/db";
+import { entityNotFound, HarrierError } from "@harrier/errors";
+import type { ReserveSetResponse } from "@harrier/rpc";
+import { lockModulesOfSet, takeSetWithModules } from "../distribution-sets/lock-set.ts";
+import { withRetries } from "../lists/conflicts.ts";
+import { endReservation, lockReservedSet, type ReservedRow, reserveSet } from "./reserve-set.sql.ts";
+
+interface Deps {
+  db: Database;
+}
+
+export interface SetUser {
+  tenantId: number;
+  subject: string;
+}
+
+/**
+ * Says whether a set may be assigned now, and holds it: invalid, incomplete, deleted sets are refused (contract management.md §5.3,
+ * check 6), the others are locked at their first use where the tenant wants that (§5.2). Idempotent. One round trip, but for the lock.
+ */
+export async function reserve(deps: Deps, user: SetUser, setId: number): Promise<ReserveSetResponse> {
+  const set = await runOne(deps.db.pool, reserveSet, [user.tenantId, setId]);
+  if (set === undefined) throw entityNotFound("DistributionSet", setId);
+  checkAssignable(set);
+  const { id, name, version, typeId, migrationStep } = set;
+  const revision = set.locksOnUse && !set.locked ? await lockOnUse(deps, user, set) : set.revision;
+  return { id, name, version, typeId, migrationStep, revision };
+}
+
+/** The order of these refusals is part of the contract (management.md §5.3). */
+export function checkAssignable(set: Pick<ReservedRow, "valid" | "complete" | "deleted">): void {
+  if (!set.valid) throw new HarrierError("setInvalid");
+  if (!set.complete) throw new HarrierError("setIncomplete");
+  if (set.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");
+}
+
+/** Ends what `reserve` began, once it is certain that no further action will come of it. */
+export async function endUse(deps: Deps, user: SetUser, setId: number): Promise<void> {
+  await runCount(deps.db.pool, endReservation, [user.tenantId, setId]);
+}
+
+async function lockOnUse(deps: Deps, user: SetUser, { id }: ReservedRow): Promise<number> {
+  return withRetries(() =>
+    inTransaction(deps.db.pool, async (tx) => {
+      const { set, moduleIds } = await takeSetWithModules(tx, user.tenantId, id);
+      // somebody may have emptied or invalidated it since we looked
+      checkAssignable(set);
+      await lockModulesOfSet(tx, user, moduleIds);
+      const locked = await runOne(tx, lockReservedSet, [user.tenantId, id]);
+      return locked?.revision ?? set.revision;
+    }),
+  );
+}

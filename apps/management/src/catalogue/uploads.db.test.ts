@@ -1,0 +1,190 @@
+import type { AttachArtifactRequest } from "@harrier/rpc";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { listArtifacts, removeArtifact } from "../artifacts/artifacts.ts";
+import { createSets } from "../distribution-sets/distribution-sets.ts";
+import { ReleaseWorker } from "../operations/release-worker.ts";
+import { changeModule, createModules, removeModule } from "../software-modules/software-modules.ts";
+import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
+import { attachArtifact, checkUpload, type UploadQuotas } from "./uploads.ts";
+
+let fixture: Fixture;
+let n = 0;
+const quotas: UploadQuotas = { artifactsPerModule: 3, artifactBytes: 1000, storedBytes: 5000 };
+beforeAll(async () => {
+  fixture = await managementFixture();
+});
+afterAll(() => fixture.close());
+
+const newModule = async () => {
+  const [module] = await createModules(fixture, fixture.actor, [{ name: `m-${n++}`, version: "1", type: "os", encrypted: false }]);
+  return module?.id ?? 0;
+};
+const upload = (moduleId: number, members: Partial<AttachArtifactRequest> = {}): AttachArtifactRequest => ({
+  moduleId,
+  filename: `file-${n++}.bin`,
+  size: 10,
+  sha1: "a".repeat(40),
+  md5: "b".repeat(32),
+  sha256: "c".repeat(64),
+  ...members,
+});
+const attach = (request: AttachArtifactRequest, commandId = `command-${n++}`) =>
+  attachArtifact({ ...fixture, quotas, fault: () => {} }, { ...fixture.actor, commandId }, request);
+const stored = async () => Number((await fixture.rows("select artifact_bytes from tenants"))[0]?.["artifact_bytes"]);
+const check = (moduleId: number, filename = "") => checkUpload({ ...fixture, quotas }, 1, { moduleId, filename });
+
+test("an upload ends with a row, and moves the module, its sets and the tenant's storage", async () => {
+  const moduleId = await newModule();
+  const set = { name: `s-${n++}`, version: "1", type: "os", requiredMigrationStep: false, locked: false, modules: [{ id: moduleId }] };
+  const [row] = await createSets({ ...fixture, fault: () => {} }, fixture.actor, [set]);
+  const before = await stored();
+  const request = upload(moduleId, { size: 123 });
+  const attached = await attach(request);
+  expect(attached).toMatchObject({ createdBy: "admin" });
+  expect(attached.id).toBeGreaterThanOrEqual(11);
+  expect(await listArtifacts(fixture, 1, moduleId)).toMatchObject([
+    {
+      id: attached.id,
+      moduleId,
+      filename: request.filename,
+      size: 123,
+      sha1: request.sha1,
+      createdAt: attached.createdAt,
+      moduleDeleted: false,
+    },
+  ]);
+  expect(await stored()).toBe(before + 123);
+  expect(await fixture.rows("select revision from software_modules where id = $1", [moduleId])).toEqual([{ revision: 2 }]);
+  expect(await fixture.rows("select revision from distribution_sets where id = $1", [row?.id])).toEqual([{ revision: 2 }]);
+});
+
+test("a repeated command gets its first answer, also at once, also when the artifact is gone", async () => {
+  const moduleId = await newModule();
+  const request = upload(moduleId);
+  const [one, two] = await Promise.all([attach(request, "same"), attach(request, "same")]);
+  expect(two).toEqual(one);
+  expect(await listArtifacts(fixture, 1, moduleId)).toHaveLength(1);
+  await removeArtifact({ ...fixture, nudge: () => {} }, fixture.actor, { moduleId, id: one.id });
+  expect(await attach(request, "same")).toEqual(one);
+  expect(await listArtifacts(fixture, 1, moduleId)).toHaveLength(0);
+});
+
+test("name, lock, count and size are refused, each by its own error, and nothing is left behind", async () => {
+  const moduleId = await newModule();
+  const first = upload(moduleId);
+  await attach(first);
+  const before = await stored();
+  await expect(attach(upload(moduleId, { filename: first.filename }))).rejects.toMatchObject({ code: "entityAlreadyExists" });
+  await expect(attach(upload(moduleId, { size: 1001 }))).rejects.toMatchObject({ code: "fileSizeExceeded" });
+  await expect(attach(upload(9999))).rejects.toMatchObject({ code: "entityNotFound" });
+  await changeModule(fixture, fixture.actor, { id: moduleId, change: { locked: true } });
+  await expect(attach(upload(moduleId))).rejects.toMatchObject({ code: "locked" });
+  await expect(check(moduleId)).rejects.toMatchObject({ code: "locked" });
+  await changeModule(fixture, fixture.actor, { id: moduleId, change: { locked: false } });
+  expect(await stored()).toBe(before);
+  await attach(upload(moduleId));
+  await attach(upload(moduleId));
+  await expect(attach(upload(moduleId))).rejects.toMatchObject({ code: "quotaTooManyEntries" });
+  await expect(check(moduleId)).rejects.toMatchObject({ code: "quotaTooManyEntries" });
+});
+
+test("the same name at once: one wins", async () => {
+  const moduleId = await newModule();
+  const results = await Promise.allSettled([1, 2, 3].map(() => attach(upload(moduleId, { filename: "same.bin" }))));
+  expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(1);
+  for (const result of results) if (result.status === "rejected") expect(result.reason.code).toBe("entityAlreadyExists");
+});
+
+test("a check says how long the file may be, and changes nothing", async () => {
+  const moduleId = await newModule();
+  expect(await check(moduleId)).toEqual({ maxBytes: 1000 });
+  await fixture.rows("update tenants set artifact_bytes = 4900");
+  expect(await check(moduleId)).toEqual({ maxBytes: 100 });
+  await fixture.rows("update tenants set artifact_bytes = 5000");
+  await expect(check(moduleId)).rejects.toMatchObject({ code: "storageExceeded" });
+  await expect(check(9999)).rejects.toMatchObject({ code: "entityNotFound" });
+  await fixture.rows("update tenants set artifact_bytes = (select sum(size) from artifacts)");
+  expect(await fixture.rows("select 1 from artifacts where module_id = $1", [moduleId])).toEqual([]);
+});
+
+test("the tenant's storage holds against uploads into many modules at once", async () => {
+  const before = await stored();
+  const room = Math.floor((quotas.storedBytes - before) / 900);
+  const modules = await Promise.all(Array.from({ length: room + 3 }, newModule));
+  const results = await Promise.allSettled(modules.map((id) => attach(upload(id, { size: 900 }))));
+  expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(room);
+  for (const result of results) if (result.status === "rejected") expect(result.reason.code).toBe("storageExceeded");
+  for (const id of modules) await removeModule(fixture, fixture.actor, id);
+  expect(await stored()).toBe(before);
+});
+
+test("deleting gives the bytes back: row and operation together, retried until acknowledged", async () => {
+  await fixture.rows("delete from operations");
+  const moduleId = await newModule();
+  const { id } = await attach(upload(moduleId));
+  const before = await stored();
+  await changeModule(fixture, fixture.actor, { id: moduleId, change: { locked: true } });
+  const remove = (artifactId: number) => removeArtifact({ ...fixture, nudge: () => {} }, fixture.actor, { moduleId, id: artifactId });
+  await expect(remove(id)).rejects.toMatchObject({ code: "locked" });
+  await changeModule(fixture, fixture.actor, { id: moduleId, change: { locked: false } });
+  await expect(remove(9999)).rejects.toMatchObject({ code: "entityNotFound" });
+  await remove(id);
+  expect(await stored()).toBe(before - 10);
+
+  const asked: unknown[] = [];
+  let alive = false;
+  const releaseArtifact = async (request: object, call: { principal: { tenantId: number; kind: string } }) => {
+    if (!alive) throw new Error("artifact-store is down");
+    asked.push({ ...request, tenantId: call.principal.tenantId, kind: call.principal.kind });
+    return {};
+  };
+  const worker = new ReleaseWorker({ db: fixture.db.pool, artifacts: { releaseArtifact }, log: { warn: () => {} } });
+  await worker.releaseDue();
+  expect(await fixture.rows("select attempts, last_error, due_at > now() as later from operations")).toEqual([
+    { attempts: 1, last_error: "Error: artifact-store is down", later: true },
+  ]);
+  alive = true;
+  await worker.releaseDue();
+  expect(asked).toEqual([]);
+  await fixture.rows("update operations set due_at = now()");
+  await worker.releaseDue();
+  expect(asked).toEqual([{ artifactId: id, sha256: "c".repeat(64), tenantId: 1, kind: "service" }]);
+  expect(await fixture.rows("select * from operations")).toEqual([]);
+});
+
+test("a deleted module gives all its artifacts back once, and its rows stay to be seen", async () => {
+  const moduleId = await newModule();
+  await attach(upload(moduleId));
+  const { id } = await attach(upload(moduleId));
+  const set = { name: `s-${n++}`, version: "1", type: "os", requiredMigrationStep: false, locked: false, modules: [{ id: moduleId }] };
+  await createSets({ ...fixture, fault: () => {} }, fixture.actor, [set]);
+  const before = await stored();
+  await removeModule(fixture, fixture.actor, moduleId);
+  expect(await fixture.rows("select 1 from operations")).toHaveLength(2);
+  expect(await stored()).toBe(before - 20);
+  expect(await listArtifacts(fixture, 1, moduleId)).toMatchObject([{ moduleDeleted: true }, { moduleDeleted: true }]);
+  await expect(attach(upload(moduleId))).rejects.toMatchObject({ code: "entityNotFound" });
+  await removeArtifact({ ...fixture, nudge: () => {} }, fixture.actor, { moduleId, id });
+  expect(await fixture.rows("select 1 from operations")).toHaveLength(2);
+  expect(await stored()).toBe(before - 20);
+  await fixture.rows("delete from operations");
+});
+
+test("two workers share the work and none does it twice", async () => {
+  const moduleId = await newModule();
+  for (let i = 0; i < 3; i++) await attach(upload(moduleId));
+  await removeModule(fixture, fixture.actor, moduleId);
+  const asked: number[] = [];
+  const releaseArtifact = async (request: { artifactId?: unknown }) => {
+    asked.push(Number(request.artifactId));
+    return {};
+  };
+  const workers = [1, 2].map(
+    () => new ReleaseWorker({ db: fixture.db.pool, artifacts: { releaseArtifact }, log: { warn: () => {} }, pollMs: 5 }),
+  );
+  for (const worker of workers) worker.start();
+  await expect.poll(() => fixture.rows("select 1 from operations")).toEqual([]);
+  await Promise.all(workers.map((worker) => worker.stop()));
+  expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted());
+  expect(asked).toHaveLength(3);
+});

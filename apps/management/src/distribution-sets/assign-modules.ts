@@ -1,0 +1,41 @@
+import { type Database, inTransaction, run, runCount, runOne } from "@harrier/db";
+import { entityNotFound, HarrierError } from "@harrier/errors";
+import { withConflicts } from "../lists/conflicts.ts";
+import { readSetUse } from "./distribution-sets.sql.ts";
+import type { Actor } from "./distribution-sets.ts";
+import { takeSet } from "./lock-set.ts";
+import { planModules, shareModules, writeModules } from "./set-modules.sql.ts";
+
+/** Contract management.md §9, maxSoftwareModulesPerDistributionSet. */
+const mostModules = 100;
+
+/**
+ * Adds modules to a set (spec 001 §4.1). One that is there already stays; of too many of one type the newest remain. A set that any
+ * action refers to is fixed (403, asked before the lock: 423).
+ */
+export async function assignModules(
+  deps: { db: Database },
+  actor: Actor,
+  { id, modules }: { id: number; modules: number[] },
+): Promise<void> {
+  const { tenantId } = actor;
+  await withConflicts(() =>
+    inTransaction(deps.db.pool, async (tx) => {
+      const found = new Set((await run(tx, shareModules, [tenantId, modules])).map((row) => row.id));
+      const set = await takeSet(tx, tenantId, id);
+      if (set.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");
+      if (!set.valid) throw new HarrierError("setInvalid");
+      if ((await runOne(tx, readSetUse, [tenantId, id]))?.inActions) throw new HarrierError("entityReadOnly");
+      if (set.locked) throw new HarrierError("locked", `The distribution set ${id} is locked.`);
+      const missing = modules.find((module) => !found.has(module));
+      if (missing !== undefined) throw entityNotFound("SoftwareModule", missing);
+      const plan = await runOne(tx, planModules, [tenantId, id, modules]);
+      if (plan?.unsupported) {
+        throw new HarrierError("modulesUnsupported", `The type of the software module ${plan.unsupported} is not in the type of the set.`);
+      }
+      if ((plan?.size ?? 0) > mostModules)
+        throw new HarrierError("quotaTooManyEntries", `A distribution set holds ${mostModules} modules at most.`);
+      await runCount(tx, writeModules, [tenantId, id, modules, actor.subject]);
+    }),
+  );
+}

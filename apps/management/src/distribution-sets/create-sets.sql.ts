@@ -1,0 +1,71 @@
+import { statement } from "@harrier/db";
+
+/** What stops a create: the first set, in the order given, that cannot be made as asked. */
+export interface SetProblem {
+  problem: "type-unknown" | "type-deleted" | "module-unknown" | "module-unsupported" | "incomplete";
+  subject: string;
+}
+
+/**
+ * All sets or none, with their modules, in one statement. `sets` is `[{id, name, version, description, type, migrationStep, locked,
+ * modules: [id, …]}]`; without a type a set gets the tenant's default. No row: stored. A name that is taken is a unique violation.
+ *
+ * `kept`: of too many modules of one type the last ones stay (contract management.md §5.2). A set is complete with one module at least
+ * and every mandatory type. A locked set locks its modules; they are taken in the order of ids, before the foreign keys take theirs.
+ */
+export const insertSets = statement<[tenantId: number, sets: string, actor: string], SetProblem>(
+  "management.insert_sets",
+  `with input as (
+     select i.*, y.id as type_id, y.deleted as type_deleted
+       from jsonb_to_recordset($2::jsonb)
+         as i(id bigint, name text, version text, description text, type text, "migrationStep" boolean, locked boolean, modules bigint[])
+       left join tenants t on t.tenant_id = $1
+       left join distribution_set_types y
+         on y.tenant_id = $1 and case when i.type is null then y.id = t.default_set_type_id else y.key = i.type end),
+   wanted as (
+     select distinct on (i.id, w.module_id) i.id as set_id, i.type_id, w.module_id, w.position
+       from input i cross join unnest(i.modules) with ordinality as w(module_id, position)
+      order by i.id, w.module_id, w.position),
+   resolved as (
+     select w.*, m.id as found, m.type_id as module_type_id, x.module_type_id is not null as allowed,
+            row_number() over (partition by w.set_id, m.type_id order by w.position desc) <= mt.max_assignments as kept
+       from wanted w
+       left join software_modules m on m.tenant_id = $1 and m.id = w.module_id and not m.deleted
+       left join software_module_types mt on mt.tenant_id = $1 and mt.id = m.type_id
+       left join set_type_module_types x on x.tenant_id = $1 and x.set_type_id = w.type_id and x.module_type_id = m.type_id),
+   judged as (
+     select i.*, exists (select from resolved r where r.set_id = i.id and r.kept)
+             and not exists (select from set_type_module_types x
+                              where x.tenant_id = $1 and x.set_type_id = i.type_id and x.mandatory
+                                and not exists (select from resolved r where r.set_id = i.id and r.module_type_id = x.module_type_id)) as complete
+       from input i),
+   problem as (
+     select p.problem, p.subject
+       from (select id, 1 as step, case when type_id is null then 'type-unknown' else 'type-deleted' end as problem,
+                    coalesce(type, 'default') as subject
+               from judged where type_id is null or type_deleted
+             union all
+             select set_id, 2, 'module-unknown', module_id::text from resolved where found is null
+             union all
+             select set_id, 3, 'module-unsupported', module_id::text from resolved where found is not null and not allowed
+             union all
+             select id, 4, 'incomplete', name from judged where locked and not complete) p
+      order by p.id, p.step, p.subject limit 1),
+   stored as (
+     insert into distribution_sets (tenant_id, id, type_id, name, version, description, complete, locked, migration_step, created_by,
+                                    last_modified_by)
+     select $1, id, type_id, name, version, description, complete, locked, "migrationStep", $3, $3
+       from judged where not exists (select from problem)
+     returning id, locked),
+   modules_locked as (
+     update software_modules m set locked = true, last_modified_by = $3, last_modified_at = now(), revision = m.revision + 1
+       from (select l.id from software_modules l
+              where l.tenant_id = $1 and not l.locked
+                and l.id in (select r.module_id from resolved r join stored s on s.id = r.set_id where r.kept and s.locked)
+              order by l.id for update) l
+      where m.tenant_id = $1 and m.id = l.id),
+   linked as (
+     insert into set_modules (tenant_id, set_id, module_id, position)
+     select $1, r.set_id, r.module_id, r.position from resolved r join stored s on s.id = r.set_id where r.kept)
+   select problem, subject from problem`,
+);

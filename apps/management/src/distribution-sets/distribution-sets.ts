@@ -1,0 +1,111 @@
+import type { DistributionSetCreate, DistributionSetUpdate } from "@harrier/contracts";
+import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
+import { entityNotFound, HarrierError } from "@harrier/errors";
+import type { FaultPoint } from "@harrier/service";
+import { withConflicts, withRetries } from "../lists/conflicts.ts";
+import { takeIds } from "../lists/ids.ts";
+import type { SetRow } from "../rows/set.ts";
+import { insertSets, type SetProblem } from "./create-sets.sql.ts";
+import { deleteSet, findSets, readSetUse, type SetState, softDeleteSet, updateSet } from "./distribution-sets.sql.ts";
+import { lockModulesOfSet, takeSet, takeSetWithModules } from "./lock-set.ts";
+
+export interface SetDeps {
+  db: Database;
+  ids: Pick<IdBlocks, "next" | "take">;
+  fault: (point: FaultPoint) => void | Promise<void>;
+}
+
+/** Who acts, in which tenant. */
+export interface Actor {
+  tenantId: number;
+  subject: string;
+}
+
+/** One set; soft-deleted ones can still be read (contract management.md §4.1). */
+export async function getSet(deps: Pick<SetDeps, "db">, tenantId: number, id: number): Promise<SetRow> {
+  const row = await runOne(deps.db.pool, findSets, [tenantId, [id]]);
+  if (row === undefined) throw entityNotFound("DistributionSet", id);
+  return row;
+}
+
+/** Creates all sets or none, with their modules (spec 001 §4.1). One statement stores them, one reads them back. */
+export async function createSets(deps: SetDeps, actor: Actor, sets: readonly DistributionSetCreate[]): Promise<SetRow[]> {
+  if (sets.length === 0) return [];
+  const ids = await takeIds(deps.ids, actor.tenantId, "set", sets.length);
+  const rows = sets.map(({ modules, requiredMigrationStep, ...set }, n) => ({
+    ...set,
+    id: ids[n],
+    migrationStep: requiredMigrationStep,
+    modules: modules.map((module) => module.id),
+  }));
+  const problem = await withConflicts(() => runOne(deps.db.pool, insertSets, [actor.tenantId, JSON.stringify(rows), actor.subject]));
+  if (problem) throw toError(problem);
+  await deps.fault("management.create-set.after-commit");
+  return run(deps.db.pool, findSets, [actor.tenantId, ids]);
+}
+
+function toError({ problem, subject }: SetProblem): HarrierError {
+  switch (problem) {
+    case "type-unknown":
+      return entityNotFound("DistributionSetType", subject);
+    case "type-deleted":
+      return new HarrierError("constraintViolation", `The distribution set type '${subject}' is deleted.`);
+    case "module-unknown":
+      return entityNotFound("SoftwareModule", Number(subject));
+    case "module-unsupported":
+      return new HarrierError(
+        "modulesUnsupported",
+        `The type of the software module ${subject} is not in the type of the distribution set.`,
+      );
+    case "incomplete":
+      return new HarrierError("setIncomplete", `The distribution set '${subject}' is incomplete and cannot be locked.`);
+  }
+}
+
+/** Changes a set; absent members stay (contract management.md §4.1, §5.2). Locking it locks its modules too. */
+export async function changeSet(
+  deps: Pick<SetDeps, "db">,
+  actor: Actor,
+  { id, change }: { id: number; change: DistributionSetUpdate },
+): Promise<SetRow> {
+  const { tenantId } = actor;
+  await withRetries(() =>
+    inTransaction(deps.db.pool, async (tx) => {
+      const { set, moduleIds } =
+        change.locked === true ? await takeSetWithModules(tx, tenantId, id) : { set: await takeSet(tx, tenantId, id), moduleIds: [] };
+      checkSetChange(set, change);
+      const flagMoves = change.requiredMigrationStep !== undefined && change.requiredMigrationStep !== set.migrationStep;
+      if (flagMoves && (await runOne(tx, readSetUse, [tenantId, id]))?.inActions) {
+        throw new HarrierError("entityReadOnly", `The distribution set ${id} is assigned: its migration flag is fixed.`);
+      }
+      const { name = null, version = null, description = null, locked = null, requiredMigrationStep = null } = change;
+      await runCount(tx, updateSet, [tenantId, id, name, version, description, locked, requiredMigrationStep, actor.subject]);
+      if (moduleIds.length > 0) await lockModulesOfSet(tx, actor, moduleIds);
+    }),
+  );
+  return getSet(deps, tenantId, id);
+}
+
+/** Whether a set may be changed at all, and to what. */
+export function checkSetChange(set: SetState, change: DistributionSetUpdate): void {
+  if (set.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");
+  if (!set.valid) throw new HarrierError("setInvalid");
+  if (change.locked === true && !set.complete) throw new HarrierError("setIncomplete");
+}
+
+/**
+ * Deletes a set: softly while an action or a rollout refers to it (contract management.md §5.1), or while an assignment is on its way
+ * to controller, whose actions must find their set.
+ */
+export async function removeSet(deps: Pick<SetDeps, "db">, actor: Actor, id: number): Promise<void> {
+  await withConflicts(() =>
+    inTransaction(deps.db.pool, async (tx) => {
+      const set = await takeSet(tx, actor.tenantId, id);
+      if (set.deleted) return;
+      const use = await runOne(tx, readSetUse, [actor.tenantId, id]);
+      const referenced = use === undefined || use.inActions || use.inRollouts || use.reserved;
+      if (referenced) await runCount(tx, softDeleteSet, [actor.tenantId, id, actor.subject]);
+      else await runCount(tx, deleteSet, [actor.tenantId, id]);
+    }),
+  );
+}

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
+import { ensureAdministrator } from "../users/ensure-administrator.ts";
+import { allPermissions } from "./permissions.ts";
+import { PrincipalFeed } from "./principal-feed.ts";
+import { signIn } from "./sign-in.ts";
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await managementFixture();
+  await administrator("secret");
+});
+afterAll(() => fixture.close());
+
+const administrator = (password: string) =>
+  ensureAdministrator({ db: fixture.db.pool, ids: fixture.ids }, { tenantId: fixture.tenantId, name: "admin", password });
+const attempt = (username: string, password: string) => signIn({ db: fixture.db.pool, defaultTenant: "DEFAULT" }, { username, password });
+const changes = async () => (await fixture.rows("select 1 from credential_changes where user_id is not null")).length;
+
+test.each(["admin", "DEFAULT\\admin", "default\\admin"])("%s signs in with all permissions", async (username) => {
+  const answer = await attempt(username, "secret");
+  expect(answer).toMatchObject({ ok: true, tenantId: 1, tenant: "DEFAULT", subject: "admin" });
+  expect(answer.permissions).toEqual([...allPermissions]);
+  expect(answer.userId).toBeGreaterThan(0);
+  expect(answer.revision).toBeGreaterThan(0);
+});
+
+test.each([
+  ["admin", "wrong"],
+  ["nobody", "secret"],
+  ["OTHER\\admin", "secret"],
+  ["Admin", "secret"],
+  ["", ""],
+])("%s / %s does not, and learns nothing", async (username, password) => {
+  const { revision, ...answer } = await attempt(username, password);
+  expect(answer).toEqual({ ok: false, tenantId: 0, tenant: "", subject: "", permissions: [], userId: 0 });
+  expect(revision).toBeGreaterThan(0);
+});
+
+test("a start with the same password writes nothing; with a new one the old one is forgotten", async () => {
+  const before = await changes();
+  await administrator("secret");
+  expect(await changes()).toBe(before);
+  const old = await fixture.rows("select id from users");
+  await administrator("new secret");
+  expect(await changes()).toBe(before + 1);
+  expect(await fixture.rows("select id from users")).toEqual(old);
+  expect((await attempt("admin", "secret")).ok).toBe(false);
+  expect((await attempt("admin", "new secret")).ok).toBe(true);
+});
+
+test("a permission that implies others brings them", async () => {
+  await fixture.rows("update users set permissions = '{TENANT_CONFIGURATION}'");
+  expect((await attempt("admin", "new secret")).permissions).toEqual([
+    "TENANT_CONFIGURATION",
+    "READ_TENANT_CONFIGURATION",
+    "READ_GATEWAY_SECURITY_TOKEN",
+  ]);
+});
+
+test("a suspended tenant signs nobody in", async () => {
+  await fixture.rows("update tenants set status = 'suspended'");
+  expect((await attempt("admin", "new secret")).ok).toBe(false);
+  await fixture.rows("update tenants set status = 'active'");
+});
+
+test("the feed tells changes in order, between heartbeats", async () => {
+  const feed = new PrincipalFeed({ db: fixture.db.pool, log: { warn: () => {} }, pollMs: 20 });
+  await feed.start();
+  const heard: { heartbeat: boolean; tenantId: number; userId: number; tenant: string; revision: number }[] = [];
+  const stop = new AbortController();
+  const ended = feed.subscribe((message) => heard.push(message), stop.signal);
+  // not committed yet: a reader must not pass it by when a later transaction commits first
+  const slow = await fixture.db.pool.connect();
+  await slow.query("begin");
+  await slow.query("insert into credential_changes (tenant_id, user_id) values (1, 6)");
+  await fixture.rows("insert into credential_changes (tenant_id) values (1)");
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await slow.query("commit");
+  slow.release();
+  // changes from before may be told again while an older transaction runs anywhere on the server
+  const changesFrom = () => {
+    const told = heard.filter((message) => !message.heartbeat);
+    const first = told.findIndex((message) => message.userId === 6);
+    return first < 0 ? [] : told.slice(first);
+  };
+  await expect.poll(() => changesFrom().filter((message) => message.userId === 0).length).toBe(1);
+  expect(changesFrom()).toMatchObject([
+    { tenantId: 1, userId: 6, tenant: "DEFAULT" },
+    { tenantId: 1, userId: 0, tenant: "DEFAULT" },
+  ]);
+  expect(heard.some((message) => message.heartbeat)).toBe(true);
+  stop.abort();
+  await ended;
+  const count = heard.length;
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(heard.length).toBe(count);
+  await feed.stop();
+});
+
+test("without a database there is no heartbeat", async () => {
+  let broken = false;
+  const warnings: string[] = [];
+  const db: typeof fixture.db.pool = Object.create(fixture.db.pool, {
+    query: { value: (...args: [never]) => (broken ? Promise.reject(new Error("gone")) : fixture.db.pool.query(...args)) },
+  });
+  const feed = new PrincipalFeed({ db, log: { warn: (_, message) => void warnings.push(message) }, pollMs: 10 });
+  await feed.start();
+  let beats = 0;
+  const stop = new AbortController();
+  const ended = feed.subscribe(() => void beats++, stop.signal);
+  await expect.poll(() => beats).toBeGreaterThan(1);
+  broken = true;
+  await expect.poll(() => warnings.length).toBeGreaterThan(0);
+  const then = beats;
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(beats).toBe(then);
+  broken = false;
+  await expect.poll(() => beats).toBeGreaterThan(then);
+  await feed.stop();
+  await ended;
+});

@@ -1,0 +1,26 @@
+import { statement } from "@harrier/db";
+
+export interface SignInRow {
+  tenantId: number;
+  tenant: string;
+  userId: number;
+  name: string;
+  passwordHash: string | null;
+  permissions: string[];
+}
+
+/** The user of a name, and the snapshot that was asked: changes below `revision` were seen. One row always. */
+export const findUser = statement<[tenant: string, name: string], Partial<SignInRow> & { revision: number }>(
+  "management.find_user",
+  `select s.revision, u.*
+     from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as revision) s
+     left join (select t.tenant_id as "tenantId", t.name as tenant, u.id as "userId", u.name, u.password_hash as "passwordHash", u.permissions
+                  from tenants t join users u on u.tenant_id = t.tenant_id
+                 where lower(t.name) = lower($1) and t.status = 'active' and u.name = $2) u on true`,
+);
+
+/** The name of every tenant that changes can speak of. */
+export const readTenantNames = statement<[ids: number[]], { tenantId: number; name: string }>(
+  "management.read_tenant_names",
+  `select tenant_id as "tenantId", name from tenants where tenant_id = any($1)`,
+);

@@ -1,0 +1,38 @@
+import { HarrierError } from "@harrier/errors";
+
+/** PostgreSQL's codes for what a statement of ours can meet in a concurrent world. */
+const uniqueViolation = "23505";
+const foreignKeyViolation = "23503";
+const lost = new Set(["40001", "40P01"]);
+/** A NUL character, which PostgreSQL cannot hold in a text or in JSON. */
+const impossibleText = new Set(["22021", "22P05"]);
+
+/**
+ * Runs a write and says what its constraints mean: a name that is taken (contract management.md §1.7), or something that vanished or
+ * was locked by somebody else in the meantime.
+ */
+export async function withConflicts<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = (error as { code?: unknown }).code;
+    if (code === uniqueViolation) throw new HarrierError("entityAlreadyExists", undefined, { cause: error });
+    if (code === foreignKeyViolation || lost.has(String(code)))
+      throw new HarrierError("concurrentModification", undefined, { cause: error });
+    if (impossibleText.has(String(code))) throw new HarrierError("constraintViolation", "Invalid characters in string", { cause: error });
+    throw error;
+  }
+}
+
+const tries = 3;
+
+/** Like `withConflicts`, and begins anew where somebody else was faster; for whole transactions that read before they write. */
+export async function withRetries<T>(work: () => Promise<T>): Promise<T> {
+  for (let n = 1; ; n++) {
+    try {
+      return await withConflicts(work);
+    } catch (error) {
+      if (n === tries || !(error instanceof HarrierError) || error.code !== "concurrentModification") throw error;
+    }
+  }
+}

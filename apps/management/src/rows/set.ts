@@ -1,0 +1,44 @@
+import { type AuditRow, auditColumns, type Columns, jsonObject } from "./columns.ts";
+import { type ModuleRow, moduleColumns } from "./module.ts";
+
+/** A distribution set with its modules (spec 001 §2.2). */
+export interface SetRow extends AuditRow {
+  id: number;
+  name: string;
+  version: string;
+  description: string | null;
+  typeId: number;
+  typeKey: string;
+  typeName: string;
+  complete: boolean;
+  locked: boolean;
+  deleted: boolean;
+  valid: boolean;
+  migrationStep: boolean;
+  modules: ModuleRow[];
+}
+
+/** Columns over a `distribution_sets` row `t` and its type `st`; the modules come along in the order they were attached. */
+export const setColumns: Columns = {
+  id: "t.id",
+  name: "t.name",
+  version: "t.version",
+  description: "t.description",
+  typeId: "t.type_id",
+  typeKey: "st.key",
+  typeName: "st.name",
+  complete: "t.complete",
+  locked: "t.locked",
+  deleted: "t.deleted",
+  valid: "t.valid",
+  migrationStep: "t.migration_step",
+  ...auditColumns("t"),
+  modules: `(select coalesce(jsonb_agg(${jsonObject(moduleColumns("m", "mt"))} order by sm.position, m.id), '[]'::jsonb)
+     from set_modules sm
+     join software_modules m on m.tenant_id = sm.tenant_id and m.id = sm.module_id
+     join software_module_types mt on mt.tenant_id = m.tenant_id and mt.id = m.type_id
+    where sm.tenant_id = t.tenant_id and sm.set_id = t.id)`,
+};
+
+/** The joins that `setColumns` needs behind a relation `t` of distribution sets. */
+export const setJoins = "left join distribution_set_types st on st.tenant_id = t.tenant_id and st.id = t.type_id";

@@ -1,0 +1,41 @@
+import { type AuditRow, auditColumns, type Columns, epochMs } from "./columns.ts";
+
+/** A target as the interface shows it (spec 001 §2.4), without its security token: that is controller's to read. */
+export interface TargetRow extends AuditRow {
+  controllerId: string;
+  name: string;
+  description: string | null;
+  address: string | null;
+  updateStatus: number;
+  requestAttributes: boolean;
+  installedAt: number | null;
+  lastPollAt: number | null;
+  targetTypeId: number | null;
+  targetTypeName: string | null;
+  /** Tenant settings of the answer's `pollStatus`; null where the default applies. */
+  pollingTime: string | null;
+  pollingOverdueTime: string | null;
+}
+
+// no correlation with the row: PostgreSQL evaluates it once per statement
+const setting = (key: string): string => `(select s.value #>> '{}' from settings s where s.tenant_id = $1 and s.key = '${key}')`;
+
+/** Columns over a `controller.targets_v1` row `t` and its type `tt`; `$1` is the tenant. */
+export const targetColumns: Columns = {
+  controllerId: "t.controller_id",
+  name: "t.name",
+  description: "t.description",
+  address: "t.address",
+  updateStatus: "t.update_status",
+  requestAttributes: "t.request_attributes",
+  installedAt: epochMs("t.installed_at"),
+  lastPollAt: epochMs("t.last_poll_at"),
+  targetTypeId: "t.target_type_id",
+  targetTypeName: "tt.name",
+  pollingTime: setting("pollingTime"),
+  pollingOverdueTime: setting("pollingOverdueTime"),
+  ...auditColumns("t"),
+};
+
+/** The joins that `targetColumns` needs behind a relation `t` of targets. */
+export const targetJoins = "left join target_types tt on tt.tenant_id = t.tenant_id and tt.id = t.target_type_id";

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { checkChange, checkValue } from "./check-settings.ts";
+import { type SettingValue, secondsOf, settingKeys } from "./keys.ts";
+
+test.each(Object.entries(settingKeys))("%s takes its own default", (key, row) => {
+  expect(checkValue(key, row.default)).toBe(row.default);
+});
+
+// contract management.md §8.1, §8.2 and cases 118, 119, 125
+test.each<[string, unknown, string]>([
+  ["foo", true, "configKeyInvalid"],
+  ["__proto__", true, "configKeyInvalid"],
+  ["toString", true, "configKeyInvalid"],
+  ["pollingTime", null, "bodyNotReadable"],
+  ["pollingTime", "00:00:29", "configValueInvalid"],
+  ["pollingTime", "24:00:00", "configValueInvalid"],
+  ["pollingTime", "5m", "configValueInvalid"],
+  ["pollingTime", 300, "configValueInvalid"],
+  ["pollingOverdueTime", "00:00:60", "configValueInvalid"],
+  ["authentication.targettoken.enabled", "true", "configValueInvalid"],
+  ["authentication.targettoken.enabled", 1, "configValueInvalid"],
+  ["authentication.gatewaytoken.key", true, "configValueInvalid"],
+  ["authentication.gatewaytoken.key", "x".repeat(513), "configValueInvalid"],
+  ["maintenanceWindowPollCount", 1.5, "configValueInvalid"],
+  ["maintenanceWindowPollCount", "3", "configValueInvalid"],
+  ["action.cleanup.actionExpiry", -1, "configValueInvalid"],
+  ["action.cleanup.actionStatus", "CANCELED,DONE", "configValueInvalid"],
+  ["action.cleanup.onQuotaHit.percent", 101, "configValueInvalid"],
+])("%s = %j is %s", (key, value, code) => {
+  expect(() => checkValue(key, value)).toThrow(expect.objectContaining({ code }));
+});
+
+test.each<[string, SettingValue]>([
+  ["pollingTime", "00:00:30"],
+  ["pollingTime", "23:59:59"],
+  ["action.cleanup.actionExpiry", 1000],
+  ["action.cleanup.actionStatus", "CANCELED; ERROR"],
+  ["action.cleanup.auto.expiry", -1],
+  ["authentication.header.authority", ""],
+])("%s = %j is taken", (key, value) => {
+  expect(checkValue(key, value)).toBe(value);
+});
+
+const withValues = (values: Record<string, SettingValue>) => (key: string) => values[key] ?? settingKeys[key]?.default ?? "";
+
+test.each<[string, Record<string, SettingValue>, Record<string, SettingValue>, boolean]>([
+  ["multi on", {}, { "multi.assignments.enabled": true }, true],
+  ["multi off again", { "multi.assignments.enabled": true }, {}, false],
+  [
+    "multi beside batch",
+    { "batch.assignments.enabled": true },
+    { "multi.assignments.enabled": true, "batch.assignments.enabled": true },
+    false,
+  ],
+  ["multi instead of batch", { "batch.assignments.enabled": true }, { "multi.assignments.enabled": true }, true],
+  [
+    "autoclose while multi is on",
+    { "multi.assignments.enabled": true },
+    { "multi.assignments.enabled": true, "repository.actions.autoclose.enabled": true },
+    false,
+  ],
+  ["autoclose", {}, { "repository.actions.autoclose.enabled": true }, true],
+])("%s", (_, before, after, allowed) => {
+  const change = () => checkChange(withValues(before), withValues(after));
+  if (allowed) expect(change).not.toThrow();
+  else expect(change).toThrow(expect.objectContaining({ code: "configChangeNotAllowed" }));
+});
+
+test("seconds of a time", () => {
+  expect(secondsOf("01:02:03")).toBe(3723);
+});

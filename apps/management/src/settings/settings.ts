@@ -1,0 +1,129 @@
+import { type Database, digest, inTransaction, type Queryable, run, runCount, runOne, type SecretBox } from "@harrier/db";
+import { entityNotFound, HarrierError } from "@harrier/errors";
+import type { AuditRow } from "../rows/columns.ts";
+import { checkChange, checkValue, findKey } from "./check-settings.ts";
+import { defaultSetTypeKey, type SettingValue, settingKeys } from "./keys.ts";
+import {
+  deleteSettings,
+  lockTenant,
+  noteTenantChange,
+  readDefaultSetType,
+  readSettings,
+  type SettingRow,
+  setDefaultSetType,
+  writeSettings,
+} from "./settings.sql.ts";
+
+export interface SettingsDeps {
+  db: Database;
+  secrets: SecretBox;
+}
+
+/** Who changes or reads settings. */
+export interface SettingsCaller {
+  tenantId: number;
+  subject: string;
+  permissions: readonly string[];
+}
+
+/** One setting as it is in force; without `audit` the default applies (contract management.md §4.11). */
+export interface Setting {
+  key: string;
+  value: SettingValue;
+  global: boolean;
+  audit?: AuditRow;
+}
+
+/** All settings that the caller may see, in the order of the table. */
+export async function listSettings(deps: SettingsDeps, caller: SettingsCaller): Promise<Setting[]> {
+  const [rows, setType] = await Promise.all([
+    run(deps.db.pool, readSettings, [caller.tenantId, null]),
+    runOne(deps.db.pool, readDefaultSetType, [caller.tenantId]),
+  ]);
+  const stored = new Map(rows.map((row) => [row.key, row]));
+  const visible = Object.keys(settingKeys).filter((key) => mayRead(caller, key));
+  return [...visible.map((key) => toSetting(deps, key, stored.get(key))), defaultSetType(setType?.id ?? 0)];
+}
+
+/** One setting (spec 001 §4.7). A secret is refused without its permission. */
+export async function getSetting(deps: SettingsDeps, caller: SettingsCaller, key: string): Promise<Setting> {
+  if (key === defaultSetTypeKey) return defaultSetType((await runOne(deps.db.pool, readDefaultSetType, [caller.tenantId]))?.id ?? 0);
+  findKey(key);
+  if (!mayRead(caller, key)) throw new HarrierError("insufficientPermission");
+  return toSetting(deps, key, await runOne(deps.db.pool, readSettings, [caller.tenantId, [key]]));
+}
+
+/**
+ * Stores values, all or none (contract management.md §8.2). What lets devices or gateways in is forgotten by every gateway before
+ * long: the change is logged in the same transaction.
+ */
+export async function putSettings(deps: SettingsDeps, caller: SettingsCaller, values: ReadonlyMap<string, unknown>): Promise<Setting[]> {
+  const setTypeId = checkSetTypeId(values.get(defaultSetTypeKey), values.has(defaultSetTypeKey));
+  const changes = new Map([...values].filter(([key]) => key !== defaultSetTypeKey).map(([key, value]) => [key, checkValue(key, value)]));
+  return inTransaction(deps.db.pool, async (tx) => {
+    await runOne(tx, lockTenant, [caller.tenantId]);
+    const changed = changes.size === 0 ? [] : await write(deps, tx, caller, changes);
+    if (setTypeId === undefined) return changed;
+    const stored = await runOne(tx, setDefaultSetType, [caller.tenantId, setTypeId]);
+    if (stored === undefined) throw entityNotFound("DistributionSetType", setTypeId);
+    return [...changed, defaultSetType(stored.id)];
+  });
+}
+
+/** Back to the default. `default.ds.type` has none to go back to (contract management.md §2.3: 400 without a body). */
+export async function resetSetting(deps: SettingsDeps, caller: SettingsCaller, key: string): Promise<void> {
+  if (key === defaultSetTypeKey) throw new HarrierError("requestRefused");
+  const { default: initial, signIn } = findKey(key);
+  await inTransaction(deps.db.pool, async (tx) => {
+    await runOne(tx, lockTenant, [caller.tenantId]);
+    const before = await currentValues(tx, caller.tenantId);
+    checkChange(before, (name) => (name === key ? initial : before(name)));
+    const deleted = await runCount(tx, deleteSettings, [caller.tenantId, [key]]);
+    if (signIn && deleted > 0) await runCount(tx, noteTenantChange, [caller.tenantId]);
+  });
+}
+
+async function write(deps: SettingsDeps, tx: Queryable, caller: SettingsCaller, changes: Map<string, SettingValue>): Promise<Setting[]> {
+  const before = await currentValues(tx, caller.tenantId);
+  checkChange(before, (key) => changes.get(key) ?? before(key));
+  const entries = [...changes].map(([key, value]) => toEntry(deps.secrets, key, value));
+  const rows = await run(tx, writeSettings, [caller.tenantId, JSON.stringify(entries), caller.subject]);
+  if ([...changes.keys()].some((key) => settingKeys[key]?.signIn)) await runCount(tx, noteTenantChange, [caller.tenantId]);
+  const stored = new Map(rows.map((row) => [row.key, row]));
+  return [...changes.keys()].map((key) => toSetting(deps, key, stored.get(key)));
+}
+
+async function currentValues(tx: Queryable, tenantId: number): Promise<(key: string) => SettingValue> {
+  const stored = new Map((await run(tx, readSettings, [tenantId, null])).map((row) => [row.key, row.value as SettingValue | null]));
+  return (key) => stored.get(key) ?? settingKeys[key]?.default ?? "";
+}
+
+function toEntry(secrets: SecretBox, key: string, value: SettingValue): Record<string, unknown> {
+  if (settingKeys[key]?.secret === undefined) return { key, value };
+  // an empty key would let in everyone who sends none: it is stored as a value that no credential has the digest of
+  if (value === "") return { key, value };
+  return { key, digest: digest(String(value)).toString("hex"), cipher: secrets.seal(String(value)).toString("hex") };
+}
+
+function toSetting(deps: SettingsDeps, key: string, row: SettingRow | undefined): Setting {
+  const initial = settingKeys[key]?.default ?? "";
+  if (row === undefined) return { key, value: initial, global: true };
+  const { createdBy, createdAt, lastModifiedBy, lastModifiedAt } = row;
+  const value = row.cipher === null ? (row.value as SettingValue) : deps.secrets.open(row.cipher);
+  return { key, value, global: false, audit: { createdBy, createdAt, lastModifiedBy, lastModifiedAt } };
+}
+
+const defaultSetType = (id: number): Setting => ({ key: defaultSetTypeKey, value: id, global: false });
+
+function checkSetTypeId(value: unknown, given: boolean): number | undefined {
+  if (!given) return undefined;
+  if (value === null) throw new HarrierError("bodyNotReadable");
+  if (!Number.isSafeInteger(value))
+    throw new HarrierError("configValueInvalid", `The value of '${defaultSetTypeKey}' must be a whole number.`);
+  return value as number;
+}
+
+function mayRead(caller: SettingsCaller, key: string): boolean {
+  const secret = settingKeys[key]?.secret;
+  return secret === undefined || caller.permissions.includes(secret.permission);
+}

@@ -1,0 +1,27 @@
+import type { SoftwareModuleView } from "@harrier/contracts";
+import { auditOf, optional, type View } from "../lists/json.ts";
+import type { ModuleRow } from "../rows/module.ts";
+
+/** spec 001 §2.3; a single answer carries more links than an item of a list (contract management.md §1.5). */
+export function moduleJson({ base }: View, row: ModuleRow, single: boolean): SoftwareModuleView {
+  const self = `${base}/softwaremodules/${row.id}`;
+  const more = {
+    artifacts: { href: `${self}/artifacts` },
+    type: { href: `${base}/softwaremoduletypes/${row.typeId}` },
+    metadata: { href: `${self}/metadata?offset=0&limit=50` },
+  };
+  return {
+    ...auditOf(row),
+    id: row.id,
+    name: row.name,
+    ...optional("description", row.description),
+    version: row.version,
+    type: row.typeKey,
+    typeName: row.typeName,
+    ...optional("vendor", row.vendor),
+    encrypted: row.encrypted,
+    locked: row.locked,
+    deleted: row.deleted,
+    _links: { self: { href: self }, ...(single ? more : {}) },
+  };
+}

@@ -1,0 +1,48 @@
+import { page, softwareModules } from "@harrier/contracts";
+import { moduleFields, sortFields } from "@harrier/fiql";
+import type { Mount } from "@harrier/service";
+import { readPage } from "../lists/list.ts";
+import type { ModuleRow } from "../rows/module.ts";
+import { moduleJson } from "./software-module.json.ts";
+import { moduleList } from "./software-modules.sql.ts";
+import { changeModule, createModules, getModule, type ModuleDeps, removeModule } from "./software-modules.ts";
+
+interface Deps extends ModuleDeps {
+  now: () => number;
+  /** Begins at once with giving back the artifacts of a deleted module. */
+  nudge: () => void;
+}
+
+/** Software modules (spec 001 §4.4; contract management.md §4.2). */
+export function mountSoftwareModules(mount: Mount, deps: Deps): void {
+  mount(softwareModules.list, async (ctx) => {
+    const source = moduleList(ctx.tenantId, ctx.query.soft_deleted_mode);
+    const kind = { source, sort: sortFields.softwareModules, fields: moduleFields };
+    const { rows, total } = await readPage<ModuleRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    return {
+      body: page(
+        rows.map((row) => moduleJson(ctx, row, false)),
+        total,
+      ),
+    };
+  });
+
+  mount(softwareModules.create, async (ctx) => {
+    const rows = await createModules(deps, ctx.identity, ctx.body);
+    return { body: rows.map((row) => moduleJson(ctx, row, false)) };
+  });
+
+  mount(softwareModules.get, async (ctx) => ({
+    body: moduleJson(ctx, await getModule(deps, ctx.tenantId, ctx.params.softwareModuleId), true),
+  }));
+
+  mount(softwareModules.update, async (ctx) => {
+    const row = await changeModule(deps, ctx.identity, { id: ctx.params.softwareModuleId, change: ctx.body });
+    return { body: moduleJson(ctx, row, true) };
+  });
+
+  mount(softwareModules.delete, async (ctx) => {
+    await removeModule(deps, ctx.identity, ctx.params.softwareModuleId);
+    deps.nudge();
+  });
+}

@@ -1,0 +1,77 @@
+import type { SoftwareModuleCreate, SoftwareModuleUpdate } from "@harrier/contracts";
+import { type Database, type IdBlocks, inTransaction, run, runOne } from "@harrier/db";
+import { entityNotFound, HarrierError } from "@harrier/errors";
+import { withConflicts } from "../lists/conflicts.ts";
+import { takeIds } from "../lists/ids.ts";
+import type { ModuleRow } from "../rows/module.ts";
+import {
+  deleteModule,
+  findModules,
+  insertModules,
+  lockModule,
+  readModuleUse,
+  softDeleteModule,
+  updateModule,
+} from "./software-modules.sql.ts";
+
+export interface ModuleDeps {
+  db: Database;
+  ids: Pick<IdBlocks, "next" | "take">;
+}
+
+/** Who acts, in which tenant. */
+export interface Actor {
+  tenantId: number;
+  subject: string;
+}
+
+/** One module; soft-deleted ones can still be read (contract management.md §4.2). */
+export async function getModule(deps: Pick<ModuleDeps, "db">, tenantId: number, id: number): Promise<ModuleRow> {
+  const row = await runOne(deps.db.pool, findModules, [tenantId, [id]]);
+  if (row === undefined) throw entityNotFound("SoftwareModule", id);
+  return row;
+}
+
+/** Creates all modules or none (spec 001 §4.4). */
+export async function createModules(deps: ModuleDeps, actor: Actor, modules: readonly SoftwareModuleCreate[]): Promise<ModuleRow[]> {
+  if (modules.length === 0) return [];
+  if (modules.some((module) => module.encrypted)) throw new HarrierError("encryptionNotSupported");
+  const ids = await takeIds(deps.ids, actor.tenantId, "module", modules.length);
+  const rows = modules.map((module, n) => ({ ...module, id: ids[n] }));
+  const problem = await withConflicts(() => runOne(deps.db.pool, insertModules, [actor.tenantId, JSON.stringify(rows), actor.subject]));
+  if (problem?.problem === "type-unknown") throw entityNotFound("SoftwareModuleType", problem.type);
+  if (problem) throw new HarrierError("constraintViolation", `The software module type '${problem.type}' is deleted.`);
+  return run(deps.db.pool, findModules, [actor.tenantId, ids]);
+}
+
+/** Changes description, vendor and lock; a locked module takes them too (contract management.md §4.2). */
+export async function changeModule(
+  deps: Pick<ModuleDeps, "db">,
+  actor: Actor,
+  { id, change }: { id: number; change: SoftwareModuleUpdate },
+): Promise<ModuleRow> {
+  const { description = null, vendor = null, locked = null } = change;
+  const changed = await withConflicts(() =>
+    runOne(deps.db.pool, updateModule, [actor.tenantId, id, description, vendor, locked, actor.subject]),
+  );
+  if (changed === undefined) throw entityNotFound("SoftwareModule", id);
+  return getModule(deps, actor.tenantId, id);
+}
+
+/**
+ * Deletes a module: softly where any set holds it, refused where a locked one does (contract management.md §5.1). Its artifacts are
+ * given back in the same transaction.
+ */
+export async function removeModule(deps: Pick<ModuleDeps, "db">, actor: Actor, id: number): Promise<void> {
+  await withConflicts(() =>
+    inTransaction(deps.db.pool, async (tx) => {
+      const taken = await runOne(tx, lockModule, [actor.tenantId, id]);
+      if (taken === undefined) throw entityNotFound("SoftwareModule", id);
+      if (taken.deleted) return;
+      const use = await runOne(tx, readModuleUse, [actor.tenantId, id]);
+      if (use?.inLockedSet) throw new HarrierError("locked", `The software module ${id} belongs to a locked distribution set.`);
+      if (use?.inSet) await run(tx, softDeleteModule, [actor.tenantId, id, actor.subject]);
+      else await run(tx, deleteModule, [actor.tenantId, id]);
+    }),
+  );
+}

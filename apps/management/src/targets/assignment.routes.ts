@@ -1,0 +1,53 @@
+import { distributionSets, page, targets } from "@harrier/contracts";
+import type { Database } from "@harrier/db";
+import { entityNotFound } from "@harrier/errors";
+import { sortFields, targetFields } from "@harrier/fiql";
+import type { Client } from "@harrier/rpc";
+import type { Mount } from "@harrier/service";
+import { readPage } from "../lists/list.ts";
+import type { TargetRow } from "../rows/target.ts";
+import { assignSets, assignTargets } from "./assign-set.ts";
+import { assignmentJson } from "./assignment.json.ts";
+import { overdueMacro } from "./poll-times.ts";
+import { scopeOf } from "./scope.ts";
+import { targetJson } from "./target.json.ts";
+import { targetsOfSet } from "./targets.sql.ts";
+import { type TargetDeps, withTokens } from "./targets.ts";
+
+interface Deps {
+  db: Database;
+  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "assignSet">;
+  targets: TargetDeps["targets"];
+  now: () => number;
+}
+
+/** Sets and targets together (spec 001 §4.1, §4.2): assigning, and who has what. */
+export function mountAssignment(mount: Mount, deps: Deps): void {
+  mount(distributionSets.assignTargets, async (ctx) => {
+    const request = { setId: ctx.params.distributionSetId, items: ctx.body, offline: ctx.query.offline };
+    return { body: assignmentJson(ctx, await assignTargets(deps, ctx, request)) };
+  });
+
+  mount(targets.assign, async (ctx) => {
+    const request = { controllerId: ctx.params.targetId, items: ctx.body, offline: ctx.query.offline };
+    return { body: assignmentJson(ctx, await assignSets(deps, ctx, request)) };
+  });
+
+  const lists = [
+    [distributionSets.listAssignedTargets, "assigned_set_id"],
+    [distributionSets.listInstalledTargets, "installed_set_id"],
+  ] as const;
+  for (const [route, column] of lists) {
+    mount(route, async (ctx) => {
+      const id = ctx.params.distributionSetId;
+      const source = targetsOfSet(column, ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), id);
+      const macros = () => overdueMacro({ db: deps.db.pool, now: deps.now }, ctx.tenantId);
+      const list = { db: deps.db.pool, now: deps.now, macros };
+      const found = await readPage<TargetRow>(list, { source, sort: sortFields.targets, fields: targetFields }, ctx.query);
+      if (!found.known) throw entityNotFound("DistributionSet", id);
+      const shown = await withTokens(deps, ctx, found.rows);
+      const content = shown.map(({ row, securityToken }) => targetJson(ctx, row, { now: deps.now(), securityToken }, false));
+      return { body: page(content, found.total) };
+    });
+  }
+}

@@ -1,0 +1,75 @@
+import { page, targets } from "@harrier/contracts";
+import { sortFields, targetFields } from "@harrier/fiql";
+import type { Mount, RequestContext } from "@harrier/service";
+import { setJson } from "../distribution-sets/distribution-set.json.ts";
+import { readPage } from "../lists/list.ts";
+import type { TargetRow } from "../rows/target.ts";
+import { commandIdOf } from "./assignment.ts";
+import { overdueMacro } from "./poll-times.ts";
+import { scopeOf } from "./scope.ts";
+import { targetJson } from "./target.json.ts";
+import { targetList } from "./targets.sql.ts";
+import {
+  changeTarget,
+  createTargets,
+  type FoundTarget,
+  getAttributes,
+  getSetOfTarget,
+  getTarget,
+  removeTarget,
+  type TargetDeps,
+  withTokens,
+} from "./targets.ts";
+
+interface Deps extends TargetDeps {
+  now: () => number;
+}
+
+/** Targets (spec 001 §4.2; contract management.md §4.6): read sideways from controller's views, changed by controller. */
+export function mountTargets(mount: Mount, deps: Deps): void {
+  const shown = (ctx: RequestContext, { row, securityToken }: FoundTarget, single: boolean) =>
+    targetJson(ctx, row, { now: deps.now(), securityToken }, single);
+
+  mount(targets.list, async (ctx) => {
+    const kind = { source: targetList(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET")), sort: sortFields.targets, fields: targetFields };
+    const macros = () => overdueMacro({ db: deps.db.pool, now: deps.now }, ctx.tenantId);
+    const { rows, total } = await readPage<TargetRow>({ db: deps.db.pool, now: deps.now, macros }, kind, ctx.query);
+    const found = await withTokens(deps, ctx, rows);
+    return {
+      body: page(
+        found.map((target) => shown(ctx, target, false)),
+        total,
+      ),
+    };
+  });
+
+  mount(targets.create, async (ctx) => {
+    const commandId = commandIdOf("create-targets", ctx.rid, ctx.body);
+    const created = await createTargets(deps, ctx, { targets: ctx.body, commandId });
+    return { body: created.map((target) => shown(ctx, target, false)) };
+  });
+
+  mount(targets.get, async (ctx) => ({ body: shown(ctx, await getTarget(deps, ctx, ctx.params.targetId), true) }));
+
+  mount(targets.update, async (ctx) => {
+    const changed = await changeTarget(deps, ctx, { controllerId: ctx.params.targetId, change: ctx.body });
+    return { body: shown(ctx, changed, true) };
+  });
+
+  mount(targets.delete, async (ctx) => removeTarget(deps, ctx, ctx.params.targetId));
+
+  mount(targets.attributes, async (ctx) => {
+    const attributes = await getAttributes(deps, ctx.identity, ctx.params.targetId);
+    return attributes === undefined ? { status: 204 } : { body: attributes };
+  });
+
+  for (const [route, which] of [
+    [targets.assignedSet, "assigned"],
+    [targets.installedSet, "installed"],
+  ] as const) {
+    mount(route, async (ctx) => {
+      const set = await getSetOfTarget(deps, ctx.identity, { controllerId: ctx.params.targetId, which });
+      return set === undefined ? { status: 204 } : { body: setJson(ctx, set, true) };
+    });
+  }
+}

@@ -1,0 +1,103 @@
+import { fileURLToPath } from "node:url";
+import {
+  applyViews,
+  checkNeeds,
+  countTrips,
+  createDatabase,
+  createSecretBox,
+  type Database,
+  ensurePartitions,
+  IdBlocks,
+  migrate,
+} from "@harrier/db";
+import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
+import { createHttp, createMetrics, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
+import { catalogueHandlers } from "./catalogue/catalogue.rpc.ts";
+import { uploadQuotas } from "./catalogue/uploads.ts";
+import type { ManagementConfig } from "./config.ts";
+import { identityHandlers } from "./identity/identity.rpc.ts";
+import { PrincipalFeed } from "./identity/principal-feed.ts";
+import { mountAll } from "./mount-all.ts";
+import { ReleaseWorker } from "./operations/release-worker.ts";
+import { ensureDefaultTenant } from "./tenants/seed-tenant.ts";
+import { ensureAdministrator } from "./users/ensure-administrator.ts";
+
+const schema = "management";
+
+/** Published views of others that answers are made of. */
+const needs = [
+  { schema: "controller", view: "targets_v1" },
+  { schema: "controller", view: "target_attributes_v1" },
+  { schema: "controller", view: "actions_v1" },
+  { schema: "controller", view: "action_statuses_v1" },
+  { schema: "rollout_engine", view: "rollouts_v1" },
+  { schema: "rollout_engine", view: "rollout_groups_v1" },
+];
+
+/** Append-only tables; a command is repeated within seconds, a change is read within one. */
+const partitioned = [
+  { name: "commands", every: "day", ahead: 3, keep: 7 },
+  { name: "credential_changes", every: "day", ahead: 3, keep: 7 },
+] as const;
+const partitionsEveryMs = 6 * 60 * 60 * 1000;
+
+/** Builds the whole service and starts it; returns what has to be stopped. */
+export async function startManagement(config: ManagementConfig, log: Log): Promise<readonly Stoppable[]> {
+  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS);
+  const secrets = createSecretBox(config.HARRIER_SECRET_KEY);
+  const mutualTls = tlsOf(config);
+  const tls = mutualTls === undefined ? {} : { tls: mutualTls };
+  const onConnectionError = (err: Error): void => log.warn({ err }, "an idle database connection broke");
+  const db = createDatabase({ url: config.HARRIER_DATABASE_URL, applicationName: "harrier/management", onConnectionError });
+  await prepareSchema(db);
+  const ids = new IdBlocks(db.pool);
+  await seed(config, db, ids);
+
+  const metrics = createMetrics({ service: "management" });
+  const client = { caller: "management", keys, log, observe: metrics.observeRpc, ...tls } as const;
+  const targets = createClient("harrier.controller.v1.TargetsService", { ...client, addresses: config.HARRIER_CONTROLLER_GRPC });
+  const actions = createClient("harrier.controller.v1.ActionsService", { ...client, addresses: config.HARRIER_CONTROLLER_GRPC });
+  const artifacts = createClient("harrier.artifactstore.v1.ArtifactsService", { ...client, addresses: config.HARRIER_ARTIFACT_STORE_GRPC });
+  const feed = new PrincipalFeed({ db: db.pool, log });
+  const releases = new ReleaseWorker({ db: db.pool, artifacts, log });
+
+  const readiness = { database: async () => checkNeeds(db.pool, needs) };
+  const restDialect = config.HARRIER_REST_DIALECT;
+  const http = createHttp({ service: "management", keys, log, metrics, readiness, restDialect, countTrips, ...tls });
+  mountAll(http.mount, { db, ids, secrets, targets, actions, nudge: releases.nudge, now: Date.now, fault: faultPoint });
+  const rpc = createRpcServer({
+    service: "management",
+    host: config.HARRIER_HTTP_HOST,
+    port: config.HARRIER_GRPC_PORT,
+    keys,
+    log,
+    observe: metrics.observeRpc,
+    beforeAnswer: () => faultPoint("management.rpc.before-answer"),
+    ...tls,
+  })
+    .add("harrier.management.v1.CatalogueService", catalogueHandlers({ db, ids, quotas: uploadQuotas, fault: faultPoint }))
+    .add("harrier.management.v1.IdentityService", identityHandlers({ db: db.pool, defaultTenant: config.HARRIER_DEFAULT_TENANT, feed }));
+
+  await feed.start();
+  await rpc.start();
+  await http.listen(config.HARRIER_HTTP_HOST, config.HARRIER_HTTP_PORT);
+  releases.start();
+  const partitions = setInterval(() => {
+    ensurePartitions({ pool: db.pool, schema, tables: partitioned }).catch((err: unknown) =>
+      log.error({ err }, "partitions cannot be made"),
+    );
+  }, partitionsEveryMs);
+  return [db, targets, actions, artifacts, () => clearInterval(partitions), releases, feed, rpc, http];
+}
+
+async function prepareSchema(db: Database): Promise<void> {
+  await migrate({ pool: db.pool, schema, dir: fileURLToPath(new URL("../migrations", import.meta.url)) });
+  await applyViews({ pool: db.pool, schema, dir: fileURLToPath(new URL("../views", import.meta.url)) });
+  await ensurePartitions({ pool: db.pool, schema, tables: partitioned });
+}
+
+async function seed(config: ManagementConfig, db: Database, ids: IdBlocks): Promise<void> {
+  const { tenantId } = await ensureDefaultTenant({ db: db.pool }, config.HARRIER_DEFAULT_TENANT);
+  const administrator = { tenantId, name: config.HARRIER_ADMIN_USER, password: config.HARRIER_ADMIN_PASSWORD };
+  await ensureAdministrator({ db: db.pool, ids }, administrator);
+}

@@ -1,0 +1,43 @@
+-- Sets, modules, artifacts and types, as devices and rollouts need them.
+
+create or replace view distribution_sets_v1 as
+  select s.tenant_id, s.id, s.name, s.version, s.type_id, t.key as type_key, s.complete, s.valid, s.deleted, s.locked,
+         s.migration_step, s.revision
+    from distribution_sets s
+    join distribution_set_types t on t.tenant_id = s.tenant_id and t.id = s.type_id;
+
+create or replace view set_modules_v1 as
+  select tenant_id, set_id, module_id, position from set_modules;
+
+create or replace view software_modules_v1 as
+  select m.tenant_id, m.id, m.name, m.version, m.type_id, t.key as type_key, m.deleted, m.revision,
+         coalesce( -- a device gets 50 entries of a module at most (contract management.md §5.11)
+           (select jsonb_agg(jsonb_build_object('key', v.key, 'value', v.value) order by v.key)
+              from (select d.key, d.value
+                      from module_metadata d
+                     where d.tenant_id = m.tenant_id and d.module_id = m.id and d.target_visible
+                     order by d.key limit 50) v),
+           '[]'::jsonb) as metadata
+    from software_modules m
+    join software_module_types t on t.tenant_id = m.tenant_id and t.id = m.type_id;
+
+create or replace view artifacts_v1 as
+  select tenant_id, id, module_id, filename, size, sha1, md5, sha256, created_at from artifacts;
+
+create or replace view set_types_v1 as
+  select tenant_id, id, key, name from distribution_set_types;
+
+-- read by the field map of queries over modules (packages/fiql), which only this service lists
+create or replace view software_module_types_v1 as
+  select tenant_id, id, key, name from software_module_types;
+
+create or replace view target_types_v1 as
+  select tenant_id, id, key, name from target_types;
+
+create or replace view target_type_set_types_v1 as
+  select tenant_id, target_type_id, set_type_id from target_type_set_types;
+
+grant select on distribution_sets_v1, set_modules_v1, software_modules_v1, artifacts_v1, set_types_v1, target_types_v1,
+  target_type_set_types_v1 to harrier_controller;
+grant select on distribution_sets_v1, set_modules_v1, set_types_v1, target_types_v1, target_type_set_types_v1 to harrier_rollout_engine;
+grant select on artifacts_v1, set_modules_v1, software_modules_v1 to harrier_artifact_store;

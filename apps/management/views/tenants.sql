@@ -1,0 +1,27 @@
+-- Tenants, what they changed of the settings, and how their gateways sign in.
+
+create or replace view tenants_v1 as
+  select tenant_id, name, status from tenants;
+
+-- Only what differs from the defaults. Secrets have no value in the table, so none can appear here.
+create or replace view tenant_settings_v1 as
+  select tenant_id, key, value from settings where value is not null;
+
+create or replace view device_credentials_v1 as
+  select s.tenant_id,
+         t.name as tenant,
+         'gateway'::text as kind,
+         s.digest,
+         t.status = 'active' and coalesce(e.value = 'true'::jsonb, false) as enabled
+    from settings s
+    join tenants t on t.tenant_id = s.tenant_id
+    left join settings e on e.tenant_id = s.tenant_id and e.key = 'authentication.gatewaytoken.enabled'
+   where s.key = 'authentication.gatewaytoken.key' and s.digest is not null;
+
+-- Only changes that concern devices: those of one user are between us and the gateways.
+create or replace view credential_changes_v1 as
+  select tenant_id, id, txid, at from credential_changes where user_id is null;
+
+grant select on tenants_v1 to harrier_controller, harrier_artifact_store, harrier_rollout_engine;
+grant select on tenant_settings_v1 to harrier_controller, harrier_rollout_engine;
+grant select on device_credentials_v1, credential_changes_v1 to harrier_controller;
