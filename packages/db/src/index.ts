@@ -1,3 +1,5 @@
+// the driver's types that our functions give out and take
+export type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from "pg";
 export { bootstrap, type DatabaseService, databaseServices, type RolePasswords, roleOf, schemaOf, serviceUrl } from "./bootstrap.ts";
 export { isConnectionError } from "./connection-error.ts";
 export { createDatabase, type Database, type DatabaseOptions } from "./database.ts";

@@ -65,6 +65,10 @@ it("redactConfig hides secrets and passwords in URLs", () => {
     HARRIER_DATABASE_URL: "postgres://user:***@h:1/d",
     A: undefined,
   });
+  expect(redactConfig({ s3: { endpoint: "http://h:1", accessKey: "x" }, urls: ["amqp://u:p@h"] })).toEqual({
+    s3: { endpoint: "http://h:1", accessKey: "***" },
+    urls: ["amqp://u:***@h"],
+  });
 });
 
 it("tlsOf wants all three or none", () => {

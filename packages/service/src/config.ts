@@ -63,12 +63,12 @@ export function unknownSettings(names: readonly string[], env: Env): string[] {
     .sort();
 }
 
-/** A configuration for the log: secrets and passwords in URLs replaced. */
-export function redactConfig(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/** A configuration for the log: secrets and passwords in URLs replaced, at any depth. */
+export function redactConfig(config: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(config).map(([name, value]) => [name, redactValue(name, value)]));
 }
 
-/** mutual TLS of the services' own connections, when all its settings are given. */
+/** Mutual TLS of the services' own connections, when all its settings are given. */
 export function tlsOf(config: CommonConfig): RpcTls | undefined {
   const { HARRIER_TLS_CERT: cert, HARRIER_TLS_KEY: key, HARRIER_TLS_CA: ca } = config;
   if (cert === undefined && key === undefined && ca === undefined) return undefined;
@@ -95,11 +95,12 @@ function present(value: string | undefined): string | undefined {
   return value === undefined || value === "" ? undefined : value;
 }
 
-const secretName = /PASSWORD|SECRET|TOKEN|KEY/;
+const secretName = /password|secret|token|key/i;
 
 function redactValue(name: string, value: unknown): unknown {
   if (value === undefined) return undefined;
   if (secretName.test(name)) return "***";
-  if (typeof value !== "string") return value;
-  return value.replace(/(\w+:\/\/[^/:@\s]*):[^@/\s]+@/g, "$1:***@");
+  if (typeof value === "string") return value.replace(/(\w+:\/\/[^/:@\s]*):[^@/\s]+@/g, "$1:***@");
+  if (Array.isArray(value)) return value.map((member) => redactValue(name, member));
+  return typeof value === "object" && value !== null ? redactConfig(value) : value;
 }

@@ -111,6 +111,45 @@ describe("the line of a request", () => {
   });
 });
 
+describe("an answer that cannot be given", () => {
+  it("to a client that hung up is no error of ours", async () => {
+    let gone: (() => void) | undefined;
+    const served = await start((mount) =>
+      mount(slow, async (ctx) => {
+        await new Promise<void>((resolve) => {
+          ctx.res.once("close", resolve);
+          gone = resolve;
+        });
+        throw new Error("premature close");
+      }),
+    );
+    const aborted = new AbortController();
+    const asked = ask(served, "/DEFAULT/slow", { signal: aborted.signal }).catch(() => "hung up");
+    await vi.waitFor(() => expect(gone).toBeDefined());
+    aborted.abort();
+    expect(await asked).toBe("hung up");
+    await vi.waitFor(() => expect(served.lines.map(({ level, status }) => [level, status])).toEqual([["info", 499]]));
+  });
+
+  it("because of an impossible header is 500, and the process lives on", async () => {
+    const served = await start((mount) => mount(slow, async () => ({ body: {}, headers: { "x-name": "ä\nö" } })));
+    expect((await ask(served, "/DEFAULT/slow")).status).toBe(500);
+    expect((await ask(served, "/livez", bare)).status).toBe(200);
+  });
+
+  it("after its beginning breaks the connection", async () => {
+    const served = await start((mount) =>
+      mount(slow, async (ctx) => {
+        ctx.res.writeHead(200, { "content-length": 10 });
+        ctx.res.write("half");
+        throw new Error("disk broke");
+      }),
+    );
+    await expect(ask(served, "/DEFAULT/slow")).rejects.toThrow();
+    expect(served.lines.at(-1)).toMatchObject({ level: "error", code: "internal" });
+  });
+});
+
 describe("an end", () => {
   it("lets running requests finish, says so, and then cuts what is left", async () => {
     let finish: (() => void) | undefined;

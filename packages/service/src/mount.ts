@@ -51,6 +51,9 @@ interface Mounted<R extends Route> {
 /** The artifact list is the one JSON answer to a device without a tag (contract device.md §1, E14). */
 const withoutEtag: ReadonlySet<string> = new Set(["device.listArtifacts"]);
 
+/** Status in the log of a request whose client left before the answer; it is never sent. */
+const clientGone = 499;
+
 /** Registers a route: device routes as they stand, management routes under both base paths. */
 export function mountRoute<R extends Route>(deps: MountDeps, route: R, handler: Handler<R>): string[] {
   const places: [Surface, string][] =
@@ -63,7 +66,12 @@ export function mountRoute<R extends Route>(deps: MountDeps, route: R, handler: 
   return places.map(([surface, basePath]) => {
     const mounted = prepare(deps, route, handler, surface, basePath);
     const method = route.method.toLowerCase() as "get" | "post" | "put" | "delete";
-    deps.app[method](basePath + route.path, (req, res) => void serve(mounted, req, res));
+    deps.app[method](basePath + route.path, (req, res) => {
+      serve(mounted, req, res).catch((error: unknown) => {
+        deps.log.error({ err: error, route: route.id }, "an answer could not be written");
+        res.destroy();
+      });
+    });
     return basePath + route.path;
   });
 }
@@ -98,12 +106,13 @@ async function serve<R extends Route>(mounted: Mounted<R>, req: Request, res: Re
     status = await answer(mounted, ctx);
   } catch (thrown) {
     failure = toHarrierError(thrown);
-    status = sendError(req, res, failure, surface);
+    // whatever broke because the client hung up is no failure of ours
+    status = res.destroyed ? clientGone : sendError(req, res, failure, surface);
   }
   const ms = performance.now() - began;
   mounted.timer.observe(status, ms / 1000);
   const log = deps.log;
-  const level = failure === undefined && mounted.quiet ? "debug" : failure?.code === "internal" ? "error" : "info";
+  const level = lineLevel(mounted.quiet, status, failure);
   if (!log.isLevelEnabled(level)) return;
   const { identity } = ctx;
   log[level](
@@ -119,6 +128,11 @@ async function serve<R extends Route>(mounted: Mounted<R>, req: Request, res: Re
     },
     "request",
   );
+}
+
+function lineLevel(quiet: boolean, status: number, failure: HarrierError | undefined): "debug" | "info" | "error" {
+  if (failure === undefined) return quiet ? "debug" : "info";
+  return failure.code === "internal" && status !== clientGone ? "error" : "info";
 }
 
 async function answer<R extends Route>(mounted: Mounted<R>, ctx: Context<R>): Promise<number> {

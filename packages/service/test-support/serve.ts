@@ -36,6 +36,7 @@ export interface Ask {
   body?: string | Buffer;
   /** Changes to the identity that the gateway would send; null sends none. */
   identity?: Partial<Identity> | null;
+  signal?: AbortSignal;
 }
 
 export interface Answer {
@@ -52,16 +53,19 @@ export function ask(served: Served, path: string, options: Ask = {}): Promise<An
   if (options.identity !== null) headers[identityHeader] = signIdentity(keys, { ...deviceIdentity(method, path), ...options.identity });
   if (options.body !== undefined) headers["content-length"] ??= String(Buffer.byteLength(options.body));
   return new Promise((resolve, reject) => {
-    const req = request({ host: "127.0.0.1", port: served.port, method, path, headers, agent: false }, (res) => {
-      const chunks: Buffer[] = [];
-      res.on("data", (chunk: Buffer) => chunks.push(chunk));
-      res.on("error", reject);
-      res.on("end", () => {
-        const text = Buffer.concat(chunks).toString();
-        const json = (res.headers["content-type"] ?? "").includes("json") && text !== "" ? JSON.parse(text) : undefined;
-        resolve({ status: res.statusCode ?? 0, headers: res.headers, text, json });
-      });
-    });
+    const req = request(
+      { host: "127.0.0.1", port: served.port, method, path, headers, agent: false, ...(options.signal && { signal: options.signal }) },
+      (res) => {
+        const chunks: Buffer[] = [];
+        res.on("data", (chunk: Buffer) => chunks.push(chunk));
+        res.on("error", reject);
+        res.on("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          const json = (res.headers["content-type"] ?? "").includes("json") && text !== "" ? JSON.parse(text) : undefined;
+          resolve({ status: res.statusCode ?? 0, headers: res.headers, text, json });
+        });
+      },
+    );
     req.on("error", reject);
     req.end(options.body);
   });

@@ -1,0 +1,100 @@
+import { HarrierError } from "@harrier/errors";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { call, cleanUp, connect, failure, force, serve } from "../test-support/actions.ts";
+import type { RpcServer } from "./server.ts";
+
+afterEach(cleanUp);
+
+describe("a retry", () => {
+  const flaky = (failures: number) => {
+    let attempts = 0;
+    const handler = async () => {
+      attempts += 1;
+      if (attempts <= failures) throw new HarrierError("unavailable");
+      return {};
+    };
+    return { handler, attempts: () => attempts };
+  };
+
+  it("repeats an idempotent call twice at most", async () => {
+    const two = flaky(2);
+    const three = flaky(3);
+    const [, port] = await serve({ forceAction: two.handler, openFence: three.handler });
+    const client = connect([port]);
+    await client.forceAction(force, call());
+    expect(two.attempts()).toBe(3);
+    expect((await failure(client.openFence({ rolloutId: 1 }, call()))).code).toBe("unavailable");
+    expect(three.attempts()).toBe(3);
+  });
+
+  it("repeats no other call, unless it has a command id", async () => {
+    const bare = flaky(1);
+    const [, port] = await serve({ cancelAction: bare.handler });
+    const client = connect([port]);
+    expect((await failure(client.cancelAction(force, call()))).code).toBe("unavailable");
+    expect(bare.attempts()).toBe(1);
+    const command = flaky(1);
+    const [, other] = await serve({ cancelAction: command.handler });
+    await connect([other]).cancelAction(force, call({ commandId: "c-1" }));
+    expect(command.attempts()).toBe(2);
+  });
+
+  it("repeats no other error", async () => {
+    const forceAction = vi.fn(() => Promise.reject(new HarrierError("concurrentModification")));
+    const [, port] = await serve({ forceAction });
+    await failure(connect([port]).forceAction(force, call()));
+    expect(forceAction).toHaveBeenCalledTimes(1);
+  });
+
+  it("finds the other replica when the one that had the call is cut off", async () => {
+    const servers: RpcServer[] = [];
+    let taken = 0;
+    const handlers = (index: number) => ({
+      forceAction: async () => {
+        taken += 1;
+        if (taken > 1) return {};
+        void servers[index]?.stop(0);
+        return new Promise<never>(() => undefined);
+      },
+    });
+    const [first, a] = await serve(handlers(0));
+    const [second, b] = await serve(handlers(1));
+    servers.push(first, second);
+    await connect([a, b]).forceAction(force, call());
+    expect(taken).toBe(2);
+  });
+
+  it("uses replicas in turn", async () => {
+    const counts = [0, 0];
+    const counting = (index: 0 | 1) => ({
+      forceAction: async () => {
+        counts[index] = (counts[index] ?? 0) + 1;
+        return {};
+      },
+    });
+    const [, a] = await serve(counting(0));
+    const [, b] = await serve(counting(1));
+    const client = connect([a, b]);
+    await vi.waitFor(async () => {
+      await client.forceAction(force, call());
+      expect(Math.min(...counts)).toBeGreaterThanOrEqual(3);
+    });
+  });
+
+  it("gives up as unavailable when nobody listens", async () => {
+    const began = Date.now();
+    const error = await failure(connect([1]).forceAction(force, call()));
+    expect(error.code).toBe("unavailable");
+    expect(Date.now() - began).toBeLessThan(2_000);
+  });
+
+  it("connects again soon after the server is back", async () => {
+    const [server, port] = await serve({ forceAction: async () => ({}) });
+    const client = connect([port]);
+    await client.forceAction(force, call());
+    await server.stop(0);
+    expect((await failure(client.forceAction(force, call()))).code).toBe("unavailable");
+    await serve({ forceAction: async () => ({}) }, { port });
+    await vi.waitFor(() => client.forceAction(force, call()), { timeout: 4_000, interval: 100 });
+  });
+});

@@ -1,0 +1,63 @@
+import type { HarrierError } from "@harrier/errors";
+import { type Mock, vi } from "vitest";
+import { type ClientOptions, createClient } from "../src/client.ts";
+import { parseKeys } from "../src/keys.ts";
+import { createRpcServer, type RpcServer, type RpcServerOptions } from "../src/server.ts";
+import type { Handlers, OutCall, RpcLog } from "../src/types.ts";
+
+export const secret = (letter: string) => Buffer.from(letter.repeat(32)).toString("base64");
+export const keys = parseKeys(`controller=k1:${secret("a")};management=k1:${secret("b")}`);
+export const log: Record<keyof RpcLog, Mock> = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+export const actions = "harrier.controller.v1.ActionsService";
+export type ActionHandlers = Handlers<typeof actions>;
+
+const unused = () => Promise.reject(new Error("not expected"));
+export const idle: ActionHandlers = {
+  assignSet: unused,
+  cancelAction: unused,
+  forceAction: unused,
+  openFence: unused,
+  closeFence: unused,
+  scheduleChunk: unused,
+  startChunk: unused,
+  noteDownloads: unused,
+};
+
+const cleanups: (() => unknown)[] = [];
+/** Ends what `serve` and `connect` began, last first. */
+export async function cleanUp(): Promise<void> {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+  vi.clearAllMocks();
+}
+
+/** A controller whose action handlers are those given; the others fail. */
+export async function serve(handlers: Partial<ActionHandlers>, more: Partial<RpcServerOptions> = {}): Promise<[RpcServer, number]> {
+  const server = createRpcServer({ service: "controller", host: "127.0.0.1", port: 0, keys, log, ...more });
+  server.add(actions, { ...idle, ...handlers });
+  const port = await server.start();
+  cleanups.push(() => server.stop(0));
+  return [server, port];
+}
+
+/** A client of these ports, management's unless told otherwise. */
+export function connect(ports: number[], options: Partial<ClientOptions> = {}) {
+  const addresses = ports.map((port) => `127.0.0.1:${port}`).join(",");
+  const client = createClient(actions, { caller: "management", addresses, keys, ...options });
+  cleanups.push(() => client.close());
+  return client;
+}
+
+export const call = (more: Partial<OutCall> = {}): OutCall => ({
+  principal: { tenantId: 1, tenant: "DEFAULT", kind: "user", subject: "admin", permissions: ["UPDATE_TARGET"] },
+  rid: "r-1",
+  deadline: Date.now() + 5_000,
+  ...more,
+});
+export const failure = (promise: Promise<unknown>): Promise<HarrierError> =>
+  promise.then(
+    () => {
+      throw new Error("the call succeeded");
+    },
+    (error: HarrierError) => error,
+  );
+export const force = { controllerId: "d1", actionId: 11 };

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { base, path, serveRoutes, targets } from "../test-support/routes.ts";
+import { ask, serve, user } from "../test-support/serve.ts";
+
+let served: Awaited<ReturnType<typeof serveRoutes>>;
+beforeAll(async () => {
+  served = await serveRoutes();
+});
+afterAll(() => served.http.close(0));
+
+const errorCode = (answer: { json: unknown }) => (answer.json as { errorCode?: string } | undefined)?.errorCode;
+
+describe("an error", () => {
+  it("has the body of the table", async () => {
+    const answer = await ask(served, `${path}/deploymentBase/99`);
+    expect(answer.status).toBe(404);
+    expect(answer.json).toMatchObject({ errorCode: "hawkbit.server.error.repo.entityNotFound", info: { type: "Action", entityId: 99 } });
+    expect(answer.headers["content-length"]).toBe(String(Buffer.byteLength(answer.text)));
+  });
+
+  it("of a path id that is no number is 400", async () => {
+    const answer = await ask(served, `${path}/deploymentBase/abc`);
+    expect([answer.status, errorCode(answer)]).toEqual([400, "hawkbit.server.error.rest.body.notReadable"]);
+  });
+
+  it("that nobody expected is 500 without detail, and logged with the request id", async () => {
+    const answer = await ask(served, `${path}/broken`);
+    expect(answer.status).toBe(500);
+    expect(answer.text).not.toContain("hunter2");
+    const line = served.lines.findLast((entry) => entry["level"] === "error");
+    expect(line).toMatchObject({ rid: "r-1", route: `GET ${base}/broken`, status: 500, code: "internal" });
+    expect(JSON.stringify(line)).toContain("TypeError");
+  });
+
+  it("of a path that does not decode is 400", async () => {
+    expect((await ask(served, "/DEFAULT/controller/v1/%E0%A4%A")).status).toBe(400);
+  });
+});
+
+describe("paths and methods", () => {
+  it.each(["/nowhere", `${path}/`, "/DEFAULT/controller/v1/", "/DEFAULT/Controller/v1/d1"])("404 for %s", async (unknown) => {
+    expect((await ask(served, unknown)).status).toBe(404);
+  });
+
+  it("405 with the methods of a known path", async () => {
+    const polled = await ask(served, path, { method: "DELETE" });
+    expect([polled.status, polled.headers["allow"]]).toEqual([405, "GET, HEAD"]);
+    const target = await ask(served, "/rest/v1/targets/d1", { method: "POST" });
+    expect([target.status, target.headers["allow"]]).toEqual([405, "GET, HEAD, PUT"]);
+  });
+});
+
+describe("an identity", () => {
+  it("must be there and fit the request", async () => {
+    for (const identity of [
+      null,
+      { path: "/other" },
+      { method: "POST" },
+      { expiresAt: Date.now() - 1 },
+      { audience: "controller", tenantId: 1, path: `${path}/x` },
+    ] as const) {
+      const answer = await ask(served, path, { identity });
+      expect([answer.status, answer.text, answer.headers["content-length"]]).toEqual([401, "", "0"]);
+    }
+  });
+
+  it("of a user is no device's, and the other way round", async () => {
+    expect((await ask(served, path, { identity: user("READ_TARGET") })).status).toBe(403);
+    expect((await ask(served, "/api/mgmt/v1/targets/d1")).status).toBe(403);
+  });
+
+  it("gives tenant, links, deadline and what a call takes along", async () => {
+    const deadline = Date.now() + 4_000;
+    await ask(served, "/other/controller/v1/d1", { headers: { "x-harrier-deadline": String(deadline) } });
+    expect(served.seen()).toMatchObject({
+      tenantId: 1,
+      tenant: "DEFAULT",
+      rid: "r-1",
+      base: "http://public:8080",
+      surface: "device",
+      deadline,
+    });
+    const out = served.seen()?.out("c-1");
+    expect(out).toMatchObject({ rid: "r-1", deadline, commandId: "c-1", baseUrl: "http://public:8080", principal: { subject: "d1" } });
+    await ask(served, path);
+    expect(served.seen()?.deadline).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it("comes too late when the deadline has passed", async () => {
+    expect((await ask(served, path, { headers: { "x-harrier-deadline": String(Date.now() - 5) } })).status).toBe(504);
+  });
+});
+
+describe("the management interface", () => {
+  const get = (url: string, ...permissions: string[]) => ask(served, url, { identity: user(...permissions) });
+
+  it("answers under both base paths, with links of the one that was used", async () => {
+    expect((await get("/api/mgmt/v1/targets/d1", "READ_TARGET")).json).toEqual({ base: "http://public:8080/api/mgmt/v1", surface: "spec" });
+    expect((await get("/rest/v1/targets/d1", "READ_TARGET")).json).toEqual({ base: "http://public:8080/rest/v1", surface: "rest" });
+  });
+
+  it("takes the specification's permission, on /rest/v1 the other one too", async () => {
+    expect((await get("/api/mgmt/v1/targets/d1", "LEGACY")).status).toBe(403);
+    expect((await get("/rest/v1/targets/d1", "LEGACY")).status).toBe(200);
+    const refused = await get("/rest/v1/targets/d1", "OTHER");
+    expect([refused.status, errorCode(refused)]).toEqual([403, "hawkbit.server.error.insufficientPermission"]);
+  });
+
+  it("answers bodiless writes in the dialect of the path", async () => {
+    const put = (url: string) =>
+      ask(served, url, { method: "PUT", body: "{}", headers: { "content-type": "application/json" }, identity: user("READ_TARGET") });
+    expect((await put("/api/mgmt/v1/targets/d1")).status).toBe(200);
+    const rest = await put("/rest/v1/targets/d1");
+    expect([rest.status, rest.text, rest.headers["content-length"]]).toEqual([204, "", undefined]);
+  });
+
+  it("speaks one dialect on both paths when told so", async () => {
+    const classic = await serve((mount) => mount(targets, async (ctx) => ({ body: { base: ctx.base, surface: ctx.surface } })), {
+      restDialect: "classic",
+    });
+    const answer = await ask(classic, "/rest/v1/targets/d1", { identity: user("READ_TARGET") });
+    expect(answer.json).toEqual({ base: "http://public:8080/rest/v1", surface: "spec" });
+    await classic.http.close(0);
+  });
+});

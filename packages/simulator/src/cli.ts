@@ -1,0 +1,195 @@
+#!/usr/bin/env node
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type DemoResult, runDemo } from "./demo/demo.ts";
+import { createProgress } from "./demo/progress.ts";
+import { parseDuration } from "./duration.ts";
+import { runFleet } from "./fleet.ts";
+import type { FleetReport } from "./report.ts";
+
+const env = process.env;
+const defaultUrl = `http://127.0.0.1:${env["HARRIER_HTTP_PORT"] || 8080}`;
+
+function number(min: number, max = Number.MAX_SAFE_INTEGER) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (text.trim() === "" || !(value >= min && value <= max)) throw new InvalidArgumentError(`must be a number from ${min} to ${max}`);
+    return value;
+  };
+}
+
+function seconds(text: string): number {
+  try {
+    return parseDuration(text) / 1000;
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}
+
+/** The option, the environment, or what `npm start` wrote into its data directory. */
+function adminPassword(given: string | undefined): string {
+  const named = given ?? env["HARRIER_ADMIN_PASSWORD"];
+  if (named !== undefined && named !== "") return named;
+  const file = join(env["HARRIER_DATA_DIR"] || ".harrier", "admin-password");
+  if (existsSync(file)) return readFileSync(file, "utf8").trim();
+  throw new Error(
+    `no admin password: give --password or HARRIER_ADMIN_PASSWORD, or run where npm start keeps its data (${file} is missing)`,
+  );
+}
+
+/** Ends with the first Ctrl-C or SIGTERM; a second one ends at once. */
+function untilSignal(): AbortSignal {
+  const ending = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      if (ending.signal.aborted) process.exit(130);
+      ending.abort();
+    });
+  }
+  return ending.signal;
+}
+
+const common = [
+  new Option("--url <url>", "address of the gateway").default(defaultUrl),
+  new Option("--tenant <name>", "tenant").default("DEFAULT"),
+  new Option("--fail <share>", "share of updates that devices report as failed").default(0.05).argParser(number(0, 1)),
+  new Option("--seed <number>", "decides which devices fail").default(1).argParser(number(0)),
+  new Option("--pieces <count>", "range requests per file; 1: no range").default(4).argParser(number(1, 10_000)),
+];
+
+const program = new Command("simulate").description("A fleet of devices over plain HTTP").showHelpAfterError();
+
+interface RunFlags {
+  readonly url: string;
+  readonly tenant: string;
+  readonly fail: number;
+  readonly seed: number;
+  readonly pieces: number;
+  readonly devices: number;
+  readonly prefix: string;
+  readonly gatewayToken: string;
+  readonly poll?: number;
+  readonly concurrency: number;
+  readonly for?: number;
+  readonly json?: boolean;
+}
+
+const run = new Command("run").description("run devices until Ctrl-C").action((flags: RunFlags) => simulate(flags));
+for (const option of common) run.addOption(option);
+run
+  .addOption(new Option("--devices <count>", "how many").default(100).argParser(number(1, 1_000_000)))
+  .option("--prefix <name>", "devices are called <name>-<number>", "sim")
+  .addOption(new Option("--gateway-token <token>", "the tenant's gateway token").env("HARRIER_GATEWAY_TOKEN").makeOptionMandatory())
+  .addOption(new Option("--poll <duration>", "instead of what the server asks for, e.g. 5s").argParser(seconds))
+  .addOption(new Option("--concurrency <count>", "devices that are busy at the same time").default(64).argParser(number(1, 10_000)))
+  .addOption(new Option("--for <duration>", "end by itself after this time").argParser(seconds))
+  .option("--json", "print the report as JSON at the end");
+program.addCommand(run, { isDefault: true });
+
+interface DemoFlags extends Pick<RunFlags, "url" | "tenant" | "fail" | "seed" | "pieces" | "devices" | "json"> {
+  readonly user: string;
+  readonly password?: string;
+  readonly file?: string;
+  readonly poll: number;
+  readonly timeout: number;
+}
+
+const demo = new Command("demo")
+  .description("the main job end to end, then both sides compared")
+  .action((flags: DemoFlags) => demonstrate(flags));
+for (const option of common) demo.addOption(option);
+demo
+  .addOption(new Option("--devices <count>", "how many").default(200).argParser(number(3, 100_000)))
+  .option("--file <path>", "upload this file instead of an archive made for the occasion")
+  .option("--user <name>", "administrator", "admin")
+  .option("--password <password>", "default: HARRIER_ADMIN_PASSWORD, or the one that npm start wrote into its data directory")
+  .addOption(new Option("--poll <duration>", "time between two polls of a device").default(1, "1s").argParser(seconds))
+  .addOption(new Option("--timeout <duration>", "give up after this time").default(900, "15m").argParser(seconds))
+  .option("--json", "print the result as JSON at the end");
+program.addCommand(demo);
+
+async function simulate(flags: RunFlags): Promise<void> {
+  const signal = untilSignal();
+  const { url, tenant, fail, seed, pieces, devices: count, prefix, gatewayToken, poll, concurrency } = flags;
+  const fleet = runFleet({
+    baseUrl: url,
+    tenant,
+    fail,
+    seed,
+    concurrency,
+    rangePieces: pieces,
+    devices: { count, prefix, gatewayToken },
+    ...(poll === undefined ? {} : { pollSeconds: poll }),
+  });
+  const until = flags.for === undefined ? Number.POSITIVE_INFINITY : Date.now() + flags.for * 1000;
+  for (let before = fleet.report(); !signal.aborted && Date.now() < until; ) {
+    await sleep(Math.min(5_000, Math.max(0, until - Date.now())), undefined, { signal }).catch(() => {});
+    const now = fleet.report();
+    if (flags.json !== true) process.stdout.write(`${statusLine(before, now, 5)}\n`);
+    before = now;
+  }
+  const report = await fleet.stop();
+  if (flags.json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
+  for (const violation of report.violations) process.stderr.write(`${violation}\n`);
+  process.exitCode = report.violations.length === 0 ? 0 : 1;
+}
+
+function statusLine(before: FleetReport, now: FleetReport, span: number): string {
+  const polls = ((now.polls - before.polls) / span).toFixed(0);
+  const megabytes = ((now.bytes - before.bytes) / span / 1e6).toFixed(1);
+  const failures = Object.entries(now.failures).map(([reason, count]) => `${reason}: ${count}`);
+  const ends = now.finals.length;
+  const trouble = failures.length === 0 ? "" : `  failures ${failures.join(", ")}`;
+  return `${now.devices} devices  ${polls} polls/s  ${megabytes} MB/s  reports ${now.reports}  ended ${ends}  retries ${now.retries}${trouble}`;
+}
+
+async function demonstrate(flags: DemoFlags): Promise<void> {
+  const progress = createProgress(process.stdout);
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  const { url, tenant, fail, seed, pieces, devices, user, poll, file, timeout } = flags;
+  const result = await runDemo({
+    baseUrl: url.replace(/\/+$/, ""),
+    tenant,
+    user,
+    password: adminPassword(flags.password),
+    fail,
+    seed,
+    devices,
+    pollSeconds: poll,
+    rangePieces: pieces,
+    timeoutMs: timeout * 1000,
+    signal: untilSignal(),
+    say,
+    onProgress: progress.show,
+    ...(file === undefined ? {} : { file }),
+  }).finally(progress.end);
+  printResult(result, say);
+  if (flags.json === true) say(JSON.stringify(result));
+  process.exitCode = result.ok ? 0 : 1;
+}
+
+function printResult(result: DemoResult, say: (line: string) => void): void {
+  const { fleet, groups, differences, seconds: took } = result;
+  say(`\n${"group".padEnd(12)}${"devices say".padEnd(28)}API says`);
+  for (const { name, tally, api } of groups) {
+    const own = `ok ${tally.finished}, failed ${tally.error}`;
+    say(`${name.padEnd(12)}${own.padEnd(28)}finished ${api.finished}, error ${api.error}`);
+  }
+  const share = (fleet.bytes / 1e6).toFixed(0);
+  say(
+    `${fleet.devices} devices, ${fleet.polls} polls, ${fleet.reports} reports, ${share} MB, ${fleet.retries} retries, ${took.toFixed(1)} s`,
+  );
+  for (const line of [...differences, ...fleet.violations].slice(0, 20)) say(`DIFFERENT: ${line}`);
+  say(
+    result.ok ? "Both sides agree." : `The sides do not agree: ${differences.length} differences, ${fleet.violations.length} violations.`,
+  );
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,83 @@
+import { openAsBlob } from "node:fs";
+import { basename } from "node:path";
+import { FormData } from "undici";
+import { type Answer, type Call, type Http, parseJson, type Settled, untilAnswered } from "../http.ts";
+
+export interface AdminOptions {
+  readonly http: Http;
+  readonly baseUrl: string;
+  readonly user: string;
+  readonly password: string;
+  readonly signal: AbortSignal;
+}
+
+/** An answer that is no success. */
+export class ApiError extends Error {
+  readonly status: number;
+  constructor(what: string, answer: Answer) {
+    super(`${what} answered with ${answer.status}: ${answer.body.toString().slice(0, 300)}`);
+    this.status = answer.status;
+  }
+}
+
+export interface Page<T> {
+  readonly content: readonly T[];
+  readonly total: number;
+}
+
+export type Admin = ReturnType<typeof createAdmin>;
+
+const patienceMs = 120_000;
+
+/** An administrator at the management interface who repeats what was not answered, without doing anything twice. */
+export function createAdmin(options: AdminOptions) {
+  const { http, baseUrl, user, password, signal } = options;
+  const headers = { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`, accept: "application/json" };
+  const settle = (path: string, call: () => Call): Promise<Settled> => {
+    const attempt = (): Promise<Answer> => {
+      const made = call();
+      return http.send(`${baseUrl}/api/mgmt/v1/${path}`, { ...made, headers: { ...headers, ...made.headers } });
+    };
+    return untilAnswered(attempt, { ms: patienceMs, signal });
+  };
+  const json = (method: "POST" | "PUT", body: unknown) => (): Call => {
+    return { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  };
+  const get = async <T>(path: string): Promise<T> => parseJson<T>(succeeded(`GET ${path}`, (await settle(path, () => ({}))).answer));
+  /** `find` looks for what an unanswered first attempt made: the second one meets it as a conflict. */
+  const create = async <T>(path: string, call: () => Call, find: () => Promise<T | undefined>): Promise<T> => {
+    const { answer, repeated } = await settle(path, call);
+    const own = answer.status === 409 && repeated ? await find() : undefined;
+    return own ?? parseJson<T>(succeeded(`POST ${path}`, answer));
+  };
+  return {
+    get,
+    async put(path: string, body: unknown): Promise<void> {
+      succeeded(`PUT ${path}`, (await settle(path, json("PUT", body))).answer);
+    },
+    create: <T>(path: string, body: unknown, find: () => Promise<T | undefined>) => create<T>(path, json("POST", body), find),
+    /** A command without a body; `isDone` tells whether an unanswered first attempt has done it. */
+    async command(path: string, isDone: () => Promise<boolean>): Promise<void> {
+      const { answer, repeated } = await settle(path, () => ({ method: "POST" }));
+      if (answer.status >= 400 && repeated && (await isDone())) return;
+      succeeded(`POST ${path}`, answer);
+    },
+    /** Streams a file from the disk. */
+    async upload<T extends { readonly providedFilename: string }>(moduleId: number, file: string): Promise<T> {
+      const path = `softwaremodules/${moduleId}/artifacts`;
+      const blob = await openAsBlob(file);
+      const name = basename(file);
+      const form = (): Call => {
+        const body = new FormData();
+        body.set("file", blob, name);
+        return { method: "POST", body: body as unknown as globalThis.FormData, idleMs: 60_000 };
+      };
+      return await create<T>(path, form, async () => (await get<T[]>(path)).find((artifact) => artifact.providedFilename === name));
+    },
+  };
+}
+
+function succeeded(what: string, answer: Answer): Answer {
+  if (answer.status < 200 || answer.status > 299) throw new ApiError(what, answer);
+  return answer;
+}

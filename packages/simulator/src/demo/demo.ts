@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Fleet, runFleet } from "../fleet.ts";
+import { createHttp } from "../http.ts";
+import type { FleetReport } from "../report.ts";
+import { type Admin, createAdmin } from "./admin.ts";
+import { makeArchive } from "./archive.ts";
+import { type Comparison, compare, type GroupView, readGroups } from "./compare.ts";
+import { prepare } from "./prepare.ts";
+
+export interface DemoOptions {
+  readonly baseUrl: string;
+  readonly password: string;
+  readonly user?: string;
+  readonly tenant?: string;
+  readonly devices?: number;
+  readonly fail?: number;
+  readonly seed?: number;
+  /** Default: an archive made for the occasion. */
+  readonly file?: string;
+  readonly pollSeconds?: number;
+  readonly rangePieces?: number;
+  readonly concurrency?: number;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  readonly say?: (line: string) => void;
+  readonly onProgress?: (status: string, groups: readonly GroupView[]) => void;
+}
+
+export interface DemoResult extends Comparison {
+  readonly rolloutId: number;
+  readonly run: string;
+  readonly fleet: FleetReport;
+  readonly seconds: number;
+  /** Both sides agree, and nothing happened that must not. */
+  readonly ok: boolean;
+}
+
+const usual = { user: "admin", devices: 200, fail: 0.05, seed: 1, pollSeconds: 1, rangePieces: 4, concurrency: 32, timeoutMs: 15 * 60_000 };
+const archiveSize = 20 * 1024 * 1024;
+
+/** The main job from an admin's upload to devices that have installed it; resolves with both sides' accounts of what happened. */
+export async function runDemo(options: DemoOptions): Promise<DemoResult> {
+  const settings = { ...usual, ...options };
+  const say = options.say ?? (() => {});
+  const began = Date.now();
+  const limits = [AbortSignal.timeout(settings.timeoutMs), ...(options.signal === undefined ? [] : [options.signal])];
+  const signal = AbortSignal.any(limits);
+  const http = createHttp(8);
+  const admin = createAdmin({ http, baseUrl: options.baseUrl, user: settings.user, password: options.password, signal });
+  const archive = options.file === undefined ? await makeArchive("firmware.tar.gz", archiveSize) : undefined;
+  let fleet: Fleet | undefined;
+  try {
+    const file = options.file ?? archive?.file ?? "";
+    const prepared = await prepare(admin, { devices: settings.devices, fail: settings.fail, file }, say);
+    const { rolloutId, run, targets } = prepared;
+    await waitFor(admin, rolloutId, ["ready"], signal);
+    const start = `rollouts/${rolloutId}/start`;
+    await admin.command(start, async () => (await readRollout(admin, rolloutId)).status !== "ready");
+    say(
+      `started rollout ${rolloutId} (${run}); about ${Math.round(settings.fail * 100)} % of the devices will fail, seed ${settings.seed}`,
+    );
+    fleet = runFleet({
+      baseUrl: options.baseUrl,
+      ...(options.tenant === undefined ? {} : { tenant: options.tenant }),
+      devices: targets.map(({ controllerId, securityToken }) => ({ controllerId, token: securityToken })),
+      pollSeconds: settings.pollSeconds,
+      fail: settings.fail,
+      seed: settings.seed,
+      rangePieces: settings.rangePieces,
+      concurrency: settings.concurrency,
+    });
+    await waitFor(admin, rolloutId, ["finished"], signal, options.onProgress);
+    const report = await fleet.stop();
+    const comparison = await compare(admin, rolloutId, report.finals);
+    const ok = comparison.differences.length === 0 && report.violations.length === 0;
+    return { rolloutId, run, fleet: report, ...comparison, seconds: (Date.now() - began) / 1000, ok };
+  } finally {
+    await fleet?.stop();
+    await http.close();
+    await archive?.remove();
+  }
+}
+
+interface RolloutView {
+  readonly status: string;
+}
+
+function readRollout(admin: Admin, rolloutId: number): Promise<RolloutView> {
+  return admin.get<RolloutView>(`rollouts/${rolloutId}`);
+}
+
+/** Asks once a second. A status that leads nowhere ends the wait. */
+async function waitFor(
+  admin: Admin,
+  rolloutId: number,
+  wanted: readonly string[],
+  signal: AbortSignal,
+  onProgress?: DemoOptions["onProgress"],
+): Promise<void> {
+  for (;;) {
+    const { status } = await readRollout(admin, rolloutId);
+    if (onProgress !== undefined) onProgress(status, await readGroups(admin, rolloutId));
+    if (wanted.includes(status)) return;
+    if (["paused", "stopped", "deleted", "error_creating", "error_starting"].includes(status)) {
+      throw new Error(`rollout ${rolloutId} is ${status}; expected ${wanted.join(" or ")}`);
+    }
+    await sleep(status === "creating" ? 200 : 1_000, undefined, { signal });
+  }
+}

@@ -1,0 +1,97 @@
+import { randomBytes } from "node:crypto";
+import type { Admin, Page } from "./admin.ts";
+
+export interface Target {
+  readonly controllerId: string;
+  readonly securityToken: string;
+}
+
+export interface Artifact {
+  readonly id: number;
+  readonly providedFilename: string;
+  readonly size: number;
+  readonly hashes: { readonly sha256: string };
+}
+
+export interface Prepared {
+  readonly run: string;
+  readonly artifact: Artifact;
+  readonly setId: number;
+  readonly targets: readonly Target[];
+  readonly rolloutId: number;
+}
+
+export interface DemoPlan {
+  readonly devices: number;
+  readonly fail: number;
+  readonly file: string;
+}
+
+interface Named {
+  readonly id: number;
+  readonly name: string;
+}
+
+const mostTargets = 500;
+
+/** Everything up to a rollout that waits for its start: sign-in for devices, module, file, set, targets, rollout. */
+export async function prepare(admin: Admin, plan: DemoPlan, say: (line: string) => void): Promise<Prepared> {
+  const run = `demo-${randomBytes(4).toString("hex")}`;
+  await admin.put("system/configs/authentication.targettoken.enabled", { value: true });
+  const moduleId = await createNamed(admin, "softwaremodules", { name: `${run}-firmware`, version: "1.0", type: "os" });
+  const artifact = await admin.upload<Artifact>(moduleId, plan.file);
+  say(`uploaded ${artifact.providedFilename}, ${(artifact.size / 1e6).toFixed(1)} MB, sha256 ${artifact.hashes.sha256.slice(0, 16)}…`);
+  const setId = await createNamed(admin, "distributionsets", { name: run, version: "1.0", type: "os", modules: [{ id: moduleId }] });
+  const targets = await createTargets(admin, run, plan.devices);
+  say(`created ${targets.length} targets ${targets[0]?.controllerId} to ${targets.at(-1)?.controllerId}`);
+  return { run, artifact, setId, targets, rolloutId: await createRollout(admin, { run, setId, fail: plan.fail }) };
+}
+
+async function createNamed(
+  admin: Admin,
+  path: string,
+  body: { readonly name: string; readonly [member: string]: unknown },
+): Promise<number> {
+  const find = async (): Promise<Named[] | undefined> => {
+    const { content } = await admin.get<Page<Named>>(`${path}?q=${encodeURIComponent(`name==${body.name}`)}`);
+    return content.length === 0 ? undefined : [...content];
+  };
+  const [made] = await admin.create<Named[]>(path, [body], find);
+  if (made === undefined) throw new Error(`POST ${path} answered an empty list`);
+  return made.id;
+}
+
+async function createTargets(admin: Admin, run: string, count: number): Promise<Target[]> {
+  const targets: Target[] = [];
+  const digits = String(count - 1).length;
+  for (let from = 0; from < count; from += mostTargets) {
+    const ids = Array.from({ length: Math.min(mostTargets, count - from) }, (_, i) => `${run}-${String(from + i).padStart(digits, "0")}`);
+    const find = (): Promise<Target[]> => Promise.all(ids.map((id) => admin.get<Target>(`targets/${id}`)));
+    const bodies = ids.map((controllerId) => ({ controllerId, name: controllerId }));
+    targets.push(...(await admin.create<Target[]>("targets", bodies, find)));
+  }
+  return targets;
+}
+
+/** Three groups that start one after the other; the limits leave room for the failures that were asked for. */
+async function createRollout(admin: Admin, of: { run: string; setId: number; fail: number }): Promise<number> {
+  const errorPercent = Math.min(100, Math.max(30, Math.round(of.fail * 100) + 25));
+  const rollout = {
+    name: of.run,
+    description: "Made by npm run demo",
+    distributionSetId: of.setId,
+    targetFilterQuery: `controllerId==${of.run}-*`,
+    type: "forced",
+    successCondition: { condition: "THRESHOLD", expression: "50" },
+    errorCondition: { condition: "THRESHOLD", expression: String(errorPercent) },
+    errorAction: { action: "PAUSE", expression: "" },
+    groups: [
+      { name: "canary", targetPercentage: 10 },
+      { name: "early", targetPercentage: 40 },
+      { name: "everyone", targetPercentage: 100 },
+    ],
+  };
+  const find = async (): Promise<Named | undefined> =>
+    (await admin.get<Page<Named>>(`rollouts?q=${encodeURIComponent(`name==${of.run}`)}`)).content[0];
+  return (await admin.create<Named>("rollouts", rollout, find)).id;
+}

@@ -1,0 +1,175 @@
+import { type Http, type Patience, parseJson, type Settled, untilAnswered } from "../http.ts";
+import { chance } from "../random.ts";
+import type { FinalReport, Tally } from "../report.ts";
+import { type Cancellation, configData, type Deployment, type DeviceArtifact, type Execution, feedback, type Poll } from "./documents.ts";
+import { DownloadRefused, DownloadWrong, download } from "./download.ts";
+
+export interface DeviceSettings {
+  readonly baseUrl: string;
+  readonly tenant: string;
+  /** Share of updates that the device reports as failed. */
+  readonly fail: number;
+  readonly seed: number;
+  readonly pieces: number;
+  /** How long one request may be repeated before the device starts over at its next poll. */
+  readonly patienceMs: number;
+}
+
+export interface DeviceDeps {
+  readonly http: Http;
+  readonly tally: Tally;
+  readonly signal: AbortSignal;
+}
+
+export interface Credentials {
+  readonly controllerId: string;
+  /** Value of the Authorization header. */
+  readonly authorization: string;
+}
+
+/** The action is over for this device: cancelled, superseded or closed meanwhile. */
+class ActionGone extends Error {}
+
+/** One device that does what the specification asks of one: poll, fetch, check, report, and never lose a report. */
+export class Device {
+  readonly controllerId: string;
+  readonly #deps: DeviceDeps;
+  readonly #settings: DeviceSettings;
+  readonly #headers: Record<string, string>;
+  readonly #url: string;
+  readonly #ended = new Map<string, FinalReport["outcome"]>();
+  /** Decided once per action: a device that starts over does not change its mind. */
+  readonly #fates = new Map<string, "success" | "failure">();
+
+  constructor(credentials: Credentials, settings: DeviceSettings, deps: DeviceDeps) {
+    this.controllerId = credentials.controllerId;
+    this.#deps = deps;
+    this.#settings = settings;
+    this.#headers = { authorization: credentials.authorization };
+    this.#url = `${settings.baseUrl}/${settings.tenant}/controller/v1/${encodeURIComponent(credentials.controllerId)}`;
+  }
+
+  /** Polls and does what the answer asks for; returns the sleep that the server wants. */
+  async cycle(): Promise<string> {
+    const poll = await this.#get<Poll>(this.#url);
+    const links = poll._links ?? {};
+    this.#deps.tally.polled(this.controllerId, Object.keys(links));
+    if (links["configData"] !== undefined) await this.#expect(200, "PUT", links["configData"].href, configData(this.controllerId));
+    try {
+      if (links["cancelAction"] !== undefined) await this.#cancel(links["cancelAction"].href);
+      else if (links["deploymentBase"] !== undefined) await this.#update(links["deploymentBase"].href);
+    } catch (error) {
+      if (!(error instanceof ActionGone)) throw error;
+      this.#deps.tally.failed(this.controllerId, error.message);
+    }
+    return poll.config.polling.sleep;
+  }
+
+  async #update(href: string): Promise<void> {
+    const document = await this.#get<Deployment>(href);
+    const { id, deployment } = document;
+    const ended = this.#ended.get(id);
+    if (ended !== undefined) {
+      if (ended !== "gone") this.#deps.tally.violated(this.controllerId, `action ${id} is offered again after its end (${ended})`);
+      return;
+    }
+    if (deployment.download === "skip") return;
+    this.#deps.tally.started(this.controllerId, id);
+    await this.#report(id, "proceeding", "none", "update received");
+    for (const artifact of deployment.chunks.flatMap((chunk) => chunk.artifacts)) await this.#fetch(id, artifact);
+    if (deployment.update === "skip") return;
+    await this.#finish(id, this.#fateOf(id));
+  }
+
+  #fateOf(actionId: string): "success" | "failure" {
+    const { seed, fail } = this.#settings;
+    const fate = this.#fates.get(actionId) ?? (chance(seed, this.controllerId, this.#fates.size) < fail ? "failure" : "success");
+    this.#fates.set(actionId, fate);
+    return fate;
+  }
+
+  async #fetch(actionId: string, artifact: DeviceArtifact): Promise<void> {
+    const { tally, http } = this.#deps;
+    const { filename, size, hashes } = artifact;
+    const link = artifact._links["download"] ?? artifact._links["download-http"];
+    if (link === undefined) throw new Error(`artifact ${filename} has no download link`);
+    await this.#report(actionId, "download", "none", `downloading ${filename}`);
+    const options = {
+      http,
+      headers: this.#headers,
+      pieces: this.#settings.pieces,
+      patience: this.#patience(),
+      onBytes: (n: number) => tally.received(n),
+    };
+    try {
+      await download({ url: link.href, size, hashes }, options);
+    } catch (error) {
+      // taken away while we fetched it: the next poll tells why
+      if (error instanceof DownloadRefused && error.status === 404) throw new ActionGone(error.message);
+      if (error instanceof DownloadWrong) tally.violated(this.controllerId, `${filename}: ${error.message}`);
+      throw error;
+    }
+    tally.downloaded({ controllerId: this.controllerId, actionId, filename, bytes: size });
+    await this.#report(actionId, "downloaded", "none", `${filename} is complete, hashes are right`);
+  }
+
+  async #finish(actionId: string, outcome: "success" | "failure"): Promise<void> {
+    const text = outcome === "success" ? "installed" : "the new software did not start";
+    const url = this.#feedbackUrl("deploymentBase", actionId);
+    const { answer, repeated } = await this.#send("POST", url, feedback("closed", outcome, text), Number.POSITIVE_INFINITY);
+    // the first attempt was carried out, only its answer was lost
+    if (answer.status === 200 || (answer.status === 410 && repeated)) return this.#end(actionId, outcome);
+    if (answer.status === 410) return this.#end(actionId, "gone");
+    throw new ActionGone(`final report answered with ${answer.status}`);
+  }
+
+  async #cancel(href: string): Promise<void> {
+    const { cancelAction } = await this.#get<Cancellation>(href);
+    const url = this.#feedbackUrl("cancelAction", cancelAction.stopId);
+    const { answer, repeated } = await this.#send("POST", url, feedback("closed", "success", "stopped"), Number.POSITIVE_INFINITY);
+    if (answer.status === 200) return this.#end(cancelAction.stopId, "cancelled");
+    if (repeated && (answer.status === 404 || answer.status === 410)) return this.#end(cancelAction.stopId, "cancelled");
+    throw new ActionGone(`cancellation answered with ${answer.status}`);
+  }
+
+  #end(actionId: string, outcome: FinalReport["outcome"]): void {
+    const { tally } = this.#deps;
+    if (outcome !== "gone") tally.reported();
+    this.#ended.set(actionId, outcome);
+    tally.ended({ controllerId: this.controllerId, actionId, outcome, at: Date.now() });
+  }
+
+  async #report(actionId: string, execution: Execution, finished: "none", detail: string): Promise<void> {
+    const { answer } = await this.#send("POST", this.#feedbackUrl("deploymentBase", actionId), feedback(execution, finished, detail));
+    if (answer.status === 404 || answer.status === 410) throw new ActionGone(`report answered with ${answer.status}`);
+    if (answer.status !== 200) throw new Error(`report answered with ${answer.status}`);
+    this.#deps.tally.reported();
+  }
+
+  #feedbackUrl(resource: "deploymentBase" | "cancelAction", actionId: string): string {
+    return `${this.#url}/${resource}/${actionId}/feedback`;
+  }
+
+  async #get<T>(url: string): Promise<T> {
+    const { answer } = await this.#send("GET", url);
+    if (answer.status === 404) throw new ActionGone("resource is gone");
+    if (answer.status !== 200) throw new Error(`GET answered with ${answer.status}`);
+    return parseJson<T>(answer);
+  }
+
+  async #expect(status: number, method: "PUT", url: string, body: string): Promise<void> {
+    const { answer } = await this.#send(method, url, body);
+    if (answer.status !== status) throw new Error(`${method} answered with ${answer.status}`);
+  }
+
+  /** A final report is repeated for as long as it takes; anything else starts over with the next poll. */
+  async #send(method: "GET" | "POST" | "PUT", url: string, body?: string, patienceMs = this.#settings.patienceMs): Promise<Settled> {
+    const headers = { ...this.#headers, accept: "application/json" };
+    const call = body === undefined ? { method, headers } : { method, headers: { ...headers, "content-type": "application/json" }, body };
+    return await untilAnswered(() => this.#deps.http.send(url, call), this.#patience(patienceMs));
+  }
+
+  #patience(ms = this.#settings.patienceMs): Patience {
+    return { ms, signal: this.#deps.signal, onRetry: () => this.#deps.tally.retried() };
+  }
+}

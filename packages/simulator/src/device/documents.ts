@@ -1,0 +1,37 @@
+/** What a device reads (spec 000 §2); only the members it uses. */
+export interface Poll {
+  readonly config: { readonly polling: { readonly sleep: string } };
+  readonly _links?: Readonly<Record<string, { readonly href: string }>>;
+}
+
+export interface DeviceArtifact {
+  readonly filename: string;
+  readonly size: number;
+  readonly hashes: { readonly sha1: string; readonly md5: string; readonly sha256: string };
+  readonly _links: Readonly<Record<string, { readonly href: string }>>;
+}
+
+export interface Deployment {
+  readonly id: string;
+  readonly deployment: {
+    readonly download: "skip" | "attempt" | "forced";
+    readonly update: "skip" | "attempt" | "forced";
+    readonly chunks: readonly { readonly name: string; readonly version: string; readonly artifacts: readonly DeviceArtifact[] }[];
+  };
+}
+
+export interface Cancellation {
+  readonly cancelAction: { readonly stopId: string };
+}
+
+export type Execution = "proceeding" | "download" | "downloaded" | "closed" | "rejected" | "canceled";
+
+/** Body of a feedback (spec 000 §2.5). */
+export function feedback(execution: Execution, finished: "none" | "success" | "failure", ...details: readonly string[]): string {
+  return JSON.stringify({ timestamp: Date.now(), status: { execution, result: { finished }, details } });
+}
+
+/** Body of the configuration data (spec 000 §2.6). */
+export function configData(controllerId: string): string {
+  return JSON.stringify({ mode: "merge", data: { serial: controllerId, hwRevision: "1", simulator: "harrier" } });
+}

@@ -1,0 +1,210 @@
+import { createHash, randomBytes } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type FleetOptions, type FleetReport, runFleet } from "./index.ts";
+
+const file = randomBytes(300_000);
+const hash = (name: string): string => createHash(name).update(file).digest("hex");
+
+type Step = (req: IncomingMessage, res: ServerResponse) => boolean;
+
+/** The smallest server that is honest about one update per device; `disturb` may answer instead of it. */
+class TinyServer {
+  readonly closed = new Map<string, string>();
+  readonly cancelling = new Set<string>();
+  readonly seen: string[] = [];
+  hashes = { sha1: hash("sha1"), md5: hash("md5"), sha256: hash("sha256") };
+  disturb: Step = () => false;
+  url = "";
+  #server: Server | undefined;
+
+  async start(): Promise<void> {
+    this.#server = createServer((req, res) => void this.#answer(req, res));
+    await new Promise<void>((resolve) => this.#server?.listen(0, "127.0.0.1", resolve));
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+  stop(): void {
+    this.#server?.closeAllConnections();
+    this.#server?.close();
+  }
+
+  async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { method = "", url = "" } = req;
+    const body = await text(req);
+    const [, , , , device = "", ...rest] = url.split("/");
+    const what = rest.join("/").split("?")[0] ?? "";
+    this.seen.push(`${method} ${device} ${what}${req.headers.range === undefined ? "" : ` ${req.headers.range}`}`);
+    if (this.disturb(req, res)) return;
+    const base = `${this.url}/T/controller/v1/${device}`;
+    const json = (value: unknown): void => void res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
+    if (what === "") return json({ config: { polling: { sleep: "00:00:00" } }, ...this.#links(device, base) });
+    if (what === "deploymentBase/11" || what === "cancelAction/11")
+      return json(what.startsWith("c") ? { cancelAction: { stopId: "11" } } : this.#deployment(base));
+    if (what.startsWith("file")) return this.#file(req, res);
+    if (what === "configData") return void res.writeHead(200).end();
+    this.#report(device, what, JSON.parse(body), res);
+  }
+
+  #links(device: string, base: string): object {
+    if (this.closed.has(device)) return {};
+    const kind = this.cancelling.has(device) ? "cancelAction" : "deploymentBase";
+    return { _links: { [kind]: { href: `${base}/${kind}/11?c=1` }, configData: { href: `${base}/configData` } } };
+  }
+
+  #deployment(base: string): object {
+    const artifact = { filename: "fw.bin", size: file.length, hashes: this.hashes, _links: { "download-http": { href: `${base}/file` } } };
+    return { id: "11", deployment: { download: "forced", update: "forced", chunks: [{ name: "m", version: "1", artifacts: [artifact] }] } };
+  }
+
+  #file(req: IncomingMessage, res: ServerResponse): void {
+    const range = /bytes=(\d+)-(\d+)/.exec(req.headers.range ?? "");
+    if (range === null) return void res.writeHead(200).end(file);
+    const [start, end] = [Number(range[1]), Number(range[2])];
+    res.writeHead(206, { "content-range": `bytes ${start}-${end}/${file.length}` }).end(file.subarray(start, end + 1));
+  }
+
+  #report(
+    device: string,
+    what: string,
+    report: { status: { execution: string; result: { finished: string } } },
+    res: ServerResponse,
+  ): void {
+    if (this.closed.has(device)) return void res.writeHead(410).end();
+    const { execution, result } = report.status;
+    if (execution === "closed") this.closed.set(device, what.startsWith("cancel") ? "cancelled" : result.finished);
+    res.writeHead(200).end();
+  }
+}
+
+let server: TinyServer;
+beforeEach(async () => {
+  server = new TinyServer();
+  await server.start();
+});
+afterEach(() => server.stop());
+
+async function runUntilEnded(options: Partial<FleetOptions> = {}, count = 5): Promise<FleetReport> {
+  const devices = Array.from({ length: count }, (_, i) => ({ controllerId: `d${i}`, token: `t${i}` }));
+  const fleet = runFleet({ baseUrl: server.url, tenant: "T", devices, pollSeconds: 0.05, fail: 0, ...options });
+  await vi.waitFor(() => expect(fleet.report().finals).toHaveLength(count), 8_000);
+  return await fleet.stop();
+}
+
+describe("fleet", () => {
+  it("polls, downloads in pieces, checks, and reports to the end", async () => {
+    const report = await runUntilEnded({ rangePieces: 3 });
+    expect(report).toMatchObject({ devices: 5, downloads: 5, bytes: 5 * file.length, violations: [], failures: {}, retries: 0 });
+    expect(new Set(server.closed.values())).toEqual(new Set(["success"]));
+    expect(server.seen.filter((line) => line.startsWith("GET d0 file"))).toEqual([
+      "GET d0 file bytes=0-99999",
+      "GET d0 file bytes=100000-199999",
+      "GET d0 file bytes=200000-299999",
+    ]);
+    expect(server.seen.filter((line) => line.startsWith("POST d0"))).toHaveLength(4);
+  });
+
+  it("fetches without a range when asked to", async () => {
+    await runUntilEnded({ rangePieces: 1 }, 1);
+    expect(server.seen).toContain("GET d0 file");
+  });
+
+  it("lets the same devices fail with the same seed, about as many as asked for", async () => {
+    const failed = async (seed: number): Promise<string[]> => {
+      server.closed.clear();
+      const { finals } = await runUntilEnded({ fail: 0.3, seed, rangePieces: 1 }, 60);
+      return finals
+        .filter((final) => final.outcome === "failure")
+        .map((final) => final.controllerId)
+        .sort();
+    };
+    const first = await failed(7);
+    expect(first.length).toBeGreaterThan(8);
+    expect(first.length).toBeLessThan(30);
+    expect(await failed(7)).toEqual(first);
+    expect(await failed(8)).not.toEqual(first);
+  });
+
+  it("repeats what was not answered, and takes 410 for the answer to a report that was carried out", async () => {
+    let disturbed = 0;
+    server.disturb = (req, res) => {
+      disturbed += 1;
+      if (disturbed % 3 === 2) return false;
+      if (disturbed % 3 === 0) req.socket.destroy();
+      else res.writeHead(disturbed % 2 === 0 ? 503 : 429).end();
+      return true;
+    };
+    const report = await runUntilEnded({ rangePieces: 2 }, 3);
+    expect(report.violations).toEqual([]);
+    expect(report.retries).toBeGreaterThan(5);
+    expect(report.finals.map((final) => final.outcome)).toEqual(["success", "success", "success"]);
+  });
+
+  it("counts a final report whose answer was lost", async () => {
+    let lost = 0;
+    const { closed } = server;
+    server.disturb = (req, _res) => {
+      if (!req.url?.endsWith("/feedback") || closed.size > 0 || lost > 0) return false;
+      if (server.seen.filter((line) => line.startsWith("POST")).length < 4) return false;
+      lost += 1;
+      closed.set("d0", "success"); // carried out …
+      req.socket.destroy(); // … and never answered
+      return true;
+    };
+    const report = await runUntilEnded({}, 1);
+    expect(lost).toBe(1);
+    expect(report.finals).toMatchObject([{ controllerId: "d0", outcome: "success" }]);
+  });
+
+  it("does not count an action that somebody else closed", async () => {
+    server.disturb = (req) => {
+      if (req.url?.endsWith("/feedback") && server.seen.filter((line) => line.startsWith("POST")).length === 4)
+        server.closed.set("d0", "forced");
+      return false;
+    };
+    expect((await runUntilEnded({}, 1)).finals).toMatchObject([{ outcome: "gone" }]);
+  });
+
+  it("confirms a cancellation", async () => {
+    server.cancelling.add("d0");
+    expect((await runUntilEnded({}, 1)).finals).toMatchObject([{ outcome: "cancelled" }]);
+    expect(server.closed.get("d0")).toBe("cancelled");
+  });
+
+  it("calls a wrong hash a violation, and does not install", async () => {
+    server.hashes = { ...server.hashes, sha256: "00" };
+    const devices = [{ controllerId: "d0", token: "t" }];
+    const fleet = runFleet({ baseUrl: server.url, tenant: "T", devices, pollSeconds: 0.05 });
+    await vi.waitFor(() => expect(fleet.report().violations.length).toBeGreaterThan(0), 5_000);
+    const report = await fleet.stop();
+    expect(report.violations[0]).toContain("sha256");
+    expect(report.finals).toEqual([]);
+  });
+
+  it("goes on where a piece broke off", async () => {
+    let broken = false;
+    server.disturb = (req, res) => {
+      if (broken || !req.url?.endsWith("/file")) return false;
+      broken = true;
+      res.writeHead(200, { "content-length": file.length });
+      res.write(file.subarray(0, 120_000), () => req.socket.destroy());
+      return true;
+    };
+    const report = await runUntilEnded({ rangePieces: 1 }, 1);
+    expect(report.violations).toEqual([]);
+    expect(report.finals).toMatchObject([{ outcome: "success" }]);
+    expect(server.seen.some((line) => /GET d0 file bytes=\d+-299999/.test(line))).toBe(true);
+  });
+
+  it("signs in a fleet of unknown devices with the gateway token", async () => {
+    const tokens = new Set<string | undefined>();
+    server.disturb = (req) => {
+      tokens.add(req.headers.authorization);
+      return false;
+    };
+    await runUntilEnded({ devices: { count: 12, prefix: "sim", gatewayToken: "g" } }, 12);
+    expect([...tokens]).toEqual(["GatewayToken g"]);
+    expect([...server.closed.keys()].sort()[11]).toBe("sim-11");
+  });
+});

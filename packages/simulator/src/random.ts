@@ -1,0 +1,12 @@
+import { createHash } from "node:crypto";
+
+/** A number in [0, 1) that depends on nothing but its arguments: the same seed gives the same fleet. */
+export function chance(seed: number, ...of: readonly (string | number)[]): number {
+  return (
+    createHash("sha256")
+      .update([seed, ...of].join("/"))
+      .digest()
+      .readUInt32BE(0) /
+    2 ** 32
+  );
+}
