@@ -1,0 +1,67 @@
+import { statement } from "@harrier/db";
+import { autoclose } from "./autoclose.sql.ts";
+
+export interface ScheduledRow {
+  fenced: boolean;
+  cursor: number;
+  done: boolean;
+  created: number;
+}
+
+export const scheduleChunk = statement<
+  [
+    tenantId: number,
+    tenant: string,
+    rolloutId: number,
+    groupId: number,
+    epoch: number,
+    cursor: number,
+    limit: number,
+    firstId: number,
+    setId: number,
+    setName: string,
+    setVersion: string,
+    migrationStep: boolean,
+    forceType: number,
+    forceTime: Date | null,
+    weight: number,
+    initiator: string,
+    traceparent: string | null,
+  ],
+  ScheduledRow
+>("controller.schedule_chunk", `select * from schedule_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`);
+
+export interface StartedRow {
+  fenced: boolean;
+  cursor: number;
+  done: boolean;
+  started: number;
+  skipped: number;
+}
+
+export const startChunk = statement<
+  [
+    tenantId: number,
+    tenant: string,
+    rolloutId: number,
+    groupId: number,
+    epoch: number,
+    cursor: number,
+    limit: number,
+    setId: number,
+    setName: string,
+    setVersion: string,
+    initiator: string,
+    message: string,
+    traceparent: string | null,
+  ],
+  StartedRow
+>("controller.start_chunk", `select * from start_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${autoclose}, $11, $12, $13)`);
+
+/** Only ever forward: an older epoch changes nothing. */
+export const setFence = statement<[tenantId: number, rolloutId: number, epoch: number, open: boolean], never>(
+  "controller.set_fence",
+  `insert into rollout_fences as f (tenant_id, rollout_id, epoch, open) values ($1, $2, $3, $4)
+   on conflict (tenant_id, rollout_id) do update set epoch = excluded.epoch, open = excluded.open
+    where f.epoch < excluded.epoch or (f.epoch = excluded.epoch and not excluded.open)`,
+);

@@ -1,0 +1,35 @@
+import type { Database, IdBlocks, SecretBox } from "@harrier/db";
+import type { Mount } from "@harrier/service";
+import { artifactRoutes } from "./artifacts/artifacts.routes.ts";
+import { cancellationRoutes } from "./cancellation/cancellation.routes.ts";
+import { configDataRoutes } from "./config-data/config-data.routes.ts";
+import { deploymentRoutes } from "./deployment/deployment.routes.ts";
+import type { DeploymentDocuments } from "./deployment/documents.ts";
+import { feedbackRoutes } from "./feedback/feedback.routes.ts";
+import { pollRoutes } from "./poll/poll.routes.ts";
+import type { PollStamps } from "./poll/stamps.ts";
+import type { TenantSettingsCache } from "./settings/tenant-settings.ts";
+
+export interface DeviceInterfaceDeps {
+  db: Database;
+  /** `createTenantSettings` of settings/tenant-settings.ts; has a life: start() at boot, stop() at shutdown. */
+  settings: TenantSettingsCache;
+  /** `createPollStamps` of poll/stamps.ts; has a life: start() at boot, `await stop()` at shutdown flushes what is left. */
+  stamps: PollStamps;
+  /** `createDeploymentDocuments` of deployment/documents.ts. */
+  documents: DeploymentDocuments;
+  ids: IdBlocks;
+  secrets: SecretBox;
+  /** Epoch milliseconds. */
+  now: () => number;
+}
+
+/** Every route of the device interface that controller serves (spec 000 §4); downloads are artifact-store's. */
+export function mountDeviceInterface(mount: Mount, deps: DeviceInterfaceDeps): void {
+  pollRoutes(mount, deps);
+  deploymentRoutes(mount, deps);
+  feedbackRoutes(mount, deps);
+  cancellationRoutes(mount, deps);
+  configDataRoutes(mount, deps);
+  artifactRoutes(mount, deps);
+}

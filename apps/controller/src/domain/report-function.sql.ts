@@ -1,0 +1,251 @@
+import { type ActionStatusName, actionStatus, forceType, updateStatus } from "@harrier/contracts";
+import { devicePrincipal } from "./codes.ts";
+import {
+  channels,
+  endStatuses,
+  executions,
+  type Gate,
+  gates,
+  type Rule,
+  results,
+  rules,
+  type TargetEffect,
+  targetEffects,
+} from "./transitions.ts";
+
+/*
+ * Writes the SQL function `report` from the transition table: one report = one call = one round trip.
+ * Every fragment below has its counterpart in decide-report.ts; the cell test compares the two on real PostgreSQL.
+ */
+
+const code = (name: ActionStatusName): number => actionStatus[name];
+const isDownloadOnly = `a.force_type = ${forceType.downloadonly}`;
+
+function oneOf(column: string, codes: readonly number[]): string {
+  return codes.length === 1 ? `${column} = ${codes[0]}` : `${column} in (${codes.join(", ")})`;
+}
+
+interface Branch {
+  /** Empty: else. */
+  when: string;
+  body: readonly string[];
+}
+
+function chain(branches: readonly Branch[]): string {
+  const lines = branches.flatMap(({ when, body }, i) => {
+    const head = when === "" ? "else" : `${i === 0 ? "if" : "elsif"} ${when} then`;
+    return [head, ...body.map((line) => `  ${line}`)];
+  });
+  return [...lines, "end if;"].join("\n");
+}
+
+function gateBranch(gate: Gate): Branch {
+  const conditions = [
+    ...(gate.status ? [oneOf("a.status", gate.status.map(code))] : []),
+    ...(gate.active === undefined ? [] : [gate.active ? "a.active" : "not a.active"]),
+  ];
+  if (gate.verdict === "proceed") return { when: conditions.join(" and "), body: ["null;"] };
+  return { when: conditions.join(" and "), body: [`return '${gate.verdict === "ignore" ? "ok" : gate.verdict}';`] };
+}
+
+function gateSql(): string {
+  return chain(
+    channels.map((channel, i) => ({
+      when: `p_channel = ${i}`,
+      body: chain(gates[channel].map(gateBranch)).split("\n"),
+    })),
+  );
+}
+
+function nextSql(next: Rule["next"]): string {
+  if (next === "keep") return "a.status";
+  if (next === "runUnlessCanceling") return `case when a.status = ${code("CANCELING")} then a.status else ${code("RUNNING")} end`;
+  return String(code(next));
+}
+
+function ruleBranch(rule: Rule): Branch {
+  const when = [
+    `p_channel = ${channels.indexOf(rule.channel)}`,
+    oneOf(
+      "p_execution",
+      rule.executions.map((e) => executions.indexOf(e)),
+    ),
+    ...(rule.results
+      ? [
+          oneOf(
+            "p_result",
+            rule.results.map((r) => results.indexOf(r)),
+          ),
+        ]
+      : []),
+    ...(rule.downloadOnly ? [isDownloadOnly] : []),
+  ].join(" and ");
+  const body = [
+    `-- ${rule.channel}: ${rule.executions.join(", ")} (${rule.results?.join(", ") ?? "any"})${rule.downloadOnly ? ", download only" : ""}`,
+    `v_entry := ${code(rule.entry)}; -- ${rule.entry}`,
+    `v_next := ${nextSql(rule.next)};`,
+    ...(rule.effect === "none" ? [] : [`v_effect := '${rule.effect}';`]),
+    ...(rule.entriesFree ? ["v_entries_free := true;"] : []),
+    ...(rule.messagesFree ? ["v_messages_free := true;"] : []),
+  ];
+  return { when, body };
+}
+
+const otherOpen = "from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id";
+
+const assignedSql: Record<TargetEffect["assigned"], string | undefined> = {
+  keep: undefined,
+  none: "t.assigned_set_id := null;",
+  ownSetIfDownloadOnly: `if ${isDownloadOnly} then t.assigned_set_id := a.set_id; end if;`,
+  nextOpenOrInstalled: `t.assigned_set_id := coalesce((select o.set_id ${otherOpen} order by o.id limit 1), t.installed_set_id);`,
+};
+
+// the server's clock orders installations: one with a wrong clock must not keep an old set (contract device.md §7.2, "Timestamp trap")
+const installedSql: Record<TargetEffect["installed"], string | undefined> = {
+  keep: undefined,
+  ownSet: `t.installed_set_id := a.set_id;
+t.installed_at := now();
+t.installed_action_id := greatest(a.id, (
+  select max(o.id) from actions o
+   where o.tenant_id = p_tenant and o.target_id = t.target_id and o.set_id = a.set_id and o.status = ${code("FINISHED")}));`,
+};
+
+const inSync = `t.update_status := ${updateStatus.in_sync};`;
+const updateStatusSql: Record<TargetEffect["updateStatus"], string | undefined> = {
+  keep: undefined,
+  error: `t.update_status := ${updateStatus.error};`,
+  inSync,
+  inSyncIfAssignedIsInstalled: `if t.assigned_set_id = t.installed_set_id then ${inSync} end if;`,
+  inSyncIfNothingOpen: `if not exists (select ${otherOpen}) then ${inSync} end if;`,
+};
+
+function effectBranch(name: string, effect: TargetEffect): Branch {
+  const steps = [
+    // installed before updateStatus, which compares with it; assigned reads the installed set as it was, where it reads it
+    assignedSql[effect.assigned],
+    installedSql[effect.installed],
+    updateStatusSql[effect.updateStatus],
+    effect.requestAttributes === "ask" ? "t.request_attributes := true;" : undefined,
+  ];
+  return { when: `v_effect = '${name}'`, body: steps.filter((step) => step !== undefined).flatMap((step) => step.split("\n")) };
+}
+
+/** SQL that inserts the history row and the outbox row of one change of one action; the variables it reads are those of the caller. */
+export function recordChangeSql(v: {
+  status: string;
+  active: string;
+  entry: string;
+  messages: string;
+  code: string;
+  occurred: string;
+}): string {
+  return `insert into action_history (tenant_id, action_id, revision, status, messages, code, occurred_at)
+values (p_tenant, a.id, a.revision + 1, ${v.entry}, ${v.messages}, ${v.code}, ${v.occurred});
+
+insert into outbox (tenant_id, topic, type, common, items, traceparent)
+select p_tenant, 'action-events', 'io.update.action.status_changed.v1',
+       action_event_common(p_tenant_name, a.set_id, d.name, d.version, a.rollout_id, a.group_id, a.initiated_by),
+       json_build_array(json_build_array(
+         a.id, a.controller_id, a.revision + 1, a.status, ${v.status}, ${v.active}, a.force_type, a.weight, ${v.code},
+         nullif(${v.messages}, '{}'), (extract(epoch from ${v.occurred}) * 1000)::bigint, ${v.entry})),
+       p_traceparent
+  from (select 1) one
+  left join management.distribution_sets_v1 d on d.tenant_id = p_tenant and d.id = a.set_id;`;
+}
+
+/** Lines that find the action of the target into `a`, or fail with the reason. */
+export function findActionSql(options: { targetId: string; lock?: string; fail: (outcome: string) => string }): string[] {
+  const { targetId, lock = "", fail } = options;
+  return [
+    `select * into a from actions where tenant_id = p_tenant and id = p_action and target_id = ${targetId}${lock};`,
+    "if not found then",
+    "  perform from actions where tenant_id = p_tenant and id = p_action;",
+    `  ${fail("case when found then 'foreignAction' else 'actionNotFound' end")}`,
+    "end if;",
+  ];
+}
+
+/** The lines of a function's body, moved to the right. */
+export function indent(lines: string | readonly string[], by: number): string {
+  const all = typeof lines === "string" ? lines.split("\n") : lines;
+  return all.map((line) => (line === "" ? "" : " ".repeat(by) + line)).join("\n");
+}
+
+const declarations = `create function report(
+  p_tenant int, p_controller_id text, p_action bigint,
+  p_channel smallint, p_execution smallint, p_result smallint, -- places in the lists of src/domain/transitions.ts
+  p_code int, p_messages text[], p_occurred timestamptz,
+  p_max_entries int, p_max_messages int,                       -- 0 or less: no limit
+  p_tenant_name text, p_traceparent text
+) returns text language plpgsql as $report$
+declare
+  t target_state;
+  was target_state;
+  a actions;
+  v_entry smallint;
+  v_next smallint;
+  v_active boolean;
+  v_effect text := 'none';
+  v_entries_free boolean := false;
+  v_messages_free boolean := false;
+  v_from smallint;
+  v_to smallint;
+begin`;
+
+const lockTarget = `  -- the target's row first, whoever comes: that is the lock order of the whole service
+  select s.* into t from targets g join target_state s on s.tenant_id = g.tenant_id and s.target_id = g.id
+   where g.tenant_id = p_tenant and g.controller_id = p_controller_id for no key update of s;
+  if not found then return 'targetNotFound'; end if;`;
+
+const quotas = `  if not v_messages_free and p_max_messages > 0 and cardinality(p_messages) > p_max_messages then return 'tooManyMessages'; end if;
+  if not v_entries_free and p_max_entries > 0 and a.revision >= p_max_entries then return 'tooManyEntries'; end if;`;
+
+function writes(): string {
+  const ends = oneOf("v_next", endStatuses.map(code));
+  return `  v_active := not (${ends});
+  update actions
+     set status = v_next, active = v_active, last_status_code = p_code, revision = revision + 1,
+         last_modified_by = '${devicePrincipal}', last_modified_at = now()
+   where tenant_id = p_tenant and id = a.id;
+  if t is distinct from was then
+    update target_state
+       set update_status = t.update_status, assigned_set_id = t.assigned_set_id, installed_set_id = t.installed_set_id,
+           installed_at = t.installed_at, installed_action_id = t.installed_action_id,
+           request_attributes = t.request_attributes, revision = revision + 1
+     where tenant_id = p_tenant and target_id = t.target_id;
+  end if;
+
+  v_from := action_bucket(a.status, a.force_type);
+  v_to := action_bucket(v_next, a.force_type);
+  if a.rollout_id is not null and v_from <> v_to then
+    insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
+    values (p_tenant, a.rollout_id, a.group_id, v_from, v_to, 1);
+  end if;
+
+${indent(recordChangeSql({ status: "v_next", active: "v_active", entry: "v_entry", messages: "p_messages", code: "p_code", occurred: "p_occurred" }), 2)}
+  return 'ok';`;
+}
+
+/** The whole function, for the migration. */
+export function reportFunctionSql(): string {
+  const effects = Object.entries(targetEffects)
+    .filter(([name]) => name !== "none")
+    .map(([name, effect]) => effectBranch(name, effect));
+  const noRule = { when: "", body: ["raise exception 'no rule for report % %/%', p_channel, p_execution, p_result;"] };
+  return `${declarations}
+${lockTarget}
+${indent(findActionSql({ targetId: "t.target_id", lock: " for no key update", fail: (outcome) => `return ${outcome};` }), 2)}
+
+${indent(gateSql(), 2)}
+
+${indent(chain([...rules.map(ruleBranch), noRule]), 2)}
+${quotas}
+
+  was := t;
+${indent(chain(effects), 2)}
+
+${writes()}
+end
+$report$;
+`;
+}

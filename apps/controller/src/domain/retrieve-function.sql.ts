@@ -1,0 +1,95 @@
+import { actionStatus } from "@harrier/contracts";
+import { devicePrincipal, serverMessagePrefix } from "./codes.ts";
+import { findActionSql, indent, recordChangeSql } from "./report-function.sql.ts";
+import { type Resource, resources, retrievedTexts, visibility } from "./visibility.ts";
+
+/*
+ * Writes the SQL function `retrieve`: everything that a device's GET of one of its actions needs, and the RETRIEVED entry
+ * that it leaves, in one round trip. The first look takes no lock: devices read an action far more often than they change it.
+ */
+
+const inList = (codes: readonly number[]): string => (codes.length === 0 ? "false" : `a.status in (${codes.join(", ")})`);
+const retrieved = actionStatus.RETRIEVED;
+
+function visibleSql(resource: Resource): string {
+  const { open, closed } = visibility[resource];
+  const [whileOpen, afterwards] = [open, closed].map((names) => inList(names.map((name) => actionStatus[name])));
+  return `case when a.active then ${whileOpen} else ${afterwards} end`;
+}
+
+const visible = `case p_resource ${resources.map((r, i) => `when ${i} then ${visibleSql(r)}`).join("\n      ")} end`;
+
+const noting = Object.entries(retrievedTexts)
+  .map(([resource, text]) => `when ${resources.indexOf(resource as Resource)} then '${serverMessagePrefix}${text}'`)
+  .join("\n      ");
+
+/** The whole function, for the migration. */
+export function retrieveFunctionSql(): string {
+  const change = recordChangeSql({
+    status: "v_next",
+    active: "a.active",
+    entry: String(retrieved),
+    messages: "array[v_note]",
+    code: "null",
+    occurred: "now()",
+  });
+  return `create function retrieve(
+  p_tenant int, p_controller_id text, p_action bigint,
+  p_resource smallint,                                         -- place in the list of src/domain/visibility.ts
+  p_history int, p_max_entries int,
+  p_tenant_name text, p_traceparent text,
+  out outcome text, out set_id bigint, out set_revision int, out status smallint,
+  out force_type smallint, out force_time_ms bigint, out messages text[]
+) language plpgsql as $retrieve$
+declare
+  a actions;
+  v_target int;
+  v_next smallint;
+  v_note text;
+  v_locked boolean := false;
+begin
+  select g.id into v_target from targets g where g.tenant_id = p_tenant and g.controller_id = p_controller_id;
+  if not found then outcome := 'targetNotFound'; return; end if;
+  loop
+${indent(findActionSql({ targetId: "v_target", fail: (reason) => `outcome := ${reason}; return;` }), 4)}
+    if not (${visible}) then outcome := 'stateNotFound'; return; end if;
+    -- once per row of retrievals, only while open, and never at the cost of the device's own entries (contract device.md §4.2, §8)
+    v_note := case p_resource ${noting} end;
+    if v_note is null or not a.active or (p_max_entries > 0 and a.revision >= p_max_entries)
+       or exists (select from action_history h where h.tenant_id = p_tenant and h.action_id = a.id
+                     and h.revision = a.revision and h.status = ${retrieved} and h.reported_at >= a.created_at) then
+      v_note := null;
+      exit;
+    end if;
+    exit when v_locked;
+    perform from target_state s where s.tenant_id = p_tenant and s.target_id = v_target for no key update;
+    v_locked := true; -- and look again: somebody may have been faster
+  end loop;
+
+  v_next := a.status;
+  if v_note is not null then
+    if p_resource = ${resources.indexOf("deployment")} then v_next := ${retrieved}; end if;
+    update actions
+       set status = v_next, revision = revision + 1, last_modified_by = '${devicePrincipal}', last_modified_at = now()
+     where tenant_id = p_tenant and id = a.id;
+${indent(change, 4)}
+  end if;
+
+  outcome := 'ok';
+  set_id := a.set_id;
+  status := v_next;
+  force_type := a.force_type;
+  force_time_ms := (extract(epoch from a.force_time) * 1000)::bigint;
+  select d.revision into set_revision from management.distribution_sets_v1 d where d.tenant_id = p_tenant and d.id = a.set_id;
+  if p_history > 0 then
+    select array_agg(m.message order by m.revision desc, m.place desc) into messages from (
+      select h.revision, u.place, u.message
+        from action_history h cross join unnest(h.messages) with ordinality as u (message, place)
+       where h.tenant_id = p_tenant and h.action_id = a.id and h.reported_at >= a.created_at
+         and not starts_with(u.message, '${serverMessagePrefix}')
+       order by h.revision desc, u.place desc limit p_history) m;
+  end if;
+end
+$retrieve$;
+`;
+}

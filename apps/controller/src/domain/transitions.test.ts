@@ -1,0 +1,197 @@
+import { actionStatus, actionStatusNames, forceType, updateStatus } from "@harrier/contracts";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { decideReport, type Situation } from "./decide-report.ts";
+import { channels, endsAction, executions, results, ruleOf, targetEffects } from "./transitions.ts";
+import { visibility } from "./visibility.ts";
+
+const reports = channels.flatMap((channel) => executions.flatMap((execution) => results.map((result) => ({ channel, execution, result }))));
+const limits = { entries: 1_000, messages: 50 };
+
+const running: Situation = {
+  action: { id: 20, setId: 100, status: actionStatus.RUNNING, active: true, forceType: forceType.soft, revision: 1, lastStatusCode: null },
+  target: {
+    updateStatus: updateStatus.pending,
+    assignedSetId: 100,
+    installedSetId: null,
+    installedActionId: null,
+    requestAttributes: false,
+  },
+  others: [],
+};
+
+function withAction(change: Partial<Situation["action"]>): Situation {
+  return { ...running, action: { ...running.action, ...change } };
+}
+
+function decide(situation: Situation, [channel, execution, result]: [string, string, string], code: number | null = null) {
+  return decideReport(situation, { channel, execution, result, code, messageCount: 1 } as never, limits);
+}
+
+test("there is a rule for every report, and its words do not depend on the action", () => {
+  for (const report of reports) {
+    expect(ruleOf(report, true).texts).toEqual(ruleOf(report, false).texts);
+  }
+});
+
+test("a rule ends the action exactly when it changes the target", () => {
+  for (const report of reports) {
+    for (const downloadOnly of [true, false]) {
+      const rule = ruleOf(report, downloadOnly);
+      const ends = rule.next !== "keep" && rule.next !== "runUnlessCanceling" && endsAction(actionStatus[rule.next]);
+      expect(rule.effect !== "none").toBe(ends);
+      // an action can always be brought to its end, however full its history is
+      if (ends) expect(rule.entriesFree).toBe(true);
+    }
+  }
+  expect(Object.keys(targetEffects)).toHaveLength(5);
+});
+
+describe("deployment feedback", () => {
+  test("closed ends the action, success and failure end it also while under way (ruling D1)", () => {
+    for (const [execution, result, status] of [
+      ["closed", "success", actionStatus.FINISHED],
+      ["closed", "none", actionStatus.FINISHED],
+      ["closed", "failure", actionStatus.ERROR],
+      ["proceeding", "success", actionStatus.FINISHED],
+      ["resumed", "failure", actionStatus.ERROR],
+    ] as const) {
+      expect(decide(running, ["deployment", execution, result])).toMatchObject({ action: { status, active: false, revision: 2 } });
+    }
+  });
+
+  test("success installs the set and asks for attributes; failure takes the assignment away", () => {
+    expect(decide(running, ["deployment", "closed", "success"])).toMatchObject({
+      target: {
+        assignedSetId: 100,
+        installedSetId: 100,
+        installedActionId: 20,
+        updateStatus: updateStatus.in_sync,
+        requestAttributes: true,
+      },
+    });
+    expect(decide(running, ["deployment", "closed", "failure"])).toMatchObject({
+      target: { assignedSetId: null, installedSetId: null, updateStatus: updateStatus.error, requestAttributes: false },
+    });
+  });
+
+  test("an older action that ends while a newer is open leaves the target pending", () => {
+    const older: Situation = {
+      ...running,
+      target: { ...running.target, assignedSetId: 200 },
+      others: [{ id: 21, setId: 200, status: actionStatus.RUNNING, active: true }],
+    };
+    expect(decide(older, ["deployment", "closed", "success"])).toMatchObject({
+      target: { assignedSetId: 200, installedSetId: 100, updateStatus: updateStatus.pending },
+    });
+  });
+
+  test("canceled and rejected do not end it, and reports under way never lead out of canceling", () => {
+    expect(decide(running, ["deployment", "canceled", "success"])).toMatchObject({
+      entry: actionStatus.CANCELED,
+      action: { active: true },
+    });
+    expect(decide(running, ["deployment", "rejected", "failure"])).toMatchObject({ entry: actionStatus.WARNING, action: { active: true } });
+    const canceling = withAction({ status: actionStatus.CANCELING });
+    expect(decide(canceling, ["deployment", "proceeding", "none"])).toMatchObject({ action: { status: actionStatus.CANCELING } });
+    expect(decide(canceling, ["deployment", "closed", "success"])).toMatchObject({ action: { status: actionStatus.FINISHED } });
+  });
+
+  test("downloaded ends a download-only action alone", () => {
+    expect(decide(running, ["deployment", "downloaded", "success"])).toMatchObject({
+      action: { status: actionStatus.RUNNING, active: true },
+    });
+    expect(decide(withAction({ forceType: forceType.downloadonly }), ["deployment", "downloaded", "success"])).toMatchObject({
+      action: { status: actionStatus.DOWNLOADED, active: false },
+      target: { assignedSetId: 100, installedSetId: null, updateStatus: updateStatus.in_sync, requestAttributes: true },
+    });
+  });
+
+  test("late reports are refused, waiting actions are not there yet", () => {
+    for (const status of [actionStatus.FINISHED, actionStatus.ERROR, actionStatus.CANCELED, actionStatus.DOWNLOADED]) {
+      expect(decide(withAction({ status, active: false }), ["deployment", "closed", "success"])).toEqual({ outcome: "closed" });
+    }
+    const waiting = withAction({ status: actionStatus.WAIT_FOR_CONFIRMATION });
+    expect(decide(waiting, ["deployment", "proceeding", "none"])).toEqual({ outcome: "stateNotFound" });
+  });
+
+  test("the code of the report is kept, and one without a code resets it", () => {
+    expect(decide(running, ["deployment", "proceeding", "none"], 42)).toMatchObject({ action: { lastStatusCode: 42 } });
+    expect(decide(withAction({ lastStatusCode: 42 }), ["deployment", "proceeding", "none"])).toMatchObject({
+      action: { lastStatusCode: null },
+    });
+  });
+});
+
+describe("cancellation feedback", () => {
+  const canceling = withAction({ status: actionStatus.CANCELING });
+
+  test("closed confirms: the target falls back to what is installed, in sync", () => {
+    const installed: Situation = { ...canceling, target: { ...canceling.target, installedSetId: 50, installedActionId: 11 } };
+    expect(decide(installed, ["cancel", "closed", "none"])).toMatchObject({
+      action: { status: actionStatus.CANCELED, active: false },
+      target: { assignedSetId: 50, updateStatus: updateStatus.in_sync },
+    });
+  });
+
+  test("with another action open, its set is the assigned one and nothing is in sync yet", () => {
+    const two: Situation = {
+      ...canceling,
+      others: [
+        { id: 31, setId: 300, status: actionStatus.RUNNING, active: true },
+        { id: 30, setId: 250, status: actionStatus.CANCELING, active: true },
+      ],
+    };
+    expect(decide(two, ["cancel", "closed", "success"])).toMatchObject({
+      target: { assignedSetId: 250, updateStatus: updateStatus.pending },
+    });
+  });
+
+  test("execution decides, not finished (ruling D2)", () => {
+    expect(decide(canceling, ["cancel", "rejected", "success"])).toMatchObject({ action: { status: actionStatus.RUNNING, active: true } });
+    expect(decide(canceling, ["cancel", "closed", "failure"])).toMatchObject({ action: { status: actionStatus.RUNNING, active: true } });
+    expect(decide(canceling, ["cancel", "proceeding", "success"])).toMatchObject({
+      action: { status: actionStatus.CANCELING, active: true },
+    });
+    expect(decide(canceling, ["cancel", "canceled", "success"])).toMatchObject({
+      action: { status: actionStatus.CANCELING, active: true },
+    });
+  });
+
+  test("a second confirmation changes nothing, and without a cancellation there is nothing to answer", () => {
+    const canceled = withAction({ status: actionStatus.CANCELED, active: false });
+    for (const result of results) expect(decide(canceled, ["cancel", "closed", result])).toEqual({ outcome: "ok", changed: false });
+    expect(decide(running, ["cancel", "closed", "success"])).toEqual({ outcome: "notCanceling" });
+  });
+});
+
+describe("properties over any sequence of reports", () => {
+  const anyReport = fc.record({
+    report: fc.constantFrom(...reports),
+    code: fc.option(fc.integer()),
+    messageCount: fc.integer({ min: 0, max: 60 }),
+  });
+  const anyForce = fc.constantFrom(...Object.values(forceType));
+
+  test("an action never comes back from its end, and every accepted report is one revision", () => {
+    fc.assert(
+      fc.property(anyForce, fc.constantFrom(actionStatus.RUNNING, actionStatus.CANCELING), fc.array(anyReport), (force, status, steps) => {
+        let world = withAction({ forceType: force, status });
+        for (const { report, code, messageCount } of steps) {
+          const decision = decideReport(world, { ...report, code, messageCount }, limits);
+          const { action } = world;
+          if (decision.outcome !== "ok" || !decision.changed) continue;
+          expect(action.active).toBe(true);
+          expect(decision.action.revision).toBe(action.revision + 1);
+          expect(decision.action.active).toBe(!endsAction(decision.action.status));
+          expect(visibility.deployment.open.concat("CANCELING", ...visibility.deployment.closed, "CANCELED")).toContain(
+            actionStatusNames[decision.action.status],
+          );
+          world = { ...world, action: decision.action, target: decision.target };
+        }
+        // whatever was said, nothing of a closed action is pending
+        if (!world.action.active) expect(world.target.updateStatus).not.toBe(updateStatus.pending);
+      }),
+    );
+  });
+});

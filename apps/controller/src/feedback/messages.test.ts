@@ -1,0 +1,67 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { messagesOf, type Said, split } from "./messages.ts";
+
+const said = (change: Partial<Said>): Said => ({
+  channel: "deployment",
+  execution: "proceeding",
+  result: "none",
+  code: null,
+  details: [],
+  ...change,
+});
+
+describe("messages of an entry", () => {
+  test("the server speaks only where the device said nothing", () => {
+    expect(messagesOf(said({}))).toEqual(["Update Server: Target reported PROCEEDING."]);
+    expect(messagesOf(said({ execution: "scheduled" }))).toEqual(["Update Server: Target reported SCHEDULED."]);
+    expect(messagesOf(said({ execution: "canceled" }))).toEqual(["Update Server: Target confirmed cancellation.."]);
+    expect(messagesOf(said({ execution: "closed", result: "success" }))).toEqual(["Update Server: Target reported CLOSED with OK!."]);
+    expect(messagesOf(said({ execution: "closed", result: "failure" }))).toEqual(["Update Server: Target reported CLOSED with ERROR!."]);
+    expect(messagesOf(said({ details: ["a", "b"] }))).toEqual(["a", "b"]);
+  });
+
+  test("a code without details stands alone and is the device's own word", () => {
+    expect(messagesOf(said({ code: 200 }))).toEqual(["Device reported status code: 200"]);
+    expect(messagesOf(said({ code: -1, details: ["a"] }))).toEqual(["a", "Device reported status code: -1"]);
+  });
+
+  test("of a cancellation the server always says how it went", () => {
+    const confirmed = said({ channel: "cancel", execution: "closed", result: "success", details: ["done"], code: 7 });
+    expect(messagesOf(confirmed)).toEqual([
+      "Update Server: Cancellation confirmed.",
+      "done",
+      "Device reported status code: 7",
+      "Update Server: Cancellation completion is finished successfully.",
+    ]);
+    expect(messagesOf(said({ channel: "cancel", execution: "rejected" }))).toEqual([
+      "Update Server: Target rejected the cancellation request.",
+    ]);
+    expect(messagesOf(said({ channel: "cancel" }))).toEqual([]);
+  });
+});
+
+describe("splitting", () => {
+  test("1,300 characters are three messages of at most 512", () => {
+    expect(split("x".repeat(1_300)).map((m) => m.length)).toEqual([512, 512, 276]);
+    expect(split("x".repeat(512))).toHaveLength(1);
+    expect(split("")).toEqual([]);
+  });
+
+  test("what PostgreSQL cannot hold is replaced", () => {
+    expect(split("a\u0000b")).toEqual(["a\ufffdb"]);
+  });
+
+  test("nothing is lost and no character is cut", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 2_000 }), (text) => {
+        const pieces = split(text);
+        expect(pieces.join("")).toBe(text.replaceAll("\u0000", "\ufffd"));
+        for (const piece of pieces) {
+          expect(piece.length).toBeLessThanOrEqual(512);
+          expect(piece.isWellFormed()).toBe(true);
+        }
+      }),
+    );
+  });
+});

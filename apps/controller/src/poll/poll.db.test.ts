@@ -1,0 +1,198 @@
+import { actionStatus, updateStatus } from "@harrier/contracts";
+import { digest } from "@harrier/db";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type DeviceFixture, deviceFixture, deviceNamed, readOutbox, readTarget, seedActions, seedTargets } from "../device.fixture.ts";
+import { withDefaults } from "../settings/defaults.ts";
+import { type PollDeps, type PollRequest, poll } from "./poll.ts";
+import { createPollStamps, type PollStamps } from "./stamps.ts";
+
+let fixture: DeviceFixture;
+let stamps: PollStamps;
+let deps: PollDeps;
+const noted: unknown[] = [];
+let now = Date.UTC(2026, 10, 21, 12);
+
+beforeAll(async () => {
+  fixture = await deviceFixture();
+  stamps = createPollStamps({ pool: fixture.db.pool, log: { warn: (fields) => noted.push(fields) } });
+  const { db, ids, secrets } = fixture;
+  deps = { db, ids, secrets, stamps, settings: { get: () => withDefaults([]) }, now: () => now };
+});
+afterAll(() => fixture.close());
+beforeEach(() => {
+  noted.length = 0;
+});
+
+const request = (controllerId: string, change: Partial<PollRequest> = {}): PollRequest => ({
+  device: deviceNamed(controllerId),
+  address: null,
+  mayRegister: true,
+  ...change,
+});
+
+async function lastPoll(id: number): Promise<number | undefined> {
+  const { rows } = await fixture.db.pool.query(
+    "select (extract(epoch from last_poll_at) * 1000)::bigint as at from target_polls where tenant_id = 1 and target_id = $1",
+    [id],
+  );
+  return rows[0]?.at;
+}
+
+test("one round trip in every state of the target", async () => {
+  await seedTargets(fixture, [
+    { id: 1 },
+    { id: 2, updateStatus: updateStatus.unknown, requestAttributes: true },
+    { id: 3, installedSetId: 100, installedActionId: 31 },
+    ...[4, 5, 6, 7].map((id) => ({ id })),
+  ]);
+  await seedActions(fixture, [
+    { id: 31, targetId: 3, status: actionStatus.FINISHED, active: false },
+    { id: 32, targetId: 3 },
+    { id: 41, targetId: 4, status: actionStatus.CANCELING },
+    { id: 51, targetId: 5, status: actionStatus.WAIT_FOR_CONFIRMATION },
+    { id: 61, targetId: 6, status: actionStatus.SCHEDULED, active: false },
+    { id: 71, targetId: 7, weight: 10 },
+    { id: 72, targetId: 7, weight: 900 },
+    { id: 73, targetId: 7, weight: 900 },
+  ]);
+  const seen: Record<string, string[]> = {};
+  for (const id of [1, 2, 3, 4, 5, 6, 7]) {
+    const trips = await fixture.trips.during(async () => {
+      const view = await poll(deps, request(`d${id}`, { address: "http://10.0.0.1" }));
+      seen[id] = Object.values(view._links ?? {}).map(
+        (link) => link?.href.replace("http://ota.example/default/controller/v1", "").split("?")[0] ?? "",
+      );
+      expect(view.config).toEqual({ polling: { sleep: "00:05:00" } });
+      if (id === 1) expect(view).not.toHaveProperty("_links");
+    });
+    expect(trips, `target ${id}`).toBe(1);
+  }
+  expect(seen).toEqual({
+    1: [],
+    2: ["/d2/configData"],
+    3: ["/d3/deploymentBase/32", "/d3/installedBase/31"],
+    4: ["/d4/cancelAction/41"],
+    5: ["/d5/confirmationBase/51"],
+    6: [],
+    7: ["/d7/deploymentBase/72"], // the highest weight, and of equals the oldest
+  });
+  expect(await readTarget(fixture, 2)).toMatchObject({ updateStatus: updateStatus.registered });
+});
+
+test("a poll keeps the address it came from and leaves no trace in the audit", async () => {
+  await seedTargets(fixture, [{ id: 10 }]);
+  const read = async () =>
+    (
+      await fixture.db.pool.query(
+        "select address, revision, last_modified_by, last_modified_at from targets where tenant_id = 1 and id = 10",
+      )
+    ).rows[0];
+  const before = await read();
+  await poll(deps, request("d10"));
+  expect(await read()).toEqual(before);
+  await poll(deps, request("d10", { address: "http://10.0.0.2" }));
+  await poll(deps, request("d10", { address: "http://10.0.0.2" }));
+  expect(await read()).toEqual({ ...before, address: "http://10.0.0.2", revision: 2 });
+});
+
+test("first contact registers the device", async () => {
+  const controllerId = `new ${"ä".repeat(200)}`;
+  const view = await poll(deps, request(controllerId, { address: "http://10.0.0.3" }));
+  expect(Object.keys(view._links ?? {})).toEqual(["configData"]);
+  const { rows } = await fixture.db.pool.query(
+    `select id, name, description, address, created_by as "createdBy", last_modified_by as "lastModifiedBy", token_digest as digest, token_cipher as cipher
+       from targets where tenant_id = 1 and controller_id = $1`,
+    [controllerId],
+  );
+  expect(rows[0]).toMatchObject({
+    name: controllerId.slice(0, 128),
+    description: `Plug and Play target: ${controllerId}`,
+    address: "http://10.0.0.3",
+    createdBy: "CONTROLLER_PLUG_AND_PLAY",
+    lastModifiedBy: "CONTROLLER_PLUG_AND_PLAY",
+  });
+  const token = fixture.secrets.open(rows[0].cipher);
+  expect(token).toMatch(/^[0-9a-f]{32}$/);
+  expect(rows[0].digest).toEqual(digest(token));
+  expect(await readTarget(fixture, rows[0].id)).toEqual({
+    updateStatus: updateStatus.registered,
+    assignedSetId: null,
+    installedSetId: null,
+    installedActionId: null,
+    requestAttributes: true,
+  });
+  const [event] = (await readOutbox(fixture)).slice(-1);
+  expect(event).toMatchObject({
+    topic: "target-events",
+    type: "io.update.target.created.v1",
+    common: { tenant: "DEFAULT" },
+    items: [{ subject: `targets/${controllerId}`, sequence: 1, data: { controllerId } }],
+  });
+  expect(JSON.stringify(event)).not.toContain(token);
+});
+
+test("first contacts at once make one target and one event, and all are answered", async () => {
+  const before = (await readOutbox(fixture)).length;
+  const views = await Promise.all(Array.from({ length: 8 }, () => poll(deps, request("racer"))));
+  for (const view of views) expect(Object.keys(view._links ?? {})).toEqual(["configData"]);
+  const { rows } = await fixture.db.pool.query("select count(*) as n from targets where tenant_id = 1 and controller_id = 'racer'");
+  expect(rows).toEqual([{ n: 1 }]);
+  expect((await readOutbox(fixture)).length).toBe(before + 1);
+});
+
+test("a target token registers nobody: its target was deleted", async () => {
+  await expect(poll(deps, request("gone", { mayRegister: false }))).rejects.toMatchObject({ code: "unauthenticated" });
+  const { rows } = await fixture.db.pool.query("select 1 from targets where controller_id = 'gone'");
+  expect(rows).toEqual([]);
+});
+
+test("tenants do not see each other's targets", async () => {
+  await seedTargets(fixture, [{ id: 20, controllerId: "shared" }]);
+  const other = { ...deviceNamed("shared"), tenantId: 2, tenant: "OTHER" };
+  await poll(deps, { ...request("shared"), device: other });
+  const { rows } = await fixture.db.pool.query("select tenant_id, id from targets where controller_id = 'shared' order by 1");
+  expect(rows).toHaveLength(2);
+});
+
+test("stamps of many polls are written in one statement, the latest stands", async () => {
+  await seedTargets(fixture, [{ id: 40 }, { id: 41 }]);
+  now = 1_000_000;
+  await poll(deps, request("d41"));
+  await poll(deps, request("d40"));
+  now = 1_002_000;
+  await poll(deps, request("d40"));
+  expect(await lastPoll(40)).toBeUndefined();
+  expect(await fixture.trips.during(() => stamps.flush())).toBe(1);
+  expect(await lastPoll(40)).toBe(1_002_000);
+  expect(await lastPoll(41)).toBe(1_000_000);
+  stamps.note(1, 40, 900_000);
+  await stamps.flush();
+  expect(await lastPoll(40)).toBe(1_002_000);
+  expect(await fixture.trips.during(() => stamps.flush())).toBe(0);
+});
+
+test("a device that was deleted after its poll does not hold up the others", async () => {
+  await seedTargets(fixture, [{ id: 50 }]);
+  stamps.note(1, 50, 5_000);
+  stamps.note(1, 999_999, 5_000);
+  stamps.note(7, 50, 5_000);
+  await stamps.flush();
+  expect(await lastPoll(50)).toBe(5_000);
+  expect(noted).toEqual([]);
+});
+
+test("stamps that could not be written stay for the next time, and stop() writes the rest", async () => {
+  await seedTargets(fixture, [{ id: 60 }]);
+  let broken = true;
+  const pool = {
+    query: (config: never) => (broken ? Promise.reject(new Error("no database")) : fixture.db.pool.query(config)),
+  };
+  const own = createPollStamps({ pool: pool as never, log: { warn: (fields) => noted.push(fields) }, everyMs: 60_000 });
+  own.start();
+  own.note(1, 60, 6_000);
+  await own.flush();
+  expect(noted).toHaveLength(1);
+  broken = false;
+  await own.stop();
+  expect(await lastPoll(60)).toBe(6_000);
+});

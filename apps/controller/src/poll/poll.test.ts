@@ -1,0 +1,80 @@
+import { actionStatus, forceType } from "@harrier/contracts";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Device } from "../device.ts";
+import { deviceAddress } from "./device-address.ts";
+import type { PollRow } from "./poll.sql.ts";
+import { contentHash, linksOf } from "./poll.ts";
+
+const device: Device = {
+  tenantId: 1,
+  tenant: "DEFAULT",
+  controllerId: "gerät 1",
+  traceparent: null,
+  base: "http://ota.example:8080",
+  tenantPath: "default",
+  controllerPath: "ger%C3%A4t%201",
+};
+const own = "http://ota.example:8080/default/controller/v1/ger%C3%A4t%201";
+const idle: PollRow = {
+  targetId: 5,
+  requestAttributes: false,
+  installedActionId: null,
+  actionId: null,
+  status: null,
+  revision: null,
+  forceType: null,
+  forceTimeMs: null,
+};
+const open: PollRow = { ...idle, actionId: 12, status: actionStatus.RUNNING, revision: 3, forceType: forceType.forced };
+
+describe("links of a poll", () => {
+  test("nothing to do", () => {
+    expect(linksOf(idle, device, 0)).toEqual({});
+  });
+
+  test("the open action: one link, with ?c= where clients look for it and without where they take the last segment", () => {
+    const c = contentHash(12, 3, false);
+    expect(linksOf(open, device, 0)).toEqual({ deploymentBase: { href: `${own}/deploymentBase/12?c=${c}` } });
+    expect(linksOf({ ...open, status: actionStatus.RETRIEVED }, device, 0)).toEqual({
+      deploymentBase: { href: `${own}/deploymentBase/12?c=${c}` },
+    });
+    expect(linksOf({ ...open, status: actionStatus.WAIT_FOR_CONFIRMATION }, device, 0)).toEqual({
+      confirmationBase: { href: `${own}/confirmationBase/12?c=${c}` },
+    });
+    expect(linksOf({ ...open, status: actionStatus.CANCELING }, device, 0)).toEqual({ cancelAction: { href: `${own}/cancelAction/12` } });
+  });
+
+  test("the installed action and the request for attributes stand beside it", () => {
+    const links = linksOf({ ...open, installedActionId: 11, requestAttributes: true }, device, 0);
+    expect(Object.keys(links).sort()).toEqual(["configData", "deploymentBase", "installedBase"]);
+    expect(links.installedBase).toEqual({ href: `${own}/installedBase/11` });
+    expect(links.configData).toEqual({ href: `${own}/configData` });
+  });
+
+  test("c changes when the force time passes", () => {
+    const timed = { ...open, forceType: forceType.timeforced, forceTimeMs: 1_000 };
+    expect(linksOf(timed, device, 999)).not.toEqual(linksOf(timed, device, 1_000));
+  });
+});
+
+test("c is an int32, short enough for the oldest clients, and differs with the revision", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 11, max: 2_147_483_647 }), fc.integer({ min: 1, max: 1_000 }), fc.boolean(), (id, revision, forced) => {
+      const c = contentHash(id, revision, forced);
+      expect(c).toBe(c | 0);
+      expect(contentHash(id, revision + 1, forced)).not.toBe(c);
+      expect(contentHash(id, revision, !forced)).not.toBe(c);
+      expect(`deploymentBase/${id}?c=${c}`.length).toBeLessThanOrEqual(49);
+    }),
+  );
+});
+
+test("the address comes from what the gateway passes on", () => {
+  expect(deviceAddress(undefined)).toBeNull();
+  expect(deviceAddress("10.0.0.7")).toBe("http://10.0.0.7");
+  expect(deviceAddress("10.0.0.7, 192.168.0.1")).toBe("http://10.0.0.7");
+  expect(deviceAddress("::ffff:10.0.0.7")).toBe("http://10.0.0.7");
+  expect(deviceAddress("2001:db8::1")).toBe("http://[2001:db8::1]");
+  expect(deviceAddress("javascript:alert(1)")).toBeNull();
+});

@@ -1,0 +1,74 @@
+import { actionStatus, forceType, type PollView } from "@harrier/contracts";
+import { type Database, runOne } from "@harrier/db";
+import { type Device, resourceHref } from "../device.ts";
+import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
+import { type PollRow, readPoll } from "./poll.sql.ts";
+import { type RegistrationDeps, registerTarget } from "./registration.ts";
+import type { PollStamps } from "./stamps.ts";
+
+export interface PollDeps extends RegistrationDeps {
+  db: Database;
+  settings: Pick<TenantSettingsCache, "get">;
+  stamps: Pick<PollStamps, "note">;
+  now: () => number;
+}
+
+export interface PollRequest {
+  device: Device;
+  /** `http://<client ip>`, where the gateway passed it on. */
+  address: string | null;
+  /** May an unknown target be registered with this credential? */
+  mayRegister: boolean;
+}
+
+/** One poll (spec 000 §2.2): one round trip when the target exists, and its stamp goes with the next flush. */
+export async function poll(deps: PollDeps, request: PollRequest): Promise<PollView> {
+  const { device, address } = request;
+  const { pollingTime } = deps.settings.get(device.tenantId);
+  const read = () => runOne(deps.db.pool, readPoll, [device.tenantId, device.controllerId, address]);
+  let row = await read();
+  if (row === undefined) {
+    await registerTarget(deps, request);
+    // read again, whoever of two first polls has made it
+    row = (await read()) as PollRow;
+  }
+  deps.stamps.note(device.tenantId, row.targetId, deps.now());
+  const links = linksOf(row, device, deps.now());
+  const view: PollView = { config: { polling: { sleep: pollingTime } } };
+  if (Object.keys(links).length > 0) view._links = links;
+  return view;
+}
+
+type PollLinks = NonNullable<PollView["_links"]>;
+
+/** Which links a poll shows (contract device.md §3.3): at most one for the open action, and independently two more. */
+export function linksOf(row: PollRow, device: Device, now: number): PollLinks {
+  const links: PollLinks = {};
+  if (row.actionId !== null) {
+    const id = row.actionId;
+    if (row.status === actionStatus.CANCELING) {
+      links.cancelAction = { href: resourceHref(device, `/cancelAction/${id}`) };
+    } else {
+      const rel = row.status === actionStatus.WAIT_FOR_CONFIRMATION ? "confirmationBase" : "deploymentBase";
+      const c = contentHash(id, row.revision ?? 0, isForcedNow(row.forceType, row.forceTimeMs, now));
+      links[rel] = { href: resourceHref(device, `/${rel}/${id}?c=${c}`) };
+    }
+  }
+  if (row.installedActionId !== null) links.installedBase = { href: resourceHref(device, `/installedBase/${row.installedActionId}`) };
+  if (row.requestAttributes) links.configData = { href: resourceHref(device, "/configData") };
+  return links;
+}
+
+function isForcedNow(force: number | null, forceTimeMs: number | null, now: number): boolean {
+  return force === forceType.timeforced && forceTimeMs !== null && now >= forceTimeMs;
+}
+
+/**
+ * The int32 behind `c` (contract device.md §2.2): another one whenever what the link leads to may read differently,
+ * so that the poll's ETag changes with it. The server itself never reads it back.
+ */
+export function contentHash(actionId: number, revision: number, forcedNow: boolean): number {
+  let hash = Math.imul(actionId ^ 0x9e3779b9, 0x85ebca6b) ^ (revision * 2 + (forcedNow ? 1 : 0));
+  hash = Math.imul(hash ^ (hash >>> 16), 0xc2b2ae35);
+  return hash ^ (hash >>> 15);
+}

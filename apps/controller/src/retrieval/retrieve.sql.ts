@@ -1,0 +1,31 @@
+import { statement } from "@harrier/db";
+
+export interface RetrievedRow {
+  outcome: "ok" | "targetNotFound" | "actionNotFound" | "foreignAction" | "stateNotFound";
+  setId: number;
+  /** Null: the set is gone. */
+  setRevision: number | null;
+  status: number;
+  forceType: number;
+  forceTimeMs: number | null;
+  messages: string[] | null;
+}
+
+/** A device's look at one of its actions, by the SQL function that the visibility table generates (migrations/0002). */
+export const callRetrieve = statement<
+  [
+    tenantId: number,
+    controllerId: string,
+    actionId: number,
+    resource: number,
+    history: number,
+    maxEntries: number,
+    tenant: string,
+    traceparent: string | null,
+  ],
+  RetrievedRow
+>(
+  "controller.retrieve",
+  `select outcome, set_id as "setId", set_revision as "setRevision", status, force_type as "forceType", force_time_ms as "forceTimeMs", messages
+     from retrieve($1, $2, $3, $4::smallint, $5, $6, $7, $8)`,
+);

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type DeviceFixture, deviceFixture, seedSet } from "../device.fixture.ts";
+import { createTenantSettings } from "./tenant-settings.ts";
+
+let fixture: DeviceFixture;
+const warnings: string[] = [];
+const log = { warn: (_: object, message: string) => warnings.push(message) };
+
+beforeAll(async () => {
+  fixture = await deviceFixture();
+  await seedSet(fixture, { id: 100 }); // makes the tenant
+});
+afterAll(() => fixture.close());
+
+const store = (key: string, value: unknown) =>
+  fixture.database.db("management").pool.query(
+    `insert into settings (tenant_id, key, value, created_by, last_modified_by) values (1, $1, $2, 'admin', 'admin')
+     on conflict (tenant_id, key) do update set value = excluded.value`,
+    [key, JSON.stringify(value)],
+  );
+
+test("the defaults, then what a tenant has stored; unread settings serve nobody", async () => {
+  const settings = createTenantSettings({ pool: fixture.db.pool, log });
+  expect(settings.ready()).toBe(false);
+  expect(() => settings.get(1)).toThrow(expect.objectContaining({ code: "unavailable" }));
+  await settings.refresh();
+  expect(settings.get(1)).toEqual({ pollingTime: "00:05:00", "repository.actions.autoclose.enabled": false });
+  await store("pollingTime", "00:00:30");
+  await store("repository.actions.autoclose.enabled", true);
+  await settings.refresh();
+  expect(settings.get(1)).toEqual({ pollingTime: "00:00:30", "repository.actions.autoclose.enabled": true });
+  expect(settings.get(2).pollingTime).toBe("00:05:00");
+  await fixture.database.db("management").pool.query("delete from settings");
+  await settings.refresh();
+  expect(settings.get(1).pollingTime).toBe("00:05:00");
+});
+
+test("without a change a look is one round trip, and a value of another type does not count", async () => {
+  const settings = createTenantSettings({ pool: fixture.db.pool, log });
+  await store("pollingTime", 42);
+  await settings.refresh();
+  expect(settings.get(1).pollingTime).toBe("00:05:00");
+  expect(await fixture.trips.during(() => settings.refresh())).toBe(1);
+});
+
+test("a running cache sees a change by itself, and an outage leaves it as it was", async () => {
+  let broken = false;
+  const pool = { query: (config: never) => (broken ? Promise.reject(new Error("no database")) : fixture.db.pool.query(config)) };
+  const settings = createTenantSettings({ pool: pool as never, log, everyMs: 10 });
+  settings.start();
+  await vi.waitUntil(() => settings.ready());
+  await store("pollingTime", "01:00:00");
+  await vi.waitUntil(() => settings.get(1).pollingTime === "01:00:00");
+  warnings.length = 0;
+  broken = true;
+  await vi.waitUntil(() => warnings.length > 0);
+  expect(settings.get(1).pollingTime).toBe("01:00:00");
+  broken = false;
+  await store("pollingTime", "02:00:00");
+  await vi.waitUntil(() => settings.get(1).pollingTime === "02:00:00");
+  expect(warnings).toHaveLength(1);
+  settings.stop();
+});

@@ -1,0 +1,70 @@
+import { statement } from "@harrier/db";
+
+export interface CreateAnswer {
+  outcome: "ok" | "typeNotFound";
+  ids?: number[];
+  type?: number;
+}
+
+export const createTargets = statement<
+  [
+    tenantId: number,
+    tenant: string,
+    commandId: string,
+    firstId: number,
+    controllerIds: string[],
+    names: string[],
+    descriptions: (string | null)[],
+    addresses: (string | null)[],
+    digests: Buffer[],
+    ciphers: Buffer[],
+    types: (number | null)[],
+    by: string,
+    traceparent: string | null,
+  ],
+  { answer: CreateAnswer }
+>(
+  "controller.create_targets",
+  `select create_targets($1, $2, $3, $4, $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[], $10::bytea[], $11::bigint[],
+                         $12, $13) as answer`,
+);
+
+export interface TokenRow {
+  id: number;
+  controllerId: string;
+  cipher: Buffer;
+}
+
+export const readTokensById = statement<[tenantId: number, ids: number[]], TokenRow>(
+  "controller.read_tokens_by_id",
+  `select id, controller_id as "controllerId", token_cipher as cipher from targets
+    where tenant_id = $1 and id = any ($2::int[]) order by id`,
+);
+
+export const readTokens = statement<[tenantId: number, controllerIds: string[], scope: number[] | null], TokenRow>(
+  "controller.read_tokens",
+  `select id, controller_id as "controllerId", token_cipher as cipher from targets
+    where tenant_id = $1 and controller_id = any ($2::text[]) and ($3::bigint[] is null or target_type_id = any ($3::bigint[]))`,
+);
+
+export const updateTarget = statement<
+  [
+    tenantId: number,
+    controllerId: string,
+    name: string | null,
+    description: string | null,
+    address: string | null,
+    digest: Buffer | null,
+    cipher: Buffer | null,
+    requestAttributes: boolean | null,
+    type: number | null,
+    scope: number[] | null,
+    by: string,
+  ],
+  { outcome: "ok" | "targetNotFound" | "typeNotFound" }
+>("controller.update_target", `select update_target($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::bigint[], $11) as outcome`);
+
+export const deleteTargets = statement<
+  [tenantId: number, tenant: string, controllerIds: string[], scope: number[] | null, by: string, traceparent: string | null],
+  { deleted: number }
+>("controller.delete_targets", `select delete_targets($1, $2, $3::text[], $4::bigint[], $5, $6) as deleted`);

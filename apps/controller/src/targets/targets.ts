@@ -1,0 +1,119 @@
+import { randomBytes } from "node:crypto";
+import { type Database, digest, type IdBlocks, run, runOne, type SecretBox } from "@harrier/db";
+import { entityNotFound, HarrierError } from "@harrier/errors";
+import type {
+  CallContext,
+  CreateTargetsRequest,
+  CreateTargetsResponse,
+  DeleteTargetsRequest,
+  DeleteTargetsResponse,
+  ReadSecurityTokensRequest,
+  ReadSecurityTokensResponse,
+  UpdateTargetRequest,
+} from "@harrier/rpc";
+import {
+  createTargets as insertTargets,
+  readTokens,
+  readTokensById,
+  deleteTargets as removeTargets,
+  updateTarget as writeTarget,
+} from "./targets.sql.ts";
+
+export interface TargetDeps {
+  db: Database;
+  ids: Pick<IdBlocks, "take">;
+  secrets: SecretBox;
+  fault: (name: string) => unknown;
+}
+
+/** The target types that a caller's permission is limited to; null: not limited (spec 001 §5). */
+export function scopeOf(ctx: Pick<CallContext, "principal">, permission: string): number[] | null {
+  const scope = ctx.principal.targetTypeScopes?.[permission];
+  return scope === undefined ? null : [...scope];
+}
+
+const newToken = (): string => randomBytes(16).toString("hex");
+
+/**
+ * Creates all targets or none, in one statement (contract management.md §4.6). A repeated command answers with the first one's
+ * targets and their tokens.
+ */
+export async function createTargets(deps: TargetDeps, request: CreateTargetsRequest, ctx: CallContext): Promise<CreateTargetsResponse> {
+  const { principal } = ctx;
+  const items = request.targets;
+  if (items.length === 0) return { targets: [] };
+  const scope = scopeOf(ctx, "CREATE_TARGET");
+  if (scope !== null && items.some((i) => i.targetTypeId === undefined || !scope.includes(i.targetTypeId))) {
+    throw new HarrierError("insufficientPermission");
+  }
+  const tokens = items.map((i) => i.securityToken ?? newToken());
+  const row = await runOne(deps.db.pool, insertTargets, [
+    principal.tenantId,
+    principal.tenant,
+    ctx.commandId ?? "",
+    await deps.ids.take(principal.tenantId, "target", items.length),
+    items.map((i) => i.controllerId),
+    items.map((i) => i.name),
+    items.map((i) => i.description ?? null),
+    items.map((i) => i.address ?? null),
+    tokens.map((t) => digest(t)),
+    tokens.map((t) => deps.secrets.seal(t)),
+    items.map((i) => i.targetTypeId ?? null),
+    principal.subject,
+    ctx.traceparent ?? null,
+  ]).catch(rethrowDuplicate);
+  await deps.fault("controller.create-targets.after-commit");
+  const answer = row?.answer;
+  if (answer?.outcome === "typeNotFound") throw entityNotFound("TargetType", answer.type);
+  const rows = await run(deps.db.pool, readTokensById, [principal.tenantId, answer?.ids ?? []]);
+  return { targets: rows.map((r) => ({ id: r.id, controllerId: r.controllerId, securityToken: deps.secrets.open(r.cipher) })) };
+}
+
+function rethrowDuplicate(error: unknown): never {
+  if ((error as { code?: string }).code === "23505") {
+    throw new HarrierError("entityAlreadyExists", "A target with the given controllerId already exists.", { cause: error });
+  }
+  throw error;
+}
+
+/** Changes the members that are given; a changed token is forgotten by every gateway (architecture §2). */
+export async function updateTarget(deps: TargetDeps, request: UpdateTargetRequest, ctx: CallContext): Promise<Record<string, never>> {
+  const { principal } = ctx;
+  const token = request.securityToken;
+  const row = await runOne(deps.db.pool, writeTarget, [
+    principal.tenantId,
+    request.controllerId,
+    request.name ?? null,
+    request.description ?? null,
+    request.address ?? null,
+    token === undefined ? null : digest(token),
+    token === undefined ? null : deps.secrets.seal(token),
+    request.requestAttributes ?? null,
+    request.targetTypeId ?? null,
+    scopeOf(ctx, "UPDATE_TARGET"),
+    principal.subject,
+  ]);
+  if (row?.outcome === "targetNotFound") throw entityNotFound("Target", request.controllerId);
+  if (row?.outcome === "typeNotFound") throw entityNotFound("TargetType", request.targetTypeId);
+  return {};
+}
+
+/** Deletes targets with everything they own; those that are unknown or out of the caller's scope are not counted. */
+export async function deleteTargets(deps: TargetDeps, request: DeleteTargetsRequest, ctx: CallContext): Promise<DeleteTargetsResponse> {
+  const { tenantId, tenant, subject } = ctx.principal;
+  const scope = scopeOf(ctx, "DELETE_TARGET");
+  const row = await runOne(deps.db.pool, removeTargets, [tenantId, tenant, request.controllerIds, scope, subject, ctx.traceparent ?? null]);
+  return { deleted: row?.deleted ?? 0 };
+}
+
+/** Security tokens in clear text, for callers that have checked READ_TARGET_SECURITY_TOKEN. */
+export async function readSecurityTokens(
+  deps: TargetDeps,
+  request: ReadSecurityTokensRequest,
+  ctx: CallContext,
+): Promise<ReadSecurityTokensResponse> {
+  if (!ctx.principal.permissions.includes("READ_TARGET_SECURITY_TOKEN")) throw new HarrierError("insufficientPermission");
+  const scope = scopeOf(ctx, "READ_TARGET_SECURITY_TOKEN");
+  const rows = await run(deps.db.pool, readTokens, [ctx.principal.tenantId, request.controllerIds, scope]);
+  return { tokens: Object.fromEntries(rows.map((r) => [r.controllerId, deps.secrets.open(r.cipher)])) };
+}

@@ -1,0 +1,99 @@
+import { fileURLToPath } from "node:url";
+import { applyViews, checkNeeds, countTrips, createDatabase, createSecretBox, type Database, IdBlocks, migrate } from "@harrier/db";
+import { createRelay } from "@harrier/events";
+import { createRpcServer, parseKeys } from "@harrier/rpc";
+import { createHttp, createMetrics, type FaultPoint, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
+import { actionsHandlers } from "./actions/actions.rpc.ts";
+import type { ControllerConfig } from "./config.ts";
+import { createDeploymentDocuments } from "./deployment/documents.ts";
+import { mountDeviceInterface } from "./device-interface.ts";
+import { CredentialFeed } from "./identity/credential-feed.ts";
+import { deviceIdentityHandlers } from "./identity/device-identity.rpc.ts";
+import { startMaintenance } from "./maintenance/maintenance.ts";
+import { createPollStamps } from "./poll/stamps.ts";
+import { ProgressFold } from "./progress/fold.ts";
+import { createTenantSettings } from "./settings/tenant-settings.ts";
+import { targetsHandlers } from "./targets/targets.rpc.ts";
+
+const service = "controller";
+
+/** Published views of others that this service reads. */
+const needs = [
+  { schema: "management", view: "tenants_v1" },
+  { schema: "management", view: "tenant_settings_v1" },
+  { schema: "management", view: "device_credentials_v1" },
+  { schema: "management", view: "credential_changes_v1" },
+  { schema: "management", view: "distribution_sets_v1" },
+  { schema: "management", view: "set_modules_v1" },
+  { schema: "management", view: "software_modules_v1" },
+  { schema: "management", view: "artifacts_v1" },
+  { schema: "management", view: "target_types_v1" },
+  { schema: "management", view: "target_type_set_types_v1" },
+  { schema: "rollout_engine", view: "group_members_v1" },
+];
+
+/** Builds the whole service and starts it; returns what has to be stopped. */
+export async function startController(config: ControllerConfig, log: Log): Promise<readonly Stoppable[]> {
+  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS);
+  const tls = tlsOf(config);
+  const secure = tls === undefined ? {} : { tls };
+  const onConnectionError = (error: Error): void => log.warn({ err: error }, "an idle database connection broke");
+  const db = createDatabase({ url: config.HARRIER_DATABASE_URL, applicationName: `harrier/${service}`, onConnectionError });
+  await prepareSchema(db);
+  const maintenance = await startMaintenance({ db, log });
+
+  const metrics = createMetrics({ service });
+  const now = Date.now;
+  const fault = (name: string): unknown => faultPoint(name as FaultPoint);
+  const secrets = createSecretBox(config.HARRIER_SECRET_KEY);
+  const ids = new IdBlocks(db.pool);
+  const settings = createTenantSettings({ pool: db.pool, log });
+  const stamps = createPollStamps({ pool: db.pool, log });
+  const documents = createDeploymentDocuments({ pool: db.pool });
+  const feed = new CredentialFeed({ db: db.pool, log });
+  const fold = new ProgressFold({ db, log });
+
+  const readiness = {
+    database: async () => checkNeeds(db.pool, needs),
+    settings: async () => settings.ready() || "tenant settings have not been read yet",
+  };
+  const http = createHttp({ service, keys, log, metrics, readiness, countTrips, ...secure });
+  mountDeviceInterface(http.mount, { db, settings, stamps, documents, ids, secrets, now });
+  const host = config.HARRIER_HTTP_HOST;
+  const beforeAnswer = () => faultPoint("controller.rpc.before-answer");
+  const rpc = createRpcServer({
+    service,
+    host,
+    port: config.HARRIER_GRPC_PORT,
+    keys,
+    log,
+    observe: metrics.observeRpc,
+    beforeAnswer,
+    ...secure,
+  })
+    .add("harrier.controller.v1.DeviceIdentityService", deviceIdentityHandlers({ db: db.pool, feed }))
+    .add("harrier.controller.v1.TargetsService", targetsHandlers({ db, ids, secrets, fault }))
+    .add("harrier.controller.v1.ActionsService", actionsHandlers({ db, ids, fault, now }));
+  const relay = createRelay({
+    db,
+    schema: "controller",
+    brokers: config.HARRIER_KAFKA_BROKERS,
+    clientId: `harrier-${service}`,
+    log,
+    fault,
+  });
+
+  settings.start();
+  stamps.start();
+  await feed.start();
+  await rpc.start();
+  await http.listen(host, config.HARRIER_HTTP_PORT);
+  fold.start();
+  relay.start();
+  return [db, maintenance, settings, feed, stamps, rpc, relay, fold, http];
+}
+
+async function prepareSchema(db: Database): Promise<void> {
+  await migrate({ pool: db.pool, schema: service, dir: fileURLToPath(new URL("../migrations", import.meta.url)) });
+  await applyViews({ pool: db.pool, schema: service, dir: fileURLToPath(new URL("../views", import.meta.url)) });
+}

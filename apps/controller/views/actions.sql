@@ -1,0 +1,25 @@
+create or replace view actions_v1 as
+select tenant_id, id, target_id, controller_id, set_id, status, active, force_type, force_time, weight, rollout_id, group_id,
+       last_status_code, initiated_by, created_by, created_at, last_modified_by, last_modified_at, revision
+  from actions;
+
+create or replace view action_statuses_v1 as
+select tenant_id, action_id, revision, status, messages, code, occurred_at, reported_at
+  from action_history;
+
+-- May this device have the artifacts of this set now? Open and not being cancelled, or the installed one, which it may fetch again
+-- (contract device.md §6.1, D12).
+create or replace view artifact_grants_v1 as
+select t.tenant_id, t.controller_id, a.id as action_id, a.set_id, a.active, true as downloadable
+  from targets t
+  join actions a on a.tenant_id = t.tenant_id and a.target_id = t.id
+ where a.active and a.status <> 5
+union all
+select t.tenant_id, t.controller_id, a.id, a.set_id, a.active, true
+  from targets t
+  join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.id
+  join actions a on a.tenant_id = s.tenant_id and a.id = s.installed_action_id
+ where not a.active;
+
+grant select on actions_v1, action_statuses_v1 to harrier_management, harrier_rollout_engine;
+grant select on artifact_grants_v1 to harrier_artifact_store;

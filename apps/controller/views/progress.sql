@@ -1,0 +1,26 @@
+-- Exact at any time: what is folded, and every delta behind the fold. Folding moves both in one transaction, so no reader sees a gap.
+create or replace view group_progress_v1 as
+select c.tenant_id, c.rollout_id, c.group_id,
+       coalesce(sum(c.n) filter (where c.bucket = 0), 0)::bigint as scheduled,
+       coalesce(sum(c.n) filter (where c.bucket = 1), 0)::bigint as running,
+       coalesce(sum(c.n) filter (where c.bucket = 2), 0)::bigint as finished,
+       coalesce(sum(c.n) filter (where c.bucket = 3), 0)::bigint as error,
+       coalesce(sum(c.n) filter (where c.bucket = 4), 0)::bigint as cancelled
+  from (
+    select p.tenant_id, p.rollout_id, p.group_id, p.bucket, p.n from group_progress p
+    union all
+    select d.tenant_id, d.rollout_id, d.group_id, d.to_bucket, d.n::bigint
+      from group_progress_folded f join group_deltas d on (d.txid, d.id) > (f.txid, f.id)
+     where d.to_bucket is not null
+    union all
+    select d.tenant_id, d.rollout_id, d.group_id, d.from_bucket, -d.n::bigint
+      from group_progress_folded f join group_deltas d on (d.txid, d.id) > (f.txid, f.id)
+     where d.from_bucket is not null
+  ) c
+ group by c.tenant_id, c.rollout_id, c.group_id;
+
+-- Doorbell: a row for every change of a rollout's progress, in commit order.
+create or replace view group_changes_v1 as
+select tenant_id, rollout_id, group_id, txid, id from group_deltas;
+
+grant select on group_progress_v1, group_changes_v1 to harrier_management, harrier_rollout_engine;
