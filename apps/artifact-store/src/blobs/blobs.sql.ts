@@ -1,0 +1,86 @@
+import { statement } from "@harrier/db";
+
+export interface BlobHashes {
+  readonly sha256: string;
+  readonly sha1: string;
+  readonly md5: string;
+  readonly size: number;
+}
+
+type Blob = [tenantId: number, sha256: string, sha1: string, md5: string, size: number];
+
+/** Creates the blob's row or wakes it up, and locks it until the transaction ends. */
+export const holdBlob = statement<Blob, { sha256: string }>(
+  "artifact_store.hold_blob",
+  `insert into blobs (tenant_id, sha256, sha1, md5, size, state) values ($1, $2, $3, $4, $5, 'stored')
+   on conflict (tenant_id, sha256) do update set state = 'stored'
+   returning sha256`,
+);
+
+/** For an upload that ends before it held its blob: gives the object that may lie there a row, so that the sweep finds it. */
+export const suspectBlob = statement<Blob, never>(
+  "artifact_store.suspect_blob",
+  `insert into blobs (tenant_id, sha256, sha1, md5, size, state) values ($1, $2, $3, $4, $5, 'deleting')
+   on conflict (tenant_id, sha256) do nothing`,
+);
+
+export const lockBlob = statement<[tenantId: number, sha256: string], { state: "stored" | "deleting" }>(
+  "artifact_store.lock_blob",
+  "select state from blobs where tenant_id = $1 and sha256 = $2 for update",
+);
+
+const unheld = `not exists (select from blob_references r where r.tenant_id = b.tenant_id and r.sha256 = b.sha256)
+   and not exists (select from uploads u where u.tenant_id = b.tenant_id and u.sha256 = b.sha256 and u.state = 'attaching')`;
+
+/** Only with the row locked. */
+export const markIfUnheld = statement<[tenantId: number, sha256: string], never>(
+  "artifact_store.mark_if_unheld",
+  `update blobs b set state = 'deleting' where b.tenant_id = $1 and b.sha256 = $2 and b.state = 'stored' and ${unheld}`,
+);
+
+/** Only with the row locked, after its object went. */
+export const forgetBlob = statement<[tenantId: number, sha256: string], never>(
+  "artifact_store.forget_blob",
+  "delete from blobs where tenant_id = $1 and sha256 = $2 and state = 'deleting'",
+);
+
+/** Of all tenants: the janitor's work list. */
+export const listDeleting = statement<[limit: number], { tenantId: number; sha256: string }>(
+  "artifact_store.list_deleting",
+  `select tenant_id as "tenantId", sha256 from blobs where state = 'deleting' order by tenant_id, sha256 limit $1`,
+);
+
+/** Takes an artifact's reference away, or leaves a note for the upload that is about to add it. Only with the blob locked. */
+export const removeReference = statement<[tenantId: number, artifactId: number, sha256: string], never>(
+  "artifact_store.remove_reference",
+  `with removed as (
+     delete from blob_references where tenant_id = $1 and artifact_id = $2 and sha256 = $3 returning artifact_id
+   )
+   insert into released_artifacts (tenant_id, artifact_id)
+   select $1, $2 where not exists (select from removed)
+   on conflict (tenant_id, artifact_id) do nothing`,
+);
+
+/** Adds an artifact's reference unless the artifact was released in the meantime. Only with the blob locked. */
+export const addReference = statement<[tenantId: number, artifactId: number, sha256: string], never>(
+  "artifact_store.add_reference",
+  `insert into blob_references (tenant_id, artifact_id, sha256)
+   select $1, $2, $3 where not exists (select from released_artifacts where tenant_id = $1 and artifact_id = $2)
+   on conflict (tenant_id, artifact_id) do nothing`,
+);
+
+/**
+ * Notes of released artifacts that no upload can ask for any more: an upload asks only for artifacts younger than itself.
+ * A week is far beyond what one takes to learn its answer.
+ */
+export const pruneReleased = statement<[], never>(
+  "artifact_store.prune_released",
+  `delete from released_artifacts a
+    where a.at < now() - interval '7 days'
+      and not exists (select from uploads u where u.tenant_id = a.tenant_id and u.state = 'attaching' and u.created_at < a.at)`,
+);
+
+export const findBlob = statement<[tenantId: number, sha256: string], { size: number }>(
+  "artifact_store.find_blob",
+  "select size from blobs where tenant_id = $1 and sha256 = $2 and state = 'stored'",
+);

@@ -1,0 +1,69 @@
+import { type Database, inTransaction, run, runCount, runOne } from "@harrier/db";
+import type pg from "pg";
+import { contentKey, type Storage } from "../storage/storage.ts";
+import { findBlob, forgetBlob, listDeleting, lockBlob, markIfUnheld, removeReference } from "./blobs.sql.ts";
+
+export interface BlobDeps {
+  readonly db: Database;
+  readonly storage: Storage;
+}
+
+/**
+ * Changes who holds a blob: `change` runs with the blob's row locked, and afterwards a blob that nobody holds is marked
+ * for the sweep. Never deletes an object itself: a crash between the object's end and the commit would leave a row that lies.
+ */
+export async function changeHolders(
+  deps: BlobDeps,
+  blob: { readonly tenantId: number; readonly sha256: string },
+  change: (tx: pg.PoolClient) => Promise<void>,
+): Promise<{ readonly unheld: boolean }> {
+  return await inTransaction(deps.db.pool, async (tx) => {
+    await run(tx, lockBlob, [blob.tenantId, blob.sha256]);
+    await change(tx);
+    // a statement of its own: its snapshot is younger than the lock, so it sees every holder
+    return { unheld: (await runCount(tx, markIfUnheld, [blob.tenantId, blob.sha256])) > 0 };
+  });
+}
+
+/** Deletes the object of a blob that nobody holds. An upload of the same content waits for the row and then stores it again. */
+export async function sweepBlob(deps: BlobDeps, tenantId: number, sha256: string): Promise<void> {
+  await inTransaction(deps.db.pool, async (tx) => {
+    const blob = await runOne(tx, lockBlob, [tenantId, sha256]);
+    if (blob?.state !== "deleting") return;
+    await deps.storage.delete(contentKey(tenantId, sha256));
+    await run(tx, forgetBlob, [tenantId, sha256]);
+  });
+}
+
+/** Ends what a crash or a failing store left half deleted. Returns how many blobs it saw. */
+export async function sweepBlobs(deps: BlobDeps): Promise<number> {
+  const blobs = await run(deps.db.pool, listDeleting, [100]);
+  for (const blob of blobs) await sweepBlob(deps, blob.tenantId, blob.sha256);
+  return blobs.length;
+}
+
+export interface ReleasedArtifact {
+  readonly tenantId: number;
+  readonly artifactId: number;
+  readonly sha256: string;
+}
+
+/**
+ * Gives the reference of one artifact row back; the object goes with the last one. Idempotent by artifact id. A store that
+ * cannot delete now does not fail the release: the blob stays marked, and the janitor comes back to it.
+ */
+export async function releaseArtifact(
+  deps: BlobDeps & { readonly onSweepFailed: (error: unknown) => void },
+  artifact: ReleasedArtifact,
+): Promise<void> {
+  const { tenantId, artifactId, sha256 } = artifact;
+  const { unheld } = await changeHolders(deps, artifact, async (tx) => {
+    await run(tx, removeReference, [tenantId, artifactId, sha256]);
+  });
+  if (unheld) await sweepBlob(deps, tenantId, sha256).catch(deps.onSweepFailed);
+}
+
+/** Size of a content that can be served now. */
+export async function statBlob(deps: Pick<BlobDeps, "db">, tenantId: number, sha256: string): Promise<number | undefined> {
+  return (await runOne(deps.db.pool, findBlob, [tenantId, sha256]))?.size;
+}

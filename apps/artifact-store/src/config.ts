@@ -1,0 +1,46 @@
+import { ConfigError, type ConfigOf, loadConfig, port } from "@harrier/service";
+import { z } from "zod";
+import type { S3Settings } from "./storage/s3.ts";
+
+/** Settings of the artifact store: the only reader of the environment. */
+const settings = z.object({
+  HARRIER_HTTP_PORT: port.default(8083),
+  HARRIER_GRPC_PORT: port.default(9083),
+  HARRIER_DATABASE_URL: z.string().min(1),
+  HARRIER_IDENTITY_KEYS: z.string().min(1),
+  HARRIER_CONTROLLER_GRPC: z.string().min(1),
+  HARRIER_MANAGEMENT_GRPC: z.string().min(1),
+  /** A directory that all replicas share; or a bucket: one of the two. */
+  HARRIER_STORAGE_DIR: z.string().min(1).optional(),
+  HARRIER_S3_ENDPOINT: z.url().optional(),
+  HARRIER_S3_ACCESS_KEY: z.string().optional(),
+  HARRIER_S3_SECRET_KEY: z.string().optional(),
+  HARRIER_S3_BUCKET: z.string().optional(),
+  /** Given to every service; this one emits no events. */
+  HARRIER_KAFKA_BROKERS: z.string().optional(),
+});
+
+export type ArtifactStoreConfig = ConfigOf<typeof settings.shape> & { readonly storage: StorageSettings };
+export type StorageSettings = { readonly kind: "directory"; readonly path: string } | ({ readonly kind: "s3" } & S3Settings);
+
+export function readConfig(env: NodeJS.ProcessEnv = process.env): ArtifactStoreConfig {
+  const config = loadConfig(settings, env);
+  return { ...config, storage: storageOf(config) };
+}
+
+function storageOf(config: ConfigOf<typeof settings.shape>): StorageSettings {
+  const {
+    HARRIER_STORAGE_DIR: path,
+    HARRIER_S3_ENDPOINT: endpoint,
+    HARRIER_S3_ACCESS_KEY: accessKey,
+    HARRIER_S3_SECRET_KEY: secretKey,
+    HARRIER_S3_BUCKET: bucket,
+  } = config;
+  const s3 = [endpoint, accessKey, secretKey, bucket];
+  if (path !== undefined && s3.every((value) => value === undefined)) return { kind: "directory", path };
+  if (path !== undefined) throw new ConfigError("HARRIER_STORAGE_DIR and HARRIER_S3_* are both given: keep one");
+  if (endpoint === undefined || accessKey === undefined || secretKey === undefined || bucket === undefined) {
+    throw new ConfigError("HARRIER_STORAGE_DIR, or all of HARRIER_S3_ENDPOINT, _ACCESS_KEY, _SECRET_KEY and _BUCKET, must be given");
+  }
+  return { kind: "s3", endpoint, accessKey, secretKey, bucket };
+}

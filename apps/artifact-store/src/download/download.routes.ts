@@ -1,0 +1,60 @@
+import { artifacts, downloads } from "@harrier/contracts";
+import { HarrierError } from "@harrier/errors";
+import type { Mount, RequestContext } from "@harrier/service";
+import { contentKey } from "../storage/storage.ts";
+import type { ArtifactRow } from "./download.sql.ts";
+import type { DownloadNote } from "./download-notes.ts";
+import { type FindDeps, findForAdmin, findForDevice, type GrantedArtifact } from "./find-artifact.ts";
+import { type Sendable, type SendDeps, sendArtifact, sendMd5sum } from "./send.ts";
+
+export interface DownloadDeps extends FindDeps, Omit<SendDeps, "log"> {
+  readonly notes: { add(note: DownloadNote): void };
+  readonly now: () => number;
+}
+
+const deviceStyle = { bareEtag: false, rangeOnWhole: false };
+
+/** Bytes out: to devices in both address shapes (contract device.md §6), and to people (management.md §4.3). */
+export function mountDownloads(mount: Mount, deps: DownloadDeps): void {
+  // these first: their suffix would match as part of a file name too
+  for (const route of [downloads.artifactMd5, downloads.artifactDownloadMd5]) {
+    mount(route, async (ctx) => {
+      const artifact = await findGranted(deps, ctx);
+      note(deps, ctx, artifact);
+      sendMd5sum(ctx, artifact);
+    });
+  }
+  for (const route of [downloads.artifact, downloads.artifactDownload]) {
+    mount(route, async (ctx) => {
+      const artifact = await findGranted(deps, ctx);
+      // a part of a file is no download to be told of: streaming clients ask for hundreds (§6.4)
+      const whole = ctx.req.headers.range === undefined || ctx.req.method === "HEAD";
+      const onAccepted = (): void => (whole ? note(deps, ctx, artifact) : undefined);
+      await sendArtifact({ ...deps, log: ctx.log }, ctx, sendable(ctx.tenantId, artifact), { ...deviceStyle, onAccepted });
+    });
+  }
+  mount(artifacts.download, async (ctx) => {
+    const { softwareModuleId, artifactId } = ctx.params;
+    const artifact = await findForAdmin(deps, { tenantId: ctx.tenantId, moduleId: softwareModuleId, artifactId });
+    // the specification's line has the tag without quotes; hawkBit 1.x has them (contract device.md §6.2)
+    const style = { bareEtag: ctx.surface === "spec", rangeOnWhole: true };
+    await sendArtifact({ ...deps, log: ctx.log }, ctx, sendable(ctx.tenantId, artifact), style);
+  });
+}
+
+type DeviceContext = RequestContext<typeof downloads.artifact> | RequestContext<typeof downloads.artifactMd5>;
+
+async function findGranted(deps: DownloadDeps, ctx: DeviceContext): Promise<GrantedArtifact> {
+  const { controllerId } = ctx.identity;
+  if (controllerId === undefined) throw new HarrierError("unauthenticated");
+  const { softwareModuleId: moduleId, fileName: filename } = ctx.params;
+  return await findForDevice(deps, { tenantId: ctx.tenantId, controllerId, moduleId, filename });
+}
+
+function sendable(tenantId: number, artifact: ArtifactRow): Sendable {
+  return { ...artifact, key: contentKey(tenantId, artifact.sha256) };
+}
+
+function note(deps: DownloadDeps, ctx: DeviceContext, artifact: GrantedArtifact): void {
+  deps.notes.add({ tenantId: ctx.tenantId, actionId: artifact.actionId, path: ctx.identity.path, at: deps.now() });
+}

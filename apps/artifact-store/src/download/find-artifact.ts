@@ -1,0 +1,53 @@
+import { type Database, runOne } from "@harrier/db";
+import { entityNotFound, HarrierError } from "@harrier/errors";
+import { type ArtifactRow, findAdminDownload, findDeviceDownload } from "./download.sql.ts";
+
+export interface FindDeps {
+  readonly db: Database;
+}
+
+export interface DeviceDownload {
+  readonly tenantId: number;
+  readonly controllerId: string;
+  readonly moduleId: number;
+  readonly filename: string;
+}
+
+export interface GrantedArtifact extends ArtifactRow {
+  readonly actionId: number;
+}
+
+/** The artifact if this device may have it now (contract device.md §6.1); the order of the refusals is hawkBit's. */
+export async function findForDevice(deps: FindDeps, wanted: DeviceDownload): Promise<GrantedArtifact> {
+  const { tenantId, controllerId, moduleId, filename } = wanted;
+  const row = await runOne(deps.db.pool, findDeviceDownload, [tenantId, controllerId, moduleId, filename]);
+  if (!row?.moduleKnown) throw entityNotFound("SoftwareModule", moduleId);
+  if (row.sha256 === null) throw new HarrierError("stateNotFound");
+  if (row.actionId === null) {
+    throw new HarrierError(
+      "entityNotFound",
+      `No assignment found for SoftwareModule with id {${moduleId}} to Target with id {${controllerId}}.`,
+    );
+  }
+  return withBytes({ ...(row as ArtifactRow), actionId: row.actionId });
+}
+
+export interface AdminDownload {
+  readonly tenantId: number;
+  readonly moduleId: number;
+  readonly artifactId: number;
+}
+
+/** The artifact for somebody who may download any (contract management.md §4.3). */
+export async function findForAdmin(deps: FindDeps, wanted: AdminDownload): Promise<ArtifactRow> {
+  const row = await runOne(deps.db.pool, findAdminDownload, [wanted.tenantId, wanted.moduleId, wanted.artifactId]);
+  if (!row?.moduleKnown) throw entityNotFound("SoftwareModule", wanted.moduleId);
+  if (row.sha256 === null) throw entityNotFound("Artifact", wanted.artifactId);
+  if (row.moduleDeleted === true) throw new HarrierError("artifactBinaryDeleted");
+  return withBytes(row as ArtifactRow);
+}
+
+function withBytes<Row extends ArtifactRow>(row: Row): Row {
+  if (!row.stored) throw new HarrierError("artifactBinaryDeleted");
+  return row;
+}

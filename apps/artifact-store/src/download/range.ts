@@ -1,0 +1,73 @@
+import type { ByteRange } from "../storage/storage.ts";
+
+export type RangeAnswer =
+  | { readonly kind: "whole" }
+  | { readonly kind: "parts"; readonly parts: readonly ByteRange[] }
+  | { readonly kind: "unsatisfiable" };
+
+export interface RangeRequest {
+  readonly range: string | undefined;
+  readonly ifRange: string | undefined;
+  readonly size: number;
+  readonly etag: string;
+  readonly lastModified: number;
+}
+
+const whole: RangeAnswer = { kind: "whole" };
+const unsatisfiable: RangeAnswer = { kind: "unsatisfiable" };
+const shape = /^bytes=\d*-\d*(?:,\d*-\d*)*$/;
+const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/** Each part costs an open object and about 100 bytes of header; no client asks for more than a handful. */
+export const maxParts = 64;
+
+/** Decides what a download answers to `Range` and `If-Range` (contract device.md §6.3 with its rulings). */
+export function answerRange(request: RangeRequest): RangeAnswer {
+  if (request.range === undefined) return whole;
+  // a malformed Range is refused even when If-Range would have switched it off, as hawkBit does
+  if (!shape.test(request.range)) return unsatisfiable;
+  if (request.ifRange !== undefined && !isUnchanged(request.ifRange, request)) return whole;
+  return parseParts(request.range.slice("bytes=".length).split(","), request.size);
+}
+
+function parseParts(items: readonly string[], size: number): RangeAnswer {
+  if (items.length > maxParts) return unsatisfiable;
+  const parts: ByteRange[] = [];
+  for (const item of items) {
+    const part = parsePart(item, size);
+    if (part === undefined) return unsatisfiable;
+    parts.push(part);
+  }
+  parts.sort((a, b) => a.start - b.start);
+  const overlap = parts.some((part, i) => i > 0 && part.start <= (parts[i - 1] as ByteRange).end);
+  return overlap ? unsatisfiable : { kind: "parts", parts };
+}
+
+/** Number() of digits beyond 2^53 is inexact but stays larger than any size, which is all that is asked of it. */
+function parsePart(item: string, size: number): ByteRange | undefined {
+  const [from, to] = item.split("-") as [string, string];
+  if (from === "") {
+    // RFC 9110: a suffix longer than the file is the whole file
+    const length = to === "" ? 0 : Number(to);
+    return length === 0 || size === 0 ? undefined : { start: Math.max(0, size - length), end: size - 1 };
+  }
+  const start = Number(from);
+  const end = to === "" ? size - 1 : Math.min(Number(to), size - 1);
+  return start >= size || start > end ? undefined : { start, end };
+}
+
+function isUnchanged(ifRange: string, of: { readonly etag: string; readonly lastModified: number }): boolean {
+  if (ifRange === of.etag) return true;
+  if (!httpDate.test(ifRange)) return false;
+  // in whole seconds: the echoed Last-Modified has no milliseconds
+  return Math.floor(Date.parse(ifRange) / 1000) >= Math.floor(of.lastModified / 1000);
+}
+
+/** `If-Match`: a comma list of the sha1, quoted or not, or `*` (§6.2). */
+export function matches(ifMatch: string | undefined, sha1: string): boolean {
+  if (ifMatch === undefined) return true;
+  return ifMatch
+    .split(",")
+    .map((tag) => tag.trim().replace(/^"(.*)"$/, "$1"))
+    .some((tag) => tag === "*" || tag === sha1);
+}

@@ -1,0 +1,130 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { HarrierError } from "@harrier/errors";
+import type { ByteRange, Storage } from "../storage/storage.ts";
+import { contentDisposition } from "./disposition.ts";
+import { answerRange, matches } from "./range.ts";
+
+export interface SendDeps {
+  readonly storage: Pick<Storage, "open">;
+  readonly log: { debug(fields: object, message: string): void; warn(fields: object, message: string): void };
+  /** A transfer may take for ever, but not stand still for longer than this. */
+  readonly idleMs: number;
+}
+
+export interface Sendable {
+  readonly key: string;
+  readonly filename: string;
+  readonly size: number;
+  readonly sha1: string;
+  readonly createdAt: number;
+}
+
+export interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+}
+
+/** What differs between the interfaces: the specification's management line has a bare ETag, and Content-Range on full answers too. */
+export interface SendStyle {
+  readonly bareEtag: boolean;
+  readonly rangeOnWhole: boolean;
+  /** Once, when the download is about to begin. */
+  readonly onAccepted?: () => void;
+}
+
+const boundary = "THIS_STRING_SEPARATES_MULTIPART";
+
+/** Answers a download: whole, one range or several (contract device.md §6.2, §6.3). HEAD ignores `Range`. */
+export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact: Sendable, style: SendStyle): Promise<void> {
+  const { req } = exchange;
+  if (!matches(req.headers["if-match"], artifact.sha1)) throw new HarrierError("preconditionFailed");
+  const { size, sha1, createdAt } = artifact;
+  const etag = style.bareEtag ? sha1 : `"${sha1}"`;
+  const range = req.method === "HEAD" ? undefined : req.headers.range;
+  const answer = answerRange({ range, ifRange: ifRangeOf(req), size, etag, lastModified: createdAt });
+  if (answer.kind === "unsatisfiable") {
+    throw new HarrierError("rangeNotSatisfiable", undefined, { headers: { "content-range": `bytes */${size}` } });
+  }
+  const headers = headersOf(artifact, etag);
+  style.onAccepted?.();
+  if (answer.kind === "parts" && answer.parts.length > 1)
+    return await sendParts(deps, exchange, { artifact, headers, parts: answer.parts });
+  const one = answer.kind === "parts" ? answer.parts[0] : undefined;
+  const sent = one ?? { start: 0, end: size - 1 };
+  if (one !== undefined || style.rangeOnWhole) headers["content-range"] = `bytes ${sent.start}-${sent.end}/${size}`;
+  headers["content-length"] = sent.end - sent.start + 1; // behind content-disposition: see sendMd5sum
+  const status = one === undefined ? 200 : 206;
+  if (req.method === "HEAD") {
+    exchange.res.writeHead(status, headers).end();
+    return;
+  }
+  const source = await deps.storage.open(artifact.key, one);
+  exchange.res.writeHead(status, headers);
+  await stream(deps, exchange, source);
+}
+
+function ifRangeOf(req: IncomingMessage): string | undefined {
+  const header = req.headers["if-range"];
+  return Array.isArray(header) ? header[0] : header;
+}
+
+function headersOf(artifact: Sendable, etag: string): OutgoingHttpHeaders {
+  const disposition = contentDisposition(artifact.filename);
+  return {
+    "content-type": "application/octet-stream",
+    "accept-ranges": "bytes",
+    etag,
+    "last-modified": new Date(artifact.createdAt).toUTCString(),
+    "x-content-type-options": "nosniff",
+    ...(disposition === undefined ? {} : { "content-disposition": disposition }),
+  };
+}
+
+interface Parts {
+  readonly artifact: Sendable;
+  readonly headers: OutgoingHttpHeaders;
+  readonly parts: readonly ByteRange[];
+}
+
+async function sendParts(deps: SendDeps, exchange: Exchange, what: Parts): Promise<void> {
+  const { artifact, headers, parts } = what;
+  // the first part is opened before the answer begins, so that a missing object is still a clean error
+  const first = await deps.storage.open(artifact.key, parts[0]);
+  const body = async function* (): AsyncGenerator<Buffer> {
+    for (const [i, part] of parts.entries()) {
+      const head = `--${boundary}\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes ${part.start}-${part.end}/${artifact.size}\r\n\r\n`;
+      yield Buffer.from((i === 0 ? "" : "\r\n") + head);
+      yield* i === 0 ? first : await deps.storage.open(artifact.key, part);
+    }
+    yield Buffer.from(`\r\n--${boundary}--`);
+  };
+  exchange.res.writeHead(206, { ...headers, "content-type": `multipart/byteranges; boundary=${boundary}` });
+  await stream(deps, exchange, Readable.from(body(), { objectMode: false }));
+}
+
+/** Once the head is out, a failure can only cut the connection: the missing bytes tell the client. */
+async function stream(deps: SendDeps, { req, res }: Exchange, source: Readable): Promise<void> {
+  res.setTimeout(deps.idleMs);
+  try {
+    await pipeline(source, res);
+  } catch (error) {
+    if (req.destroyed || res.destroyed) deps.log.debug({ err: error }, "a download was not finished");
+    else deps.log.warn({ err: error }, "a download was cut because its source failed");
+  }
+}
+
+/** `<md5>  <filename>` without a newline (contract device.md §6.5). */
+export function sendMd5sum({ res }: Pick<Exchange, "res">, artifact: { readonly md5: string; readonly filename: string }): void {
+  const body = Buffer.from(`${artifact.md5}  ${artifact.filename}`);
+  const disposition = contentDisposition(`${artifact.filename}.MD5SUM`);
+  res.writeHead(200, {
+    "content-type": "text/plain",
+    "x-content-type-options": "nosniff",
+    ...(disposition === undefined ? {} : { "content-disposition": disposition }),
+    // last: behind a length Node takes the disposition for UTF-8 in disguise and refuses Latin-1 names
+    "content-length": body.length,
+  });
+  res.end(body);
+}

@@ -1,0 +1,273 @@
+import { randomBytes } from "node:crypto";
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { HarrierError } from "@harrier/errors";
+import { createRpcServer, type Handlers, identityHeader, identityPath, parseKeys, type RequestOf, signIdentity } from "@harrier/rpc";
+import { createLog, type Stoppable } from "@harrier/service";
+import { type RoundTripCounter, startRoundTripCounter } from "@harrier/testkit";
+import { readConfig } from "./config.ts";
+import { type Bench, openBench, silentLog, tenantId } from "./testing.suite.ts";
+import { startArtifactStore } from "./wire.ts";
+
+type AttachRequest = RequestOf<"harrier.management.v1.CatalogueService", "attachArtifact">;
+type NotesRequest = RequestOf<"harrier.controller.v1.ActionsService", "noteDownloads">;
+
+/** Management and controller as far as this service calls them, over real gRPC; artifact rows are real rows. */
+export interface Neighbours {
+  maxBytes: number;
+  /** Thrown by the next call of the method, once each. */
+  readonly failures: { checkUpload: HarrierError[]; attachArtifact: HarrierError[]; noteDownloads: HarrierError[] };
+  readonly checked: { moduleId: number; filename: string }[];
+  readonly attached: (AttachRequest & { commandId: string; id: number })[];
+  readonly noted: NotesRequest["downloads"];
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  json(): Record<string, unknown>;
+}
+
+export interface Call {
+  readonly headers?: Record<string, string>;
+  readonly body?: Buffer | AsyncIterable<Buffer>;
+  /** A device; default is the admin with all permissions. */
+  readonly controllerId?: string;
+  readonly permissions?: readonly string[];
+}
+
+export interface RunningService {
+  readonly bench: Bench;
+  readonly neighbours: Neighbours;
+  /** What really goes to PostgreSQL. */
+  readonly counter: RoundTripCounter;
+  call(method: string, path: string, options?: Call): Promise<Answer>;
+  /** The same without reading the answer: to cut it, or to read it slowly. */
+  open(method: string, path: string, options?: Call): { request: ReturnType<typeof httpRequest>; answer: Promise<IncomingMessage> };
+  stop(): Promise<void>;
+}
+
+const keyText = ["management", "controller", "artifact-store"].map((name) => `${name}=k1:${randomBytes(32).toString("base64")}`).join(";");
+const keys = parseKeys(keyText);
+const allPermissions = ["CREATE_REPOSITORY", "READ_REPOSITORY", "DOWNLOAD_REPOSITORY_ARTIFACT"];
+
+/** The whole service in this process, with a real database, a real directory and its neighbours played. */
+export async function startService(): Promise<RunningService> {
+  const bench = await openBench();
+  await seedCatalogue(bench);
+  const neighbours: Neighbours = {
+    maxBytes: 100_000_000,
+    failures: { checkUpload: [], attachArtifact: [], noteDownloads: [] },
+    checked: [],
+    attached: [],
+    noted: [],
+  };
+  const host = "127.0.0.1";
+  const management = createRpcServer({ service: "management", host, port: 0, keys, log: silentLog });
+  management.add("harrier.management.v1.CatalogueService", catalogueOf(bench, neighbours));
+  const controller = createRpcServer({ service: "controller", host, port: 0, keys, log: silentLog });
+  controller.add("harrier.controller.v1.ActionsService", actionsOf(neighbours));
+  const counter = await startRoundTripCounter(bench.database.adminUrl);
+  const httpPort = await freePort();
+  const config = readConfig({
+    HARRIER_HTTP_PORT: String(httpPort),
+    HARRIER_GRPC_PORT: String(await freePort()),
+    HARRIER_DATABASE_URL: counter.through(bench.database.urlOf("artifact-store")),
+    HARRIER_IDENTITY_KEYS: keyText,
+    HARRIER_MANAGEMENT_GRPC: `${host}:${await management.start()}`,
+    HARRIER_CONTROLLER_GRPC: `${host}:${await controller.start()}`,
+    HARRIER_STORAGE_DIR: bench.root,
+  });
+  const parts = await startArtifactStore(config, createLog({ service: "artifact-store", level: "silent" }));
+  const open: RunningService["open"] = (method, path, options = {}) => send(httpPort, method, path, options);
+  return {
+    bench,
+    neighbours,
+    counter,
+    open,
+    async call(method, path, options) {
+      const answer = await open(method, path, options).answer;
+      const body = await buffer(answer);
+      return { status: answer.statusCode ?? 0, headers: answer.headers, body, json: () => JSON.parse(body.toString()) };
+    },
+    async stop() {
+      for (const part of parts.toReversed()) await stopOne(part);
+      await Promise.all([management.stop(0), controller.stop(0), counter.close()]);
+      await bench.dispose();
+    },
+  };
+}
+
+function stopOne(part: Stoppable): unknown {
+  if (typeof part === "function") return part();
+  return "stop" in part ? part.stop() : part.close();
+}
+
+function send(port: number, method: string, path: string, options: Call): ReturnType<RunningService["open"]> {
+  const { controllerId, permissions = controllerId === undefined ? allPermissions : [] } = options;
+  const identity = signIdentity(keys, {
+    tenantId,
+    tenant: "DEFAULT",
+    kind: controllerId === undefined ? "user" : "device",
+    subject: controllerId ?? "admin",
+    permissions,
+    rid: "test",
+    baseUrl: "http://public:1",
+    audience: "artifact-store",
+    method,
+    path: identityPath(path),
+    expiresAt: Date.now() + 10_000,
+    caller: "gateway",
+    ...(controllerId === undefined ? {} : { controllerId }),
+  });
+  const request = httpRequest({
+    host: "127.0.0.1",
+    port,
+    method,
+    path,
+    headers: { [identityHeader]: identity, ...options.headers },
+    agent: false,
+  });
+  const answer = new Promise<IncomingMessage>((resolve, reject) => request.once("response", resolve).on("error", reject));
+  answer.catch(() => {}); // a caller that cuts the request does not wait for it
+  void writeBody(request, options.body);
+  return { request, answer };
+}
+
+async function writeBody(request: ReturnType<typeof httpRequest>, body: Call["body"]): Promise<void> {
+  if (body === undefined || Buffer.isBuffer(body)) {
+    request.end(body);
+    return;
+  }
+  const closed = new Promise((resolve) => request.once("close", resolve));
+  for await (const chunk of body) {
+    if (request.destroyed) return;
+    if (!request.write(chunk)) await Promise.race([new Promise((resolve) => request.once("drain", resolve)), closed]);
+  }
+  request.end();
+}
+
+function catalogueOf(bench: Bench, neighbours: Neighbours): Handlers<"harrier.management.v1.CatalogueService"> {
+  return {
+    reserveSet: () => Promise.reject(new Error("not called by this service")),
+    async checkUpload({ moduleId, filename }) {
+      neighbours.checked.push({ moduleId, filename });
+      failOnce(neighbours.failures.checkUpload);
+      const taken = await bench.sql("select from management.artifacts where module_id = $1 and filename = $2", [moduleId, filename]);
+      if (taken.length > 0) throw new HarrierError("entityAlreadyExists");
+      return { maxBytes: neighbours.maxBytes };
+    },
+    async attachArtifact(request, { commandId = "" }) {
+      failOnce(neighbours.failures.attachArtifact);
+      const known = neighbours.attached.find((artifact) => artifact.commandId === commandId);
+      if (known !== undefined) return { id: known.id, createdBy: "admin", createdAt: 1_700_000_000_000 };
+      const id = 1000 + neighbours.attached.length;
+      const { moduleId, filename, size, sha1, md5, sha256 } = request;
+      const rows = await bench.sql(
+        `insert into management.artifacts (tenant_id, id, module_id, filename, size, sha1, md5, sha256, created_by, created_at, last_modified_by)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, 'admin', to_timestamp(1700000000), 'admin') on conflict do nothing returning id`,
+        [tenantId, id, moduleId, filename, size, sha1, md5, sha256],
+      );
+      if (rows.length === 0) throw new HarrierError("entityAlreadyExists");
+      neighbours.attached.push({ ...request, commandId, id });
+      return { id, createdBy: "admin", createdAt: 1_700_000_000_000 };
+    },
+  };
+}
+
+function actionsOf(neighbours: Neighbours): Handlers<"harrier.controller.v1.ActionsService"> {
+  const handlers = {
+    async noteDownloads({ downloads }: NotesRequest) {
+      failOnce(neighbours.failures.noteDownloads);
+      neighbours.noted.push(...downloads);
+      return { noted: downloads.length };
+    },
+  };
+  // every other method exists, and calling it is the failure of the test
+  return new Proxy(handlers, {
+    get: (own, name) => Reflect.get(own, name) ?? (() => Promise.reject(new Error(`${String(name)} is not called by this service`))),
+  }) as unknown as Handlers<"harrier.controller.v1.ActionsService">;
+}
+
+function failOnce(failures: HarrierError[]): void {
+  const failure = failures.shift();
+  if (failure !== undefined) throw failure;
+}
+
+/** Modules 11 and 12 are in set 21; 13 is deleted, 14 in no set. Device `d1` has an open action of set 21, others have what their names say. */
+async function seedCatalogue({ sql }: Bench): Promise<void> {
+  const by = "'admin', 'admin'";
+  await sql(`insert into management.tenants (tenant_id, name, default_set_type_id) values (1, 'DEFAULT', 11) on conflict do nothing`);
+  await sql(`insert into management.software_module_types (tenant_id, id, key, name, max_assignments, created_by, last_modified_by)
+             values (1, 11, 'os', 'OS', 1, ${by})`);
+  await sql(
+    `insert into management.distribution_set_types (tenant_id, id, key, name, created_by, last_modified_by) values (1, 11, 'os', 'OS', ${by})`,
+  );
+  await sql(`insert into management.software_modules (tenant_id, id, type_id, name, version, deleted, created_by, last_modified_by)
+             select 1, id, 11, 'm' || id, '1', id = 13, ${by} from generate_series(11, 14) as id`);
+  await sql(`insert into management.distribution_sets (tenant_id, id, type_id, name, version, created_by, last_modified_by)
+             values (1, 21, 11, 's', '1', ${by})`);
+  await sql(`insert into management.set_modules (tenant_id, set_id, module_id, position) values (1, 21, 11, 1), (1, 21, 12, 2)`);
+  const devices = [
+    { name: "open", status: 3, active: true },
+    { name: "canceling", status: 5, active: true },
+    { name: "canceled", status: 4, active: false },
+    { name: "failed", status: 1, active: false },
+    { name: "installed", status: 0, active: false },
+    { name: "waiting", status: 11, active: true },
+    { name: "scheduled", status: 8, active: false },
+  ];
+  for (const [i, { name, status, active }] of devices.entries()) {
+    const id = 11 + i;
+    await sql(
+      `insert into controller.targets (tenant_id, id, controller_id, name, token_digest, token_cipher, created_by, last_modified_by)
+       values (1, $1, $2, $2, '', '', ${by})`,
+      [id, name],
+    );
+    await sql(
+      `insert into controller.actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, initiated_by, created_by, last_modified_by)
+       values (1, $1::int, $1::int, $2, 21, $3, $4, 1, 'admin', ${by})`,
+      [id, name, status, active],
+    );
+    const installed = name === "installed" ? id : null;
+    await sql(`insert into controller.target_state (tenant_id, target_id, installed_set_id, installed_action_id) values (1, $1, $2, $3)`, [
+      id,
+      installed === null ? null : 21,
+      installed,
+    ]);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export interface FormPart {
+  readonly name: string;
+  readonly filename?: string;
+  readonly body: Buffer | string;
+}
+
+const boundary = "----harriertest";
+
+/** A multipart body in one piece, with the header that belongs to it. */
+export function form(...parts: readonly FormPart[]): { headers: Record<string, string>; body: Buffer } {
+  const pieces = parts.flatMap(({ name, filename, body }) => [
+    Buffer.from(
+      `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${filename === undefined ? "" : `; filename="${filename}"`}\r\n`,
+    ),
+    Buffer.from(filename === undefined ? "\r\n" : "Content-Type: application/octet-stream\r\n\r\n"),
+    Buffer.from(body),
+    Buffer.from("\r\n"),
+  ]);
+  return {
+    headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
+    body: Buffer.concat([...pieces, Buffer.from(`--${boundary}--\r\n`)]),
+  };
+}

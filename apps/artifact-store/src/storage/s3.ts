@@ -1,0 +1,220 @@
+import type { Readable } from "node:stream";
+import { HarrierError } from "@harrier/errors";
+import { Client, CopyDestinationOptions, CopySourceOptions } from "minio";
+import { type ByteRange, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";
+
+export interface S3Settings {
+  readonly endpoint: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly bucket: string;
+}
+
+/**
+ * The memory that one running upload may take. S3 wants parts of 5 MiB or more and at most 10,000 of them,
+ * so this also sets the largest artifact: 80 GB.
+ */
+const partSize = 8 * 1024 * 1024;
+
+/** S3 copies at most 5 GiB in one request; larger objects are copied in parts of this size. */
+const copyPartSize = 1024 ** 3;
+const maxSingleCopy = 5 * 1024 ** 3;
+
+const attempts = 3;
+
+interface Part {
+  part: number;
+  etag: string;
+}
+
+function isMissing(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return code === "NotFound" || code === "NoSuchKey";
+}
+
+/** An answer of the store itself carries an S3 code and will not change; a broken connection or a 5xx may. */
+function isTransient(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return typeof code !== "string" || /^E[A-Z]+$/.test(code) || code === "SlowDown" || code === "InternalError" || code === "UnknownError";
+}
+
+async function retrying<T>(action: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await action();
+    } catch (error) {
+      if (attempt === attempts || !isTransient(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt));
+    }
+  }
+}
+
+function connect(settings: S3Settings): Client {
+  const url = new URL(settings.endpoint);
+  return new Client({
+    endPoint: url.hostname,
+    port: url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port),
+    useSSL: url.protocol === "https:",
+    accessKey: settings.accessKey,
+    secretKey: settings.secretKey,
+    // the library's own retry writes to the console; ours is above
+    retryOptions: { disableRetry: true },
+  });
+}
+
+/** Artifacts in a bucket of MinIO or any S3. Ranges are passed on, so that a part costs only its own bytes. */
+export function createS3Storage(settings: S3Settings): Storage {
+  const client = connect(settings);
+  const { bucket } = settings;
+  const statObject = async (key: string): Promise<{ size: number; etag: string } | undefined> => {
+    try {
+      return await retrying(() => client.statObject(bucket, key));
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  };
+  return {
+    async prepare() {
+      await retrying(() => createBucket(client, bucket));
+    },
+    async put(key, source) {
+      await putParts({ client, bucket, key }, source);
+    },
+    async promote(from, to) {
+      const staged = await statObject(from);
+      if (staged === undefined) throw new HarrierError("artifactUploadFailed", `The staged object ${from} is missing.`);
+      await copy({ client, bucket, key: to }, from, staged.size);
+    },
+    async open(key, range) {
+      return await openObject({ client, bucket, key }, range);
+    },
+    async stat(key) {
+      const found = await statObject(key);
+      return found && { size: found.size };
+    },
+    async delete(key) {
+      await retrying(() => client.removeObject(bucket, key));
+      if (key.startsWith(stagingPrefix)) await abortUnfinished({ client, bucket, key });
+    },
+    listStaging: () => listObjects(client, bucket),
+  };
+}
+
+interface Place {
+  readonly client: Client;
+  readonly bucket: string;
+  readonly key: string;
+}
+
+async function createBucket(client: Client, bucket: string): Promise<void> {
+  if (await client.bucketExists(bucket)) return;
+  try {
+    await client.makeBucket(bucket);
+  } catch (error) {
+    // another replica came first
+    if ((error as { code?: string }).code !== "BucketAlreadyOwnedByYou") throw error;
+  }
+}
+
+/** What a killed process left: its parts are invisible but take space. Several only if an upload id was used twice. */
+async function abortUnfinished({ client, bucket, key }: Place): Promise<void> {
+  for (;;) {
+    const uploadId = await retrying(() => client.findUploadId(bucket, key));
+    if (uploadId === undefined) return;
+    await retrying(() => client.abortMultipartUpload(bucket, key, uploadId));
+  }
+}
+
+/**
+ * The library's own streaming put buffers 525 MiB when it does not know the length, and hangs when the source fails;
+ * hence the parts by hand.
+ */
+async function putParts(place: Place, source: Readable): Promise<void> {
+  const { client, bucket, key } = place;
+  let uploadId: string | undefined;
+  const parts: Part[] = [];
+  try {
+    for await (const block of blocks(source)) {
+      if (uploadId === undefined) {
+        if (block.last) {
+          await retrying(() => client.putObject(bucket, key, block.bytes, block.bytes.length));
+          return;
+        }
+        uploadId = await retrying(() => client.initiateNewMultipartUpload(bucket, key, {}));
+      }
+      const partConfig = { bucketName: bucket, objectName: key, uploadID: uploadId, partNumber: parts.length + 1, headers: {} };
+      const { etag } = await retrying(() => client.uploadPart(partConfig, block.bytes));
+      parts.push({ part: partConfig.partNumber, etag });
+    }
+    if (uploadId !== undefined) await client.completeMultipartUpload(bucket, key, uploadId, parts);
+  } catch (error) {
+    const unfinished = uploadId;
+    if (unfinished !== undefined) await retrying(() => client.abortMultipartUpload(bucket, key, unfinished)).catch(() => {});
+    throw error;
+  }
+}
+
+interface Block {
+  readonly bytes: Buffer;
+  readonly last: boolean;
+}
+
+/** Cuts a stream into blocks of `partSize`; the last one is shorter, and there is always one. */
+async function* blocks(source: Readable): AsyncGenerator<Block> {
+  let held: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    held.push(chunk);
+    length += chunk.length;
+    // strictly more, so that the block that ends the stream is known to be the last
+    while (length > partSize) {
+      const joined = Buffer.concat(held, length);
+      yield { bytes: joined.subarray(0, partSize), last: false };
+      held = [joined.subarray(partSize)];
+      length -= partSize;
+    }
+  }
+  yield { bytes: Buffer.concat(held, length), last: true };
+}
+
+async function copy(to: Place, from: string, size: number): Promise<void> {
+  const { client, bucket, key } = to;
+  if (size <= maxSingleCopy) {
+    const source = new CopySourceOptions({ Bucket: bucket, Object: from });
+    await retrying(() => client.copyObject(source, new CopyDestinationOptions({ Bucket: bucket, Object: key })));
+    return;
+  }
+  const uploadID = await retrying(() => client.initiateNewMultipartUpload(bucket, key, {}));
+  try {
+    const parts: Part[] = [];
+    for (let start = 0; start < size; start += copyPartSize) {
+      const range = `bytes=${start}-${Math.min(start + copyPartSize, size) - 1}`;
+      const headers = { "x-amz-copy-source": `/${bucket}/${from}`, "x-amz-copy-source-range": range };
+      const partConfig = { bucketName: bucket, objectName: key, uploadID, partNumber: parts.length + 1, headers };
+      const { etag } = await retrying(() => client.uploadPart(partConfig));
+      parts.push({ part: partConfig.partNumber, etag });
+    }
+    await client.completeMultipartUpload(bucket, key, uploadID, parts);
+  } catch (error) {
+    await retrying(() => client.abortMultipartUpload(bucket, key, uploadID)).catch(() => {});
+    throw error;
+  }
+}
+
+async function openObject(place: Place, range: ByteRange | undefined): Promise<Readable> {
+  const { client, bucket, key } = place;
+  try {
+    if (range === undefined) return await retrying(() => client.getObject(bucket, key));
+    return await retrying(() => client.getPartialObject(bucket, key, range.start, range.end - range.start + 1));
+  } catch (error) {
+    throw new HarrierError("artifactLoadFailed", undefined, { cause: error });
+  }
+}
+
+async function* listObjects(client: Client, bucket: string): AsyncGenerator<StagedObject> {
+  for await (const item of client.listObjectsV2(bucket, stagingPrefix, true)) {
+    const { name, lastModified } = item as { name?: string; lastModified?: Date };
+    if (name !== undefined) yield { key: name, modifiedAt: lastModified?.getTime() ?? 0 };
+  }
+}

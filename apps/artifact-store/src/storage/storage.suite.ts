@@ -1,0 +1,120 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { contentKey, type StagedObject, type Storage, stagingKey } from "./storage.ts";
+
+export interface StorageUnderTest {
+  readonly storage: Storage;
+  /** Everything that lies in the store, finished or not. */
+  contents(): Promise<string[]>;
+  dispose(): Promise<void>;
+}
+
+const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+
+/** In pieces of an odd size, as they come from a socket. */
+async function* pieces(bytes: Buffer, size = 60_001): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+/** What every kind of storage must do; run once per kind. */
+export function describeStorage(kind: string, create: () => Promise<StorageUnderTest>): void {
+  describe(`storage: ${kind}`, () => {
+    let under: StorageUnderTest;
+    const stage = async (bytes: Buffer): Promise<string> => {
+      const key = stagingKey(7, randomUUID());
+      await under.storage.put(key, Readable.from(pieces(bytes)));
+      return key;
+    };
+    beforeAll(async () => {
+      under = await create();
+      await under.storage.prepare();
+    }, 30_000);
+    afterAll(async () => under?.dispose());
+
+    it("prepares twice without harm", async () => {
+      await under.storage.prepare();
+    });
+
+    const mebi = 1024 * 1024;
+    it.each([1, 60_001, 8 * mebi - 1, 8 * mebi, 8 * mebi + 1, 20 * mebi + 17])("stores a stream of %d bytes unchanged", async (size) => {
+      const bytes = randomBytes(size);
+      const key = await stage(bytes);
+      expect(await under.storage.stat(key)).toEqual({ size });
+      expect(sha256(await buffer(await under.storage.open(key)))).toBe(sha256(bytes));
+      await under.storage.delete(key);
+      expect(await under.storage.stat(key)).toBeUndefined();
+    });
+
+    it("opens a range, both ends counted", async () => {
+      const bytes = randomBytes(9 * mebi);
+      const key = await stage(bytes);
+      for (const range of [
+        { start: 0, end: 0 },
+        { start: 5, end: 1_000_004 },
+        { start: 8 * mebi - 3, end: 8 * mebi + 3 },
+        { start: bytes.length - 10, end: bytes.length - 1 },
+      ]) {
+        expect(await buffer(await under.storage.open(key, range))).toEqual(bytes.subarray(range.start, range.end + 1));
+      }
+      await under.storage.delete(key);
+    });
+
+    it("promotes to the content address, again and again, and keeps the staged object", async () => {
+      const bytes = randomBytes(1000);
+      const from = await stage(bytes);
+      const to = contentKey(7, sha256(bytes));
+      await under.storage.promote(from, to);
+      await under.storage.promote(from, to);
+      expect(await under.storage.stat(from)).toEqual({ size: 1000 });
+      await under.storage.delete(from);
+      expect(await buffer(await under.storage.open(to))).toEqual(bytes);
+      await under.storage.delete(to);
+    });
+
+    it("does not promote what was never staged", async () => {
+      await expect(under.storage.promote(stagingKey(7, randomUUID()), contentKey(7, "00"))).rejects.toThrow();
+      expect(await under.storage.stat(contentKey(7, "00"))).toBeUndefined();
+    });
+
+    it.each([10, 12 * mebi])("leaves nothing of a stream that fails after %d bytes", async (size) => {
+      const key = stagingKey(7, randomUUID());
+      const source = Readable.from(
+        (async function* () {
+          yield* pieces(randomBytes(size));
+          throw new Error("cut");
+        })(),
+      );
+      await expect(under.storage.put(key, source)).rejects.toThrow("cut");
+      expect(await under.storage.stat(key)).toBeUndefined();
+      expect(await under.contents()).toEqual([]);
+    });
+
+    it("says that an object is missing before a byte is read", async () => {
+      await expect(under.storage.open(contentKey(7, "11"))).rejects.toMatchObject({ code: "artifactLoadFailed" });
+      await under.storage.delete(contentKey(7, "11"));
+    });
+
+    it("lists staged objects only", async () => {
+      const bytes = randomBytes(10);
+      const key = await stage(bytes);
+      await under.storage.promote(key, contentKey(7, sha256(bytes)));
+      const listed: StagedObject[] = [];
+      for await (const object of under.storage.listStaging()) listed.push(object);
+      expect(listed.map((object) => object.key)).toEqual([key]);
+      expect(Math.abs((listed[0]?.modifiedAt ?? 0) - Date.now())).toBeLessThan(60_000);
+      await under.storage.delete(key);
+      await under.storage.delete(contentKey(7, sha256(bytes)));
+      expect(await under.contents()).toEqual([]);
+    });
+
+    it("lets a reader stop in the middle", async () => {
+      const key = await stage(randomBytes(4 * mebi));
+      const source = await under.storage.open(key);
+      for await (const _chunk of source) break;
+      await expect.poll(() => source.destroyed).toBe(true);
+      await under.storage.delete(key);
+    });
+  });
+}

@@ -1,0 +1,48 @@
+import type { Readable } from "node:stream";
+
+/** Both ends count, as in `Range: bytes=0-9`. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface StagedObject {
+  readonly key: string;
+  readonly modifiedAt: number;
+}
+
+/**
+ * Where the bytes lie. Two kinds of keys: `staging/<tenantId>-<uploadId>` while an upload runs, and the content address
+ * `<tenantId>/<sha256>` afterwards. An object under a content address is complete, always: `promote` is atomic.
+ */
+export interface Storage {
+  /** Creates the directory or the bucket when it is absent. */
+  prepare(): Promise<void>;
+  /** Stores a stream of unknown length. When it fails (or the source does), nothing is left under the key. */
+  put(key: string, source: Readable): Promise<void>;
+  /** Makes the object appear under `to` as well, whole or not at all. `from` stays; doing it twice changes nothing. */
+  promote(from: string, to: string): Promise<void>;
+  /** Rejects with `artifactLoadFailed` before a byte is read when the object is missing. */
+  open(key: string, range?: ByteRange): Promise<Readable>;
+  stat(key: string): Promise<{ readonly size: number } | undefined>;
+  /** Also ends what an interrupted `put` left unfinished. A missing key is no error. */
+  delete(key: string): Promise<void>;
+  /** Every finished object under `staging/`, for the janitor. */
+  listStaging(): AsyncIterable<StagedObject>;
+}
+
+export const stagingPrefix = "staging/";
+
+export function stagingKey(tenantId: number, uploadId: string): string {
+  return `${stagingPrefix}${tenantId}-${uploadId}`;
+}
+
+/** The upload that a staged object belongs to; undefined for a name that we never gave. */
+export function parseStagingKey(key: string): { tenantId: number; uploadId: string } | undefined {
+  const match = /^staging\/(\d{1,10})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(key);
+  return match?.[2] === undefined ? undefined : { tenantId: Number(match[1]), uploadId: match[2] };
+}
+
+export function contentKey(tenantId: number, sha256: string): string {
+  return `${tenantId}/${sha256}`;
+}

@@ -1,0 +1,28 @@
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { describe, expect, it } from "vitest";
+import { createMeasure, tooLarge } from "./measure.ts";
+
+const of = (...chunks: string[]) => Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
+
+describe("measure", () => {
+  it("passes the bytes on and knows all three hashes and the size", async () => {
+    const measure = createMeasure(6);
+    expect((await buffer(of("abc", "def").pipe(measure.stream))).toString()).toBe("abcdef");
+    expect(measure.result()).toEqual({
+      size: 6,
+      md5: "e80b5017098950fc58aad83c8c14978e",
+      sha1: "1f8ac10f23c5b5bc1167bda84b833e5c057a77d2",
+      sha256: "bef57ec7f53a6d40beb640a780a639c83bc29ac8a9816f1fc6c5c6dcd93c4721",
+    });
+  });
+
+  it("fails with the first byte too many", async () => {
+    await expect(buffer(of("abc", "def").pipe(createMeasure(5).stream))).rejects.toMatchObject({ code: "storageExceeded" });
+  });
+
+  it("names the limit that was met: less than an artifact may have can only be what is left of the storage", () => {
+    expect(tooLarge(1_073_741_823).code).toBe("storageExceeded");
+    expect(tooLarge(1_073_741_824).code).toBe("fileSizeExceeded");
+  });
+});

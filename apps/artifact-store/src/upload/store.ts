@@ -1,0 +1,69 @@
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { inTransaction, run, runCount } from "@harrier/db";
+import { HarrierError } from "@harrier/errors";
+import { type BlobHashes, holdBlob, suspectBlob } from "../blobs/blobs.sql.ts";
+import { type BlobDeps, changeHolders, sweepBlob } from "../blobs/blobs.ts";
+import { contentKey, stagingKey } from "../storage/storage.ts";
+import { type Lease, leaseLost } from "./lease.ts";
+import { createMeasure } from "./measure.ts";
+import { describeUpload, endUpload, startAttaching } from "./upload.sql.ts";
+
+export interface UploadContent extends BlobHashes {
+  readonly filename: string;
+}
+
+/** Writes the bytes to the staging area and measures them on the way. What a failure leaves there, `dropUpload` removes. */
+export async function stageFile(deps: BlobDeps, upload: Lease, source: { file: Readable; maxBytes: number }): Promise<BlobHashes> {
+  const measure = createMeasure(source.maxBytes);
+  const key = stagingKey(upload.tenantId, upload.id);
+  const [measured, stored] = await Promise.allSettled([pipeline(source.file, measure.stream), deps.storage.put(key, measure.stream)]);
+  for (const outcome of [measured, stored]) {
+    if (outcome.status === "rejected" && outcome.reason instanceof HarrierError) throw outcome.reason;
+  }
+  const failed = [stored, measured].find((outcome) => outcome.status === "rejected");
+  if (failed !== undefined) throw new HarrierError("artifactUploadFailed", undefined, { cause: failed.reason });
+  return measure.result();
+}
+
+/**
+ * Makes the staged file a blob that this upload holds. The copy comes before the transaction, so that the blob's row is not
+ * locked for as long as a store takes to copy a gigabyte; a sweep that got between them is noticed under the lock.
+ */
+export async function storeBlob(deps: BlobDeps, upload: Lease, content: UploadContent): Promise<void> {
+  const { tenantId, id, leaseId } = upload;
+  const { filename, size, sha256, sha1, md5 } = content;
+  const described = await runCount(deps.db.pool, describeUpload, [tenantId, id, leaseId, filename, size, sha256, sha1, md5]);
+  if (described === 0) throw leaseLost();
+  const promote = async (): Promise<void> => {
+    if ((await deps.storage.stat(contentKey(tenantId, sha256)))?.size === size) return;
+    await deps.storage.promote(stagingKey(tenantId, id), contentKey(tenantId, sha256));
+  };
+  await promote();
+  await inTransaction(deps.db.pool, async (tx) => {
+    await run(tx, holdBlob, [tenantId, sha256, sha1, md5, size]);
+    await promote();
+    if ((await runCount(tx, startAttaching, [tenantId, id, leaseId])) === 0) throw leaseLost();
+  });
+  await deps.storage.delete(stagingKey(tenantId, id)).catch(() => {}); // the janitor finds it later
+}
+
+/**
+ * Ends an upload without an artifact: its staged file goes, then its row and its hold on the blob, then the blob if nobody
+ * else holds it. May be repeated from any point.
+ */
+export async function dropUpload(deps: BlobDeps, upload: Lease, content?: BlobHashes): Promise<void> {
+  const { tenantId, id, leaseId } = upload;
+  await deps.storage.delete(stagingKey(tenantId, id));
+  if (content === undefined) {
+    await run(deps.db.pool, endUpload, [tenantId, id, leaseId]);
+    return;
+  }
+  const { sha256, sha1, md5, size } = content;
+  // before the lock, not under it: a row that does not exist cannot be locked
+  await run(deps.db.pool, suspectBlob, [tenantId, sha256, sha1, md5, size]);
+  await changeHolders(deps, { tenantId, sha256 }, async (tx) => {
+    await run(tx, endUpload, [tenantId, id, leaseId]);
+  });
+  await sweepBlob(deps, tenantId, sha256);
+}

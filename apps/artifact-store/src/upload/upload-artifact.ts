@@ -1,0 +1,127 @@
+import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseWith, type UploadFields, uploadFields } from "@harrier/contracts";
+import { HarrierError } from "@harrier/errors";
+import type { Principal } from "@harrier/rpc";
+import type { BlobHashes } from "../blobs/blobs.sql.ts";
+import { type AttachDeps, type Attached, attachUpload, outcomeUnknown, type PendingUpload, postpone } from "./attach.ts";
+import { keepLease, type Lease, openUpload } from "./lease.ts";
+import type { Multipart } from "./multipart.ts";
+import { dropUpload, stageFile, storeBlob, type UploadContent } from "./store.ts";
+
+export interface UploadDeps extends Omit<AttachDeps, "fault"> {
+  readonly fault: (
+    name: "artifact-store.upload.after-store" | "artifact-store.upload.after-commit" | "artifact-store.upload.after-attach",
+  ) => void | Promise<void>;
+  readonly now: () => number;
+}
+
+export interface UploadOrder {
+  readonly principal: Principal;
+  readonly rid: string;
+  readonly traceparent?: string;
+  readonly moduleId: number;
+  /** Name and checksums from the query. */
+  readonly given: Readonly<Record<string, string | undefined>>;
+  /** Reads the request body; the file goes to `store`. */
+  readonly read: (store: (file: Readable) => Promise<BlobHashes>) => Promise<Multipart<BlobHashes>>;
+}
+
+export interface UploadedArtifact extends Attached, UploadContent {}
+
+/** One attempt at management; the whole patience covers a restart of it. */
+const attemptMs = 5_000;
+const patienceMs = 20_000;
+
+/**
+ * Takes one file from its first byte to an artifact row (contract management.md §4.3): may the module take it → bytes, hashed on
+ * the way → blob and its hold → artifact row. Whatever is refused leaves nothing behind; whatever is interrupted, the janitor ends.
+ */
+export async function uploadArtifact(deps: UploadDeps, order: UploadOrder): Promise<UploadedArtifact> {
+  const given = parseWith(uploadFields, present(order.given), "query");
+  const { maxBytes } = await checkUpload(deps, order, given.filename);
+  const upload = await openUpload(deps.db, order.principal, order.moduleId);
+  using _lease = keepLease(deps.db, upload);
+  const content = await receive(deps, order, { upload, given, maxBytes });
+  return { ...content, ...(await attachPatiently(deps, order, { ...upload, ...content, moduleId: order.moduleId, attempts: 0 })) };
+}
+
+async function checkUpload(deps: UploadDeps, order: UploadOrder, filename = ""): Promise<{ maxBytes: number }> {
+  return await deps.catalogue.checkUpload({ moduleId: order.moduleId, filename }, callOf(deps, order));
+}
+
+function callOf(deps: UploadDeps, order: UploadOrder) {
+  const { principal, rid, traceparent } = order;
+  return { principal, rid, deadline: deps.now() + attemptMs, ...(traceparent === undefined ? {} : { traceparent }) };
+}
+
+async function receive(
+  deps: UploadDeps,
+  order: UploadOrder,
+  to: { upload: Lease; given: UploadFields; maxBytes: number },
+): Promise<UploadContent> {
+  let content: UploadContent | undefined;
+  try {
+    const { fields, file } = await order.read((stream) => stageFile(deps, to.upload, { file: stream, maxBytes: to.maxBytes }));
+    await deps.fault("artifact-store.upload.after-store");
+    if (file === undefined) throw new HarrierError("multipartInvalid", "Required part 'file' is not present.");
+    if (file.stored.size === 0) throw new HarrierError("requestRefused");
+    const wanted = { ...parseWith(uploadFields, present(fields), "body"), ...to.given };
+    const filename = checkName(wanted.filename ?? file.originalName);
+    const wrong = findMismatch(wanted, file.stored);
+    if (wrong !== undefined) {
+      // a name that is taken goes before a wrong checksum
+      await checkUpload(deps, order, filename);
+      throw wrong;
+    }
+    content = { ...file.stored, filename };
+    await storeBlob(deps, to.upload, content);
+    await deps.fault("artifact-store.upload.after-commit");
+    return content;
+  } catch (error) {
+    // what cannot be removed now is removed when the lease runs out
+    await dropUpload(deps, to.upload, content).catch((failure: unknown) => {
+      deps.log.warn({ err: failure, upload: to.upload.id }, "a refused upload is left to the janitor");
+    });
+    throw error;
+  }
+}
+
+/** A field that was left blank counts as not given. */
+function present(fields: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => (field[1] ?? "").trim() !== ""));
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for; PostgreSQL and HTTP headers refuse them
+const controlCharacter = /[\u0000-\u001f\u007f]/;
+
+/** The part's own name is checked as strictly as a given one. */
+function checkName(name: string | undefined): string {
+  const { filename } = parseWith(uploadFields, { filename: name ?? "" }, "body");
+  if (filename === undefined || controlCharacter.test(filename)) {
+    throw new HarrierError("constraintViolation", "filename Invalid characters in string.");
+  }
+  return filename;
+}
+
+function findMismatch(wanted: UploadFields, found: BlobHashes): HarrierError | undefined {
+  if (wanted.sha1sum !== undefined && wanted.sha1sum !== found.sha1) return new HarrierError("checksumSha1");
+  if (wanted.md5sum !== undefined && wanted.md5sum !== found.md5) return new HarrierError("checksumMd5");
+  if (wanted.sha256sum !== undefined && wanted.sha256sum !== found.sha256) return new HarrierError("checksumSha256");
+  return undefined;
+}
+
+/** Repeats the same command while its outcome is unknown; then the upload waits for the janitor and the client for a retry. */
+async function attachPatiently(deps: UploadDeps, order: UploadOrder, upload: PendingUpload): Promise<Attached> {
+  const until = deps.now() + patienceMs;
+  for (let attempts = 0; ; attempts += 1) {
+    const outcome = await attachUpload(deps, { ...upload, attempts }, callOf(deps, order));
+    if (outcome.kind === "attached") return outcome.artifact;
+    if (outcome.kind === "refused") throw outcome.error;
+    if (deps.now() >= until) {
+      await postpone(deps, upload, 0, outcome.error).catch(() => {}); // then its lease runs out by itself
+      throw outcomeUnknown(outcome.error);
+    }
+    await sleep(Math.min(100 * 2 ** attempts, 2_000));
+  }
+}

@@ -1,0 +1,261 @@
+import { createHash, randomBytes } from "node:crypto";
+import { HarrierError } from "@harrier/errors";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { form, type RunningService, startService } from "../service.suite.ts";
+import { contentKey } from "../storage/storage.ts";
+import { randomContent, tenantId } from "../testing.suite.ts";
+
+const path = "/api/mgmt/v1/softwaremodules/11/artifacts";
+const empty = { blobs: 0, blobReferences: 0, uploads: 0 };
+let service: RunningService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(async () => service?.stop());
+beforeEach(async () => {
+  const { bench, neighbours } = service;
+  await bench.clear();
+  for (const failures of Object.values(neighbours.failures)) failures.length = 0;
+  neighbours.checked.length = 0;
+  neighbours.attached.length = 0;
+  neighbours.maxBytes = 100_000_000;
+});
+
+async function expectNothingLeft(): Promise<void> {
+  expect(await service.bench.files()).toEqual([]);
+  expect(await service.bench.rows()).toEqual(empty);
+  expect(service.neighbours.attached).toEqual([]);
+}
+
+describe("upload (contract management.md §4.3)", () => {
+  it.each([
+    ["/api/mgmt/v1", "http://public:1/api/mgmt/v1"],
+    ["/rest/v1", "http://public:1/rest/v1"],
+  ])("stores a file under %s and answers the artifact", async (base, links) => {
+    const { bytes, sha1, md5, sha256 } = randomContent(300_000);
+    const answer = await service.call(
+      "POST",
+      `${base}/softwaremodules/11/artifacts`,
+      form({ name: "file", filename: "fw.bin", body: bytes }),
+    );
+    expect(answer.status).toBe(201);
+    const id = service.neighbours.attached[0]?.id;
+    expect(answer.json()).toEqual({
+      createdBy: "admin",
+      createdAt: 1_700_000_000_000,
+      lastModifiedBy: "admin",
+      lastModifiedAt: 1_700_000_000_000,
+      id,
+      hashes: { sha1, md5, sha256 },
+      providedFilename: "fw.bin",
+      size: 300_000,
+      _links: {
+        self: { href: `${links}/softwaremodules/11/artifacts/${id}` },
+        download: { href: `${links}/softwaremodules/11/artifacts/${id}/download` },
+      },
+    });
+    expect(await service.bench.files()).toEqual([contentKey(tenantId, sha256)]);
+    expect(await service.bench.rows()).toEqual({ blobs: 1, blobReferences: 1, uploads: 0 });
+  });
+
+  it("takes a chunked stream of unknown length, and fields behind the file", async () => {
+    const { bytes, sha1, md5, sha256 } = randomContent(3_000_000);
+    const { headers, body } = form(
+      { name: "file", filename: "part.bin", body: bytes },
+      { name: "filename", body: " given.bin " },
+      { name: "md5sum", body: md5.toUpperCase() },
+      { name: "sha1sum", body: sha1 },
+      { name: "sha256sum", body: sha256 },
+    );
+    const chunks = async function* (): AsyncGenerator<Buffer> {
+      for (let at = 0; at < body.length; at += 100_003) yield body.subarray(at, at + 100_003);
+    };
+    const answer = await service.call("POST", path, { headers, body: chunks() });
+    expect(answer.status).toBe(201);
+    expect(answer.json()).toMatchObject({ providedFilename: "given.bin", hashes: { sha1, md5, sha256 } });
+  });
+
+  it("takes name and checksums from the query", async () => {
+    const { bytes, sha1 } = randomContent();
+    const query = `?filename=query%20name.bin&sha1sum=${sha1}&md5sum=`;
+    const answer = await service.call("POST", path + query, form({ name: "file", filename: "part.bin", body: bytes }));
+    expect(answer.json()).toMatchObject({ providedFilename: "query name.bin" });
+    expect(service.neighbours.checked).toEqual([{ moduleId: 11, filename: "query name.bin" }]);
+  });
+
+  it("keeps names beyond ASCII", async () => {
+    const answer = await service.call("POST", path, form({ name: "file", filename: "größe 日本.bin", body: "x" }));
+    expect(answer.json()).toMatchObject({ providedFilename: "größe 日本.bin" });
+  });
+
+  it("passes over other parts", async () => {
+    const parts = [
+      { name: "other", filename: "o.bin", body: randomBytes(70_000) },
+      { name: "__proto__", body: "x" },
+      { name: "file", filename: "a.bin", body: "first" },
+      { name: "file", filename: "b.bin", body: "second" },
+    ];
+    const answer = await service.call("POST", path, form(...parts));
+    expect(answer.json()).toMatchObject({ providedFilename: "a.bin", size: 5 });
+  });
+
+  const wrong = { md5sum: "md5", sha1sum: "sha1", sha256sum: "sha256" };
+  it.each(Object.entries(wrong))("refuses a wrong %s", async (field, code) => {
+    const answer = await service.call("POST", path, form({ name: field, body: "00" }, { name: "file", filename: "a", body: "x" }));
+    expect(answer.status).toBe(400);
+    expect(answer.json()["errorCode"]).toBe(`hawkbit.server.error.artifact.uploadFailed.checksum.${code}.match`);
+    await expectNothingLeft();
+  });
+
+  it("says that a name is taken before it says that a checksum is wrong", async () => {
+    await service.call("POST", path, form({ name: "file", filename: "a", body: "x" }));
+    const again = form({ name: "file", filename: "a", body: "y" }, { name: "md5sum", body: "00" });
+    expect((await service.call("POST", path, again)).status).toBe(409);
+    expect((await service.call("POST", path, form({ name: "file", filename: "a", body: "y" }))).status).toBe(409);
+    expect(await service.bench.rows()).toEqual({ blobs: 1, blobReferences: 1, uploads: 0 });
+    expect(await service.bench.files()).toHaveLength(1);
+  });
+
+  it("answers an empty file with an empty 400", async () => {
+    const answer = await service.call("POST", path, form({ name: "file", filename: "a", body: "" }));
+    expect([answer.status, answer.body.length]).toEqual([400, 0]);
+    await expectNothingLeft();
+  });
+
+  it.each([
+    ["no part", form({ name: "other", filename: "a", body: "x" }), 400],
+    ["a field instead of a file", form({ name: "file", body: "x" }), 400],
+    ["no form", { headers: { "content-type": "application/json" }, body: Buffer.from("{}") }, 415],
+    ["no boundary", { headers: { "content-type": "multipart/form-data" }, body: Buffer.from("x") }, 400],
+    ["nothing", { headers: { "content-type": "multipart/form-data; boundary=x" } }, 400],
+    ["a truncated form", { ...form(), body: form({ name: "file", filename: "a", body: "x".repeat(5000) }).body.subarray(0, 3000) }, 400],
+  ])("refuses %s", async (_what, request, status) => {
+    const answer = await service.call("POST", path, request);
+    expect(answer.status).toBe(status);
+    await expectNothingLeft();
+  });
+
+  it.each([
+    ["<img src=x>", "Invalid characters in string"],
+    ["a\u0001b", "Invalid characters in string"],
+    ["x".repeat(257), ""],
+  ])("refuses the name %s", async (filename, message) => {
+    const answer = await service.call(
+      "POST",
+      path,
+      form({ name: "file", filename: "ok", body: "x" }, { name: "filename", body: filename }),
+    );
+    expect(answer.status).toBe(400);
+    expect(answer.json()["errorCode"]).toBe("hawkbit.server.error.repo.constraintViolation");
+    expect(answer.json()["message"]).toContain(message);
+    await expectNothingLeft();
+  });
+
+  it("needs the permission", async () => {
+    const answer = await service.call("POST", path, {
+      ...form({ name: "file", filename: "a", body: "x" }),
+      permissions: ["READ_REPOSITORY"],
+    });
+    expect(answer.status).toBe(403);
+    await expectNothingLeft();
+  });
+
+  it.each(["entityNotFound", "quotaTooManyEntries", "locked"] as const)(
+    "passes %s of the first check on, and stores nothing",
+    async (code) => {
+      service.neighbours.failures.checkUpload.push(new HarrierError(code));
+      const answer = await service.call("POST", path, form({ name: "file", filename: "a", body: randomBytes(500_000) }));
+      expect(answer.status).toBe({ entityNotFound: 404, quotaTooManyEntries: 403, locked: 423 }[code]);
+      await expectNothingLeft();
+    },
+  );
+
+  it("stops reading a file that is too large", async () => {
+    const maxBytes = 1_000_000;
+    service.neighbours.maxBytes = maxBytes;
+    const chunk = randomBytes(1024 * 1024);
+    let sent = 0;
+    const head = form({ name: "file", filename: "a", body: "" });
+    const endless = async function* (): AsyncGenerator<Buffer> {
+      yield head.body.subarray(0, head.body.indexOf("\r\n\r\n") + 4);
+      for (; sent < maxBytes + 200_000_000; sent += chunk.length) yield chunk;
+    };
+    const { request, answer } = service.open("POST", path, { headers: head.headers, body: endless() });
+    const response = await answer;
+    expect(response.statusCode).toBe(403);
+    const body = JSON.parse(Buffer.concat(await response.toArray()).toString());
+    expect(body.errorCode).toBe("hawkbit.server.error.quota.storageExceeded");
+    // the rest is thrown away up to a limit, then the connection is cut
+    await new Promise((resolve) => request.once("close", resolve));
+    expect(sent).toBeLessThan(maxBytes + 60_000_000);
+    await expectNothingLeft();
+  });
+
+  it.each([10, 100_000, 5_000_000])("leaves nothing of an upload that is cut after %d bytes", async (bytes) => {
+    const { headers, body } = form({ name: "file", filename: "a", body: randomBytes(6_000_000) });
+    const cut = new AbortController();
+    const { request } = service.open("POST", path, {
+      headers: { ...headers, "content-length": String(body.length) },
+      body: (async function* () {
+        yield body.subarray(0, bytes);
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        cut.abort();
+      })(),
+    });
+    cut.signal.addEventListener("abort", () => request.destroy());
+    await new Promise((resolve) => request.once("close", resolve));
+    await expect.poll(() => service.bench.rows(), { timeout: 5_000 }).toEqual(empty);
+    await expectNothingLeft();
+  });
+
+  it("releases the bytes when management refuses the artifact", async () => {
+    service.neighbours.failures.attachArtifact.push(new HarrierError("locked"));
+    const answer = await service.call("POST", path, form({ name: "file", filename: "a", body: "x" }));
+    expect(answer.status).toBe(423);
+    await expectNothingLeft();
+  });
+
+  it("repeats the same command while management is away", async () => {
+    service.neighbours.failures.attachArtifact.push(...Array.from({ length: 5 }, () => new HarrierError("unavailable")));
+    const answer = await service.call("POST", path, form({ name: "file", filename: "a", body: "x" }));
+    expect(answer.status).toBe(201);
+    expect(service.neighbours.attached).toHaveLength(1);
+    expect(await service.bench.rows()).toEqual({ blobs: 1, blobReferences: 1, uploads: 0 });
+  });
+
+  it("costs twelve round trips, however large the file", async () => {
+    const counts: number[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      const { bytes } = randomContent(1 + i * 1_000_000);
+      const upload = () => service.call("POST", path, form({ name: "file", filename: `${i}.bin`, body: bytes }));
+      counts.push(await service.counter.during(upload));
+    }
+    // the janitor's rounds go over the same proxy
+    expect(Math.min(...counts)).toBe(12);
+  });
+
+  it("keeps a large file out of memory", async () => {
+    const chunk = randomBytes(1024 * 1024);
+    const count = 150;
+    const head = form({ name: "file", filename: "big.bin", body: "" }).body.toString();
+    const cut = head.indexOf("\r\n\r\n") + 4;
+    const hash = createHash("sha256");
+    service.neighbours.maxBytes = 1_000_000_000;
+    global.gc?.();
+    let peak = 0;
+    const body = async function* (): AsyncGenerator<Buffer> {
+      yield Buffer.from(head.slice(0, cut));
+      for (let i = 0; i < count; i += 1) {
+        hash.update(chunk);
+        yield chunk;
+        peak = Math.max(peak, process.memoryUsage().arrayBuffers);
+      }
+      yield Buffer.from(head.slice(cut));
+    };
+    const before = process.memoryUsage().arrayBuffers;
+    const answer = await service.call("POST", path, { headers: form().headers, body: body() });
+    expect(answer.json()).toMatchObject({ size: count * chunk.length, hashes: { sha256: hash.digest("hex") } });
+    expect(peak - before).toBeLessThan(80 * 1024 * 1024);
+  });
+});

@@ -1,0 +1,71 @@
+import { type ArtifactView, artifacts } from "@harrier/contracts";
+import { HarrierError } from "@harrier/errors";
+import type { Mount, RequestContext } from "@harrier/service";
+import { discardRest, readMultipart } from "./multipart.ts";
+import { type UploadDeps, type UploadedArtifact, uploadArtifact } from "./upload-artifact.ts";
+
+export interface UploadRouteDeps extends Omit<UploadDeps, "log"> {
+  /** An upload may take for ever, but not stand still for longer than this. */
+  readonly idleMs: number;
+}
+
+type Context = RequestContext<typeof artifacts.upload>;
+
+/** What is read and thrown away after a refusal, so that the client gets to read it. */
+const discardBudget = { bytes: 16 * 1024 * 1024, ms: 5_000 };
+
+/** POST of a file to a software module (spec 001 §4.4, contract management.md §4.3). */
+export function mountUpload(mount: Mount, deps: UploadRouteDeps): void {
+  mount(artifacts.upload, async (ctx) => {
+    const { req, identity } = ctx;
+    try {
+      if (!/^multipart\/form-data\b/i.test(req.headers["content-type"] ?? "")) throw new HarrierError("unsupportedMediaType");
+      const artifact = await uploadArtifact(
+        { ...deps, log: ctx.log },
+        {
+          principal: principalOf(ctx),
+          rid: identity.rid,
+          ...(identity.traceparent === undefined ? {} : { traceparent: identity.traceparent }),
+          moduleId: ctx.params.softwareModuleId,
+          given: ctx.query,
+          read: async (store) => {
+            req.setTimeout(deps.idleMs);
+            try {
+              return await readMultipart(req, store);
+            } finally {
+              req.setTimeout(0); // what follows is ours to end in time
+            }
+          },
+        },
+      );
+      return { body: toView(ctx, artifact) };
+    } catch (error) {
+      discardRest(req, discardBudget);
+      throw error;
+    }
+  });
+}
+
+/** Only who acts: the rest of the identity belongs to this request, and the janitor may need the principal tomorrow. */
+function principalOf(ctx: Context): UploadPrincipal {
+  const { tenantId, tenant, kind, subject, permissions, targetTypeScopes } = ctx.identity;
+  return { tenantId, tenant, kind, subject, permissions, ...(targetTypeScopes === undefined ? {} : { targetTypeScopes }) };
+}
+
+type UploadPrincipal = Parameters<typeof uploadArtifact>[1]["principal"];
+
+function toView(ctx: Context, artifact: UploadedArtifact): ArtifactView {
+  const { id, createdBy, createdAt, filename, size, sha1, md5, sha256 } = artifact;
+  const self = `${ctx.base}/softwaremodules/${ctx.params.softwareModuleId}/artifacts/${id}`;
+  return {
+    createdBy,
+    createdAt,
+    lastModifiedBy: createdBy,
+    lastModifiedAt: createdAt,
+    id,
+    hashes: { sha1, md5, sha256 },
+    providedFilename: filename,
+    size,
+    _links: { self: { href: self }, download: { href: `${self}/download` } },
+  };
+}

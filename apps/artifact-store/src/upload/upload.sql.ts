@@ -1,0 +1,86 @@
+import { statement } from "@harrier/db";
+import type { Principal } from "@harrier/rpc";
+
+type Lease = [tenantId: number, uploadId: string, leaseId: string];
+
+export const beginUpload = statement<[...Lease, moduleId: number, principal: string, leaseMs: number], never>(
+  "artifact_store.begin_upload",
+  `insert into uploads (tenant_id, id, lease_id, module_id, principal, lease_until)
+   values ($1, $2, $3, $4, $5, now() + $6 * interval '1 millisecond')`,
+);
+
+export const renewLease = statement<[...Lease, leaseMs: number], never>(
+  "artifact_store.renew_lease",
+  `update uploads set lease_until = now() + $4 * interval '1 millisecond' where tenant_id = $1 and id = $2 and lease_id = $3`,
+);
+
+/** Before the object may appear under its content address, so that the janitor knows where to look. */
+export const describeUpload = statement<[...Lease, filename: string, size: number, sha256: string, sha1: string, md5: string], never>(
+  "artifact_store.describe_upload",
+  `update uploads set state = 'storing', filename = $4, size = $5, sha256 = $6, sha1 = $7, md5 = $8
+    where tenant_id = $1 and id = $2 and lease_id = $3 and state = 'receiving'`,
+);
+
+/** From here on the upload holds its blob. Only with the blob locked. */
+export const startAttaching = statement<Lease, never>(
+  "artifact_store.start_attaching",
+  `update uploads set state = 'attaching' where tenant_id = $1 and id = $2 and lease_id = $3 and state = 'storing'`,
+);
+
+/** Only with the blob locked, where there is one. */
+export const endUpload = statement<Lease, never>(
+  "artifact_store.end_upload",
+  "delete from uploads where tenant_id = $1 and id = $2 and lease_id = $3",
+);
+
+/** The answer of the attach is unknown: whoever asks next does it after this pause. */
+export const postponeUpload = statement<[...Lease, pauseMs: number, error: string], never>(
+  "artifact_store.postpone_upload",
+  `update uploads set lease_until = now() + $4 * interval '1 millisecond', attempts = attempts + 1, last_error = $5
+    where tenant_id = $1 and id = $2 and lease_id = $3`,
+);
+
+export interface UploadRow {
+  readonly tenantId: number;
+  readonly id: string;
+  readonly leaseId: string;
+  readonly state: "receiving" | "storing" | "attaching";
+  readonly moduleId: number;
+  readonly filename: string | null;
+  readonly size: number | null;
+  readonly sha256: string | null;
+  readonly sha1: string | null;
+  readonly md5: string | null;
+  readonly principal: Principal;
+  readonly attempts: number;
+  readonly ageMs: number;
+}
+
+/** Takes over uploads whose lease has run out, of all tenants; two janitors never get the same one. */
+export const claimAbandoned = statement<[leaseMs: number, limit: number], UploadRow>(
+  "artifact_store.claim_abandoned",
+  `update uploads u set lease_id = gen_random_uuid(), lease_until = now() + $1 * interval '1 millisecond'
+     from (select tenant_id, id from uploads where lease_until < now() order by lease_until limit $2 for update skip locked) due
+    where u.tenant_id = due.tenant_id and u.id = due.id
+   returning u.tenant_id as "tenantId", u.id, u.lease_id as "leaseId", u.state, u.module_id as "moduleId", u.filename, u.size, u.sha256,
+     u.sha1, u.md5, u.principal, u.attempts, (extract(epoch from now() - u.created_at) * 1000)::bigint as "ageMs"`,
+);
+
+/** Which of these uploads exist. */
+export const findUploads = statement<[tenantIds: readonly number[], ids: readonly string[]], { id: string }>(
+  "artifact_store.find_uploads",
+  `select u.id from uploads u join unnest($1::int[], $2::uuid[]) as asked(tenant_id, id) on asked.tenant_id = u.tenant_id and asked.id = u.id`,
+);
+
+/**
+ * The artifact row that an earlier attach of this upload must have written, when the command's stored answer is gone: same
+ * module, name and content, and nobody has a reference for it yet.
+ */
+export const findAttached = statement<[tenantId: number, moduleId: number, filename: string, sha256: string], { id: number }>(
+  "artifact_store.find_attached",
+  `select a.id
+     from management.artifacts_v1 a
+     join management.software_modules_v1 m on m.tenant_id = a.tenant_id and m.id = a.module_id and not m.deleted
+    where a.tenant_id = $1 and a.module_id = $2 and a.filename = $3 and a.sha256 = $4
+      and not exists (select from blob_references r where r.tenant_id = a.tenant_id and r.artifact_id = a.id)`,
+);

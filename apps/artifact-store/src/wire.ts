@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { applyViews, checkNeeds, countTrips, createDatabase, type Database, migrate } from "@harrier/db";
+import { createClient, createRpcServer, parseKeys, servicePrincipal } from "@harrier/rpc";
+import { createHttp, createMetrics, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
+import { artifactsHandlers } from "./blobs/artifacts.rpc.ts";
+import type { ArtifactStoreConfig, StorageSettings } from "./config.ts";
+import { mountDownloads } from "./download/download.routes.ts";
+import { DownloadNotes } from "./download/download-notes.ts";
+import { startJanitor } from "./janitor/janitor.ts";
+import { createDirectoryStorage } from "./storage/directory.ts";
+import { createS3Storage } from "./storage/s3.ts";
+import type { Storage } from "./storage/storage.ts";
+import { mountUpload } from "./upload/upload.routes.ts";
+
+const schema = "artifact_store";
+
+/** Published views of others that downloads read. */
+const needs = [
+  { schema: "controller", view: "artifact_grants_v1" },
+  { schema: "management", view: "artifacts_v1" },
+  { schema: "management", view: "set_modules_v1" },
+  { schema: "management", view: "software_modules_v1" },
+];
+
+const idleMs = 30_000;
+const noteDeadlineMs = 5_000;
+
+/** Builds the whole service and starts it; returns what has to be stopped. */
+export async function startArtifactStore(config: ArtifactStoreConfig, log: Log): Promise<readonly Stoppable[]> {
+  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS);
+  const tls = tlsOf(config);
+  const onConnectionError = (error: Error): void => log.warn({ err: error }, "an idle database connection broke");
+  const db = createDatabase({ url: config.HARRIER_DATABASE_URL, applicationName: "harrier/artifact-store", onConnectionError });
+  await prepareSchema(db);
+  const storage = createStorage(config.storage);
+  await storage.prepare();
+
+  const metrics = createMetrics({ service: "artifact-store" });
+  const now = Date.now;
+  const common = { caller: "artifact-store", keys, log, observe: metrics.observeRpc, ...(tls === undefined ? {} : { tls }) } as const;
+  const catalogue = createClient("harrier.management.v1.CatalogueService", { ...common, addresses: config.HARRIER_MANAGEMENT_GRPC });
+  const actions = createClient("harrier.controller.v1.ActionsService", { ...common, addresses: config.HARRIER_CONTROLLER_GRPC });
+  const notes = new DownloadNotes({
+    send: async (downloads, commandId) => {
+      const call = { principal: servicePrincipal("artifact-store"), rid: randomUUID(), deadline: now() + noteDeadlineMs, commandId };
+      await actions.noteDownloads({ downloads: [...downloads] }, call);
+    },
+    onDropped: (count, error) => log.warn({ err: error, count }, "download notes were dropped"),
+    now,
+  });
+
+  const readiness = { database: async () => checkNeeds(db.pool, needs) };
+  const http = createHttp({ service: "artifact-store", keys, log, metrics, readiness, countTrips, ...(tls === undefined ? {} : { tls }) });
+  mountUpload(http.mount, { db, storage, catalogue, fault: faultPoint, now, idleMs });
+  mountDownloads(http.mount, { db, storage, notes, now, idleMs });
+  const rpc = createRpcServer({
+    service: "artifact-store",
+    host: config.HARRIER_HTTP_HOST,
+    port: config.HARRIER_GRPC_PORT,
+    keys,
+    log,
+    observe: metrics.observeRpc,
+    beforeAnswer: () => faultPoint("artifact-store.rpc.before-answer"),
+    ...(tls === undefined ? {} : { tls }),
+  }).add("harrier.artifactstore.v1.ArtifactsService", artifactsHandlers({ db, storage, log }));
+
+  await rpc.start();
+  await http.listen(config.HARRIER_HTTP_HOST, config.HARRIER_HTTP_PORT);
+  const janitor = startJanitor({ db, storage, catalogue, fault: faultPoint, now, log });
+  return [db, catalogue, actions, notes, janitor, rpc, http];
+}
+
+async function prepareSchema(db: Database): Promise<void> {
+  await migrate({ pool: db.pool, schema, dir: fileURLToPath(new URL("../migrations", import.meta.url)) });
+  await applyViews({ pool: db.pool, schema, dir: fileURLToPath(new URL("../views", import.meta.url)) });
+}
+
+function createStorage(settings: StorageSettings): Storage {
+  return settings.kind === "directory" ? createDirectoryStorage(settings.path) : createS3Storage(settings);
+}
