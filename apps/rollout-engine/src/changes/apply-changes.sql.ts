@@ -1,0 +1,98 @@
+import { statement } from "@harrier/db";
+
+/** One change as the statement takes it; without a group it is the rollout's own. */
+export interface AskedChange {
+  n: number;
+  groupId: number | null;
+  from: string;
+  to: string | null;
+  requestStart: boolean;
+  reason: string | null;
+  causedBy: number | null;
+}
+
+type Values = [
+  tenantId: number,
+  rolloutId: number,
+  /** Statuses of the rollout that the changes were decided on. */
+  expected: readonly string[],
+  /** Its epoch, null for any. */
+  epoch: number | null,
+  changes: string,
+  /** Null: the engine itself, which is not shown as the one who last modified a rollout. */
+  actor: string | null,
+  tenant: string,
+  traceparent: string | null,
+  /** Wake the engine. */
+  ring: boolean,
+];
+
+/**
+ * Changes statuses of a rollout and its groups, with their events, in one statement. The guards stand here: nothing happens unless the
+ * rollout is as expected (no row comes back), and a group that is no longer as expected is left alone. `totals` of the event are those
+ * of the moment. All events of a rollout, its groups' included, count on one sequence.
+ */
+export const applyChangesStatement = statement<Values, { status: string; epoch: number; changed: number }>(
+  "rollout.apply_changes",
+  `with locked as materialized (
+     select tenant_id, id, name, status, sequence, total_targets from rollouts
+      where tenant_id = $1 and id = $2 and status = any($3::text[]) and ($4::bigint is null or epoch = $4)
+      for no key update
+   ), asked as materialized (
+     select x.* from jsonb_to_recordset($5::jsonb)
+       as x(n int, "groupId" bigint, "from" text, "to" text, "requestStart" boolean, reason text, "causedBy" bigint)
+   ), groups_changed as (
+     update rollout_groups g
+        set status = coalesce(a."to", g.status), start_requested = g.start_requested or a."requestStart",
+            last_modified_at = now(), last_modified_by = coalesce($6, g.last_modified_by), revision = g.revision + 1
+       from asked a, locked l
+      where g.tenant_id = l.tenant_id and g.rollout_id = l.id and g.id = a."groupId" and g.status = a."from"
+      returning a.n, g.id, g.name, a."from", a."to", g.total_targets
+   ), rollout_change as materialized (
+     select a.n, a."from", a."to", a.reason, a."causedBy" from asked a, locked l where a."groupId" is null and a."from" = l.status
+   ), totals as (
+     select l.id, json_build_object(
+              'scheduled', p.scheduled, 'running', p.running, 'finished', p.finished, 'error', p.error, 'cancelled', p.cancelled,
+              'notstarted', greatest(0, l.total_targets - p.scheduled - p.running - p.finished - p.error - p.cancelled)) as counts
+       from locked l, lateral (
+         select coalesce(sum(scheduled), 0)::bigint as scheduled, coalesce(sum(running), 0)::bigint as running,
+                coalesce(sum(finished), 0)::bigint as finished, coalesce(sum(error), 0)::bigint as error,
+                coalesce(sum(cancelled), 0)::bigint as cancelled
+           from controller.group_progress_v1 where tenant_id = $1 and rollout_id = $2) p
+      where exists (select 1 from rollout_change)
+   ), items as (
+     select n, 'io.update.rollout_group.status_changed.v1' as type, 'rollouts/' || $2::bigint || '/groups/' || id as subject,
+            json_build_object('groupId', id, 'groupName', name, 'previousStatus', "from", 'status', "to", 'totalTargets', total_targets,
+                              'actor', coalesce($6, 'system')) as data
+       from groups_changed where "to" is not null
+     union all
+     select c.n, case c."to" when 'deleted' then 'io.update.rollout.deleted.v1' else 'io.update.rollout.status_changed.v1' end,
+            'rollouts/' || $2::bigint,
+            json_strip_nulls(json_build_object('previousStatus', c."from", 'status', c."to", 'reason', c.reason, 'groupId', c."causedBy",
+                                               'actor', coalesce($6, 'system'), 'totals', t.counts))
+       from rollout_change c, totals t
+   ), numbered as materialized (
+     select i.*, row_number() over (order by i.n) as k from items i
+   ), changed as (
+     update rollouts r
+        set status = coalesce(c."to", r.status),
+            deleted = r.deleted or c."to" is not distinct from 'deleted',
+            epoch = r.epoch + (c."to" is not distinct from 'starting')::int,
+            sequence = r.sequence + (select count(*) from numbered),
+            last_modified_at = now(), last_modified_by = coalesce($6, r.last_modified_by), revision = r.revision + 1
+       from locked l left join rollout_change c on true
+      where r.tenant_id = l.tenant_id and r.id = l.id
+      returning r.status, r.epoch
+   ), event as (
+     insert into outbox (tenant_id, topic, type, common, items, traceparent)
+     select l.tenant_id, 'rollout-events', 'io.update.rollout.status_changed.v1',
+            json_build_object('tenant', $7::text, 'rolloutId', l.id, 'name', l.name),
+            (select json_agg(json_build_object('type', type, 'subject', subject, 'sequence', l.sequence + k, 'data', data) order by k)
+               from numbered), $8
+       from locked l where exists (select 1 from numbered)
+   ), bell as (
+     update leases b set due_at = now(), rung = b.rung + 1
+       from locked l where $9 and b.tenant_id = l.tenant_id and b.rollout_id = l.id
+   )
+   select status, epoch, ((select count(*) from groups_changed) + (select count(*) from rollout_change))::int as changed from changed`,
+);

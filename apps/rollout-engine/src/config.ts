@@ -1,0 +1,22 @@
+import { type ConfigOf, loadConfig, port } from "@harrier/service";
+import { z } from "zod";
+
+/** Settings of the rollout engine: the only reader of the environment. */
+const settings = z.object({
+  HARRIER_HTTP_PORT: port.default(8084),
+  HARRIER_GRPC_PORT: port.default(9084),
+  HARRIER_DATABASE_URL: z.string().min(1),
+  HARRIER_IDENTITY_KEYS: z.string().min(1),
+  HARRIER_CONTROLLER_GRPC: z.string().min(1),
+  HARRIER_MANAGEMENT_GRPC: z.string().min(1),
+  /** host:port, comma separated; without it events are kept for a day and then dropped. */
+  HARRIER_KAFKA_BROKERS: z.string().min(1).optional(),
+  /** `classic`: `/rest/v1` speaks the dialect of `/api/mgmt/v1` too. */
+  HARRIER_REST_DIALECT: z.enum(["current", "classic"]).default("current"),
+});
+
+export type RolloutEngineConfig = ConfigOf<typeof settings.shape>;
+
+export function readConfig(env: NodeJS.ProcessEnv = process.env): RolloutEngineConfig {
+  return loadConfig(settings, env);
+}

@@ -1,0 +1,37 @@
+import type { BucketName, RolloutGroupStatusName, RolloutStatusName } from "@harrier/contracts";
+
+export type RolloutStatus = RolloutStatusName;
+export type GroupStatus = RolloutGroupStatusName;
+
+/** How many actions of a group or a rollout are in each bucket (contract rollouts.md §4.10). */
+export type BucketCounts = Readonly<Record<BucketName, number>>;
+
+export const noActions: BucketCounts = { scheduled: 0, running: 0, finished: 0, error: 0, cancelled: 0 };
+
+export const actionsIn = (counts: BucketCounts): number =>
+  counts.scheduled + counts.running + counts.finished + counts.error + counts.cancelled;
+
+/** What decides about the next step of a rollout. Times are epoch ms. */
+export interface RolloutFacts {
+  status: RolloutStatus;
+  startAt: number | null;
+  epoch: number;
+  /** The epoch whose fence controller has confirmed. */
+  fencedEpoch: number;
+}
+
+/** A group in the order of its rollout. */
+export interface GroupFacts {
+  id: number;
+  status: GroupStatus;
+  totalTargets: number;
+  /** Every action of the group has left SCHEDULED. */
+  started: boolean;
+  /** The decision to start it is taken; it starts as soon as its actions are scheduled. */
+  startRequested: boolean;
+  successExpression: string;
+  successAction: "NEXTGROUP" | "PAUSE";
+  errorExpression: string;
+}
+
+export type Progress = ReadonlyMap<number, BucketCounts>;

@@ -1,0 +1,79 @@
+import { statement } from "@harrier/db";
+
+export interface Claim {
+  tenantId: number;
+  rolloutId: number;
+  /** Rings counted when it was claimed; what rings later must not be lost at the release. */
+  rung: number;
+  attempts: number;
+}
+
+/** Rollouts that are due and free, taken for `seconds`. Two engines never take the same: each skips what the other is taking. */
+export const claimDue = statement<[owner: string, seconds: number, limit: number], Claim>(
+  "engine.claim_due",
+  `update leases l set owner = $1, until = now() + make_interval(secs => $2)
+     from (select tenant_id, rollout_id from leases
+            where due_at <= now() and (until is null or until <= now())
+            order by due_at limit $3 for update skip locked) due
+    where l.tenant_id = due.tenant_id and l.rollout_id = due.rollout_id
+    returning l.tenant_id as "tenantId", l.rollout_id as "rolloutId", l.rung, l.attempts`,
+);
+
+/** Keeps all claims of one engine alive; what is missing in the answer was lost to another. Leases are locked in one order everywhere. */
+export const renewClaims = statement<[owner: string, seconds: number], { tenantId: number; rolloutId: number }>(
+  "engine.renew_claims",
+  `update leases l set until = now() + make_interval(secs => $2)
+     from (select tenant_id, rollout_id from leases where owner = $1 order by tenant_id, rollout_id for no key update) mine
+    where l.tenant_id = mine.tenant_id and l.rollout_id = mine.rollout_id
+    returning l.tenant_id as "tenantId", l.rollout_id as "rolloutId"`,
+);
+
+/** Gives a claim back until `dueAt` (epoch ms; null: until somebody rings), or at once when somebody rang meanwhile. */
+export const releaseClaim = statement<
+  [tenantId: number, rolloutId: number, owner: string, rung: number, dueAt: number | null, attempts: number, lastError: string | null],
+  never
+>(
+  "engine.release_claim",
+  `update leases
+      set owner = null, until = null, attempts = $6, last_error = $7,
+          due_at = case when rung <> $4 then now() when $5::bigint is null then 'infinity' else to_timestamp($5::bigint / 1000.0) end
+    where tenant_id = $1 and rollout_id = $2 and owner = $3`,
+);
+
+/**
+ * Rings for every rollout whose actions have changed since the last look, and moves the shared cursors. What is visible rings at once:
+ * one long transaction anywhere must not keep all rollouts waiting. What commits late, behind what has rung already, rings when no
+ * older transaction runs any more; so none is missed, and some ring twice.
+ */
+export const ringForProgress = statement<[limit: number], { rung: number }>(
+  "engine.ring_for_progress",
+  `with c as materialized ( -- one engine at a time is enough
+     select * from progress_cursor where pg_try_advisory_xact_lock(hashtextextended('harrier rollout progress', 0))
+   ), late as materialized (
+     select g.tenant_id, g.rollout_id, g.txid, g.id from controller.group_changes_v1 g
+      where (g.txid, g.id) > ((select txid from c), (select id from c)) and g.txid < pg_snapshot_xmin(pg_current_snapshot())
+      order by g.txid, g.id limit $1
+   ), early as materialized (
+     select g.tenant_id, g.rollout_id, g.txid, g.id from controller.group_changes_v1 g
+      where (g.txid, g.id) > ((select seen_txid from c), (select seen_id from c))
+      order by g.txid, g.id limit $1
+   ), newest as (
+     select coalesce(l.txid, c.txid) as txid, coalesce(l.id, c.id) as id,
+            coalesce(e.txid, c.seen_txid) as seen_txid, coalesce(e.id, c.seen_id) as seen_id
+       from c
+       left join (select txid, id from late order by txid desc, id desc limit 1) l on true
+       left join (select txid, id from early order by txid desc, id desc limit 1) e on true
+      where l.id is not null or e.id is not null
+   ), moved as (
+     update progress_cursor p set txid = n.txid, id = n.id, seen_txid = n.seen_txid, seen_id = n.seen_id
+       from newest n where (p.txid, p.id) <= (n.txid, n.id) and (p.seen_txid, p.seen_id) <= (n.seen_txid, n.seen_id)
+   ), rung as (
+     update leases l set due_at = least(l.due_at, now()), rung = l.rung + 1
+       from (select b.tenant_id, b.rollout_id from leases b
+              where (b.tenant_id, b.rollout_id) in (select tenant_id, rollout_id from late union select tenant_id, rollout_id from early)
+              order by b.tenant_id, b.rollout_id for no key update) o
+      where l.tenant_id = o.tenant_id and l.rollout_id = o.rollout_id
+      returning 1
+   )
+   select count(*)::int as rung from rung`,
+);

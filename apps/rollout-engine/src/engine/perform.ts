@@ -1,0 +1,142 @@
+import { forceTypeNames } from "@harrier/contracts";
+import { type Database, run } from "@harrier/db";
+import type { Client, OutCall } from "@harrier/rpc";
+import { applyChanges } from "../changes/apply-changes.ts";
+import type { RolloutStatus } from "../domain/facts.ts";
+import { freezeRollout } from "../freeze/freeze.ts";
+import { removeRollout } from "../rollouts/remove-rollout.ts";
+import type { GroupWork, RolloutWork } from "../work/load-work.ts";
+import type { Command } from "./advance.ts";
+import { noteFence, noteScheduled, noteStarted, storeTotals } from "./cursors.sql.ts";
+
+export type Actions = Pick<Client<"harrier.controller.v1.ActionsService">, "openFence" | "closeFence" | "scheduleChunk" | "startChunk">;
+
+export interface PerformDeps {
+  db: Database;
+  actions: Actions;
+  fault: (name: "rollout-engine.freeze.after-commit" | "rollout-engine.advance.after-commit") => unknown;
+  now: () => number;
+}
+
+type Step = Exclude<Command, { do: "wait" }>;
+
+/** A chunk takes controller some 200 ms; one that takes longer than this is better asked for again. */
+const callMs = 10_000;
+/** After so long the thresholds deserve another look, even if more actions wait to be created. */
+const workMs = 500;
+
+/** Carries one command out. Each may be repeated, by this engine or by another one, without harm. */
+export async function perform(deps: PerformDeps, work: RolloutWork, step: Step, signal: AbortSignal): Promise<void> {
+  const { tenantId, rolloutId } = work;
+  switch (step.do) {
+    case "freeze":
+      await freezeRollout(deps, work);
+      return;
+    case "openFence":
+      await deps.actions.openFence({ rolloutId, epoch: work.epoch }, outCall(deps, work));
+      await run(deps.db.pool, noteFence, [tenantId, rolloutId, work.epoch]);
+      return;
+    case "recount":
+      await run(deps.db.pool, storeTotals, [tenantId, rolloutId, JSON.stringify(step.totals)]);
+      return;
+    case "change":
+      await applyChanges(deps.db.pool, { ...work, expected: [work.status], groups: step.groups, ...rolloutChange(step) });
+      await deps.fault("rollout-engine.advance.after-commit");
+      return;
+    case "schedule":
+      return untilTired(deps, signal, step.groups, (id) => scheduleNext(deps, work, id));
+    case "start":
+      return untilTired(deps, signal, step.groups, (id) => startNext(deps, work, id));
+    case "remove":
+      if (work.epoch > 0) await deps.actions.closeFence({ rolloutId, epoch: work.epoch }, outCall(deps, work));
+      await removeRollout(deps, work);
+  }
+}
+
+function rolloutChange(step: Extract<Step, { do: "change" }>) {
+  return step.rollout ? { rollout: step.rollout } : {};
+}
+
+/** Chunk after chunk, group after group, until all is done or it is time to look around. */
+async function untilTired(
+  deps: PerformDeps,
+  signal: AbortSignal,
+  groups: readonly number[],
+  next: (groupId: number) => Promise<boolean>,
+): Promise<void> {
+  const end = deps.now() + workMs;
+  for (const id of groups) {
+    for (let done = false; !done; ) {
+      if (signal.aborted || deps.now() >= end) return;
+      done = await next(id);
+    }
+  }
+}
+
+/** As the engine's own principal: the rollout's creator was checked when it was created. */
+function outCall(deps: PerformDeps, { tenantId, tenant, rolloutId }: RolloutWork): OutCall {
+  const principal = { tenantId, tenant, kind: "service", subject: "rollout-engine", permissions: [] } as const;
+  return { principal, rid: `rollout-${rolloutId}`, deadline: deps.now() + callMs };
+}
+
+function groupOf(work: RolloutWork, id: number): GroupWork {
+  const group = work.groups.find((candidate) => candidate.id === id);
+  if (!group) throw new Error(`rollout ${work.rolloutId} has no group ${id}`);
+  return group;
+}
+
+/** While these hold, actions may be created: a pause stops groups from beginning, not from getting ready. */
+const scheduling: readonly RolloutStatus[] = ["starting", "running", "paused"];
+
+/** Creates the next chunk of a group's actions; true when the group has all of them and is SCHEDULED. */
+async function scheduleNext(deps: PerformDeps, work: RolloutWork, groupId: number): Promise<boolean> {
+  const group = groupOf(work, groupId);
+  const { tenantId, rolloutId, epoch } = work;
+  // nobody has to be asked about a group without members
+  if (group.totalTargets > 0) {
+    const request = {
+      rolloutId,
+      groupId,
+      epoch,
+      cursor: group.scheduleCursor,
+      set: work.set,
+      forceType: forceTypeNames[work.forceType] ?? "forced",
+      forceTime: work.forceTime,
+      weight: work.weight,
+      initiator: work.createdBy,
+      rolloutName: work.name,
+      groupName: group.name,
+    };
+    const { cursor, done } = await deps.actions.scheduleChunk(request, outCall(deps, work));
+    group.scheduleCursor = cursor;
+    await run(deps.db.pool, noteScheduled, [tenantId, rolloutId, groupId, cursor]);
+    if (!done) return false;
+  }
+  await applyChanges(deps.db.pool, { ...work, expected: scheduling, groups: [{ id: groupId, from: "ready", to: "scheduled" }] });
+  await deps.fault("rollout-engine.advance.after-commit");
+  return true;
+}
+
+/** Starts the next chunk of a group's actions; true when none waits any more. */
+async function startNext(deps: PerformDeps, work: RolloutWork, groupId: number): Promise<boolean> {
+  const group = groupOf(work, groupId);
+  const { tenantId, rolloutId, epoch } = work;
+  let { startCursor: cursor } = group;
+  let done = true;
+  if (group.totalTargets > 0) {
+    const request = {
+      rolloutId,
+      groupId,
+      epoch,
+      cursor,
+      set: work.set,
+      initiator: work.createdBy,
+      rolloutName: work.name,
+      groupName: group.name,
+    };
+    ({ cursor, done } = await deps.actions.startChunk(request, outCall(deps, work)));
+  }
+  group.startCursor = cursor;
+  await run(deps.db.pool, noteStarted, [tenantId, rolloutId, groupId, cursor, done]);
+  return done;
+}

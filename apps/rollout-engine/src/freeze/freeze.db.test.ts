@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createRollout } from "../rollouts/create-rollout.ts";
+import { getRollout } from "../rollouts/read-rollouts.ts";
+import { createWorld, rolloutBody, typeIds, type World } from "../testing/world.ts";
+import { freezeRollout } from "./freeze.ts";
+
+let world: World;
+const fault = () => {};
+
+beforeAll(async () => {
+  world = await createWorld();
+  await world.addTargets("a", 20);
+  await world.addTargets("typed", 4, { typeId: typeIds.compatible });
+  await world.addTargets("alien", 3, { typeId: typeIds.incompatible });
+});
+afterAll(() => world?.drop());
+
+async function created(body: Record<string, unknown>): Promise<number> {
+  return createRollout(world.create, rolloutBody(body), world.call);
+}
+
+async function frozen(body: Record<string, unknown>): Promise<number> {
+  const rolloutId = await created(body);
+  expect(await freezeRollout({ ...world.create, fault }, { tenantId: 1, rolloutId })).toBe(true);
+  return rolloutId;
+}
+
+interface Members {
+  name: string;
+  status: string;
+  total: number;
+  targets: string[] | null;
+  ordinals: number[] | null;
+}
+
+/** Groups in order with their members in the order controller walks them. */
+const members = (rolloutId: number) =>
+  world.sql<Members>(
+    `select g.name, g.status, g.total_targets as total, m.targets, m.ordinals
+       from rollout_engine.rollout_groups g
+       left join lateral (select array_agg(t.name order by m.ordinal) as targets, array_agg(m.ordinal order by m.ordinal) as ordinals
+                            from rollout_engine.group_members_v1 m join controller.targets t on t.tenant_id = 1 and t.id = m.target_id
+                           where m.tenant_id = 1 and m.rollout_id = g.rollout_id and m.group_id = g.id) m on true
+      where g.rollout_id = $1 order by g.position`,
+    [rolloutId],
+  );
+
+const names = (prefix: string, from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => `${prefix}-${from + n}`);
+
+describe("plain groups (contract rollouts.md §3)", () => {
+  test("targets in the order of their ids, sizes by the rules", async () => {
+    const id = await frozen({ targetFilterQuery: "name==a-*", amountGroups: 3 });
+    expect(await members(id)).toEqual([
+      { name: "group-1", status: "ready", total: 7, targets: names("a", 1, 7), ordinals: [0, 1, 2, 3, 4, 5, 6] },
+      { name: "group-2", status: "ready", total: 6, targets: names("a", 8, 13), ordinals: [7, 8, 9, 10, 11, 12] },
+      { name: "group-3", status: "ready", total: 7, targets: names("a", 14, 20), ordinals: [13, 14, 15, 16, 17, 18, 19] },
+    ]);
+    expect(await getRollout(world.create, 1, id)).toMatchObject({ status: "ready", totalTargets: 20 });
+  });
+
+  test("empty groups are legal", async () => {
+    const id = await frozen({ targetFilterQuery: "name==a-1,name==a-2,name==a-3", amountGroups: 5 });
+    expect((await members(id)).map((group) => group.total)).toEqual([1, 1, 0, 1, 0]);
+    expect((await members(id)).map((group) => group.targets)).toEqual([["a-1"], ["a-2"], null, ["a-3"], null]);
+  });
+
+  test.each([
+    ["fewer", "delete from controller.targets where name in ('x-1', 'x-9')", [3, 2, 3]],
+    ["more", "update controller.targets set name = 'x-' || name where name in ('late-x-1', 'late-x-2')", [4, 4, 4]],
+  ])("%s targets than were counted at creation are split anew", async (_, meanwhile, sizes) => {
+    await world.addTargets("x", 10);
+    await world.addTargets("late-x", 2);
+    const id = await created({ targetFilterQuery: "name==x-*", amountGroups: 3 });
+    await world.sql(meanwhile);
+    await freezeRollout({ ...world.create, fault }, { tenantId: 1, rolloutId: id });
+    const rows = await members(id);
+    expect(rows.map((row) => row.total)).toEqual(sizes);
+    expect(rows.map((row) => row.targets?.length)).toEqual(sizes);
+    expect(rows.flatMap((row) => row.ordinals)).toEqual(rows.flatMap((row) => row.targets ?? []).map((_target, n) => n));
+    await world.sql("delete from controller.targets where name like '%x-%'");
+  });
+
+  test("incompatible and later targets stay out", async () => {
+    const id = await created({ targetFilterQuery: "name==alien-*,name==typed-*,name==late-*" });
+    await world.addTargets("late", 2);
+    await freezeRollout({ ...world.create, fault }, { tenantId: 1, rolloutId: id });
+    expect((await members(id)).flatMap((group) => group.targets)).toEqual(names("typed", 1, 4));
+  });
+});
+
+describe("groups with filters of their own", () => {
+  test("disjoint filters", async () => {
+    const groups = [
+      { name: "typed", targetFilterQuery: "targettype.key==yes" },
+      { name: "rest", targetFilterQuery: "name==a-*" },
+    ];
+    const id = await frozen({ targetFilterQuery: "name==a-*,name==typed-*", groups });
+    const rows = await members(id);
+    expect(rows.map((row) => row.targets)).toEqual([names("typed", 1, 4), names("a", 1, 20)]);
+    expect(rows.map((row) => row.ordinals?.[0])).toEqual([0, 4]);
+    expect(await world.sql("select 1 from rollout_engine.freeze_candidates")).toEqual([]);
+  });
+
+  test("shares of a filter, then the rest without one", async () => {
+    const groups = [
+      { name: "half", targetFilterQuery: "name==a-1*", targetPercentage: 50 },
+      { name: "half of the rest", targetPercentage: 50 },
+      { name: "other half", targetPercentage: 50 },
+    ];
+    const id = await frozen({ targetFilterQuery: "name==a-*", groups });
+    const rows = await members(id);
+    // a-1 and a-10 … a-19 match the first filter: 11, of which 5.5 are rounded up
+    expect(rows.map((row) => row.total)).toEqual([6, 7, 7]);
+    expect(rows[0]?.targets).toEqual(["a-1", ...names("a", 10, 14)]);
+    expect(rows[1]?.targets).toEqual([...names("a", 2, 8)]);
+    expect(new Set(rows.flatMap((row) => row.targets)).size).toBe(20);
+    expect(rows.flatMap((row) => row.ordinals)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+  });
+});
+
+test("two engines that freeze one rollout do it once", async () => {
+  const rolloutId = await created({ targetFilterQuery: "name==a-*", amountGroups: 2 });
+  const both = await Promise.allSettled([1, 2].map(() => freezeRollout({ ...world.create, fault }, { tenantId: 1, rolloutId })));
+  // the loser finds nothing to do, or is told by the database to come again: either way it has done nothing
+  const done = both.filter((one) => one.status === "fulfilled" && one.value);
+  expect(done).toHaveLength(1);
+  expect((await members(rolloutId)).map((group) => group.total)).toEqual([10, 10]);
+});
+
+test("a freeze that dies leaves nothing behind", async () => {
+  const rolloutId = await created({ targetFilterQuery: "name==a-*" });
+  await world.sql("alter table rollout_engine.outbox add constraint broken check (at is null) not valid");
+  await expect(freezeRollout({ ...world.create, fault }, { tenantId: 1, rolloutId })).rejects.toThrow("broken");
+  await world.sql("alter table rollout_engine.outbox drop constraint broken");
+  expect(await world.sql("select 1 from rollout_engine.group_members where rollout_id = $1", [rolloutId])).toEqual([]);
+  expect(await getRollout(world.create, 1, rolloutId)).toMatchObject({ status: "creating" });
+});
+
+/** The same rows, written raw into the same table from rows that are numbered already. */
+async function rawInsertMs(world: World, n: number): Promise<number> {
+  const began = performance.now();
+  await world.sql(
+    `insert into rollout_engine.group_members (tenant_id, rollout_id, group_id, ordinal, target_id)
+     select 1, 1, 1, n, n from generate_series(1, $1::int) n`,
+    [n],
+  );
+  return performance.now() - began;
+}
+
+test("100,000 targets are frozen within 3 times the raw insert plus a second, and controller's walk needs no statistics", async () => {
+  const n = 100_000;
+  await world.addTargets("big", n);
+  const rolloutId = await created({ targetFilterQuery: "name==big-*", amountGroups: 5 });
+  const raw = await rawInsertMs(world, n);
+  const began = performance.now();
+  await freezeRollout({ ...world.create, fault }, { tenantId: 1, rolloutId });
+  const took = performance.now() - began;
+  console.info(`froze ${n} targets in ${Math.round(took)} ms (raw insert ${Math.round(raw)} ms)`);
+  expect(took).toBeLessThan(3 * raw + 1_000);
+  const rows = await world.sql<{ total: number }>(
+    "select total_targets as total from rollout_engine.rollout_groups where rollout_id = $1 order by position",
+    [rolloutId],
+  );
+  expect(rows.map((row) => row.total)).toEqual([20_000, 20_000, 20_000, 20_000, 20_000]);
+}, 120_000);
+
+test("a chunk of a group is read by its key alone, even on a table that was never analyzed", async () => {
+  const [last] = await world.sql<{ rollout: number; group: number }>(
+    `select rollout_id as rollout, min(group_id) as group from rollout_engine.group_members group by 1 order by 1 desc limit 1`,
+  );
+  await world.sql("delete from pg_statistic where starelid = 'rollout_engine.group_members'::regclass");
+  const plan = await world.sql<{ "QUERY PLAN": string }>(
+    `explain (analyze, costs off, timing off, summary off, buffers off)
+     select target_id, ordinal from rollout_engine.group_members_v1
+      where tenant_id = 1 and rollout_id = $1 and group_id = $2 and ordinal > 10000 order by ordinal limit 2000`,
+    [last?.rollout, last?.group],
+  );
+  const lines = plan.map((row) => row["QUERY PLAN"]);
+  expect(lines[0]).toMatch(/^Limit/);
+  expect(lines[1]).toMatch(/Index Scan using group_members_pkey .*rows=2000/);
+});

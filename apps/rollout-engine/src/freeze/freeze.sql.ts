@@ -1,0 +1,139 @@
+import { type CompiledQuery, statement } from "@harrier/db";
+import type { Ast } from "@harrier/fiql";
+import { filterPredicate, matchingTargets, type Predicate, type Selection } from "../matching/matching.ts";
+
+/** All reads of a freeze see one moment: what is counted first is what is inserted then. */
+export const oneSnapshot = statement<[], never>("freeze.one_snapshot", "set transaction isolation level repeatable read");
+
+export interface FrozenGroup {
+  id: number;
+  filter: string;
+  percentage: number;
+}
+
+export interface FreezeRow {
+  tenant: string;
+  filter: string;
+  setTypeId: number;
+  createdAt: number;
+  /** As counted at creation. */
+  totalTargets: number;
+  groups: FrozenGroup[];
+}
+
+/** The rollout to freeze, locked; no row when it is not CREATING any more. */
+export const lockForFreeze = statement<[tenantId: number, rolloutId: number], FreezeRow>(
+  "freeze.lock",
+  `select t.name as tenant, r.target_filter as filter, r.set_type_id as "setTypeId", r.total_targets as "totalTargets",
+          floor(extract(epoch from r.created_at) * 1000)::bigint as "createdAt",
+          (select json_agg(json_build_object('id', g.id, 'filter', g.target_filter, 'percentage', g.target_percentage) order by g.position)
+             from rollout_groups g where g.tenant_id = r.tenant_id and g.rollout_id = r.id) as groups
+     from rollouts r join management.tenants_v1 t on t.tenant_id = r.tenant_id
+    where r.tenant_id = $1 and r.id = $2 and r.status = 'creating'
+      for update of r`,
+);
+
+/** Targets of the rollout that were there when it was created: later ones never join (contract rollouts.md §3.6). */
+function candidates(selection: Selection, rolloutId: number): Predicate {
+  const { sql, values } = matchingTargets(selection);
+  values.push(rolloutId);
+  const created = `(select r.created_at from rollouts r where r.tenant_id = $1 and r.id = $${values.length})`;
+  return { sql: `${sql} and t.created_at <= ${created}`, values };
+}
+
+export function countCandidates(selection: Selection, rolloutId: number): CompiledQuery<{ n: number }> {
+  const { sql, values } = candidates(selection, rolloutId);
+  return { sql: `select count(*)::int as n from controller.targets_v1 t where ${sql}`, bindings: values };
+}
+
+/** Where each group begins in the order of all members: `first[i]` counts from 1, groups without members begin where the next does. */
+export interface Ranges {
+  groupIds: readonly number[];
+  first: readonly number[];
+  /** Members of all groups together. */
+  total: number;
+}
+
+/**
+ * Membership in one statement: candidates in the order of their ids, cut into consecutive ranges; at most `limit` of them. Answers how
+ * many there were.
+ */
+export function freezeMembers(selection: Selection, rolloutId: number, ranges: Ranges, limit: number): CompiledQuery<{ n: number }> {
+  const { sql, values } = candidates(selection, rolloutId);
+  const at = values.length;
+  const text = `with made as (
+      insert into group_members (tenant_id, rollout_id, group_id, ordinal, target_id)
+      select $1, $${at}, ($${at + 1}::bigint[])[width_bucket(m.n, $${at + 2}::bigint[])], m.n - 1, m.id
+        from (select t.id, row_number() over (order by t.id) as n from controller.targets_v1 t where ${sql}) m
+       where m.n <= $${at + 3}::bigint
+      returning 1)
+    select count(*)::int as n from made`;
+  return { sql: text, bindings: [...values, ranges.groupIds, ranges.first, limit] };
+}
+
+/** Takes a membership back that was frozen on a wrong count. */
+export const dropMembers = statement<[tenantId: number, rolloutId: number], never>(
+  "freeze.drop_members",
+  "delete from group_members where tenant_id = $1 and rollout_id = $2",
+);
+
+/** Candidates that match any of the groups' own filters, with a flag per filter, in one statement: no drift between groups. */
+export function freezeCandidates(selection: Selection, rolloutId: number, filters: readonly (Ast | null)[]): CompiledQuery {
+  const { sql, values } = candidates(selection, rolloutId);
+  const at = values.length;
+  const flags = filters.map((filter) => (filter ? `${filterPredicate(selection, filter, values)} is true` : "true"));
+  const text = `insert into freeze_candidates (tenant_id, rollout_id, target_id, matches)
+    select $1, $${at}, m.id, m.matches
+      from (select t.id, array[${flags.join(", ")}] as matches from controller.targets_v1 t where ${sql}) m
+     where true = any(m.matches)`;
+  return { sql: text, bindings: values };
+}
+
+export const countPool = statement<[tenantId: number, rolloutId: number, filter: number], { n: number }>(
+  "freeze.count_pool",
+  `select count(*)::int as n from freeze_candidates
+    where tenant_id = $1 and rollout_id = $2 and group_id is null and matches[$3]`,
+);
+
+/** Gives the first candidates of a filter that no earlier group took to consecutive groups. */
+export const takeFromPool = statement<
+  [tenantId: number, rolloutId: number, filter: number, groupIds: readonly number[], first: readonly number[], total: number],
+  never
+>(
+  "freeze.take_from_pool",
+  `update freeze_candidates c set group_id = ($4::bigint[])[width_bucket(m.n, $5::bigint[])]
+     from (select target_id, row_number() over (order by target_id) as n from freeze_candidates
+            where tenant_id = $1 and rollout_id = $2 and group_id is null and matches[$3]) m
+    where c.tenant_id = $1 and c.rollout_id = $2 and c.target_id = m.target_id and m.n <= $6`,
+);
+
+/** The groups' members, numbered through the rollout so that each group is one range. */
+export const membersFromCandidates = statement<[tenantId: number, rolloutId: number], never>(
+  "freeze.members_from_candidates",
+  `insert into group_members (tenant_id, rollout_id, group_id, ordinal, target_id)
+   select $1, $2, c.group_id, row_number() over (order by g.position, c.target_id) - 1, c.target_id
+     from freeze_candidates c
+     join rollout_groups g on g.tenant_id = c.tenant_id and g.rollout_id = c.rollout_id and g.id = c.group_id
+    where c.tenant_id = $1 and c.rollout_id = $2`,
+);
+
+export const dropCandidates = statement<[tenantId: number, rolloutId: number], never>(
+  "freeze.drop_candidates",
+  "delete from freeze_candidates where tenant_id = $1 and rollout_id = $2",
+);
+
+export const analyzeCandidates = statement<[], never>("freeze.analyze_candidates", "analyze freeze_candidates");
+
+/** Fresh statistics for those who walk the members next: a plan made for an empty table reads it whole for every chunk. */
+export const analyzeMembers = statement<[], never>("freeze.analyze_members", "analyze group_members");
+
+/** Sizes of the groups and of the rollout. */
+export const storeSizes = statement<[tenantId: number, rolloutId: number, groupIds: readonly number[], sizes: readonly number[]], never>(
+  "freeze.store_sizes",
+  `with sized as (
+     update rollout_groups g set total_targets = s.size
+       from unnest($3::bigint[], $4::int[]) as s(id, size)
+      where g.tenant_id = $1 and g.rollout_id = $2 and g.id = s.id
+   )
+   update rollouts set total_targets = (select sum(size) from unnest($4::int[]) as s(size)) where tenant_id = $1 and id = $2`,
+);

@@ -1,0 +1,147 @@
+import { type Database, inTransaction, type Queryable, run, runOne } from "@harrier/db";
+
+import { applyChanges } from "../changes/apply-changes.ts";
+import { parseTargetFilter, type Selection } from "../matching/matching.ts";
+import { loadSettings, queryMacros } from "../settings/settings.ts";
+import {
+  analyzeCandidates,
+  analyzeMembers,
+  countCandidates,
+  countPool,
+  dropCandidates,
+  dropMembers,
+  type FreezeRow,
+  type FrozenGroup,
+  freezeCandidates,
+  freezeMembers,
+  lockForFreeze,
+  membersFromCandidates,
+  oneSnapshot,
+  type Ranges,
+  storeSizes,
+  takeFromPool,
+} from "./freeze.sql.ts";
+import { remainingShares, splitGroups } from "./split-groups.ts";
+
+interface Deps {
+  db: Database;
+  fault: (name: "rollout-engine.freeze.after-commit") => unknown;
+}
+
+interface Rollout {
+  tenantId: number;
+  rolloutId: number;
+}
+
+interface Plan {
+  groups: readonly FrozenGroup[];
+  /** Targets as counted at creation. */
+  expected: number;
+}
+
+/** From so many new rows on, the statistics of the members' table are worth their price. */
+const worthAnalyzing = 1_000;
+
+/**
+ * Freezes who is in a rollout and in which of its groups (contract rollouts.md §3), and makes it READY. All in one transaction: a killed
+ * engine leaves nothing behind, and of two engines the second finds nothing to do. False when the rollout is not CREATING any more.
+ */
+export async function freezeRollout(deps: Deps, { tenantId, rolloutId }: Rollout): Promise<boolean> {
+  const size = await inTransaction(deps.db.pool, async (tx) => {
+    await run(tx, oneSnapshot, []);
+    const row = await runOne(tx, lockForFreeze, [tenantId, rolloutId]);
+    if (!row) return undefined;
+    const selection = await selectionOf(tx, tenantId, row);
+    // a `real` comes back as its shortest text; the sizes are defined on the 32-bit float itself
+    const groups = row.groups.map((group) => ({ ...group, percentage: Math.fround(group.percentage) }));
+    const plan = { groups, expected: row.totalTargets };
+    const freeze = groups.some((group) => group.filter !== "") ? freezeByFilters : freezeByShares;
+    const sizes = await freeze(tx, rolloutId, selection, plan);
+    const groupIds = groups.map((group) => group.id);
+    await run(tx, storeSizes, [tenantId, rolloutId, groupIds, sizes]);
+    await applyChanges(tx, {
+      tenantId,
+      tenant: row.tenant,
+      rolloutId,
+      expected: ["creating"],
+      groups: groupIds.map((id) => ({ id, from: "creating", to: "ready" })),
+      rollout: { from: "creating", to: "ready" },
+    });
+    return sizes.reduce((sum, n) => sum + n, 0);
+  });
+  await deps.fault("rollout-engine.freeze.after-commit");
+  if (size !== undefined && size >= worthAnalyzing) await run(deps.db.pool, analyzeMembers, []);
+  return size !== undefined;
+}
+
+async function selectionOf(tx: Queryable, tenantId: number, row: FreezeRow): Promise<Selection> {
+  // macros mean the moment of creation, like the limit on the targets' own creation
+  const now = row.createdAt;
+  const macros = queryMacros(await loadSettings(tx, tenantId), now);
+  return { tenantId, setTypeId: row.setTypeId, filter: parseTargetFilter(row.filter), now, macros };
+}
+
+/**
+ * Groups without own filters: sizes by arithmetic, members in one statement. The count at creation is nearly always still right, and
+ * then nobody has to count again; one member more than expected is let in to notice when it is not.
+ */
+async function freezeByShares(tx: Queryable, rolloutId: number, selection: Selection, plan: Plan): Promise<number[]> {
+  const { groups, expected } = plan;
+  const shares = remainingShares(groups);
+  const sizes = splitGroups(expected, shares);
+  const ranges = rangesOf(groups, sizes);
+  if (ranges.total === expected) {
+    const made = await runOne(tx, freezeMembers(selection, rolloutId, ranges, expected + 1));
+    if (made?.n === expected) return sizes;
+    await run(tx, dropMembers, [selection.tenantId, rolloutId]);
+  }
+  const pool = await runOne(tx, countCandidates(selection, rolloutId));
+  const exact = splitGroups(pool?.n ?? 0, shares);
+  const exactRanges = rangesOf(groups, exact);
+  await runOne(tx, freezeMembers(selection, rolloutId, exactRanges, exactRanges.total));
+  return exact;
+}
+
+/** Groups with own filters: flags of all filters in one statement, then group after group takes its share of what is left. */
+async function freezeByFilters(tx: Queryable, rolloutId: number, selection: Selection, { groups }: Plan): Promise<number[]> {
+  const { tenantId } = selection;
+  const texts = [...new Set(groups.map((group) => group.filter))];
+  const filters = texts.map((text) => (text === "" ? null : parseTargetFilter(text)));
+  await run(tx, freezeCandidates(selection, rolloutId, filters));
+  await run(tx, analyzeCandidates, []);
+  const shares = remainingShares(groups);
+  const sizes: number[] = [];
+  for (const { from, to } of runsOfOneFilter(groups)) {
+    const members = groups.slice(from, to);
+    const filter = texts.indexOf(members[0]?.filter ?? "") + 1;
+    const pool = await runOne(tx, countPool, [tenantId, rolloutId, filter]);
+    const taken = splitGroups(pool?.n ?? 0, shares.slice(from, to));
+    const { groupIds, first, total } = rangesOf(members, taken);
+    await run(tx, takeFromPool, [tenantId, rolloutId, filter, groupIds, first, total]);
+    sizes.push(...taken);
+  }
+  await run(tx, membersFromCandidates, [tenantId, rolloutId]);
+  await run(tx, dropCandidates, [tenantId, rolloutId]);
+  return sizes;
+}
+
+function rangesOf(groups: readonly FrozenGroup[], sizes: readonly number[]): Ranges {
+  let total = 0;
+  const first = sizes.map((size) => {
+    const begin = total + 1;
+    total += size;
+    return begin;
+  });
+  return { groupIds: groups.map((group) => group.id), first, total };
+}
+
+/** Neighbours with the same filter draw from one pool, so one statement serves them all: 500 plain groups cost what one costs. */
+function* runsOfOneFilter(groups: readonly FrozenGroup[]): Generator<{ from: number; to: number }> {
+  let from = 0;
+  while (from < groups.length) {
+    let to = from + 1;
+    while (groups[to]?.filter === groups[from]?.filter && to < groups.length) to++;
+    yield { from, to };
+    from = to;
+  }
+}

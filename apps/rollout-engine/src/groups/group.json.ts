@@ -1,0 +1,28 @@
+import type { RolloutGroupView } from "@harrier/contracts";
+import { totalsOf } from "../lists/totals.ts";
+import type { GroupRow } from "./groups.sql.ts";
+
+/** spec 001 §2.6; the full form stands alone and in lists that ask for it (contract rollouts.md §2.3). */
+export function groupJson(base: string, rolloutId: number, row: GroupRow, full: boolean): RolloutGroupView {
+  return {
+    createdBy: row.createdBy,
+    createdAt: row.createdAt,
+    lastModifiedBy: row.lastModifiedBy,
+    lastModifiedAt: row.lastModifiedAt,
+    id: row.id,
+    name: row.name,
+    ...(row.description === null ? {} : { description: row.description }),
+    status: row.status,
+    targetPercentage: row.targetPercentage,
+    targetFilterQuery: row.targetFilter,
+    totalTargets: row.totalTargets,
+    dynamic: row.dynamic,
+    successCondition: { condition: "THRESHOLD", expression: row.successExpression },
+    successAction: { action: row.successAction, expression: row.successActionExpression },
+    errorCondition: { condition: "THRESHOLD", expression: row.errorExpression },
+    errorAction: { action: "PAUSE", expression: row.errorActionExpression },
+    ...(row.consentFlow ? { confirmationRequired: row.confirmationRequired } : {}),
+    ...(full ? { totalTargetsPerStatus: totalsOf(row.totalTargets, row.counts) } : {}),
+    _links: { self: { href: `${base}/rollouts/${rolloutId}/deploygroups/${row.id}` } },
+  };
+}

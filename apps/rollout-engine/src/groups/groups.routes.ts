@@ -1,0 +1,32 @@
+import { page, rollouts } from "@harrier/contracts";
+import type { Mount } from "@harrier/service";
+import { groupJson } from "./group.json.ts";
+import { type GroupDeps, getGroup, listGroups, listMembers } from "./read-groups.ts";
+import { targetJson } from "./target.json.ts";
+
+/** spec 001 §4.6: groups of a rollout and their targets. */
+export function mountGroups(mount: Mount, deps: GroupDeps): void {
+  /** spec 001 §4.6, list groups. */
+  mount(rollouts.listGroups, async ({ tenantId, params: { rolloutId }, query, base }) => {
+    const found = await listGroups(deps, tenantId, rolloutId, query);
+    const full = query.representation === "full";
+    return {
+      body: page(
+        found.rows.map((row) => groupJson(base, rolloutId, row, full)),
+        found.total,
+      ),
+    };
+  });
+
+  /** spec 001 §4.6, get group. */
+  mount(rollouts.getGroup, async ({ tenantId, params: { rolloutId, groupId }, base }) => ({
+    body: groupJson(base, rolloutId, await getGroup(deps, tenantId, rolloutId, groupId), true),
+  }));
+
+  /** spec 001 §4.6, list targets of a group. */
+  mount(rollouts.groupTargets, async (ctx) => {
+    const { rows, total, settings, tokens, now } = await listMembers(deps, ctx.out(), ctx.params, ctx.query);
+    const items = rows.map((row) => targetJson(ctx.base, row, { now, settings, securityToken: tokens[row.controllerId] }));
+    return { body: page(items, total) };
+  });
+}

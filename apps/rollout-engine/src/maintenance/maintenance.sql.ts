@@ -1,0 +1,8 @@
+import { statement } from "@harrier/db";
+
+/** Whether the relay has passed every event written before a time. */
+export const eventsSentUntil = statement<[until: Date], { sent: boolean }>(
+  "maintenance.events_sent_until",
+  `select not exists (
+     select 1 from outbox o, outbox_cursor c where o.at < $1 and (o.txid, o.id) > (c.txid, c.id)) as sent`,
+);

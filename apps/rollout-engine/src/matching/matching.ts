@@ -1,0 +1,47 @@
+import { type Ast, type Compiled, compile, parse, targetFields } from "@harrier/fiql";
+
+/** Which targets a rollout is for: its filter, and whether its set may go there at all (contract rollouts.md §2.4). */
+export interface Selection {
+  tenantId: number;
+  setTypeId: number;
+  filter: Ast;
+  /** Epoch ms, and values of macros other than it. */
+  now: number;
+  macros: Readonly<Record<string, number>>;
+}
+
+/** A predicate over `controller.targets_v1 t`, with the values of its placeholders from $1 on. */
+export interface Predicate {
+  sql: string;
+  values: unknown[];
+}
+
+/** A filter as it is asked; throws rsqlParamSyntax or rsqlInvalidField, so that a wrong one is refused before anything is read. */
+export function parseTargetFilter(text: string): Ast {
+  const ast = parse(text);
+  compile(ast, targetFields, { now: 0 });
+  return ast;
+}
+
+/** Targets of the tenant that match the filter and that may get the set: those without a type, or whose type lists the set's. */
+export function matchingTargets(selection: Selection): Predicate {
+  const values: unknown[] = [selection.tenantId, selection.setTypeId];
+  const filter = filterPredicate(selection, selection.filter, values);
+  const sql = `t.tenant_id = $1
+    and (t.target_type_id is null or exists (
+      select 1 from management.target_type_set_types_v1 c
+       where c.tenant_id = t.tenant_id and c.target_type_id = t.target_type_id and c.set_type_id = $2))
+    and ${filter}`;
+  return { sql, values };
+}
+
+/** One more filter over the same targets; its values are appended. */
+export function filterPredicate(selection: Selection, filter: Ast, values: unknown[]): string {
+  const compiled: Compiled = compile(filter, targetFields, {
+    firstParam: values.length + 1,
+    now: selection.now,
+    macros: selection.macros,
+  });
+  values.push(...compiled.values);
+  return `(${compiled.sql})`;
+}

@@ -1,0 +1,82 @@
+import type { RolloutCreate, RolloutGroupCreate } from "@harrier/contracts";
+import { HarrierError } from "@harrier/errors";
+import type { Ast } from "@harrier/fiql";
+import { limits } from "../domain/limits.ts";
+import { equalShares, type GroupCount, type GroupShare, simulateGroups } from "../freeze/split-groups.ts";
+import { parseTargetFilter } from "../matching/matching.ts";
+import type { Counts } from "./create.sql.ts";
+
+/** The filters of a rollout that is to be created, understood. */
+export interface Filters {
+  rollout: Ast;
+  /** Distinct filters of its groups in order of appearance; "" stands for a group without one. */
+  texts: string[];
+  groups: (Ast | null)[];
+}
+
+const violation = (message: string): HarrierError => new HarrierError("constraintViolation", message);
+const overQuota = (message: string): HarrierError => new HarrierError("quotaTooManyEntries", message);
+
+/** First of all the filters (contract rollouts.md §2.4): a missing one is a syntax error, not a missing member. */
+export function checkFilters(body: RolloutCreate): Filters {
+  if (body.targetFilterQuery === undefined) throw new HarrierError("rsqlParamSyntax", "A rollout needs a targetFilterQuery.");
+  const rollout = parseTargetFilter(body.targetFilterQuery);
+  const texts = [...new Set((body.groups ?? []).map((group) => group.targetFilterQuery ?? ""))];
+  return { rollout, texts, groups: texts.map((text) => (text === "" ? null : parseTargetFilter(text))) };
+}
+
+/** What the members of the body say about each other, in the order of contract rollouts.md §2.4. */
+export function checkMembers(body: RolloutCreate, permissions: readonly string[]): void {
+  const { groups, amountGroups } = body;
+  if (body.dynamic) throw violation("Dynamic rollouts are not supported.");
+  if (groups && amountGroups !== undefined) throw violation("Give either amountGroups or groups, not both.");
+  if (groups?.length === 0) throw violation("A rollout needs at least one group.");
+  if (amountGroups !== undefined && amountGroups < 1) throw violation("amountGroups must be at least 1.");
+  const amount = groups?.length ?? amountGroups ?? 1;
+  if (amount > limits.groupsPerRollout) throw overQuota(`A rollout may have ${limits.groupsPerRollout} groups, not ${amount}.`);
+  if (body.dynamicGroupTemplate) throw violation("A dynamicGroupTemplate needs a dynamic rollout.");
+  if (body.startAt !== undefined && !permissions.includes("HANDLE_ROLLOUT")) throw new HarrierError("insufficientPermission");
+}
+
+/** What the number of matching targets says, in the same order. */
+export function checkCounts(body: RolloutCreate, filters: Filters, counts: Counts): void {
+  if (counts.total === 0) throw violation("No existing target matches the filter and is compatible with the distribution set.");
+  if (body.groups) checkGroupSizes(body.groups, filters, counts);
+  else checkGroupQuota(Math.floor(counts.total / (body.amountGroups ?? 1)));
+  if (counts.nameTaken) throw new HarrierError("entityAlreadyExists");
+  const names = (body.groups ?? []).map((group) => group.name);
+  if (new Set(names).size < names.length) throw new HarrierError("entityAlreadyExists", "Two groups of the rollout have the same name.");
+}
+
+function checkGroupQuota(size: number): void {
+  if (size > limits.targetsPerGroup) throw overQuota(`A group may have ${limits.targetsPerGroup} targets, not ${size}.`);
+}
+
+function checkGroupSizes(groups: readonly RolloutGroupCreate[], filters: Filters, counts: Counts): void {
+  const sizes = simulateGroups(sharesOf(groups), countsPerGroup(groups, filters, counts));
+  const covered = sizes.reduce((sum, size) => sum + size, 0);
+  if (covered !== counts.total) throw violation(`The groups must cover all ${counts.total} targets, they cover ${covered}.`);
+  for (const size of sizes) checkGroupQuota(size);
+}
+
+/** A filter that an earlier group has too overlaps it wholly; else what the count found. */
+function countsPerGroup(groups: readonly RolloutGroupCreate[], filters: Filters, counts: Counts): GroupCount[] {
+  const seen = new Set<string>();
+  return groups.map((group) => {
+    const text = group.targetFilterQuery ?? "";
+    const index = filters.texts.indexOf(text);
+    const matching = counts.matching[index] ?? 0;
+    const overlapping = seen.has(text) ? matching : (counts.overlapping[index] ?? 0);
+    seen.add(text);
+    return { matching, overlapping };
+  });
+}
+
+function sharesOf(groups: readonly RolloutGroupCreate[]): GroupShare[] {
+  return groups.map((group) => ({ filter: group.targetFilterQuery ?? "", percentage: Math.fround(group.targetPercentage) }));
+}
+
+/** Shares of the groups to be created, whether counted or listed. */
+export function plannedShares(body: RolloutCreate): GroupShare[] {
+  return body.groups ? sharesOf(body.groups) : equalShares(body.amountGroups ?? 1);
+}

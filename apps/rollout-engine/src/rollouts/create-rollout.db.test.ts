@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createWorld, rolloutBody, setIds, typeIds, type World } from "../testing/world.ts";
+import { createRollout } from "./create-rollout.ts";
+import { getRollout } from "./read-rollouts.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await createWorld();
+  await world.addTargets("ten", 10);
+  await world.addTargets("typed", 3, { typeId: typeIds.compatible });
+  await world.addTargets("alien", 2, { typeId: typeIds.incompatible });
+  await world.addTargets("many", 20_002);
+});
+afterAll(() => world?.drop());
+beforeEach(() => {
+  world.reserved.length = 0;
+});
+
+const create = (body: Record<string, unknown>, permissions?: string[]) => {
+  const { call } = world;
+  const principal = permissions ? { ...call.principal, permissions } : call.principal;
+  return createRollout(world.create, rolloutBody({ targetFilterQuery: "name==ten-*", ...body }), { ...call, principal });
+};
+
+const groups = (...percentages: number[]) => percentages.map((targetPercentage, index) => ({ name: `g${index + 1}`, targetPercentage }));
+
+describe("what is refused (contract rollouts.md §2.4)", () => {
+  test.each<[string, Record<string, unknown>, string]>([
+    ["no filter, before everything else", { targetFilterQuery: null, distributionSetId: 999 }, "rsqlParamSyntax"],
+    ["bad filter", { targetFilterQuery: "name=bogus=x", distributionSetId: 999 }, "rsqlParamSyntax"],
+    ["unknown field", { targetFilterQuery: "bogus==x", distributionSetId: 999 }, "rsqlInvalidField"],
+    ["bad filter of a group", { groups: [{ name: "g", targetFilterQuery: "bogus==x" }], distributionSetId: 999 }, "rsqlInvalidField"],
+    ["unknown set, before the members", { distributionSetId: 999, amountGroups: 0 }, "entityNotFound"],
+    ["invalid set", { distributionSetId: setIds.invalid, amountGroups: 0 }, "setInvalid"],
+    ["incomplete set", { distributionSetId: setIds.incomplete, amountGroups: 0 }, "setIncomplete"],
+    ["deleted set", { distributionSetId: setIds.deleted }, "deleted"],
+    ["dynamic", { dynamic: true }, "constraintViolation"],
+    ["groups and amountGroups", { groups: groups(100), amountGroups: 1 }, "constraintViolation"],
+    ["no groups", { groups: [] }, "constraintViolation"],
+    ["amountGroups 0", { amountGroups: 0 }, "constraintViolation"],
+    ["amountGroups -1", { amountGroups: -1 }, "constraintViolation"],
+    ["501 groups", { amountGroups: 501 }, "quotaTooManyEntries"],
+    ["template without dynamic", { dynamicGroupTemplate: { nameSuffix: "x", targetCount: 1 } }, "constraintViolation"],
+    ["no target matches", { targetFilterQuery: "name==nobody" }, "constraintViolation"],
+    ["only incompatible targets match", { targetFilterQuery: "name==alien-*" }, "constraintViolation"],
+    ["too many targets for the groups", { targetFilterQuery: "name==many-*" }, "quotaTooManyEntries"],
+    ["too many targets in a group", { targetFilterQuery: "name==many-*", groups: groups(100) }, "quotaTooManyEntries"],
+    ["groups that leave targets over", { groups: groups(50) }, "constraintViolation"],
+    ["filters that leave targets over", { groups: [{ name: "g", targetFilterQuery: "name==ten-1" }] }, "constraintViolation"],
+    ["two groups of one name", { groups: [...groups(50), ...groups(50)] }, "entityAlreadyExists"],
+  ])("%s", async (_, body, code) => {
+    await expect(create(body)).rejects.toMatchObject({ code });
+    expect(world.reserved).toEqual([]);
+  });
+
+  test("a start time needs HANDLE_ROLLOUT, but the time that means never does not", async () => {
+    await expect(create({ startAt: 1 }, ["CREATE_ROLLOUT"])).rejects.toMatchObject({ code: "insufficientPermission" });
+    await expect(create({ startAt: Number("9223372036854775807") }, ["CREATE_ROLLOUT"])).resolves.toBeGreaterThan(10);
+  });
+
+  test("a name in use", async () => {
+    await create({ name: "taken" });
+    world.reserved.length = 0;
+    await expect(create({ name: "taken" })).rejects.toMatchObject({ code: "entityAlreadyExists" });
+    expect(world.reserved).toEqual([]);
+    const both = await Promise.allSettled([create({ name: "raced" }), create({ name: "raced" })]);
+    expect(both.map((one) => one.status).sort()).toEqual(["fulfilled", "rejected"]);
+  });
+});
+
+test("text that cannot be stored", async () => {
+  await expect(create({ name: "half a surrogate pair \ud800" })).rejects.toMatchObject({ code: "constraintViolation" });
+});
+
+test("times out of every range are stored as the nearest possible", async () => {
+  const id = await create({ startAt: -1e300, forcetime: 1e300, name: "out of time" });
+  expect(await getRollout(world.create, 1, id)).toMatchObject({ startAt: 0, forceTime: 8_640_000_000_000_000 });
+});
+
+describe("what is created", () => {
+  test("a rollout in creating, with its total, at once", async () => {
+    const id = await create({ amountGroups: 3, description: "d", forcetime: 7, type: "soft" });
+    expect(id).toBeGreaterThanOrEqual(11);
+    expect(await getRollout(world.create, 1, id)).toMatchObject({
+      status: "creating",
+      totalTargets: 10,
+      totalGroups: 3,
+      weight: 1000,
+      forceTime: 7,
+      startAt: null,
+      setName: "set",
+      counts: { scheduled: 0, running: 0, finished: 0, error: 0, cancelled: 0 },
+      createdBy: "admin",
+    });
+    expect(world.reserved).toEqual([setIds.complete]);
+  });
+
+  test("groups with what they leave open filled in", async () => {
+    const id = await create({
+      successCondition: {},
+      errorCondition: { expression: "10" },
+      groups: [
+        { name: "a", targetPercentage: 30 },
+        { name: "b", targetPercentage: 70, successCondition: { expression: "80" }, successAction: { action: "PAUSE" } },
+      ],
+    });
+    const rows = await world.sql(
+      `select name, description, target_percentage, success_expression, success_action, error_expression, confirmation_required
+         from rollout_engine.rollout_groups where rollout_id = $1 order by position`,
+      [id],
+    );
+    const shared = { description: null, error_expression: "10", confirmation_required: false };
+    expect(rows).toEqual([
+      { ...shared, name: "a", target_percentage: 30, success_expression: "100", success_action: "NEXTGROUP" },
+      { ...shared, name: "b", target_percentage: 70, success_expression: "80", success_action: "PAUSE" },
+    ]);
+  });
+
+  test("equal groups with the defaults", async () => {
+    const id = await create({ amountGroups: 3 });
+    const rows = await world.sql(
+      `select name, description, target_percentage, success_expression, error_expression, target_filter
+         from rollout_engine.rollout_groups where rollout_id = $1 order by position`,
+      [id],
+    );
+    expect(rows[2]).toEqual({
+      name: "group-3",
+      description: "group-3",
+      target_percentage: 33.333332,
+      success_expression: "50",
+      error_expression: "50",
+      target_filter: "",
+    });
+  });
+
+  test("disjoint filters of their own", async () => {
+    const id = await create({
+      targetFilterQuery: "name==ten-*,name==typed-*",
+      groups: [
+        { name: "typed", targetFilterQuery: "targettype.key==yes" },
+        { name: "rest", targetFilterQuery: "targettype.key!=yes" },
+      ],
+    });
+    expect(await getRollout(world.create, 1, id)).toMatchObject({ totalTargets: 13, totalGroups: 2 });
+  });
+
+  test("one row of events for the rollout and all its groups", async () => {
+    const id = await create({ amountGroups: 2, name: "told" });
+    const rows = await world.sql<{ common: object; items: { type: string; subject: string; sequence: number }[] }>(
+      "select common, items from rollout_engine.outbox where (common ->> 'rolloutId')::bigint = $1",
+      [id],
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.common).toEqual({ tenant: "DEFAULT", rolloutId: id, name: "told" });
+    expect(rows[0]?.items.map((item) => [item.type.split(".").slice(2).join("."), item.sequence])).toEqual([
+      ["rollout.created.v1", 1],
+      ["rollout_group.created.v1", 2],
+      ["rollout_group.created.v1", 3],
+    ]);
+  });
+});

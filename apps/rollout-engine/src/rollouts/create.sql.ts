@@ -1,0 +1,132 @@
+import { type CompiledQuery, statement } from "@harrier/db";
+import type { Ast } from "@harrier/fiql";
+import { filterPredicate, matchingTargets, type Selection } from "../matching/matching.ts";
+
+export interface SetRow {
+  id: number;
+  typeId: number;
+  valid: boolean;
+  complete: boolean;
+  deleted: boolean;
+}
+
+/** The set as management publishes it, before anything is reserved. */
+export const readSet = statement<[tenantId: number, setId: number], SetRow>(
+  "rollouts.read_set",
+  `select id, type_id as "typeId", valid, complete, deleted from management.distribution_sets_v1 where tenant_id = $1 and id = $2`,
+);
+
+export interface Counts {
+  total: number;
+  nameTaken: boolean;
+  /** Per filter, in the order given: how many match it, and how many of those match an earlier one too. */
+  matching: number[];
+  overlapping: number[];
+}
+
+/**
+ * Counts the targets of a rollout, and for each distinct filter of its groups those that match and those that an earlier filter matches
+ * too: one walk over the targets however many groups there are.
+ */
+export function countTargets(selection: Selection, name: string, filters: readonly (Ast | null)[]): CompiledQuery<Counts> {
+  const { sql, values } = matchingTargets(selection);
+  const flags = filters.map((filter, index) => `${filter ? `${filterPredicate(selection, filter, values)} is true` : "true"} as f${index}`);
+  const matching = filters.map((_, index) => `(count(*) filter (where f${index}))::int`);
+  const overlapping = filters.map((_, index) => {
+    const earlier = filters.slice(0, index).map((_earlier, other) => `f${other}`);
+    return earlier.length === 0 ? "0" : `(count(*) filter (where f${index} and (${earlier.join(" or ")})))::int`;
+  });
+  values.push(name);
+  // without the fence each flag would be computed anew wherever it is used
+  const fence = flags.length > 0 ? " offset 0" : "";
+  const text = `select count(*)::int as total,
+      exists (select 1 from rollouts r where r.tenant_id = $1 and r.name = $${values.length}) as "nameTaken",
+      array[${matching.join(", ")}]::int[] as matching, array[${overlapping.join(", ")}]::int[] as overlapping
+    from (select ${["1 as one", ...flags].join(", ")} from controller.targets_v1 t where ${sql}${fence}) m`;
+  return { sql: text, bindings: values };
+}
+
+export interface NewGroup {
+  id: number;
+  position: number;
+  name: string;
+  description: string | null;
+  filter: string;
+  percentage: number;
+  confirmationRequired: boolean;
+  successCondition: string;
+  successExpression: string;
+  successAction: string;
+  successActionExpression: string;
+  errorCondition: string;
+  errorExpression: string;
+  errorAction: string;
+  errorActionExpression: string;
+}
+
+export interface NewRollout {
+  id: number;
+  name: string;
+  description: string | null;
+  filter: string;
+  setId: number;
+  setName: string;
+  setVersion: string;
+  setTypeId: number;
+  migrationStep: boolean;
+  forceType: number;
+  forceTime: number;
+  weight: number;
+  startAt: number | null;
+  totalTargets: number;
+  createdBy: string;
+}
+
+/** A rollout with its groups, its lease (due at once) and the events of its creation, in one statement. */
+export const insertRollout = statement<
+  [tenantId: number, tenant: string, traceparent: string | null, rollout: string, groups: string],
+  { id: number }
+>(
+  "rollouts.insert",
+  `with rollout as (
+     insert into rollouts (tenant_id, id, name, description, status, target_filter, set_id, set_name, set_version, set_type_id,
+                           migration_step, force_type, force_time, weight, start_at, total_targets, sequence, created_by, last_modified_by)
+     select $1, x.id, x.name, x.description, 'creating', x.filter, x."setId", x."setName", x."setVersion", x."setTypeId",
+            x."migrationStep", x."forceType", x."forceTime", x.weight, to_timestamp(x."startAt" / 1000.0), x."totalTargets",
+            1 + jsonb_array_length($5::jsonb), x."createdBy", x."createdBy"
+       from jsonb_to_record($4::jsonb) as x(
+              id bigint, name text, description text, filter text, "setId" bigint, "setName" text, "setVersion" text, "setTypeId" bigint,
+              "migrationStep" boolean, "forceType" smallint, "forceTime" bigint, weight int, "startAt" bigint, "totalTargets" int,
+              "createdBy" text)
+     returning tenant_id, id, name, set_id, set_name, set_version, total_targets, created_by
+   ), groups as (
+     insert into rollout_groups (tenant_id, rollout_id, id, position, name, description, status, target_filter, target_percentage,
+                                 confirmation_required, success_condition, success_expression, success_action, success_action_expression,
+                                 error_condition, error_expression, error_action, error_action_expression, created_by, last_modified_by)
+     select r.tenant_id, r.id, x.id, x.position, x.name, x.description, 'creating', x.filter, x.percentage,
+            x."confirmationRequired", x."successCondition", x."successExpression", x."successAction", x."successActionExpression",
+            x."errorCondition", x."errorExpression", x."errorAction", x."errorActionExpression", r.created_by, r.created_by
+       from rollout r, jsonb_to_recordset($5::jsonb) as x(
+              id bigint, position int, name text, description text, filter text, percentage real, "confirmationRequired" boolean,
+              "successCondition" text, "successExpression" text, "successAction" text, "successActionExpression" text,
+              "errorCondition" text, "errorExpression" text, "errorAction" text, "errorActionExpression" text)
+     returning rollout_id, id, position, name
+   ), lease as (
+     insert into leases (tenant_id, rollout_id) select tenant_id, id from rollout
+   ), event as (
+     insert into outbox (tenant_id, topic, type, common, items, traceparent)
+     select r.tenant_id, 'rollout-events', 'io.update.rollout.created.v1',
+            json_build_object('tenant', $2::text, 'rolloutId', r.id, 'name', r.name),
+            (select json_agg(i.item order by i.n) from (
+               select 1 as n, json_build_object('type', 'io.update.rollout.created.v1', 'subject', 'rollouts/' || r.id, 'sequence', 1,
+                        'data', json_build_object('status', 'creating', 'actor', r.created_by, 'totalTargets', r.total_targets,
+                          'distributionSet', json_build_object('id', r.set_id, 'name', r.set_name, 'version', r.set_version))) as item
+               union all
+               select 2 + g.position, json_build_object('type', 'io.update.rollout_group.created.v1',
+                        'subject', 'rollouts/' || r.id || '/groups/' || g.id, 'sequence', 2 + g.position,
+                        'data', json_build_object('groupId', g.id, 'groupName', g.name, 'status', 'creating', 'actor', r.created_by))
+                 from groups g) i), $3
+       from rollout r
+   )
+   select id from rollout`,
+);

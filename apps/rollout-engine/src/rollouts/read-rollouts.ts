@@ -1,0 +1,21 @@
+import { type Database, runOne } from "@harrier/db";
+import { entityNotFound } from "@harrier/errors";
+import { type Page, type PageQuery, readPage } from "../lists/read-page.ts";
+import { findRollout, listSource, type RolloutRow, type SoftDeletedMode } from "./rollouts.sql.ts";
+
+export interface ReadDeps {
+  db: Database;
+  now: () => number;
+}
+
+/** One rollout, deleted ones too (contract rollouts.md §2). One round trip. */
+export async function getRollout(deps: Pick<ReadDeps, "db">, tenantId: number, id: number): Promise<RolloutRow> {
+  const row = await runOne(deps.db.pool, findRollout, [tenantId, id]);
+  if (!row) throw entityNotFound("Rollout", id);
+  return row;
+}
+
+/** A page of rollouts (spec 001 §4.6). One round trip. */
+export function listRollouts(deps: ReadDeps, tenantId: number, mode: SoftDeletedMode, query: PageQuery): Promise<Page<RolloutRow>> {
+  return readPage(deps.db.pool, listSource(tenantId, mode), query, { now: deps.now() });
+}

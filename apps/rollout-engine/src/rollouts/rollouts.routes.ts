@@ -1,0 +1,54 @@
+import { page, rollouts } from "@harrier/contracts";
+import type { Mount } from "@harrier/service";
+import { type CreateDeps, createRollout } from "./create-rollout.ts";
+import { type DriveDeps, deleteRollout, pauseRollout, resumeRollout, startRollout } from "./drive-rollout.ts";
+import { getRollout, listRollouts, type ReadDeps } from "./read-rollouts.ts";
+import { rolloutJson } from "./rollout.json.ts";
+import { changeRollout } from "./update-rollout.ts";
+
+export type RolloutDeps = CreateDeps & DriveDeps & ReadDeps & { fault: CreateDeps["fault"] & DriveDeps["fault"] };
+
+/** spec 001 §4.6: rollouts and what drives them. */
+export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
+  /** spec 001 §4.6, list. */
+  mount(rollouts.list, async ({ tenantId, query, base }) => {
+    const found = await listRollouts(deps, tenantId, query.soft_deleted_mode, query);
+    const full = query.representation === "full";
+    return {
+      body: page(
+        found.rows.map((row) => rolloutJson(base, row, full)),
+        found.total,
+      ),
+    };
+  });
+
+  /** spec 001 §4.6, create. */
+  mount(rollouts.create, async (ctx) => {
+    const id = await createRollout(deps, ctx.body, ctx.out());
+    deps.nudge();
+    return { body: rolloutJson(ctx.base, await getRollout(deps, ctx.tenantId, id), true) };
+  });
+
+  /** spec 001 §4.6, get. */
+  mount(rollouts.get, async ({ tenantId, params, base }) => ({
+    body: rolloutJson(base, await getRollout(deps, tenantId, params.rolloutId), true),
+  }));
+
+  /** spec 001 §4.6, update. */
+  mount(rollouts.update, async ({ tenantId, identity, params, body, base }) => {
+    await changeRollout(deps, identity, params.rolloutId, body);
+    return { body: rolloutJson(base, await getRollout(deps, tenantId, params.rolloutId), true) };
+  });
+
+  /** spec 001 §4.6, delete. */
+  mount(rollouts.delete, async (ctx) => deleteRollout(deps, ctx.out(), ctx.params.rolloutId));
+
+  /** spec 001 §4.6, start. */
+  mount(rollouts.start, async (ctx) => startRollout(deps, ctx.out(), ctx.params.rolloutId));
+
+  /** spec 001 §4.6, pause. */
+  mount(rollouts.pause, async (ctx) => pauseRollout(deps, ctx.out(), ctx.params.rolloutId));
+
+  /** spec 001 §4.6, resume. */
+  mount(rollouts.resume, async (ctx) => resumeRollout(deps, ctx.out(), ctx.params.rolloutId));
+}

@@ -1,0 +1,20 @@
+import type { RolloutUpdate } from "@harrier/contracts";
+import { type Database, runOne } from "@harrier/db";
+import { HarrierError } from "@harrier/errors";
+import type { Principal } from "@harrier/rpc";
+import { withConflicts } from "./conflicts.ts";
+import { getRollout } from "./read-rollouts.ts";
+import { updateRollout } from "./rollouts.sql.ts";
+
+interface Deps {
+  db: Database;
+}
+
+/** Name and description (spec 001 §4.6); absent members stay as they are. */
+export async function changeRollout(deps: Deps, { tenantId, subject }: Principal, id: number, change: RolloutUpdate): Promise<void> {
+  const { name = null, description = null } = change;
+  const row = await withConflicts(() => runOne(deps.db.pool, updateRollout, [tenantId, id, name, description, subject]));
+  if (row) return;
+  await getRollout(deps, tenantId, id);
+  throw new HarrierError("entityReadOnly", "A rollout that is being deleted cannot be changed.");
+}

@@ -1,0 +1,17 @@
+import { statement } from "@harrier/db";
+
+export interface SettingsRow {
+  pollingTime: string;
+  pollingOverdueTime: string;
+  consentFlow: boolean;
+}
+
+/** What the tenant has set of the things a rollout depends on, with their defaults. */
+export const readSettings = statement<[tenantId: number], SettingsRow>(
+  "settings.read",
+  `select coalesce(max(value #>> '{}') filter (where key = 'pollingTime'), '00:05:00') as "pollingTime",
+          coalesce(max(value #>> '{}') filter (where key = 'pollingOverdueTime'), '00:05:00') as "pollingOverdueTime",
+          coalesce(bool_or(value = 'true'::jsonb) filter (where key = 'user.confirmation.flow.enabled'), false) as "consentFlow"
+     from management.tenant_settings_v1
+    where tenant_id = $1 and key in ('pollingTime', 'pollingOverdueTime', 'user.confirmation.flow.enabled')`,
+);

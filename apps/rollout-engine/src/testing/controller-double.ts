@@ -1,0 +1,115 @@
+import { HarrierError } from "@harrier/errors";
+import type { TestDatabase } from "@harrier/testkit";
+import type { Actions } from "../engine/perform.ts";
+
+/** Plays controller's commands and its devices, in controller's own tables and as its role, so that the published views are the real ones. */
+export interface ControllerDouble {
+  readonly actions: Actions;
+  /** Names of the commands that were called, with the group where there is one. */
+  readonly calls: string[];
+  /** Called before each command; throwing fails the command. */
+  beforeCall: (command: string) => void | Promise<void>;
+  /** Ends the first `n` running actions of a group. */
+  report(rolloutId: number, groupId: number, n: number, outcome: "finished" | "error" | "cancelled"): Promise<void>;
+  /** Deletes the targets of the first `n` running actions of a group. */
+  deleteTargets(rolloutId: number, groupId: number, n: number): Promise<void>;
+}
+
+const outcomes = { finished: { status: 0, bucket: 2 }, error: { status: 1, bucket: 3 }, cancelled: { status: 4, bucket: 4 } };
+const tenantId = 1;
+
+export function controllerDouble(database: TestDatabase, chunk = 2_000): ControllerDouble {
+  const { pool } = database.db("controller");
+  const fences = new Map<number, number>();
+  const calls: string[] = [];
+
+  async function begin(command: string, rolloutId: number, epoch: number): Promise<void> {
+    calls.push(command);
+    await double.beforeCall(command);
+    if (fences.get(rolloutId) !== epoch) throw new HarrierError("fenced");
+  }
+
+  const double: ControllerDouble = {
+    calls,
+    beforeCall: () => {},
+    actions: {
+      async openFence({ rolloutId = 0, epoch = 0 }) {
+        calls.push("openFence");
+        await double.beforeCall("openFence");
+        fences.set(Number(rolloutId), Number(epoch));
+        return {};
+      },
+      async closeFence({ rolloutId = 0 }) {
+        calls.push("closeFence");
+        fences.delete(Number(rolloutId));
+        return {};
+      },
+      async scheduleChunk({ rolloutId = 0, groupId = 0, epoch = 0, cursor = -1, set }) {
+        await begin(`schedule ${groupId}`, Number(rolloutId), Number(epoch));
+        const { rows } = await pool.query(scheduleChunk, [tenantId, rolloutId, groupId, cursor, chunk, set?.id]);
+        return { cursor: rows[0].cursor ?? cursor, done: rows[0].seen < chunk, created: rows[0].created };
+      },
+      async startChunk({ rolloutId = 0, groupId = 0, epoch = 0, cursor = -1 }) {
+        await begin(`start ${groupId}`, Number(rolloutId), Number(epoch));
+        const { rows } = await pool.query(startChunk, [tenantId, rolloutId, groupId, cursor, chunk]);
+        return { cursor: rows[0].cursor ?? cursor, done: rows[0].seen < chunk, started: rows[0].started, skipped: 0 };
+      },
+    },
+    async report(rolloutId, groupId, n, outcome) {
+      const { status, bucket } = outcomes[outcome];
+      await pool.query(endActions, [tenantId, rolloutId, groupId, n, status, bucket]);
+    },
+    async deleteTargets(rolloutId, groupId, n) {
+      await pool.query(deleteTargets, [tenantId, rolloutId, groupId, n]);
+    },
+  };
+  return double;
+}
+
+const scheduleChunk = `
+  with page as (
+    select ordinal, target_id from rollout_engine.group_members_v1
+     where tenant_id = $1 and rollout_id = $2 and group_id = $3 and ordinal > $4 order by ordinal limit $5
+  ), made as (
+    insert into actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, rollout_id, group_id, initiated_by,
+                         created_by, last_modified_by)
+    select $1, $2::bigint * 1000000 + t.id, t.id, t.controller_id, $6, 8, false, 1, $2, $3, 'x', 'x', 'x'
+      from page p join targets t on t.tenant_id = $1 and t.id = p.target_id
+    on conflict (tenant_id, rollout_id, target_id) where rollout_id is not null do nothing
+    returning 1
+  ), delta as (
+    insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
+    select $1, $2, $3, null, 0, count(*) from made having count(*) > 0
+  )
+  select (select max(ordinal) from page) as cursor, (select count(*) from page)::int as seen, (select count(*) from made)::int as created`;
+
+const startChunk = `
+  with page as (
+    select id, target_id from actions
+     where tenant_id = $1 and rollout_id = $2 and group_id = $3 and target_id > $4 order by target_id limit $5
+  ), moved as (
+    update actions a set status = 3, active = true, revision = revision + 1 from page p
+     where a.tenant_id = $1 and a.id = p.id and a.status = 8 returning 1
+  ), delta as (
+    insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
+    select $1, $2, $3, 0, 1, count(*) from moved having count(*) > 0
+  )
+  select (select max(target_id) from page) as cursor, (select count(*) from page)::int as seen, (select count(*) from moved)::int as started`;
+
+const running = `select id, target_id from actions
+     where tenant_id = $1 and rollout_id = $2 and group_id = $3 and status = 3 order by target_id limit $4`;
+
+const endActions = `
+  with ended as (
+    update actions a set status = $5, active = false, revision = revision + 1 from (${running}) r
+     where a.tenant_id = $1 and a.id = r.id returning 1
+  )
+  insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
+  select $1, $2, $3, 1, $6, count(*) from ended having count(*) > 0`;
+
+const deleteTargets = `
+  with gone as (
+    delete from targets t using (${running}) r where t.tenant_id = $1 and t.id = r.target_id returning 1
+  )
+  insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
+  select $1, $2, $3, 1, null, count(*) from gone having count(*) > 0`;

@@ -1,0 +1,68 @@
+import { fileURLToPath } from "node:url";
+import { applyViews, checkNeeds, countTrips, createDatabase, type Database, IdBlocks, migrate } from "@harrier/db";
+import { createRelay } from "@harrier/events";
+import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
+import { createHttp, createMetrics, type FaultPoint, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
+import type { RolloutEngineConfig } from "./config.ts";
+import { RolloutEngine } from "./engine/engine.ts";
+import { mountGroups } from "./groups/groups.routes.ts";
+import { startMaintenance } from "./maintenance/maintenance.ts";
+import { mountRollouts } from "./rollouts/rollouts.routes.ts";
+
+const service = "rollout-engine";
+const schema = "rollout_engine";
+
+/** Published views of others that rollouts read. */
+const needs = [
+  { schema: "controller", view: "targets_v1" },
+  { schema: "controller", view: "target_attributes_v1" },
+  { schema: "controller", view: "actions_v1" },
+  { schema: "controller", view: "group_progress_v1" },
+  { schema: "controller", view: "group_changes_v1" },
+  { schema: "management", view: "tenants_v1" },
+  { schema: "management", view: "tenant_settings_v1" },
+  { schema: "management", view: "distribution_sets_v1" },
+  { schema: "management", view: "target_types_v1" },
+  { schema: "management", view: "target_type_set_types_v1" },
+];
+
+/** Builds the whole service and starts it; returns what has to be stopped. */
+export async function startRolloutEngine(config: RolloutEngineConfig, log: Log): Promise<readonly Stoppable[]> {
+  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS);
+  const tls = tlsOf(config);
+  const secure = tls === undefined ? {} : { tls };
+  const onConnectionError = (error: Error): void => log.warn({ err: error }, "an idle database connection broke");
+  const db = createDatabase({ url: config.HARRIER_DATABASE_URL, applicationName: `harrier/${service}`, onConnectionError });
+  await prepareSchema(db);
+  const maintenance = await startMaintenance({ db, log });
+
+  const metrics = createMetrics({ service });
+  const now = Date.now;
+  const fault = (name: string): unknown => faultPoint(name as FaultPoint);
+  const calls = { caller: service, keys, log, observe: metrics.observeRpc, ...secure } as const;
+  const catalogue = createClient("harrier.management.v1.CatalogueService", { ...calls, addresses: config.HARRIER_MANAGEMENT_GRPC });
+  const actions = createClient("harrier.controller.v1.ActionsService", { ...calls, addresses: config.HARRIER_CONTROLLER_GRPC });
+  const targets = createClient("harrier.controller.v1.TargetsService", { ...calls, addresses: config.HARRIER_CONTROLLER_GRPC });
+
+  const engine = new RolloutEngine({ db, actions, fault, now, log });
+  const readiness = { database: async () => checkNeeds(db.pool, needs) };
+  const restDialect = config.HARRIER_REST_DIALECT;
+  const http = createHttp({ service, keys, log, metrics, readiness, restDialect, countTrips, ...secure });
+  mountRollouts(http.mount, { db, ids: new IdBlocks(db.pool), catalogue, nudge: () => engine.nudge(), fault, now });
+  mountGroups(http.mount, { db, targets, now });
+  const host = config.HARRIER_HTTP_HOST;
+  // no proto service of its own yet, but health, as every service answers it
+  const rpc = createRpcServer({ service, host, port: config.HARRIER_GRPC_PORT, keys, log, observe: metrics.observeRpc, ...secure });
+  const relay = createRelay({ db, schema, brokers: config.HARRIER_KAFKA_BROKERS, clientId: `harrier-${service}`, log, fault });
+
+  await rpc.start();
+  await http.listen(host, config.HARRIER_HTTP_PORT);
+  engine.start();
+  relay.start();
+  return [db, maintenance, catalogue, actions, targets, rpc, relay, engine, http];
+}
+
+async function prepareSchema(db: Database): Promise<void> {
+  await migrate({ pool: db.pool, schema, dir: fileURLToPath(new URL("../migrations", import.meta.url)) });
+  await applyViews({ pool: db.pool, schema, dir: fileURLToPath(new URL("../views", import.meta.url)) });
+}

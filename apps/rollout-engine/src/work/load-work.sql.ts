@@ -1,0 +1,51 @@
+import { statement } from "@harrier/db";
+import type { BucketCounts, GroupFacts, RolloutStatus } from "../domain/facts.ts";
+
+/** A group as the engine works on it: the facts that decide, and how far the work has come. */
+export interface GroupWork extends GroupFacts {
+  name: string;
+  scheduleCursor: number;
+  startCursor: number;
+}
+
+/** Everything one step of a rollout needs. */
+export interface RolloutWork {
+  tenantId: number;
+  tenant: string;
+  rolloutId: number;
+  name: string;
+  status: RolloutStatus;
+  startAt: number | null;
+  epoch: number;
+  fencedEpoch: number;
+  createdBy: string;
+  set: { id: number; name: string; version: string; typeId: number; migrationStep: boolean };
+  forceType: number;
+  forceTime: number;
+  weight: number;
+  groups: GroupWork[];
+  progress: ({ groupId: number } & BucketCounts)[];
+}
+
+/** A rollout, its groups and their progress in one snapshot: what was decided together was seen together. */
+export const loadWork = statement<[tenantId: number, rolloutId: number], RolloutWork>(
+  "work.load",
+  `select r.tenant_id as "tenantId", t.name as tenant, r.id as "rolloutId", r.name, r.status,
+          floor(extract(epoch from r.start_at) * 1000)::bigint as "startAt",
+          r.epoch, r.fenced_epoch as "fencedEpoch", r.created_by as "createdBy",
+          json_build_object('id', r.set_id, 'name', r.set_name, 'version', r.set_version, 'typeId', r.set_type_id,
+                            'migrationStep', r.migration_step) as set,
+          r.force_type as "forceType", r.force_time as "forceTime", r.weight,
+          (select coalesce(json_agg(json_build_object(
+                    'id', g.id, 'name', g.name, 'status', g.status, 'totalTargets', g.total_targets, 'started', g.started,
+                    'startRequested', g.start_requested, 'successExpression', g.success_expression, 'successAction', g.success_action,
+                    'errorExpression', g.error_expression, 'scheduleCursor', g.schedule_cursor, 'startCursor', g.start_cursor)
+                  order by g.position), '[]')
+             from rollout_groups g where g.tenant_id = r.tenant_id and g.rollout_id = r.id) as groups,
+          (select coalesce(json_agg(json_build_object(
+                    'groupId', p.group_id, 'scheduled', p.scheduled, 'running', p.running, 'finished', p.finished, 'error', p.error,
+                    'cancelled', p.cancelled)), '[]')
+             from controller.group_progress_v1 p where p.tenant_id = $1 and p.rollout_id = $2) as progress
+     from rollouts r join management.tenants_v1 t on t.tenant_id = r.tenant_id
+    where r.tenant_id = $1 and r.id = $2`,
+);

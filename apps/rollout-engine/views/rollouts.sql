@@ -1,0 +1,13 @@
+-- Rollouts as others read them: controller pulls the members of a group, management names rollouts and groups in its lists.
+
+create or replace view group_members_v1 as
+  select tenant_id, rollout_id, group_id, ordinal, target_id from group_members;
+
+create or replace view rollouts_v1 as
+  select tenant_id, id, name, status, set_id, deleted from rollouts;
+
+create or replace view rollout_groups_v1 as
+  select tenant_id, rollout_id, id, name, status, total_targets from rollout_groups;
+
+grant select on group_members_v1 to harrier_controller, harrier_management;
+grant select on rollouts_v1, rollout_groups_v1 to harrier_management;
