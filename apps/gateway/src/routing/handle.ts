@@ -60,7 +60,10 @@ export function handle(deps: HandleDeps, req: IncomingMessage, res: ServerRespon
   }
   const { route, surface } = found;
   const facts: RequestFacts = { rid, route, startedAt };
-  res.on("finish", () => deps.onEnd(req, res, facts));
+  res.on("finish", () => {
+    deps.onEnd(req, res, facts);
+    void deps.fault("gateway.proxy.after-answer");
+  });
   const transfer = route.credential === "download" || route.bodyKind === "multipart" || route.id === "artifacts.download";
   const signIn: SignInRequest = {
     route,
@@ -129,6 +132,8 @@ function pass({ deps, req, res }: Exchange, { principal, signIn, surface, path, 
   // nothing from outside may look like ours
   for (const name in req.headers) if (name.startsWith("x-harrier-")) delete req.headers[name];
   delete req.headers["authorization"];
+  // who it is that talks to us; what clients say of themselves is not passed on
+  req.headers["x-forwarded-for"] = peerAddress(req);
   const identity: Identity = {
     ...principal,
     rid: signIn.rid,
@@ -147,6 +152,11 @@ function pass({ deps, req, res }: Exchange, { principal, signIn, surface, path, 
   forwarded.surface = surface;
   void deps.fault("gateway.proxy.before-forward");
   (transfer ? deps.forwardTransfer : deps.forward)(forwarded, res);
+}
+
+/** IPv4 addresses of a dual-stack socket lose their prefix. */
+function peerAddress(req: IncomingMessage): string {
+  return (req.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
 }
 
 function requestId(req: IncomingMessage): string {
