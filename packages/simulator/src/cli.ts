@@ -124,10 +124,10 @@ async function simulate(flags: RunFlags): Promise<void> {
     ...(poll === undefined ? {} : { pollSeconds: poll }),
   });
   const until = flags.for === undefined ? Number.POSITIVE_INFINITY : Date.now() + flags.for * 1000;
-  for (let before = fleet.report(); !signal.aborted && Date.now() < until; ) {
+  for (let before = { at: Date.now(), report: fleet.report() }; !signal.aborted && Date.now() < until; ) {
     await sleep(Math.min(5_000, Math.max(0, until - Date.now())), undefined, { signal }).catch(() => {});
-    const now = fleet.report();
-    if (flags.json !== true) process.stdout.write(`${statusLine(before, now, 5)}\n`);
+    const now = { at: Date.now(), report: fleet.report() };
+    if (flags.json !== true) process.stdout.write(`${statusLine(before.report, now.report, (now.at - before.at) / 1000)}\n`);
     before = now;
   }
   const report = await fleet.stop();
@@ -190,6 +190,9 @@ function printResult(result: DemoResult, say: (line: string) => void): void {
 try {
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`);
+  const { name, message, cause } = error as Error;
+  const reason = name === "AbortError" && cause instanceof Error ? cause.name : name;
+  const words: Readonly<Record<string, string>> = { TimeoutError: "gave up: the time is over (--timeout)", AbortError: "interrupted" };
+  process.stderr.write(`${words[reason] ?? message}\n`);
   process.exitCode = 1;
 }

@@ -88,11 +88,11 @@ afterEach(() => server.stop());
 async function runUntilEnded(options: Partial<FleetOptions> = {}, count = 5): Promise<FleetReport> {
   const devices = Array.from({ length: count }, (_, i) => ({ controllerId: `d${i}`, token: `t${i}` }));
   const fleet = runFleet({ baseUrl: server.url, tenant: "T", devices, pollSeconds: 0.05, fail: 0, ...options });
-  await vi.waitFor(() => expect(fleet.report().finals).toHaveLength(count), 8_000);
+  await vi.waitFor(() => expect(fleet.report().finals).toHaveLength(count), 20_000);
   return await fleet.stop();
 }
 
-describe("fleet", () => {
+describe("fleet", { timeout: 60_000 }, () => {
   it("polls, downloads in pieces, checks, and reports to the end", async () => {
     const report = await runUntilEnded({ rangePieces: 3 });
     expect(report).toMatchObject({ devices: 5, downloads: 5, bytes: 5 * file.length, violations: [], failures: {}, retries: 0 });
@@ -113,32 +113,34 @@ describe("fleet", () => {
   it("lets the same devices fail with the same seed, about as many as asked for", async () => {
     const failed = async (seed: number): Promise<string[]> => {
       server.closed.clear();
-      const { finals } = await runUntilEnded({ fail: 0.3, seed, rangePieces: 1 }, 60);
+      const { finals } = await runUntilEnded({ fail: 0.5, seed, rangePieces: 1 }, 30);
       return finals
         .filter((final) => final.outcome === "failure")
         .map((final) => final.controllerId)
         .sort();
     };
     const first = await failed(7);
-    expect(first.length).toBeGreaterThan(8);
-    expect(first.length).toBeLessThan(30);
+    expect(first.length).toBeGreaterThan(7);
+    expect(first.length).toBeLessThan(23);
     expect(await failed(7)).toEqual(first);
     expect(await failed(8)).not.toEqual(first);
   });
 
   it("repeats what was not answered, and takes 410 for the answer to a report that was carried out", async () => {
-    let disturbed = 0;
+    const attempts = new Map<string, number>();
     server.disturb = (req, res) => {
-      disturbed += 1;
-      if (disturbed % 3 === 2) return false;
-      if (disturbed % 3 === 0) req.socket.destroy();
-      else res.writeHead(disturbed % 2 === 0 ? 503 : 429).end();
+      const what = `${req.method} ${req.url} ${req.headers.range}`;
+      const nth = (attempts.get(what) ?? 0) + 1;
+      attempts.set(what, nth);
+      if (nth > 2) return false;
+      if (nth === 1) req.socket.destroy();
+      else res.writeHead(attempts.size % 2 === 0 ? 503 : 429).end();
       return true;
     };
-    const report = await runUntilEnded({ rangePieces: 2 }, 3);
+    const report = await runUntilEnded({ rangePieces: 2 }, 2);
     expect(report.violations).toEqual([]);
     expect(report.retries).toBeGreaterThan(5);
-    expect(report.finals.map((final) => final.outcome)).toEqual(["success", "success", "success"]);
+    expect(report.finals.map((final) => final.outcome)).toEqual(["success", "success"]);
   });
 
   it("counts a final report whose answer was lost", async () => {
@@ -205,6 +207,6 @@ describe("fleet", () => {
     };
     await runUntilEnded({ devices: { count: 12, prefix: "sim", gatewayToken: "g" } }, 12);
     expect([...tokens]).toEqual(["GatewayToken g"]);
-    expect([...server.closed.keys()].sort()[11]).toBe("sim-11");
+    expect([...server.closed.keys()].sort()[11]).toBe("sim-000011");
   });
 });

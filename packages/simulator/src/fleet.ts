@@ -37,6 +37,8 @@ export interface Fleet {
 const usual = { tenant: "DEFAULT", fail: 0.05, seed: 1, concurrency: 64, rangePieces: 4, patienceSeconds: 120 };
 const fallbackSleepMs = 30_000;
 const afterFailureMs = 1_000;
+/** The same names for every size of fleet, so that a larger one finds the devices of a smaller one again. */
+const nameDigits = 6;
 
 /** Starts a fleet of devices over honest HTTP. It runs until it is stopped. */
 export function runFleet(options: FleetOptions): Fleet {
@@ -96,9 +98,8 @@ function withoutUndefined<T extends object>(values: T): { [K in keyof T]: Exclud
 
 function credentialsOf(devices: FleetDevices): Credentials[] {
   if (!("count" in devices)) return devices.map(({ controllerId, token }) => ({ controllerId, authorization: `TargetToken ${token}` }));
-  const digits = String(devices.count - 1).length;
   return Array.from({ length: devices.count }, (_, i) => ({
-    controllerId: `${devices.prefix}-${String(i).padStart(digits, "0")}`,
+    controllerId: `${devices.prefix}-${String(i).padStart(nameDigits, "0")}`,
     authorization: `GatewayToken ${devices.gatewayToken}`,
   }));
 }

@@ -61,6 +61,8 @@ export interface Patience {
   readonly ms: number;
   readonly signal: AbortSignal;
   readonly onRetry?: (reason: string) => void;
+  /** Further statuses that are no answer, besides 429 and 5xx. */
+  readonly notAnswers?: readonly number[];
 }
 
 export interface Settled {
@@ -83,10 +85,10 @@ export async function untilAnswered(attempt: () => Promise<Answer>, patience: Pa
     let last: Answer | undefined;
     try {
       last = await attempt();
-      if (!isTransient(last.status)) return { answer: last, repeated };
+      if (!isTransient(last.status) && patience.notAnswers?.includes(last.status) !== true) return { answer: last, repeated };
       reason = `status ${last.status}`;
-      // a refusal for lack of room was certainly not carried out
-      if (last.status !== 429) repeated = true;
+      // a refusal was certainly not carried out
+      if (last.status >= 500) repeated = true;
     } catch (error) {
       if (patience.signal.aborted) throw error;
       reason = describe(error);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Fleet, runFleet } from "../fleet.ts";
-import { createHttp } from "../http.ts";
+import { createHttp, type Http, untilAnswered } from "../http.ts";
 import type { FleetReport } from "../report.ts";
-import { type Admin, createAdmin } from "./admin.ts";
+import { type Admin, ApiError, createAdmin } from "./admin.ts";
 import { makeArchive } from "./archive.ts";
 import { type Comparison, compare, type GroupView, readGroups } from "./compare.ts";
 import { prepare } from "./prepare.ts";
@@ -36,6 +36,7 @@ export interface DemoResult extends Comparison {
 }
 
 const usual = { user: "admin", devices: 200, fail: 0.05, seed: 1, pollSeconds: 1, rangePieces: 4, concurrency: 32, timeoutMs: 15 * 60_000 };
+const liveMs = 10_000;
 const archiveSize = 20 * 1024 * 1024;
 
 /** The main job from an admin's upload to devices that have installed it; resolves with both sides' accounts of what happened. */
@@ -47,6 +48,10 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const signal = AbortSignal.any(limits);
   const http = createHttp(8);
   const admin = createAdmin({ http, baseUrl: options.baseUrl, user: settings.user, password: options.password, signal });
+  await checkServer({ http, admin, baseUrl: options.baseUrl, user: settings.user }, signal).catch(async (error: unknown) => {
+    await http.close();
+    throw error;
+  });
   const archive = options.file === undefined ? await makeArchive("firmware.tar.gz", archiveSize) : undefined;
   let fleet: Fleet | undefined;
   try {
@@ -79,6 +84,19 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     await http.close();
     await archive?.remove();
   }
+}
+
+/** One clear line instead of minutes of patience when there is nobody to be patient with. */
+async function checkServer(on: { http: Http; admin: Admin; baseUrl: string; user: string }, signal: AbortSignal): Promise<void> {
+  const { http, admin, baseUrl, user } = on;
+  try {
+    await untilAnswered(() => http.send(`${baseUrl}/livez`), { ms: liveMs, signal });
+  } catch (error) {
+    throw new Error(`Harrier does not answer at ${baseUrl} (${(error as Error).message}); is npm start running?`);
+  }
+  await admin.get("userinfo").catch((error: unknown) => {
+    throw error instanceof ApiError && error.status === 401 ? new Error(`the password of ${user} is not right`) : error;
+  });
 }
 
 interface RolloutView {

@@ -44,7 +44,7 @@ export async function prepare(admin: Admin, plan: DemoPlan, say: (line: string) 
   const setId = await createNamed(admin, "distributionsets", { name: run, version: "1.0", type: "os", modules: [{ id: moduleId }] });
   const targets = await createTargets(admin, run, plan.devices);
   say(`created ${targets.length} targets ${targets[0]?.controllerId} to ${targets.at(-1)?.controllerId}`);
-  return { run, artifact, setId, targets, rolloutId: await createRollout(admin, { run, setId, fail: plan.fail }) };
+  return { run, artifact, setId, targets, rolloutId: await createRollout(admin, { run, setId, fail: plan.fail, devices: plan.devices }) };
 }
 
 async function createNamed(
@@ -73,9 +73,18 @@ async function createTargets(admin: Admin, run: string, count: number): Promise<
   return targets;
 }
 
-/** Three groups that start one after the other; the limits leave room for the failures that were asked for. */
-async function createRollout(admin: Admin, of: { run: string; setId: number; fail: number }): Promise<number> {
-  const errorPercent = Math.min(100, Math.max(30, Math.round(of.fail * 100) + 25));
+/**
+ * Errors in percent that pause the rollout: five standard deviations above what was asked for in its smallest group, so that only
+ * real trouble trips it. In a handful of devices one is already a large share.
+ */
+export function errorLimit(fail: number, devices: number): number {
+  const smallest = Math.floor(devices / 10);
+  if (smallest < 10) return 100;
+  return Math.min(100, Math.max(30, Math.ceil(100 * (fail + 5 * Math.sqrt((fail * (1 - fail)) / smallest)))));
+}
+
+/** Three groups that start one after the other. */
+async function createRollout(admin: Admin, of: { run: string; setId: number; fail: number; devices: number }): Promise<number> {
   const rollout = {
     name: of.run,
     description: "Made by npm run demo",
@@ -83,7 +92,7 @@ async function createRollout(admin: Admin, of: { run: string; setId: number; fai
     targetFilterQuery: `controllerId==${of.run}-*`,
     type: "forced",
     successCondition: { condition: "THRESHOLD", expression: "50" },
-    errorCondition: { condition: "THRESHOLD", expression: String(errorPercent) },
+    errorCondition: { condition: "THRESHOLD", expression: String(errorLimit(of.fail, of.devices)) },
     errorAction: { action: "PAUSE", expression: "" },
     groups: [
       { name: "canary", targetPercentage: 10 },

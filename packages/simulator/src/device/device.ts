@@ -116,7 +116,7 @@ export class Device {
   async #finish(actionId: string, outcome: "success" | "failure"): Promise<void> {
     const text = outcome === "success" ? "installed" : "the new software did not start";
     const url = this.#feedbackUrl("deploymentBase", actionId);
-    const { answer, repeated } = await this.#send("POST", url, feedback("closed", outcome, text), Number.POSITIVE_INFINITY);
+    const { answer, repeated } = await this.#send("POST", url, feedback("closed", outcome, text), this.#stubbornness());
     // the first attempt was carried out, only its answer was lost
     if (answer.status === 200 || (answer.status === 410 && repeated)) return this.#end(actionId, outcome);
     if (answer.status === 410) return this.#end(actionId, "gone");
@@ -126,7 +126,7 @@ export class Device {
   async #cancel(href: string): Promise<void> {
     const { cancelAction } = await this.#get<Cancellation>(href);
     const url = this.#feedbackUrl("cancelAction", cancelAction.stopId);
-    const { answer, repeated } = await this.#send("POST", url, feedback("closed", "success", "stopped"), Number.POSITIVE_INFINITY);
+    const { answer, repeated } = await this.#send("POST", url, feedback("closed", "success", "stopped"), this.#stubbornness());
     if (answer.status === 200) return this.#end(cancelAction.stopId, "cancelled");
     if (repeated && (answer.status === 404 || answer.status === 410)) return this.#end(cancelAction.stopId, "cancelled");
     throw new ActionGone(`cancellation answered with ${answer.status}`);
@@ -162,14 +162,18 @@ export class Device {
     if (answer.status !== status) throw new Error(`${method} answered with ${answer.status}`);
   }
 
-  /** A final report is repeated for as long as it takes; anything else starts over with the next poll. */
-  async #send(method: "GET" | "POST" | "PUT", url: string, body?: string, patienceMs = this.#settings.patienceMs): Promise<Settled> {
+  async #send(method: "GET" | "POST" | "PUT", url: string, body?: string, patience = this.#patience()): Promise<Settled> {
     const headers = { ...this.#headers, accept: "application/json" };
     const call = body === undefined ? { method, headers } : { method, headers: { ...headers, "content-type": "application/json" }, body };
-    return await untilAnswered(() => this.#deps.http.send(url, call), this.#patience(patienceMs));
+    return await untilAnswered(() => this.#deps.http.send(url, call), patience);
   }
 
-  #patience(ms = this.#settings.patienceMs): Patience {
-    return { ms, signal: this.#deps.signal, onRetry: () => this.#deps.tally.retried() };
+  /** A final report is repeated for as long as it takes; anything else starts over with the next poll. */
+  #stubbornness(): Patience {
+    return { ...this.#patience(), ms: Number.POSITIVE_INFINITY, notAnswers: [401, 403, 408, 409] };
+  }
+
+  #patience(): Patience {
+    return { ms: this.#settings.patienceMs, signal: this.#deps.signal, onRetry: () => this.#deps.tally.retried() };
   }
 }
