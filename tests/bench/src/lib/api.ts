@@ -1,0 +1,39 @@
+import { Pool } from "undici";
+
+/** The management interface as a benchmark needs it: any answer outside 2xx ends the run. */
+export interface Api {
+  get<T>(path: string): Promise<T>;
+  post<T>(path: string, body: unknown): Promise<T>;
+  put<T>(path: string, body: unknown): Promise<T>;
+  upload(path: string, file: { name: string; bytes: Buffer }): Promise<{ id: number }>;
+  close(): Promise<void>;
+}
+
+export function createApi(baseUrl: string, password: string): Api {
+  const pool = new Pool(baseUrl, { connections: 4, headersTimeout: 60_000, bodyTimeout: 60_000 });
+  const authorization = `Basic ${Buffer.from(`admin:${password}`).toString("base64")}`;
+  const send = async <T>(method: "GET" | "POST" | "PUT", path: string, payload?: { type: string; body: string | Buffer }): Promise<T> => {
+    const answer = await pool.request({
+      method,
+      path: `/api/mgmt/v1${path}`,
+      headers: { authorization, ...(payload ? { "content-type": payload.type } : {}) },
+      ...(payload ? { body: payload.body } : {}),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${text.slice(0, 300)}`);
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  };
+  const json = (body: unknown) => ({ type: "application/json", body: JSON.stringify(body) });
+  return {
+    get: (path) => send("GET", path),
+    post: (path, body) => send("POST", path, json(body)),
+    put: (path, body) => send("PUT", path, json(body)),
+    upload: (path, file) => {
+      const boundary = "harrier-bench-boundary";
+      const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${file.name}"\r\ncontent-type: application/octet-stream\r\n\r\n`;
+      const body = Buffer.concat([Buffer.from(head), file.bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]);
+      return send("POST", path, { type: `multipart/form-data; boundary=${boundary}`, body });
+    },
+    close: () => pool.close(),
+  };
+}

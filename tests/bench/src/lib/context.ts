@@ -1,0 +1,19 @@
+import type { Stack } from "@harrier/stack";
+import type { Api } from "./api.ts";
+import type { ProcessGroup } from "./cpu.ts";
+import type { Report } from "./report.ts";
+
+export interface Options {
+  devices: number;
+  targets: number;
+  rounds: number;
+}
+
+export interface Bench {
+  stack: Stack;
+  api: Api;
+  options: Options;
+  report: Report;
+  /** Every service and the database, for CPU and memory. */
+  groups(): ProcessGroup[];
+}

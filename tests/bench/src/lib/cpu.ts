@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** CPU seconds (user + system) and resident memory of processes, from /proc. */
+const ticksPerSecond = 100;
+
+interface Stat {
+  ppid: number;
+  seconds: number;
+  residentMiB: number;
+}
+
+function stat(pid: number): Stat | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return {
+      ppid: Number(fields[1]),
+      seconds: (Number(fields[11]) + Number(fields[12])) / ticksPerSecond,
+      residentMiB: (Number(fields[21]) * 4096) / 2 ** 20,
+    };
+  } catch {
+    return undefined; // gone meanwhile
+  }
+}
+
+function descendants(roots: readonly number[]): number[] {
+  const children = new Map<number, number[]>();
+  for (const entry of readdirSync("/proc")) {
+    if (!/^\d+$/.test(entry)) continue;
+    const s = stat(Number(entry));
+    if (!s) continue;
+    const list = children.get(s.ppid);
+    if (list) list.push(Number(entry));
+    else children.set(s.ppid, [Number(entry)]);
+  }
+  const all: number[] = [];
+  const walk = (pid: number): void => {
+    all.push(pid);
+    for (const child of children.get(pid) ?? []) walk(child);
+  };
+  for (const pid of roots) walk(pid);
+  return all;
+}
+
+export interface ProcessGroup {
+  name: string;
+  /** Processes with everything they have started: PostgreSQL has a process per connection. */
+  pids: readonly number[];
+}
+
+/** CPU seconds used so far per group. A connection that ended between two readings takes its share along; pools keep theirs open. */
+export function cpuSeconds(groups: readonly ProcessGroup[]): Map<string, number> {
+  return new Map(groups.map((g) => [g.name, sum(descendants(g.pids).map((pid) => stat(pid)?.seconds ?? 0))]));
+}
+
+/** Resident MiB per group; PostgreSQL's shared memory counts once per process that touched it, so its figure is an upper bound. */
+export function residentMiB(groups: readonly ProcessGroup[]): Map<string, number> {
+  return new Map(groups.map((g) => [g.name, sum(descendants(g.pids).map((pid) => stat(pid)?.residentMiB ?? 0))]));
+}
+
+export function difference(after: Map<string, number>, before: Map<string, number>): Map<string, number> {
+  return new Map([...after].map(([name, value]) => [name, value - (before.get(name) ?? 0)]));
+}
+
+export function total(values: Map<string, number>): number {
+  return sum([...values.values()]);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((a, b) => a + b, 0);
+}

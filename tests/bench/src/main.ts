@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { startStack } from "@harrier/stack";
+import { createApi } from "./lib/api.ts";
+import type { Bench } from "./lib/context.ts";
+import { createReport } from "./lib/report.ts";
+import { benchCycle } from "./scenarios/cycle.ts";
+import { benchPolls } from "./scenarios/polls.ts";
+import { benchRollout } from "./scenarios/rollout.ts";
+
+const scenarios = { polls: benchPolls, cycle: benchCycle, rollout: benchRollout };
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    devices: { type: "string", default: "50000" },
+    targets: { type: "string", default: "100000" },
+    rounds: { type: "string", default: "5" },
+    json: { type: "string" },
+    check: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+
+if (values.help) {
+  console.log(
+    "npm run bench -- [polls] [cycle] [rollout] [--devices 50000] [--targets 100000] [--rounds 5] [--json FILE] [--check]\n" +
+      "Starts a stack of its own, measures, and prints each figure beside its limit of the same run; --check exits 1 where a budget is missed.",
+  );
+  process.exit(0);
+}
+
+const names = positionals.length > 0 ? positionals : Object.keys(scenarios);
+const unknown = names.find((n) => !(n in scenarios));
+if (unknown !== undefined) {
+  console.error(`no such scenario: ${unknown} (polls, cycle, rollout)`);
+  process.exit(1);
+}
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const dataDir = mkdtempSync(join(tmpdir(), "harrier-bench-"));
+  const stack = await startStack({ dataDir, httpPort: 0, logLevel: "warn", print: (line) => console.error(line) });
+  const api = createApi(stack.baseUrl, stack.adminPassword);
+  const report = createReport();
+  const bench: Bench = {
+    stack,
+    api,
+    report,
+    options: { devices: Number(values.devices), targets: Number(values.targets), rounds: Number(values.rounds) },
+    groups: () => stack.processes().map(({ name, pid }) => ({ name, pids: [pid] })),
+  };
+  try {
+    for (const name of names) {
+      console.error(`${name} …`);
+      await scenarios[name as keyof typeof scenarios](bench);
+    }
+  } finally {
+    await api.close();
+    await stack.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+  report.print();
+  const json = JSON.stringify({ node: process.version, options: bench.options, rows: report.rows }, null, 2);
+  if (values.json === undefined) console.log(json);
+  else writeFileSync(values.json, `${json}\n`);
+  const missed = report.missed();
+  for (const row of missed) console.error(`budget missed: ${row.scenario}, ${row.figure}`);
+  return values.check && missed.length > 0 ? 1 : 0;
+}
