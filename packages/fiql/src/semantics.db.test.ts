@@ -10,10 +10,6 @@ const at = (ms: number) => `to_timestamp(${ms} / 1000.0)`;
 
 beforeAll(async () => {
   database = await testDatabase();
-  if (process.env["TMP_VIEWS"])
-    await withClient(database.adminUrl, async (c) =>
-      c.query(await (await import("node:fs/promises")).readFile(process.env["TMP_VIEWS"] as string, "utf8")),
-    ); // TMP
   await withClient(database.adminUrl, async (client) => {
     await client.query(`
       insert into management.tenants (tenant_id, name, default_set_type_id) values (1, 'DEFAULT', 1), (2, 'OTHER', 1) on conflict do nothing;
