@@ -7,6 +7,9 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { startPostgres } from "./postgres.ts";
 import { isAlive } from "./processes.ts";
 
+// makes and recovers clusters on disk: seconds on a quiet machine, a minute on a busy one
+vi.setConfig({ testTimeout: 120_000 });
+
 let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "harrier-pgtest-"));
@@ -23,7 +26,7 @@ async function query(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-const eventually = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 50 });
+const eventually = (check: () => void) => vi.waitFor(check, { timeout: 60_000, interval: 50 });
 
 test("a kept cluster is durable, asks for its password and finds its data again", async () => {
   const options = { dataDir: join(dir, "pg"), password: "s3cret/?", logFile: join(dir, "logs", "postgres.log") };

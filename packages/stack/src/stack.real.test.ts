@@ -29,7 +29,7 @@ async function api(baseUrl: string, password: string, path: string, body?: unkno
   return { status: answer.status, body: text === "" ? undefined : JSON.parse(text) };
 }
 
-const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 30_000, interval: 100 });
+const eventually = (check: () => void | Promise<void>, timeout = 30_000) => vi.waitFor(check, { timeout, interval: 100 });
 
 describe("one stack", () => {
   let stack: Stack;
@@ -69,7 +69,8 @@ describe("one stack", () => {
     stack.kill(service, 0);
     await eventually(() => expect(stack.services.find((one) => one.service === service)?.pid()).not.toBe(pid));
     await stack.ready(30_000);
-    expect((await api(stack.baseUrl, stack.adminPassword, "targets")).status).toBe(200);
+    // the gateway asks for readiness twice a second and may still have its former answer
+    await eventually(async () => expect((await api(stack.baseUrl, stack.adminPassword, "targets")).status).toBe(200));
     expect(printed.some((line) => line.startsWith(`[${service}-0] ended (SIGKILL)`))).toBe(true);
   });
 
@@ -160,13 +161,15 @@ describe("npm start's program", () => {
         output += data.toString();
       });
     }
-    await eventually(() => expect(output).toContain("Harrier is ready"));
+    await eventually(() => expect(output).toContain("Harrier is ready"), 90_000);
     const postmaster = Number(readFileSync(join(dataDir(), "postgres", "postmaster.pid"), "utf8").split("\n")[0]);
     return { port, postmaster, children: pids() };
   }
   const ended = (one: ChildProcess) => new Promise<number | null>((resolve) => one.once("exit", (code) => resolve(code)));
-  afterEach(() => {
-    child?.kill("SIGKILL");
+  afterEach(async () => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGTERM"); // what a failed test left running
+    await ended(child);
   });
 
   test("prints address, user and password; the kept password is for the owner only", async () => {
