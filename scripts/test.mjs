@@ -1,7 +1,8 @@
 // `npm test`, `npm run test:real`, `npm run check:long`. Runs on Node 24 with node_modules/.bin in PATH (see dev.mjs).
 // Everything after the suite's name goes to vitest: `npm test -- packages/db`.
+// With TEST_REPORTS (a folder) it also writes what passed there, for .ci/run to add up.
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -10,11 +11,14 @@ const checks = join(root, "scripts", "checks");
 
 const build = { name: "build and types", command: "turbo", args: ["run", "build", "typecheck", "--output-logs=errors-only"] };
 const lint = { name: "lint", command: "biome", args: ["ci", "."] };
+const reports = process.env.TEST_REPORTS;
+const reportFile = (kind) => join(reports, `${suite}-${kind}.json`);
 const vitest = (...projects) => ({
   name: `tests: ${projects.join(", ")}`,
   command: "vitest",
-  args: ["run", ...projects.flatMap((project) => ["--project", project]), ...rest],
+  args: ["run", ...projects.flatMap((project) => ["--project", project]), ...reporters(), ...rest],
 });
+const reporters = () => (reports ? ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile("vitest")}`] : []);
 const ownChecks = () =>
   (existsSync(checks) ? readdirSync(checks) : [])
     .filter((name) => name.endsWith(".mjs"))
@@ -50,11 +54,15 @@ if (steps === undefined) {
   process.exit(2);
 }
 const failed = [];
+const done = [];
 for (const step of steps) {
   console.log(`\n== ${step.name}`);
-  if (await run(step)) continue;
+  const ok = await run(step);
+  if (step.command !== "vitest") done.push({ name: step.name, ok }); // vitest counts for itself
+  if (ok) continue;
   failed.push(step.name);
   if (step === build) break; // nothing else would say more
 }
+if (reports) writeFileSync(reportFile("steps"), JSON.stringify(done));
 console.log(failed.length === 0 ? "\nall steps passed" : `\nfailed: ${failed.join("; ")}`);
 process.exit(failed.length === 0 ? 0 : 1);

@@ -56,7 +56,8 @@ export const homes = [
 ];
 
 /** Who may read the environment. */
-const readsEnvironment = [/\/config\.ts$/, /^packages\/(stack|testkit)\//, /^tests\//, /(^|\/)scripts\//, /\.test\.ts$/];
+const readsEnvironment = [
+  /^packages\/simulator\/src\/cli\.ts$/, // a command reads its settings itself/\/config\.ts$/, /^packages\/(stack|testkit)\//, /^tests\//, /(^|\/)scripts\//, /\.test\.ts$/];
 
 const longestFile = 400;
 const longFile = 300;

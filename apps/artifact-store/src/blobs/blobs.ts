@@ -1,5 +1,4 @@
-import { type Database, inTransaction, run, runCount, runOne } from "@harrier/db";
-import type pg from "pg";
+import { type Database, inTransaction, type PoolClient, run, runCount, runOne } from "@harrier/db";
 import { contentKey, type Storage } from "../storage/storage.ts";
 import { findBlob, forgetBlob, listDeleting, lockBlob, markIfUnheld, removeReference } from "./blobs.sql.ts";
 
@@ -15,7 +14,7 @@ export interface BlobDeps {
 export async function changeHolders(
   deps: BlobDeps,
   blob: { readonly tenantId: number; readonly sha256: string },
-  change: (tx: pg.PoolClient) => Promise<void>,
+  change: (tx: PoolClient) => Promise<void>,
 ): Promise<{ readonly unheld: boolean }> {
   return await inTransaction(deps.db.pool, async (tx) => {
     await run(tx, lockBlob, [blob.tenantId, blob.sha256]);

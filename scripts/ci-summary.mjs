@@ -1,0 +1,42 @@
+// Adds up what the commands of .ci/run did: `ci-summary.mjs <folder> <command>=<exit code> …`. Runs on any Node >= 18.
+// A test counts as one, a step (types, lint, a check) as one; a command that failed without saying where counts as one failure.
+// The last line is `N passed, N failed`; exit 1 where anything failed.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Counts of a file that vitest's JSON reporter wrote. A file that could not be run has no tests, but has failed. */
+export function countTests(report) {
+  const counts = { passed: 0, failed: 0 };
+  for (const { status, assertionResults } of report.testResults) {
+    const failed = assertionResults.filter((test) => test.status === "failed").length;
+    counts.passed += assertionResults.filter((test) => test.status === "passed").length;
+    counts.failed += failed === 0 && status === "failed" ? 1 : failed;
+  }
+  return counts;
+}
+
+/** Counts of one command: `steps` as test.mjs wrote them, `report` of its vitest run, either of which may be missing. */
+export function countCommand(exitCode, steps, report) {
+  const counts = report === undefined ? { passed: 0, failed: 0 } : countTests(report);
+  for (const { ok } of steps ?? []) counts[ok ? "passed" : "failed"] += 1;
+  if (exitCode !== 0 && counts.failed === 0) counts.failed = 1;
+  if (exitCode === 0 && steps === undefined) counts.passed += 1;
+  return counts;
+}
+
+const readJson = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined);
+
+function main([folder, ...commands]) {
+  const total = { passed: 0, failed: 0 };
+  for (const command of commands) {
+    const [name, code] = command.split("=");
+    const counts = countCommand(Number(code), readJson(join(folder, `${name}-steps.json`)), readJson(join(folder, `${name}-vitest.json`)));
+    console.log(`${name}: ${counts.passed} passed, ${counts.failed} failed`);
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+  }
+  console.log(`\n${total.passed} passed, ${total.failed} failed`);
+  process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
+}
+
+if (process.argv[1]?.endsWith("ci-summary.mjs")) main(process.argv.slice(2));
