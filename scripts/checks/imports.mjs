@@ -57,7 +57,13 @@ export const homes = [
 
 /** Who may read the environment. */
 const readsEnvironment = [
-  /^packages\/simulator\/src\/cli\.ts$/, // a command reads its settings itself/\/config\.ts$/, /^packages\/(stack|testkit)\//, /^tests\//, /(^|\/)scripts\//, /\.test\.ts$/];
+  /\/config\.ts$/,
+  /^packages\/(stack|testkit)\//,
+  /^packages\/simulator\/src\/cli\.ts$/, // a command reads its settings itself
+  /^tests\//,
+  /(^|\/)scripts\//,
+  /\.test\.ts$/,
+];
 
 const longestFile = 400;
 const longFile = 300;
