@@ -1,4 +1,4 @@
-// Writes docs/api/openapi.json from the route table; with --check it only compares and fails on a difference.
+// Compares docs/api/openapi.json with the route table and fails on a difference; with --write it writes the file.
 import { readFile, writeFile } from "node:fs/promises";
 import { openApiDocument } from "../../packages/contracts/dist/index.js";
 
@@ -26,12 +26,8 @@ function print(value, indent, used) {
 
 const text = `${print(openApiDocument(), "", 0)}\n`;
 
-if (process.argv.includes("--check")) {
-  const committed = await readFile(file, "utf8").catch(() => "");
-  if (committed !== text) {
-    console.error("docs/api/openapi.json differs from the route table; run: node scripts/checks/openapi.mjs");
-    process.exit(1);
-  }
-} else {
-  await writeFile(file, text);
-}
+if (process.argv.includes("--write")) await writeFile(file, text);
+else if ((await readFile(file, "utf8").catch(() => "")) !== text) {
+  console.error("docs/api/openapi.json differs from the route table; run: node scripts/checks/openapi.mjs --write");
+  process.exit(1);
+} else console.log("openapi: as the route table says");
