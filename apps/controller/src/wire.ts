@@ -90,7 +90,8 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   await http.listen(host, config.HARRIER_HTTP_PORT);
   fold.start();
   relay.start();
-  return [db, maintenance, settings, feed, stamps, rpc, relay, fold, http];
+  // stopped from the right: the feed before the server, for its streams last as long as it does
+  return [db, maintenance, settings, stamps, rpc, feed, relay, fold, http];
 }
 
 async function prepareSchema(db: Database): Promise<void> {

@@ -18,7 +18,8 @@ import { createRequestLog } from "./routing/request-log.ts";
 import { createRouteIndex } from "./routing/route-index.ts";
 import { createUpstreams, type Upstreams } from "./routing/upstreams.ts";
 
-/** A little more than the longest budget: the service answers its own deadline first, in its own words. */
+/** A little more than the budgets: the service answers its own deadline first, in its own words. */
+const deviceIdleMs = 6_000;
 const answerIdleMs = 32_000;
 const transferIdleMs = 60_000;
 
@@ -75,12 +76,13 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   ];
 }
 
-function forwards(upstreams: Upstreams, log: Log): Pick<HandleDeps, "forward" | "forwardTransfer"> {
+function forwards(upstreams: Upstreams, log: Log): Pick<HandleDeps, "forwardDevice" | "forward" | "forwardTransfer"> {
   const onError: Parameters<typeof createForward>[0]["onError"] = (error, req, res) => {
     log.warn({ err: error, upstream: req.replica.url }, "a service could not be asked");
     sendRefusal({ req, res, error: new HarrierError("unavailable"), surface: req.surface });
   };
   return {
+    forwardDevice: createForward({ upstreams, idleMs: deviceIdleMs, onError }),
     forward: createForward({ upstreams, idleMs: answerIdleMs, onError }),
     forwardTransfer: createForward({ upstreams, idleMs: transferIdleMs, onError }),
   };

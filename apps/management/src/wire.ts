@@ -87,7 +87,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
       log.error({ err }, "partitions cannot be made"),
     );
   }, partitionsEveryMs);
-  return [db, targets, actions, artifacts, () => clearInterval(partitions), releases, feed, rpc, http];
+  return [db, targets, actions, artifacts, () => clearInterval(partitions), releases, rpc, feed, http];
 }
 
 async function prepareSchema(db: Database): Promise<void> {

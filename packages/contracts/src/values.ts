@@ -12,19 +12,19 @@ const markupMessage = "Invalid characters in string";
 
 const errorOfMissing = (issue: { input?: unknown }) => (issue.input === undefined || issue.input === null ? missingMessage : undefined);
 
-/** PostgreSQL stores every character but this one. */
-export function hasNoNul(text: string): boolean {
-  return !text.includes("\u0000");
+/** PostgreSQL stores every character but NUL, and no half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return !text.includes("\u0000") && text.isWellFormed();
 }
 
 /** A text of limited length, stripped on the way in (contract management.md §1.1). */
 function trimmed(min: number, max: number) {
-  return z.string().trim().min(min).max(max).refine(hasNoNul, markupMessage);
+  return z.string().trim().min(min).max(max).refine(isStorable, markupMessage);
 }
 
 /** A required text: absent or null violates a constraint, any other type makes the body unreadable. */
 export function requiredText(max: number) {
-  return z.string({ error: errorOfMissing }).trim().min(1).max(max).refine(hasNoNul, markupMessage);
+  return z.string({ error: errorOfMissing }).trim().min(1).max(max).refine(isStorable, markupMessage);
 }
 
 /** A required text that must not hold markup. */
@@ -80,7 +80,7 @@ export function clampMoment(ms: number): number {
 }
 
 /** A name in a path or body that is looked up as it is: one that cannot be stored cannot be read. */
-export const lookedUpText = z.string().refine(hasNoNul, { error: markupMessage, params: { unreadable: true } });
+export const lookedUpText = z.string().refine(isStorable, { error: markupMessage, params: { unreadable: true } });
 
 /** Weight of an action: higher goes first (contract management.md §5.7). */
 export const weight = shownAs(wholeNumber().min(0).max(1000), { type: "integer", format: "int32", minimum: 0, maximum: 1000 });

@@ -13,6 +13,7 @@ export {
   compile,
   countTrips,
   createQueryBuilder,
+  inSnapshot,
   inTransaction,
   type Queryable,
   run,
@@ -21,5 +22,4 @@ export {
   type Statement,
   statement,
 } from "./statement.ts";
-export { endOfLog, type Position, startPosition, type TailOptions, tailLog } from "./tail-log.ts";
 export { applyViews, checkNeeds } from "./views.ts";

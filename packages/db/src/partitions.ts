@@ -54,9 +54,10 @@ async function ensureOne(pool: pg.Pool, schema: string, table: PartitionedTable,
   if (await exists(pool, schema, name)) return;
   const from = start.toISOString();
   const to = periodStart(start, table.every, 1).toISOString();
-  await inTransaction(pool, async (tx) => {
+  await withoutWaiting(pool, async (tx) => {
     await lockSchema(tx, schema);
     if (await exists(tx, schema, name)) return;
+    await tx.query(noWaiting);
     const { rows } = await tx.query<{ column: string }>(
       `select a.attname as column from pg_partitioned_table p join pg_attribute a on a.attrelid = p.partrelid and a.attnum = p.partattrs[0]
         where p.partrelid = $1::regclass`,
@@ -99,12 +100,19 @@ function endOf(name: string, every: "day" | "month"): Date {
 }
 
 async function dropPartition(pool: pg.Pool, schema: string, name: string): Promise<void> {
-  await inTransaction(pool, async (tx) => {
+  await withoutWaiting(pool, async (tx) => {
     await lockSchema(tx, schema);
-    // dropping locks the whole table: rather later than in the way of the device interface
-    await tx.query("set local lock_timeout = '1s'");
+    await tx.query(noWaiting);
     await tx.query(`drop table if exists ${name}`);
-  }).catch((error: Error & { code?: string }) => {
+  });
+}
+
+// Both ways lock the whole table, and whoever waits for that lock makes everyone behind it wait: behind a dump or a long report the device
+// interface would stand still. Rather in an hour: two periods are made ahead, and the default partition takes what has none.
+const noWaiting = "set local lock_timeout = '1s'";
+
+async function withoutWaiting(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<void>): Promise<void> {
+  await inTransaction(pool, work).catch((error: Error & { code?: string }) => {
     if (error.code !== "55P03") throw error;
   });
 }

@@ -113,7 +113,16 @@ export async function runCount<Values extends readonly unknown[]>(
  * Runs `work` between BEGIN and COMMIT on one connection (two round trips more than the work itself).
  * Any error rolls back and is thrown on; a connection whose state is unknown is thrown away, not given back.
  */
-export async function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
+export function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
+  return bracket(pool, "begin", work);
+}
+
+/** Like `inTransaction`, for several reads that must all see the same: what commits meanwhile stays unseen. */
+export function inSnapshot<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
+  return bracket(pool, "begin isolation level repeatable read read only", work);
+}
+
+async function bracket<T>(pool: pg.Pool, begin: string, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
   let tx: pg.PoolClient;
   try {
     tx = await pool.connect();
@@ -127,7 +136,7 @@ export async function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) 
   };
   tx.on("error", onError);
   try {
-    await execute(tx, { text: "begin" });
+    await execute(tx, { text: begin });
     const result = await work(tx);
     await execute(tx, { text: "commit" });
     return result;

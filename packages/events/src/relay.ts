@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Database, type Position, withLeadership } from "@harrier/db";
+import { type Database, inSnapshot, withLeadership } from "@harrier/db";
 import type { Kafka, Producer } from "kafkajs";
 import { type EventMessage, expand, type OutboxRow } from "./expand.ts";
 import { createFencedProducer, createKafka, ensureTopics } from "./kafka.ts";
-import { moveCursor, readCursor, readOutbox, skipOlderThan } from "./outbox.sql.ts";
+import { moveCursor, readCursor, readPage, type Sent, skipOlderThan } from "./outbox.sql.ts";
 
 /** What the relay tells its process; pino's logger fits. */
 export interface RelayLog {
@@ -25,12 +25,13 @@ export interface RelayOptions {
 }
 
 const idleMs = 250;
-const rowsPerRead = 200;
+const stopLimitMs = 1_500;
+const rowsPerPage = 200;
 const messagesPerTransaction = 2_000;
 const retention = "1 day";
 
 /**
- * Publishes one owner's outbox to Kafka: in commit order, never skipping a transaction that commits late, at least once.
+ * Publishes one owner's outbox to Kafka: per key in the order of the changes, never skipping a transaction that commits late, at least once.
  * One leader per outbox by a session advisory lock, fenced by its transactional producer id.
  */
 export function createRelay(options: RelayOptions): { start(): void; stop(): Promise<void> } {
@@ -42,7 +43,8 @@ export function createRelay(options: RelayOptions): { start(): void; stop(): Pro
     },
     async stop() {
       stopping.abort();
-      await done;
+      // a broker that does not answer must not hold up the end of the process: what was not confirmed is sent again by the next leader
+      await Promise.race([done, sleep(stopLimitMs, undefined, { ref: false })]);
     },
   };
 }
@@ -82,19 +84,15 @@ async function lead(options: RelayOptions, kafka: Kafka, signal: AbortSignal): P
   await producer.connect();
   options.log.info({ schema: options.schema }, "relay leads");
   try {
-    let position = await readCursor(options.db);
+    let sent = await readCursor(options.db);
     while (!signal.aborted) {
-      const rows = await readOutbox(options.db, position, rowsPerRead);
-      if (rows.length === 0) {
-        await sleep(idleMs, undefined, { signal }).catch(() => {});
-        continue;
-      }
-      for (const batch of batches(options.schema, rows)) {
-        await send(producer, batch.messages);
-        await options.fault?.(`${options.schema.replaceAll("_", "-")}.relay.after-send`);
-        await moveCursor(options.db, batch.last);
-        position = batch.last;
-        options.onPublished?.(batch.messages.length);
+      const page = await readPage(options.db.pool, sent, "0", rowsPerPage);
+      if (page.rows.length === rowsPerPage) sent = await sendBacklog({ options, producer, signal }, sent);
+      else {
+        await publishRows(options, producer, page.rows);
+        if (page.rows.length > 0) await moveCursor(options.db, page.snapshot);
+        else await sleep(idleMs, undefined, { signal }).catch(() => {});
+        sent = page.snapshot;
       }
     }
   } finally {
@@ -102,25 +100,43 @@ async function lead(options: RelayOptions, kafka: Kafka, signal: AbortSignal): P
   }
 }
 
-interface Batch {
-  messages: EventMessage[];
-  last: Position;
+/**
+ * More than one page: all of them are read in one snapshot, for between two a predecessor of what the second shows could appear behind
+ * the first. Ends with everything that was visible when it began.
+ */
+async function sendBacklog(leader: { options: RelayOptions; producer: Producer; signal: AbortSignal }, sent: Sent): Promise<Sent> {
+  const { options, producer, signal } = leader;
+  const snapshot = await inSnapshot(options.db.pool, async (tx) => {
+    let after = "0";
+    for (;;) {
+      const page = await readPage(tx, sent, after, rowsPerPage);
+      await publishRows(options, producer, page.rows);
+      if (page.rows.length < rowsPerPage) return page.snapshot;
+      if (signal.aborted) return sent;
+      after = page.rows.at(-1)?.id ?? after;
+    }
+  });
+  await moveCursor(options.db, snapshot);
+  return snapshot;
 }
 
-/** Whole outbox rows, about `messagesPerTransaction` messages each: the cursor can only stand between rows. */
-function* batches(schema: string, rows: readonly OutboxRow[]): Generator<Batch> {
-  let messages: EventMessage[] = [];
-  let last: Position | undefined;
-  for (const row of rows) {
-    messages.push(...expand(schema, row));
-    last = { txid: row.txid, id: row.id };
-    if (messages.length >= messagesPerTransaction) {
-      yield { messages, last };
-      messages = [];
-      last = undefined;
-    }
+async function publishRows(options: RelayOptions, producer: Producer, rows: readonly OutboxRow[]): Promise<void> {
+  for (const messages of batches(options.schema, rows)) {
+    await send(producer, messages);
+    await options.fault?.(`${options.schema.replaceAll("_", "-")}.relay.after-send`);
+    options.onPublished?.(messages.length);
   }
-  if (last) yield { messages, last };
+}
+
+/** Whole outbox rows, about `messagesPerTransaction` messages each. */
+function* batches(schema: string, rows: readonly OutboxRow[]): Generator<EventMessage[]> {
+  let messages: EventMessage[] = [];
+  for (const [i, row] of rows.entries()) {
+    messages.push(...expand(schema, row));
+    if (messages.length < messagesPerTransaction && i < rows.length - 1) continue;
+    yield messages;
+    messages = [];
+  }
 }
 
 const bytesPerRequest = 700_000; // under the brokers' default limit of 1 MiB a batch

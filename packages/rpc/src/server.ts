@@ -83,7 +83,7 @@ export class RpcServer {
   }
 
   /** Refuses new calls, ends the streams, lets running calls finish for `graceMs`, then cuts them. */
-  async stop(graceMs = 5_000): Promise<void> {
+  async stop(graceMs = 2_000): Promise<void> {
     for (const name of ["", ...this.#names]) this.#health.setStatus(name, "NOT_SERVING");
     const drained = new Promise<void>((resolve) => this.#grpc.tryShutdown(() => resolve()));
     for (const stream of this.#streams) stream.abort.abort();

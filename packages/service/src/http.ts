@@ -62,7 +62,7 @@ export function createHttp(options: HttpOptions): Http {
       });
       return (listening.address() as AddressInfo).port;
     },
-    async close(graceMs = 5_000) {
+    async close(graceMs = 2_500) {
       state.draining = true;
       if (server !== undefined) await drain(server, graceMs);
     },

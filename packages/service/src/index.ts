@@ -18,5 +18,5 @@ export type { Handler, Mount } from "./mount.ts";
 export { negotiateJson } from "./negotiate.ts";
 export { permits, requirePermission } from "./permission.ts";
 export { createReadiness, type Readiness, type ReadinessCheck, type ReadinessChecks } from "./readiness.ts";
-export { deadlineHeader, type RequestContext } from "./request-context.ts";
+export { budgetHeader, type RequestContext } from "./request-context.ts";
 export { type RunOptions, runService, type Stoppable } from "./run-service.ts";

@@ -3,8 +3,8 @@ import type { Identity, OutCall } from "@harrier/rpc";
 import type { Request, Response } from "express";
 import type { Log } from "./log.ts";
 
-/** Epoch ms until which an answer is wanted; set by the gateway, absent for transfers. */
-export const deadlineHeader = "x-harrier-deadline";
+/** Milliseconds within which an answer is wanted; set by the gateway, absent for transfers. Not a time: clocks of two hosts differ. */
+export const budgetHeader = "x-harrier-budget";
 
 /** What a handler knows of its request: parsed, checked and typed by the route. */
 export interface RequestContext<R extends Route = Route> {
@@ -59,8 +59,8 @@ export class Context<R extends Route> implements RequestContext<R> {
     this.surface = parts.surface;
     this.#basePath = parts.basePath;
     this.#log = parts.log;
-    const deadline = parts.req.headers[deadlineHeader];
-    this.deadline = deadline === undefined ? Number.POSITIVE_INFINITY : Number(deadline);
+    const budget = parts.req.headers[budgetHeader];
+    this.deadline = budget === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(budget);
   }
 
   get tenantId(): number {

@@ -203,7 +203,8 @@ async function waitUntilReady(members: readonly Member[], limitMs: number, dataD
     const late = Date.now() > limit ? [...waiting][0] : undefined;
     const culprit = failed ?? late;
     if (culprit !== undefined) {
-      const words = culprit.child.lastWords.at(-1) || answers.get(culprit);
+      const said = culprit.child.lastWords;
+      const words = said.findLast((line) => /error|cannot/i.test(line)) || said.at(-1) || answers.get(culprit);
       const what = failed !== undefined ? "keeps ending" : `is not ready after ${Math.round(limitMs / 1000)} s`;
       throw new StartError(`${culprit.name} ${what}${words ? ` (${words})` : ""}; see ${join(dataDir, "logs", `${culprit.name}.log`)}`);
     }

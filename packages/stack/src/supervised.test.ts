@@ -6,6 +6,9 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { isAlive } from "./processes.ts";
 import { Supervised } from "./supervised.ts";
 
+// starts a dozen Node processes: seconds on a busy machine
+vi.setConfig({ testTimeout: 30_000 });
+
 let dir: string;
 let printed: string[];
 let supervised: Supervised | undefined;
@@ -36,7 +39,7 @@ function supervise(program: string, env: Record<string, string> = {}): Supervise
   return supervised;
 }
 
-const eventually = (check: () => void) => vi.waitFor(check, { timeout: 8000, interval: 20 });
+const eventually = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
 
 test("one that dies is started again, later each time", async () => {
   const service = supervise('console.error("no luck"); process.exit(3);');

@@ -20,8 +20,10 @@ export interface SupervisedOptions {
 const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 5_000;
 const HEALTHY_MS = 30_000;
+// kafkajs sets timers in the past, which is harmless (they fire at once) and not ours to mend
+const nodeFlags = ["--enable-source-maps", "--disable-warning=TimeoutNegativeWarning"];
 const READ_LOG_MS = 200;
-const LAST_WORDS = 5;
+const LAST_WORDS = 12;
 
 // beside this file: compiled in dist, or as it is in src, which Node runs too
 const preload = new URL(import.meta.url.endsWith(".ts") ? "./preload.ts" : "./preload.js", import.meta.url);
@@ -68,7 +70,7 @@ export class Supervised {
     const { main, env, onChange } = this.#options;
     clearTimeout(this.#timer);
     const began = Date.now();
-    const child = spawn(process.execPath, ["--enable-source-maps", "--import", preload.href, main], {
+    const child = spawn(process.execPath, [...nodeFlags, "--import", preload.href, main], {
       cwd: dirname(dirname(main)),
       env: { ...env, ...once },
       // a session of its own: Ctrl-C in a terminal goes to the supervisor alone, which ends all in order

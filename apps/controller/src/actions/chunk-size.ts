@@ -1,5 +1,5 @@
 /** Rows of a chunk: small enough that its locks are held for about 200 ms, large enough that the call itself costs little. */
-const least = 500;
+const least = 1_000;
 const most = 10_000;
 const aimMs = 200;
 

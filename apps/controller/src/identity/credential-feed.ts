@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { endOfLog, type Position, type Queryable, run, tailLog } from "@harrier/db";
+import { type Queryable, run } from "@harrier/db";
 import type { WatchCredentialChangesResponse } from "@harrier/rpc";
-import { readTenantNames } from "./credential-feed.sql.ts";
+import { readCredentialChanges } from "./credential-feed.sql.ts";
 
 /** Must not throw: a stream that ended unsubscribes by itself. */
 export type CredentialListener = (message: WatchCredentialChangesResponse) => void;
@@ -12,38 +12,28 @@ interface Deps {
   pollMs?: number;
 }
 
-interface OwnChange {
-  tenant_id: number;
-  controller_id: string | null;
-}
-
-interface Logs {
-  own: Position;
-  /** Settings and gateway keys: published by management, so that gateways need one stream for devices. */
-  tenants: Position;
-}
-
-const batch = 1000;
-
 /**
- * Tails both logs of what gateways must forget about devices, once per process, and tells every subscriber (architecture §2).
- * A heartbeat means "both logs were read up to now", so none is sent while the database does not answer: gateways that hear
- * nothing trust nothing they have cached.
+ * Reads both logs of what gateways must forget about devices (own targets; tenants and settings of management), once per process, and
+ * tells every subscriber (architecture §2). A heartbeat means "both logs were read up to now", so none is sent while the database does
+ * not answer: gateways that hear nothing trust nothing they have cached.
  */
 export class CredentialFeed {
   readonly #deps: Deps;
   readonly #listeners = new Set<CredentialListener>();
   readonly #stop = new AbortController();
   #loop: Promise<void> | undefined;
+  #failing = false;
 
   constructor(deps: Deps) {
     this.#deps = deps;
   }
 
-  /** Remembers where the logs end now and follows them from there. */
+  /**
+   * Remembers what is visible now and follows from there. Does not wait for management's schema to be there: until both logs can be read
+   * there is no heartbeat, so nobody trusts what this feed has not seen.
+   */
   async start(): Promise<void> {
-    const end = await endOfLog(this.#deps.db);
-    this.#loop = this.#follow({ own: end, tenants: end });
+    this.#loop = this.#follow(await this.#tryReadOn(null));
   }
 
   async stop(): Promise<void> {
@@ -65,46 +55,36 @@ export class CredentialFeed {
     });
   }
 
-  async #follow(from: Logs): Promise<void> {
-    let after = from;
+  async #follow(from: string | null): Promise<void> {
+    let snapshot = from;
     while (!this.#stop.signal.aborted) {
-      try {
-        const own = await this.#readOn("credential_changes", ["tenant_id", "controller_id"], after.own);
-        after = { ...after, own };
-        const tenants = await this.#readOn("management.credential_changes_v1", ["tenant_id"], after.tenants);
-        after = { ...after, tenants };
-        this.#send({ heartbeat: true, tenantId: 0, controllerId: "", revision: 0, tenant: "" });
-      } catch (error) {
-        this.#deps.log.warn({ err: error }, "the logs of credential changes cannot be read");
-      }
       await sleep(this.#deps.pollMs ?? 250, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      snapshot = await this.#tryReadOn(snapshot);
     }
   }
 
-  async #readOn(table: string, columns: readonly string[], from: Position): Promise<Position> {
-    let after = from;
-    for (;;) {
-      const rows = await tailLog<OwnChange>({ pool: this.#deps.db, table, columns, after, limit: batch });
-      await this.#tell(rows);
-      const last = rows.at(-1);
-      if (last !== undefined) after = { txid: last.txid, id: last.id };
-      if (rows.length < batch) return after;
+  async #tryReadOn(since: string | null): Promise<string | null> {
+    try {
+      const snapshot = await this.#readOn(since);
+      this.#failing = false;
+      this.#send({ heartbeat: true, tenantId: 0, controllerId: "", revision: 0, tenant: "" });
+      return snapshot;
+    } catch (error) {
+      // once per outage
+      if (!this.#failing) this.#deps.log.warn({ err: error }, "the logs of credential changes cannot be read");
+      this.#failing = true;
+      return since;
     }
   }
 
-  async #tell(rows: readonly (OwnChange & Position)[]): Promise<void> {
-    if (rows.length === 0 || this.#listeners.size === 0) return;
-    const names = await run(this.#deps.db, readTenantNames, [[...new Set(rows.map((row) => row.tenant_id))]]);
-    const nameOf = new Map(names.map((tenant) => [tenant.tenantId, tenant.name]));
-    for (const row of rows) {
-      this.#send({
-        heartbeat: false,
-        tenantId: row.tenant_id,
-        controllerId: row.controller_id ?? "",
-        revision: Number(row.txid),
-        tenant: nameOf.get(row.tenant_id) ?? "",
-      });
+  /** Tells what is new since a snapshot, and answers with the one to go on from. */
+  async #readOn(since: string | null): Promise<string | null> {
+    const rows = await run(this.#deps.db, readCredentialChanges, [since]);
+    for (const { tenantId, tenant, controllerId, txid } of rows) {
+      if (tenantId === null || txid === null) continue;
+      this.#send({ heartbeat: false, tenantId, tenant: tenant ?? "", controllerId: controllerId ?? "", revision: txid });
     }
+    return rows[0]?.snapshot ?? since;
   }
 
   #send(message: WatchCredentialChangesResponse): void {

@@ -3,7 +3,7 @@ import { statement } from "@harrier/db";
 /** Has the relay passed every event older than this? */
 export const eventsSentUntil = statement<[until: Date], { sent: boolean }>(
   "controller.events_sent_until",
-  `select not exists (select from outbox o, outbox_cursor c where o.at < $1 and (o.txid, o.id) > (c.txid, c.id)) as sent`,
+  `select not exists (select from outbox o, outbox_cursor c where o.at < $1 and not pg_visible_in_snapshot(o.txid, c.sent)) as sent`,
 );
 
 /** Is every delta older than this folded into group_progress? */
@@ -11,3 +11,6 @@ export const deltasFoldedUntil = statement<[until: Date], { folded: boolean }>(
   "controller.deltas_folded_until",
   `select not exists (select from group_deltas d, group_progress_folded f where d.at < $1 and (d.txid, d.id) > (f.txid, f.id)) as folded`,
 );
+
+/** Analyses the tables whose statistics are useless or far behind, so that no plan is made or kept for tables that they no longer are. */
+export const refreshStatistics = statement<[], never>("controller.refresh_statistics", "select refresh_statistics()");

@@ -1,5 +1,5 @@
-import { type Database, ensurePartitions, runOne } from "@harrier/db";
-import { deltasFoldedUntil, eventsSentUntil } from "./maintenance.sql.ts";
+import { type Database, ensurePartitions, run, runOne } from "@harrier/db";
+import { deltasFoldedUntil, eventsSentUntil, refreshStatistics } from "./maintenance.sql.ts";
 
 interface Deps {
   db: Database;
@@ -7,6 +7,8 @@ interface Deps {
 }
 
 const everyMs = 3_600_000;
+/** Bulk commands look for themselves; this is for everything that comes one at a time, polls and reports above all. */
+const statisticsEveryMs = 5_000;
 
 /**
  * Partitions of the append-only tables: made ahead, dropped when their time is over, but events only when the relay has passed and
@@ -28,11 +30,18 @@ async function maintain({ db }: Deps): Promise<void> {
   });
 }
 
-/** Once before the service starts, then every hour. */
+/** Partitions once before the service starts, then every hour; statistics every few seconds. */
 export async function startMaintenance(deps: Deps): Promise<() => void> {
   await maintain(deps);
-  const timer = setInterval(() => {
-    maintain(deps).catch((error: unknown) => deps.log.warn({ err: error }, "partitions could not be maintained"));
-  }, everyMs);
-  return () => clearInterval(timer);
+  const repeat = (ms: number, work: () => Promise<unknown>, failure: string) =>
+    setInterval(() => {
+      work().catch((error: unknown) => deps.log.warn({ err: error }, failure));
+    }, ms);
+  const timers = [
+    repeat(everyMs, () => maintain(deps), "partitions could not be maintained"),
+    repeat(statisticsEveryMs, () => run(deps.db.pool, refreshStatistics, []), "statistics could not be refreshed"),
+  ];
+  return () => {
+    for (const timer of timers) clearInterval(timer);
+  };
 }

@@ -1,5 +1,6 @@
 import { actionStatus, forceType, type PollView } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
+import { HarrierError } from "@harrier/errors";
 import { type Device, resourceHref } from "../device.ts";
 import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
 import { type PollRow, readPoll } from "./poll.sql.ts";
@@ -30,7 +31,9 @@ export async function poll(deps: PollDeps, request: PollRequest): Promise<PollVi
   if (row === undefined) {
     await registerTarget(deps, request);
     // read again, whoever of two first polls has made it
-    row = (await read()) as PollRow;
+    row = await read();
+    // deleted in this very moment: the next poll registers it again
+    if (row === undefined) throw new HarrierError("unavailable");
   }
   deps.stamps.note(device.tenantId, row.targetId, deps.now());
   const links = linksOf(row, device, deps.now());

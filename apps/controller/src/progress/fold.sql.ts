@@ -10,8 +10,8 @@ export const foldDeltas = statement<[limit: number], { folded: number }>(
      select txid, id from group_progress_folded for update
    ), part as materialized (
      select d.tenant_id, d.rollout_id, d.group_id, d.from_bucket, d.to_bucket, d.n, d.txid, d.id
-       from mark, group_deltas d
-      where (d.txid, d.id) > (mark.txid, mark.id) and d.txid < pg_snapshot_xmin(pg_current_snapshot())
+       from group_deltas d
+      where (d.txid, d.id) > ((select txid from mark), (select id from mark)) and d.txid < pg_snapshot_xmin(pg_current_snapshot())
       order by d.txid, d.id limit $1
    ), changes as (
      select tenant_id, rollout_id, group_id, bucket, sum(n) as n

@@ -70,7 +70,8 @@ export async function createTargets(deps: TargetDeps, request: CreateTargetsRequ
 }
 
 function rethrowDuplicate(error: unknown): never {
-  if ((error as { code?: string }).code === "23505") {
+  const { code, constraint } = error as { code?: string; constraint?: string };
+  if (code === "23505" && constraint === "targets_controller_id") {
     throw new HarrierError("entityAlreadyExists", "A target with the given controllerId already exists.", { cause: error });
   }
   throw error;

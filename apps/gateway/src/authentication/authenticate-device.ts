@@ -40,13 +40,14 @@ async function verify(
   request: DeviceSignIn,
   credential: { scheme: string; value: string; digest: string },
 ): Promise<Principal> {
+  const generation = deps.cache.generation;
   const answer = await deps.verifyDevice(
     { tenant: request.tenant, controllerId: request.controllerId, scheme: credential.scheme, credential: credential.value },
     { principal: nobody, rid: request.rid, traceparent: request.traceparent, deadline: request.deadline },
   );
   if (!answer.ok) throw new HarrierError("unauthenticated");
   const device: VerifiedDevice = { tenantId: answer.tenantId, tenant: answer.tenant, gateway: credential.scheme === "GatewayToken" };
-  deps.cache.keep(device, { controllerId: request.controllerId, digest: credential.digest, revision: answer.revision });
+  deps.cache.keep(device, { controllerId: request.controllerId, digest: credential.digest, revision: answer.revision, generation });
   return principalOf(device, request.controllerId);
 }
 

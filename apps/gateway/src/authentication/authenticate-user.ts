@@ -27,6 +27,7 @@ export function authenticateUser(deps: Deps, request: UserSignIn): Principal | P
 }
 
 async function verify(deps: Deps, request: UserSignIn, basic: { username: string; password: string; digest: string }): Promise<Principal> {
+  const generation = deps.cache.generation;
   const answer = await deps.signIn(
     { username: basic.username, password: basic.password },
     { principal: nobody, rid: request.rid, traceparent: request.traceparent, deadline: request.deadline },
@@ -39,6 +40,6 @@ async function verify(deps: Deps, request: UserSignIn, basic: { username: string
     subject: answer.subject,
     permissions: answer.permissions,
   };
-  deps.cache.keep(basic.digest, { principal, userId: answer.userId, revision: answer.revision });
+  deps.cache.keep(basic.digest, { principal, userId: answer.userId, revision: answer.revision, generation });
   return principal;
 }

@@ -10,7 +10,7 @@ const open = () => {
   return cache;
 };
 const keep = (cache: DeviceCache, controllerId: string, revision = 100) =>
-  cache.keep(device, { controllerId, digest: cache.digest("TargetToken t"), revision });
+  cache.keep(device, { controllerId, digest: cache.digest("TargetToken t"), revision, generation: cache.generation });
 
 test("a kept credential is known in any spelling of the tenant, another one is not", () => {
   const cache = open();
@@ -75,8 +75,18 @@ test("100,000 devices cost about a hundred bytes each", () => {
   const digest = cache.digest("TargetToken t");
   globalThis.gc?.();
   const before = process.memoryUsage().heapUsed;
-  for (let i = 0; i < 100_000; i++) cache.keep(device, { controllerId: `device-${i}`, digest, revision: 1_000 });
+  for (let i = 0; i < 100_000; i++)
+    cache.keep(device, { controllerId: `device-${i}`, digest, revision: 1_000, generation: cache.generation });
   const perDevice = (process.memoryUsage().heapUsed - before) / 100_000;
   expect(cache.size).toBe(100_000);
   expect(perDevice).toBeLessThan(400); // without a forced collection the figure holds garbage too
+});
+
+test("an answer that was asked for under another stream is not kept", () => {
+  const cache = open();
+  const { generation } = cache;
+  cache.streamSilent();
+  cache.streamAlive();
+  cache.keep(device, { controllerId: "a", digest: cache.digest("TargetToken t"), revision: 1_000, generation });
+  expect(cache.size).toBe(0);
 });

@@ -15,6 +15,9 @@ interface TenantEntries {
   devices: Map<string, string>;
 }
 
+/** About 400 MB; a fleet of this size has several gateways. */
+const mostDevices = 4_000_000;
+
 /**
  * Verified device credentials, compact enough to hold the whole fleet: polling is cyclic, so a least-recently-used
  * cache smaller than the fleet would never hit.
@@ -31,6 +34,8 @@ export class DeviceCache {
   readonly #minute: () => number;
   #heardFloor = 0;
   #trusted = false;
+  #generation = 0;
+  #size = 0;
 
   constructor(options: { ttlSeconds: number; now: () => number }) {
     this.#ttlMinutes = Math.max(1, Math.ceil(options.ttlSeconds / 60));
@@ -50,16 +55,23 @@ export class DeviceCache {
     if (entry === undefined || !entry.startsWith(digest)) return undefined;
     const age = (this.#minute() - entry.charCodeAt(17) * 256 - entry.charCodeAt(18)) & 0xffff;
     if (age >= this.#ttlMinutes) {
-      entries?.devices.delete(controllerId);
+      if (entries?.devices.delete(controllerId)) this.#size -= 1;
       return undefined;
     }
     const { tenantId, tenant: name } = entries as TenantEntries;
     return { tenantId, tenant: name, gateway: entry.charCodeAt(16) === 1 };
   }
 
+  /** Grows whenever the stream begins or ends: an answer asked for under another one may have missed a change. */
+  get generation(): number {
+    return this.#generation;
+  }
+
   /** Keeps an answer, unless something newer than its snapshot has been heard for this device or its tenant. */
-  keep(device: VerifiedDevice, credential: { controllerId: string; digest: string; revision: number }): void {
-    if (!this.#trusted || this.#isStale(device, credential)) return;
+  keep(device: VerifiedDevice, credential: { controllerId: string; digest: string; revision: number; generation: number }): void {
+    if (!this.#trusted || credential.generation !== this.#generation || this.#isStale(device, credential)) return;
+    // one gateway key could walk through any number of names
+    if (this.#size >= mostDevices) this.#clear();
     const key = device.tenant.toUpperCase();
     let entries = this.#tenants.get(key);
     if (!entries) {
@@ -68,6 +80,7 @@ export class DeviceCache {
       this.#names.set(device.tenantId, key);
     }
     const minute = this.#minute();
+    if (!entries.devices.has(credential.controllerId)) this.#size += 1;
     entries.devices.set(
       credential.controllerId,
       credential.digest + String.fromCharCode(device.gateway ? 1 : 0, minute >> 8, minute & 0xff),
@@ -93,26 +106,36 @@ export class DeviceCache {
     this.#heard.set(heardKey, Math.max(change.revision, this.#heard.get(heardKey) ?? 0));
     const name = this.#names.get(change.tenantId);
     if (name === undefined) return;
-    if (change.controllerId === "") this.#tenants.delete(name);
-    else this.#tenants.get(name)?.devices.delete(change.controllerId);
+    const entries = this.#tenants.get(name);
+    if (change.controllerId !== "") {
+      if (entries?.devices.delete(change.controllerId)) this.#size -= 1;
+      return;
+    }
+    this.#size -= entries?.devices.size ?? 0;
+    this.#tenants.delete(name);
   }
 
   /** The stream speaks: what is verified from now on may be kept. What was kept before may have missed a change. */
   streamAlive(): void {
     if (this.#trusted) return;
-    this.#tenants.clear();
+    this.#clear();
+    this.#generation += 1;
     this.#trusted = true;
   }
 
   /** The stream is silent or gone: every entry is cold. */
   streamSilent(): void {
     this.#trusted = false;
+    this.#generation += 1;
+    this.#clear();
+  }
+
+  #clear(): void {
     this.#tenants.clear();
+    this.#size = 0;
   }
 
   get size(): number {
-    let n = 0;
-    for (const t of this.#tenants.values()) n += t.devices.size;
-    return n;
+    return this.#size;
   }
 }

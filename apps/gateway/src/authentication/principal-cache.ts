@@ -13,6 +13,7 @@ export class PrincipalCache {
   readonly #salt = randomBytes(16).toString("latin1");
   #heard = 0;
   #trusted = false;
+  #generation = 0;
 
   constructor(options: { ttlSeconds: number }) {
     this.#entries = new LRUCache({ max: 10_000, ttl: options.ttlSeconds * 1_000 });
@@ -26,8 +27,14 @@ export class PrincipalCache {
     return this.#trusted ? this.#entries.get(digest)?.principal : undefined;
   }
 
-  keep(digest: string, entry: Entry & { revision: number }): void {
-    if (this.#trusted && entry.revision > this.#heard) this.#entries.set(digest, { principal: entry.principal, userId: entry.userId });
+  /** As of DeviceCache. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  keep(digest: string, entry: Entry & { revision: number; generation: number }): void {
+    if (this.#trusted && entry.generation === this.#generation && entry.revision > this.#heard)
+      this.#entries.set(digest, { principal: entry.principal, userId: entry.userId });
   }
 
   forget(change: { tenantId: number; userId: number; revision: number }): void {
@@ -38,12 +45,15 @@ export class PrincipalCache {
   }
 
   streamAlive(): void {
-    if (!this.#trusted) this.#entries.clear();
+    if (this.#trusted) return;
+    this.#entries.clear();
+    this.#generation += 1;
     this.#trusted = true;
   }
 
   streamSilent(): void {
     this.#trusted = false;
+    this.#generation += 1;
     this.#entries.clear();
   }
 }

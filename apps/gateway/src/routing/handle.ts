@@ -23,7 +23,8 @@ export interface HandleDeps {
   match(method: string, path: string): Match;
   authenticate(request: SignInRequest): Principal | Promise<Principal>;
   upstreams: Upstreams;
-  /** Answers that come at once; transfers, which may take hours, have only an idle time-out. */
+  /** Answers that come at once, to devices and to administrators; transfers, which may take hours, have only an idle time-out. */
+  forwardDevice: Forward;
   forward: Forward;
   forwardTransfer: Forward;
   keys: KeySet;
@@ -146,12 +147,16 @@ function pass({ deps, req, res }: Exchange, { principal, signIn, surface, path, 
     caller: "gateway",
   };
   req.headers[identityHeader] = signIdentity(deps.keys, identity);
-  if (!transfer) req.headers["x-harrier-deadline"] = String(signIn.deadline);
+  // what is left, not until when: clocks of two hosts differ
+  if (!transfer) req.headers["x-harrier-budget"] = String(signIn.deadline - deps.now());
   const forwarded = req as ForwardedRequest;
   forwarded.replica = deps.upstreams.pick(signIn.route.service);
   forwarded.surface = surface;
+  forwarded.deadline = signIn.deadline;
   void deps.fault("gateway.proxy.before-forward");
-  (transfer ? deps.forwardTransfer : deps.forward)(forwarded, res);
+  if (transfer) deps.forwardTransfer(forwarded, res);
+  else if (signIn.route.interface === "device") deps.forwardDevice(forwarded, res);
+  else deps.forward(forwarded, res);
 }
 
 /** IPv4 addresses of a dual-stack socket lose their prefix. */

@@ -8,6 +8,8 @@ import type { Replica, Upstreams } from "./upstreams.ts";
 export interface ForwardedRequest extends IncomingMessage {
   replica: Replica;
   surface: Surface;
+  /** Epoch ms. */
+  deadline: number;
 }
 
 export type Forward = (req: ForwardedRequest, res: ServerResponse) => void;
@@ -35,7 +37,9 @@ export function createForward(options: Options): Forward {
       error: (error, req, res) => {
         req.replica.ready = false;
         if (!isResponse(res) || res.headersSent) return void res.destroy();
-        const other = req.method === "GET" ? options.upstreams.pickOther(req.replica) : undefined;
+        // only while its signed identity and its budget still stand
+        const again = req.method === "GET" && Date.now() < req.deadline;
+        const other = again ? options.upstreams.pickOther(req.replica) : undefined;
         if (other === undefined) return options.onError(error, req, res);
         // reading twice does no harm, and a device need not notice that a replica has gone
         req.replica = other;

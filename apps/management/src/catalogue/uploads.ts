@@ -2,7 +2,7 @@ import { type Database, type IdBlocks, inTransaction, type Queryable, runOne } f
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { AttachArtifactRequest, CheckUploadRequest } from "@harrier/rpc";
 import type { FaultPoint } from "@harrier/service";
-import { withConflicts } from "../lists/conflicts.ts";
+import { withRetries } from "../lists/conflicts.ts";
 import {
   type AttachedArtifact,
   findAnswer,
@@ -58,7 +58,7 @@ export async function checkUpload(
  */
 export async function attachArtifact(deps: Deps, uploader: Uploader, upload: AttachArtifactRequest): Promise<AttachedArtifact> {
   const id = await deps.ids.next(uploader.tenantId, "artifact");
-  const attached = await withConflicts(() => inTransaction(deps.db.pool, (tx) => attach(deps, tx, uploader, { ...upload, id })));
+  const attached = await withRetries(() => inTransaction(deps.db.pool, (tx) => attach(deps, tx, uploader, { ...upload, id })));
   await deps.fault("management.attach-artifact.after-commit");
   return attached;
 }

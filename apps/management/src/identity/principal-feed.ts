@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { endOfLog, type Position, type Queryable, run, tailLog } from "@harrier/db";
+import { type Queryable, run } from "@harrier/db";
 import type { WatchPrincipalChangesResponse } from "@harrier/rpc";
-import { readTenantNames } from "./sign-in.sql.ts";
+import { readPrincipalChanges } from "./principal-feed.sql.ts";
 
 /** A listener may throw or reject nothing: a stream that ended unsubscribes by itself. */
 export type PrincipalListener = (message: WatchPrincipalChangesResponse) => void;
@@ -12,15 +12,8 @@ interface Deps {
   pollMs?: number;
 }
 
-interface ChangeRow {
-  tenant_id: number;
-  user_id: number | null;
-}
-
-const batch = 1000;
-
 /**
- * Tails the change log once per process and tells every subscribed gateway (architecture §2). A heartbeat means "the log was read up to
+ * Reads the change log once per process and tells every subscribed gateway (architecture §2). A heartbeat means "the log was read up to
  * now", so none is sent while the database does not answer: gateways that hear nothing trust nothing they have cached.
  */
 export class PrincipalFeed {
@@ -33,9 +26,9 @@ export class PrincipalFeed {
     this.#deps = deps;
   }
 
-  /** Remembers where the log ends now and follows it from there. */
+  /** Remembers what is visible now and follows from there. */
   async start(): Promise<void> {
-    const from = await endOfLog(this.#deps.db);
+    const from = await this.#readOn(null);
     this.#loop = this.#follow(from);
   }
 
@@ -58,11 +51,11 @@ export class PrincipalFeed {
     });
   }
 
-  async #follow(from: Position): Promise<void> {
-    let after = from;
+  async #follow(from: string | null): Promise<void> {
+    let snapshot = from;
     while (!this.#stop.signal.aborted) {
       try {
-        after = await this.#readOn(after);
+        snapshot = await this.#readOn(snapshot);
       } catch (error) {
         this.#deps.log.warn({ err: error }, "the log of principal changes cannot be read");
       }
@@ -70,34 +63,15 @@ export class PrincipalFeed {
     }
   }
 
-  /** Everything new, then the heartbeat. */
-  async #readOn(from: Position): Promise<Position> {
-    let after = from;
-    for (;;) {
-      const rows = await tailLog<ChangeRow>({
-        pool: this.#deps.db,
-        table: "credential_changes",
-        columns: ["tenant_id", "user_id"],
-        after,
-        limit: batch,
-      });
-      await this.#tell(rows);
-      const last = rows.at(-1);
-      if (last !== undefined) after = { txid: last.txid, id: last.id };
-      if (rows.length < batch) break;
+  /** Everything that has become visible, then the heartbeat. */
+  async #readOn(since: string | null): Promise<string | null> {
+    const rows = await run(this.#deps.db, readPrincipalChanges, [since]);
+    for (const { tenantId, tenant, userId, txid } of rows) {
+      if (tenantId === null) continue;
+      this.#send({ heartbeat: false, tenantId, userId: userId ?? 0, revision: txid ?? 0, tenant: tenant ?? "" });
     }
     this.#send({ heartbeat: true, tenantId: 0, userId: 0, revision: 0, tenant: "" });
-    return after;
-  }
-
-  async #tell(rows: readonly (ChangeRow & Position)[]): Promise<void> {
-    if (rows.length === 0 || this.#listeners.size === 0) return;
-    const names = await run(this.#deps.db, readTenantNames, [[...new Set(rows.map((row) => row.tenant_id))]]);
-    const nameOf = new Map(names.map((tenant) => [tenant.tenantId, tenant.name]));
-    for (const row of rows) {
-      const tenant = nameOf.get(row.tenant_id) ?? "";
-      this.#send({ heartbeat: false, tenantId: row.tenant_id, userId: row.user_id ?? 0, revision: Number(row.txid), tenant });
-    }
+    return rows[0]?.snapshot ?? since;
   }
 
   #send(message: WatchPrincipalChangesResponse): void {

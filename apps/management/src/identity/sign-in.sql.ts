@@ -18,9 +18,3 @@ export const findUser = statement<[tenant: string, name: string], Partial<SignIn
                   from tenants t join users u on u.tenant_id = t.tenant_id
                  where lower(t.name) = lower($1) and t.status = 'active' and u.name = $2) u on true`,
 );
-
-/** The name of every tenant that changes can speak of. */
-export const readTenantNames = statement<[ids: number[]], { tenantId: number; name: string }>(
-  "management.read_tenant_names",
-  `select tenant_id as "tenantId", name from tenants where tenant_id = any($1)`,
-);

@@ -3,7 +3,7 @@ import { type Database, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError, toHarrierError } from "@harrier/errors";
 import type { AssignmentItemInput, AssignSetResponse, Client } from "@harrier/rpc";
 import { endUse, reserve } from "../catalogue/reserve-set.ts";
-import { collapseItems, commandIdOf, toAssignment } from "./assignment.ts";
+import { collapseItems, newCommandId, toAssignment } from "./assignment.ts";
 import { scopeOf } from "./scope.ts";
 import { findTargets } from "./targets.sql.ts";
 import type { Asker } from "./targets.ts";
@@ -52,7 +52,7 @@ export async function assignSets(deps: Deps, asker: Asker, request: SetsOfTarget
 async function assign(deps: Deps, asker: Asker, asked: { setId: number; items: AssignmentItemInput[] }): Promise<AssignSetResponse> {
   const { identity } = asker;
   const set = await reserve(deps, identity, asked.setId);
-  const commandId = commandIdOf("assign", identity.rid, asked);
+  const commandId = newCommandId("assign");
   try {
     const answer = await deps.actions.assignSet({ set, items: asked.items, initiator: identity.subject }, asker.out(commandId));
     await endQuietly(deps, identity, asked.setId);

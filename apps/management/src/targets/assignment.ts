@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { DistributionSetAssignment, TargetAssignment } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 import type { AssignmentItemInput } from "@harrier/rpc";
@@ -50,10 +50,9 @@ function refuseUnsupported(item: Item): void {
 }
 
 /**
- * Id of a command: the request's own id, bound to what is asked. A repetition of the request gets the first answer; another request
- * that happens to carry the same id is another command.
+ * Id of one command: new for every request, kept over the repetitions that the client of a service makes by itself. Not made from the
+ * request's own id, which callers choose: who sends the same one twice means two requests.
  */
-export function commandIdOf(operation: string, rid: string, request: unknown): string {
-  const asked = createHash("sha256").update(JSON.stringify(request)).digest("base64url").slice(0, 22);
-  return `${operation}:${rid}:${asked}`;
+export function newCommandId(operation: string): string {
+  return `${operation}:${randomUUID()}`;
 }

@@ -4,7 +4,7 @@ import type { Mount, RequestContext } from "@harrier/service";
 import { setJson } from "../distribution-sets/distribution-set.json.ts";
 import { readPage } from "../lists/list.ts";
 import type { TargetRow } from "../rows/target.ts";
-import { commandIdOf } from "./assignment.ts";
+import { newCommandId } from "./assignment.ts";
 import { overdueMacro } from "./poll-times.ts";
 import { scopeOf } from "./scope.ts";
 import { targetJson } from "./target.json.ts";
@@ -44,7 +44,7 @@ export function mountTargets(mount: Mount, deps: Deps): void {
   });
 
   mount(targets.create, async (ctx) => {
-    const commandId = commandIdOf("create-targets", ctx.rid, ctx.body);
+    const commandId = newCommandId("create-targets");
     const created = await createTargets(deps, ctx, { targets: ctx.body, commandId });
     return { body: created.map((target) => shown(ctx, target, false)) };
   });

@@ -4,6 +4,7 @@ import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { Client, Identity, OutCall } from "@harrier/rpc";
 import type { SetRow } from "../rows/set.ts";
 import type { TargetRow } from "../rows/target.ts";
+import { checkAddress } from "./address.ts";
 import { scopeOf } from "./scope.ts";
 import { findAssignedSet, findInstalledSet, findTargets, missingTargetTypes, readAttributes } from "./targets.sql.ts";
 
@@ -50,6 +51,7 @@ export async function createTargets(
 ): Promise<FoundTarget[]> {
   const { targets, commandId } = request;
   if (targets.length === 0) return [];
+  for (const { address } of targets) checkAddress(address);
   await checkTargetTypes(deps, asker.identity.tenantId, targets);
   const created = await deps.targets.createTargets({ targets: targets.map(toNewTarget) }, asker.out(commandId));
   const tokens = new Map(created.targets.map((target) => [target.controllerId, target.securityToken]));
@@ -85,6 +87,7 @@ export async function changeTarget(
   const { controllerId, change } = request;
   const { name, description, address, securityToken, requestAttributes, targetType } = change;
   if (requestAttributes === false) throw new HarrierError("requestRefused");
+  checkAddress(address);
   if (targetType !== undefined && targetType !== -1) await checkTargetTypes(deps, asker.identity.tenantId, [change]);
   await deps.targets.updateTarget(
     { controllerId, ...present({ name, description, address, securityToken, requestAttributes, targetTypeId: targetType }) },

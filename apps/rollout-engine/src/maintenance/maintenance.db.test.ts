@@ -36,7 +36,7 @@ test("partitions are made ahead, and old ones are dropped once the relay has pas
   });
   await maintain();
   expect(await outboxPartitions()).toContain(old);
-  await withClient(database.adminUrl, (client) => client.query("update rollout_engine.outbox_cursor set txid = '9999999999'"));
+  await withClient(database.adminUrl, (client) => client.query("update rollout_engine.outbox_cursor set sent = pg_current_snapshot()"));
   await maintain();
   expect(await outboxPartitions()).toEqual(fresh);
 });

@@ -4,5 +4,5 @@ import { statement } from "@harrier/db";
 export const eventsSentUntil = statement<[until: Date], { sent: boolean }>(
   "maintenance.events_sent_until",
   `select not exists (
-     select 1 from outbox o, outbox_cursor c where o.at < $1 and (o.txid, o.id) > (c.txid, c.id)) as sent`,
+     select 1 from outbox o, outbox_cursor c where o.at < $1 and not pg_visible_in_snapshot(o.txid, c.sent)) as sent`,
 );

@@ -69,10 +69,6 @@ describe("what is refused (contract rollouts.md §2.4)", () => {
   });
 });
 
-test("text that cannot be stored", async () => {
-  await expect(create({ name: "half a surrogate pair \ud800" })).rejects.toMatchObject({ code: "constraintViolation" });
-});
-
 test("times out of every range are stored as the nearest possible", async () => {
   const id = await create({ startAt: -1e300, forcetime: 1e300, name: "out of time" });
   expect(await getRollout(world.create, 1, id)).toMatchObject({ startAt: 0, forceTime: 8_640_000_000_000_000 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { queryInt } from "../paging.ts";
 import { deviceOk, route } from "../route.ts";
-import { hasNoNul, lookedUpText, pathId } from "../values.ts";
+import { isStorable, lookedUpText, pathId } from "../values.ts";
 import { cancelView, deploymentView, deviceArtifactView, pollView } from "./answers.ts";
 import { configDataBody, feedbackBody } from "./feedback.ts";
 
@@ -14,7 +14,8 @@ const registering = z.object({
     .string()
     .min(1)
     .max(256)
-    .refine((id) => hasNoNul(id) && !/\s/.test(id), "must not contain white space"),
+    // a slash would make paths of its own in links and proxies (contract device.md §9.8)
+    .refine((id) => isStorable(id) && !/[\s/]/.test(id), "must not contain white space or a slash"),
 });
 
 const ofTarget = z.object(target);

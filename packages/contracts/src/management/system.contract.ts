@@ -2,7 +2,7 @@ import { z } from "zod";
 import { links } from "../link.ts";
 import { ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
-import { hasNoNul, lookedUpText } from "../values.ts";
+import { isStorable, lookedUpText } from "../values.ts";
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -29,7 +29,7 @@ export const configValue = shownAs(
   z.unknown().superRefine((value, context) => {
     if (value === undefined || value === null)
       context.addIssue({ code: "custom", message: "must not be null", params: { unreadable: true } });
-    if (typeof value === "string" && !hasNoNul(value)) context.addIssue({ code: "custom", message: "must not hold the character 0" });
+    if (typeof value === "string" && !isStorable(value)) context.addIssue({ code: "custom", message: "Invalid characters in string" });
     if (typeof value === "string" && value.length > 512) context.addIssue({ code: "custom", message: "must have at most 512 characters" });
   }),
   { anyOf: [{ type: "string", maxLength: 512 }, { type: "number" }, { type: "boolean" }] },

@@ -1,0 +1,148 @@
+import { actionStatus, forceType, updateStatus } from "@harrier/contracts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  brokenSequences,
+  type CommandsFixture,
+  chunkOf,
+  commandsFixture,
+  contextOf,
+  progressOf,
+  reservedSet,
+  runGroup,
+  seedMembers,
+} from "../commands.fixture.ts";
+import { readAction, readHistory, readOutbox, readTarget, seedTargets } from "../device.fixture.ts";
+
+let fixture: CommandsFixture;
+beforeAll(async () => {
+  fixture = await commandsFixture();
+});
+afterAll(() => fixture.close());
+
+const { CANCELED, CANCELING, RUNNING } = actionStatus;
+let nextTarget = 1;
+
+/** A new target with one open action of a set. */
+async function newAction(change: { forceType?: string; forceTime?: number; installedSetId?: number } = {}) {
+  const target = nextTarget++;
+  await seedTargets(fixture, [{ id: target, installedSetId: change.installedSetId ?? null }]);
+  return { target, controllerId: `d${target}`, actionId: await assign(target, 100, change) };
+}
+
+async function assign(target: number, setId: number, change: { forceType?: string; forceTime?: number } = {}): Promise<number> {
+  const item = { controllerId: `d${target}`, forceType: change.forceType ?? "soft", forceTime: change.forceTime ?? 0, weight: 1000 };
+  const { actions } = await fixture.actions.assignSet({ set: reservedSet(setId), items: [item], initiator: "admin" }, contextOf());
+  return Number(actions?.[0]?.id);
+}
+
+const cancel = (controllerId: string, actionId: number, force = false) =>
+  fixture.actions.cancelAction({ controllerId, actionId, force }, contextOf());
+const force = (controllerId: string, actionId: number) => fixture.actions.forceAction({ controllerId, actionId }, contextOf());
+
+test("soft: the action waits for the device; a second one and one by force too early are refused", async () => {
+  const { controllerId, actionId, target } = await newAction();
+  await expect(cancel(controllerId, actionId, true)).rejects.toMatchObject({ code: "actionNotForceQuitable" });
+  expect(await fixture.trips.during(() => cancel(controllerId, actionId))).toBe(1);
+  expect(await readAction(fixture, actionId)).toMatchObject({ status: CANCELING, active: true, revision: 2 });
+  expect((await readHistory(fixture, actionId)).at(-1)).toMatchObject({
+    status: CANCELING,
+    messages: ["Update Server: manual cancelation requested"],
+  });
+  expect(await readTarget(fixture, target)).toMatchObject({ assignedSetId: 100, updateStatus: updateStatus.pending });
+  await expect(cancel(controllerId, actionId)).rejects.toMatchObject({ code: "actionNotCancelable" });
+});
+
+test("by force: closed at once, and the target falls back to what is installed", async () => {
+  const { controllerId, actionId, target } = await newAction({ installedSetId: 101 });
+  await cancel(controllerId, actionId);
+  expect(await fixture.trips.during(() => cancel(controllerId, actionId, true))).toBe(1);
+  expect(await readAction(fixture, actionId)).toMatchObject({ status: CANCELED, active: false, revision: 3 });
+  expect((await readHistory(fixture, actionId)).at(-1)).toMatchObject({
+    status: CANCELED,
+    messages: ["Update Server: A force quit has been performed."],
+  });
+  expect(await readTarget(fixture, target)).toMatchObject({ assignedSetId: 101, updateStatus: updateStatus.in_sync });
+  await expect(cancel(controllerId, actionId)).rejects.toMatchObject({ code: "actionNotCancelable" });
+  await expect(cancel(controllerId, actionId, true)).rejects.toMatchObject({ code: "actionNotForceQuitable" });
+});
+
+test("by force with others open: the set of the oldest of them is assigned, and the status stays", async () => {
+  const { controllerId, actionId, target } = await newAction();
+  await assign(target, 101);
+  const newest = await assign(target, 102);
+  await cancel(controllerId, newest);
+  await cancel(controllerId, newest, true);
+  expect(await readTarget(fixture, target)).toMatchObject({ assignedSetId: 100, updateStatus: updateStatus.pending });
+  expect(await readAction(fixture, actionId)).toMatchObject({ status: CANCELING, active: true });
+});
+
+test("the group of a rollout counts a cancelled action as cancelled", async () => {
+  const target = nextTarget++;
+  await seedTargets(fixture, [{ id: target }]);
+  await seedMembers(fixture, { rolloutId: 1, groupId: 1 }, [target]);
+  await fixture.actions.openFence({ rolloutId: 1, epoch: 1 }, contextOf());
+  await fixture.actions.scheduleChunk(chunkOf(1), contextOf());
+  const { rows } = await fixture.db.pool.query("select id from actions where rollout_id = 1");
+  await expect(cancel(`d${target}`, rows[0].id)).rejects.toMatchObject({ code: "actionNotCancelable" }); // not yet started
+  await runGroup(fixture, chunkOf(1));
+  await cancel(`d${target}`, rows[0].id);
+  expect(await progressOf(fixture, 1)).toEqual([0, 1, 0, 0, 0]);
+  await cancel(`d${target}`, rows[0].id, true);
+  expect(await progressOf(fixture, 1)).toEqual([0, 0, 0, 0, 1]);
+});
+
+test("unknown, foreign and out of scope", async () => {
+  const mine = await newAction();
+  const other = await newAction();
+  const limited = contextOf({ targetTypeScopes: { UPDATE_TARGET: [7] } });
+  for (const change of [cancel, force]) {
+    await expect(change("d-unknown", mine.actionId)).rejects.toMatchObject({ code: "entityNotFound", info: { type: "Target" } });
+    await expect(change(mine.controllerId, 999_999)).rejects.toMatchObject({ code: "entityNotFound", info: { type: "Action" } });
+    await expect(change(mine.controllerId, 2 ** 40)).rejects.toMatchObject({ code: "entityNotFound", info: { type: "Action" } });
+    await expect(change(mine.controllerId, other.actionId)).rejects.toMatchObject({ code: "stateNotFound" });
+  }
+  const { controllerId, actionId } = mine;
+  await expect(fixture.actions.cancelAction({ controllerId, actionId, force: false }, limited)).rejects.toMatchObject({
+    info: { type: "Target" },
+  });
+  await expect(fixture.actions.forceAction({ controllerId, actionId }, limited)).rejects.toMatchObject({ info: { type: "Target" } });
+  expect(await readAction(fixture, other.actionId)).toMatchObject({ status: RUNNING, revision: 1 });
+});
+
+const forceTypeOf = async (id: number) =>
+  (await fixture.db.pool.query("select force_type from actions where id = $1", [id])).rows[0].force_type;
+
+test.each([
+  { was: "soft", forceTime: 0, revision: 2 },
+  { was: "timeforced", forceTime: Date.now() + 3_600_000, revision: 2 },
+])("a $was action becomes forced, with an entry and an event", async ({ was, forceTime, revision }) => {
+  const { controllerId, actionId } = await newAction({ forceType: was, forceTime });
+  expect(await fixture.trips.during(() => force(controllerId, actionId))).toBe(1);
+  expect(await forceTypeOf(actionId)).toBe(forceType.forced);
+  expect(await readAction(fixture, actionId)).toMatchObject({ status: RUNNING, active: true, revision });
+  const event = (await readOutbox(fixture)).at(-1);
+  expect(event?.type).toBe("io.update.action.forced.v1");
+  const [item = []] = (event?.items ?? []) as unknown[][];
+  expect(item.slice(0, 7)).toEqual([actionId, controllerId, 2, RUNNING, RUNNING, true, forceType.forced]);
+  await force(controllerId, actionId);
+  expect(await readAction(fixture, actionId)).toMatchObject({ revision });
+});
+
+test("a time-forced action whose time has come stays as it is", async () => {
+  const { controllerId, actionId } = await newAction({ forceType: "timeforced", forceTime: Date.now() - 1_000 });
+  await force(controllerId, actionId);
+  expect(await forceTypeOf(actionId)).toBe(forceType.timeforced);
+  expect(await readAction(fixture, actionId)).toMatchObject({ revision: 1 });
+});
+
+test("twice at the same moment is once", async () => {
+  const { controllerId, actionId } = await newAction();
+  const outcomes = await Promise.allSettled([1, 2, 3].map(() => cancel(controllerId, actionId)));
+  expect(outcomes.map((o) => o.status).toSorted()).toEqual(["fulfilled", "rejected", "rejected"]);
+  expect(await readAction(fixture, actionId)).toMatchObject({ status: CANCELING, revision: 2 });
+});
+
+test("what this file did: no sequence is broken", async () => {
+  expect(await brokenSequences(fixture)).toEqual([]);
+  expect(fixture.faults).toContain("controller.cancel.after-commit");
+});

@@ -1,0 +1,252 @@
+import { actionStatus, updateStatus } from "@harrier/contracts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  actionsOfRollout,
+  brokenSequences,
+  type CommandsFixture,
+  chunkOf,
+  commandsFixture,
+  contextOf,
+  countedProgress,
+  progressOf,
+  runGroup,
+  seedMembers,
+  setSetting,
+} from "../commands.fixture.ts";
+import { readAction, readHistory, readOutbox, readTarget, seedActions, seedTargets } from "../device.fixture.ts";
+
+let fixture: CommandsFixture;
+beforeAll(async () => {
+  fixture = await commandsFixture();
+});
+afterAll(() => fixture.close());
+
+const { RUNNING, SCHEDULED, CANCELED, CANCELING, FINISHED } = actionStatus;
+let nextTarget = 1;
+let nextRollout = 1;
+
+/** New targets that are the members of group 1 of a new rollout with an open fence. */
+async function openRollout(size: number, targets?: number[]): Promise<{ rolloutId: number; targetIds: number[] }> {
+  const rolloutId = nextRollout++;
+  const targetIds = targets ?? Array.from({ length: size }, () => nextTarget++);
+  if (targets === undefined)
+    await seedTargets(
+      fixture,
+      targetIds.map((id) => ({ id })),
+    );
+  await seedMembers(fixture, { rolloutId, groupId: 1 }, targetIds);
+  await fixture.actions.openFence({ rolloutId, epoch: 1 }, contextOf());
+  return { rolloutId, targetIds };
+}
+
+const schedule = (rolloutId: number, change = {}) => fixture.actions.scheduleChunk(chunkOf(rolloutId, change), contextOf());
+const start = (rolloutId: number, change = {}) => fixture.actions.startChunk(chunkOf(rolloutId, change), contextOf());
+
+test("scheduling creates one inactive action per member with history, delta and one outbox row", async () => {
+  const { rolloutId, targetIds } = await openRollout(3);
+  const before = (await readOutbox(fixture)).length;
+  const trips = await fixture.trips.during(async () => {
+    expect(await schedule(rolloutId)).toEqual({ cursor: 2, done: true, created: 3 });
+  });
+  expect(trips).toBe(1); // ids come over a connection of their own here: with them a chunk is two
+  const actions = await actionsOfRollout(fixture, rolloutId);
+  expect(actions).toEqual(
+    targetIds.map((targetId) => ({ id: expect.any(Number), targetId, status: SCHEDULED, active: false, revision: 1 })),
+  );
+  const first = actions[0]?.id ?? 0;
+  expect(await readHistory(fixture, first)).toMatchObject([{ revision: 1, status: SCHEDULED, messages: [] }]);
+  expect(await progressOf(fixture, rolloutId)).toEqual([3, 0, 0, 0, 0]);
+  const rows = (await readOutbox(fixture)).slice(before);
+  expect(rows).toMatchObject([
+    {
+      topic: "action-events",
+      type: "io.update.action.created.v1",
+      common: {
+        tenant: "DEFAULT",
+        distributionSet: { id: 100, name: "set 100", version: "1.0" },
+        rolloutId,
+        rolloutGroupId: 1,
+        initiatedBy: "creator",
+      },
+      traceparent: expect.stringContaining("1111"),
+    },
+  ]);
+  expect(rows[0]?.items[0]).toEqual([
+    first,
+    `d${targetIds[0]}`,
+    1,
+    null,
+    SCHEDULED,
+    false,
+    1,
+    1000,
+    null,
+    null,
+    expect.any(Number),
+    SCHEDULED,
+  ]);
+  expect(await readTarget(fixture, targetIds[0] ?? 0)).toMatchObject({ assignedSetId: null, updateStatus: updateStatus.registered });
+});
+
+test("a repeated chunk creates nothing, cancels nothing and answers the same cursor", async () => {
+  const { rolloutId } = await openRollout(4);
+  await schedule(rolloutId);
+  const other = await openRollout(
+    4,
+    (await actionsOfRollout(fixture, rolloutId)).map((a) => a.targetId),
+  );
+  await schedule(other.rolloutId);
+  // the late double of the first call must not take the targets back
+  expect(await schedule(rolloutId)).toEqual({ cursor: 3, done: true, created: 0 });
+  expect((await actionsOfRollout(fixture, other.rolloutId)).map((a) => a.status)).toEqual([SCHEDULED, SCHEDULED, SCHEDULED, SCHEDULED]);
+  expect(await progressOf(fixture, rolloutId)).toEqual([0, 0, 0, 0, 4]);
+});
+
+test("the last rollout to claim a target wins; migration steps keep theirs", async () => {
+  const { rolloutId, targetIds } = await openRollout(2);
+  const step = await openRollout(2, targetIds);
+  await schedule(rolloutId);
+  await fixture.actions.scheduleChunk(
+    { ...chunkOf(step.rolloutId), set: { ...chunkOf(1).set, id: 101, migrationStep: true } },
+    contextOf(),
+  );
+  expect((await actionsOfRollout(fixture, rolloutId)).map((a) => [a.status, a.revision])).toEqual([
+    [CANCELED, 2],
+    [CANCELED, 2],
+  ]);
+  const [canceled] = await actionsOfRollout(fixture, rolloutId);
+  expect((await readHistory(fixture, canceled?.id ?? 0)).at(-1)).toMatchObject({
+    status: CANCELED,
+    messages: ["Update Server: cancel obsolete action due to new update"],
+  });
+  const third = await openRollout(2, targetIds);
+  await schedule(third.rolloutId);
+  expect((await actionsOfRollout(fixture, step.rolloutId)).map((a) => a.status)).toEqual([SCHEDULED, SCHEDULED]);
+});
+
+test("members whose target is gone are passed over", async () => {
+  const { rolloutId, targetIds } = await openRollout(3);
+  await fixture.targets.deleteTargets({ controllerIds: [`d${targetIds[1]}`] }, contextOf());
+  expect(await schedule(rolloutId)).toEqual({ cursor: 2, done: true, created: 2 });
+});
+
+test("starting makes the actions visible: running, set assigned, target pending, and says who began it", async () => {
+  const { rolloutId, targetIds } = await openRollout(2);
+  await schedule(rolloutId);
+  const trips = await fixture.trips.during(async () => {
+    expect(await start(rolloutId)).toEqual({ cursor: targetIds[1], done: true, started: 2, skipped: 0 });
+  });
+  expect(trips).toBe(1);
+  const [action] = await actionsOfRollout(fixture, rolloutId);
+  expect(action).toMatchObject({ status: RUNNING, active: true, revision: 2 });
+  expect((await readHistory(fixture, action?.id ?? 0)).at(-1)).toMatchObject({
+    revision: 2,
+    status: RUNNING,
+    messages: [`Initiated by Rollout Group 'group-1' [Rollout rollout ${rolloutId}:${rolloutId}]`],
+  });
+  expect(await readTarget(fixture, targetIds[0] ?? 0)).toMatchObject({ assignedSetId: 100, updateStatus: updateStatus.pending });
+  expect(await progressOf(fixture, rolloutId)).toEqual([0, 2, 0, 0, 0]);
+  expect(await start(rolloutId)).toEqual({ cursor: targetIds[1], done: true, started: 0, skipped: 0 });
+  expect(await progressOf(fixture, rolloutId)).toEqual([0, 2, 0, 0, 0]);
+});
+
+test("a target that has the set assigned is skipped and its open action left alone; an installed one links to the newest action", async () => {
+  const [assigned, installed] = [nextTarget++, nextTarget++];
+  await seedTargets(fixture, [
+    { id: assigned, assignedSetId: 100, updateStatus: updateStatus.pending },
+    { id: installed, assignedSetId: 100, installedSetId: 100, installedActionId: 5_001, updateStatus: updateStatus.in_sync },
+  ]);
+  await seedActions(fixture, [
+    { id: 5_000, targetId: assigned, setId: 100 },
+    { id: 5_001, targetId: installed, setId: 100, status: FINISHED, active: false },
+  ]);
+  const { rolloutId } = await openRollout(2, [assigned, installed]);
+  await schedule(rolloutId);
+  expect(await start(rolloutId)).toMatchObject({ started: 0, skipped: 2 });
+  const actions = await actionsOfRollout(fixture, rolloutId);
+  expect(actions).toMatchObject([
+    { status: FINISHED, active: false, revision: 2 },
+    { status: FINISHED, active: false, revision: 2 },
+  ]);
+  expect((await readHistory(fixture, actions[0]?.id ?? 0)).at(-1)).toMatchObject({
+    status: RUNNING,
+    messages: ["Update Server: Distribution Set is already assigned. Skipping this action."],
+  });
+  expect(await readAction(fixture, 5_000)).toMatchObject({ status: RUNNING, active: true, revision: 1 });
+  expect(await readTarget(fixture, installed)).toMatchObject({ installedActionId: actions[1]?.id, updateStatus: updateStatus.in_sync });
+  expect(await progressOf(fixture, rolloutId)).toEqual([0, 0, 2, 0, 0]);
+});
+
+test.each([
+  { autoclose: undefined, status: CANCELING, active: true, message: "cancel obsolete action due to new update", progress: [0, 1, 0, 0, 0] },
+  { autoclose: true, status: CANCELED, active: false, message: "close obsolete action due to new update", progress: [0, 0, 0, 0, 1] },
+])(
+  "starting supersedes what is open (autoclose $autoclose); migration steps stay",
+  async ({ autoclose, status, active, message, progress }) => {
+    await setSetting(fixture, "repository.actions.autoclose.enabled", autoclose);
+    const first = await openRollout(1);
+    const [target = 0] = first.targetIds;
+    await runGroup(fixture, chunkOf(first.rolloutId));
+    const step = 6_000 + target;
+    await seedActions(fixture, [{ id: step, targetId: target, setId: 102 }]);
+    await fixture.db.pool.query("update actions set migration_step = true where id = $1", [step]);
+    const second = await openRollout(1, [target]);
+    await runGroup(fixture, chunkOf(second.rolloutId, { setId: 101 }));
+    const [old] = await actionsOfRollout(fixture, first.rolloutId);
+    expect(old).toMatchObject({ status, active, revision: 3 });
+    expect((await readHistory(fixture, old?.id ?? 0)).at(-1)).toMatchObject({ status, messages: [`Update Server: ${message}`] });
+    expect(await progressOf(fixture, first.rolloutId)).toEqual(progress);
+    expect(await readAction(fixture, step)).toMatchObject({ status: RUNNING, revision: 1 });
+    expect(await readTarget(fixture, target)).toMatchObject({ assignedSetId: 101, updateStatus: updateStatus.pending });
+    await setSetting(fixture, "repository.actions.autoclose.enabled", undefined);
+  },
+);
+
+test("a closed fence or another epoch does nothing", async () => {
+  const { rolloutId } = await openRollout(2);
+  const context = contextOf();
+  await expect(schedule(rolloutId, { epoch: 2 })).rejects.toMatchObject({ code: "fenced" });
+  await schedule(rolloutId);
+  await fixture.actions.openFence({ rolloutId, epoch: 2 }, context);
+  await expect(start(rolloutId)).rejects.toMatchObject({ code: "fenced" });
+  await fixture.actions.closeFence({ rolloutId, epoch: 1 }, context); // late: the fence has moved on
+  expect(await start(rolloutId, { epoch: 2 })).toMatchObject({ started: 2 });
+  await fixture.actions.closeFence({ rolloutId, epoch: 2 }, context);
+  await fixture.actions.openFence({ rolloutId, epoch: 2 }, context); // late as well
+  await fixture.actions.openFence({ rolloutId, epoch: 1 }, context);
+  await expect(start(rolloutId, { epoch: 2 })).rejects.toMatchObject({ code: "fenced" });
+  await expect(schedule(999)).rejects.toMatchObject({ code: "fenced" });
+});
+
+test("walks a group chunk by chunk, in both directions of order, and everything adds up", async () => {
+  const { rolloutId } = await openRollout(4, (await openRollout(1_100)).targetIds.toReversed());
+  const call = { ...chunkOf(rolloutId), cursor: -1 };
+  await fixture.db.pool.query(
+    "select * from schedule_chunk(1, 'DEFAULT', $1, 1, 1, -1, 400, 900000, 100, 's', '1', false, 1::smallint, null, 1000, 'x', null)",
+    [rolloutId],
+  );
+  expect(await fixture.actions.scheduleChunk({ ...call, cursor: 399 }, contextOf())).toEqual({ cursor: 1_099, done: true, created: 700 });
+  let cursor = -1;
+  let started = 0;
+  for (let done = false; !done; ) {
+    const { rows } = await fixture.db.pool.query(
+      "select * from start_chunk(1, 'DEFAULT', $1, 1, 1, $2, 300, 100, 's', '1', false, 'x', 'm', null)",
+      [rolloutId, cursor],
+    );
+    ({ cursor, done } = rows[0]);
+    started += rows[0].started;
+  }
+  expect(started).toBe(1_100);
+  expect(await progressOf(fixture, rolloutId)).toEqual([0, 1_100, 0, 0, 0]);
+});
+
+test("what this file did: every action has history and events 1..revision, and progress equals what is counted", async () => {
+  await fixture.db.pool.query("delete from actions where id between 5000 and 5001 or id between 6000 and 7000"); // seeded without events
+  expect(await brokenSequences(fixture)).toEqual([]);
+  for (let rolloutId = 1; rolloutId < nextRollout; rolloutId += 1) {
+    expect(await progressOf(fixture, rolloutId)).toEqual(await countedProgress(fixture, rolloutId));
+  }
+  expect(new Set(fixture.faults)).toEqual(
+    new Set(["schedule-chunk", "start-chunk"].flatMap((n) => [`controller.${n}.before-commit`, `controller.${n}.after-commit`])),
+  );
+});

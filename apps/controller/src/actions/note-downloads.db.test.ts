@@ -1,0 +1,85 @@
+import { actionStatus } from "@harrier/contracts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { brokenSequences, type CommandsFixture, commandsFixture, contextOf, reservedSet } from "../commands.fixture.ts";
+import { readAction, readHistory, readOutbox, seedActions, seedTargets, tenantId } from "../device.fixture.ts";
+
+let fixture: CommandsFixture;
+beforeAll(async () => {
+  fixture = await commandsFixture();
+});
+afterAll(() => fixture.close());
+
+const { CANCELING, DOWNLOAD, FINISHED, RUNNING } = actionStatus;
+const at = Date.UTC(2026, 10, 21, 12);
+let nextTarget = 1;
+
+async function newAction(): Promise<number> {
+  const target = nextTarget++;
+  await seedTargets(fixture, [{ id: target }]);
+  const items = [{ controllerId: `d${target}`, forceType: "forced", forceTime: 0, weight: 1000 }];
+  const { actions } = await fixture.actions.assignSet({ set: reservedSet(), items, initiator: "admin" }, contextOf());
+  return Number(actions?.[0]?.id);
+}
+
+const noted = (actionId: number, path = "/file", tenant = tenantId) => ({ tenantId: tenant, actionId, path, at });
+const note = (downloads: ReturnType<typeof noted>[], context = contextOf()) => fixture.actions.noteDownloads({ downloads }, context);
+
+test("adds an entry per download, several of one action in order, in one round trip", async () => {
+  const [a, b] = [await newAction(), await newAction()];
+  const before = (await readOutbox(fixture)).length;
+  const trips = await fixture.trips.during(async () => {
+    expect(await note([noted(a, "/one"), noted(b, "/two"), noted(a, "/three")])).toEqual({ noted: 3 });
+  });
+  expect(trips).toBe(1);
+  expect(await readAction(fixture, a)).toMatchObject({ status: RUNNING, active: true, revision: 3 });
+  expect((await readHistory(fixture, a)).slice(1)).toEqual([
+    { revision: 2, status: DOWNLOAD, messages: ["Update Server: Target downloads /one"], code: null, occurredAt: at },
+    { revision: 3, status: DOWNLOAD, messages: ["Update Server: Target downloads /three"], code: null, occurredAt: at },
+  ]);
+  const rows = (await readOutbox(fixture)).slice(before);
+  expect(rows).toMatchObject([{ type: "io.update.action.status_reported.v1", common: { tenant: "DEFAULT" } }]);
+  expect(rows[0]?.items).toContainEqual([
+    ...[a, `d${nextTarget - 2}`, 2, RUNNING, RUNNING, true, 1, 1000, null],
+    ["Update Server: Target downloads /one"],
+    at,
+    DOWNLOAD,
+  ]);
+});
+
+test("unknown and closed actions and those of another tenant are passed over; a canceling one is still open", async () => {
+  const target = nextTarget++;
+  await seedTargets(fixture, [{ id: target }]);
+  await seedActions(fixture, [
+    { id: 5_000, targetId: target, status: FINISHED, active: false },
+    { id: 5_001, targetId: target, status: CANCELING },
+  ]);
+  const a = await newAction();
+  expect(await note([noted(5_000), noted(999_999), noted(a, "/x", 2), noted(5_001)])).toEqual({ noted: 1 });
+  expect(await readAction(fixture, 5_000)).toMatchObject({ revision: 1 });
+  expect(await readAction(fixture, 5_001)).toMatchObject({ status: CANCELING, revision: 2 });
+  await fixture.db.pool.query("delete from actions where id in (5000, 5001)"); // seeded without events
+});
+
+test("what is over the quota of entries is dropped", async () => {
+  const a = await newAction();
+  expect(await note(Array.from({ length: 998 }, (_, n) => noted(a, `/${n}`)))).toEqual({ noted: 998 });
+  expect(await note([noted(a, "/last"), noted(a, "/too many"), noted(a, "/too many")])).toEqual({ noted: 1 });
+  expect(await note([noted(a)])).toEqual({ noted: 0 });
+  expect(await readAction(fixture, a)).toMatchObject({ revision: 1_000 });
+});
+
+test("a repeated command adds nothing, also while the first still runs", async () => {
+  const a = await newAction();
+  const once = contextOf({}, "the same notes");
+  expect(await Promise.all([note([noted(a)], once), note([noted(a)], once)])).toEqual([{ noted: 1 }, { noted: 1 }]);
+  expect(await note([noted(a)], once)).toEqual({ noted: 1 });
+  expect(await readAction(fixture, a)).toMatchObject({ revision: 2 });
+});
+
+test("batches that meet in opposite order do not deadlock", async () => {
+  const actions = await Promise.all(Array.from({ length: 20 }, newAction));
+  const batch = actions.map((id) => noted(id));
+  await Promise.all([note(batch), note(batch.toReversed()), note(batch), note(batch.toReversed())]);
+  expect(await brokenSequences(fixture)).toEqual([]);
+  expect(await readAction(fixture, actions[0] ?? 0)).toMatchObject({ revision: 5 });
+});

@@ -1,0 +1,153 @@
+import type { CallContext, Principal } from "@harrier/rpc";
+import { actionsHandlers } from "./actions/actions.rpc.ts";
+import { type DeviceFixture, deviceFixture, seedSet, tenantId } from "./device.fixture.ts";
+import { targetsHandlers } from "./targets/targets.rpc.ts";
+
+export type Actions = ReturnType<typeof actionsHandlers>;
+export type Targets = ReturnType<typeof targetsHandlers>;
+
+/** The commands of controller over a database of their own. */
+export interface CommandsFixture extends DeviceFixture {
+  actions: Actions;
+  targets: Targets;
+  /** Names of the fault points that were passed. */
+  faults: string[];
+}
+
+/** Sets 100, 101 and 102 are there (type 1). */
+export async function commandsFixture(): Promise<CommandsFixture> {
+  const device = await deviceFixture();
+  for (const id of [100, 101, 102]) await seedSet(device, { id, modules: 0 });
+  const faults: string[] = [];
+  const { db, ids, secrets } = device;
+  const fault = (name: string) => faults.push(name);
+  return {
+    ...device,
+    faults,
+    actions: actionsHandlers({ db, ids, fault, now: Date.now }),
+    targets: targetsHandlers({ db, ids, secrets, fault }),
+  };
+}
+
+let commands = 0;
+
+/** A call by the administrator; every one has a command id of its own unless one is given. */
+export function contextOf(principal: Partial<Principal> = {}, commandId?: string): CallContext {
+  commands += 1;
+  return {
+    principal: { tenantId, tenant: "DEFAULT", kind: "user", subject: "admin", permissions: ["READ_TARGET_SECURITY_TOKEN"], ...principal },
+    caller: "management",
+    rid: "r1",
+    traceparent: "00-11111111111111111111111111111111-2222222222222222-01",
+    baseUrl: "http://ota.example",
+    deadline: Number.POSITIVE_INFINITY,
+    commandId: commandId ?? `command ${commands}`,
+    signal: new AbortController().signal,
+    remaining: () => 30_000,
+  };
+}
+
+/** What management answered when the set was reserved. */
+export const reservedSet = (id = 100, migrationStep = false) => ({ id, name: `set ${id}`, version: "1.0", typeId: 1, migrationStep });
+
+/** Stores a setting of the tenant, or takes it back. */
+export async function setSetting(fixture: DeviceFixture, key: string, value: unknown): Promise<void> {
+  const { pool } = fixture.database.db("management");
+  await pool.query("delete from settings where tenant_id = 1 and key = $1", [key]);
+  if (value === undefined) return;
+  await pool.query("insert into settings (tenant_id, key, value, created_by, last_modified_by) values (1, $1, $2, 'admin', 'admin')", [
+    key,
+    JSON.stringify(value),
+  ]);
+}
+
+/** Members of a group as rollout-engine has frozen them, in the order given. */
+export async function seedMembers(
+  fixture: DeviceFixture,
+  group: { rolloutId: number; groupId: number },
+  targetIds: number[],
+): Promise<void> {
+  await fixture.database.db("rollout-engine").pool.query(
+    `insert into group_members (tenant_id, rollout_id, group_id, ordinal, target_id)
+     select 1, $1, $2, coalesce((select max(ordinal) + 1 from group_members where tenant_id = 1 and rollout_id = $1), 0) + m.n - 1, m.id
+       from unnest($3::int[]) with ordinality as m (id, n)`,
+    [group.rolloutId, group.groupId, targetIds],
+  );
+}
+
+export const chunkOf = (rolloutId: number, change: { groupId?: number; epoch?: number; cursor?: number; setId?: number } = {}) => ({
+  rolloutId,
+  groupId: change.groupId ?? 1,
+  epoch: change.epoch ?? 1,
+  cursor: change.cursor ?? -1,
+  set: reservedSet(change.setId ?? 100),
+  forceType: "forced",
+  forceTime: 0,
+  weight: 1000,
+  initiator: "creator",
+  rolloutName: `rollout ${rolloutId}`,
+  groupName: "group-1",
+});
+
+/** Schedules and starts all members of a group of an open rollout. */
+export async function runGroup(fixture: CommandsFixture, chunk: ReturnType<typeof chunkOf>): Promise<void> {
+  const { rolloutId, epoch } = chunk;
+  await fixture.actions.openFence({ rolloutId, epoch }, contextOf());
+  await fixture.actions.scheduleChunk(chunk, contextOf());
+  await fixture.actions.startChunk(chunk, contextOf());
+}
+
+export interface RolloutAction {
+  id: number;
+  targetId: number;
+  status: number;
+  active: boolean;
+  revision: number;
+}
+
+export async function actionsOfRollout(fixture: DeviceFixture, rolloutId: number): Promise<RolloutAction[]> {
+  const { rows } = await fixture.database
+    .db("controller")
+    .pool.query(`select id, target_id as "targetId", status, active, revision from actions where rollout_id = $1 order by target_id`, [
+      rolloutId,
+    ]);
+  return rows;
+}
+
+/** Progress of a group as the engine sees it: scheduled, running, finished, error, cancelled. */
+export async function progressOf(fixture: DeviceFixture, rolloutId: number, groupId = 1): Promise<number[]> {
+  const { rows } = await fixture.database.db("rollout-engine").pool.query(
+    `select scheduled, running, finished, error, cancelled from controller.group_progress_v1
+      where tenant_id = 1 and rollout_id = $1 and group_id = $2`,
+    [rolloutId, groupId],
+  );
+  return rows[0] === undefined ? [0, 0, 0, 0, 0] : Object.values(rows[0]);
+}
+
+/** The same, counted over the actions themselves. */
+export async function countedProgress(fixture: DeviceFixture, rolloutId: number, groupId = 1): Promise<number[]> {
+  const { rows } = await fixture.database.db("controller").pool.query(
+    `select array_agg((select count(*) from actions a where a.tenant_id = 1 and a.rollout_id = $1 and a.group_id = $2
+                          and action_bucket(a.status, a.force_type) = b) order by b) as counts from generate_series(0, 4) b`,
+    [rolloutId, groupId],
+  );
+  return rows[0].counts;
+}
+
+/** For every action: its history is 1..revision, and so are its events. Returns what is wrong. */
+export async function brokenSequences(fixture: DeviceFixture): Promise<unknown[]> {
+  const { rows } = await fixture.database.db("controller").pool.query(
+    `with events as (
+       select o.tenant_id, (i.item->>0)::bigint as action_id, (i.item->>2)::int as sequence
+         from outbox o cross join lateral json_array_elements(o.items) as i (item) where o.topic = 'action-events')
+     select a.id, a.revision,
+            (select array_agg(h.revision order by h.revision) from action_history h where h.tenant_id = a.tenant_id and h.action_id = a.id) as history,
+            (select array_agg(e.sequence order by e.sequence) from events e where e.tenant_id = a.tenant_id and e.action_id = a.id) as events
+       from actions a
+      where (select array_agg(h.revision order by h.revision) from action_history h where h.tenant_id = a.tenant_id and h.action_id = a.id)
+              is distinct from (select array_agg(n) from generate_series(1, a.revision) n)
+         or (select array_agg(e.sequence order by e.sequence) from events e where e.tenant_id = a.tenant_id and e.action_id = a.id)
+              is distinct from (select array_agg(n) from generate_series(1, a.revision) n)`,
+  );
+  return rows;
+}

@@ -1,0 +1,121 @@
+import type { WatchCredentialChangesResponse } from "@harrier/rpc";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { type CommandsFixture, commandsFixture, contextOf } from "../commands.fixture.ts";
+import { CredentialFeed } from "./credential-feed.ts";
+
+let fixture: CommandsFixture;
+let feed: CredentialFeed;
+const heard: WatchCredentialChangesResponse[] = [];
+const leaving = new AbortController();
+const changes = () => heard.filter((m) => !m.heartbeat);
+
+beforeAll(async () => {
+  fixture = await commandsFixture();
+  await change(fixture.database.db("controller").pool, "before"); // the past is nobody's concern
+  feed = new CredentialFeed({ db: fixture.db.pool, log: { warn: () => {} }, pollMs: 10 });
+  await feed.start();
+  void feed.subscribe((message) => heard.push(message), leaving.signal);
+});
+afterAll(async () => {
+  await feed.stop();
+  await fixture.close();
+});
+beforeEach(() => {
+  heard.length = 0;
+});
+
+interface Client {
+  query(text: string, values?: unknown[]): Promise<unknown>;
+}
+const change = (client: Client, controllerId: string) =>
+  client.query("insert into credential_changes (tenant_id, controller_id) values (1, $1)", [controllerId]);
+
+test("tells of a target's new token and of a deleted target, with transaction and tenant", async () => {
+  await fixture.targets.createTargets({ targets: [{ controllerId: "a", name: "a" }] }, contextOf());
+  await fixture.targets.updateTarget({ controllerId: "a", securityToken: "new" } as never, contextOf());
+  await fixture.targets.deleteTargets({ controllerIds: ["a"] }, contextOf());
+  await vi.waitUntil(() => changes().length === 2);
+  expect(changes()).toEqual([
+    { heartbeat: false, tenantId: 1, tenant: "DEFAULT", controllerId: "a", revision: expect.any(Number) },
+    { heartbeat: false, tenantId: 1, tenant: "DEFAULT", controllerId: "a", revision: expect.any(Number) },
+  ]);
+});
+
+test("tells of a changed tenant, without a target", async () => {
+  await fixture.database.db("management").pool.query("insert into credential_changes (tenant_id) values (1)");
+  await vi.waitUntil(() => changes().length === 1);
+  expect(changes()).toMatchObject([{ tenantId: 1, tenant: "DEFAULT", controllerId: "" }]);
+});
+
+test("a long transaction holds nothing up, and what commits late is told then, once", async () => {
+  const { pool } = fixture.database.db("controller");
+  const slow = await pool.connect();
+  await slow.query("begin");
+  await change(slow, "late");
+  await change(pool, "quick");
+  await vi.waitUntil(() => changes().length === 1);
+  expect(changes()).toMatchObject([{ controllerId: "quick" }]);
+  await slow.query("commit");
+  slow.release();
+  await vi.waitUntil(() => changes().length === 2);
+  await vi.waitUntil(() => heard.filter((m) => m.heartbeat).length > 20);
+  expect(changes().map((m) => m.controllerId)).toEqual(["quick", "late"]);
+});
+
+test("many writers at once: each change exactly once", async () => {
+  const { pool } = fixture.database.db("controller");
+  const names = Array.from({ length: 200 }, (_, n) => `w${n}`);
+  await Promise.all(names.map((name) => change(pool, name)));
+  await vi.waitUntil(() => changes().length >= names.length);
+  expect(
+    changes()
+      .map((m) => m.controllerId)
+      .toSorted(),
+  ).toEqual(names.toSorted());
+});
+
+test("no heartbeat while the logs cannot be read, also from the start; one warning per outage", async () => {
+  let broken = true;
+  let asked = 0;
+  const db = {
+    query: (config: never) => {
+      asked += 1;
+      return broken ? Promise.reject(new Error("gone")) : fixture.db.pool.query(config);
+    },
+  };
+  const warnings: string[] = [];
+  const own = new CredentialFeed({ db: db as never, log: { warn: (_, text) => warnings.push(text) }, pollMs: 10 });
+  let beats = 0;
+  void own.subscribe((m) => {
+    if (m.heartbeat) beats += 1;
+  }, new AbortController().signal);
+  await own.start();
+  await vi.waitUntil(() => asked > 5);
+  expect([beats, warnings.length]).toEqual([0, 1]);
+  broken = false;
+  await vi.waitUntil(() => beats > 2);
+  broken = true;
+  await vi.waitUntil(() => warnings.length === 2);
+  const then = beats;
+  const askedThen = asked;
+  await vi.waitUntil(() => asked > askedThen + 5);
+  expect(beats).toBe(then);
+  broken = false;
+  await vi.waitUntil(() => beats > then);
+  await own.stop();
+});
+
+test("who leaves hears nothing more", async () => {
+  leaving.abort();
+  const then = heard.length;
+  await change(fixture.database.db("controller").pool, "unheard");
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(heard).toHaveLength(then);
+});
+
+test("a look at both logs is one round trip", async () => {
+  const own = new CredentialFeed({ db: fixture.db.pool, log: { warn: () => {} }, pollMs: 60_000 });
+  await feed.stop();
+  expect(await fixture.trips.during(() => own.start())).toBe(1);
+  await own.stop();
+});
