@@ -63,7 +63,11 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
     onEnd: createRequestLog({ log, metrics, now: Date.now }),
     now: Date.now,
   };
-  const app = createApp({ health: healthRouter(upstreams), docs: docsRouter(), handle: (req, res) => handle(deps, req, res) });
+  const app = createApp({
+    health: healthRouter(upstreams, streams.heardBoth),
+    docs: docsRouter(),
+    handle: (req, res) => handle(deps, req, res),
+  });
   const server = await listen(createServer(app), config);
   log.info({ port: config.HARRIER_HTTP_PORT }, "listening");
   return [

@@ -13,7 +13,8 @@ interface Deps {
  * Follows both owners' change logs, so that a changed credential, permission or setting works here within a second.
  * Whatever interrupts a stream makes its cache cold: a change in the gap would never be heard of.
  */
-export function followChanges(deps: Deps): Watch {
+export function followChanges(deps: Deps): Watch & { heardBoth(): boolean } {
+  const heard = { devices: false, principals: false };
   const devices = deps.deviceIdentity.watch(
     "watchCredentialChanges",
     {},
@@ -21,7 +22,11 @@ export function followChanges(deps: Deps): Watch {
     (change) => {
       if (!change.heartbeat) deps.devices.forget(change);
     },
-    (state) => (state === "alive" ? deps.devices.streamAlive() : deps.devices.streamSilent()),
+    (state) => {
+      heard.devices ||= state === "alive";
+      if (state === "alive") deps.devices.streamAlive();
+      else deps.devices.streamSilent();
+    },
   );
   const principals = deps.identity.watch(
     "watchPrincipalChanges",
@@ -30,9 +35,15 @@ export function followChanges(deps: Deps): Watch {
     (change) => {
       if (!change.heartbeat) deps.principals.forget(change);
     },
-    (state) => (state === "alive" ? deps.principals.streamAlive() : deps.principals.streamSilent()),
+    (state) => {
+      heard.principals ||= state === "alive";
+      if (state === "alive") deps.principals.streamAlive();
+      else deps.principals.streamSilent();
+    },
   );
   return {
+    /** Both owners have been reached: before that a first sign-in could meet a connection that is still being made. */
+    heardBoth: () => heard.devices && heard.principals,
     stop() {
       devices.stop();
       principals.stop();

@@ -1,0 +1,167 @@
+import { type DeploymentView, routeTable as r } from "@harrier/contracts";
+import { describe, expect, it } from "vitest";
+import { build, unique } from "../support/build.ts";
+import { call } from "../support/call.ts";
+import { device, report } from "../support/device.ts";
+import { look } from "../support/look.ts";
+import { pause } from "../support/wait.ts";
+
+const fromServer = "Update Server: ";
+
+describe("the deployment document", () => {
+  it.each([
+    ["device 13.25", "forced", "forced", "forced"],
+    ["device 13.26", "soft", "attempt", "attempt"],
+    ["device 13.27", "downloadonly", "forced", "skip"],
+  ] as const)("%s an action of type %s: download %s, update %s", async (_case, type, download, update) => {
+    const { controllerId, actionId } = await build.deployment({ type });
+    const document = await device(controllerId).deployment(actionId);
+    expect(document.id).toBe(String(actionId));
+    expect(document.deployment).toMatchObject({ download, update });
+    expect(document.deployment).not.toHaveProperty("maintenanceWindow");
+    expect(document).not.toHaveProperty("_links");
+  });
+
+  it("device 13.13 switching a soft action to forced changes c, the ETag and the document", async () => {
+    const { controllerId, actionId } = await build.deployment({ type: "soft" });
+    const d = device(controllerId);
+    const before = await d.poll();
+    const options = { params: { targetId: controllerId, actionId }, body: { forceType: "forced" } };
+    await call(r.targets.forceAction, "spec", options);
+    const after = await d.poll();
+    expect(after.json._links?.deploymentBase?.href).not.toBe(before.json._links?.deploymentBase?.href);
+    expect(after.headers["etag"]).not.toBe(before.headers["etag"]);
+    expect((await d.deployment(actionId)).deployment).toMatchObject({ download: "forced", update: "forced" });
+  });
+
+  it("device 13.14 a timeforced action becomes forced when its time comes, and c says so", async () => {
+    const forcetime = Date.now() + 2_500;
+    const { controllerId, actionId } = await build.deployment({ type: "timeforced", forcetime });
+    const d = device(controllerId);
+    const before = (await d.links()).deploymentBase;
+    expect((await d.deployment(actionId)).deployment).toMatchObject({ download: "attempt", update: "attempt" });
+    // reading it is a change too, so the link is taken again
+    const read = (await d.links()).deploymentBase;
+    await pause(forcetime - Date.now() + 300);
+    const after = (await d.links()).deploymentBase;
+    expect(new Set([before, read, after]).size).toBe(3);
+    expect((await d.deployment(actionId)).deployment).toMatchObject({ download: "forced", update: "forced" });
+  });
+
+  it("device 13.30, 13.31 chunks: part by module type, version, name, artifacts always, metadata only when there is some", async () => {
+    const os = await build.module({ type: "os", version: "2.1" });
+    const app = await build.module({ type: "application" });
+    const artifact = await build.upload(os.id);
+    const set = await build.set({ type: "os_app", modules: [{ id: os.id }, { id: app.id }] });
+    const { controllerId } = await build.target();
+    const actionId = await build.assign(set.id, controllerId);
+    const { chunks } = (await device(controllerId).deployment(actionId)).deployment;
+    expect(chunks.map(({ part, name, version }) => [part, name, version])).toEqual([
+      ["os", os.name, "2.1"],
+      ["bApp", app.name, app.version],
+    ]);
+    expect(chunks[0]?.artifacts).toEqual([
+      { filename: artifact.providedFilename, hashes: artifact.hashes, size: artifact.bytes.length, _links: expect.any(Object) },
+    ]);
+    expect(chunks[1]?.artifacts).toEqual([]);
+    for (const chunk of chunks) {
+      expect(chunk).not.toHaveProperty("metadata");
+      expect(chunk).not.toHaveProperty("encrypted");
+    }
+  });
+
+  it("device 13.33 reading it three times makes one retrieved entry", async () => {
+    const { controllerId, actionId } = await build.deployment();
+    const d = device(controllerId);
+    for (let n = 0; n < 3; n += 1) await d.deployment(actionId);
+    const history = await look.history(controllerId, actionId);
+    expect(history.map(({ type }) => type)).toEqual(["retrieved", "running"]);
+    expect(history[0]?.messages).toEqual([`${fromServer}Target retrieved update action and should start now the download.`]);
+    expect((await look.state(controllerId, actionId)).state).toBe("retrieved");
+  });
+
+  it("device 13.34 unknown targets, unknown actions and other targets' actions are 404", async () => {
+    const [own, other] = await Promise.all([build.deployment(), build.deployment()]);
+    const notFound = [404, "repo.entityNotFound"] as const;
+    const foreign = await device(own.controllerId).refused(r.device.getDeployment, { actionId: other.actionId }, notFound);
+    expect(foreign.json).not.toHaveProperty("info");
+    const unknown = await device(own.controllerId).refused(r.device.getDeployment, { actionId: 2_000_000_000 }, notFound);
+    expect(unknown.json.info).toEqual({ type: "Action", entityId: 2_000_000_000 });
+    const nobody = await device(unique("nobody")).refused(r.device.getDeployment, { actionId: own.actionId }, notFound);
+    expect(nobody.json.info).toMatchObject({ type: "Target" });
+  });
+
+  it("device 13.35 c is taken if it is a number and not looked at", async () => {
+    const { controllerId, actionId } = await build.deployment();
+    const d = device(controllerId);
+    for (const c of ["-1", "0", "12345", "-2147483648", ""]) await d.deployment(actionId, { c });
+    for (const query of [{ c: "abc" }, { actionHistory: "x" }, { c: "1.5" }, { c: "99999999999" }]) {
+      await d.refused(r.device.getDeployment, { actionId }, [400, "rest.body.notReadable"], { query });
+    }
+    await d.refused(r.device.getDeployment, { actionId: "abc" }, [400, "rest.body.notReadable"]);
+  });
+
+  it("device 13.36 it can still be read when the action is finished, which changes nothing", async () => {
+    const { controllerId, actionId } = await build.deployment();
+    const d = device(controllerId);
+    await d.feedback(actionId, report("closed", "success"));
+    const entries = await look.history(controllerId, actionId);
+    await d.deployment(actionId);
+    expect((await look.state(controllerId, actionId)).state).toBe("finished");
+    expect(await look.history(controllerId, actionId)).toEqual(entries);
+    expect(await d.linkNames()).toEqual(["configData", "installedBase"]);
+  });
+
+  it("device 13.80 installedBase: 404 while open, 404 when cancelled, 200 when finished", async () => {
+    const { controllerId, actionId, setId } = await build.deployment();
+    const d = device(controllerId);
+    await d.refused(r.device.installedBase, { actionId }, [404, ""]);
+    await build.cancel(controllerId, actionId);
+    await d.refused(r.device.installedBase, { actionId }, [404, ""]);
+    await d.cancelFeedback(actionId, report("closed", "success"));
+    await d.refused(r.device.installedBase, { actionId }, [404, ""]);
+    const second = await build.assign(setId, controllerId);
+    await d.feedback(second, report("closed", "success"));
+    const { installedBase } = await d.links();
+    expect(installedBase).toMatch(new RegExp(`/installedBase/${second}$`));
+    const { json } = await d.follow<DeploymentView>(installedBase as string);
+    expect([json.id, json.deployment.chunks.length]).toEqual([String(second), 1]);
+    await d.refused(r.device.installedBase, { actionId: 2_000_000_000 }, [404, "repo.entityNotFound"]);
+  });
+});
+
+describe("the action history", () => {
+  it("device 13.37 newest first, as many messages as asked, without the server's own", async () => {
+    const { controllerId, actionId } = await build.deployment();
+    const d = device(controllerId);
+    for (const word of ["one", "two", "three"]) await d.feedback(actionId, report("proceeding", "none", { details: [word] }));
+    await d.feedback(actionId, report("proceeding"));
+    const history = async (actionHistory: number | string) => (await d.deployment(actionId, { actionHistory })).actionHistory;
+    expect(await history(2)).toMatchObject({ messages: ["three", "two"] });
+    for (const none of [0, ""]) expect(await history(none)).toBeUndefined();
+    expect(await d.deployment(actionId)).not.toHaveProperty("actionHistory");
+    const all = await history(-1);
+    expect(all?.messages.slice(0, 3)).toEqual(["three", "two", "one"]);
+    expect(all?.messages.at(-1)).toMatch(/^Assignment initiated by user '/);
+    expect(all?.messages.some((message) => message.startsWith(fromServer))).toBe(false);
+  });
+
+  it("device 13.38 a detail of 1300 characters becomes three messages", async () => {
+    const { controllerId, actionId } = await build.deployment();
+    const d = device(controllerId);
+    const text = Array.from({ length: 1300 }, (_, n) => String.fromCharCode(97 + (n % 26))).join("");
+    await d.feedback(actionId, report("proceeding", "none", { details: [text] }));
+    const [newest] = await look.history(controllerId, actionId);
+    expect(newest?.messages.map((message) => message.length)).toEqual([512, 512, 276]);
+    expect(newest?.messages.join("")).toBe(text);
+  });
+
+  it("device 4.4 no more than 100 messages at once", async () => {
+    const { controllerId, actionId } = await build.deployment();
+    const d = device(controllerId);
+    const details = Array.from({ length: 40 }, (_, n) => `line ${n}`);
+    for (let n = 0; n < 3; n += 1) await d.feedback(actionId, report("proceeding", "none", { details }));
+    for (const actionHistory of [500, -1])
+      expect((await d.deployment(actionId, { actionHistory })).actionHistory?.messages).toHaveLength(100);
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { build } from "../support/build.ts";
+import { device, report } from "../support/device.ts";
+import { look } from "../support/look.ts";
+
+const tooMany = [403, "quota.tooManyEntries"] as const;
+
+describe("limits of feedback", () => {
+  it("device 13.51, rollouts 10.97 the 1001st entry is 403, but the action can still be closed", async () => {
+    const { controllerId, actionId } = await build.deployment();
+    const d = device(controllerId);
+    // the first entry is the assignment's own
+    const progress = report("proceeding", "none", { details: ["x"] });
+    for (let sent = 0; sent < 999; sent += 27) await Promise.all(Array.from({ length: 27 }, () => d.feedback(actionId, progress)));
+    const refusal = await d.feedbackRefused(actionId, progress, tooMany);
+    expect(refusal.json.message).toContain("1000");
+    await d.feedbackRefused(actionId, report("download"), tooMany);
+    await d.feedback(actionId, report("closed", "success"));
+    expect(await look.state(controllerId, actionId)).toMatchObject({ active: false, state: "finished" });
+    const ids = (await look.history(controllerId, actionId)).map(({ id }) => id);
+    expect(ids).toEqual(Array.from({ length: 500 }, (_, n) => 1001 - n));
+  });
+
+  it("device 13.52 more than 50 messages are 403, and 50 are not", async () => {
+    const { controllerId, actionId } = await build.deployment();
+    const d = device(controllerId);
+    const details = (count: number) => ({ details: Array.from({ length: count }, (_, n) => `line ${n}`) });
+    await d.feedbackRefused(actionId, report("proceeding", "none", details(51)), tooMany);
+    await d.feedbackRefused(actionId, report("closed", "success", details(51)), tooMany);
+    // one long text counts as the messages it is split into
+    await d.feedbackRefused(actionId, report("proceeding", "none", { details: ["x".repeat(512 * 50 + 1)] }), tooMany);
+    expect(await look.history(controllerId, actionId)).toHaveLength(1);
+    await d.feedback(actionId, report("proceeding", "none", details(50)));
+    await d.feedback(actionId, report("closed", "success", { ...details(49), code: 7 }));
+  });
+});

@@ -1,0 +1,122 @@
+import { routeTable as r } from "@harrier/contracts";
+import { describe, expect, it } from "vitest";
+import { build, unique } from "../support/build.ts";
+import { call } from "../support/call.ts";
+import { device, report } from "../support/device.ts";
+import { credentials, send } from "../support/http.ts";
+import { look } from "../support/look.ts";
+import { eventually } from "../support/wait.ts";
+
+const denied = [401, ""] as const;
+const { gatewayKey } = credentials;
+
+describe("sign-in of devices", () => {
+  it.each([
+    ["no header", null],
+    ["an empty header", ""],
+    ["a wrong gateway token", "GatewayToken wrong"],
+    ["an empty gateway token", "GatewayToken "],
+    ["part of the gateway token", `GatewayToken ${gatewayKey.slice(0, -1)}`],
+    ["the token without a scheme", gatewayKey],
+    ["a wrong target token", "TargetToken 00000000000000000000000000000000"],
+    ["an empty target token", "TargetToken "],
+    ["the gateway's key as target token", `TargetToken ${gatewayKey}`],
+    ["an unknown scheme", `Device ${gatewayKey}`],
+    ["a device API key", "ApiKey dsik_1_abc_def"],
+    ["a bare device API key", "dsik_1_abc_def"],
+    ["a bearer token", "Bearer eyJhbGciOiJub25lIn0.e30."],
+    ["the administrator's password", credentials.admin],
+    ["a very long header", `TargetToken ${"x".repeat(9_000)}`],
+  ])("device 13.90 %s is 401 without a body, for known and unknown devices", async (_case, auth) => {
+    const { controllerId } = await build.target();
+    for (const id of [controllerId, unique("nobody")]) {
+      const { headers } = await device(id, { auth }).refused(r.device.poll, {}, denied);
+      expect(headers["www-authenticate"]).toBe("ApiKey");
+    }
+    expect((await look.target(controllerId)).updateStatus).toBe("unknown");
+  });
+
+  it("device 13.90 an unknown tenant is 401 like a wrong token", async () => {
+    const { controllerId, securityToken } = await build.target();
+    for (const auth of [credentials.gateway, credentials.target(securityToken as string)]) {
+      const { headers } = await device(controllerId, { auth, tenant: "NOBODY" }).refused(r.device.poll, {}, denied);
+      expect(headers["www-authenticate"]).toBe("ApiKey");
+    }
+  });
+
+  it("device 13.91 a target token is for its own target only, the gateway's for all", async () => {
+    const [a, b] = await build.targets({}, {});
+    const tokenOfA = credentials.target(a?.securityToken as string);
+    const idOfB = b?.controllerId as string;
+    await device(a?.controllerId as string, { auth: tokenOfA }).poll();
+    await device(idOfB, { auth: tokenOfA }).refused(r.device.poll, {}, denied);
+    await device(idOfB).poll();
+    // a known credential of one path is none of another, whoever was asked first
+    await device(idOfB, { auth: tokenOfA }).refused(r.device.poll, {}, denied);
+  });
+
+  it("device 13.91 every operation needs the credential", async () => {
+    const { controllerId, actionId, moduleId } = await build.deployment();
+    const other = await build.target();
+    const entries = await look.history(controllerId, actionId);
+    for (const auth of [null, credentials.target(other.securityToken as string)]) {
+      const d = device(controllerId, { auth });
+      const body = report("closed", "success");
+      await d.refused(r.device.getDeployment, { actionId }, denied);
+      await d.refused(r.device.deploymentFeedback, { actionId }, denied, { body });
+      await d.refused(r.device.getCancel, { actionId }, denied);
+      await d.refused(r.device.cancelFeedback, { actionId }, denied, { body });
+      await d.refused(r.device.configData, {}, denied, { body: { data: { a: "b" } } });
+      await d.refused(r.device.installedBase, { actionId }, denied);
+      await d.refused(r.device.listArtifacts, { softwareModuleId: moduleId }, denied);
+    }
+    expect(await look.history(controllerId, actionId)).toEqual(entries);
+    expect(await look.attributes(controllerId)).toEqual({});
+  });
+
+  it("device 9 the scheme is read in any case", async () => {
+    const { controllerId, securityToken } = await build.target();
+    for (const auth of [`targettoken ${securityToken}`, `TARGETTOKEN ${securityToken}`, `gatewaytoken ${gatewayKey}`]) {
+      await device(controllerId, { auth }).poll();
+    }
+  });
+
+  it("device 9 a new token counts at once, and the old one no more", async () => {
+    const { controllerId, securityToken } = await build.target();
+    const before = device(controllerId, { auth: credentials.target(securityToken as string) });
+    await before.poll();
+    const fresh = unique("token");
+    await call(r.targets.update, "spec", { params: { targetId: controllerId }, body: { securityToken: fresh } });
+    await eventually(async () => (await before.ask(r.device.poll)).status === 401, 5_000);
+    await device(controllerId, { auth: credentials.target(fresh) }).poll();
+  });
+
+  it("device 9 the token of a deleted target is worth nothing", async () => {
+    const { controllerId, securityToken } = await build.target();
+    const d = device(controllerId, { auth: credentials.target(securityToken as string) });
+    await d.poll();
+    await call(r.targets.delete, "spec", { params: { targetId: controllerId } });
+    await eventually(async () => (await d.ask(r.device.poll)).status === 401, 5_000);
+    // made anew it has a token of its own
+    await build.target({ controllerId });
+    await eventually(async () => (await d.ask(r.device.poll)).status === 401, 5_000);
+  });
+
+  it("device 9 what only our own services may say counts for nothing", async () => {
+    const { controllerId } = await build.target();
+    const forged = Buffer.from(JSON.stringify({ tenantId: 1, tenant: "DEFAULT", kind: "device", controllerId })).toString("base64url");
+    const headers = { "x-harrier-identity": `v1.k1.${forged}.AAAA`, "x-harrier-budget": "1", "x-controller-id": controllerId };
+    const path = `/DEFAULT/controller/v1/${controllerId}`;
+    expect((await send(path, { headers })).status).toBe(401);
+    expect((await send(path, { headers: { ...headers, authorization: credentials.gateway } })).status).toBe(200);
+    expect((await send("/api/mgmt/v1/targets", { headers })).status).toBe(401);
+  });
+
+  it("device 13.94 without anonymous downloads there is none", async () => {
+    const { set, moduleId, artifact } = await build.setWithArtifact();
+    const { controllerId } = await build.target();
+    await build.assign(set.id, controllerId);
+    const file = { softwareModuleId: moduleId, fileName: artifact.providedFilename };
+    await device(controllerId, { auth: null }).refused(r.device.artifactDownload, file, denied);
+  });
+});

@@ -1,0 +1,212 @@
+import { type AssignmentResult, routeTable as r } from "@harrier/contracts";
+import { describe, expect, it } from "vitest";
+import { builder, unique } from "../support/build.ts";
+import { type CallOptions, call, dialects, refused } from "../support/call.ts";
+import { device, report } from "../support/device.ts";
+import { viewer } from "../support/look.ts";
+
+const zeros = { alreadyAssigned: 0, assigned: 0, total: 0, assignedActions: [] };
+
+describe.each(dialects)("assignment, %s", (dialect) => {
+  const build = builder(dialect);
+  const look = viewer(dialect);
+  const toTargets = (distributionSetId: number, body: unknown): CallOptions => ({ params: { distributionSetId }, body });
+  const toTarget = (targetId: string, body: unknown): CallOptions => ({ params: { targetId }, body });
+  const no = (id: number, body: unknown, expected: readonly [number, string]) =>
+    refused(r.distributionSets.assignTargets, dialect, toTargets(id, body), expected);
+  const actionsOf = async (controllerId: string) => (await look.actions(controllerId)).content;
+
+  it("management 12.83 known targets get an action, unknown ones are not counted", async () => {
+    const set = await build.set();
+    const [a, b] = await build.targets({}, {});
+    const ids = [a?.controllerId as string, b?.controllerId as string];
+    const result = await build.assignAll(
+      set.id,
+      [...ids, unique("nobody")].map((id) => ({ id })),
+    );
+    expect(result).toMatchObject({ alreadyAssigned: 0, assigned: 2, total: 2 });
+    expect(result).not.toHaveProperty("_links");
+    for (const { id, _links } of result.assignedActions) {
+      const owner = ids.find((controllerId) => _links.self?.href.endsWith(`/targets/${controllerId}/actions/${id}`));
+      expect(await look.state(owner as string, id)).toEqual({ type: "update", active: true, state: "running" });
+    }
+    expect(await look.standing(ids[0] as string)).toEqual({ updateStatus: "pending", assigned: set.id, installed: undefined });
+  });
+
+  it("management 12.84 a repetition is counted apart and does nothing", async () => {
+    const set = await build.set();
+    const [a, b] = await build.targets({}, {});
+    const items = [{ id: a?.controllerId }, { id: b?.controllerId }];
+    await build.assignAll(set.id, items);
+    expect(await build.assignAll(set.id, items)).toEqual({ alreadyAssigned: 2, assigned: 0, total: 2, assignedActions: [] });
+    expect(await actionsOf(a?.controllerId as string)).toHaveLength(1);
+  });
+
+  it("management 12.85 only unknown targets, or none: zeros; an unknown target itself: 404", async () => {
+    const set = await build.set();
+    expect(await build.assignAll(set.id, [{ id: unique("nobody") }])).toEqual(zeros);
+    expect(await build.assignAll(set.id, [])).toEqual(zeros);
+    await refused(r.targets.assign, dialect, toTarget(unique("nobody"), [{ id: set.id }]), [404, "repo.entityNotFound"]);
+  });
+
+  it("management 12.86 incomplete and unknown sets", async () => {
+    const incomplete = await build.set({ modules: [] });
+    const { controllerId } = await build.target();
+    await no(incomplete.id, [{ id: controllerId }], [400, "distributionset.incomplete"]);
+    await no(2_000_000_000, [{ id: controllerId }], [404, "repo.entityNotFound"]);
+    await refused(r.targets.assign, dialect, toTarget(controllerId, [{ id: incomplete.id }]), [400, "distributionset.incomplete"]);
+    await refused(r.targets.assign, dialect, toTarget(controllerId, [{ id: 2_000_000_000 }]), [404, "repo.entityNotFound"]);
+    expect((await look.set(incomplete.id)).locked).toBe(false);
+    expect(await actionsOf(controllerId)).toEqual([]);
+  });
+
+  it("management 12.87 the same twice is once; two ways for one target are refused", async () => {
+    const set = await build.set();
+    const { controllerId: id } = await build.target();
+    await no(
+      set.id,
+      [
+        { id, type: "soft" },
+        { id, type: "forced" },
+      ],
+      [400, "multiAssignmentNotEnabled"],
+    );
+    await no(
+      set.id,
+      [
+        { id, weight: 1 },
+        { id, weight: 2 },
+      ],
+      [400, "multiAssignmentNotEnabled"],
+    );
+    expect(await actionsOf(id)).toEqual([]);
+    expect(await build.assignAll(set.id, [{ id }, { id, type: "forced" }])).toMatchObject({ assigned: 1, total: 1 });
+    expect(await actionsOf(id)).toHaveLength(1);
+  });
+
+  it("management 12.88 to a target: one set, as array or object, never two", async () => {
+    const [a, b] = [await build.set(), await build.set()];
+    const { controllerId } = await build.target();
+    await refused(r.targets.assign, dialect, toTarget(controllerId, [{ id: a.id }, { id: b.id }]), [400, "multiAssignmentNotEnabled"]);
+    const { json } = await call<AssignmentResult>(r.targets.assign, dialect, toTarget(controllerId, { id: a.id, type: "soft" }));
+    expect(json).toMatchObject({ assigned: 1, total: 1 });
+    expect((await look.action(controllerId, json.assignedActions[0]?.id as number)).forceType).toBe("soft");
+    expect((await call<AssignmentResult>(r.targets.assign, dialect, toTarget(controllerId, [{ id: b.id }]))).json.assigned).toBe(1);
+    expect((await look.assigned(controllerId))?.id).toBe(b.id);
+  });
+
+  it("management 12.89 a second set: the first action is cancelled, unless its set is a migration step", async () => {
+    const [usual, step, next] = [await build.set(), await build.set({ requiredMigrationStep: true }), await build.set()];
+    for (const [first, expected] of [
+      [usual, { type: "cancel", active: true, state: "canceling" }],
+      [step, { type: "update", active: true, state: "running" }],
+    ] as const) {
+      const { controllerId } = await build.target();
+      const actionId = await build.assign(first.id, controllerId);
+      await build.assign(next.id, controllerId);
+      expect(await look.state(controllerId, actionId)).toEqual(expected);
+      expect(await look.standing(controllerId)).toMatchObject({ updateStatus: "pending", assigned: next.id });
+      expect((await actionsOf(controllerId)).map(({ active }) => active)).toEqual([true, true]);
+    }
+  });
+
+  it("management 12.90 weight: 1000 where none is given, 0 to 1000", async () => {
+    const set = await build.set();
+    const weightOf = async (item: object) => {
+      const { controllerId } = await build.target();
+      return (await look.action(controllerId, await build.assign(set.id, controllerId, item))).weight;
+    };
+    expect([await weightOf({}), await weightOf({ weight: 0 }), await weightOf({ weight: 1000 })]).toEqual([1000, 0, 1000]);
+    const { controllerId: id } = await build.target();
+    for (const weight of [1001, -1]) await no(set.id, [{ id, weight }], [400, "repo.constraintViolation"]);
+    expect(await actionsOf(id)).toEqual([]);
+  });
+
+  it.each([
+    [{ type: "unknown" }],
+    [{ type: "FORCED" }],
+    [{ id: undefined }],
+    [{ id: {} }],
+    [{ weight: "x" }],
+    [{ forcetime: "x" }],
+    [{ weight: 1.5 }],
+    [{ maintenanceWindow: "x" }],
+    [{ confirmationRequired: "x" }],
+  ])("management 12.91 the item with %j is 400 notReadable", async (item) => {
+    const set = await build.set();
+    const { controllerId: id } = await build.target();
+    await no(set.id, [{ id, ...item }], [400, "rest.body.notReadable"]);
+    expect(await actionsOf(id)).toEqual([]);
+  });
+
+  it("management 12.92, rollouts 10.98 a maintenance window with a schedule alone is 400", async () => {
+    const set = await build.set();
+    const { controllerId: id } = await build.target();
+    const windows = [
+      { schedule: "0 0 0 * * ?" },
+      { schedule: "0 0 0 ? * * 2001", duration: "00:10:00", timezone: "+00:00" },
+      { schedule: "0 0 0 ? * *", duration: "00:10:00", timezone: "Europe/Berlin" },
+      { schedule: "nonsense", duration: "00:10:00", timezone: "+00:00" },
+    ];
+    for (const maintenanceWindow of windows) await no(set.id, [{ id, maintenanceWindow }], [400, "maintenanceScheduleInvalid"]);
+    expect(await actionsOf(id)).toEqual([]);
+    await build.assign(set.id, id, { maintenanceWindow: { schedule: "", duration: null } });
+  });
+
+  it("management 12.95 an assigned set and its modules are locked", async () => {
+    const set = await build.set();
+    expect(set.locked).toBe(false);
+    await build.assign(set.id, (await build.target()).controllerId);
+    const seen = await look.set(set.id);
+    expect([seen.locked, seen.modules[0]?.locked]).toEqual([true, true]);
+  });
+
+  it("management 12.96 more than 5000 items are over the quota", async () => {
+    const set = await build.set();
+    const items = Array.from({ length: 5001 }, (_, n) => ({ id: `nobody-${n}` }));
+    await no(set.id, items, [dialect === "spec" ? 403 : 429, "quota.tooManyEntries"]);
+    expect(await build.assignAll(set.id, items.slice(1))).toEqual(zeros);
+    expect((await look.set(set.id)).locked).toBe(true);
+  });
+
+  it("rollouts 10.90, 6.2 forcetime is kept where it means something", async () => {
+    const set = await build.set();
+    const forcetime = Date.now() + 3_600_000;
+    const made = async (item: object) => {
+      const { controllerId } = await build.target();
+      return look.action(controllerId, await build.assign(set.id, controllerId, item));
+    };
+    expect(await made({ type: "timeforced", forcetime })).toMatchObject({ forceType: "timeforced", forceTime: forcetime });
+    for (const type of ["forced", "soft", "downloadonly"]) {
+      const action = await made({ type, forcetime });
+      expect(action.forceType).toBe(type);
+      expect(action).not.toHaveProperty("forceTime");
+    }
+    expect((await made({})).forceType).toBe("forced");
+  });
+
+  it("management 5.3 what is installed can be assigned over, and the first set again afterwards", async () => {
+    const [a, b] = [await build.set(), await build.set()];
+    const { controllerId } = await build.target();
+    for (const set of [a, b, a]) {
+      const actionId = await build.assign(set.id, controllerId);
+      await device(controllerId).feedback(actionId, report("closed", "success"));
+      expect(await look.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: set.id, installed: set.id });
+    }
+    expect((await actionsOf(controllerId)).map(({ active }) => active)).toEqual([false, false, false]);
+  });
+
+  it("management 5.3 of two assignments at the same time both are in order", async () => {
+    const sets = await Promise.all([build.set(), build.set(), build.set()]);
+    const targets = await build.targets({}, {}, {}, {});
+    const items = targets.map(({ controllerId }) => ({ id: controllerId }));
+    const results = await Promise.all(sets.map(({ id }) => build.assignAll(id, items)));
+    expect(results.map(({ assigned }) => assigned)).toEqual([4, 4, 4]);
+    for (const { controllerId } of targets) {
+      const actions = await actionsOf(controllerId);
+      expect(actions).toHaveLength(3);
+      const running = actions.filter((action) => action.type === "update");
+      expect(running).toHaveLength(1);
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { mutations } from "../support/bad-values.ts";
+import { ask, type CallOptions, dialects, type ErrorBody } from "../support/call.ts";
+import { forEach } from "../support/wait.ts";
+import { createWorld, routesOn, snapshot, type ValidRequest, validRequests, type World } from "../support/walk.ts";
+
+const json = { "content-type": "application/json" };
+const deep = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
+const unreadable = [
+  "{",
+  "xyz",
+  "",
+  "[}",
+  '{"a":}',
+  "\u0000",
+  "null",
+  '"x"',
+  "5",
+  "true",
+  "[".repeat(100_000),
+  `${"[".repeat(5_000)}${"]".repeat(5_000)}`,
+];
+const code = /^hawkbit\.server\.error\.(rest\.body\.notReadable|repo\.constraintViolation)$/;
+
+describe.each(dialects)("bad bodies to every route, %s", (dialect) => {
+  let world: World;
+  let requests: Record<string, ValidRequest>;
+  let before: unknown[];
+  beforeAll(async () => {
+    world = await createWorld(dialect, "maintenanceWindowPollCount");
+    requests = validRequests(world);
+    before = await snapshot(world);
+  });
+  const request = async (id: string): Promise<CallOptions> => (requests[id] as ValidRequest)();
+  const withBody = routesOn(dialect).filter(([, route]) => route.body !== undefined && route.bodyKind !== "multipart");
+
+  it.each(withBody)("%s with a body that is none", async (id, route, surface) => {
+    const options = await request(id);
+    const send = (body: string, headers: Record<string, string> = json) => ask<ErrorBody>(route, surface, { ...options, body, headers });
+    await forEach(unreadable, async (body) => {
+      const answer = await send(body);
+      expect([answer.status, answer.json?.errorCode], body.slice(0, 40)).toEqual([400, "hawkbit.server.error.rest.body.notReadable"]);
+    });
+    await forEach(["text/plain", "application/xml", "multipart/form-data; boundary=x", "application/cbor", ""], async (type) => {
+      expect((await send(JSON.stringify(options.body), { "content-type": type })).status, type).toBe(415);
+    });
+    expect((await send(`"${"x".repeat(2_000_000)}"`)).status).toBe(413);
+  });
+
+  // what a body is read as does not depend on the dialect
+  const mutated = dialect === "spec" ? withBody : [];
+  const accepts = (route: (typeof withBody)[number][1], body: unknown): boolean =>
+    route.body?.safeParse(JSON.parse(JSON.stringify(body))).success === true;
+
+  it.each(mutated)("%s with members of the wrong kind: 400", async (id, route, surface) => {
+    const options = await request(id);
+    const bodies = [...mutations(options.body)].filter((body) => !accepts(route, body));
+    expect(bodies.length).toBeGreaterThan(10);
+    await forEach(bodies, async (body) => {
+      const answer = await ask<ErrorBody>(route, surface, { ...options, body: JSON.stringify(body) });
+      expect([answer.status, answer.json?.errorCode], JSON.stringify(body).slice(0, 300)).toEqual([400, expect.stringMatching(code)]);
+    });
+  });
+
+  it("and nothing has changed by all this", async () => {
+    expect(await snapshot(world)).toEqual(before);
+  });
+
+  it.each(mutated)("%s with members that are odd, but well formed: anything but a failure", async (id, route, surface) => {
+    const options = await request(id);
+    const bodies = [...mutations(options.body)].filter((body) => accepts(route, body)).map((body) => JSON.stringify(body));
+    await forEach([...bodies, deep(500), deep(5_000)], async (body) => {
+      const { status, text } = await ask(route, surface, { ...options, body, headers: json });
+      expect(status, `${body.slice(0, 300)} answered ${text}`).toBeLessThan(500);
+    });
+  });
+});

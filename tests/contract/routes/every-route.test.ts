@@ -1,0 +1,29 @@
+import { routes } from "@harrier/contracts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { call, dialects, succeeded } from "../support/call.ts";
+import { createWorld, routesOn, type ValidRequest, validRequests, type World } from "../support/walk.ts";
+
+/** The positive control: each route of the table does its work, on data that is there. */
+describe.each(dialects)("every route, %s", (dialect) => {
+  let world: World;
+  let requests: Record<string, ValidRequest>;
+  beforeAll(async () => {
+    world = await createWorld(dialect, "action.cleanup.onQuotaHit.percent");
+    requests = validRequests(world);
+  });
+
+  it("has a request here", () => {
+    expect(Object.keys(requests).sort()).toEqual(routes.map(({ id }) => id).sort());
+  });
+
+  it.each(routesOn(dialect))("%s answers a success as the table says", async (id, route, surface) => {
+    const { status, text } = await call(route, surface, await (requests[id] as ValidRequest)());
+    expect(status).toBe(route.success[surface]);
+    // nothing that holds for an empty answer only
+    if (route.method === "GET") expect(text).not.toMatch(/^$|"total":0/);
+  });
+});
+
+it("all of them have been answered with a success", () => {
+  expect([...succeeded].sort()).toEqual(routes.map(({ id }) => id).sort());
+});

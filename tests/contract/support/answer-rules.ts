@@ -1,0 +1,54 @@
+import type { Answer } from "./http.ts";
+
+interface Asked {
+  method: string;
+  path: string;
+  baseUrl: string;
+}
+
+const errorMembers = new Set(["exceptionClass", "errorCode", "message", "parameters", "info"]);
+const withoutBody = new Set([204, 304, 401, 412, 416]);
+
+/** What holds for every answer of the service, whoever asked for what (contract device.md §10.1, management.md §1 and §2). */
+export function checkAnswer(asked: Asked, answer: Answer): void {
+  const broken = (rule: string): never => {
+    throw new Error(`${asked.method} ${asked.path} answered ${answer.status} ${answer.text.slice(0, 500)}: ${rule}`);
+  };
+  const { status, headers, bytes } = answer;
+  if (status >= 500) broken("the service must not fail");
+  if (withoutBody.has(status) && bytes.length > 0) broken("this status has no body");
+  if (status === 401 && headers["www-authenticate"] === undefined) broken("a 401 names its scheme");
+  if (status === 405 && answer.text === "" && headers["allow"] === undefined) broken("a 405 of the framework names the methods");
+  if (answer.json !== undefined) checkJson(asked, answer, broken);
+  if (status >= 400 && bytes.length > 0) checkError(answer, broken);
+}
+
+/** Devices drop a body whose length header is missing or wrong (contract device.md §1.3). */
+function checkJson(asked: Asked, answer: Answer, broken: (rule: string) => never): void {
+  const { headers, bytes } = answer;
+  if (headers["transfer-encoding"] !== undefined) broken("JSON is not sent in chunks");
+  if (Number(headers["content-length"]) !== bytes.length) broken("JSON has its exact length");
+  if (!/^application\/(hal\+)?json;\s?charset=utf-8$/i.test(String(headers["content-type"]))) broken("JSON names its charset");
+  for (const href of hrefsOf(answer.json)) if (!href.startsWith(`${asked.baseUrl}/`)) broken(`the link ${href} leads elsewhere`);
+}
+
+function checkError(answer: Answer, broken: (rule: string) => never): void {
+  const body = answer.json as Record<string, unknown> | undefined;
+  if (typeof body !== "object" || body === null || Array.isArray(body)) broken("an error's body is an object");
+  for (const [member, value] of Object.entries(body ?? {})) {
+    if (!errorMembers.has(member)) broken(`an error has no member ${member}`);
+    if (value === null || value === "") broken(`an error omits an empty ${member}`);
+  }
+  if (typeof body?.["message"] !== "string") broken("an error has a message");
+  const named = typeof body?.["errorCode"] === "string" && typeof body["exceptionClass"] === "string";
+  // errors of the framework (unknown path, wrong method, media types, size) have a message only
+  if (!named && ![404, 405, 406, 413, 415].includes(answer.status)) broken("an error has errorCode and exceptionClass");
+  if (/\bat .+:\d+:\d+|\bselect\b.+\bfrom\b|ECONN|node_modules/i.test(String(body?.["message"]))) broken("an error shows no internals");
+}
+
+/** Every `href` in a JSON value. */
+export function hrefsOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(hrefsOf);
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) => (key === "href" && typeof member === "string" ? [member] : hrefsOf(member)));
+}

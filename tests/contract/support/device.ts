@@ -1,0 +1,79 @@
+import {
+  type CancelView,
+  type DeploymentView,
+  type DeviceArtifactView,
+  type Execution,
+  type FinishedResult,
+  type PollView,
+  routeTable as r,
+} from "@harrier/contracts";
+import { expect } from "vitest";
+import { ask, type CallOptions, call, refused } from "./call.ts";
+import { type Answer, credentials, type Headers, pathOf, send } from "./http.ts";
+
+export type LinkName = keyof NonNullable<PollView["_links"]>;
+export type Refusal = readonly [status: number, code?: string];
+
+/** A feedback as most clients send it. */
+export function report(execution: Execution, finished: FinishedResult = "none", more: object = {}): object {
+  return { status: { execution, result: { finished }, ...more } };
+}
+
+/** One device, as it talks to the service. By default with the gateway token, so that it may be unknown. */
+export function device(
+  controllerId: string,
+  { auth = credentials.gateway, tenant = "DEFAULT" }: { auth?: string | null; tenant?: string } = {},
+) {
+  const own = (params: CallOptions["params"] = {}, more: CallOptions = {}): CallOptions => ({
+    ...more,
+    params: { tenant, controllerId, ...params },
+    auth,
+  });
+  const poll = (headers: Headers = {}) => call<PollView>(r.device.poll, "device", own({}, { headers }));
+  const links = async (): Promise<Partial<Record<LinkName, string>>> => {
+    const found = (await poll()).json._links ?? {};
+    return Object.fromEntries(Object.entries(found).map(([name, link]) => [name, (link as { href: string }).href]));
+  };
+
+  return {
+    controllerId,
+    own,
+    poll,
+    links,
+    /** Names of the links of a poll, sorted; `_links` must not be there when there is none. */
+    async linkNames(): Promise<LinkName[]> {
+      const { _links } = (await poll()).json;
+      if (_links !== undefined) expect(Object.keys(_links)).not.toEqual([]);
+      return Object.keys(_links ?? {}).sort() as LinkName[];
+    },
+    deployment: async (actionId: number, query: CallOptions["query"] = {}) =>
+      (await call<DeploymentView>(r.device.getDeployment, "device", own({ actionId }, { query }))).json,
+    installedBase: async (actionId: number) => (await call<DeploymentView>(r.device.installedBase, "device", own({ actionId }))).json,
+    cancellation: async (actionId: number) => (await call<CancelView>(r.device.getCancel, "device", own({ actionId }))).json,
+    artifacts: async (softwareModuleId: number) =>
+      (await call<DeviceArtifactView[]>(r.device.listArtifacts, "device", own({ softwareModuleId }))).json,
+    feedback: (actionId: number, body: unknown, headers: Headers = {}) =>
+      call(r.device.deploymentFeedback, "device", own({ actionId }, { body, headers })),
+    feedbackRefused: (actionId: number, body: unknown, expected: Refusal, headers: Headers = {}) =>
+      refused(r.device.deploymentFeedback, "device", own({ actionId }, { body, headers }), expected),
+    cancelFeedback: (actionId: number, body: unknown) => call(r.device.cancelFeedback, "device", own({ actionId }, { body })),
+    cancelFeedbackRefused: (actionId: number, body: unknown, expected: Refusal) =>
+      refused(r.device.cancelFeedback, "device", own({ actionId }, { body }), expected),
+    configData: (body: unknown) => call(r.device.configData, "device", own({}, { body })),
+    ask: <T>(route: Parameters<typeof ask>[0], params: CallOptions["params"] = {}, more: CallOptions = {}) =>
+      ask<T>(route, "device", own(params, more)),
+    refused: (route: Parameters<typeof ask>[0], params: CallOptions["params"], expected: Refusal, more: CallOptions = {}) =>
+      refused(route, "device", own(params, more), expected),
+    /** Follows a link of an answer as it stands. */
+    follow: <T>(href: string, headers: Headers = {}, method = "GET"): Promise<Answer<T>> =>
+      send<T>(pathOf(href), { method, headers: { ...(auth === null ? {} : { authorization: auth }), ...headers } }),
+  };
+}
+export type Device = ReturnType<typeof device>;
+
+/** Action id in a link of a poll, found as clients find it: between the last slash and the question mark, if there is one. */
+export function actionIdOf(href: string | undefined): number {
+  const found = /\/(\d+)(?:\?c=-?\d+)?$/.exec(href ?? "");
+  if (found === null) throw new Error(`no action id in ${href}`);
+  return Number(found[1]);
+}

@@ -1,0 +1,66 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+type Turn = "shared" | "alone";
+
+/**
+ * All files work in one tenant. Those that change its settings (`*.alone.test.ts`) must not run beside others: each file holds a turn,
+ * a shared one or the only one. A turn is an open HTTP answer, so that a worker which dies gives its turn back.
+ */
+export async function startTurns(): Promise<{ url: string; stop(): Promise<void> }> {
+  const waiting: { turn: Turn; res: ServerResponse }[] = [];
+  const holding = new Map<ServerResponse, Turn>();
+
+  const grant = (): void => {
+    for (let head = waiting[0]; head !== undefined; head = waiting[0]) {
+      const free = holding.size === 0 || (head.turn === "shared" && ![...holding.values()].includes("alone"));
+      if (!free) return;
+      waiting.shift();
+      holding.set(head.res, head.turn);
+      head.res.writeHead(200);
+      head.res.flushHeaders();
+    }
+  };
+
+  const server = createServer((req, res) => {
+    waiting.push({ turn: req.url === "/alone" ? "alone" : "shared", res });
+    res.on("close", () => {
+      holding.delete(res);
+      const place = waiting.findIndex((one) => one.res === res);
+      if (place >= 0) waiting.splice(place, 1);
+      grant();
+    });
+    grant();
+  });
+  server.requestTimeout = 0;
+  server.headersTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Waits for a turn; call the answer to give it back. */
+export async function takeTurn(url: string, turn: Turn): Promise<() => Promise<void>> {
+  const { request } = await import("node:http");
+  return new Promise((resolve, reject) => {
+    const req = request(`${url}/${turn}`, { agent: false }, (res) => {
+      res.resume();
+      res.on("error", () => undefined);
+      resolve(
+        () =>
+          new Promise<void>((released) => {
+            res.on("close", () => released());
+            req.destroy();
+          }),
+      );
+    });
+    req.on("error", reject);
+    req.end();
+  });
+}

@@ -1,0 +1,19 @@
+import { join } from "node:path";
+import { defineConfig } from "vitest/config";
+
+/** The suite alone: `vitest run --config tests/contract/vitest.config.ts`. Inside `npm test` it is the project `contract` of the root. */
+export default defineConfig({
+  test: {
+    name: "contract",
+    root: import.meta.dirname,
+    include: ["**/*.test.ts"],
+    globalSetup: [join(import.meta.dirname, "support/global-setup.ts")],
+    setupFiles: [join(import.meta.dirname, "support/setup.ts")],
+    pool: "forks",
+    // files share nothing but their imports, which cost more than most of them take
+    isolate: false,
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 300_000,
+  },
+});

@@ -1,0 +1,126 @@
+import { bootstrap, type DatabaseService, databaseServices, serviceUrl } from "@harrier/db";
+import { type EmbeddedPostgres, type Stack, startPostgres } from "@harrier/stack";
+import { createDevice, type RoundTripCounter, startRoundTripCounter, testPasswords, twoOfEach } from "@harrier/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { callsServed } from "./support/metrics.ts";
+import { adminOf, allowTargetTokens, replicasOf } from "./support/replicas.ts";
+import { startAnsweringStack } from "./support/serving.ts";
+
+// architecture §1.1 and §1.2, counted on the wire between both controllers and PostgreSQL while requests go through the whole stack
+
+const fleet = 150;
+let postgres: EmbeddedPostgres;
+let counter: RoundTripCounter;
+let stack: Stack;
+/** Round trips a second that two idle controllers make for themselves: settings, stamps, tailing, folding. */
+let background = 0;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  await bootstrap({ adminUrl: postgres.url, passwords: testPasswords });
+  counter = await startRoundTripCounter(postgres.url);
+  const urls = Object.fromEntries(
+    databaseServices.map((service) => {
+      const url = serviceUrl(postgres.url, service, testPasswords[service]);
+      return [service, service === "controller" ? counter.through(url) : url];
+    }),
+  ) as Record<DatabaseService, string>;
+  stack = await startAnsweringStack({ replicas: twoOfEach, database: { kind: "per-service", urls } });
+  await allowTargetTokens(stack);
+  background = Math.max(await idleRate(), await idleRate());
+});
+afterAll(async () => {
+  await stack?.stop();
+  await counter?.close();
+  await postgres?.stop();
+});
+
+async function idleRate(): Promise<number> {
+  const ms = 1_500;
+  return ((await counter.during(() => new Promise((resolve) => setTimeout(resolve, ms)))) * 1_000) / ms;
+}
+
+interface FleetDevice {
+  device: ReturnType<typeof createDevice>;
+  actionId: number;
+}
+
+/** Devices that the gateway knows, each with an open action of one set. */
+async function makeFleet(assign: boolean): Promise<FleetDevice[]> {
+  const api = adminOf(stack);
+  const targets = await api.createTargets(fleet);
+  const actions = new Map<string, number>();
+  if (assign) {
+    const { set } = await api.createSetWithFile();
+    for (const { controllerId } of targets) actions.set(controllerId, await api.assign(controllerId, set.id));
+  }
+  const devices = targets.map(({ controllerId, securityToken }) => ({
+    device: createDevice({ baseUrl: stack.baseUrl, controllerId, token: securityToken }),
+    actionId: actions.get(controllerId) ?? 0,
+  }));
+  await eachAnswers(devices, ({ device }) => device.call(""));
+  return devices;
+}
+
+/** The same request by every device, eight at a time; every answer must be 200. */
+async function eachAnswers(devices: readonly FleetDevice[], ask: (one: FleetDevice) => Promise<{ status: number }>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    for (let one = devices[next++]; one !== undefined; one = devices[next++]) expect((await ask(one)).status).toBe(200);
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+}
+
+/** `requests` round trips and what the controllers do for themselves meanwhile; one more per request would be twice as many. */
+async function expectOneTripEach(requests: number, work: () => Promise<void>): Promise<void> {
+  const began = performance.now();
+  const trips = await counter.during(work);
+  const seconds = (performance.now() - began) / 1_000;
+  expect(trips).toBeGreaterThanOrEqual(requests);
+  expect(trips, `${requests} requests in ${seconds.toFixed(2)} s, background ${background}/s`).toBeLessThan(
+    requests * 1.1 + background * (seconds + 1),
+  );
+  // the bound tells one trip from two
+  expect(requests * 1.1 + background * (seconds + 1)).toBeLessThan(requests * 2);
+}
+
+test("a poll is one round trip and no call, in every state of the target", async () => {
+  const rounds = 4;
+  const poll = async (devices: readonly FleetDevice[]) => {
+    for (let round = 0; round < rounds; round += 1) await eachAnswers(devices, ({ device }) => device.call(""));
+  };
+  const calls = () => callsServed(replicasOf(stack, "controller"), "harrier.controller.v1.DeviceIdentityService", "verifyDevice");
+
+  const idle = await makeFleet(false);
+  const before = await calls();
+  await expectOneTripEach(fleet * rounds, () => poll(idle));
+  const busy = await makeFleet(true);
+  await expectOneTripEach(fleet * rounds, () => poll(busy)); // RUNNING
+  await eachAnswers(busy, ({ device, actionId }) => device.call(`/deploymentBase/${actionId}`));
+  await expectOneTripEach(fleet * rounds, () => poll(busy)); // RETRIEVED
+  const api = adminOf(stack);
+  for (const { device, actionId } of busy.slice(0, fleet / 2)) await api.cancel(device.controllerId, actionId);
+  await expectOneTripEach(fleet * rounds, () => poll(busy)); // half of them CANCELING
+  await eachAnswers(busy.slice(0, fleet / 2), ({ device, actionId }) => device.reportCancel(actionId, "closed"));
+  await eachAnswers(busy.slice(fleet / 2), ({ device, actionId }) => device.report(actionId, "closed", "success"));
+  await expectOneTripEach(fleet * rounds, () => poll(busy)); // CANCELED, FINISHED: installedBase
+  // the second fleet signed in once each; nothing else was asked
+  expect((await calls()) - before).toBe(fleet);
+});
+
+test("a report is one round trip, whatever it reports", async () => {
+  const devices = await makeFleet(true);
+  for (const [execution, finished] of [
+    ["proceeding", "none"],
+    ["scheduled", "none"],
+    ["download", "none"],
+    ["resumed", "none"],
+    ["closed", "success"],
+  ] as const) {
+    await expectOneTripEach(fleet, () =>
+      eachAnswers(devices, ({ device, actionId }) => device.report(actionId, execution, finished, ["a line"])),
+    );
+  }
+  const failing = await makeFleet(true);
+  await expectOneTripEach(fleet, () => eachAnswers(failing, ({ device, actionId }) => device.report(actionId, "closed", "failure")));
+});

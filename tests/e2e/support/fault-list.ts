@@ -1,0 +1,27 @@
+import { type FaultPoint, faultPoints } from "@harrier/service";
+
+/** Which passes of a point are tried; the first where nothing is said. */
+const passes: Partial<Record<FaultPoint, readonly number[]>> = {
+  "gateway.proxy.before-forward": [1, 40],
+  "gateway.proxy.after-answer": [1, 40],
+  "controller.http.before-answer": [1, 30],
+  "controller.http.after-answer": [1, 30],
+  "controller.rpc.before-answer": [1, 12],
+  "controller.report.after-commit": [1, 25],
+  "management.http.before-answer": [1, 4],
+  "management.rpc.before-answer": [1, 3],
+  "rollout-engine.http.before-answer": [1, 3],
+};
+
+/** Every fault point of every service in the main job, as HARRIER_FAULT takes it. */
+export const allFaults: readonly string[] = faultPoints.flatMap((point) => (passes[point] ?? [1]).map((nth) => `${point}:${nth}`));
+
+/** What must never break between two long runs. */
+export const dearestFaults: readonly string[] = [
+  "controller.report.after-commit:10",
+  "controller.schedule-chunk.after-commit:1",
+  "controller.relay.after-send:1",
+  "rollout-engine.freeze.after-commit:1",
+  "rollout-engine.start.after-commit:1",
+  "artifact-store.upload.after-commit:1",
+];

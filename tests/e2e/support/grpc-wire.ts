@@ -1,0 +1,52 @@
+import { connect, type IncomingHttpHeaders } from "node:http2";
+
+/** How a call ended: gRPC's number, and our own error where one came along. `open`: a stream that began to speak. */
+export interface WireAnswer {
+  status: number | "open";
+  code?: string;
+}
+
+/** gRPC's numbers that matter here. */
+export const grpcStatus = { ok: 0, deadlineExceeded: 4, permissionDenied: 7, unauthenticated: 16 } as const;
+
+// one message, not compressed, of no bytes: every member has its default
+const emptyMessage = Buffer.from([0, 0, 0, 0, 0]);
+
+/**
+ * One gRPC call with an empty request, written as bytes: what anybody who reaches the port could send. Our own client refuses to be built
+ * for a caller that the table does not list, so it cannot show what the server does.
+ */
+export function callOnTheWire(port: number, path: string, headers: Readonly<Record<string, string>>): Promise<WireAnswer> {
+  return new Promise((resolve, reject) => {
+    const session = connect(`http://127.0.0.1:${port}`);
+    const end = (finish: () => void) => {
+      session.destroy();
+      finish();
+    };
+    session.on("error", (error) => end(() => reject(error)));
+    const stream = session.request({
+      ":method": "POST",
+      ":path": path,
+      "content-type": "application/grpc",
+      te: "trailers",
+      "grpc-timeout": "5S",
+      ...headers,
+    });
+    const take = (found: IncomingHttpHeaders) => {
+      if (found["grpc-status"] !== undefined) end(() => resolve(answerOf(found)));
+    };
+    stream.on("response", take);
+    stream.on("trailers", take);
+    stream.on("error", (error) => end(() => reject(error)));
+    // a unary answer has its trailers at once behind it; a stream has none for a long time
+    stream.once("data", () => setTimeout(() => end(() => resolve({ status: "open" })), 200));
+    stream.end(emptyMessage);
+  });
+}
+
+function answerOf(headers: IncomingHttpHeaders): WireAnswer {
+  const status = Number(headers["grpc-status"]);
+  const error = headers["harrier-error-bin"];
+  if (typeof error !== "string") return { status };
+  return { status, code: (JSON.parse(Buffer.from(error, "base64").toString()) as { code: string }).code };
+}

@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { routes } from "@harrier/contracts";
+import { type Identity, identityHeader, type KeySet, type Principal, parseKeys, type ServiceName, signIdentity } from "@harrier/rpc";
+import type { Stack } from "@harrier/stack";
+
+/** The keys that this installation made for its audiences: what every signer together holds. */
+export function keysOf(stack: Stack): KeySet {
+  const { identityKeys } = JSON.parse(readFileSync(join(stack.dataDir, "secrets.json"), "utf8")) as {
+    identityKeys: Record<string, string>;
+  };
+  return parseKeys(
+    Object.entries(identityKeys)
+      .map(([audience, key]) => `${audience}=k1:${key}`)
+      .join(";"),
+  );
+}
+
+const tenant = { tenantId: 1, tenant: "DEFAULT" };
+
+/** An administrator who may do all that any route asks for. */
+export const administrator: Principal = {
+  ...tenant,
+  kind: "user",
+  subject: "admin",
+  permissions: [
+    "READ_TARGET_SECURITY_TOKEN", // changes answers, so no route asks for it
+    ...new Set(routes.flatMap((route) => [...route.permission, ...(route.permissionRest ?? []).flat()])),
+  ],
+};
+
+export const deviceNamed = (controllerId: string): Principal => ({
+  ...tenant,
+  kind: "device",
+  subject: controllerId,
+  controllerId,
+  permissions: [],
+});
+
+export type IdentityFields = Pick<Identity, "audience" | "method" | "path"> & Partial<Identity>;
+
+/** An identity as the gateway would make it, with any member replaced. */
+export function identityOf(principal: Principal, fields: IdentityFields): Identity {
+  return {
+    ...principal,
+    rid: "e2e",
+    baseUrl: "http://127.0.0.1:1",
+    expiresAt: Date.now() + 20_000,
+    caller: "gateway" as ServiceName,
+    ...fields,
+  };
+}
+
+/** Headers with which a service answers as if the gateway had asked. */
+export function signedHeaders(keys: KeySet, principal: Principal, fields: IdentityFields): Record<string, string> {
+  return { accept: "application/json", [identityHeader]: signIdentity(keys, identityOf(principal, fields)) };
+}
