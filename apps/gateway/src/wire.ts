@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { HarrierError } from "@harrier/errors";
 import { createClient, parseKeys } from "@harrier/rpc";
-import { createHttp, createMetrics, faultPoint, type Log, type Metrics, type Stoppable, tlsOf } from "@harrier/service";
+import { ConfigError, createHttp, createMetrics, faultPoint, type Log, type Metrics, type Stoppable, tlsOf } from "@harrier/service";
 import { createApp } from "./app.ts";
 import { authenticateDevice } from "./authentication/authenticate-device.ts";
 import { authenticateUser } from "./authentication/authenticate-user.ts";
@@ -37,12 +37,14 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   const devices = new DeviceCache({ ttlSeconds: config.HARRIER_CREDENTIAL_TTL, now: Date.now });
   const principals = new PrincipalCache({ ttlSeconds: config.HARRIER_CREDENTIAL_TTL });
   const streams = followChanges({ devices, principals, deviceIdentity, identity });
-  const upstreams = createUpstreams({
+  const replicas = {
     controller: config.HARRIER_CONTROLLER_HTTP,
     management: config.HARRIER_MANAGEMENT_HTTP,
     "artifact-store": config.HARRIER_ARTIFACT_STORE_HTTP,
     "rollout-engine": config.HARRIER_ROLLOUT_ENGINE_HTTP,
-  });
+  };
+  checkScheme(Object.values(replicas), tls !== undefined);
+  const upstreams = createUpstreams(replicas, tls);
   upstreams.start();
 
   const authenticate = (request: SignInRequest) =>
@@ -78,6 +80,18 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
     ...(await startMetrics({ config, keys, log, metrics })),
     () => closeServer(server),
   ];
+}
+
+/** With mutual TLS all addresses are https, without it none is: half of it would only show as services that are never ready. */
+function checkScheme(lists: readonly string[], secure: boolean): void {
+  const scheme = secure ? "https://" : "http://";
+  for (const url of lists.flatMap((list) => list.split(","))) {
+    if (!url.trim().startsWith(scheme)) {
+      throw new ConfigError(
+        `${url.trim()}: addresses of services begin with ${scheme} ${secure ? "where" : "unless"} HARRIER_TLS_* is set`,
+      );
+    }
+  }
 }
 
 function forwards(upstreams: Upstreams, log: Log): Pick<HandleDeps, "forwardDevice" | "forward" | "forwardTransfer"> {

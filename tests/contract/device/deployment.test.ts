@@ -35,7 +35,7 @@ describe("the deployment document", () => {
   });
 
   it("device 13.14 a timeforced action becomes forced when its time comes, and c says so", async () => {
-    const forcetime = Date.now() + 2_500;
+    const forcetime = Date.now() + 5_000;
     const { controllerId, actionId } = await build.deployment({ type: "timeforced", forcetime });
     const d = device(controllerId);
     const before = (await d.links()).deploymentBase;

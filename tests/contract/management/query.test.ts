@@ -108,10 +108,18 @@ describe("the query language", () => {
     ["6.1", "name==1 name==2", "rsqlParamSyntax"],
     ["1.3", "", "rsqlParamSyntax"],
     ["1.3", "   ", "rsqlParamSyntax"],
-    ["bad input", "(".repeat(5_000), "rsqlParamSyntax"],
-  ])("management %s: q=%.40s is 400 %s", async (_case, q, code) => {
+  ])("management %s: q=%s is 400 %s", async (_case, q, code) => {
     for (const dialect of dialects) await refused(r.targets.list, dialect, { query: { q } }, [400, `rest.param.${code}`]);
   });
+
+  it.each(["(".repeat(5_000), `name==${"x,".repeat(5_000)}`, "name==1;".repeat(2_000), `name=in=(${"1,".repeat(5_000)}`])(
+    "bad input: a very long query is 400 too (%#)",
+    async (q) => {
+      const { status } = await ask(r.targets.list, "spec", { query: { q } });
+      // beyond what fits into the head of a request
+      expect([400, 414, 431]).toContain(status);
+    },
+  );
 
   it("management 12.113 a flag is true or false", async () => {
     await refused(r.distributionSets.list, "spec", { query: { q: "valid==maybe" } }, [400, "rest.param.rsqlParamSyntax"]);

@@ -77,15 +77,11 @@ describe.each(dialects)("transport, %s", (dialect) => {
     await refused(r.targets.get, dialect, { params: { targetId: "nope" }, headers: { accept: "text/xml" } }, [406]);
   });
 
-  it.each(["xyz", "{", "", "null", '"x"', "5", '[{"name":"a"', "[1]", "[[]]", "[null]", "\u0000", "[".repeat(10_000)])(
-    "management 12.12 the body %.20s is 400 notReadable",
-    async (body) => {
-      await refused(r.distributionSets.create, dialect, { body, headers: { "content-type": "application/json" } }, [
-        400,
-        "rest.body.notReadable",
-      ]);
-    },
-  );
+  const noBodies = ["xyz", "{", "", "null", '"x"', "5", '[{"name":"a"', "[1]", "[[]]", "[null]", "\u0000", "[".repeat(10_000)];
+  it.each(noBodies.map((body) => [body.slice(0, 20), body]))("management 12.12 the body %s is 400 notReadable", async (_shown, body) => {
+    const headers = { "content-type": "application/json" };
+    await refused(r.distributionSets.create, dialect, { body, headers }, [400, "rest.body.notReadable"]);
+  });
 
   it("management 12.13 an empty array creates nothing: 201 []", async () => {
     for (const route of [r.targets.create, r.softwareModules.create, r.distributionSets.create]) {

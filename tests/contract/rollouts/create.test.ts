@@ -175,7 +175,7 @@ describe.each(dialects)("creating rollouts, %s", (dialect) => {
     const rollout = await create(now, { distributionSetId: setId, startAt: past });
     expect(rollout.startAt).toBe(past);
     await rollouts.become(rollout.id, "running");
-    const soon = Date.now() + 3_000;
+    const soon = Date.now() + 5_000;
     const waiting = await ready(later, { distributionSetId: setId, startAt: soon });
     expect(Date.now()).toBeLessThan(soon);
     expect((await rollouts.become(waiting.id, "running")).startAt).toBe(soon);

@@ -86,8 +86,10 @@ async function prepareTenant(baseUrl: string, authorization: string): Promise<vo
     if (!answer.ok) throw new Error(`${what}: ${answer.status} ${await answer.text()}`);
   };
   const headers = { authorization, "content-type": "application/json" };
-  for (let n = 0; n < 50 && (await fetch(configs, { headers })).status === 503; n += 1)
+  // a gateway may be ready a moment before its first connection to a neighbour is
+  for (let n = 0; n < 50 && (await fetch(configs, { headers: { authorization } })).status === 503; n += 1) {
     await new Promise((resolve) => setTimeout(resolve, 200));
+  }
   await expectOk("sign-in settings", await fetch(configs, { method: "PUT", headers, body: JSON.stringify(signIn) }));
   for (const key of atDefault) await expectOk(key, await fetch(`${configs}/${key}`, { method: "DELETE", headers: { authorization } }));
   // controller reads settings twice a second

@@ -68,12 +68,16 @@ export function rolloutBuilder(dialect: Dialect) {
       if (seen.status === status) return seen;
       throw new Error(`rollout ${id} is ${seen.status}, not ${status}`);
     }, stepMs);
-  /** Waits until the groups are as given, by status in order. */
+  /**
+   * Waits until the groups are as given, by status in order. The status says whose turn it is; the actions of a group follow, so a
+   * running group is waited for until none of its actions is only scheduled.
+   */
   const groupsBecome = (id: number, ...statuses: string[]): Promise<RolloutGroupView[]> =>
     eventually(async () => {
       const seen = await groups(id);
       const now = seen.map(({ status }) => status).join();
-      if (now === statuses.join()) return seen;
+      const begun = seen.every(({ status, totalTargetsPerStatus }) => status !== "running" || totalTargetsPerStatus?.scheduled === 0);
+      if (now === statuses.join() && begun) return seen;
       throw new Error(`the groups of rollout ${id} are ${now}, not ${statuses.join()}`);
     }, stepMs);
 

@@ -1,4 +1,6 @@
 import { Agent, request } from "node:http";
+import { Agent as TlsAgent, request as tlsRequest } from "node:https";
+import type { RpcTls } from "@harrier/rpc";
 
 /** A service that the gateway forwards to. */
 export type UpstreamName = "controller" | "management" | "artifact-store" | "rollout-engine";
@@ -24,9 +26,10 @@ export interface Upstreams {
 const checkEveryMs = 500;
 
 /** Keeps a list of replicas per service and asks each for its readiness twice a second. */
-export function createUpstreams(addresses: Record<UpstreamName, string>): Upstreams {
+export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: RpcTls): Upstreams {
   // one pool for all: connections stay open between polls of different devices
-  const agent = new Agent({ keepAlive: true, maxSockets: 512, maxFreeSockets: 256, scheduling: "lifo", timeout: 0 });
+  const pool = { keepAlive: true, maxSockets: 512, maxFreeSockets: 256, scheduling: "lifo", timeout: 0 } as const;
+  const agent = tls === undefined ? new Agent(pool) : new TlsAgent({ ...pool, ...tls });
   const lists = new Map<UpstreamName, { replicas: Replica[]; next: number }>();
   for (const [service, list] of Object.entries(addresses)) {
     const replicas = list.split(",").map((url) => ({ url: url.trim(), ready: false }));
@@ -55,7 +58,7 @@ export function createUpstreams(addresses: Record<UpstreamName, string>): Upstre
       Object.fromEntries([...lists].map(([name, l]) => [name, l.replicas.some((r) => r.ready)])) as Record<UpstreamName, boolean>,
     start() {
       const check = () => {
-        for (const replica of all) void probe(replica);
+        for (const replica of all) void probe(replica, tls);
       };
       check();
       timer = setInterval(check, checkEveryMs);
@@ -67,13 +70,15 @@ export function createUpstreams(addresses: Record<UpstreamName, string>): Upstre
   };
 }
 
-function probe(replica: Replica): Promise<void> {
+function probe(replica: Replica, tls: RpcTls | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = (ready: boolean) => {
       replica.ready = ready;
       resolve();
     };
-    const req = request(`${replica.url}/readyz`, { agent: false, timeout: 2_000 }, (res) => {
+    const options = { agent: false, timeout: 2_000, ...tls } as const;
+    const url = `${replica.url}/readyz`;
+    const req = (tls === undefined ? request : tlsRequest)(url, options, (res) => {
       res.resume();
       end(res.statusCode === 200);
     });
