@@ -30,7 +30,10 @@ describe("kill -9 at every named moment of the main job, on every replica", () =
     expect(await tough.jobFaults()).toEqual([]);
     const died = tough.deaths.slice(before);
     // a point that nobody passes proves nothing
-    expect(died.some((name) => name.startsWith(serviceOf(fault))), `died: ${died.join(", ")}`).toBe(true);
+    expect(
+      died.some((name) => name.startsWith(serviceOf(fault))),
+      `died: ${died.join(", ")}`,
+    ).toBe(true);
     await tough.disarm();
     sound = true;
   });
