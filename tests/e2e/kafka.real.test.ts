@@ -58,9 +58,12 @@ test("a transaction that commits late is not skipped, however many have committe
   const { set } = await api.createSetWithFile();
   const targets = await api.createTargets(20, uniqueName("early"));
   for (const { controllerId } of targets) await api.assign(controllerId, set.id);
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
-  // they could only be told by passing the open transaction, which then would never be told
-  expect(targets.flatMap(({ controllerId }) => aboutTarget(controllerId))).toEqual([]);
+  // nobody waits for the open transaction …
+  await eventually(() => {
+    for (const { controllerId } of targets) expect(aboutTarget(controllerId)).toHaveLength(1);
+  }, 20_000);
+  expect(aboutTarget(late)).toEqual([]);
+  // … and it is not passed by for that
   await held.commit();
   await eventually(() => {
     expect(aboutTarget(late)).toHaveLength(1);

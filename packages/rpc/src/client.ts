@@ -29,6 +29,8 @@ export interface ClientOptions {
 const defaultLifeMs = 30_000;
 const mostRetries = 2;
 const firstRetryDelayMs = 50;
+/** Longer than a channel waits between two attempts to connect would help nobody: a device has five seconds. */
+const longestWaitMs = 1_200;
 const silentAfterMs = 3_000;
 
 interface Method {
@@ -97,6 +99,7 @@ async function unary(connection: Connection, method: Method, request: object, ca
         const delayMs = firstRetryDelayMs * 4 ** retries * (0.5 + Math.random() / 2);
         if (!repeatable || retries === mostRetries || Date.now() + delayMs >= deadline) throw error;
         await sleep(delayMs);
+        await connected(connection, Math.min(deadline, Date.now() + longestWaitMs));
       }
     }
   } catch (error) {
@@ -105,6 +108,11 @@ async function unary(connection: Connection, method: Method, request: object, ca
   } finally {
     connection.options.observe?.({ side: "client", service: connection.service, method: method.name, outcome, ms: Date.now() - began });
   }
+}
+
+/** Waits a moment for a connection: after a replica has died the way to the other one may just be made. */
+function connected(connection: Connection, until: number): Promise<void> {
+  return new Promise((resolve) => connection.grpc.waitForReady(until, () => resolve()));
 }
 
 function once(connection: Connection, method: Method, request: object, call: OutCall): Promise<object> {
