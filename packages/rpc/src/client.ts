@@ -93,13 +93,13 @@ async function unary(connection: Connection, method: Method, request: object, ca
   try {
     for (let retries = 0; ; retries += 1) {
       try {
-        return await once(connection, method, request, { ...call, deadline });
+        return await once(connection, method, request, { ...call, deadline, waitForReady: retries > 0 });
       } catch (error) {
         if (!(error instanceof HarrierError) || error.code !== "unavailable") throw error;
         const delayMs = firstRetryDelayMs * 4 ** retries * (0.5 + Math.random() / 2);
         if (!repeatable || retries === mostRetries || Date.now() + delayMs >= deadline) throw error;
         await sleep(delayMs);
-        await connected(connection, Math.min(deadline, Date.now() + longestWaitMs));
+        if (!(await connected(connection, Math.min(deadline, Date.now() + longestWaitMs)))) throw error;
       }
     }
   } catch (error) {
@@ -111,14 +111,18 @@ async function unary(connection: Connection, method: Method, request: object, ca
 }
 
 /** Waits a moment for a connection: after a replica has died the way to the other one may just be made. */
-function connected(connection: Connection, until: number): Promise<void> {
-  return new Promise((resolve) => connection.grpc.waitForReady(until, () => resolve()));
+function connected(connection: Connection, until: number): Promise<boolean> {
+  return new Promise((resolve) => connection.grpc.waitForReady(until, (error) => resolve(error === undefined)));
 }
 
-function once(connection: Connection, method: Method, request: object, call: OutCall): Promise<object> {
+/** A repetition does not fail at once where its connection is just being replaced. */
+type Attempt = OutCall & { waitForReady: boolean };
+
+function once(connection: Connection, method: Method, request: object, call: Attempt): Promise<object> {
   if (call.deadline <= Date.now()) return Promise.reject(new HarrierError("deadlineExceeded"));
   const { path, requestSerialize, responseDeserialize } = method.definition;
   const metadata = metadataOf(connection, method, call);
+  metadata.setOptions({ waitForReady: call.waitForReady });
   return new Promise((resolve, reject) => {
     const done = (error: ServiceError | null, response?: object) => {
       if (error !== null) reject(fromServiceError(error));

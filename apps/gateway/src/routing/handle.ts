@@ -153,6 +153,7 @@ function pass({ deps, req, res }: Exchange, { principal, signIn, surface, path, 
   forwarded.replica = deps.upstreams.pick(signIn.route.service);
   forwarded.surface = surface;
   forwarded.deadline = signIn.deadline;
+  forwarded.repeated = false;
   void deps.fault("gateway.proxy.before-forward");
   if (transfer) deps.forwardTransfer(forwarded, res);
   else if (signIn.route.interface === "device") deps.forwardDevice(forwarded, res);

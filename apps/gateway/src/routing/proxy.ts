@@ -10,6 +10,8 @@ export interface ForwardedRequest extends IncomingMessage {
   surface: Surface;
   /** Epoch ms. */
   deadline: number;
+  /** Has been tried on a second replica. */
+  repeated: boolean;
 }
 
 export type Forward = (req: ForwardedRequest, res: ServerResponse) => void;
@@ -38,11 +40,12 @@ export function createForward(options: Options): Forward {
         req.replica.ready = false;
         if (!isResponse(res) || res.headersSent) return void res.destroy();
         // only while its signed identity and its budget still stand
-        const again = req.method === "GET" && Date.now() < req.deadline;
+        const again = req.method === "GET" && !req.repeated && Date.now() < req.deadline;
         const other = again ? options.upstreams.pickOther(req.replica) : undefined;
         if (other === undefined) return options.onError(error, req, res);
         // reading twice does no harm, and a device need not notice that a replica has gone
         req.replica = other;
+        req.repeated = true;
         void proxy(req, res);
       },
     },

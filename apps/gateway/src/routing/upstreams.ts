@@ -13,7 +13,7 @@ export interface Replica {
 export interface Upstreams {
   /** A replica that is ready, in turn; with none ready the next in turn, whose refusal then is the answer. */
   pick(service: UpstreamName): Replica;
-  /** Another replica of the same service that is ready, if there is one. */
+  /** Another replica of the same service, if there is one; rather one that is ready. */
   pickOther(failed: Replica): Replica | undefined;
   /** True while at least one replica of every service serves. */
   allReady(): boolean;
@@ -51,7 +51,9 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
     },
     pickOther(failed) {
       const siblings = [...lists.values()].find((l) => l.replicas.includes(failed))?.replicas ?? [];
-      return siblings.find((r) => r !== failed && r.ready);
+      const others = siblings.filter((r) => r !== failed);
+      // one that has just come back may not have been asked for its readiness yet
+      return others.find((r) => r.ready) ?? others[0];
     },
     allReady: () => [...lists.values()].every((l) => l.replicas.some((r) => r.ready)),
     states: () =>
