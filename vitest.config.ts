@@ -33,8 +33,6 @@ export default defineConfig({
       {
         test: {
           name: "e2e",
-          // processes are really killed here, and on a busy machine a wait can be too short: a second try tells a defect from that
-          retry: 1,
           include: ["tests/e2e/**/*.test.ts"],
           exclude: [...ignored, "**/*.{db,real,long}.test.ts"],
           fileParallelism: false,
@@ -45,7 +43,6 @@ export default defineConfig({
       {
         test: {
           name: "real",
-          retry: 1, // as above
           include: [...src("*.real.test.ts"), "tests/**/*.real.test.ts"],
           exclude: ignored,
           globalSetup: postgres,

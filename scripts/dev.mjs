@@ -1,6 +1,6 @@
 // Runs on whatever Node the machine has (>= 18), with nothing installed.
 // 1. installs the workspace with the pinned pnpm when node_modules is missing or older than the lockfile;
-// 2. builds when a source has changed since the last build (start, demo, simulate, bench);
+// 2. builds when a source has changed since the last build (start, demo, simulate, oidc, bench);
 // 3. hands over: to our own programs directly on Node 24 from the lockfile, to anything else by `pnpm run`.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -21,7 +21,9 @@ const programs = {
   start: [join("scripts", "start.mjs")],
   demo: [join("packages", "simulator", "dist", "cli.js"), "demo"],
   simulate: [join("packages", "simulator", "dist", "cli.js"), "run"],
+  oidc: [join("packages", "testkit", "dist", "oidc.js")],
   bench: [join("tests", "bench", "src", "main.ts")],
+  "audit:verify": [join("apps", "management", "dist", "audit-verify.js")],
 };
 
 function run(command, args, { env: extra = {}, ipc = false } = {}) {

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const below = ["errors", "contracts", "rpc", "db", "fiql"];
-const forApps = [...below, "events", "service"];
+const forApps = [...below, "audit", "events", "service"];
 
 /** Which of our packages a package or app may import. Test code may import testkit and stack as well. */
 export const layers = {
@@ -13,6 +13,7 @@ export const layers = {
   "packages/rpc": ["errors"],
   "packages/db": ["errors"],
   "packages/fiql": ["errors"],
+  "packages/audit": ["errors", "db"],
   "packages/events": below,
   "packages/service": below,
   "packages/simulator": ["errors", "contracts"],
@@ -26,6 +27,7 @@ export const layers = {
   "tests/contract": [...forApps, "stack", "testkit", "simulator"],
   "tests/e2e": [...forApps, "stack", "testkit", "simulator"],
   "tests/bench": [...forApps, "stack", "testkit", "simulator"],
+  "tests/clients": ["stack", "testkit"],
   "tests/setup": [...forApps, "stack", "testkit"],
 };
 

@@ -5,23 +5,24 @@ import { openApiDocument } from "../../packages/contracts/dist/index.js";
 const file = new URL("../../docs/api/openapi.json", import.meta.url);
 const lineWidth = 140; // as in biome.json, so that the formatter leaves the generated file alone
 
-// JSON with two blanks, but an array of scalars on one line where it fits
+// JSON with two blanks, but an array of scalars on one line where it fits; `used`: characters on its line, with the comma behind it
 function print(value, indent, used) {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   const members = Array.isArray(value) ? value : Object.entries(value).filter(([, member]) => member !== undefined);
   if (members.length === 0) return Array.isArray(value) ? "[]" : "{}";
   const deeper = `${indent}  `;
+  const comma = (at) => (at < members.length - 1 ? 1 : 0);
   if (!Array.isArray(value)) {
-    const lines = members.map(([key, member]) => {
+    const lines = members.map(([key, member], at) => {
       const start = `${deeper}${JSON.stringify(key)}: `;
-      return `${start}${print(member, deeper, start.length)}`;
+      return `${start}${print(member, deeper, start.length + comma(at))}`;
     });
     return `{\n${lines.join(",\n")}\n${indent}}`;
   }
   const oneLine = `[${members.map((member) => JSON.stringify(member)).join(", ")}]`;
   const scalars = members.every((member) => member === null || typeof member !== "object");
-  if (scalars && used + oneLine.length + 1 <= lineWidth) return oneLine;
-  return `[\n${members.map((member) => `${deeper}${print(member, deeper, deeper.length)}`).join(",\n")}\n${indent}]`;
+  if (scalars && used + oneLine.length <= lineWidth) return oneLine;
+  return `[\n${members.map((member, at) => `${deeper}${print(member, deeper, deeper.length + comma(at))}`).join(",\n")}\n${indent}]`;
 }
 
 const text = `${print(openApiDocument(), "", 0)}\n`;

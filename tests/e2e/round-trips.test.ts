@@ -45,14 +45,15 @@ interface FleetDevice {
   actionId: number;
 }
 
-/** Devices that the gateway knows, each with an open action of one set. */
-async function makeFleet(assign: boolean): Promise<FleetDevice[]> {
+/** Devices that the gateway knows, each with an open action of one set; `assign` may say more about the assignment. */
+async function makeFleet(assign: boolean | object): Promise<FleetDevice[]> {
   const api = adminOf(stack);
   const targets = await api.createTargets(fleet);
   const actions = new Map<string, number>();
-  if (assign) {
+  if (assign !== false) {
+    const fields = assign === true ? {} : assign;
     const { set } = await api.createSetWithFile();
-    for (const { controllerId } of targets) actions.set(controllerId, await api.assign(controllerId, set.id));
+    for (const { controllerId } of targets) actions.set(controllerId, await api.assign(controllerId, set.id, fields));
   }
   const devices = targets.map(({ controllerId, securityToken }) => ({
     device: createDevice({ baseUrl: stack.baseUrl, controllerId, token: securityToken }),
@@ -63,12 +64,16 @@ async function makeFleet(assign: boolean): Promise<FleetDevice[]> {
 }
 
 /** The same request by every device, eight at a time; every answer must be 200. */
-async function eachAnswers(devices: readonly FleetDevice[], ask: (one: FleetDevice) => Promise<{ status: number }>): Promise<void> {
+async function eachAnswers(
+  devices: readonly FleetDevice[],
+  ask: (one: FleetDevice) => Promise<{ status: number }>,
+  atOnce = 8,
+): Promise<void> {
   let next = 0;
   const worker = async () => {
     for (let one = devices[next++]; one !== undefined; one = devices[next++]) expect((await ask(one)).status).toBe(200);
   };
-  await Promise.all(Array.from({ length: 8 }, worker));
+  await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
 /** `requests` round trips and what the controllers do for themselves meanwhile; one more per request would be twice as many. */
@@ -84,28 +89,93 @@ async function expectOneTripEach(requests: number, work: () => Promise<void>): P
   expect(requests * 1.1 + background * (seconds + 1)).toBeLessThan(requests * 2);
 }
 
+const rounds = 2;
+
+/** Polls of each device, one after the other: those of the same moment would share their round trip, and two could pass for one. */
+async function pollAll(devices: readonly FleetDevice[]): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) await eachAnswers(devices, ({ device }) => device.call(""), 1);
+}
+
 test("a poll is one round trip and no call, in every state of the target", async () => {
-  const rounds = 4;
-  const poll = async (devices: readonly FleetDevice[]) => {
-    for (let round = 0; round < rounds; round += 1) await eachAnswers(devices, ({ device }) => device.call(""));
-  };
   const calls = () => callsServed(replicasOf(stack, "controller"), "harrier.controller.v1.DeviceIdentityService", "verifyDevice");
 
   const idle = await makeFleet(false);
   const before = await calls();
-  await expectOneTripEach(fleet * rounds, () => poll(idle));
+  await expectOneTripEach(fleet * rounds, () => pollAll(idle));
   const busy = await makeFleet(true);
-  await expectOneTripEach(fleet * rounds, () => poll(busy)); // RUNNING
+  await expectOneTripEach(fleet * rounds, () => pollAll(busy)); // RUNNING
   await eachAnswers(busy, ({ device, actionId }) => device.call(`/deploymentBase/${actionId}`));
-  await expectOneTripEach(fleet * rounds, () => poll(busy)); // RETRIEVED
+  await expectOneTripEach(fleet * rounds, () => pollAll(busy)); // RETRIEVED
   const api = adminOf(stack);
   for (const { device, actionId } of busy.slice(0, fleet / 2)) await api.cancel(device.controllerId, actionId);
-  await expectOneTripEach(fleet * rounds, () => poll(busy)); // half of them CANCELING
+  await expectOneTripEach(fleet * rounds, () => pollAll(busy)); // half of them CANCELING
   await eachAnswers(busy.slice(0, fleet / 2), ({ device, actionId }) => device.reportCancel(actionId, "closed"));
   await eachAnswers(busy.slice(fleet / 2), ({ device, actionId }) => device.report(actionId, "closed", "success"));
-  await expectOneTripEach(fleet * rounds, () => poll(busy)); // CANCELED, FINISHED: installedBase
+  await expectOneTripEach(fleet * rounds, () => pollAll(busy)); // CANCELED, FINISHED: installedBase
   // the second fleet signed in once each; nothing else was asked
   expect((await calls()) - before).toBe(fleet);
+});
+
+test("so it is with a maintenance window, and when the last one has passed", async () => {
+  const waiting = await makeFleet({ maintenanceWindow: { schedule: "0 0 2 1 1 ?", duration: "01:00", timezone: "+00:00" } });
+  await expectOneTripEach(fleet * rounds, () => pollAll(waiting));
+
+  const api = adminOf(stack);
+  const { set } = await api.createSetWithFile();
+  const targets = waiting.slice(0, fleet / 2).map(({ device }) => ({ id: device.controllerId }));
+  const start = new Date(Date.now() + 5_000);
+  const fields = [start.getUTCSeconds(), start.getUTCMinutes(), start.getUTCHours(), start.getUTCDate(), start.getUTCMonth() + 1];
+  const maintenanceWindow = { schedule: `${fields.join(" ")} ? ${start.getUTCFullYear()}`, duration: "00:00:01", timezone: "+00:00" };
+  await api.post(
+    `distributionsets/${set.id}/assignedTargets`,
+    targets.map(({ id }) => ({ id, weight: 1_000, maintenanceWindow })),
+  );
+  // the older action has to make room first
+  const lapsing = waiting.slice(0, fleet / 2);
+  await eachAnswers(lapsing, ({ device, actionId }) => device.reportCancel(actionId, "closed"));
+  await new Promise((resolve) => setTimeout(resolve, start.getTime() + 2_000 - Date.now()));
+  // one after the other: what a poll has to change it changes in a statement of its own
+  await expectOneTripEach(lapsing.length, () => eachAnswers(lapsing, ({ device }) => device.call(""), 1));
+  const [first] = lapsing;
+  expect(Object.keys((await first?.device.poll())?._links ?? {})).toContain("cancelAction");
+  await expectOneTripEach(lapsing.length * rounds, () => pollAll(lapsing));
+});
+
+test("so it is while an action waits for its confirmation; each word on it is one too", async () => {
+  const api = adminOf(stack);
+  await api.configure("user.confirmation.flow.enabled", true);
+  const devices = await makeFleet(true);
+  await api.configure("user.confirmation.flow.enabled", false);
+  expect(Object.keys((await devices[0]?.device.poll())?._links ?? {})).toContain("confirmationBase");
+  await expectOneTripEach(fleet * rounds, () => pollAll(devices));
+  const post = (rest: string, body?: object) =>
+    expectOneTripEach(fleet, () =>
+      eachAnswers(devices, ({ device, actionId }) =>
+        device.call(`/confirmationBase/${rest.replace(":id", String(actionId))}`, {
+          method: "POST",
+          ...(body === undefined ? {} : { body }),
+        }),
+      ),
+    );
+  await expectOneTripEach(fleet, () => eachAnswers(devices, ({ device }) => device.call("/confirmationBase"), 1));
+  await post(":id/feedback", { confirmation: "denied", details: ["not now"] });
+  await post("activateAutoConfirm", { initiator: "me" });
+  await post("deactivateAutoConfirm");
+  expect(Object.keys((await devices[0]?.device.poll())?._links ?? {})).toContain("deploymentBase");
+});
+
+test("so it is where the polling time differs by query", async () => {
+  const devices = await makeFleet(true);
+  const api = adminOf(stack);
+  await api.configure(
+    "pollingTime",
+    `00:07:00~10%, controllerid == ${devices[0]?.device.controllerId} -> 00:01:00, name == x* -> 00:02:00`,
+  );
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await eachAnswers(devices, ({ device }) => device.call(""));
+  await expectOneTripEach(fleet * rounds, () => pollAll(devices));
+  expect((await devices[0]?.device.poll())?.config.polling.sleep).toBe("00:01:00");
+  await api.configure("pollingTime", "00:05:00");
 });
 
 test("a report is one round trip, whatever it reports", async () => {

@@ -8,6 +8,7 @@ import { createLog, type Stoppable } from "@harrier/service";
 import { type RoundTripCounter, startRoundTripCounter } from "@harrier/testkit";
 import { readConfig } from "./config.ts";
 import { type Bench, openBench, silentLog, tenantId } from "./testing.suite.ts";
+import type { Traffic } from "./traffic/traffic.ts";
 import { startArtifactStore } from "./wire.ts";
 
 type AttachRequest = RequestOf<"harrier.management.v1.CatalogueService", "attachArtifact">;
@@ -43,6 +44,8 @@ export interface RunningService {
   readonly neighbours: Neighbours;
   /** What really goes to PostgreSQL. */
   readonly counter: RoundTripCounter;
+  /** To be beaten where a test does not want to wait for it. */
+  readonly traffic: Traffic;
   call(method: string, path: string, options?: Call): Promise<Answer>;
   /** The same without reading the answer: to cut it, or to read it slowly. */
   open(method: string, path: string, options?: Call): { request: ReturnType<typeof httpRequest>; answer: Promise<IncomingMessage> };
@@ -52,6 +55,19 @@ export interface RunningService {
 const keyText = ["management", "controller", "artifact-store"].map((name) => `${name}=k1:${randomBytes(32).toString("base64")}`).join(";");
 const keys = parseKeys(keyText);
 const allPermissions = ["CREATE_REPOSITORY", "READ_REPOSITORY", "DOWNLOAD_REPOSITORY_ARTIFACT"];
+
+/** A limit of the tenant's data volume; null: none. In force when this is done. */
+export async function limitVolume({ bench, traffic }: RunningService, limit: number | null): Promise<void> {
+  await bench.sql("delete from management.quotas");
+  if (limit !== null) {
+    await bench.sql(
+      `insert into management.quotas (tenant_id, key, value, created_by, last_modified_by)
+       values ($1, 'DATA_TRAFFIC_PER_MONTH_MAX_BYTES', $2, 'operator', 'operator')`,
+      [tenantId, limit],
+    );
+  }
+  await traffic.beat();
+}
 
 /** The whole service in this process, with a real database, a real directory and its neighbours played. */
 export async function startService(): Promise<RunningService> {
@@ -81,11 +97,14 @@ export async function startService(): Promise<RunningService> {
     HARRIER_STORAGE_DIR: bench.root,
   });
   const parts = await startArtifactStore(config, createLog({ service: "artifact-store", level: "silent" }));
+  const traffic = parts.find((part): part is Traffic => "beat" in part && "sent" in part);
+  if (traffic === undefined) throw new Error("nobody counts what is sent");
   const open: RunningService["open"] = (method, path, options = {}) => send(httpPort, method, path, options);
   return {
     bench,
     neighbours,
     counter,
+    traffic,
     open,
     async call(method, path, options) {
       const answer = await open(method, path, options).answer;
@@ -157,7 +176,7 @@ function catalogueOf(bench: Bench, neighbours: Neighbours): Handlers<"harrier.ma
       failOnce(neighbours.failures.checkUpload);
       const taken = await bench.sql("select from management.artifacts where module_id = $1 and filename = $2", [moduleId, filename]);
       if (taken.length > 0) throw new HarrierError("entityAlreadyExists");
-      return { maxBytes: neighbours.maxBytes };
+      return { maxBytes: neighbours.maxBytes, storageBound: true };
     },
     async attachArtifact(request, { commandId = "" }) {
       failOnce(neighbours.failures.attachArtifact);

@@ -81,7 +81,7 @@ export function randomContent(size = 2_000): { bytes: Buffer; sha256: string; sh
 /** An upload as far as a blob that it holds; what comes next is the attach. */
 export async function storeContent(deps: Pick<Bench, "db" | "storage">, bytes: Buffer, moduleId = 11) {
   const lease = await openUpload(deps.db, principal, moduleId);
-  const hashes = await stageFile(deps, lease, { file: Readable.from([bytes]), maxBytes: 10 ** 9 });
+  const hashes = await stageFile(deps, lease, { file: Readable.from([bytes]), room: { maxBytes: 10 ** 9, storageBound: false } });
   const content: UploadContent = { ...hashes, filename: `${randomUUID()}.bin` };
   await storeBlob(deps, lease, content);
   return { ...lease, ...content, moduleId, attempts: 0 };

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { startAudit } from "@harrier/audit";
 import { applyViews, checkNeeds, countTrips, createDatabase, type Database, migrate } from "@harrier/db";
 import { createClient, createRpcServer, parseKeys, servicePrincipal } from "@harrier/rpc";
 import { createHttp, createMetrics, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
@@ -11,6 +12,7 @@ import { startJanitor } from "./janitor/janitor.ts";
 import { createDirectoryStorage } from "./storage/directory.ts";
 import { createS3Storage } from "./storage/s3.ts";
 import type { Storage } from "./storage/storage.ts";
+import { createTraffic } from "./traffic/traffic.ts";
 import { mountUpload } from "./upload/upload.routes.ts";
 
 const schema = "artifact_store";
@@ -21,6 +23,8 @@ const needs = [
   { schema: "management", view: "artifacts_v1" },
   { schema: "management", view: "set_modules_v1" },
   { schema: "management", view: "software_modules_v1" },
+  { schema: "management", view: "tenant_quotas_v1" },
+  { schema: "management", view: "tenants_v1" },
 ];
 
 const idleMs = 30_000;
@@ -50,10 +54,16 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
     now,
   });
 
-  const readiness = { database: async () => checkNeeds(db.pool, needs) };
-  const http = createHttp({ service: "artifact-store", keys, log, metrics, readiness, countTrips, ...(tls === undefined ? {} : { tls }) });
+  const traffic = createTraffic({ pool: db.pool, now, log });
+  const readiness = {
+    database: async () => checkNeeds(db.pool, needs),
+    quotas: async () => traffic.ready() || "the tenants' data volumes have not been read yet",
+  };
+  const audit = await startAudit({ db, schema, log });
+  const secure = tls === undefined ? {} : { tls };
+  const http = createHttp({ service: "artifact-store", keys, log, metrics, readiness, countTrips, audit: audit.trail, ...secure });
   mountUpload(http.mount, { db, storage, catalogue, fault: faultPoint, now, idleMs });
-  mountDownloads(http.mount, { db, storage, notes, now, idleMs });
+  mountDownloads(http.mount, { db, storage, notes, traffic, now, idleMs });
   const rpc = createRpcServer({
     service: "artifact-store",
     host: config.HARRIER_HTTP_HOST,
@@ -65,15 +75,17 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
     ...(tls === undefined ? {} : { tls }),
   }).add("harrier.artifactstore.v1.ArtifactsService", artifactsHandlers({ db, storage, log }));
 
+  traffic.start();
   await rpc.start();
   await http.listen(config.HARRIER_HTTP_HOST, config.HARRIER_HTTP_PORT);
   const janitor = startJanitor({ db, storage, catalogue, fault: faultPoint, now, log });
-  return [db, catalogue, actions, notes, janitor, rpc, http];
+  return [db, audit, catalogue, actions, notes, traffic, janitor, rpc, http];
 }
 
 async function prepareSchema(db: Database): Promise<void> {
-  await migrate({ pool: db.pool, schema, dir: fileURLToPath(new URL("../migrations", import.meta.url)) });
-  await applyViews({ pool: db.pool, schema, dir: fileURLToPath(new URL("../views", import.meta.url)) });
+  const migrations = fileURLToPath(new URL("../migrations", import.meta.url));
+  await migrate({ pool: db.pool, schema, dir: migrations });
+  await applyViews({ pool: db.pool, schema, dir: fileURLToPath(new URL("../views", import.meta.url)), migrations });
 }
 
 function createStorage(settings: StorageSettings): Storage {

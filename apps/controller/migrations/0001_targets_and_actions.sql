@@ -70,7 +70,7 @@ create table target_attributes (
   primary key (tenant_id, target_id, key),
   foreign key (tenant_id, target_id) references targets on delete cascade
 );
-create index target_attributes_search on target_attributes (tenant_id, lower(key), lower(value) text_pattern_ops, target_id);
+create index target_attributes_search on target_attributes (tenant_id, key, lower(value) text_pattern_ops, target_id);
 
 create table actions (
   tenant_id        int not null,
@@ -183,10 +183,10 @@ create table outbox (
 create table outbox_default partition of outbox default;
 create index outbox_order on outbox (txid, id);
 
--- What the relay has sent: every row that was visible in this snapshot.
 create table outbox_cursor (
   one  boolean primary key default true check (one),
-  sent pg_snapshot not null default '1:1:'
+  txid xid8 not null default '0',
+  id   bigint not null default 0
 );
 insert into outbox_cursor default values;
 

@@ -3,11 +3,9 @@
 -- Functions, because a lock must be taken in a statement of its own: only the next statement's snapshot sees what the lock waited for.
 -- All bulk functions plan each time they run: a plan kept from an empty table would scan the whole of a full one.
 
--- Every bulk function begins with this, for it must not wait for autovacuum, which comes once a minute:
--- * A table that autovacuum looked at while its first rows were not yet committed counts as pages without rows. Each index that begins
---   with the tenant then seems equally good, and a look-up by key reads all rows of the tenant: minutes instead of milliseconds.
--- * A plan that a session made while the table was small (foreign keys keep theirs) stays until the table is analysed.
--- Taken before any row lock, and skipped where somebody else is at it, so that it cannot close a circle of waiting.
+-- Every bulk function begins with this. A table that autovacuum looked at while its first rows were not yet committed counts as pages
+-- without rows; each index that begins with the tenant then seems equally good, and a look-up by key reads all rows of the tenant:
+-- minutes instead of milliseconds. Taken before any row lock, so that its own lock cannot close a circle.
 create function refresh_statistics() returns void
 language plpgsql as $$
 declare
@@ -15,11 +13,10 @@ declare
 begin
   for v_table in
     select c.relname from pg_class c
-     where c.relnamespace = 'controller'::regnamespace and c.relname in ('targets', 'target_state', 'target_polls', 'target_attributes', 'actions')
-       and pg_relation_size(c.oid) > 8192 * 50
-       and (c.reltuples < c.relpages or pg_relation_size(c.oid) > 8192 * (2 * c.relpages::bigint + 50))
+     where c.relnamespace = 'controller'::regnamespace and c.relname in ('targets', 'target_state', 'actions')
+       and c.reltuples < greatest(c.relpages, 1) and pg_relation_size(c.oid) > 400000
   loop
-    execute format('analyze (skip_locked) controller.%I', v_table);
+    execute format('analyze controller.%I', v_table);
   end loop;
 end
 $$;

@@ -32,7 +32,6 @@ begin
   if v_answer is not null then
     return v_answer;
   end if;
-  perform refresh_statistics();
   select n.type into v_unknown from unnest(p_types) n (type)
    where n.type is not null and not exists (select from management.target_types_v1 y where y.tenant_id = p_tenant and y.id = n.type)
    limit 1;
@@ -114,12 +113,10 @@ declare
   v_actions bigint[];
   v_count int;
 begin
-  perform refresh_statistics();
-  -- "(select …)" around arrays: the planner then expects a handful of elements and goes by key, however large the table is
   select array_agg(l.target_id) into v_targets
     from (select s.target_id
             from targets t join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.id
-           where t.tenant_id = p_tenant and t.controller_id = any ((select p_controller_ids)::text[])
+           where t.tenant_id = p_tenant and t.controller_id = any (p_controller_ids)
              and (p_scope is null or t.target_type_id = any (p_scope))
            order by s.target_id for update of s) l;
   if v_targets is null then
@@ -127,7 +124,7 @@ begin
   end if;
 
   with gone as (
-    delete from actions a where a.tenant_id = p_tenant and a.target_id = any ((select v_targets)::int[])
+    delete from actions a where a.tenant_id = p_tenant and a.target_id = any (v_targets)
     returning a.id, a.rollout_id, a.group_id, a.status, a.force_type
   ), deltas as (
     insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
@@ -135,10 +132,10 @@ begin
       from gone where rollout_id is not null group by 2, 3, 4
   )
   select array_agg(id) into v_actions from gone;
-  delete from action_history h where h.tenant_id = p_tenant and h.action_id = any ((select v_actions)::bigint[]);
+  delete from action_history h where h.tenant_id = p_tenant and h.action_id = any (v_actions);
 
   with gone as (
-    delete from targets t where t.tenant_id = p_tenant and t.id = any ((select v_targets)::int[]) returning t.id, t.controller_id, t.revision
+    delete from targets t where t.tenant_id = p_tenant and t.id = any (v_targets) returning t.id, t.controller_id, t.revision
   ), forgotten as (
     insert into credential_changes (tenant_id, controller_id) select p_tenant, controller_id from gone
   ), event as (

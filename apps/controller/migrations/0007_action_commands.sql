@@ -25,12 +25,12 @@ begin
 
   select array_agg(l.target_id), array_agg(l.n) into v_targets, v_places
     from (select s.target_id, i.n
-            from unnest((select p_controller_ids)) with ordinality as i (controller_id, n)
+            from unnest(p_controller_ids) with ordinality as i (controller_id, n)
             join targets t on t.tenant_id = p_tenant and t.controller_id = i.controller_id
             join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.id
            where p_scope is null or t.target_type_id = any (p_scope)
            order by s.target_id for no key update of s) l;
-  if exists (select from unnest((select v_targets)) as x (id) join targets t on t.tenant_id = p_tenant and t.id = x.id
+  if exists (select from unnest(v_targets) as x (id) join targets t on t.tenant_id = p_tenant and t.id = x.id
               where t.target_type_id is not null
                 and not exists (select from management.target_type_set_types_v1 c
                                  where c.tenant_id = p_tenant and c.target_type_id = t.target_type_id and c.set_type_id = p_set_type)) then
@@ -38,11 +38,11 @@ begin
   end if;
 
   select array_agg(x.id), array_agg(x.n) into v_new, v_new_places
-    from unnest((select v_targets), (select v_places)) as x (id, n)
+    from unnest(v_targets, v_places) as x (id, n)
     join target_state s on s.tenant_id = p_tenant and s.target_id = x.id
    where s.assigned_set_id is distinct from p_set;
   select t.controller_id into v_full
-    from unnest((select v_new)) as x (id)
+    from unnest(v_new) as x (id)
     join targets t on t.tenant_id = p_tenant and t.id = x.id
    where p_max_actions > 0
      and (select count(*) from (select from actions a where a.tenant_id = p_tenant and a.target_id = x.id limit p_max_actions) c)
@@ -56,7 +56,7 @@ begin
     perform supersede_open_actions(p_tenant, p_tenant_name, v_new, -1, p_autoclose, p_initiator, p_traceparent);
     perform cancel_scheduled_actions(p_tenant, p_tenant_name, v_new, -1, p_initiator, p_traceparent);
     update target_state s set assigned_set_id = p_set, update_status = 2, revision = s.revision + 1
-     where s.tenant_id = p_tenant and s.target_id = any ((select v_new)::int[]);
+     where s.tenant_id = p_tenant and s.target_id = any (v_new);
   end if;
 
   with created as (
@@ -182,18 +182,15 @@ begin
   if v_answer is not null then
     return v_answer;
   end if;
-  perform refresh_statistics();
-  perform 1
-     from (select distinct a.tenant_id, a.target_id
-             from unnest((select p_tenants), (select p_actions)) as i (tenant_id, id)
-             join actions a on a.tenant_id = i.tenant_id and a.id = i.id) t
-     join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.target_id
-    order by s.tenant_id, s.target_id for no key update of s;
+  perform 1 from target_state s
+   where (s.tenant_id, s.target_id) in (select a.tenant_id, a.target_id from unnest(p_tenants, p_actions) as i (tenant_id, id)
+                                          join actions a on a.tenant_id = i.tenant_id and a.id = i.id)
+   order by s.tenant_id, s.target_id for no key update;
 
   with noted as materialized (
     select a.tenant_id, a.id, a.controller_id, a.set_id, a.status, a.force_type, a.weight, a.rollout_id, a.group_id, a.initiated_by,
            i.path, i.at, a.revision + row_number() over (partition by a.tenant_id, a.id order by i.n) as revision
-      from unnest((select p_tenants), (select p_actions), (select p_paths), (select p_at)) with ordinality as i (tenant_id, id, path, at, n)
+      from unnest(p_tenants, p_actions, p_paths, p_at) with ordinality as i (tenant_id, id, path, at, n)
       join actions a on a.tenant_id = i.tenant_id and a.id = i.id
      where a.active
   ), kept as materialized (

@@ -1,4 +1,4 @@
-import type { CallContext, Principal } from "@harrier/rpc";
+import type { AssignmentItem, CallContext, Principal } from "@harrier/rpc";
 import { actionsHandlers } from "./actions/actions.rpc.ts";
 import { type DeviceFixture, deviceFixture, seedSet, tenantId } from "./device.fixture.ts";
 import { targetsHandlers } from "./targets/targets.rpc.ts";
@@ -19,13 +19,13 @@ export async function commandsFixture(): Promise<CommandsFixture> {
   const device = await deviceFixture();
   for (const id of [100, 101, 102]) await seedSet(device, { id, modules: 0 });
   const faults: string[] = [];
-  const { db, ids, secrets } = device;
+  const { db, ids, secrets, limits } = device;
   const fault = (name: string) => faults.push(name);
   return {
     ...device,
     faults,
-    actions: actionsHandlers({ db, ids, fault, now: Date.now }),
-    targets: targetsHandlers({ db, ids, secrets, fault }),
+    actions: actionsHandlers({ db, ids, limits, fault, now: Date.now }),
+    targets: targetsHandlers({ db, ids, secrets, limits, fault }),
   };
 }
 
@@ -49,6 +49,16 @@ export function contextOf(principal: Partial<Principal> = {}, commandId?: string
 
 /** What management answered when the set was reserved. */
 export const reservedSet = (id = 100, migrationStep = false) => ({ id, name: `set ${id}`, version: "1.0", typeId: 1, migrationStep });
+
+/** One target of an assignment, forced and at any time unless changed. */
+export const itemOf = (controllerId: string, change: Partial<AssignmentItem> = {}): AssignmentItem => ({
+  controllerId,
+  forceType: "forced",
+  forceTime: 0,
+  weight: 1000,
+  maintenanceWindow: null,
+  ...change,
+});
 
 /** Stores a setting of the tenant, or takes it back. */
 export async function setSetting(fixture: DeviceFixture, key: string, value: unknown): Promise<void> {
@@ -75,7 +85,10 @@ export async function seedMembers(
   );
 }
 
-export const chunkOf = (rolloutId: number, change: { groupId?: number; epoch?: number; cursor?: number; setId?: number } = {}) => ({
+export const chunkOf = (
+  rolloutId: number,
+  change: { groupId?: number; epoch?: number; cursor?: number; setId?: number; confirmationRequired?: boolean } = {},
+) => ({
   rolloutId,
   groupId: change.groupId ?? 1,
   epoch: change.epoch ?? 1,
@@ -87,6 +100,7 @@ export const chunkOf = (rolloutId: number, change: { groupId?: number; epoch?: n
   initiator: "creator",
   rolloutName: `rollout ${rolloutId}`,
   groupName: "group-1",
+  confirmationRequired: change.confirmationRequired ?? true,
 });
 
 /** Schedules and starts all members of a group of an open rollout. */

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createDeploymentDocuments } from "./deployment/documents.ts";
 import { type DeviceFixture, deviceFixture, readAction, seedActions, seedSet, seedTargets } from "./device.fixture.ts";
 import { mountDeviceInterface } from "./device-interface.ts";
+import { createPollReader } from "./poll/poll-reader.ts";
 import { createPollStamps } from "./poll/stamps.ts";
 import { createTenantSettings } from "./settings/tenant-settings.ts";
 
@@ -27,7 +28,14 @@ beforeAll(async () => {
   await settings.refresh();
   http = createHttp({ service: "controller", keys, log, metrics: createMetrics({ service: "controller" }), countTrips });
   const stamps = createPollStamps({ pool, log });
-  mountDeviceInterface(http.mount, { ...fixture, settings, stamps, documents: createDeploymentDocuments({ pool }), now: Date.now });
+  mountDeviceInterface(http.mount, {
+    ...fixture,
+    readPoll: createPollReader(pool),
+    settings,
+    stamps,
+    documents: createDeploymentDocuments({ pool }),
+    now: Date.now,
+  });
   port = await http.listen("127.0.0.1", 0);
 });
 afterAll(async () => {

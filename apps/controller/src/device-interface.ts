@@ -3,22 +3,30 @@ import type { Mount } from "@harrier/service";
 import { artifactRoutes } from "./artifacts/artifacts.routes.ts";
 import { cancellationRoutes } from "./cancellation/cancellation.routes.ts";
 import { configDataRoutes } from "./config-data/config-data.routes.ts";
+import { confirmationRoutes } from "./confirmation/confirmation.routes.ts";
 import { deploymentRoutes } from "./deployment/deployment.routes.ts";
 import type { DeploymentDocuments } from "./deployment/documents.ts";
+import type { LimitsOf } from "./domain/quotas.ts";
 import { feedbackRoutes } from "./feedback/feedback.routes.ts";
 import { pollRoutes } from "./poll/poll.routes.ts";
+import type { PollReader } from "./poll/poll-reader.ts";
 import type { PollStamps } from "./poll/stamps.ts";
+import { runningVersionRoutes } from "./running-version/running-version.routes.ts";
 import type { TenantSettingsCache } from "./settings/tenant-settings.ts";
 
 export interface DeviceInterfaceDeps {
   db: Database;
   /** `createTenantSettings` of settings/tenant-settings.ts; has a life: start() at boot, stop() at shutdown. */
   settings: TenantSettingsCache;
+  /** `createPollReader` of poll/poll-reader.ts. */
+  readPoll: PollReader;
   /** `createPollStamps` of poll/stamps.ts; has a life: start() at boot, `await stop()` at shutdown flushes what is left. */
   stamps: PollStamps;
   /** `createDeploymentDocuments` of deployment/documents.ts. */
   documents: DeploymentDocuments;
   ids: IdBlocks;
+  /** From `settings`. */
+  limits: LimitsOf;
   secrets: SecretBox;
   /** Epoch milliseconds. */
   now: () => number;
@@ -30,6 +38,8 @@ export function mountDeviceInterface(mount: Mount, deps: DeviceInterfaceDeps): v
   deploymentRoutes(mount, deps);
   feedbackRoutes(mount, deps);
   cancellationRoutes(mount, deps);
+  confirmationRoutes(mount, deps);
   configDataRoutes(mount, deps);
+  runningVersionRoutes(mount, deps);
   artifactRoutes(mount, deps);
 }

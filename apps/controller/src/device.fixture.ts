@@ -1,9 +1,13 @@
-import { actionStatus, forceType, updateStatus } from "@harrier/contracts";
+import { actionStatus, forceType, quotaDefaults, updateStatus } from "@harrier/contracts";
 import { createDatabase, createSecretBox, type Database, IdBlocks } from "@harrier/db";
 import { type RoundTripCounter, startRoundTripCounter, type TestDatabase, testDatabase } from "@harrier/testkit";
 import type { Device } from "./device.ts";
+import type { LimitsOf } from "./domain/quotas.ts";
 
 export const tenantId = 1;
+
+/** Nobody has set any. */
+export const defaultLimits: LimitsOf = () => quotaDefaults;
 
 /** A database as controller's own role sees it, every round trip of `db` counted; `db.pool` has one connection more than a race needs. */
 export interface DeviceFixture {
@@ -12,6 +16,7 @@ export interface DeviceFixture {
   trips: RoundTripCounter;
   ids: IdBlocks;
   secrets: ReturnType<typeof createSecretBox>;
+  limits: LimitsOf;
   close(): Promise<void>;
 }
 
@@ -24,6 +29,7 @@ export async function deviceFixture(): Promise<DeviceFixture> {
     db,
     trips,
     ids: new IdBlocks(database.db("controller").pool),
+    limits: defaultLimits,
     secrets: createSecretBox(Buffer.alloc(32, 7).toString("base64")),
     async close() {
       await db.close();
@@ -82,6 +88,7 @@ export interface ActionSeed {
   revision?: number;
   rolloutId?: number;
   groupId?: number;
+  maintenance?: { schedule: string; duration: string; timezone: string; endsAt?: string };
 }
 
 /** Actions, each with the history row of its newest revision. */
@@ -89,12 +96,14 @@ export async function seedActions(fixture: DeviceFixture, seeds: readonly Action
   await fixture.database.db("controller").pool.query(
     `with seed as (select * from jsonb_to_recordset($2::jsonb) as x(
          "id" bigint, "targetId" int, "setId" bigint, "status" smallint, "active" boolean, "forceType" smallint, "forceTime" timestamptz,
-         "weight" int, "revision" int, "rolloutId" bigint, "groupId" bigint)),
+         "weight" int, "revision" int, "rolloutId" bigint, "groupId" bigint, "maintenance" jsonb)),
        a as (insert into actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, force_time, weight, revision,
-                                  rollout_id, group_id, initiated_by, created_by, last_modified_by)
+                                  rollout_id, group_id, maintenance_schedule, maintenance_duration, maintenance_timezone,
+                                  maintenance_ends_at, initiated_by, created_by, last_modified_by)
              select $1, s."id", s."targetId", t.controller_id, coalesce("setId", 100), coalesce("status", ${actionStatus.RUNNING}),
                     coalesce("active", true), coalesce("forceType", ${forceType.forced}), "forceTime", coalesce("weight", 1000),
-                    coalesce(s."revision", 1), "rolloutId", "groupId", 'admin', 'admin', 'admin'
+                    coalesce(s."revision", 1), "rolloutId", "groupId", maintenance ->> 'schedule', maintenance ->> 'duration',
+                    maintenance ->> 'timezone', (maintenance ->> 'endsAt')::timestamptz, 'admin', 'admin', 'admin'
                from seed s join targets t on t.tenant_id = $1 and t.id = s."targetId"
              returning id, status, revision)
      insert into action_history (tenant_id, action_id, revision, status, messages, occurred_at)

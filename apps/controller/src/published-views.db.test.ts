@@ -14,14 +14,20 @@ const views: Record<string, { columns: string; readers: DatabaseService[] }> = {
   targets_v1: {
     columns:
       "tenant_id id controller_id name description address target_type_id created_by created_at last_modified_by last_modified_at " +
-      "update_status assigned_set_id installed_set_id installed_at request_attributes last_poll_at revision",
+      "update_status assigned_set_id installed_set_id installed_at request_attributes last_poll_at revision poll_hour",
     readers: ["management", "rollout-engine"],
   },
   target_attributes_v1: { columns: "tenant_id target_id key value", readers: ["management", "rollout-engine"] },
+  target_metadata_v1: { columns: "tenant_id target_id key value", readers: ["management", "rollout-engine"] },
+  auto_confirmations_v1: {
+    columns: "tenant_id target_id initiator remark created_by activated_at",
+    readers: ["management", "rollout-engine"],
+  },
   actions_v1: {
     columns:
       "tenant_id id target_id controller_id set_id status active force_type force_time weight rollout_id group_id last_status_code " +
-      "initiated_by created_by created_at last_modified_by last_modified_at revision",
+      "initiated_by created_by created_at last_modified_by last_modified_at revision " +
+      "maintenance_schedule maintenance_duration maintenance_timezone",
     readers: ["management", "rollout-engine"],
   },
   action_statuses_v1: {
@@ -32,7 +38,10 @@ const views: Record<string, { columns: string; readers: DatabaseService[] }> = {
     columns: "tenant_id rollout_id group_id scheduled running finished error cancelled",
     readers: ["management", "rollout-engine"],
   },
+  fleet_changes_v1: { columns: "tenant_id txid id", readers: ["rollout-engine"] },
   group_changes_v1: { columns: "tenant_id rollout_id group_id txid id", readers: ["management", "rollout-engine"] },
+  target_counts_v1: { columns: "tenant_id n", readers: ["management"] },
+  target_usage_v1: { columns: "tenant_id attributes actions status_entries messages", readers: ["management"] },
   artifact_grants_v1: { columns: "tenant_id controller_id action_id set_id active downloadable", readers: ["artifact-store"] },
 };
 

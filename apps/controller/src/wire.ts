@@ -10,6 +10,7 @@ import { mountDeviceInterface } from "./device-interface.ts";
 import { CredentialFeed } from "./identity/credential-feed.ts";
 import { deviceIdentityHandlers } from "./identity/device-identity.rpc.ts";
 import { startMaintenance } from "./maintenance/maintenance.ts";
+import { createPollReader } from "./poll/poll-reader.ts";
 import { createPollStamps } from "./poll/stamps.ts";
 import { ProgressFold } from "./progress/fold.ts";
 import { createTenantSettings } from "./settings/tenant-settings.ts";
@@ -21,6 +22,7 @@ const service = "controller";
 const needs = [
   { schema: "management", view: "tenants_v1" },
   { schema: "management", view: "tenant_settings_v1" },
+  { schema: "management", view: "tenant_quotas_v1" },
   { schema: "management", view: "device_credentials_v1" },
   { schema: "management", view: "credential_changes_v1" },
   { schema: "management", view: "distribution_sets_v1" },
@@ -29,7 +31,10 @@ const needs = [
   { schema: "management", view: "artifacts_v1" },
   { schema: "management", view: "target_types_v1" },
   { schema: "management", view: "target_type_set_types_v1" },
+  { schema: "management", view: "target_tags_v1" },
   { schema: "rollout_engine", view: "group_members_v1" },
+  { schema: "rollout_engine", view: "target_filters_v1" },
+  { schema: "rollout_engine", view: "auto_assign_candidates_v1" },
 ];
 
 /** Builds the whole service and starts it; returns what has to be stopped. */
@@ -48,6 +53,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   const secrets = createSecretBox(config.HARRIER_SECRET_KEY);
   const ids = new IdBlocks(db.pool);
   const settings = createTenantSettings({ pool: db.pool, log });
+  const limits = (tenantId: number) => settings.get(tenantId).quotas;
   const stamps = createPollStamps({ pool: db.pool, log });
   const documents = createDeploymentDocuments({ pool: db.pool });
   const feed = new CredentialFeed({ db: db.pool, log });
@@ -58,7 +64,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     settings: async () => settings.ready() || "tenant settings have not been read yet",
   };
   const http = createHttp({ service, keys, log, metrics, readiness, countTrips, ...secure });
-  mountDeviceInterface(http.mount, { db, settings, stamps, documents, ids, secrets, now });
+  mountDeviceInterface(http.mount, { db, readPoll: createPollReader(db.pool), settings, limits, stamps, documents, ids, secrets, now });
   const host = config.HARRIER_HTTP_HOST;
   const beforeAnswer = () => faultPoint("controller.rpc.before-answer");
   const rpc = createRpcServer({
@@ -72,8 +78,8 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     ...secure,
   })
     .add("harrier.controller.v1.DeviceIdentityService", deviceIdentityHandlers({ db: db.pool, feed }))
-    .add("harrier.controller.v1.TargetsService", targetsHandlers({ db, ids, secrets, fault }))
-    .add("harrier.controller.v1.ActionsService", actionsHandlers({ db, ids, fault, now }));
+    .add("harrier.controller.v1.TargetsService", targetsHandlers({ db, ids, secrets, limits, fault }))
+    .add("harrier.controller.v1.ActionsService", actionsHandlers({ db, ids, limits, fault, now }));
   const relay = createRelay({
     db,
     schema: "controller",
@@ -95,6 +101,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
 }
 
 async function prepareSchema(db: Database): Promise<void> {
-  await migrate({ pool: db.pool, schema: service, dir: fileURLToPath(new URL("../migrations", import.meta.url)) });
-  await applyViews({ pool: db.pool, schema: service, dir: fileURLToPath(new URL("../views", import.meta.url)) });
+  const migrations = fileURLToPath(new URL("../migrations", import.meta.url));
+  await migrate({ pool: db.pool, schema: service, dir: migrations });
+  await applyViews({ pool: db.pool, schema: service, dir: fileURLToPath(new URL("../views", import.meta.url)), migrations });
 }

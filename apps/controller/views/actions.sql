@@ -1,6 +1,7 @@
 create or replace view actions_v1 as
 select tenant_id, id, target_id, controller_id, set_id, status, active, force_type, force_time, weight, rollout_id, group_id,
-       last_status_code, initiated_by, created_by, created_at, last_modified_by, last_modified_at, revision
+       last_status_code, initiated_by, created_by, created_at, last_modified_by, last_modified_at, revision,
+       maintenance_schedule, maintenance_duration, maintenance_timezone
   from actions;
 
 create or replace view action_statuses_v1 as

@@ -1,10 +1,37 @@
-import { type ConfigOf, loadConfig, port } from "@harrier/service";
+import { ConfigError, type ConfigOf, loadConfig, port } from "@harrier/service";
 import { z } from "zod";
+import { parseIssuers } from "./authentication/access-token/issuers.ts";
+import { parseCertificateHeaders } from "./authentication/certificate.ts";
+import { AddressList } from "./client/address-list.ts";
+import { certificatesOf } from "./listen/client-certificates.ts";
+import type { TlsFiles } from "./listen/listen.ts";
+
+/** A text that `read` understands; what it says about one that it does not becomes the error at the start. */
+const readBy = (read: (text: string) => unknown) =>
+  z.string().superRefine((text, ctx) => {
+    try {
+      read(text);
+    } catch (error) {
+      ctx.addIssue({ code: "custom", message: (error as Error).message });
+    }
+  });
+
+const addresses = readBy((text) => new AddressList(text));
+
+/** Requests a second, failures a minute; 0: no limit. */
+const rate = z.coerce.number().int().min(0).max(4_000_000_000);
 
 /** Settings of the gateway; this file is the only reader of its environment. Each may also come as `…_FILE`. */
-const gatewayConfig = z.object({
+export const gatewayConfig = z.object({
   /** Where the outside comes in. */
   HARRIER_HTTP_PORT: port.default(8080),
+  /** TLS that ends here, with the gateway's certificate and its key; absent: plain HTTP alone. */
+  HARRIER_HTTPS_PORT: port.optional(),
+  /** PEM texts, usually as `…_FILE`; then changes of the files count within seconds. */
+  HARRIER_HTTPS_CERT: z.string().optional(),
+  HARRIER_HTTPS_KEY: z.string().optional(),
+  /** Authorities of devices' certificates; absent: no device signs in by one that it shows here. */
+  HARRIER_HTTPS_CLIENT_CA: z.string().optional(),
   /** Metrics on an internal port of their own; absent: none. */
   HARRIER_METRICS_PORT: port.optional(),
   /** Replicas of each service, comma separated: `http://host:port`. */
@@ -20,8 +47,39 @@ const gatewayConfig = z.object({
   HARRIER_ROLLOUT_ENGINE_GRPC: z.string().optional(),
   /** Signing keys, one set per audience: `controller=k1:<base64>;…`. */
   HARRIER_IDENTITY_KEYS: z.string().min(1),
-  /** Address that links show; absent: http and the Host header of the request. */
+  /** Address that links show; absent: the one that the client called. */
   HARRIER_PUBLIC_URL: z.url().optional(),
+  /** Proxies in front of the gateway, `10.0.0.0/8,192.0.2.7`: what they say of a request counts, what anyone else says does not. */
+  HARRIER_TRUSTED_PROXIES: addresses.default("none"),
+  /**
+   * Headers in which these proxies tell of client certificates: `common name:issuer hash` of each way in which they do. None until named:
+   * a proxy that cleans X-Forwarded-* lets a client write these.
+   */
+  HARRIER_CERTIFICATE_HEADERS: readBy(parseCertificateHeaders).default("none"),
+  /** Whose access tokens sign users in, a JSON list: `[{"issuer": "https://id.example.com", "audience": "harrier", "tenant": "DEFAULT"}]`. */
+  HARRIER_OIDC_ISSUERS: readBy(parseIssuers).default("[]"),
+  /** Clients that are never limited; `none`: every client is. */
+  HARRIER_RATE_EXEMPT: addresses.default("127.0.0.0/8,::1"),
+  /** Requests a second to the device interface: of one client address, */
+  HARRIER_RATE_ADDRESS_READS: rate.default(200),
+  HARRIER_RATE_ADDRESS_WRITES: rate.default(50),
+  HARRIER_RATE_ADDRESS_DOWNLOADS: rate.default(10_000),
+  /** of one device (more than of an address: with a new address it is not held up by what it did at its old one), */
+  HARRIER_RATE_DEVICE_READS: rate.default(400),
+  HARRIER_RATE_DEVICE_WRITES: rate.default(100),
+  HARRIER_RATE_DEVICE_DOWNLOADS: rate.default(10_000),
+  /** of all devices of a tenant. */
+  HARRIER_RATE_TENANT_READS: rate.default(10_000),
+  HARRIER_RATE_TENANT_WRITES: rate.default(5_000),
+  HARRIER_RATE_TENANT_DOWNLOADS: rate.default(20_000),
+  /** Failed sign-ins a minute: of one user or device from one address, */
+  HARRIER_SIGN_IN_FAILURES_ACCOUNT: rate.default(10),
+  /** of one user from all addresses, */
+  HARRIER_SIGN_IN_FAILURES_USER: rate.default(100),
+  /** of all users from one address, */
+  HARRIER_SIGN_IN_FAILURES_ADDRESS: rate.default(100),
+  /** of all devices from one address. */
+  HARRIER_SIGN_IN_FAILURES_ADDRESS_DEVICES: rate.default(600),
   /** Seconds after which a credential is verified again, whatever the change stream said. */
   HARRIER_CREDENTIAL_TTL: z.coerce.number().int().min(1).max(86_400).default(300),
 });
@@ -29,3 +87,16 @@ const gatewayConfig = z.object({
 export type GatewayConfig = ConfigOf<(typeof gatewayConfig)["shape"]>;
 
 export const readConfig = (): GatewayConfig => loadConfig(gatewayConfig, process.env);
+
+/** The same once more, for what is read again while the gateway runs: what there was to say of it was said at the start. */
+export const rereadConfig = (): GatewayConfig => loadConfig(gatewayConfig, process.env, () => undefined);
+
+/** What the HTTPS port needs; undefined: there is none. */
+export function tlsFilesOf(config: GatewayConfig): TlsFiles | undefined {
+  const { HARRIER_HTTPS_CERT: cert, HARRIER_HTTPS_KEY: key, HARRIER_HTTPS_CLIENT_CA: clientCa } = config;
+  if (config.HARRIER_HTTPS_PORT === undefined) return undefined;
+  if (cert === undefined || key === undefined) throw new ConfigError("HARRIER_HTTPS_PORT needs HARRIER_HTTPS_CERT and HARRIER_HTTPS_KEY");
+  if (clientCa !== undefined && certificatesOf(clientCa).length === 0)
+    throw new ConfigError("HARRIER_HTTPS_CLIENT_CA holds no certificate in PEM");
+  return { cert, key, clientCa };
+}

@@ -1,18 +1,45 @@
-import { createServer, type Server } from "node:http";
+import { randomUUID } from "node:crypto";
+import type { RequestListener } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HarrierError } from "@harrier/errors";
-import { createClient, parseKeys } from "@harrier/rpc";
-import { ConfigError, createHttp, createMetrics, faultPoint, type Log, type Metrics, type Stoppable, tlsOf } from "@harrier/service";
+import { type Client, createClient, parseKeys, servicePrincipal } from "@harrier/rpc";
+import {
+  ConfigError,
+  createHttp,
+  createMetrics,
+  faultPoint,
+  type Log,
+  largestBody,
+  type Metrics,
+  type Stoppable,
+  Turns,
+  tlsOf,
+} from "@harrier/service";
 import { createApp } from "./app.ts";
-import { authenticateDevice } from "./authentication/authenticate-device.ts";
-import { authenticateUser } from "./authentication/authenticate-user.ts";
+import { tokenVerifier } from "./authentication/access-token/trusted-issuers.ts";
+import { parseCertificateHeaders } from "./authentication/certificate.ts";
 import { followChanges } from "./authentication/change-streams.ts";
+import { clientSignIns } from "./authentication/client-token/client-sign-ins.ts";
+import { ownTokens } from "./authentication/client-token/own-issuer.ts";
 import { DeviceCache } from "./authentication/device-cache.ts";
+import { KeyUses } from "./authentication/key-uses.ts";
 import { PrincipalCache } from "./authentication/principal-cache.ts";
-import type { GatewayConfig } from "./config.ts";
+import { signIn } from "./authentication/sign-in.ts";
+import { AddressList } from "./client/address-list.ts";
+import { type GatewayConfig, rereadConfig, tlsFilesOf } from "./config.ts";
 import { docsRouter } from "./docs/docs.ts";
 import { healthRouter } from "./health/health.ts";
-import { type HandleDeps, handle, type SignInRequest } from "./routing/handle.ts";
+import { RateLimits } from "./limits/rate-limits.ts";
+import { SignInFailures } from "./limits/sign-in-failures.ts";
+import { ClientCertificates } from "./listen/client-certificates.ts";
+import { followFiles } from "./listen/follow-files.ts";
+import { closeServer, createPlainServer, createTlsServer, listen, type TlsFiles } from "./listen/listen.ts";
+import { refusalOf } from "./refusals/refusal-of.ts";
+import { Refusals } from "./refusals/refusals.ts";
+import { createHeaderFilter } from "./routing/foreign-headers.ts";
+import { type HandleDeps, handle } from "./routing/handle.ts";
 import { createForward } from "./routing/proxy.ts";
+import { createBodyReader } from "./routing/read-body.ts";
 import { sendRefusal } from "./routing/refusal.ts";
 import { createRequestLog } from "./routing/request-log.ts";
 import { createRouteIndex } from "./routing/route-index.ts";
@@ -22,6 +49,12 @@ import { createUpstreams, type Upstreams } from "./routing/upstreams.ts";
 const deviceIdleMs = 6_000;
 const answerIdleMs = 32_000;
 const transferIdleMs = 60_000;
+const stillSendingMs = 10_000;
+const bodyLimits = { largest: largestBody, withinMs: 60_000, together: 256 * 1024 * 1024 };
+/** Sign-ins of users whose password has not been right before: management needs about 50 ms for each. */
+const unknownUsers = { atOnce: 4, waiting: 100 };
+/** Also what a stop waits for it at most. */
+const usesDeadlineMs = 2_000;
 
 /** Builds and starts the gateway; the only place that constructs. */
 export async function start(config: GatewayConfig, log: Log): Promise<readonly Stoppable[]> {
@@ -36,6 +69,9 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   const identity = createClient("harrier.management.v1.IdentityService", { ...client, addresses: config.HARRIER_MANAGEMENT_GRPC });
   const devices = new DeviceCache({ ttlSeconds: config.HARRIER_CREDENTIAL_TTL, now: Date.now });
   const principals = new PrincipalCache({ ttlSeconds: config.HARRIER_CREDENTIAL_TTL });
+  const { tokens, stop: stopTokens } = tokenVerifier(config, log);
+  const uses = keyUses(identity, log);
+  const refusals = countRefusals(identity, log);
   const streams = followChanges({ devices, principals, deviceIdentity, identity });
   const replicas = {
     controller: config.HARRIER_CONTROLLER_HTTP,
@@ -47,21 +83,39 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   const upstreams = createUpstreams(replicas, tls);
   upstreams.start();
 
-  const authenticate = (request: SignInRequest) =>
-    request.route.interface === "device"
-      ? authenticateDevice(
-          { cache: devices, verifyDevice: deviceIdentity.verifyDevice },
-          { ...request, tenant: request.params["tenant"] ?? "", controllerId: request.params["controllerId"] ?? "" },
-        )
-      : authenticateUser({ cache: principals, signIn: identity.signIn }, request);
+  const { verifyDevice } = deviceIdentity;
+  const own = ownTokens({ identity, ttlSeconds: config.HARRIER_CREDENTIAL_TTL, log });
+  const { signIn: verifyPassword, resolveToken, signInClient } = identity;
+  const known = { devices, principals, tokens, own, uses, verifyDevice, signIn: verifyPassword, resolveToken, signInClient };
+  const failures = signInFailures(config);
+  const signInDeps = { ...known, failures, turns: new Turns(unknownUsers), now: Date.now, sleep };
+  const certificateHeaders = parseCertificateHeaders(config.HARRIER_CERTIFICATE_HEADERS);
+  const files = tlsFilesOf(config);
+  const certificates = new ClientCertificates(files?.clientCa ?? "", Date.now);
   const deps: HandleDeps = {
     match: createRouteIndex(),
-    authenticate,
+    trustedProxies: new AddressList(config.HARRIER_TRUSTED_PROXIES),
+    certificateHeaders,
+    certificateOf: (socket) => certificates.of(socket),
+    rates: rateLimits(config),
+    authenticate: (request) => signIn(signInDeps, request),
     upstreams,
     ...forwards(upstreams, log),
     keys,
+    bodies: createBodyReader(bodyLimits),
+    stillSendingMs,
+    isForeign: createHeaderFilter(certificateHeaders),
     publicUrl: config.HARRIER_PUBLIC_URL?.replace(/\/+$/, ""),
     fault: faultPoint,
+    onRefused: (refused, rid) => {
+      const refusal = refusalOf(refused);
+      if (refusal !== undefined) refusals.note(refusal, rid);
+    },
+    beginClientSignIn: clientSignIns({
+      failures,
+      digest: (credential) => principals.digest(credential),
+      note: (refusal, rid) => refusals.note(refusal, rid),
+    }),
     onEnd: createRequestLog({ log, metrics, now: Date.now }),
     now: Date.now,
   };
@@ -70,16 +124,71 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
     docs: docsRouter(),
     handle: (req, res) => handle(deps, req, res),
   });
-  const server = await listen(createServer(app), config);
+  const plain = createPlainServer(app);
+  await listen(plain, config.HARRIER_HTTP_PORT, config.HARRIER_HTTP_HOST);
   log.info({ port: config.HARRIER_HTTP_PORT }, "listening");
   return [
     streams,
+    stopTokens,
     () => deviceIdentity.close(),
     () => identity.close(),
+    uses,
+    refusals,
     upstreams,
     ...(await startMetrics({ config, keys, log, metrics })),
-    () => closeServer(server),
+    ...(await startTls({ app, config, files, certificates, log })),
+    () => closeServer(plain),
   ];
+}
+
+function keyUses(identity: Client<"harrier.management.v1.IdentityService">, log: Log): KeyUses {
+  const principal = servicePrincipal("gateway");
+  return new KeyUses({
+    send: async (noted) => {
+      await identity.noteApiKeyUses({ uses: [...noted] }, { principal, rid: randomUUID(), deadline: Date.now() + usesDeadlineMs });
+    },
+    onFailed: (error) => log.warn({ err: error }, "management could not be told which API keys are in use; it will be"),
+    now: Date.now,
+  });
+}
+
+function countRefusals(identity: Client<"harrier.management.v1.IdentityService">, log: Log): Refusals {
+  const principal = servicePrincipal("gateway");
+  return new Refusals({
+    send: async (refusals, commandId) => {
+      await identity.noteRefusals(
+        { refusals: refusals.map((one) => ({ ...one, entityIds: [...one.entityIds] })) },
+        { principal, rid: randomUUID(), deadline: Date.now() + usesDeadlineMs, commandId },
+      );
+    },
+    onFailed: (error) => log.warn({ err: error }, "management could not be told what was refused; it will be"),
+    onDropped: (lines, error) => log.error({ err: error, lines }, "management does not take what was refused; it is dropped"),
+    now: Date.now,
+  });
+}
+
+function rateLimits(config: GatewayConfig): RateLimits {
+  const of = (whose: "ADDRESS" | "DEVICE" | "TENANT") => ({
+    reads: config[`HARRIER_RATE_${whose}_READS`],
+    writes: config[`HARRIER_RATE_${whose}_WRITES`],
+    downloads: config[`HARRIER_RATE_${whose}_DOWNLOADS`],
+  });
+  return new RateLimits({
+    address: of("ADDRESS"),
+    device: of("DEVICE"),
+    tenant: of("TENANT"),
+    exempt: new AddressList(config.HARRIER_RATE_EXEMPT),
+  });
+}
+
+function signInFailures(config: GatewayConfig): SignInFailures {
+  const limits = {
+    account: config.HARRIER_SIGN_IN_FAILURES_ACCOUNT,
+    user: config.HARRIER_SIGN_IN_FAILURES_USER,
+    address: config.HARRIER_SIGN_IN_FAILURES_ADDRESS,
+    deviceAddress: config.HARRIER_SIGN_IN_FAILURES_ADDRESS_DEVICES,
+  };
+  return new SignInFailures({ limits, exempt: new AddressList(config.HARRIER_RATE_EXEMPT), now: Date.now });
 }
 
 /** With mutual TLS all addresses are https, without it none is: half of it would only show as services that are never ready. */
@@ -100,9 +209,9 @@ function forwards(upstreams: Upstreams, log: Log): Pick<HandleDeps, "forwardDevi
     sendRefusal({ req, res, error: new HarrierError("unavailable"), surface: req.surface });
   };
   return {
-    forwardDevice: createForward({ upstreams, idleMs: deviceIdleMs, onError }),
-    forward: createForward({ upstreams, idleMs: answerIdleMs, onError }),
-    forwardTransfer: createForward({ upstreams, idleMs: transferIdleMs, onError }),
+    forwardDevice: createForward({ upstreams, agent: upstreams.agent, idleMs: deviceIdleMs, onError }),
+    forward: createForward({ upstreams, agent: upstreams.agent, idleMs: answerIdleMs, onError }),
+    forwardTransfer: createForward({ upstreams, agent: upstreams.transferAgent, transfers: true, idleMs: transferIdleMs, onError }),
   };
 }
 
@@ -119,22 +228,21 @@ async function startMetrics(options: {
   return [internal];
 }
 
-async function listen(server: Server, config: GatewayConfig): Promise<Server> {
-  server.keepAliveTimeout = 75_000; // devices that poll every minute keep their connection
-  server.headersTimeout = 30_000;
-  server.requestTimeout = 0; // uploads over slow lines take as long as they move
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(config.HARRIER_HTTP_PORT, config.HARRIER_HTTP_HOST, resolve);
-  });
-  return server;
+interface TlsOptions {
+  app: RequestListener;
+  config: GatewayConfig;
+  files: TlsFiles | undefined;
+  certificates: ClientCertificates;
+  log: Log;
 }
 
-/** Running requests get a moment; then what is still open is cut, a device comes again. */
-async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), 3_000);
-  await closed;
-  clearTimeout(cut);
+/** The port where TLS ends here, if there is one. */
+async function startTls({ app, config, files, certificates, log }: TlsOptions): Promise<Stoppable[]> {
+  if (files === undefined || config.HARRIER_HTTPS_PORT === undefined) return [];
+  const server = createTlsServer(app, files, certificates);
+  server.on("tlsClientError", (err) => log.debug({ err }, "a client did not get through its TLS handshake"));
+  await listen(server, config.HARRIER_HTTPS_PORT, config.HARRIER_HTTP_HOST);
+  log.info({ port: config.HARRIER_HTTPS_PORT }, "listening with TLS");
+  const read = () => tlsFilesOf(rereadConfig()) ?? files;
+  return [() => closeServer(server), followFiles({ server, certificates, files, read, log })];
 }

@@ -1,33 +1,79 @@
 import type { Mount } from "@harrier/service";
 import { mountActions } from "./actions/actions.routes.ts";
+import { mountApiKeys } from "./api-keys/api-keys.routes.ts";
 import { mountArtifacts } from "./artifacts/artifacts.routes.ts";
+import { mountAudit } from "./audit/audit.routes.ts";
 import { mountDistributionSets } from "./distribution-sets/distribution-sets.routes.ts";
+import { mountSetStatistics } from "./distribution-sets/statistics.routes.ts";
 import { mountUserinfo } from "./identity/userinfo.routes.ts";
+import { mountInvalidation } from "./invalidation/invalidate-set.routes.ts";
 import { withConflicts } from "./lists/conflicts.ts";
+import { mountMetadata } from "./metadata/metadata.routes.ts";
+import { mountTargetMetadata } from "./metadata/target-metadata.routes.ts";
+import { mountModuleTypes } from "./module-types/module-types.routes.ts";
+import { mountOAuthClients } from "./oauth-clients/oauth-clients.routes.ts";
+import { mountOperations } from "./operations/operations.routes.ts";
+import { mountQuotas, mountTenantQuotas } from "./quotas/quotas.routes.ts";
+import { mountRoles } from "./roles/roles.routes.ts";
+import { mountSetTypes } from "./set-types/set-types.routes.ts";
 import { mountSettings } from "./settings/settings.routes.ts";
 import { mountSoftwareModules } from "./software-modules/software-modules.routes.ts";
+import { mountDistributionSetTags } from "./tags/distribution-set-tags.routes.ts";
+import { mountTargetTags } from "./tags/target-tags.routes.ts";
+import { mountTargetCsv } from "./target-csv/target-csv.routes.ts";
+import { mountAutoAssignedSet } from "./target-filters/target-filters.routes.ts";
+import { mountTargetTypes } from "./target-types/target-types.routes.ts";
 import { mountAssignment } from "./targets/assignment.routes.ts";
+import { mountAutoConfirm } from "./targets/auto-confirm.routes.ts";
 import { mountTargets } from "./targets/targets.routes.ts";
-import { mountTypes } from "./types/types.routes.ts";
+import { mountTenants } from "./tenants/tenants.routes.ts";
+import { mountUsers } from "./users/users.routes.ts";
 
 /** What the routes of all features need, together. */
 export type Parts = Parameters<typeof mountTargets>[1] &
   Parameters<typeof mountDistributionSets>[1] &
+  Parameters<typeof mountInvalidation>[1] &
   Parameters<typeof mountSettings>[1] &
   Parameters<typeof mountArtifacts>[1] &
   Parameters<typeof mountActions>[1] &
-  Parameters<typeof mountAssignment>[1];
+  Parameters<typeof mountAssignment>[1] &
+  Parameters<typeof mountAutoConfirm>[1] &
+  Parameters<typeof mountTargetTags>[1] &
+  Parameters<typeof mountApiKeys>[1] &
+  Parameters<typeof mountTenants>[1] &
+  Parameters<typeof mountTargetMetadata>[1] &
+  Parameters<typeof mountTargetCsv>[1];
 
 /** Every HTTP route of this service; what a constraint of the database refuses is the caller's 400 or 409, not a failure of ours. */
 export function mountAll(register: Mount, parts: Parts): void {
   const mount: Mount = (route, handler) => register(route, (ctx) => withConflicts(async () => (await handler(ctx)) ?? undefined));
   mountUserinfo(mount);
+  mountUsers(mount, parts);
+  mountRoles(mount, parts);
   mountSettings(mount, parts);
-  mountTypes(mount, parts);
+  mountModuleTypes(mount, parts);
+  mountSetTypes(mount, parts);
+  mountTargetTypes(mount, parts);
+  mountQuotas(mount, parts);
   mountSoftwareModules(mount, parts);
   mountArtifacts(mount, parts);
   mountDistributionSets(mount, parts);
+  mountInvalidation(mount, parts);
+  mountSetStatistics(mount, parts);
+  mountAutoAssignedSet(mount, parts);
+  mountMetadata(mount, parts);
+  mountTargetCsv(mount, parts);
   mountTargets(mount, parts);
   mountAssignment(mount, parts);
+  mountAutoConfirm(mount, parts);
+  mountTargetTags(mount, parts);
+  mountTargetMetadata(mount, parts);
+  mountDistributionSetTags(mount, parts);
   mountActions(mount, parts);
+  mountApiKeys(mount, parts);
+  mountAudit(mount, parts);
+  mountTenants(mount, parts);
+  mountTenantQuotas(mount, parts);
+  mountOperations(mount, parts);
+  mountOAuthClients(mount, parts);
 }

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { startAudit } from "@harrier/audit";
 import {
   applyViews,
   checkNeeds,
@@ -11,14 +12,18 @@ import {
   migrate,
 } from "@harrier/db";
 import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
-import { createHttp, createMetrics, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
+import { createHttp, createMetrics, faultPoint, type Log, type Stoppable, Turns, tlsOf } from "@harrier/service";
 import { catalogueHandlers } from "./catalogue/catalogue.rpc.ts";
-import { uploadQuotas } from "./catalogue/uploads.ts";
 import type { ManagementConfig } from "./config.ts";
 import { identityHandlers } from "./identity/identity.rpc.ts";
 import { PrincipalFeed } from "./identity/principal-feed.ts";
+import { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
 import { mountAll } from "./mount-all.ts";
+import { SigningKeys } from "./oauth-tokens/signing-keys.ts";
+import { serveTokenEndpoint } from "./oauth-tokens/token-endpoint.ts";
 import { ReleaseWorker } from "./operations/release-worker.ts";
+import { DeletionWorker } from "./tenants/deletion-worker.ts";
+import { ownersOf } from "./tenants/erase-tenant.ts";
 import { ensureDefaultTenant } from "./tenants/seed-tenant.ts";
 import { ensureAdministrator } from "./users/ensure-administrator.ts";
 
@@ -28,10 +33,20 @@ const schema = "management";
 const needs = [
   { schema: "controller", view: "targets_v1" },
   { schema: "controller", view: "target_attributes_v1" },
+  { schema: "controller", view: "target_tag_links_v1" },
+  { schema: "controller", view: "target_metadata_v1" },
+  { schema: "controller", view: "auto_confirmations_v1" },
   { schema: "controller", view: "actions_v1" },
   { schema: "controller", view: "action_statuses_v1" },
+  { schema: "controller", view: "target_counts_v1" },
+  { schema: "controller", view: "target_usage_v1" },
+  { schema: "artifact_store", view: "data_traffic_v1" },
   { schema: "rollout_engine", view: "rollouts_v1" },
   { schema: "rollout_engine", view: "rollout_groups_v1" },
+  { schema: "rollout_engine", view: "target_filters_v1" },
+  ...["rollout_engine", "artifact_store"].flatMap((schema) =>
+    ["audit_v1", "audit_batches_v1", "audit_chain_v1"].map((view) => ({ schema, view })),
+  ),
 ];
 
 /** Append-only tables; a command is repeated within seconds, a change is read within one. */
@@ -39,7 +54,11 @@ const partitioned = [
   { name: "commands", every: "day", ahead: 3, keep: 7 },
   { name: "credential_changes", every: "day", ahead: 3, keep: 7 },
 ] as const;
+const dayMs = 24 * 60 * 60 * 1000;
 const partitionsEveryMs = 6 * 60 * 60 * 1000;
+
+/** Half of the threads that node has for such work: the rest is for files and names. Who must wait longer than 25 s for his turn has gone. */
+const passwordHashes = { atOnce: 2, waiting: 1_000 };
 
 /** Builds the whole service and starts it; returns what has to be stopped. */
 export async function startManagement(config: ManagementConfig, log: Log): Promise<readonly Stoppable[]> {
@@ -58,13 +77,24 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const targets = createClient("harrier.controller.v1.TargetsService", { ...client, addresses: config.HARRIER_CONTROLLER_GRPC });
   const actions = createClient("harrier.controller.v1.ActionsService", { ...client, addresses: config.HARRIER_CONTROLLER_GRPC });
   const artifacts = createClient("harrier.artifactstore.v1.ArtifactsService", { ...client, addresses: config.HARRIER_ARTIFACT_STORE_GRPC });
+  const rollouts = createClient("harrier.rolloutengine.v1.RolloutsService", { ...client, addresses: config.HARRIER_ROLLOUT_ENGINE_GRPC });
   const feed = new PrincipalFeed({ db: db.pool, log });
   const releases = new ReleaseWorker({ db: db.pool, artifacts, log });
+  const signingKeys = new SigningKeys({ db, secrets, log, rotateMs: config.HARRIER_OAUTH_KEY_DAYS * dayMs });
+  const issuer = config.HARRIER_OAUTH_ISSUER.replace(/\/+$/, "");
+
+  const owners = ownersOf({ db, rollouts, targets, artifacts });
+  const deletions = new DeletionWorker({ db, owners, log, lateMs: config.HARRIER_LATE_REQUESTS_SECONDS * 1_000 });
+
+  const invalidations = new InvalidationWorker({ db, rollouts, actions, log });
 
   const readiness = { database: async () => checkNeeds(db.pool, needs) };
   const restDialect = config.HARRIER_REST_DIALECT;
-  const http = createHttp({ service: "management", keys, log, metrics, readiness, restDialect, countTrips, ...tls });
-  mountAll(http.mount, { db, ids, secrets, targets, actions, nudge: releases.nudge, now: Date.now, fault: faultPoint });
+  const audit = await startAudit({ db, schema, log });
+  const http = createHttp({ service: "management", keys, log, metrics, readiness, restDialect, countTrips, audit: audit.trail, ...tls });
+  const nudges = { nudge: releases.nudge, nudgeOperations: deletions.nudge };
+  mountAll(http.mount, { db, ids, secrets, targets, actions, invalidations, ...nudges, now: Date.now, fault: faultPoint });
+  serveTokenEndpoint(http.app, { db: db.pool, keys: signingKeys, issuer, log });
   const rpc = createRpcServer({
     service: "management",
     host: config.HARRIER_HTTP_HOST,
@@ -75,24 +105,53 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     beforeAnswer: () => faultPoint("management.rpc.before-answer"),
     ...tls,
   })
-    .add("harrier.management.v1.CatalogueService", catalogueHandlers({ db, ids, quotas: uploadQuotas, fault: faultPoint }))
-    .add("harrier.management.v1.IdentityService", identityHandlers({ db: db.pool, defaultTenant: config.HARRIER_DEFAULT_TENANT, feed }));
+    .add("harrier.management.v1.CatalogueService", catalogueHandlers({ db, ids, fault: faultPoint }))
+    .add(
+      "harrier.management.v1.IdentityService",
+      identityHandlers({
+        db: db.pool,
+        defaultTenant: config.HARRIER_DEFAULT_TENANT,
+        hashing: new Turns(passwordHashes),
+        feed,
+        keys: signingKeys,
+        issuer,
+      }),
+    );
 
+  await signingKeys.start();
   await feed.start();
   await rpc.start();
   await http.listen(config.HARRIER_HTTP_HOST, config.HARRIER_HTTP_PORT);
   releases.start();
+  deletions.start();
+  invalidations.start();
   const partitions = setInterval(() => {
     ensurePartitions({ pool: db.pool, schema, tables: partitioned }).catch((err: unknown) =>
       log.error({ err }, "partitions cannot be made"),
     );
   }, partitionsEveryMs);
-  return [db, targets, actions, artifacts, () => clearInterval(partitions), releases, rpc, feed, http];
+  return [
+    db,
+    targets,
+    actions,
+    artifacts,
+    rollouts,
+    () => clearInterval(partitions),
+    audit,
+    releases,
+    deletions,
+    signingKeys,
+    invalidations,
+    rpc,
+    feed,
+    http,
+  ];
 }
 
 async function prepareSchema(db: Database): Promise<void> {
-  await migrate({ pool: db.pool, schema, dir: fileURLToPath(new URL("../migrations", import.meta.url)) });
-  await applyViews({ pool: db.pool, schema, dir: fileURLToPath(new URL("../views", import.meta.url)) });
+  const migrations = fileURLToPath(new URL("../migrations", import.meta.url));
+  await migrate({ pool: db.pool, schema, dir: migrations });
+  await applyViews({ pool: db.pool, schema, dir: fileURLToPath(new URL("../views", import.meta.url)), migrations });
   await ensurePartitions({ pool: db.pool, schema, tables: partitioned });
 }
 

@@ -37,6 +37,16 @@ create or replace view target_types_v1 as
 create or replace view target_type_set_types_v1 as
   select tenant_id, target_type_id, set_type_id from target_type_set_types;
 
+create or replace view target_tags_v1 as
+  select tenant_id, id, name from target_tags;
+
+create or replace view distribution_set_tags_v1 as
+  select tenant_id, id, name from distribution_set_tags;
+
+create or replace view distribution_set_tag_links_v1 as
+  select tenant_id, set_id, tag_id from distribution_set_tag_links;
+
+grant select on target_tags_v1, distribution_set_tags_v1, distribution_set_tag_links_v1 to harrier_controller, harrier_rollout_engine;
 grant select on distribution_sets_v1, set_modules_v1, software_modules_v1, artifacts_v1, set_types_v1, target_types_v1,
   target_type_set_types_v1 to harrier_controller;
 grant select on distribution_sets_v1, set_modules_v1, set_types_v1, target_types_v1, target_type_set_types_v1 to harrier_rollout_engine;

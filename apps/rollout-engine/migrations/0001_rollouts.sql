@@ -152,9 +152,9 @@ create table outbox (
 create table outbox_default partition of outbox default;
 create index outbox_order on outbox (txid, id);
 
--- What the relay has sent: every row that was visible in this snapshot.
 create table outbox_cursor (
   one  boolean primary key default true check (one),
-  sent pg_snapshot not null default '1:1:'
+  txid xid8 not null default '0',
+  id   bigint not null default 0
 );
 insert into outbox_cursor default values;

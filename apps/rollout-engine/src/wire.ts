@@ -1,13 +1,17 @@
 import { fileURLToPath } from "node:url";
+import { startAudit } from "@harrier/audit";
 import { applyViews, checkNeeds, countTrips, createDatabase, type Database, IdBlocks, migrate } from "@harrier/db";
 import { createRelay } from "@harrier/events";
 import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
 import { createHttp, createMetrics, type FaultPoint, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
+import { AutoAssigner } from "./auto-assign/auto-assigner.ts";
 import type { RolloutEngineConfig } from "./config.ts";
 import { RolloutEngine } from "./engine/engine.ts";
+import { mountFilters } from "./filters/filters.routes.ts";
 import { mountGroups } from "./groups/groups.routes.ts";
 import { startMaintenance } from "./maintenance/maintenance.ts";
 import { mountRollouts } from "./rollouts/rollouts.routes.ts";
+import { rolloutsHandlers } from "./rollouts/rollouts.rpc.ts";
 
 const service = "rollout-engine";
 const schema = "rollout_engine";
@@ -16,14 +20,22 @@ const schema = "rollout_engine";
 const needs = [
   { schema: "controller", view: "targets_v1" },
   { schema: "controller", view: "target_attributes_v1" },
+  { schema: "controller", view: "target_tag_links_v1" },
+  { schema: "controller", view: "target_metadata_v1" },
+  { schema: "controller", view: "auto_confirmations_v1" },
   { schema: "controller", view: "actions_v1" },
   { schema: "controller", view: "group_progress_v1" },
   { schema: "controller", view: "group_changes_v1" },
+  { schema: "controller", view: "fleet_changes_v1" },
   { schema: "management", view: "tenants_v1" },
   { schema: "management", view: "tenant_settings_v1" },
+  { schema: "management", view: "tenant_quotas_v1" },
   { schema: "management", view: "distribution_sets_v1" },
   { schema: "management", view: "target_types_v1" },
   { schema: "management", view: "target_type_set_types_v1" },
+  { schema: "management", view: "target_tags_v1" },
+  { schema: "management", view: "distribution_set_tags_v1" },
+  { schema: "management", view: "distribution_set_tag_links_v1" },
 ];
 
 /** Builds the whole service and starts it; returns what has to be stopped. */
@@ -44,25 +56,33 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   const actions = createClient("harrier.controller.v1.ActionsService", { ...calls, addresses: config.HARRIER_CONTROLLER_GRPC });
   const targets = createClient("harrier.controller.v1.TargetsService", { ...calls, addresses: config.HARRIER_CONTROLLER_GRPC });
 
+  const assigner = new AutoAssigner({ db, catalogue, actions, now, log });
   const engine = new RolloutEngine({ db, actions, fault, now, log });
   const readiness = { database: async () => checkNeeds(db.pool, needs) };
   const restDialect = config.HARRIER_REST_DIALECT;
-  const http = createHttp({ service, keys, log, metrics, readiness, restDialect, countTrips, ...secure });
-  mountRollouts(http.mount, { db, ids: new IdBlocks(db.pool), catalogue, nudge: () => engine.nudge(), fault, now });
+  const audit = await startAudit({ db, schema, log });
+  const http = createHttp({ service, keys, log, metrics, readiness, restDialect, countTrips, audit: audit.trail, ...secure });
+  const ids = new IdBlocks(db.pool);
+  mountRollouts(http.mount, { db, ids, catalogue, nudge: () => engine.nudge(), fault, now });
   mountGroups(http.mount, { db, targets, now });
+  mountFilters(http.mount, { db, ids, catalogue, nudge: () => assigner.nudge(), now });
   const host = config.HARRIER_HTTP_HOST;
-  // no proto service of its own yet, but health, as every service answers it
-  const rpc = createRpcServer({ service, host, port: config.HARRIER_GRPC_PORT, keys, log, observe: metrics.observeRpc, ...secure });
+  const rpc = createRpcServer({ service, host, port: config.HARRIER_GRPC_PORT, keys, log, observe: metrics.observeRpc, ...secure }).add(
+    "harrier.rolloutengine.v1.RolloutsService",
+    rolloutsHandlers({ db, nudge: () => engine.nudge() }),
+  );
   const relay = createRelay({ db, schema, brokers: config.HARRIER_KAFKA_BROKERS, clientId: `harrier-${service}`, log, fault });
 
   await rpc.start();
   await http.listen(host, config.HARRIER_HTTP_PORT);
   engine.start();
+  assigner.start();
   relay.start();
-  return [db, maintenance, catalogue, actions, targets, rpc, relay, engine, http];
+  return [db, audit, maintenance, catalogue, actions, targets, rpc, relay, engine, assigner, http];
 }
 
 async function prepareSchema(db: Database): Promise<void> {
-  await migrate({ pool: db.pool, schema, dir: fileURLToPath(new URL("../migrations", import.meta.url)) });
-  await applyViews({ pool: db.pool, schema, dir: fileURLToPath(new URL("../views", import.meta.url)) });
+  const migrations = fileURLToPath(new URL("../migrations", import.meta.url));
+  await migrate({ pool: db.pool, schema, dir: migrations });
+  await applyViews({ pool: db.pool, schema, dir: fileURLToPath(new URL("../views", import.meta.url)), migrations });
 }

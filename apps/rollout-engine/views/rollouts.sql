@@ -4,7 +4,9 @@ create or replace view group_members_v1 as
   select tenant_id, rollout_id, group_id, ordinal, target_id from group_members;
 
 create or replace view rollouts_v1 as
-  select tenant_id, id, name, status, set_id, deleted from rollouts;
+  select tenant_id, id, name, status, set_id, deleted,
+         coalesce(reached_types, target_types) as reached_types -- null: known of none yet, so nobody who is restricted sees it
+    from rollouts;
 
 create or replace view rollout_groups_v1 as
   select tenant_id, rollout_id, id, name, status, total_targets from rollout_groups;

@@ -1,6 +1,7 @@
 import { codes, type ErrorCode, type Surface } from "@harrier/errors";
 import { z } from "zod";
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, type ZodOpenApiResponseObject } from "zod-openapi";
+import { oauthDocumentation } from "./openapi-oauth.ts";
 import { basePaths, type Route } from "./route.ts";
 import { routes } from "./routes.ts";
 
@@ -15,15 +16,28 @@ const errorView = z
   })
   .meta({ id: "Error" });
 
-const jsonTypes = ["application/hal+json", "application/json"] as const;
+/** Media types of objects in each direction (contract device.md §1.1, management.md §1.1). */
+const objectTypes = {
+  device: { requests: ["application/json", "application/cbor"], answers: ["application/hal+json", "application/json", "application/cbor"] },
+  management: { requests: ["application/hal+json", "application/json"], answers: ["application/hal+json", "application/json"] },
+} as const;
 
 const securitySchemes = {
   basic: { type: "http", scheme: "basic", description: "`user` or `tenant\\user`, and the password" },
+  client: { type: "http", scheme: "basic", description: "Id and secret of an OAuth 2.0 client, at the token endpoint" },
+  accessToken: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description:
+      "An access token of a trusted issuer, or of an OAuth 2.0 client; its scopes name roles or permissions. For devices: `device-full-access`",
+  },
   targetToken: { type: "apiKey", in: "header", name: "Authorization", description: "`TargetToken <securityToken of the target>`" },
   gatewayToken: { type: "apiKey", in: "header", name: "Authorization", description: "`GatewayToken <authentication.gatewaytoken.key>`" },
+  apiKey: { type: "apiKey", in: "header", name: "Authorization", description: "`ApiKey <device API key>`, or the key alone" },
 } as const;
 
-/** OpenAPI 3.1 of both interfaces, made from the route table and nothing else. */
+/** OpenAPI 3.1 of both interfaces, made from the route table, and of the token endpoint. */
 export function openApiDocument(): object {
   const document = {
     openapi: "3.1.0" as const,
@@ -35,8 +49,8 @@ export function openApiDocument(): object {
         `\`${basePaths.spec}\` speaks the specification, \`${basePaths.rest}\` what tools written for hawkBit 1.x expect.`,
     },
     servers: [{ url: "/" }],
-    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name })),
-    paths: pathsOf(routes, createFailures()),
+    tags: [...new Set(routes.map(tagOf)), "oauth2"].map((name) => ({ name })),
+    paths: { ...pathsOf(routes, createFailures()), ...oauthDocumentation },
     components: { securitySchemes },
   };
   return createDocument(document, { override: ({ jsonSchema }) => loosen(jsonSchema) });
@@ -81,7 +95,9 @@ function part<K extends "path" | "query">(name: K, schema: z.ZodType | undefined
 }
 
 function requestBodyOf(row: Route, schema: z.ZodType): NonNullable<ZodOpenApiOperationObject["requestBody"]> {
-  const types = row.bodyKind === "multipart" ? ["multipart/form-data"] : row.interface === "device" ? ["application/json"] : jsonTypes;
+  const streamed = { multipart: "multipart/form-data", csv: "text/csv" } as const;
+  const { bodyKind = "json" } = row;
+  const types = bodyKind === "multipart" || bodyKind === "csv" ? [streamed[bodyKind]] : objectTypes[row.interface].requests;
   return { required: row.bodyKind !== "optional-json", content: Object.fromEntries(types.map((type) => [type, { schema }])) };
 }
 
@@ -93,7 +109,8 @@ function successesOf(row: Route): Record<string, ZodOpenApiResponseObject> {
     if (status === undefined || responses[status]) continue;
     const statusesDiffer = row.interface === "management" && row.success.spec !== row.success.rest;
     const where = statusesDiffer && surface !== "device" ? `, under \`${basePaths[surface]}\`` : "";
-    responses[status] = { description: `Success${where}`, ...(status === 204 ? {} : contentOf(row)) };
+    const silent = !statusesDiffer && row.responseRest === null ? `; without a body under \`${basePaths.rest}\`` : "";
+    responses[status] = { description: `Success${where}${silent}`, ...(status === 204 ? {} : contentOf(row)) };
   }
   for (const [status, description] of Object.entries(row.otherSuccess ?? {})) {
     responses[status] = { description, ...(status === "206" ? contentOf(row) : {}) };
@@ -104,10 +121,10 @@ function successesOf(row: Route): Record<string, ZodOpenApiResponseObject> {
 
 function contentOf(row: Route): Pick<ZodOpenApiResponseObject, "content"> {
   if (row.responseType === "application/octet-stream") return { content: { "application/octet-stream": {} } };
-  if (row.responseType === "text/plain") return { content: { "text/plain": { schema: z.string() } } };
+  if (row.responseType !== undefined) return { content: { [row.responseType]: { schema: z.string() } } };
   if (row.response === undefined) return {};
   const schema = row.responseRest ? z.union([row.response, row.responseRest]) : row.response;
-  return { content: Object.fromEntries(jsonTypes.map((type) => [type, { schema }])) };
+  return { content: Object.fromEntries(objectTypes[row.interface].answers.map((type) => [type, { schema }])) };
 }
 
 /** Errors that every operation of an interface can answer, beside its own. */
@@ -115,7 +132,7 @@ function commonErrors(row: Route): ErrorCode[] {
   const common: ErrorCode[] = ["unauthenticated", "tooManyRequests", "unavailable", "internal"];
   if (row.interface === "management" && row.permission.length > 0) common.push("insufficientPermission");
   if (row.params || row.query || row.body) common.push("bodyNotReadable");
-  if (row.responseType !== "application/octet-stream") common.push("notAcceptable");
+  if (row.responseType !== "application/octet-stream" && row.responseType !== "text/csv") common.push("notAcceptable");
   if (row.body) common.push("unsupportedMediaType", "payloadTooLarge");
   return common;
 }
@@ -158,7 +175,9 @@ function describe(row: Route): string {
 }
 
 function securityOf(row: Route): Record<string, string[]>[] {
-  return row.interface === "management" ? [{ basic: [] }] : [{ targetToken: [] }, { gatewayToken: [] }];
+  if (row.interface === "management") return [{ basic: [] }, { accessToken: [] }];
+  // none at all is enough for a download where the tenant says so
+  return [{ targetToken: [] }, { gatewayToken: [] }, { apiKey: [] }, { accessToken: [] }, ...(row.credential === "download" ? [{}] : [])];
 }
 
 function tagOf(row: Route): string {

@@ -3,7 +3,7 @@ import { shownAs } from "./shown-as.ts";
 import { lookedUpText } from "./values.ts";
 
 /** Express gives an array for a repeated parameter; the first one counts. */
-const first = (value: unknown) => (Array.isArray(value) ? value[0] : value);
+export const first = (value: unknown) => (Array.isArray(value) ? value[0] : value);
 
 const wholeNumber = z
   .string()

@@ -22,18 +22,18 @@ export interface Route<P = unknown, Q = unknown, B = unknown> {
   readonly params?: z.ZodType<P>;
   readonly query?: z.ZodType<Q>;
   readonly body?: z.ZodType<B>;
-  /** `multipart`: the handler reads the stream itself, `body` describes the fields only. Default `json` where there is a body. */
-  readonly bodyKind?: "json" | "multipart" | "optional-json";
+  /** `multipart`, `csv`: the handler reads the stream itself, `body` only describes it. Default `json` where there is a body. */
+  readonly bodyKind?: "json" | "multipart" | "optional-json" | "csv";
   /** Status of a success per surface; a 204 never carries a body, whatever the handler returns. */
   readonly success: Readonly<Partial<Record<Surface, number>>>;
   /** Further statuses of a success, with the case they stand for, e.g. 204 where there is nothing to show. */
   readonly otherSuccess?: Readonly<Record<number, string>>;
   /** Body of a success; absent where the body is empty. */
   readonly response?: z.ZodType;
-  /** Body of a success on `/rest/v1` where it differs from `response`. */
-  readonly responseRest?: z.ZodType;
+  /** Body of a success on `/rest/v1` where it differs from `response`; null: none there. */
+  readonly responseRest?: z.ZodType | null;
   /** Media type of a success that is not JSON. */
-  readonly responseType?: "application/octet-stream" | "text/plain";
+  readonly responseType?: "application/octet-stream" | "text/plain" | "text/csv";
   /** Permissions that the caller must hold, all of them (spec 001 §4). Empty: any signed-in user. */
   readonly permission: readonly string[];
   /** On `/rest/v1` any of these lists is enough too (contract management.md D7). */
@@ -56,6 +56,12 @@ type Nothing = Record<string, never>;
 /** Declares a route; keeps the types of its schemas for the handler. */
 export function route<P = Nothing, Q = Nothing, B = undefined>(row: Route<P, Q, B>): Route<P, Q, B> {
   return row;
+}
+
+/** Bytes of any number, in or out: they take the time they take, and nobody holds them whole. */
+export function isTransfer(row: Pick<Route, "id" | "credential" | "bodyKind" | "responseType">): boolean {
+  if (row.credential === "download" || row.bodyKind === "multipart" || row.bodyKind === "csv") return true;
+  return row.responseType === "text/csv" || row.responseType === "application/octet-stream";
 }
 
 /** Success of a write without a body: 200 by the specification, 204 where hawkBit 1.x is spoken (contract management.md D1). */

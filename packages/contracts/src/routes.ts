@@ -1,29 +1,60 @@
 import { device } from "./device/device.contract.ts";
 import { downloads } from "./device/downloads.contract.ts";
 import { actions } from "./management/actions.contract.ts";
+import { apiKeys } from "./management/api-keys.contract.ts";
 import { artifacts } from "./management/artifacts.contract.ts";
+import { audits } from "./management/audit.contract.ts";
+import { autoConfirm } from "./management/auto-confirm.contract.ts";
+import { distributionSetTags } from "./management/distribution-set-tags.contract.ts";
+import { distributionSetTypes } from "./management/distribution-set-types.contract.ts";
 import { distributionSets } from "./management/distribution-sets.contract.ts";
+import { moduleMetadata, setMetadata } from "./management/metadata.contract.ts";
+import { oauth2Clients } from "./management/oauth2-clients.contract.ts";
+import { operations } from "./management/operations.contract.ts";
+import { quotas, tenantQuotas } from "./management/quotas.contract.ts";
+import { roles } from "./management/roles.contract.ts";
 import { rollouts } from "./management/rollouts.contract.ts";
+import { softwareModuleTypes } from "./management/software-module-types.contract.ts";
 import { softwareModules } from "./management/software-modules.contract.ts";
+import { setStatistics } from "./management/statistics.contract.ts";
 import { configs, userinfo } from "./management/system.contract.ts";
 import { targetActions } from "./management/target-actions.contract.ts";
+import { targetCsv } from "./management/target-csv.contract.ts";
+import { filtersOfSet, targetFilters } from "./management/target-filters.contract.ts";
+import { targetMetadata } from "./management/target-metadata.contract.ts";
+import { tagsOfTarget, targetTags } from "./management/target-tags.contract.ts";
+import { targetTypes, typeOfTarget } from "./management/target-types.contract.ts";
 import { targets } from "./management/targets.contract.ts";
-import { distributionSetTypes, softwareModuleTypes } from "./management/types.contract.ts";
+import { tenants } from "./management/tenants.contract.ts";
+import { users } from "./management/users.contract.ts";
 import type { Route } from "./route.ts";
 
 /** The routes by feature, for the handlers: `routeTable.targets.get`. */
 export const routeTable = {
   device: { ...device, ...downloads },
-  softwareModules,
+  softwareModules: { ...softwareModules, ...moduleMetadata },
   artifacts,
   softwareModuleTypes,
   distributionSetTypes,
-  distributionSets,
-  targets: { ...targets, ...targetActions },
+  distributionSets: { ...distributionSets, ...setMetadata, ...setStatistics, ...filtersOfSet },
+  targets: { ...targets, ...typeOfTarget, ...targetActions, ...autoConfirm, ...tagsOfTarget, ...targetMetadata, ...targetCsv },
+  targetTypes,
+  distributionSetTags,
+  targetTags,
+  targetFilters,
   actions,
   rollouts,
   configs,
+  quotas,
   userinfo,
+  users,
+  roles,
+  apiKeys,
+  audit: audits,
+  tenants,
+  tenantQuotas,
+  operations,
+  oauth2Clients,
 };
 
 /** Every operation of both interfaces. Order matters where two paths overlap: the first match wins. */

@@ -37,6 +37,19 @@ export function optionalName(max: number) {
   return trimmed(1, max).refine(noMarkup, markupMessage).optional();
 }
 
+/** An optional name of a file, as devices get it: a path in it would lead out of where they store it. */
+export function optionalFileName(max: number) {
+  return trimmed(1, max).refine(noMarkup, markupMessage).refine(isSegment, markupMessage).optional();
+}
+
+/**
+ * The id of a target that is to be created, on top of what else holds for the text: one that its device can poll with (contract
+ * device.md §3.2, §9.8). Ids that exist are looked up as they are.
+ */
+export function newControllerId<T extends z.ZodType<string>>(text: T) {
+  return text.refine((id) => isSegment(id) && !/\s/.test(id), "must be one segment of a path without white space or control characters");
+}
+
 /** An optional free text. */
 export function optionalText(max: number) {
   return trimmed(0, max).optional();
@@ -45,6 +58,14 @@ export function optionalText(max: number) {
 /** An optional free text that must not hold markup. */
 export function optionalDescription(max = 512) {
   return trimmed(0, max).refine(noMarkup, markupMessage).optional();
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for; headers and proxies refuse them
+const outsideSegments = /[\u0000-\u001f\u007f-\u009f/\\]/;
+
+/** Whether a text is one plain segment of a path to everybody: links, proxies, file systems. */
+function isSegment(text: string): boolean {
+  return text !== "." && text !== ".." && !outsideSegments.test(text);
 }
 
 /** Only terminated markup is refused (contract management.md §1.6): a lone `<5` or `<abc` is allowed. Linear for any input. */
@@ -92,6 +113,12 @@ export const int32 = shownAs(
     params: { unreadable: true },
   }),
   { type: "integer", format: "int32" },
+);
+
+/** A required whole number that is kept as it is: absent or null violates a constraint, one that JavaScript cannot hold is unreadable. */
+export const requiredWhole = shownAs(
+  z.number({ error: errorOfMissing }).refine(Number.isSafeInteger, { error: "must be a whole number", params: { unreadable: true } }),
+  { type: "integer", format: "int64" },
 );
 
 /** A JSON number without a fraction; with one it is of the wrong type. */

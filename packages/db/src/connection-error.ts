@@ -1,19 +1,22 @@
 import { HarrierError } from "@harrier/errors";
 
-// Node's socket errors, and PostgreSQL's classes 08 (connection), 53300 (too many), 57P0x (shutting down, starting up)
+// Node's socket errors
 const networkCodes = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EHOSTUNREACH", "EAI_AGAIN"]);
+// PostgreSQL's classes 08 (connection), 53 (no disk, memory or connection left; not 53400, which coming again does not help), 57P0x
+// (shutting down, starting up)
+const serverCodes = /^(08...|53[0-3]00|57P0[1-4])$/;
 const driverMessages = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
-/** True where the database could not be asked, in contrast to a database that answered with an error. */
+/** True where the database could not be asked or had no room to work, in contrast to a database that refused what it was asked. */
 export function isConnectionError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;
-  if (typeof code === "string" && (networkCodes.has(code) || /^(08...|53300|57P0[1-4])$/.test(code))) return true;
+  if (typeof code === "string" && (networkCodes.has(code) || serverCodes.test(code))) return true;
   // the driver's own errors carry no code
   return driverMessages.test(error.message);
 }
 
 /** A database that cannot be asked is `unavailable` to a caller, who may come again; everything else passes unchanged. */
 export function mapConnectionError(error: unknown): unknown {
-  return isConnectionError(error) ? new HarrierError("unavailable", "The database cannot be reached.", { cause: error }) : error;
+  return isConnectionError(error) ? new HarrierError("unavailable", "The database is not available.", { cause: error }) : error;
 }

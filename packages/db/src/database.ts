@@ -47,6 +47,8 @@ export function createDatabase(options: DatabaseOptions): Database {
       max: size,
       keepAlive: true,
       connectionTimeoutMillis: 10_000,
+      // a new connection costs a process of the database and all its statements prepared again
+      idleTimeoutMillis: 300_000,
       types: types as pg.CustomTypesConfig,
     });
     // without a listener an idle connection that the server closes would end the process

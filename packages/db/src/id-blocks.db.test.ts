@@ -43,7 +43,9 @@ test("a failed refill fails those who waited for it, and the next call tries aga
   expect(await ids.next(5, "x")).toBe(11);
 });
 
-test("ids that would pass 2^31 are refused", async () => {
+test("ids that would pass 2^31 are refused as a quota that is used up", async () => {
   await db.pool.query("insert into id_counters values (3, 'action', 2147483640)");
-  await expect(new IdBlocks(db.pool).take(3, "action", 100)).rejects.toThrow("used up its ids");
+  const message = "The tenant has used up its ids of kind action.";
+  await expect(new IdBlocks(db.pool).take(3, "action", 100)).rejects.toMatchObject({ code: "quotaTooManyEntries", message });
+  await expect(new IdBlocks(db.pool).next(3, "action")).rejects.toMatchObject({ code: "quotaTooManyEntries" });
 });

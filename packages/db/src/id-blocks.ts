@@ -1,3 +1,4 @@
+import { HarrierError } from "@harrier/errors";
 import { type Queryable, runOne, statement } from "./statement.ts";
 
 // Ids that a device sees start at 11 (one real client misreads shorter ones) and stay below 2^31 (real clients parse them so).
@@ -12,6 +13,8 @@ const takeIds = statement<[tenantId: number, kind: string, n: number, firstId: n
 );
 
 interface Block {
+  /** Given back, to be used first. */
+  spare: number[];
   next: number;
   end: number;
   refill?: Promise<void>;
@@ -36,9 +39,11 @@ export class IdBlocks {
     const key = `${tenantId}/${kind}`;
     let block = this.#blocks.get(key);
     if (block === undefined) {
-      block = { next: 0, end: 0 };
+      block = { spare: [], next: 0, end: 0 };
       this.#blocks.set(key, block);
     }
+    const spare = block.spare.pop();
+    if (spare !== undefined) return spare;
     // those who meet an empty block wait for one refill together, and may find it empty again
     while (block.next >= block.end) {
       block.refill ??= this.#refill(block, tenantId, kind);
@@ -49,11 +54,16 @@ export class IdBlocks {
     return id;
   }
 
+  /** An id from `next` that was not used after all: the next one gets it. */
+  giveBack(tenantId: number, kind: string, id: number): void {
+    this.#blocks.get(`${tenantId}/${kind}`)?.spare.push(id);
+  }
+
   /** The first of `n` ids in a row. */
   async take(tenantId: number, kind: string, n: number): Promise<number> {
     const row = await runOne(this.#db, takeIds, [tenantId, kind, n, FIRST_ID]);
     if (row === undefined) throw new Error("id_counters returned no row");
-    if (row.first + n - 1 > MAX_ID) throw new Error(`tenant ${tenantId} has used up its ids of kind ${kind}`);
+    if (row.first + n - 1 > MAX_ID) throw new HarrierError("quotaTooManyEntries", `The tenant has used up its ids of kind ${kind}.`);
     return row.first;
   }
 

@@ -22,4 +22,5 @@ export {
   type Statement,
   statement,
 } from "./statement.ts";
+export { countTenantRows, deleteTenantRows, type TenantRows } from "./tenant-rows.ts";
 export { applyViews, checkNeeds } from "./views.ts";

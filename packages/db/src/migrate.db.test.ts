@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -31,7 +31,12 @@ afterEach(() => rmSync(dir, { recursive: true }));
 
 const write = (name: string, text: string) => writeFileSync(join(dir, name), text);
 const apply = () => migrate({ pool: db.pool, schema, dir });
-const views = () => applyViews({ pool: db.pool, schema, dir });
+/** An image without migrations, whose views are the files of `dir`. */
+const views = async () => {
+  const migrations = join(dir, "none");
+  await migrate({ pool: db.pool, schema, dir: migrations });
+  return applyViews({ pool: db.pool, schema, dir, migrations });
+};
 
 test("files are applied in order, once, in the schema; a folder that is not there holds none", async () => {
   write("0002_more.sql", "-- expand\nalter table a add column y int;\n");
@@ -120,4 +125,24 @@ test("needs that are missing are named", async () => {
   ];
   expect(await checkNeeds(db.pool, needs)).toEqual(["nowhere.c_v1", `${schema}.b_v1`]);
   expect(await checkNeeds(db.pool, [])).toEqual([]);
+});
+
+test("an image that is older than the schema leaves its views alone", async () => {
+  const image = (name: string) => ({ migrations: join(dir, name, "migrations"), views: join(dir, name, "views") });
+  const start = async ({ migrations, views: own }: ReturnType<typeof image>) => {
+    await migrate({ pool: db.pool, schema, dir: migrations });
+    return applyViews({ pool: db.pool, schema, dir: own, migrations });
+  };
+  const [older, newer] = [image("older"), image("newer")];
+  for (const folder of [older.migrations, older.views, newer.migrations, newer.views]) mkdirSync(folder, { recursive: true });
+  for (const { migrations } of [older, newer]) {
+    writeFileSync(join(migrations, "0001_first.sql"), "-- expand\ncreate table a (x int);\n");
+  }
+  writeFileSync(join(older.views, "a.sql"), "create or replace view a_v1 as select x from a;\n");
+  writeFileSync(join(newer.migrations, "0002_more.sql"), "-- expand\nalter table a add column y int;\n");
+  writeFileSync(join(newer.views, "a.sql"), "create or replace view a_v1 as select x, y from a;\n");
+  expect(await start(older)).toEqual(["a.sql"]);
+  expect(await start(newer)).toEqual(["a.sql"]);
+  expect(await start(older)).toEqual([]);
+  await db.pool.query(`select y from ${schema}.a_v1`);
 });

@@ -53,6 +53,12 @@ async function readApplied(tx: pg.PoolClient): Promise<Map<string, string>> {
   return new Map(rows.map((row) => [row.name, row.sha256]));
 }
 
+/** False when a newer image has been here: the schema has migrations that this folder does not. */
+export async function knowsAllApplied(tx: pg.PoolClient, dir: string): Promise<boolean> {
+  const known = new Set((await readSqlFiles(dir)).map(({ name }) => name));
+  return [...(await readApplied(tx)).keys()].every((name) => known.has(name));
+}
+
 function isPending(file: SqlFile, applied: ReadonlyMap<string, string>): boolean {
   const sha256 = applied.get(file.name);
   if (sha256 !== undefined && sha256 !== file.sha256)

@@ -26,7 +26,13 @@ export function createSecretBox(base64key: string): SecretBox {
       if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES || sealed[0] !== VERSION) throw new Error("not a sealed value");
       const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(1, 1 + NONCE_BYTES));
       decipher.setAuthTag(sealed.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES));
-      return Buffer.concat([decipher.update(sealed.subarray(1 + NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString("utf8");
+      const body = decipher.update(sealed.subarray(1 + NONCE_BYTES + TAG_BYTES));
+      try {
+        return Buffer.concat([body, decipher.final()]).toString("utf8");
+      } catch (cause) {
+        // who has lost the key meets this at a start, and should not have to guess
+        throw new Error("a secret of the database was sealed with another HARRIER_SECRET_KEY, or is damaged", { cause });
+      }
     },
   };
 }

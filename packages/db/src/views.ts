@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { lockSchema, readSqlFiles, type SqlFile } from "./migrate.ts";
+import { knowsAllApplied, lockSchema, readSqlFiles, type SqlFile } from "./migrate.ts";
 import { inTransaction } from "./statement.ts";
 
 // what `create or replace view` answers when a column would go, or change its name, place or type
@@ -8,9 +8,10 @@ const INVALID_TABLE_DEFINITION = "42P16";
 /**
  * Brings the published views and their grants to what the *.sql files of `dir` say (`create or replace view …; grant select …`), at every start.
  * A file that is already in force is left alone: replacing a view waits for every reader and keeps new readers waiting behind it,
- * and a restart during a long rollout statement must not stop the polls.
+ * and a restart during a long rollout statement must not stop the polls. An image that is older than the schema (`migrations` lacks files
+ * that have been applied) leaves them as they are: views only grow, so what it needs is there.
  */
-export async function applyViews(options: { pool: pg.Pool; schema: string; dir: string }): Promise<string[]> {
+export async function applyViews(options: { pool: pg.Pool; schema: string; dir: string; migrations: string }): Promise<string[]> {
   const { pool, schema, dir } = options;
   const files = await readSqlFiles(dir);
   if (files.length === 0) return [];
@@ -20,6 +21,7 @@ export async function applyViews(options: { pool: pg.Pool; schema: string; dir: 
       "create table if not exists schema_views (name text primary key, sha256 text not null, at timestamptz not null default now())",
     );
     const { rows } = await tx.query<{ name: string; sha256: string }>("select name, sha256 from schema_views");
+    if (!(await knowsAllApplied(tx, options.migrations))) return [];
     const inForce = new Map(rows.map((row) => [row.name, row.sha256]));
     const existing = await readViewNames(tx, schema);
     const done: string[] = [];

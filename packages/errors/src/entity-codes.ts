@@ -101,6 +101,14 @@ export const entityCodes = {
     status: quotaStatus,
     message: "The storage quota is exceeded.",
   },
+  dataVolumeExceeded: {
+    hawkbit: "hawkbit.server.error.quota.dataVolumeExceeded",
+    exceptionClass: `${repository}.DataVolumeQuotaExceededException`,
+    grpc: grpcStatus.resourceExhausted,
+    retryable: false,
+    status: quotaStatus,
+    message: "The data volume of the month is used up.",
+  },
   actionNotCancelable: {
     hawkbit: "hawkbit.server.error.action.notCancelable",
     exceptionClass: `${repository}.CancelActionNotAllowedException`,

@@ -59,6 +59,23 @@ export function entityNotFound(type: string, id: unknown): HarrierError {
   });
 }
 
+/** `n` more of something than its owner may have, in the words that clients know (contract device.md §10.1). */
+export function quotaExceeded(wanted: { n: number; of: string; owner: string; limit: number }): HarrierError {
+  const { n, of, owner, limit } = wanted;
+  return new HarrierError(
+    "quotaTooManyEntries",
+    `Quota exceeded: Cannot assign ${n} more ${of} entities to ${owner}. The maximum is ${limit}.`,
+  );
+}
+
+/** A metadata entry is named by its owner and its key (contract management.md §2.1). */
+export function metadataNotFound(owner: string, id: number | string, key: string): HarrierError {
+  const type = `${owner}Metadata`;
+  return new HarrierError("entityNotFound", `${type} for given entity {${shown(id)}} and with key {${shown(key)}} does not exist.`, {
+    info: { type, entityId: id, key },
+  });
+}
+
 /** Any thrown value as a HarrierError; the text of a foreign error stays in `cause` and never reaches a client. */
 export function toHarrierError(thrown: unknown): HarrierError {
   if (thrown instanceof HarrierError) return thrown;

@@ -6,6 +6,8 @@ export {
   HarrierError,
   type HarrierErrorDetails,
   httpStatus,
+  metadataNotFound,
+  quotaExceeded,
   toHarrierError,
 } from "./harrier-error.ts";
 export { type ErrorRow, grpcStatus, type StatusBySurface, type Surface } from "./row.ts";

@@ -95,6 +95,14 @@ export const transportCodes = {
     status: everywhere(415),
     message: "The media type of the request body is not supported.",
   },
+  requestTimeout: {
+    hawkbit: "",
+    exceptionClass: "",
+    grpc: grpcStatus.deadlineExceeded,
+    retryable: false,
+    status: everywhere(408),
+    message: "The request body did not come in time.",
+  },
   payloadTooLarge: {
     hawkbit: "",
     exceptionClass: "",

@@ -10,6 +10,8 @@ const shared: FieldMap = {
   detailstatus: detailStatus,
   laststatuscode: { kind: "number", column: "t.last_status_code" },
   weight: { kind: "number", column: "t.weight" },
+  // references of other systems: no action of ours carries one
+  externalref: { kind: "text", column: "null::text" },
   createdat: { kind: "timestamp", column: "t.created_at" },
   createdby: { kind: "text", column: "t.created_by" },
   lastmodifiedat: { kind: "timestamp", column: "t.last_modified_at" },
@@ -19,6 +21,7 @@ const shared: FieldMap = {
     from: "controller.targets_v1 tg",
     on: "tg.tenant_id = t.tenant_id and tg.id = t.target_id",
     fields: {
+      id: { kind: "text", column: "tg.controller_id" },
       controllerid: { kind: "text", column: "tg.controller_id" },
       name: { kind: "text", column: "tg.name" },
       updatestatus: { kind: "enum", column: "tg.update_status", codes: updateStatusCodes },

@@ -1,5 +1,5 @@
 import type { FieldMap, SortMap } from "./fields.ts";
-import { typeRelation } from "./relations.ts";
+import { entries, setRelation, tagRelation, typeRelation } from "./relations.ts";
 
 /** Columns every named, audited row has: id, name, description, created_at/by, last_modified_at/by. */
 export const namedFields: FieldMap = {
@@ -37,6 +37,8 @@ export const setFields: FieldMap = {
     on: "sm.tenant_id = t.tenant_id and sm.set_id = t.id",
     fields: { id: { kind: "number", column: "m.id" }, name: { kind: "text", column: "m.name" } },
   },
+  tag: tagRelation({ view: "management.distribution_set_tag_links_v1", owner: "set_id" }, "management.distribution_set_tags_v1"),
+  metadata: entries({ view: "management.set_metadata", owner: "set_id" }),
 };
 
 export const setSort: SortMap = {
@@ -49,6 +51,7 @@ export const moduleFields: FieldMap = {
   ...namedFields,
   version: { kind: "text", column: "t.version" },
   type: typeRelation("management.software_module_types", "t.type_id"),
+  metadata: entries({ view: "management.module_metadata", owner: "module_id" }),
 };
 
 export const moduleSort: SortMap = { ...byId, fields: { ...namedColumns, version: "t.version", type: "t.type_id" } };
@@ -62,3 +65,25 @@ export const typeSort: SortMap = { ...byId, fields: { ...namedColumns, key: "t.k
 export const moduleTypeFields: FieldMap = { ...typeFields, maxassignments: { kind: "number", column: "t.max_assignments" } };
 
 export const moduleTypeSort: SortMap = { ...byId, fields: { ...typeSort.fields, maxassignments: "t.max_assignments" } };
+
+/** Tags of targets and of sets: the named columns and colour. */
+export const tagFields: FieldMap = { ...namedFields, colour: { kind: "text", column: "t.colour" } };
+
+export const tagSort: SortMap = { ...byId, fields: { ...namedColumns, colour: "t.colour" } };
+
+const { description: _noField, ...undescribedFields } = namedFields;
+const { description: _noColumn, ...undescribedColumns } = namedColumns;
+
+/** Target filters: the named columns without description, and auto_assign_set_id. */
+export const targetFilterFields: FieldMap = { ...undescribedFields, autoassigndistributionset: setRelation("t.auto_assign_set_id") };
+
+export const targetFilterSort: SortMap = { ...byId, fields: undescribedColumns };
+
+/** Metadata of one owner: key and value, and of modules also target_visible. */
+export const metadataFields: FieldMap = { key: { kind: "text", column: "t.key" }, value: { kind: "text", column: "t.value" } };
+
+export const metadataSort: SortMap = { fields: { key: "t.key", value: "t.value" }, initial: "t.key asc", last: "t.key asc" };
+
+export const moduleMetadataFields: FieldMap = { ...metadataFields, targetvisible: { kind: "boolean", column: "t.target_visible" } };
+
+export const moduleMetadataSort: SortMap = { ...metadataSort, fields: { ...metadataSort.fields, targetvisible: "t.target_visible" } };

@@ -3,13 +3,14 @@ import { HarrierError } from "@harrier/errors";
 import { describe, expect, test } from "vitest";
 import { compile } from "./compile.ts";
 import type { FieldMap } from "./fields.ts";
-import { actionFields, orderBy, setFields, sortFields, targetFields } from "./index.ts";
+import { actionFields, lookups, orderBy, setFields, sortFields, targetFields } from "./index.ts";
 import { parse } from "./parse.ts";
 
 const fields: FieldMap = {
   name: { kind: "text", column: "t.name" },
   weight: { kind: "number", column: "t.weight" },
   at: { kind: "timestamp", column: "t.at" },
+  poll: { kind: "timestamp", column: "t.poll", hour: "t.hour" },
   state: { kind: "enum", column: "t.state", codes: { on: 1, off: 0 } },
   valid: { kind: "boolean", column: "t.valid" },
   attribute: { kind: "map", from: "a", on: "a.id = t.id", key: "a.key", value: "a.value" },
@@ -39,7 +40,8 @@ describe("compile (contract management.md §6.2)", () => {
     ["name=not=null", "t.name is not null", []],
     ["name=is='null'", "lower(t.name) = lower($1)", ["null"]],
     ["name==null", "lower(t.name) = lower($1)", ["null"]],
-    ["name=lt=a*", "lower(t.name) < lower($1)", ["a*"]],
+    ["name=lt=a*", "lower(t.name) ~<~ lower($1)", ["a*"]],
+    ["name=ge=a", "lower(t.name) ~>=~ lower($1)", ["a"]],
     ["name=in=(a*,b)", "lower(t.name) in (lower($1), lower($2))", ["a*", "b"]],
     ["name=out=(a,b)", "(lower(t.name) in (lower($1), lower($2))) is not true", ["a", "b"]],
     ["weight==5", "t.weight = $1::bigint", ["5"]],
@@ -53,6 +55,8 @@ describe("compile (contract management.md §6.2)", () => {
     ["at=le=${overdue_ts}", "t.at < to_timestamp($1::bigint / 1000.0)", ["401"]],
     ["at=ge=${NOW_TS}", "t.at >= to_timestamp($1::bigint / 1000.0)", ["1000"]],
     ["name=='${OTHER} $${NOW_TS}'", "lower(t.name) = lower($1)", ["${OTHER} ${NOW_TS}"]],
+    ["poll=lt=7200000", "(t.poll < to_timestamp($1::bigint / 1000.0) and t.hour <= $2::bigint)", ["7200000", "2"]],
+    ["poll=ge=7200000", "(t.poll >= to_timestamp($1::bigint / 1000.0) and t.hour >= $2::bigint)", ["7200000", "1"]],
     ["state==On", "t.state = $1", [1]],
     ["state=in=(on,off)", "t.state in ($1, $2)", [1, 0]],
     ["state!=off", "(t.state = $1) is not true", [0]],
@@ -131,11 +135,51 @@ describe("declared maps", () => {
   });
 });
 
+describe("lookups", () => {
+  const q = "assignedds.name==a*;name==x,targettype.key!=gw";
+  const options = { now: 1000, tenantId: 7 };
+
+  test("one statement finds the ids behind all relations, and their place in the query takes them", () => {
+    const ast = parse(q);
+    const lookup = lookups(ast, targetFields, options);
+    expect(lookup?.values).toEqual([7, "a%", "gw"]);
+    expect(lookup?.sql).toBe(
+      'select array(select ds.id::text from management.distribution_sets_v1 ds where ds.tenant_id = $1 and lower(ds.name) like lower($2) limit 501) as "0", ' +
+        'array(select ty.id::text from management.target_types_v1 ty where ty.tenant_id = $1 and lower(ty.key) = lower($3) limit 501) as "1"',
+    );
+    const found = lookup?.found({ 0: ["5", "6"], 1: [] }) ?? new Map();
+    expect(compile(ast, targetFields, { now: 1000, found })).toEqual({
+      sql:
+        "((t.assigned_set_id = any($1::bigint[]) and lower(t.name) = lower($2)) or " +
+        "(t.target_type_id = any($3::bigint[])) is not true)",
+      values: [["5", "6"], "x", []],
+    });
+  });
+
+  test("too many ids are joined as before, and without a relation nothing is looked up", () => {
+    const ast = parse(q);
+    const many = Array.from({ length: 501 }, (_, n) => String(n));
+    const found = lookups(ast, targetFields, options)?.found({ 0: many, 1: ["911"] }) ?? new Map();
+    expect(found.size).toBe(1);
+    expect(compile(ast, targetFields, { now: 1000, found }).sql).toContain("exists (select 1 from management.distribution_sets_v1 ds");
+    expect(lookups(parse("name==x;attribute.a==1"), targetFields, options)).toBeUndefined();
+  });
+});
+
+test("the planner is given a few joins only", () => {
+  const q = Array.from({ length: 8 }, (_, n) => `attribute.k${n}==v`).join(";");
+  expect(compile(parse(q), targetFields, { now: 0 }).sql.match(/\) is true/g)).toHaveLength(3);
+});
+
 describe("orderBy (contract management.md §7)", () => {
   test.each([
     [undefined, "t.controller_id asc"],
     ["name:ASC", "t.name asc, t.id asc"],
     [" Name : desc , createdAt:asc", "t.name desc, t.created_at asc, t.id asc"],
+    ["name:asc,name:desc", "t.name asc, t.id asc"],
+    // nothing can follow what is unique
+    ["id:desc", "t.controller_id desc"],
+    ["name:asc,controllerid:desc,createdat:asc", "t.name asc, t.controller_id desc"],
   ])("%s", (sort, sql) => {
     expect(orderBy(sort, sortFields.targets)).toBe(sql);
   });

@@ -11,30 +11,43 @@ export interface CompileOptions {
   now: number;
   /** Values of further macros by upper-case name, e.g. `{ OVERDUE_TS: 1700000000000 }`. */
   macros?: Macros;
+  /** Ids of related rows that were looked up before (see `lookups`). */
+  found?: Found;
 }
+
+/** Ids by the comparison that asks for them. */
+export type Found = ReadonlyMap<Comparison, readonly string[]>;
+
+export type Value = string | EnumCode | readonly string[];
 
 export interface Compiled {
   /** A boolean SQL expression, safe to be put in parentheses after `where … and`. */
   sql: string;
-  values: (string | EnumCode)[];
+  values: Value[];
 }
 
 interface Context {
   fields: FieldMap;
   bind: Bind;
   macros: Macros;
+  found: Found;
+  /** How many comparisons the planner may still make joins of. */
+  joins: number;
 }
+
+/** PostgreSQL turns `exists` into joins and tries their orders: 200 of them kept it planning for 25 s. Further ones are asked row by row. */
+const mostJoins = 5;
 
 /**
  * Turns a query into one SQL predicate over a declared field map (contract management.md §6). Every value of the query is a
  * parameter; the text of the SQL comes from the map alone. Unknown fields are rsqlInvalidField.
  */
 export function compile(ast: Ast, fields: FieldMap, options: CompileOptions): Compiled {
-  const values: (string | EnumCode)[] = [];
+  const values: Value[] = [];
   const first = options.firstParam ?? 1;
   const bind: Bind = (value) => `$${first + values.push(value) - 1}`;
   const macros = { ...options.macros, NOW_TS: options.now };
-  return { sql: node(ast, { fields, bind, macros }), values };
+  return { sql: node(ast, { fields, bind, macros, found: options.found ?? new Map(), joins: mostJoins }), values };
 }
 
 function node(ast: Ast, context: Context): string {
@@ -44,12 +57,30 @@ function node(ast: Ast, context: Context): string {
 
 function comparison(ast: Comparison, context: Context): string {
   const { field, rest } = resolve(ast, context.fields);
-  const values = ast.arguments.map((argument) => ({ ...argument, text: expandMacros(argument.text, context.macros) }));
-  const asked = { ...ast, arguments: values };
-  if (field.kind === "map") return mapEntry(field, rest, asked, context.bind);
+  const asked = expanded(ast, context.macros);
+  if (field.kind === "map") return mapEntry(field, rest, asked, context);
   if (!("from" in field)) return scalar(field, asked, context.bind);
-  const sub = Object.hasOwn(field.fields, rest) ? field.fields[rest] : undefined;
-  return sub ? relation(field, sub, asked, context.bind) : unknownField(ast);
+  const { inner, some } = related(subField(ast, field, rest), asked, context.bind);
+  const ids = context.found.get(ast);
+  if (ids === undefined || field.byId === undefined)
+    return joined(`${some ? "" : "not "}exists (select 1 from ${field.from} where ${field.on} and ${inner()})`, context);
+  const sql = field.byId.related(`${context.bind(ids)}::bigint[]`);
+  if (field.kind === "toMany") return joined(`${some ? "" : "not "}${sql}`, context);
+  return some ? sql : `(${sql}) is not true`;
+}
+
+/** A comparison with the values that its macros have now. */
+export function expanded(ast: Comparison, macros: Macros): Comparison {
+  return { ...ast, arguments: ast.arguments.map((argument) => ({ ...argument, text: expandMacros(argument.text, macros) })) };
+}
+
+export function subField(ast: Comparison, field: RelationField, name: string): ScalarField {
+  const sub = Object.hasOwn(field.fields, name) ? field.fields[name] : undefined;
+  return sub ?? unknownField(ast);
+}
+
+function joined(sql: string, context: Context): string {
+  return context.joins-- > 0 ? sql : `(${sql}) is true`;
 }
 
 function unknownField(ast: Comparison): never {
@@ -57,7 +88,7 @@ function unknownField(ast: Comparison): never {
 }
 
 /** The longest declared name wins, so that a declared `a.b` is no sub field of `a`; a map's key is everything after the first dot. */
-function resolve(ast: Comparison, fields: FieldMap): { field: Field; rest: string } {
+export function resolve(ast: Comparison, fields: FieldMap): { field: Field; rest: string } {
   const selector = ast.selector.toLowerCase();
   const whole = Object.hasOwn(fields, selector) ? fields[selector] : undefined;
   if (whole && whole.kind !== "map") {
@@ -97,19 +128,20 @@ function scalar(field: ScalarField, ast: Comparison, bind: Bind): string {
   return not ? `(${sql}) is not true` : sql;
 }
 
-/** Positive operators: some related row matches. Negative ones are the exact complement: none does, or there is no row at all. */
-function relation(field: RelationField, sub: ScalarField, ast: Comparison, bind: Bind): string {
+/** Positive operators: some related row is as asked. Negative ones are the exact complement: none is, or there is no row at all. */
+export function related(sub: ScalarField, ast: Comparison, bind: Bind): { inner: () => string; some: boolean } {
   const not = negated(ast.operator);
-  const exists = (sql: string, yes: boolean) => `${yes ? "" : "not "}exists (select 1 from ${field.from} where ${field.on} and ${sql})`;
-  if (isNull(ast)) return exists(`${sub.column} is not null`, not);
-  if (isEmpty(ast) && knowsEmpty(sub)) return exists(presence(sub), not);
-  return exists(predicate(sub, baseOf(ast.operator), ast.arguments, bind), !not);
+  if (isNull(ast)) return { inner: () => `${sub.column} is not null`, some: not };
+  if (isEmpty(ast) && knowsEmpty(sub)) return { inner: () => presence(sub), some: not };
+  return { inner: () => predicate(sub, baseOf(ast.operator), ast.arguments, bind), some: !not };
 }
 
 /** The entry must exist for every operator, negative ones too; only `=is=null` asks for its absence. */
-function mapEntry(field: MapField, key: string, ast: Comparison, bind: Bind): string {
+function mapEntry(field: MapField, key: string, ast: Comparison, context: Context): string {
+  const { bind } = context;
   const not = negated(ast.operator);
   const entry = `select 1 from ${field.from} where ${field.on} and lower(${field.key}) = lower(${bind(key)})`;
-  if (isNull(ast)) return `${not ? "" : "not "}exists (${entry})`;
-  return `exists (${entry} and ${scalar({ kind: "text", column: field.value }, ast, bind)})`;
+  if (isNull(ast)) return joined(`${not ? "" : "not "}exists (${entry})`, context);
+  const value = { kind: "text", column: field.value, ...(field.head === undefined ? {} : { head: field.head }) } as const;
+  return joined(`exists (${entry} and ${scalar(value, ast, bind)})`, context);
 }

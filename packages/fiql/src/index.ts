@@ -1,17 +1,38 @@
 import { actionSort, actionStatusSort } from "./action-fields.ts";
-import { moduleSort, moduleTypeSort, setSort, typeSort } from "./catalogue-fields.ts";
+import {
+  metadataSort,
+  moduleMetadataSort,
+  moduleSort,
+  moduleTypeSort,
+  setSort,
+  tagSort,
+  targetFilterSort,
+  typeSort,
+} from "./catalogue-fields.ts";
 import { groupSort, rolloutSort } from "./rollout-fields.ts";
 import { targetSort } from "./target-fields.ts";
 
 export { actionFields } from "./action-fields.ts";
 export type { Argument, Ast, Comparison, Logical, Operator } from "./ast.ts";
-export { moduleFields, moduleTypeFields, namedFields, setFields, typeFields } from "./catalogue-fields.ts";
+export {
+  metadataFields,
+  moduleFields,
+  moduleMetadataFields,
+  moduleTypeFields,
+  namedFields,
+  setFields,
+  tagFields,
+  targetFilterFields,
+  typeFields,
+} from "./catalogue-fields.ts";
 export { actionStatusCodes, rolloutStatusCodes, updateStatusCodes } from "./codes.ts";
-export { type Compiled, type CompileOptions, compile } from "./compile.ts";
-export type { EnumCode, Field, FieldMap, MapField, RelationField, ScalarField, SortMap } from "./fields.ts";
+export { type Compiled, type CompileOptions, compile, type Found } from "./compile.ts";
+export type { ById, EnumCode, Field, FieldMap, MapField, RelationField, ScalarField, SortMap } from "./fields.ts";
+export { type Lookup, lookups } from "./lookups.ts";
 export type { Macros } from "./macros.ts";
 export { orderBy } from "./order-by.ts";
-export { parse } from "./parse.ts";
+export { limits, parse } from "./parse.ts";
+export { entries, type Links, setRelation, tagRelation, typeRelation } from "./relations.ts";
 export { groupFields, rolloutFields } from "./rollout-fields.ts";
 export { targetFields } from "./target-fields.ts";
 
@@ -27,4 +48,8 @@ export const sortFields = {
   actionStatuses: actionStatusSort,
   rollouts: rolloutSort,
   rolloutGroups: groupSort,
+  tags: tagSort,
+  targetFilters: targetFilterSort,
+  metadata: metadataSort,
+  moduleMetadata: moduleMetadataSort,
 } as const;

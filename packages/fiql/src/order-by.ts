@@ -1,9 +1,15 @@
 import { HarrierError } from "@harrier/errors";
 import type { SortMap } from "./fields.ts";
 
+interface Criterion {
+  column: string;
+  direction: string;
+}
+
 /**
  * The text after `order by` for a `sort` parameter (contract management.md §1.3 and §7): `field:DIR{,field:DIR}`, any case, blanks
- * around the parts. The id is always the last criterion, so that pages do not overlap.
+ * around the parts. The id is always the last criterion, so that pages do not overlap;
+ * what follows a criterion that is unique by itself changes nothing and is left out, so that an index can give the order.
  */
 export function orderBy(sort: string | undefined, map: SortMap): string {
   if (sort === undefined || sort.trim() === "") return map.initial;
@@ -16,7 +22,22 @@ export function orderBy(sort: string | undefined, map: SortMap): string {
     if (column === undefined) throw new HarrierError("invalidField", `The field '${name}' cannot be sorted by.`);
     if (!/^(asc|desc)$/i.test(direction))
       throw new HarrierError("invalidDirection", `The direction '${direction}' is neither ASC nor DESC.`);
-    return `${column} ${direction.toLowerCase()}`;
+    return { column, direction: direction.toLowerCase() };
   });
-  return [...criteria, map.last].join(", ");
+  return ordered(criteria, map);
 }
+
+function ordered(criteria: readonly Criterion[], map: SortMap): string {
+  const unique = new Set([columnOf(map.initial), columnOf(map.last)]);
+  const used = new Set<string>();
+  const list: string[] = [];
+  for (const { column, direction } of criteria) {
+    if (used.has(column)) continue;
+    used.add(column);
+    list.push(`${column} ${direction}`);
+    if (unique.has(column)) return list.join(", ");
+  }
+  return [...list, map.last].join(", ");
+}
+
+const columnOf = (criterion: string): string => criterion.replace(/ (asc|desc)$/, "");

@@ -84,7 +84,27 @@ describe("parse (contract management.md §6.1)", () => {
   test("nesting that would exhaust the stack is refused", () => {
     const deep = (n: number) => `${"(".repeat(n)}a==1${")".repeat(n)}`;
     expect(shape(parse(deep(100)))).toBe("a:eq:1");
-    expect(catchError(() => parse(deep(100_000))).code).toBe("rsqlParamSyntax");
+    expect(catchError(() => parse(deep(101))).message).toContain("position 101: nested more than 100 levels deep");
+    expect(catchError(() => parse(deep(8_000))).code).toBe("rsqlParamSyntax");
+  });
+
+  test.each<[string, string, string]>([
+    ["10,000 terms", "a==1;".repeat(10_000), "longer than 16384 characters"],
+    ["more comparisons than a query may have", `${"a==1,".repeat(200)}a==1`, "position 1001: more than 200 comparisons"],
+    ["more values than a query may have", `a=in=(${"1,".repeat(1_000)}1)`, "more than 1000 values"],
+    ["a name of a megabyte", `name==${"x".repeat(1 << 20)}`, "longer than 16384 characters"],
+    ["a control character", "name=='a\u0007b'", "position 9: found U+0007"],
+    ["a control character outside of values", "na\u001bme==a", "position 3: found U+001B"],
+    ["delete", "name==a\u007f", "position 8: found U+007F"],
+    ["half a character", "name=\ud83d", "position 5"],
+  ])("%s is a syntax error", (_, text, message) => {
+    const error = catchError(() => parse(text));
+    expect(error.code).toBe("rsqlParamSyntax");
+    expect(error.message).toContain(message);
+  });
+
+  test("white space may be asked for: attributes may hold it", () => {
+    expect(shape(parse("attribute.a=='x\ty\r\n'"))).toBe("attribute.a:eq:x\ty\r\n");
   });
 });
 

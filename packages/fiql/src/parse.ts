@@ -2,8 +2,21 @@ import { HarrierError } from "@harrier/errors";
 import type { Argument, Ast } from "./ast.ts";
 import { Scanner } from "./scan.ts";
 
-/** Deeper than any query a person writes, shallow enough for our stack and for PostgreSQL's. */
-const maxDepth = 100;
+/** What one query may be: more than people and tools write, and less than what would keep the planner busy. */
+export const limits = {
+  /** Characters of the whole query. */
+  length: 16_384,
+  /** Parentheses within parentheses: shallow enough for our stack and for PostgreSQL's. */
+  depth: 100,
+  /** Each may become a join. */
+  comparisons: 200,
+  /** Of all comparisons together, the elements of lists included. */
+  values: 1_000,
+} as const;
+
+/** Control characters other than white space: no value that can be stored holds one, and PostgreSQL knows no NUL at all. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const control = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f]/;
 
 /**
  * Reads a query of the management interface (contract management.md §6.1) into a tree.
@@ -11,9 +24,9 @@ const maxDepth = 100;
  */
 export function parse(text: string): Ast {
   const scanner = new Scanner(text);
-  const nul = text.indexOf("\u0000");
-  // PostgreSQL cannot hold this character in a text at all.
-  if (nul >= 0) scanner.fail("a printable character", nul);
+  if (text.length > limits.length) tooMuch(limits.length + 1, `longer than ${limits.length} characters`);
+  const unprintable = text.search(control);
+  if (unprintable >= 0) scanner.fail("a printable character", unprintable);
   scanner.skipBlanks();
   const ast = parseOr(scanner, 0);
   scanner.skipBlanks();
@@ -46,7 +59,7 @@ function takeLogical(scanner: Scanner, kind: "and" | "or"): boolean {
 function parseTerm(scanner: Scanner, depth: number): Ast {
   const at = scanner.position + 1;
   if (scanner.take("(")) {
-    if (depth >= maxDepth) throw new HarrierError("rsqlParamSyntax", `Query syntax error at position ${at}: nested too deeply.`);
+    if (depth >= limits.depth) tooMuch(at, `nested more than ${limits.depth} levels deep`);
     scanner.skipBlanks();
     const inner = parseOr(scanner, depth + 1);
     scanner.skipBlanks();
@@ -60,7 +73,15 @@ function parseTerm(scanner: Scanner, depth: number): Ast {
   const argumentsAt = scanner.position;
   const list = parseArguments(scanner);
   if (list.length > 1 && operator !== "in" && operator !== "out") scanner.fail("one value (lists belong to =in= and =out=)", argumentsAt);
+  scanner.comparisons++;
+  scanner.values += list.length;
+  if (scanner.comparisons > limits.comparisons) tooMuch(at, `more than ${limits.comparisons} comparisons`);
+  if (scanner.values > limits.values) tooMuch(argumentsAt + 1, `more than ${limits.values} values`);
   return { kind: "comparison", selector, operator, arguments: list, at };
+}
+
+function tooMuch(position: number, what: string): never {
+  throw new HarrierError("rsqlParamSyntax", `Query syntax error at position ${position}: ${what}.`);
 }
 
 function parseArguments(scanner: Scanner): Argument[] {

@@ -3,12 +3,15 @@ import type { Argument, Operator } from "./ast.ts";
 import type { EnumCode, ScalarField } from "./fields.ts";
 
 /** Adds a value to the statement and answers its placeholder, e.g. `$4`. */
-export type Bind = (value: string | EnumCode) => string;
+export type Bind = (value: string | EnumCode | readonly string[]) => string;
 
 /** Operators without their negation: `ne`, `out` and `not` are the complement of these, nulls included (§6.2). */
 export type Base = "eq" | "lt" | "le" | "gt" | "ge" | "in";
 
 export const sqlOperator = { lt: "<", le: "<=", gt: ">", ge: ">=" } as const;
+
+/** Texts in the order of their characters, whatever the database's collation; the pattern indexes are in this order too. */
+const byteOperator = { lt: "~<~", le: "~<=~", gt: "~>~", ge: "~>=~" } as const;
 
 export const negated = (operator: Operator): boolean => operator === "ne" || operator === "out" || operator === "not";
 
@@ -25,11 +28,11 @@ function invalid(argument: Argument, expected: string): never {
 export function predicate(field: ScalarField, base: Base, values: readonly Argument[], bind: Bind): string {
   switch (field.kind) {
     case "text":
-      return textPredicate(field.column, base, values, bind);
+      return textPredicate(field, base, values, bind);
     case "number":
       return numberPredicate(field.column, base, values, bind);
     case "timestamp":
-      return timestampPredicate(field.column, base, values, bind);
+      return timestampPredicate(field, base, values, bind);
     case "enum":
       return enumPredicate(field.column, field.codes, base, values, bind);
     case "boolean":
@@ -38,14 +41,36 @@ export function predicate(field: ScalarField, base: Base, values: readonly Argum
 }
 
 /** Folding is PostgreSQL's own `lower` on both sides: the expression indexes use it, and no second notion of case exists. */
-function textPredicate(column: string, base: Base, values: readonly Argument[], bind: Bind): string {
-  const folded = `lower(${column})`;
-  if (base === "in") return `${folded} in (${values.map((value) => `lower(${bind(value.text)})`).join(", ")})`;
+function textPredicate(field: TextField, base: Base, values: readonly Argument[], bind: Bind): string {
+  const folded = `lower(${field.column})`;
+  if (base === "in") {
+    const bound = values.map((value) => `lower(${bind(value.text)})`);
+    return withHead(field, `${folded} in (${bound.join(", ")})`, () => `in (${bound.map(headOf).join(", ")})`);
+  }
   const [value] = values;
   if (!value) return "false";
-  if (base !== "eq") return `${folded} ${sqlOperator[base]} lower(${bind(value.text)})`;
+  if (base !== "eq") return `${folded} ${byteOperator[base]} lower(${bind(value.text)})`;
   const { pattern, wildcards, literal } = likePattern(value.text);
-  return wildcards ? `${folded} like lower(${bind(pattern)})` : `${folded} = lower(${bind(literal)})`;
+  if (!wildcards) {
+    const bound = `lower(${bind(literal)})`;
+    return withHead(field, `${folded} = ${bound}`, () => `= ${headOf(bound)}`);
+  }
+  const beginning = `${startOf(value.text)}*`;
+  return withHead(field, `${folded} like lower(${bind(pattern)})`, () => `like lower(${bind(likePattern(beginning).pattern)})`);
+}
+
+type TextField = Extract<ScalarField, { kind: "text" }>;
+
+const headOf = (folded: string): string => `left(${folded}, 200)`;
+
+/** What the first characters of a text must be follows from what the whole must be; asked for as well, their index is used. */
+function withHead({ head }: TextField, whole: string, first: () => string): string {
+  return head === undefined ? whole : `(${whole} and ${head} ${first()})`;
+}
+
+/** Few enough characters before the first wildcard that they stay within the head, whatever folding makes of them. */
+function startOf(text: string): string {
+  return (/^(?:\\\*|[^*]){0,60}/u.exec(text)?.[0] ?? "").replace(/\\+$/, "");
 }
 
 /** `*` is any characters, `\*` a literal asterisk; `%`, `_` and other backslashes mean themselves. */
@@ -92,21 +117,33 @@ function numberPredicate(column: string, base: Base, values: readonly Argument[]
 const earliest = -200_000_000_000_000n;
 const latest = 8_640_000_000_000_000n;
 
+type TimestampField = Extract<ScalarField, { kind: "timestamp" }>;
+
 /** The API shows whole milliseconds of microsecond stamps, so a value means the whole millisecond: equality is a half-open range. */
-function timestampPredicate(column: string, base: Base, values: readonly Argument[], bind: Bind): string {
-  if (onlyPresent(base, values)) return `${column} is not null`;
-  const at = (value: Argument, plus: bigint): string => {
+function timestampPredicate(field: TimestampField, base: Base, values: readonly Argument[], bind: Bind): string {
+  if (onlyPresent(base, values)) return `${field.column} is not null`;
+  const edge = (value: Argument, plus: bigint): bigint => {
     const asked = integer(value) + plus;
-    const ms = asked < earliest ? earliest : asked > latest ? latest : asked;
-    return `to_timestamp(${bind(ms.toString())}::bigint / 1000.0)`;
+    return asked < earliest ? earliest : asked > latest ? latest : asked;
   };
-  const same = (value: Argument) => `(${column} >= ${at(value, 0n)} and ${column} < ${at(value, 1n)})`;
+  const from = (value: Argument, plus: bigint) => side(field, ">=", edge(value, plus), bind);
+  const until = (value: Argument, plus: bigint) => side(field, "<", edge(value, plus), bind);
+  const same = (value: Argument) => `(${from(value, 0n)} and ${until(value, 1n)})`;
   const [value] = values;
   if (!value) return "false";
   if (base === "eq") return same(value);
   if (base === "in") return `(${values.map(same).join(" or ")})`;
-  if (base === "lt" || base === "ge") return `${column} ${sqlOperator[base]} ${at(value, 0n)}`;
-  return `${column} ${base === "le" ? "<" : ">="} ${at(value, 1n)}`;
+  if (base === "lt") return until(value, 0n);
+  if (base === "ge") return from(value, 0n);
+  return base === "le" ? until(value, 1n) : from(value, 1n);
+}
+
+/** One side of a range. Where only the hour is indexed it is asked for as well, a second too wide: it may have been rounded. */
+function side(field: TimestampField, operator: "<" | ">=", ms: bigint, bind: Bind): string {
+  const exact = `${field.column} ${operator} to_timestamp(${bind(ms.toString())}::bigint / 1000.0)`;
+  if (field.hour === undefined) return exact;
+  const hour = (ms / 1000n + (operator === "<" ? 1n : -1n)) / 3600n;
+  return `(${exact} and ${field.hour} ${operator === "<" ? "<=" : ">="} ${bind(hour.toString())}::bigint)`;
 }
 
 function enumPredicate(

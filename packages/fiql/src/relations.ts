@@ -1,4 +1,4 @@
-import type { RelationField, ScalarField } from "./fields.ts";
+import type { MapField, RelationField, ScalarField } from "./fields.ts";
 
 // Relations that several maps share. `t` is always the base alias; every join carries the tenant.
 
@@ -11,6 +11,7 @@ export const setRelation = (idColumn: string): RelationField => ({
   from: "management.distribution_sets_v1 ds",
   on: `ds.tenant_id = t.tenant_id and ds.id = ${idColumn}`,
   fields: { id: number("ds.id"), name: text("ds.name"), version: text("ds.version"), type: text("ds.type_key") },
+  byId: { from: "management.distribution_sets_v1 ds", alias: "ds", related: (ids) => `${idColumn} = any(${ids})` },
 });
 
 /** A type (of sets, modules or targets) by the base column `type_id`; the bare name means the key (§6.4). */
@@ -20,4 +21,39 @@ export const typeRelation = (view: string, idColumn: string): RelationField => (
   on: `ty.tenant_id = t.tenant_id and ty.id = ${idColumn}`,
   fields: { id: number("ty.id"), key: text("ty.key"), name: text("ty.name") },
   bare: "key",
+  byId: { from: `${view} ty`, alias: "ty", related: (ids) => `${idColumn} = any(${ids})` },
 });
+
+/** The entity on the other side of a table of links, by its own id: `owner` is the column of the links that holds the base's id. */
+export interface Links {
+  view: string;
+  owner: string;
+}
+
+/** Tags by their links `(tenant_id, owner, tag_id)` and the rows of their names; the bare name means the tag's name (§6.4). */
+export const tagRelation = (links: Links, tags: string): RelationField => ({
+  kind: "toMany",
+  from: `${links.view} tl join ${tags} tg on tg.tenant_id = tl.tenant_id and tg.id = tl.tag_id`,
+  on: `tl.tenant_id = t.tenant_id and tl.${links.owner} = t.id`,
+  fields: { id: number("tg.id"), name: text("tg.name") },
+  bare: "name",
+  byId: {
+    from: `${tags} tg`,
+    alias: "tg",
+    related: (ids) =>
+      `exists (select 1 from ${links.view} tl where tl.tenant_id = t.tenant_id and tl.${links.owner} = t.id and tl.tag_id = any(${ids}))`,
+  },
+});
+
+/** Attributes or metadata: one row `(tenant_id, owner, key, value)` per entry. */
+export const entries = ({ view, owner }: Links, value?: { head: string }): MapField => ({
+  kind: "map",
+  from: `${view} e`,
+  on: `e.tenant_id = t.tenant_id and e.${owner} = t.id`,
+  key: "e.key",
+  value: "e.value",
+  ...value,
+});
+
+/** Of values that are too long for an index (see the migration of `target_metadata`). */
+export const longValue = { head: "left(lower(e.value), 200)" };

@@ -26,17 +26,24 @@ const named: Readonly<Record<string, Operator>> = {
 const reserved = new Set(" \t\r\n\"'();,=!~<>");
 const blank = /\s/;
 
+/** A character as a message may show it: what cannot be printed by its number. */
+const shown = (character: string): string =>
+  /[\p{Cc}\p{Cs}]/u.test(character) ? `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}` : `'${character}'`;
+
 /** The text of one query and the place reached in it; every error names the place, counted from 1. */
 export class Scanner {
   readonly text: string;
   position = 0;
+  /** What was read so far, for the limits of a query. */
+  comparisons = 0;
+  values = 0;
 
   constructor(text: string) {
     this.text = text;
   }
 
   fail(expected: string, position = this.position): never {
-    const found = position < this.text.length ? `found '${this.text[position]}'` : "the query ends";
+    const found = position < this.text.length ? `found ${shown(this.text.charAt(position))}` : "the query ends";
     throw new HarrierError("rsqlParamSyntax", `Query syntax error at position ${position + 1}: ${found}, expected ${expected}.`);
   }
 

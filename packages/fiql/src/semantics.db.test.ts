@@ -114,6 +114,38 @@ describe("targets", () => {
   });
 });
 
+test("metadata is found by an index on the first characters of its values, and compared whole", async () => {
+  const long = "v".repeat(3_900);
+  const ask = (q: string, select: string) => {
+    const { sql, values } = compile(parse(q), targetFields, { firstParam: 2, now: 0 });
+    return { text: `${select} from controller.targets_v1 t where t.tenant_id = $1 and ${sql}`, values: [4, ...values] };
+  };
+  await withClient(database.adminUrl, async (client) => {
+    await client.query(`
+      insert into controller.targets (tenant_id, id, controller_id, name, token_digest, token_cipher, created_by, last_modified_by)
+        select 4, n, 'long-' || n, 'n', ''::bytea, ''::bytea, 'x', 'x' from generate_series(1, 5000) n;
+      insert into controller.target_metadata (tenant_id, target_id, key, value)
+        select 4, n, 'Site', case when n > 4998 then '${long}' || n when n = 7 then null else 'Hall*' || n end from generate_series(1, 5000) n;
+      analyze controller.targets, controller.target_metadata;`);
+    const found = async (q: string) => {
+      const { text, values } = ask(q, "select t.id");
+      return (await client.query<{ id: number }>(text, values)).rows.map(({ id }) => id).sort((a, b) => a - b);
+    };
+    expect(await found(`metadata.site==${long}5000`)).toEqual([5_000]);
+    expect(await found(`metadata.site=in=(${long}5000,hall*3)`)).toEqual([3, 5_000]);
+    expect(await found(`metadata.site==${long.toUpperCase()}*`)).toEqual([4_999, 5_000]);
+    expect(await found("metadata.site==hall\\*12*")).toHaveLength(111);
+    expect(await found("metadata.site=is=null")).toEqual([]);
+    expect(await found("metadata.site==''")).toEqual([7]);
+    expect((await found("metadata.site!=hall\\*1")).length).toBe(4_999);
+    for (const q of ["metadata.site==hall\\*123", "metadata.SITE==hall\\*123*"]) {
+      const { text, values } = ask(q, "explain select t.id");
+      const { rows } = await client.query<{ "QUERY PLAN": string }>(text, values);
+      expect(rows.map((row) => row["QUERY PLAN"]).join("\n"), q).toMatch(/target_metadata_search\b/);
+    }
+  });
+});
+
 test("a prefix query walks the index on the folded name, whatever the letters' case", async () => {
   const { sql, values } = compile(parse("name==PREFIX*"), targetFields, { firstParam: 2, now: 0 });
   const plan = await withClient(database.adminUrl, async (client) => {

@@ -1,6 +1,6 @@
 import { updateStatusCodes } from "./codes.ts";
 import type { FieldMap, SortMap } from "./fields.ts";
-import { setRelation, typeRelation } from "./relations.ts";
+import { entries, longValue, setRelation, tagRelation, typeRelation } from "./relations.ts";
 
 const targetType = typeRelation("management.target_types_v1", "t.target_type_id");
 
@@ -19,18 +19,18 @@ export const targetFields: FieldMap = {
   lastmodifiedby: { kind: "text", column: "t.last_modified_by" },
   updatestatus: { kind: "enum", column: "t.update_status", codes: updateStatusCodes },
   ipaddress: { kind: "text", column: "t.address" },
-  lastcontrollerrequestat: { kind: "timestamp", column: "t.last_poll_at" },
-  attribute: {
-    kind: "map",
-    from: "controller.target_attributes_v1 a",
-    on: "a.tenant_id = t.tenant_id and a.target_id = t.id",
-    key: "a.key",
-    value: "a.value",
-  },
+  lastcontrollerrequestat: { kind: "timestamp", column: "t.last_poll_at", hour: "t.poll_hour" },
+  attribute: entries({ view: "controller.target_attributes_v1", owner: "target_id" }),
+  metadata: entries({ view: "controller.target_metadata_v1", owner: "target_id" }, longValue),
+  tag: tagRelation({ view: "controller.target_tag_links_v1", owner: "target_id" }, "management.target_tags_v1"),
   assignedds: setRelation("t.assigned_set_id"),
   installedds: setRelation("t.installed_set_id"),
   targettype: targetType,
   type: targetType,
+  autoconfirm: {
+    kind: "boolean",
+    column: "(exists (select from controller.auto_confirmations_v1 ac where ac.tenant_id = t.tenant_id and ac.target_id = t.id))",
+  },
 };
 
 export const targetSort: SortMap = {

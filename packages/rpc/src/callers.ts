@@ -11,11 +11,13 @@ export const callers: Readonly<Record<ProtoServiceName, readonly ServiceName[]>>
   "harrier.controller.v1.TargetsService": ["management", "rollout-engine"],
   "harrier.management.v1.CatalogueService": ["management", "rollout-engine", "artifact-store"],
   "harrier.management.v1.IdentityService": ["gateway"],
+  "harrier.rolloutengine.v1.RolloutsService": ["management"],
 };
 
 /** Methods whose callers differ from those of their service. */
 export const methodCallers: { readonly [S in ProtoServiceName]?: Readonly<Record<string, readonly ServiceName[]>> } = {
   "harrier.controller.v1.ActionsService": { noteDownloads: ["artifact-store"] },
+  "harrier.controller.v1.TargetsService": { eraseTenantTargets: ["management"] },
 };
 
 /** True when `caller` may call this method. */

@@ -9,6 +9,8 @@ export interface Principal {
   tenant: string;
   kind: "user" | "device" | "service";
   subject: string;
+  /** An issuer of access tokens gave the subject its name: a user of that name here may be somebody else. */
+  external?: true;
   controllerId?: string;
   permissions: readonly string[];
   /** Permission -> target type ids it is limited to. */
@@ -42,28 +44,28 @@ export function identityPath(url: string): string {
   return query === -1 ? url : url.slice(0, query);
 }
 
-// short names, because the payload is built and parsed on every poll
+// Short names, because the payload is built and parsed on every poll. Audience, method and path are under the signature
+// but not in it: the verifier knows them.
 interface Payload {
   t: number;
   n: string;
   k: Principal["kind"];
-  s: string;
+  /** Absent where it is the controller id. */
+  s?: string;
+  a?: 1;
   c?: string;
   p: readonly string[];
   y?: Record<string, readonly number[]>;
   r: string;
   x?: string;
   b: string;
-  a: ServiceName;
-  m: string;
-  h: string;
   e: number;
   f: ServiceName;
 }
 
-const version = "v1";
+const version = "v2";
 
-/** Signs an identity for its audience: `v1.<key id>.<payload>.<hmac-sha256>`, both parts base64url. */
+/** Signs an identity for its audience, method and path: `v2.<key id>.<payload>.<hmac-sha256>`, both parts base64url. */
 export function signIdentity(keys: KeySet, identity: Identity): string {
   const ring = keys.get(identity.audience);
   if (ring === undefined) throw new Error(`no identity key for ${identity.audience}`);
@@ -71,21 +73,19 @@ export function signIdentity(keys: KeySet, identity: Identity): string {
     t: identity.tenantId,
     n: identity.tenant,
     k: identity.kind,
-    s: identity.subject,
     p: identity.permissions,
     r: identity.rid,
     b: identity.baseUrl,
-    a: identity.audience,
-    m: identity.method,
-    h: identity.path,
     e: identity.expiresAt,
     f: identity.caller,
   };
+  if (identity.subject !== identity.controllerId) payload.s = identity.subject;
+  if (identity.external) payload.a = 1;
   if (identity.controllerId !== undefined) payload.c = identity.controllerId;
   if (identity.targetTypeScopes !== undefined) payload.y = identity.targetTypeScopes;
   if (identity.traceparent !== undefined) payload.x = identity.traceparent;
   const signed = `${version}.${ring.first.id}.${Buffer.from(JSON.stringify(payload)).toString("base64url")}`;
-  return `${signed}.${mac(ring.first.secret, signed)}`;
+  return `${signed}.${mac(ring.first.secret, bound(signed, identity.audience, identity))}`;
 }
 
 export interface Expected {
@@ -103,32 +103,31 @@ export function verifyIdentity(keys: KeySet, audience: ServiceName, token: strin
   const secret = keys.get(audience)?.byId.get(token.slice(version.length + 1, payloadAt));
   if (secret === undefined) throw refused("unknown key");
   const given = Buffer.from(token.slice(signatureAt + 1));
-  const right = Buffer.from(mac(secret, token.slice(0, signatureAt)));
-  if (given.length !== right.length || !timingSafeEqual(given, right)) throw refused("wrong signature");
+  const right = Buffer.from(mac(secret, bound(token.slice(0, signatureAt), audience, expected)));
+  if (given.length !== right.length || !timingSafeEqual(given, right)) throw refused("wrong signature, or signed for another request");
   // signed by one of us, so its shape is known
   const payload = JSON.parse(Buffer.from(token.slice(payloadAt + 1, signatureAt), "base64url").toString()) as Payload;
-  if (payload.a !== audience) throw refused("another audience");
-  if (payload.m !== expected.method || payload.h !== expected.path) throw refused("another request");
   if (payload.e <= expected.now) throw refused("expired");
   if (payload.e > expected.now + identityLifeMs + clockSkewMs) throw refused("too long a life");
-  return toIdentity(payload);
+  return toIdentity(payload, audience, expected);
 }
 
-function toIdentity(payload: Payload): Identity {
+function toIdentity(payload: Payload, audience: ServiceName, { method, path }: Expected): Identity {
   const identity: Identity = {
     tenantId: payload.t,
     tenant: payload.n,
     kind: payload.k,
-    subject: payload.s,
+    subject: payload.s ?? payload.c ?? "",
     permissions: payload.p,
     rid: payload.r,
     baseUrl: payload.b,
-    audience: payload.a,
-    method: payload.m,
-    path: payload.h,
+    audience,
+    method,
+    path,
     expiresAt: payload.e,
     caller: payload.f,
   };
+  if (payload.a !== undefined) identity.external = true;
   if (payload.c !== undefined) identity.controllerId = payload.c;
   if (payload.y !== undefined) identity.targetTypeScopes = payload.y;
   if (payload.x !== undefined) identity.traceparent = payload.x;
@@ -138,6 +137,11 @@ function toIdentity(payload: Payload): Identity {
 /** Principal of a service that acts for itself, e.g. the gateway that verifies a credential or a relay. */
 export function servicePrincipal(service: ServiceName, tenant?: { id: number; name: string }): Principal {
   return { tenantId: tenant?.id ?? 0, tenant: tenant?.name ?? "", kind: "service", subject: service, permissions: [] };
+}
+
+/** All that the signature covers. No part holds a line break, so none can be taken for another. */
+function bound(signed: string, audience: ServiceName, request: { method: string; path: string }): string {
+  return `${signed}\n${audience}\n${request.method}\n${request.path}`;
 }
 
 // as text: twice as fast as a Buffer that is then encoded (2.7 against 5.1 µs when measured)

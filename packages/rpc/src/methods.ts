@@ -13,16 +13,22 @@ export const methods = {
   "harrier.artifactstore.v1.ArtifactsService": {
     releaseArtifact: "idempotent",
     statBlob: "idempotent",
+    eraseTenantArtifacts: "idempotent",
   },
   "harrier.controller.v1.ActionsService": {
     assignSet: "command",
+    assignOffline: "command",
     cancelAction: "once",
     forceAction: "idempotent",
+    confirmAction: "once",
     openFence: "idempotent",
     closeFence: "idempotent",
     scheduleChunk: "idempotent",
     startChunk: "idempotent",
+    stopChunk: "idempotent",
+    cancelSetChunk: "idempotent",
     noteDownloads: "command",
+    autoAssignChunk: "idempotent",
   },
   "harrier.controller.v1.DeviceIdentityService": {
     verifyDevice: "idempotent",
@@ -33,6 +39,14 @@ export const methods = {
     updateTarget: "idempotent",
     deleteTargets: "once", // a repetition would answer 0 deleted
     readSecurityTokens: "idempotent",
+    activateAutoConfirm: "once", // a repetition would answer that it is active already
+    deactivateAutoConfirm: "idempotent",
+    changeTag: "idempotent",
+    eraseTenantTargets: "idempotent",
+    importTargets: "idempotent", // by the id of the import
+    addMetadata: "command",
+    changeMetadata: "idempotent",
+    removeMetadata: "once", // a repetition would answer that there is none
   },
   "harrier.management.v1.CatalogueService": {
     reserveSet: "idempotent",
@@ -41,7 +55,16 @@ export const methods = {
   },
   "harrier.management.v1.IdentityService": {
     signIn: "idempotent",
+    resolveToken: "idempotent",
+    signInClient: "idempotent",
+    readTokenKeys: "idempotent",
     watchPrincipalChanges: "stream",
+    noteApiKeyUses: "idempotent",
+    noteRefusals: "command",
+  },
+  "harrier.rolloutengine.v1.RolloutsService": {
+    stopRolloutsOfSet: "idempotent",
+    eraseTenantRollouts: "idempotent",
   },
 } as const satisfies { [S in ProtoServiceName]: Record<MethodName<S>, MethodKind> };
 

@@ -33,6 +33,9 @@ export interface RpcServerOptions {
   beforeAnswer?: (method: string) => void | Promise<void>;
 }
 
+/** Messages of one stream that may wait for a caller who reads too slowly; as many changes at once he gets when he is quick. */
+const mostWaiting = 50_000;
+
 /** The gRPC side of a service: its proto services, health, and the checks that every call passes. */
 export class RpcServer {
   readonly #options: RpcServerOptions;
@@ -117,7 +120,7 @@ export class RpcServer {
     try {
       ctx = this.#begin(call, method);
       this.#streams.add(ctx);
-      await handler(call.request, ctx, sender(call, ctx.signal));
+      await handler(call.request, ctx, sender(call, ctx.abort));
       call.end();
       this.#report(method, "ok", began);
     } catch (thrown) {
@@ -125,6 +128,7 @@ export class RpcServer {
       if (ctx?.signal.aborted) call.end();
       else call.emit("error", this.#fail(thrown, method, ctx, began));
     } finally {
+      ctx?.abort.abort();
       if (ctx !== undefined) this.#streams.delete(ctx);
     }
   }
@@ -150,10 +154,22 @@ export class RpcServer {
   }
 }
 
-function sender(call: ServerWritableStream<object, object>, signal: AbortSignal): Send<object> {
-  return async (message) => {
+/** One at a time, in order: each waits for the one before it. */
+function sender(call: ServerWritableStream<object, object>, abort: AbortController): Send<object> {
+  const { signal } = abort;
+  let waiting = 0;
+  let last = Promise.resolve();
+  const write = async (message: object) => {
+    waiting -= 1;
     if (signal.aborted || call.write(message)) return;
     await once(call, "drain", { signal }).catch(() => undefined);
+  };
+  return (message) => {
+    if (waiting === mostWaiting) abort.abort();
+    if (signal.aborted) return Promise.resolve();
+    waiting += 1;
+    last = last.then(() => write(message));
+    return last;
   };
 }
 

@@ -37,6 +37,7 @@ export const hosts: Readonly<Record<ProtoServiceName, ServiceName>> = {
   "harrier.controller.v1.TargetsService": "controller",
   "harrier.management.v1.CatalogueService": "management",
   "harrier.management.v1.IdentityService": "management",
+  "harrier.rolloutengine.v1.RolloutsService": "rollout-engine",
 };
 
 export const serviceNames: readonly ServiceName[] = ["gateway", "controller", "management", "artifact-store", "rollout-engine"];

@@ -23,6 +23,14 @@ async function call(clientTls: RpcTls | undefined): Promise<string> {
     createTargets: unused,
     updateTarget: unused,
     readSecurityTokens: unused,
+    activateAutoConfirm: unused,
+    deactivateAutoConfirm: unused,
+    changeTag: unused,
+    eraseTenantTargets: unused,
+    importTargets: unused,
+    addMetadata: unused,
+    changeMetadata: unused,
+    removeMetadata: unused,
     deleteTargets: async () => ({ deleted: 1 }),
   });
   const port = await server.start();

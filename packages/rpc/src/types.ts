@@ -31,7 +31,10 @@ export interface CallContext {
 }
 
 export type UnaryHandler<Request, Response> = (request: Request, ctx: CallContext) => Promise<Response>;
-/** Sends one message; waits while the caller reads slower than we send. */
+/**
+ * Sends one message after those before it; waits while the caller reads slower than we send. Never rejects. Who does not await it may let
+ * messages wait, up to a number: beyond it the stream ends, and what waits at its end is not sent.
+ */
 export type Send<Message> = (message: Message) => Promise<void>;
 /** Runs until `ctx.signal` aborts; returning earlier ends the stream. */
 export type StreamHandler<Request, Message> = (request: Request, ctx: CallContext, send: Send<Message>) => Promise<void>;

@@ -64,6 +64,35 @@ describe("watch", () => {
     expect(states).toEqual(["alive"]);
   });
 
+  it("brings a burst that nobody waits for in order, too, and warns of nothing", async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => void warnings.push(warning);
+    process.on("warning", onWarning);
+    cleanups.push(() => process.off("warning", onWarning));
+    const [, port] = await serve(async (_request, ctx, send) => {
+      for (let revision = 1; revision <= 5_000; revision += 1) void send({ tenantId: 1, controllerId: "d1", revision });
+      await untilAborted(ctx.signal);
+    });
+    const { messages, states } = watch(port);
+    await vi.waitFor(() => expect(messages).toHaveLength(5_000), { timeout: 5_000 });
+    expect(messages).toEqual(Array.from({ length: 5_000 }, (_, index) => index + 1));
+    expect(states).toEqual(["alive"]);
+    expect(warnings).toEqual([]);
+  });
+
+  it("opens it again when too many messages wait to be sent", async () => {
+    let opened = 0;
+    const [, port] = await serve(async (_request, ctx, send) => {
+      opened += 1;
+      await send({ revision: opened });
+      if (opened === 1) for (let n = 0; n <= 50_000; n += 1) void send({ revision: 0 });
+      if (!ctx.signal.aborted) await untilAborted(ctx.signal);
+    });
+    const { messages, states } = watch(port);
+    await vi.waitFor(() => expect(messages).toEqual([1, 2]));
+    expect(states).toEqual(["alive", "interrupted", "alive"]);
+  });
+
   it("opens the stream again when the server comes back", async () => {
     const { stream } = heart(20);
     const [server, port] = await serve(stream);

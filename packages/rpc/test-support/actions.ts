@@ -14,13 +14,18 @@ export type ActionHandlers = Handlers<typeof actions>;
 const unused = () => Promise.reject(new Error("not expected"));
 export const idle: ActionHandlers = {
   assignSet: unused,
+  assignOffline: unused,
   cancelAction: unused,
   forceAction: unused,
+  confirmAction: unused,
   openFence: unused,
   closeFence: unused,
   scheduleChunk: unused,
   startChunk: unused,
+  stopChunk: unused,
+  cancelSetChunk: unused,
   noteDownloads: unused,
+  autoAssignChunk: unused,
 };
 
 const cleanups: (() => unknown)[] = [];

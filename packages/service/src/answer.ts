@@ -1,13 +1,14 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { codes, errorBody, type HarrierError, httpStatus, type Surface } from "@harrier/errors";
-import { fallbackJson, negotiateJson } from "./negotiate.ts";
+import { cborOf, cborType } from "./cbor.ts";
+import { fallbackJson, negotiate } from "./negotiate.ts";
 
 /** What a handler answers; without one the route's own success status with an empty body. */
 export interface Reply {
   /** Default: the route's success status on the surface of the request. */
   status?: number;
-  /** Sent as JSON; text and buffers go as they are when `headers` has a content-type. */
+  /** Sent as JSON, or as what the client asked for; text and buffers go as they are when `headers` has a content-type. */
   body?: unknown;
   /** A body that is JSON text already (a cached document). */
   json?: string;
@@ -16,7 +17,7 @@ export interface Reply {
 
 export interface AnswerShape {
   readonly status: number;
-  /** Negotiated media type of a JSON body. */
+  /** Negotiated media type of a JSON body: JSON in one of its two names, or CBOR. */
   readonly type: string;
   readonly etag: boolean;
 }
@@ -25,7 +26,7 @@ export interface AnswerShape {
 export function sendReply(req: IncomingMessage, res: ServerResponse, reply: Reply, shape: AnswerShape): number {
   const status = shape.status;
   if (status === 204) return sendEmpty(res, status, reply.headers);
-  const text = reply.json ?? bodyText(reply);
+  const text = shape.type === cborType ? bodyCbor(reply) : (reply.json ?? bodyText(reply));
   if (text === undefined) return sendEmpty(res, status, reply.headers);
   const headers: OutgoingHttpHeaders = { "content-type": shape.type, "content-length": Buffer.byteLength(text) };
   if (shape.etag && status < 300) {
@@ -49,6 +50,12 @@ function bodyText(reply: Reply): string | Buffer | undefined {
   if (body === undefined) return undefined;
   if (reply.headers !== undefined && "content-type" in reply.headers && (typeof body === "string" || Buffer.isBuffer(body))) return body;
   return JSON.stringify(body);
+}
+
+/** The JSON text first: what JSON makes of a value is what both encodings say. */
+function bodyCbor(reply: Reply): string | Buffer | undefined {
+  const text = reply.json ?? bodyText(reply);
+  return typeof text === "string" && reply.headers?.["content-type"] === undefined ? cborOf(text) : text;
 }
 
 function sendEmpty(res: ServerResponse, status: number, headers: Record<string, string> | undefined): number {
@@ -78,9 +85,11 @@ export function sendError(req: IncomingMessage, res: ServerResponse, error: Harr
   const body = errorBody(error);
   if (body !== undefined && error.code === "internal") body.message = codes.internal.message;
   if (body === undefined) return sendEmpty(res, status, error.headers);
-  const text = JSON.stringify(body);
+  const type = negotiate(req.headers.accept, surface) ?? fallbackJson;
+  const json = JSON.stringify(body);
+  const text = type === cborType ? cborOf(json) : json;
   res.writeHead(status, {
-    "content-type": negotiateJson(req.headers.accept) ?? fallbackJson,
+    "content-type": type,
     "content-length": Buffer.byteLength(text),
     ...error.headers,
   });

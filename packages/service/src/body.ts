@@ -1,39 +1,79 @@
+import { MIMEType } from "node:util";
 import type { BodyOf, Route } from "@harrier/contracts";
 import { parseWith } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 import express from "express";
+import { cborType, readCbor } from "./cbor.ts";
+import { isPlain } from "./plain.ts";
 
-const largestBody = 1024 * 1024;
+/** Bytes of a request body, inflated; nothing of a longer one is kept (contract device.md §8). */
+export const largestBody = 1024 * 1024;
 
-const readJson = express.json({
+const limits = {
   limit: largestBody,
   type: () => true, // the media type is checked before, with the interface's own rules
+} as const;
+
+const readJson = express.json({
+  ...limits,
   verify: (_req, _res, bytes) => {
     // the parser would take no text for {}
     if (bytes.length === 0) throw new HarrierError("bodyNotReadable");
   },
 });
 
-/** Media types of request bodies; devices may not send HAL (contract device.md §1.1, management.md §1.1). */
+const readBytes = express.raw(limits);
+
+/** Media types of request bodies; devices may not send HAL, people no CBOR (contract device.md §1.1, management.md §1.1). */
 const accepted = {
-  device: new Set(["application/json"]),
+  device: new Set(["application/json", cborType]),
   management: new Set(["application/json", "application/hal+json"]),
 };
 
-/** Reads and checks the JSON body of a route: 415 for another type, 413 above 1 MiB, 400 when missing, broken or wrong. */
+/** Reads and checks the body of a route: 415 for another type, 413 above 1 MiB, 400 when missing, broken, too deep or wrong. */
 export async function parseBody<R extends Route>(route: R, req: express.Request, res: express.Response): Promise<BodyOf<R>> {
   const schema = route.body;
   if (schema === undefined || route.bodyKind === "multipart") return undefined as BodyOf<R>;
+  if (route.bodyKind === "csv") {
+    if (mediaType(req.headers["content-type"]) !== "text/csv") throw new HarrierError("unsupportedMediaType");
+    return undefined as BodyOf<R>;
+  }
   if (!hasBody(req)) {
     if (route.bodyKind !== "optional-json") throw new HarrierError("bodyNotReadable");
     return schema.safeParse(undefined).data as BodyOf<R>;
   }
   const type = mediaType(req.headers["content-type"]);
   if (!accepted[route.interface].has(type)) throw new HarrierError("unsupportedMediaType");
+  const decode = type === cborType ? readCbor : jsonDecoder(req.headers["content-type"]);
+  const read = decode === undefined ? readJson : readBytes;
   await new Promise<void>((resolve, reject) => {
-    readJson(req, res, (error?: unknown) => (error === undefined ? resolve() : reject(readError(error))));
+    read(req, res, (error?: unknown) => (error === undefined ? resolve() : reject(readError(error))));
   });
-  return parseWith(schema, req.body, "body") as BodyOf<R>;
+  const body = decode === undefined ? req.body : decoded(decode, req.body);
+  if (!isPlain(body)) throw new HarrierError("bodyNotReadable");
+  return parseWith(schema, body, "body") as BodyOf<R>;
+}
+
+type Decode = (bytes: Buffer) => unknown;
+
+/** JSON in a charset that the usual reader, which knows the UTFs, refuses: any other one that has a name (contract device.md §1.1). */
+function jsonDecoder(contentType = "application/json"): Decode | undefined {
+  const charset = new MIMEType(contentType).params.get("charset")?.toLowerCase() ?? "utf-8";
+  if (charset.startsWith("utf-")) return undefined;
+  try {
+    const decoder = new TextDecoder(charset);
+    return (bytes) => JSON.parse(decoder.decode(bytes));
+  } catch (error) {
+    throw new HarrierError("unsupportedMediaType", undefined, { cause: error });
+  }
+}
+
+function decoded(decode: Decode, bytes: Buffer): unknown {
+  try {
+    return decode(bytes);
+  } catch (error) {
+    throw new HarrierError("bodyNotReadable", undefined, { cause: error });
+  }
 }
 
 function hasBody(req: express.Request): boolean {

@@ -31,6 +31,10 @@ describe("loadConfig", () => {
     );
   });
 
+  it("refuses an empty file, also of a setting that may be left out", () => {
+    expect(() => loadConfig(schema, { ...right, HARRIER_TLS_CA_FILE: file("\n") })).toThrow(/^HARRIER_TLS_CA_FILE: .* is empty$/);
+  });
+
   it.each([
     [{ ...right, HARRIER_HTTP_PORT: "x" }, "HARRIER_HTTP_PORT"],
     [{ HARRIER_HTTP_PORT: "1" }, "HARRIER_SECRET_KEY"],

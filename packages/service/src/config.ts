@@ -83,8 +83,15 @@ function readSetting(name: string, env: Env): string | undefined {
   const path = present(env[`${name}_FILE`]);
   if (path === undefined) return value;
   if (value !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both given: keep one`);
+  const text = readText(name, path).trimEnd();
+  // it was meant to hold something: a secret that was not mounted is not a setting that was left out
+  if (text === "") throw new ConfigError(`${name}_FILE: ${path} is empty`);
+  return text;
+}
+
+function readText(name: string, path: string): string {
   try {
-    return readFileSync(path, "utf8").trimEnd();
+    return readFileSync(path, "utf8");
   } catch {
     throw new ConfigError(`${name}_FILE: cannot read ${path}`);
   }

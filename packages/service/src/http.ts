@@ -5,6 +5,7 @@ import { HarrierError, type Surface, toHarrierError } from "@harrier/errors";
 import type { KeySet, RpcTls, ServiceName } from "@harrier/rpc";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import { sendError } from "./answer.ts";
+import type { CallAudit } from "./audited.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { type CountTrips, type Mount, type MountDeps, mountRoute } from "./mount.ts";
@@ -22,6 +23,8 @@ export interface HttpOptions {
   tls?: RpcTls;
   /** `countTrips` of @harrier/db, for the `trips` of a request's line; a service without a database leaves it out. */
   countTrips?: CountTrips;
+  /** Keeps who changed what by the management interface. */
+  audit?: CallAudit;
 }
 
 export interface Http {

@@ -1,4 +1,6 @@
 export { type Reply, sendError } from "./answer.ts";
+export { type AuditedCall, type AuditedOutcome, auditEntity, type CallAudit, isAudited } from "./audited.ts";
+export { largestBody } from "./body.ts";
 export {
   type CommonConfig,
   ConfigError,
@@ -15,8 +17,9 @@ export { createHttp, type Http, type HttpOptions } from "./http.ts";
 export { createLog, type Log, type LogOptions } from "./log.ts";
 export { createMetrics, type Metrics, type RouteTimer } from "./metrics.ts";
 export type { Handler, Mount } from "./mount.ts";
-export { negotiateJson } from "./negotiate.ts";
+export { negotiate } from "./negotiate.ts";
 export { permits, requirePermission } from "./permission.ts";
 export { createReadiness, type Readiness, type ReadinessCheck, type ReadinessChecks } from "./readiness.ts";
 export { budgetHeader, type RequestContext } from "./request-context.ts";
 export { type RunOptions, runService, type Stoppable } from "./run-service.ts";
+export { Turns } from "./turns.ts";

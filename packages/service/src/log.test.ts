@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { memoryLog } from "../test-support/serve.ts";
 
@@ -10,4 +12,26 @@ it("credentials never reach the log, at the top or inside", () => {
   expect(lines).toHaveLength(3);
   expect(JSON.stringify(lines)).not.toContain(secret);
   expect(lines[1]).toMatchObject({ level: "info", service: "controller", headers: { authorization: "***" } });
+});
+
+it("lines that find no room are dropped beyond a few megabytes, and how many is said once there is room again", async () => {
+  const code = `
+    import fs from "node:fs";
+    import { createLog } from ${JSON.stringify(new URL("./log.ts", import.meta.url).href)};
+    const write = fs.write;
+    fs.write = (...args) => setImmediate(args.at(-1), Object.assign(new Error("no space left on device"), { code: "ENOSPC" }));
+    const log = createLog({ service: "controller" });
+    const tick = () => new Promise((resolve) => setTimeout(resolve, 1));
+    for (let n = 0; n < 20_000; n += 1) { log.info({ filler: "x".repeat(1_000) }, "line"); if (n % 1_000 === 0) await tick(); }
+    fs.write = write;
+    await tick(); // for the last try to fail
+    log.info("room");`;
+  const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", code], { maxBuffer: 2 ** 26 });
+  const lines = (await run).stdout.trimEnd().split("\n");
+  const messages = lines.map((line) => JSON.parse(line) as { msg: string; lines?: number });
+  expect(messages.length).toBeGreaterThan(1_000);
+  expect(messages.length).toBeLessThan(10_000);
+  const told = messages.filter(({ msg }) => msg.startsWith("lines were dropped"));
+  expect(told).toHaveLength(1);
+  expect((told[0]?.lines ?? 0) + messages.length - told.length).toBe(20_001);
 });

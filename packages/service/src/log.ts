@@ -11,9 +11,12 @@ export interface LogOptions {
 
 const secretMembers = ["authorization", "cookie", "password", "secret", "token", "securityToken", "credential", "x-harrier-identity"];
 
+/** What waits to be written; more is dropped. */
+const mostBytesWaiting = 8 * 1024 * 1024;
+
 /** JSON lines on stdout; credentials are replaced wherever an object with headers or a body is logged. */
 export function createLog(options: LogOptions): Log {
-  return pino(
+  const log = pino(
     {
       level: options.level ?? "info",
       base: { service: options.service },
@@ -23,8 +26,29 @@ export function createLog(options: LogOptions): Log {
         censor: "***",
       },
     },
-    options.destination ?? openDestination({ dest: 1, sync: false }),
+    options.destination ?? openStdout((lines) => log.warn({ lines }, "lines were dropped: the log could not be written")),
   );
+  return log;
+}
+
+/** Written in the background. A full disk costs lines, never the process; how many is said once there is room again. */
+function openStdout(onDropped: (lines: number) => void): DestinationStream {
+  // minLength: with the default of 0 a flush does nothing
+  const stdout = openDestination({ dest: 1, sync: false, minLength: 1, maxLength: mostBytesWaiting });
+  let dropped = 0;
+  stdout.on("error", () => undefined); // what waits is tried again with the next line
+  stdout.on("drop", () => {
+    dropped += 1;
+    stdout.flush();
+  });
+  stdout.on("drain", () => {
+    const lines = dropped;
+    dropped = 0;
+    if (lines > 0) onDropped(lines);
+  });
+  // it would try for ever while the disk is full, and with it the process would stand still; runService waits for `flush` at its end
+  stdout.flushSync = () => undefined;
+  return stdout;
 }
 
 const plain = /^\w+$/;

@@ -20,13 +20,17 @@ describe("the media type of an answer", () => {
     ["Application/JSON", json],
     ["text/html, application/json;q=0.9, */*;q=0.8", json],
     ["application/*", hal],
-    ["application/cbor, application/json;q=0.5", json],
+    ["application/cbor", "application/cbor"],
+    ["application/cbor;q=0.4, application/json;q=0.5", json],
+    ["application/json;q=0.4, Application/CBOR;q=0.5", "application/cbor"],
+    ["application/*;q=0.4, application/cbor", "application/cbor"],
+    ["application/hal+json;q=0, */*", json],
   ])("for Accept %s is %s", async (accept, type) => {
     const answer = await ask(served, path, { headers: accept === undefined ? {} : { accept } });
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, type]);
   });
 
-  it.each(["application/cbor", "application/atom+xml", "text/plain", "application/json;q=0"])("406 for Accept %s", async (accept) => {
+  it.each(["application/cbor;q=0", "application/atom+xml", "text/plain", "application/json;q=0"])("406 for Accept %s", async (accept) => {
     expect((await ask(served, path, { headers: { accept } })).status).toBe(406);
   });
 
@@ -79,7 +83,7 @@ describe("a JSON answer", () => {
 
 describe("a request body", () => {
   const url = `${path}/deploymentBase/11/feedback`;
-  const post = (body: string | undefined, type: string | undefined) =>
+  const post = (body: string | Buffer | undefined, type: string | undefined) =>
     ask(served, url, {
       method: "POST",
       ...(body === undefined ? {} : { body }),
@@ -91,7 +95,12 @@ describe("a request body", () => {
     ['{"status":"closed"}', "application/json; charset=UTF-8", 200],
     ['{"status":"closed"}', "application/hal+json", 415],
     ['{"status":"closed"}', "text/plain", 415],
-    ['{"status":"closed"}', "application/json; charset=latin1", 415],
+    ['{"status":"closed"}', "application/json; charset=latin1", 200],
+    ['{"status":"closed"}', "application/json;charset", 200],
+    ['{"status":"closed"}', "application/json; charset=klingon", 415],
+    ['{"status":"closed"}', "application/json; charset=utf-7777", 415],
+    ['{"status":', "application/json; charset=latin1", 400],
+    ["null", "application/json; charset=latin1", 400],
     ['{"status":"closed"}', undefined, 415],
     ['{"status":"CLOSED"}', "application/json", 400],
     ['{"status":', "application/json", 400],
@@ -101,6 +110,18 @@ describe("a request body", () => {
     [`{"status":"closed","note":"${"x".repeat(1_100_000)}"}`, "application/json", 413],
   ])("%.40s as %s -> %i", async (body, type, status) => {
     expect((await post(body, type)).status).toBe(status);
+  });
+
+  it.each([
+    ["iso-8859-1", Buffer.from('{"status":"closed","note":"Gerät"}', "latin1"), "Gerät"],
+    ['"ISO-8859-1"', Buffer.from('{"status":"closed","note":"Gerät"}', "latin1"), "Gerät"],
+    ["utf8", Buffer.from('{"status":"closed","note":"Gerät"}'), "Gerät"],
+    ["utf-16", Buffer.from('\ufeff{"status":"closed","note":"Gerät"}', "utf16le"), "Gerät"],
+    ["utf-16", Buffer.from('\ufeff{"status":"closed","note":"Gerät"}', "utf16le").swap16(), "Gerät"],
+    ["koi8-r", Buffer.concat([Buffer.from('{"status":"closed","note":"'), Buffer.from([0xca]), Buffer.from('"}')]), "й"],
+  ])("is read in the charset %s that it names", async (charset, body, note) => {
+    const answer = await post(body, `application/json;charset=${charset}`);
+    expect([answer.status, decodeURIComponent(String(answer.headers["x-seen"]))]).toEqual([200, note]);
   });
 
   it("that cannot be read is named so, with a fixed text", async () => {

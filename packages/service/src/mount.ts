@@ -4,11 +4,12 @@ import { HarrierError, toHarrierError } from "@harrier/errors";
 import { identityHeader, identityPath, type KeySet, type ServiceName, verifyIdentity } from "@harrier/rpc";
 import type { Express, Request, Response } from "express";
 import { type Reply, sendError, sendReply } from "./answer.ts";
+import { AuditedRequest, type CallAudit, isAudited } from "./audited.ts";
 import { parseBody } from "./body.ts";
 import { type FaultPoint, faultPoint, faultsArmed } from "./faults.ts";
 import type { Log } from "./log.ts";
 import type { Metrics, RouteTimer } from "./metrics.ts";
-import { fallbackJson, negotiateJson } from "./negotiate.ts";
+import { fallbackJson, negotiate } from "./negotiate.ts";
 import { requirePermission } from "./permission.ts";
 import { Context, type RequestContext } from "./request-context.ts";
 
@@ -26,6 +27,8 @@ export interface MountDeps {
   /** `classic`: `/rest/v1` answers like the specified path (contract clients.md, "Two dialects"). */
   readonly restDialect: "current" | "classic";
   readonly countTrips: CountTrips | undefined;
+  /** Keeps who changed what by the management interface; a service that serves no such route leaves it out. */
+  readonly audit?: CallAudit | undefined;
 }
 
 /** Runs `work` and adds its round trips to `counter`; `countTrips` of @harrier/db. */
@@ -43,9 +46,12 @@ interface Mounted<R extends Route> {
   /** Answers JSON, so that `Accept` matters. */
   readonly json: boolean;
   readonly etag: boolean;
+  /** Whatever the handler returns, this dialect answers without a body. */
+  readonly silent: boolean;
   /** A successful answer tells an operator nothing: its line is written at level debug. */
   readonly quiet: boolean;
   readonly timer: RouteTimer;
+  readonly audit: CallAudit | undefined;
 }
 
 /** The artifact list is the one JSON answer to a device without a tag (contract device.md §1, E14). */
@@ -90,22 +96,26 @@ function prepare<R extends Route>(deps: MountDeps, route: R, handler: Handler<R>
     success,
     json,
     etag: json && route.method === "GET" && !withoutEtag.has(route.id),
+    silent: surface === "rest" && route.responseRest === null,
     quiet: route.interface === "device" && route.method === "GET",
     timer: deps.metrics.route(route.method, basePath + route.path),
+    audit: isAudited(route) ? deps.audit : undefined,
   };
 }
 
 /** One request: identity, permission, media type, parts, handler, answer, line (order: contract device.md §0). */
 async function serve<R extends Route>(mounted: Mounted<R>, req: Request, res: Response): Promise<void> {
   const began = performance.now();
-  const { deps, route, surface, basePath } = mounted;
+  const { deps, route, surface, basePath, audit } = mounted;
   const ctx = new Context<R>({ req, res, surface, basePath, log: deps.log });
+  const audited = audit === undefined ? undefined : new AuditedRequest(audit, { route, ctx, log: deps.log });
   let status: number;
   let failure: HarrierError | undefined;
   try {
-    status = await answer(mounted, ctx);
+    status = await answer(mounted, ctx, audited);
   } catch (thrown) {
     failure = toHarrierError(thrown);
+    await audited?.failed(failure, surface);
     // whatever broke because the client hung up is no failure of ours
     status = res.destroyed ? clientGone : sendError(req, res, failure, surface);
   }
@@ -135,7 +145,7 @@ function lineLevel(quiet: boolean, status: number, failure: HarrierError | undef
   return failure.code === "internal" && status !== clientGone ? "error" : "info";
 }
 
-async function answer<R extends Route>(mounted: Mounted<R>, ctx: Context<R>): Promise<number> {
+async function answer<R extends Route>(mounted: Mounted<R>, ctx: Context<R>, audited: AuditedRequest<R> | undefined): Promise<number> {
   const { deps, route, surface } = mounted;
   const { req, res } = ctx;
   const now = Date.now();
@@ -145,19 +155,24 @@ async function answer<R extends Route>(mounted: Mounted<R>, ctx: Context<R>): Pr
     now,
   });
   requirePermission(route, surface, ctx.identity);
-  const type = mounted.json ? negotiateJson(req.headers.accept) : fallbackJson;
+  const type = mounted.json ? negotiate(req.headers.accept, surface) : fallbackJson;
   if (type === null) throw new HarrierError("notAcceptable");
   if (ctx.deadline <= now) throw new HarrierError("deadlineExceeded");
   ctx.params = (route.params === undefined ? req.params : parseWith(route.params, req.params, "params")) as Context<R>["params"];
   if (route.query !== undefined) ctx.query = parseWith(route.query, req.query, "query") as Context<R>["query"];
   if (route.body !== undefined) ctx.body = await parseBody(route, req, res);
+  await audited?.begin();
   const work = () => mounted.handler(ctx);
   const reply = (await (deps.countTrips === undefined ? work() : deps.countTrips(ctx, work))) ?? undefined;
+  if (audited !== undefined) {
+    if (faultsArmed() && deps.service !== "gateway" && deps.service !== "controller") await faultPoint(`${deps.service}.audit.before-end`);
+    await audited.succeeded(reply?.status ?? mounted.success, reply);
+  }
   if (faultsArmed()) await passFaults(deps.service, res);
   // a handler that streams answers by itself
   if (reply === undefined && res.headersSent) return res.statusCode;
   const etag = mounted.etag && req.method === "GET"; // HEAD gets none (contract device.md §1)
-  return sendReply(req, res, reply ?? {}, { status: reply?.status ?? mounted.success, type, etag });
+  return sendReply(req, res, mounted.silent ? {} : (reply ?? {}), { status: reply?.status ?? mounted.success, type, etag });
 }
 
 async function passFaults(service: ServiceName, res: Response): Promise<void> {

@@ -1,3 +1,6 @@
+import type { Surface } from "@harrier/errors";
+import { cborType } from "./cbor.ts";
+
 const halJson = "application/hal+json;charset=UTF-8";
 const json = "application/json;charset=UTF-8";
 
@@ -6,37 +9,54 @@ interface Range {
   readonly q: number;
 }
 
+/** A media type that we serve, and the name that `Accept` has for it. */
+interface Served {
+  readonly name: string;
+  readonly type: string;
+}
+
+const hal: Served = { name: "application/hal+json", type: halJson };
+const plain: Served = { name: "application/json", type: json };
+const cbor: Served = { name: "application/cbor", type: cborType };
+
 // real clients send a handful of different headers; the bound is for the others
 const cacheSize = 500;
-const cache = new Map<string, string | null>();
+
+/** Chooses among these media types; the first is the default. */
+function negotiator(served: readonly Served[]): (accept: string | undefined) => string | null {
+  const cache = new Map<string, string | null>();
+  return (accept) => {
+    if (accept === undefined || accept === "" || accept === "*/*") return halJson;
+    const known = cache.get(accept);
+    if (known !== undefined) return known;
+    const chosen = choose(accept, served);
+    if (cache.size >= cacheSize) cache.clear();
+    cache.set(accept, chosen);
+    return chosen;
+  };
+}
+
+const forDevices = negotiator([hal, plain, cbor]);
+const forPeople = negotiator([hal, plain]);
 
 /**
- * The JSON media type that a client accepts: HAL by default, plain JSON on request, null where it accepts neither
- * (contract device.md §1.1, management.md §1.1).
+ * The media type of an object that a client accepts: HAL by default, plain JSON on request, CBOR on request of a device, null where it
+ * accepts none of them (contract device.md §1.1, management.md §1.1).
  */
-export function negotiateJson(accept: string | undefined): string | null {
-  if (accept === undefined || accept === "" || accept === "*/*") return halJson;
-  const known = cache.get(accept);
-  if (known !== undefined) return known;
-  const chosen = choose(accept);
-  if (cache.size >= cacheSize) cache.clear();
-  cache.set(accept, chosen);
-  return chosen;
+export function negotiate(accept: string | undefined, surface: Surface): string | null {
+  return surface === "device" ? forDevices(accept) : forPeople(accept);
 }
 
-function choose(accept: string): string | null {
+function choose(accept: string, served: readonly Served[]): string | null {
   const ranges = accept.split(",").map(parseRange);
+  const refused = new Set(ranges.filter(({ q }) => q === 0).map(({ type }) => type));
+  const offered = served.filter(({ name }) => !refused.has(name));
   // sort is stable: among equals the client's own order decides
   for (const range of ranges.filter(({ q }) => q > 0).sort((a, b) => b.q - a.q)) {
-    const served = serve(range.type);
-    if (served !== null && !ranges.some(({ type, q }) => q === 0 && served.startsWith(`${type};`))) return served;
+    const found = offered.find(({ name }) => range.type === "*/*" || range.type === "application/*" || range.type === name);
+    if (found !== undefined) return found.type;
   }
   return null;
-}
-
-function serve(type: string): string | null {
-  if (type === "*/*" || type === "application/*" || type === "application/hal+json") return halJson;
-  return type === "application/json" ? json : null;
 }
 
 function parseRange(text: string): Range {

@@ -1,17 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, existsSync, openSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
 const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
 
 /** Runs a service in a process of its own; `start` is the body of its start function. */
-function launch(start: string, config = `{ HARRIER_LOG_LEVEL: "info", HARRIER_SECRET_KEY: "s3cret" }`) {
+function launch(start: string, config = `{ HARRIER_LOG_LEVEL: "info", HARRIER_SECRET_KEY: "s3cret" }`, stdout: "pipe" | number = "pipe") {
   const code = `
     import { ConfigError } from ${here("./config.ts")};
     import { runService } from ${here("./run-service.ts")};
     const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-    await runService({ name: "controller", config: ${config}, start: async () => { ${start} } });`;
-  const child = spawn(process.execPath, ["--no-warnings", "--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "pipe"] });
+    await runService({ name: "controller", config: ${config}, start: async (_config, log) => { ${start} } });`;
+  const child = spawn(process.execPath, ["--no-warnings", "--input-type=module", "-e", code], { stdio: ["ignore", stdout, "pipe"] });
   let output = "";
   let errors = "";
   child.stdout?.on("data", (chunk) => (output += chunk));
@@ -70,6 +72,18 @@ describe("runService", () => {
     while (!run.output().includes("stopping")) await once(run.child.stdout as NodeJS.ReadableStream, "data");
     run.child.kill("SIGTERM");
     expect(await exitOf(run.child)).toBe(1);
+  });
+
+  it.runIf(existsSync("/dev/full"))("outlives a log on a full disk, and stops in order", async () => {
+    const full = openSync("/dev/full", "w");
+    const chatter = `const line = "x".repeat(1_000); for (let n = 0; n < 100; n += 1) { log.fatal(line); if (n % 10 === 0) await wait(5); }`;
+    const run = launch(`${keepAlive} ${chatter} process.stderr.write("up"); return [() => log.warn("end")];`, undefined, full);
+    closeSync(full);
+    while (!run.errors().includes("up") && run.child.exitCode === null) await wait(20);
+    expect(run.child.exitCode).toBeNull();
+    run.child.kill("SIGTERM");
+    expect(await exitOf(run.child)).toBe(0);
+    expect(run.errors()).toBe("up");
   });
 
   it("ends with exit 1 and a line when something breaks that nobody caught", async () => {

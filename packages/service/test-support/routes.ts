@@ -76,7 +76,7 @@ export async function serveRoutes(): Promise<Served & { seen(): RequestContext |
     });
     mount(feedback, async (ctx) => {
       const status: "closed" | "proceeding" = ctx.body.status;
-      ctx.res.setHeader("x-seen", status);
+      ctx.res.setHeader("x-seen", encodeURIComponent(ctx.body.note ?? status));
     });
     mount(optional, async (ctx) => ({ headers: { "x-seen": JSON.stringify(ctx.body ?? null) } }));
     mount(listArtifacts, async () => ({ body: [] }));

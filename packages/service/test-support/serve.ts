@@ -42,6 +42,7 @@ export interface Ask {
 export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
+  bytes: Buffer;
   text: string;
   json: unknown;
 }
@@ -60,9 +61,10 @@ export function ask(served: Served, path: string, options: Ask = {}): Promise<An
         res.on("data", (chunk: Buffer) => chunks.push(chunk));
         res.on("error", reject);
         res.on("end", () => {
-          const text = Buffer.concat(chunks).toString();
+          const bytes = Buffer.concat(chunks);
+          const text = bytes.toString();
           const json = (res.headers["content-type"] ?? "").includes("json") && text !== "" ? JSON.parse(text) : undefined;
-          resolve({ status: res.statusCode ?? 0, headers: res.headers, text, json });
+          resolve({ status: res.statusCode ?? 0, headers: res.headers, bytes, text, json });
         });
       },
     );

@@ -66,6 +66,12 @@ test("the gateway knows every replica of every service, and no database", () => 
   expect(env).not.toHaveProperty("HARRIER_GRPC_PORT");
 });
 
+test("what is set for the gateway only it gets", () => {
+  const gateway = { HARRIER_TRUSTED_PROXIES: "10.0.0.0/8" };
+  expect(envOf("gateway", { gateway })).toMatchObject(gateway);
+  expect(envOf("controller", { gateway })).not.toHaveProperty("HARRIER_TRUSTED_PROXIES");
+});
+
 test("artifacts lie in S3 where that is set, else in the data directory", () => {
   expect(envOf("artifact-store")["HARRIER_STORAGE_DIR"]).toBe("/data/artifacts");
   const s3 = { endpoint: "http://s3", accessKey: "a", secretKey: "b", bucket: "c" };

@@ -22,6 +22,8 @@ export interface Plan {
   kafkaBrokers?: string;
   s3?: S3Settings;
   logLevel?: string;
+  /** Added to the gateways' environment. */
+  gateway?: Readonly<Record<string, string>>;
   /** Added to every service's environment. */
   extra: Readonly<Record<string, string>>;
 }
@@ -42,6 +44,7 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
     HARRIER_IDENTITY_KEYS: identityKeys(plan, service),
     ...addresses(plan, service),
     ...own(plan, service),
+    ...(service === "gateway" ? plan.gateway : undefined),
     ...plan.extra,
   };
   for (const name of ["PATH", "HOME", "TZ"]) {
@@ -80,6 +83,12 @@ function addresses(plan: Plan, service: ServiceName): Variables {
   return env;
 }
 
+/** Where tokens come from for who has no public address: as the first gateway is called here. */
+function firstGateway({ replicas }: Plan): string {
+  const gateway = replicas.find((replica) => replica.service === "gateway" && replica.index === 0);
+  return `http://${HOST}:${gateway?.httpPort ?? 8080}`;
+}
+
 function own(plan: Plan, service: ServiceName): Variables {
   switch (service) {
     case "controller":
@@ -90,6 +99,7 @@ function own(plan: Plan, service: ServiceName): Variables {
         HARRIER_ADMIN_USER: "admin",
         HARRIER_ADMIN_PASSWORD: plan.adminPassword,
         HARRIER_DEFAULT_TENANT: "DEFAULT",
+        HARRIER_OAUTH_ISSUER: plan.gateway?.["HARRIER_PUBLIC_URL"] ?? firstGateway(plan),
       };
     case "artifact-store":
       return plan.s3 === undefined

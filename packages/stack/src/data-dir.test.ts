@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { adminPassword, openDataDir } from "./data-dir.ts";
+import { adminPassword, checkDataDir, openDataDir } from "./data-dir.ts";
 import { isAlive, startOf } from "./processes.ts";
 
 let parent: string;
@@ -53,6 +53,32 @@ test("a folder in use is refused, one whose owner is gone is taken over", async 
   (await openDataDir(dir)).release();
 });
 
+test("of several that come at once one gets it, new or after a killed one", async () => {
+  const winners = async (path: string) => {
+    const opened = await Promise.allSettled([openDataDir(path), openDataDir(path), openDataDir(path)]);
+    const refused = opened.flatMap((one) => (one.status === "rejected" ? [String(one.reason)] : []));
+    expect(refused.every((text) => text.includes("is in use by process"))).toBe(true);
+    return opened.length - refused.length;
+  };
+  expect(await winners(dir)).toBe(1);
+  for (const former of [JSON.stringify({ pid: process.pid, start: "1", children: [] }), "half a fi"]) {
+    writeFileSync(join(dir, "run.json"), former);
+    expect(await winners(dir)).toBe(1);
+  }
+  // one that was killed in the middle of removing a killed one's file
+  writeFileSync(join(dir, "run.json"), JSON.stringify({ pid: process.pid, start: "1", children: [] }));
+  writeFileSync(join(dir, "run.json.removal"), JSON.stringify({ pid: process.pid, start: "2", children: [] }));
+  expect(await winners(dir)).toBe(1);
+  expect(readdirSync(dir).toSorted()).toEqual(["run.json", "secrets.json"]);
+});
+
+test("children that cannot be noted down end nobody", async () => {
+  const open = await openDataDir(dir);
+  mkdirSync(join(dir, "run.json.new")); // no file can be written there
+  open.noteChildren([process.pid]);
+  expect(JSON.parse(readFileSync(join(dir, "run.json"), "utf8"))).toMatchObject({ pid: process.pid, children: [] });
+});
+
 test("processes that a killed supervisor left behind are ended, and only those", async () => {
   const orphan = spawn("sleep", ["60"]);
   const stranger = spawn("sleep", ["60"]);
@@ -70,7 +96,40 @@ test("processes that a killed supervisor left behind are ended, and only those",
   stranger.kill("SIGKILL");
 });
 
-test("a place that cannot be a folder is one clear line", async () => {
+test.each(["file", "file/data"])("a place that cannot be a folder is one clear line: %s", async (name) => {
   writeFileSync(join(parent, "file"), "");
-  await expect(openDataDir(join(parent, "file", "data"))).rejects.toThrow(/^HARRIER_DATA_DIR: cannot use .* \(ENOTDIR\)$/);
+  await expect(openDataDir(join(parent, name))).rejects.toThrow(/^HARRIER_DATA_DIR: cannot use .* \(ENOTDIR\)$/);
+});
+
+test.runIf(existsSync("/proc/self"))("nor does a place where no folder can be made hold it up", async () => {
+  // in a process of its own: one that hangs would not even be ended by the test's time limit
+  const source = JSON.stringify(join(import.meta.dirname, "data-dir.ts"));
+  const code = `import { openDataDir } from ${source}; await openDataDir("/proc/x/y").catch(({ message }) => console.log(message));`;
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { timeout: 8_000, killSignal: "SIGKILL" });
+  expect(stdout.toString()).toBe("HARRIER_DATA_DIR: cannot use /proc/x/y (ENOENT)\n");
+});
+
+test("an existing folder keeps its mode, and what we make in it is for the owner only", async () => {
+  mkdirSync(dir);
+  chmodSync(dir, 0o755);
+  const open = await openDataDir(dir);
+  open.noteChildren([]);
+  adminPassword(dir, undefined);
+  expect(statSync(dir).mode & 0o777).toBe(0o755);
+  expect(readdirSync(dir).map((name) => statSync(join(dir, name)).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
+});
+
+test.each(["notes.txt", "secrets.json"])("somebody else's folder, with %s in it, is refused and stays as it is", async (name) => {
+  mkdirSync(dir);
+  chmodSync(dir, 0o1777);
+  writeFileSync(join(dir, name), "{}");
+  for (const use of [checkDataDir, openDataDir])
+    await expect(use(dir)).rejects.toThrow(`HARRIER_DATA_DIR: ${dir} holds files that are not Harrier's: give an empty or a new folder`);
+  expect(statSync(dir).mode & 0o7777).toBe(0o1777);
+  expect(readdirSync(dir)).toEqual([name]);
+});
+
+test("a check makes nothing", async () => {
+  await checkDataDir(dir);
+  expect(existsSync(dir)).toBe(false);
 });

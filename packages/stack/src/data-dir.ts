@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type DatabaseService, databaseServices, type RolePasswords } from "@harrier/db";
-import { isAlive, signal, startOf, waitForEnd } from "./processes.ts";
+import { RunFile } from "./run-file.ts";
 import { type ServiceName, serviceNames } from "./services.ts";
 import { StartError } from "./start-error.ts";
 
@@ -15,15 +15,6 @@ export interface Secrets {
   identityKeys: Readonly<Record<ServiceName, string>>;
   /** AES-256 key, base64. */
   secretKey: string;
-}
-
-interface ProcessId {
-  pid: number;
-  start: string | undefined;
-}
-
-interface RunFile extends ProcessId {
-  children: ProcessId[];
 }
 
 export interface DataDir {
@@ -70,49 +61,73 @@ export function adminPassword(dir: string, given: string | undefined): string {
   return chosen;
 }
 
-const isRunning = ({ pid, start }: ProcessId): boolean => isAlive(pid) && startOf(pid) === start;
+const runFileOf = (dir: string) => new RunFile(join(dir, "run.json"), dir);
 
-/** Makes the folder and takes it for this process alone. Ends what a killed start left running there. */
-export async function openDataDir(path: string): Promise<DataDir> {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    chmodSync(path, 0o700);
-  } catch (error) {
-    throw new StartError(`HARRIER_DATA_DIR: cannot use ${path} (${(error as NodeJS.ErrnoException).code})`);
-  }
-  const runFile = join(path, "run.json");
-  await takeOver(runFile, path);
-  const own: ProcessId = { pid: process.pid, start: startOf(process.pid) };
-  const note = (children: ProcessId[]) => {
-    writeFileSync(`${runFile}.new`, JSON.stringify({ ...own, children } satisfies RunFile));
-    renameSync(`${runFile}.new`, runFile);
-  };
-  note([]);
-  return {
-    path,
-    secrets: readSecrets(path),
-    noteChildren: (pids) => note(pids.map((pid) => ({ pid, start: startOf(pid) }))),
-    release: () => rmSync(runFile, { force: true }),
-  };
+/**
+ * Refuses a folder that is not ours or is in use, and changes nothing in it. Ends what a killed start left running there: the gateway's
+ * port may still be theirs.
+ */
+export async function checkDataDir(path: string): Promise<void> {
+  await usable(path, async () => {
+    if (!existsSync(path)) return;
+    refuseForeign(path);
+    await runFileOf(path).vacate();
+  });
 }
 
-async function takeOver(runFile: string, path: string): Promise<void> {
-  if (!existsSync(runFile)) return;
-  let former: RunFile;
+/** Makes the folder, or takes an empty one or one of ours, for this process alone. Ends what a killed start left running there. */
+export async function openDataDir(path: string): Promise<DataDir> {
+  return await usable(path, async () => {
+    makeFolder(path);
+    refuseForeign(path);
+    const runFile = runFileOf(path);
+    await runFile.take();
+    return {
+      path,
+      secrets: readSecrets(path),
+      noteChildren: (pids) => runFile.noteChildren(pids),
+      release: () => runFile.release(),
+    };
+  });
+}
+
+/** What the system refuses is one line that names the setting. */
+async function usable<T>(path: string, use: () => Promise<T>): Promise<T> {
   try {
-    former = JSON.parse(readFileSync(runFile, "utf8")) as RunFile;
-  } catch {
-    return; // a file of no use to anyone
+    return await use();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw code === undefined ? error : new StartError(`HARRIER_DATA_DIR: cannot use ${path} (${code})`);
   }
-  if (isRunning(former)) throw new StartError(`HARRIER_DATA_DIR: ${path} is in use by process ${former.pid}`);
-  // they end by themselves when their supervisor is gone (see preload.ts); one that hangs is helped
-  const orphans = former.children.filter(isRunning).map(({ pid }) => pid);
-  for (const [helped, limitMs] of [
-    [undefined, 2_000],
-    ["SIGTERM", 6_000],
-    ["SIGKILL", 2_000],
-  ] as const) {
-    if (helped !== undefined) for (const pid of orphans) signal(pid, helped);
-    if (await waitForEnd(orphans, limitMs)) return;
+}
+
+/** Step by step: the recursive `mkdirSync` never comes back where a folder is there and none can be made in it (/proc). */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // another start was faster
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+/** What a start that is killed early may leave. */
+const beforeSecrets = /^(run\.json(\.removal)*(\.new)?|secrets\.json\.new)$/;
+
+/** Ours has our secrets in it. With anybody else's files we do not mix. */
+function refuseForeign(path: string): void {
+  if (readdirSync(path).every((name) => beforeSecrets.test(name)) || hasSecrets(path)) return;
+  throw new StartError(`HARRIER_DATA_DIR: ${path} holds files that are not Harrier's: give an empty or a new folder`);
+}
+
+function hasSecrets(path: string): boolean {
+  try {
+    const { secretKey, identityKeys } = JSON.parse(readFileSync(join(path, "secrets.json"), "utf8")) as Partial<Secrets>;
+    return typeof secretKey === "string" && typeof identityKeys === "object";
+  } catch (error) {
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
-import { copyFile, truncate } from "node:fs/promises";
+import { copyFile, rm, truncate } from "node:fs/promises";
 import { dirname } from "node:path";
 
 const READ_BYTES = 256 * 1024;
@@ -13,15 +13,17 @@ export class LogFile {
   readonly #path: string;
   readonly #descriptor: number;
   readonly #onData: (piece: Buffer) => void;
+  readonly #limitBytes: number;
   #position: number;
   #rotating = false;
 
-  constructor(path: string, onData: (piece: Buffer) => void) {
-    mkdirSync(dirname(path), { recursive: true });
+  constructor(path: string, onData: (piece: Buffer) => void, limitBytes = LIMIT_BYTES) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     this.#path = path;
     this.#descriptor = openSync(path, "a+", 0o600);
     this.#position = fstatSync(this.#descriptor).size;
     this.#onData = onData;
+    this.#limitBytes = limitBytes;
   }
 
   /** For the service's standard output and error; several may append at once. */
@@ -39,16 +41,23 @@ export class LogFile {
       this.#position += n;
       this.#onData(Buffer.from(buffer.subarray(0, n)));
     }
-    if (this.#position > LIMIT_BYTES) void this.#rotate();
+    if (this.#position > this.#limitBytes) void this.#rotate();
   }
 
-  /** One former file is kept. What is written between copy and cut is lost: a laptop's disk that does not fill up is worth that. */
+  /**
+   * One former file is kept, where the disk has room for it. What is written between copy and cut is lost: a laptop's disk that does not
+   * fill up is worth that.
+   */
   async #rotate(): Promise<void> {
     this.#rotating = true;
+    const former = `${this.#path}.1`;
     try {
-      await copyFile(this.#path, `${this.#path}.1`);
+      // half a copy is of no use, and takes the room that is missing
+      await copyFile(this.#path, former).catch(() => rm(former, { force: true }).catch(() => undefined));
       await truncate(this.#path);
       this.#position = 0;
+    } catch {
+      // it is tried again at the next read
     } finally {
       this.#rotating = false;
     }

@@ -44,6 +44,14 @@ test("a kept cluster is durable, asks for its password and finds its data again"
   expect(readFileSync(options.logFile, "utf8")).toContain("ready to accept connections");
 });
 
+test.runIf(existsSync("/dev/full"))("with no room for its log it works on, and so do we", async () => {
+  const server = await startPostgres({ logFile: "/dev/full" });
+  const shout = `do $$ begin for n in 1..100 loop raise log '%', repeat('x', 10000); end loop; end $$`;
+  await query(server.url, shout);
+  expect(await query(server.url, "select 1 as x")).toEqual([{ x: 1 }]);
+  await server.stop();
+});
+
 test("under a folder that only root may enter it runs as well", async () => {
   // mkdtemp makes 0700: as root the server runs as nobody, who may not pass it
   const server = await startPostgres({ dataDir: join(dir, "closed", "pg"), password: "x" });

@@ -1,5 +1,7 @@
 // Loaded before a service's own code (node --import), only where the supervisor starts it. The other end of standard input is held by
 // the supervisor: when that is gone, by whatever means, this process must not stay behind.
+import { isMainThread } from "node:worker_threads";
+
 const GRACE_MS = 8_000;
 
 let ending = false;
@@ -11,6 +13,9 @@ function end(): void {
   setTimeout(() => process.exit(1), GRACE_MS).unref();
 }
 
-process.stdin.on("end", end).on("error", end).resume();
-// and by itself it keeps no process alive
-(process.stdin as unknown as { unref?: () => void }).unref?.();
+// a thread of the service loads this as well, and its standard input ends at once
+if (isMainThread) {
+  process.stdin.on("end", end).on("error", end).resume();
+  // and by itself it keeps no process alive
+  (process.stdin as unknown as { unref?: () => void }).unref?.();
+}

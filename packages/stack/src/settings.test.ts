@@ -45,6 +45,15 @@ test("all settings are taken", () => {
     HARRIER_S3_ACCESS_KEY: "key",
     HARRIER_S3_SECRET_KEY: "secret",
     HARRIER_S3_BUCKET: "artifacts",
+    HARRIER_PUBLIC_URL: "https://updates.example.com",
+    HARRIER_TRUSTED_PROXIES: "10.0.0.0/8, ::1",
+    HARRIER_CERTIFICATE_HEADERS: "X-Cn:X-Hash-%d, X-Name:X-Issuers",
+    HARRIER_RATE_EXEMPT: "none",
+    HARRIER_RATE_ADDRESS_READS: "0",
+    HARRIER_SIGN_IN_FAILURES_ADDRESS_DEVICES: "5000",
+    HARRIER_RATE_TENANT_DOWNLOADS: "50000",
+    HARRIER_HTTPS_PORT: "8443",
+    HARRIER_HTTPS_CERT_FILE: "/srv/tls/cert.pem",
   });
   expect(settings).toEqual({
     httpPort: 9090,
@@ -54,6 +63,17 @@ test("all settings are taken", () => {
     kafkaBrokers: "a:9092,[::1]:9093",
     logLevel: "debug",
     s3: { endpoint: "http://127.0.0.1:9000", accessKey: "key", secretKey: "secret", bucket: "artifacts" },
+    gateway: {
+      HARRIER_PUBLIC_URL: "https://updates.example.com",
+      HARRIER_TRUSTED_PROXIES: "10.0.0.0/8, ::1",
+      HARRIER_CERTIFICATE_HEADERS: "X-Cn:X-Hash-%d, X-Name:X-Issuers",
+      HARRIER_RATE_EXEMPT: "none",
+      HARRIER_RATE_ADDRESS_READS: "0",
+      HARRIER_SIGN_IN_FAILURES_ADDRESS_DEVICES: "5000",
+      HARRIER_RATE_TENANT_DOWNLOADS: "50000",
+      HARRIER_HTTPS_PORT: "8443",
+      HARRIER_HTTPS_CERT_FILE: "/srv/tls/cert.pem",
+    },
   });
 });
 
@@ -85,6 +105,29 @@ describe("a bad value", () => {
 
   test.each(["kafka", "kafka:", "a:9092,,b:9092", "http://a:9092", "a:9092/x"])("brokers %s", (brokers) => {
     expect(messageOf({ HARRIER_KAFKA_BROKERS: brokers })).toContain("HARRIER_KAFKA_BROKERS must be host:port");
+  });
+
+  test.each(["10.0.0.0/33", "::1/129", "proxy", "10.0.0.1,", "10.0.0.0/8/8", "10.0.0.0/", "10.0.0"])("addresses %s", (list) => {
+    expect(messageOf({ HARRIER_TRUSTED_PROXIES: list })).toContain("HARRIER_TRUSTED_PROXIES must be addresses and networks like");
+    expect(messageOf({ HARRIER_RATE_EXEMPT: list })).toContain("HARRIER_RATE_EXEMPT must be");
+  });
+
+  test.each(["-1", "many", "1.5", "1e3"])("rate %s", (rate) => {
+    expect(messageOf({ HARRIER_SIGN_IN_FAILURES_USER: rate })).toContain("HARRIER_SIGN_IN_FAILURES_USER must be failures a minute");
+    expect(messageOf({ HARRIER_RATE_DEVICE_READS: rate })).toBe(`HARRIER_RATE_DEVICE_READS must be requests a second, not "${rate}"`);
+  });
+
+  test("public address and header names", () => {
+    expect(messageOf({ HARRIER_PUBLIC_URL: "updates.example.com" })).toContain("HARRIER_PUBLIC_URL must be a URL like");
+    expect(messageOf({ HARRIER_CERTIFICATE_HEADERS: "X-Cn" })).toContain("HARRIER_CERTIFICATE_HEADERS must be like");
+  });
+
+  test.each(["https://id.example.com", '{"issuer":"https://id.example.com"}'])("issuers %s", (issuers) => {
+    expect(messageOf({ HARRIER_OIDC_ISSUERS: issuers })).toContain("HARRIER_OIDC_ISSUERS must be a JSON list like");
+  });
+
+  test.each(["sec\tret", "secret\u0000", "secret\u007f"])("admin password %j", (password) => {
+    expect(messageOf({ HARRIER_ADMIN_PASSWORD: password })).toContain("HARRIER_ADMIN_PASSWORD must hold no control characters");
   });
 
   test("log level", () => {
@@ -123,11 +166,17 @@ describe("a secret in a file", () => {
 
   test("is read without its line end", () => {
     expect(read({ HARRIER_ADMIN_PASSWORD_FILE: join(dir, "password") }).adminPassword).toBe("from file");
+    writeFileSync(join(dir, "issuers"), "[]\n");
+    expect(read({ HARRIER_OIDC_ISSUERS_FILE: join(dir, "issuers") }).gateway).toEqual({ HARRIER_OIDC_ISSUERS: "[]" });
   });
   test("that cannot be read, or that is given twice, is an error", () => {
     expect(messageOf({ HARRIER_ADMIN_PASSWORD_FILE: join(dir, "none") })).toMatch(
       /^HARRIER_ADMIN_PASSWORD_FILE: cannot read .*none \(ENOENT\)$/,
     );
     expect(messageOf({ HARRIER_ADMIN_PASSWORD: "a", HARRIER_ADMIN_PASSWORD_FILE: join(dir, "password") })).toContain("both given");
+  });
+  test.each(["HARRIER_ADMIN_PASSWORD", "HARRIER_DATABASE_URL", "HARRIER_OIDC_ISSUERS"])("of %s that is empty is no default", (name) => {
+    writeFileSync(join(dir, "empty"), "\n");
+    expect(messageOf({ [`${name}_FILE`]: join(dir, "empty") })).toBe(`${name}_FILE: ${join(dir, "empty")} is empty`);
   });
 });

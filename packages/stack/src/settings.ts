@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { type DatabaseService, databaseServices } from "@harrier/db";
 import { nearestName } from "./nearest-name.ts";
@@ -25,6 +26,8 @@ export interface StartSettings {
   kafkaBrokers?: string;
   s3?: S3Settings;
   logLevel?: string;
+  /** Settings of the gateway alone, by their names. */
+  gateway?: Readonly<Record<string, string>>;
 }
 
 const databaseSetting = (service: DatabaseService) => `HARRIER_${service.toUpperCase().replaceAll("-", "_")}_DATABASE_URL`;
@@ -36,6 +39,25 @@ const s3Names = {
 };
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal"];
 
+const addressLists = ["HARRIER_TRUSTED_PROXIES", "HARRIER_RATE_EXEMPT"];
+const rateNames = ["ADDRESS", "DEVICE", "TENANT"].flatMap((whose) =>
+  ["READS", "WRITES", "DOWNLOADS"].map((what) => `HARRIER_RATE_${whose}_${what}`),
+);
+const issuersName = "HARRIER_OIDC_ISSUERS";
+const failureNames = ["ACCOUNT", "USER", "ADDRESS", "ADDRESS_DEVICES"].map((whose) => `HARRIER_SIGN_IN_FAILURES_${whose}`);
+const tlsFileNames = ["CERT", "KEY", "CLIENT_CA"].map((what) => `HARRIER_HTTPS_${what}_FILE`);
+/** Handed on to the gateway as they are, which knows their defaults. */
+const gatewayNames = [
+  "HARRIER_PUBLIC_URL",
+  "HARRIER_CERTIFICATE_HEADERS",
+  issuersName,
+  ...addressLists,
+  ...rateNames,
+  ...failureNames,
+  "HARRIER_HTTPS_PORT",
+  ...tlsFileNames,
+];
+
 const plainNames = [
   "HARRIER_HTTP_PORT",
   "HARRIER_DATA_DIR",
@@ -43,8 +65,9 @@ const plainNames = [
   "HARRIER_LOG_LEVEL",
   s3Names.endpoint,
   s3Names.bucket,
+  ...gatewayNames,
 ];
-/** Each of these may also be given as NAME_FILE, the path of a file that holds the value. */
+/** Each of these, and the list of issuers, may also be given as NAME_FILE, the path of a file that holds the value. */
 const secretNames = [
   "HARRIER_ADMIN_PASSWORD",
   "HARRIER_DATABASE_URL",
@@ -53,8 +76,10 @@ const secretNames = [
   s3Names.secretKey,
 ];
 
+const namesWithFile = [issuersName, ...secretNames];
+
 /** Every setting that `npm start` knows. */
-export const settingNames: readonly string[] = [...plainNames, ...secretNames, ...secretNames.map((name) => `${name}_FILE`)];
+export const settingNames: readonly string[] = [...plainNames, ...secretNames, ...namesWithFile.map((name) => `${name}_FILE`)];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -67,8 +92,11 @@ export function readSettings(env: Environment, cwd: string): StartSettings {
   }
   const value = (name: string) => readValue(env, name, cwd);
   const adminPassword = value("HARRIER_ADMIN_PASSWORD");
+  if (adminPassword !== undefined && /\p{Cc}/u.test(adminPassword))
+    throw new StartError("HARRIER_ADMIN_PASSWORD must hold no control characters: nobody can sign in with them");
   const kafkaBrokers = readBrokers(value("HARRIER_KAFKA_BROKERS"));
   const s3 = readS3(value);
+  const gateway = readGateway(value);
   const logLevel = value("HARRIER_LOG_LEVEL");
   if (logLevel !== undefined && !logLevels.includes(logLevel))
     throw new StartError(`HARRIER_LOG_LEVEL must be one of ${logLevels.join(", ")}`);
@@ -80,17 +108,74 @@ export function readSettings(env: Environment, cwd: string): StartSettings {
     ...(kafkaBrokers === undefined ? {} : { kafkaBrokers }),
     ...(s3 === undefined ? {} : { s3 }),
     ...(logLevel === undefined ? {} : { logLevel }),
+    ...(Object.keys(gateway).length === 0 ? {} : { gateway }),
   };
 }
 
-/** The value of NAME or of the file NAME_FILE. An empty value counts as not given. */
+/** What is wrong is said here, in one line: the gateway could only fail to start. */
+function readGateway(value: (name: string) => string | undefined): Record<string, string> {
+  const given = gatewayNames.flatMap((name) => {
+    const text = value(name);
+    return text === undefined ? [] : [{ name, text }];
+  });
+  for (const { name, text } of given) {
+    if (addressLists.includes(name)) checkAddresses(name, text);
+    if (rateNames.includes(name) && !/^\d{1,9}$/.test(text)) throw new StartError(`${name} must be requests a second, not "${text}"`);
+    if (failureNames.includes(name) && !/^\d{1,9}$/.test(text)) throw new StartError(`${name} must be failures a minute, not "${text}"`);
+    if (name === "HARRIER_HTTPS_PORT" && !(/^\d{1,5}$/.test(text) && Number(text) <= 65_535))
+      throw new StartError(`${name} must be a port, not "${text}"`);
+    if (name === "HARRIER_PUBLIC_URL" && !/^https?:\/\/[^\s]+$/.test(text))
+      throw new StartError(`HARRIER_PUBLIC_URL must be a URL like https://updates.example.com, not "${text}"`);
+    if (name === issuersName && !isJsonList(text))
+      throw new StartError(
+        `${name} must be a JSON list like [{"issuer": "https://id.example.com", "audience": "harrier", "tenant": "DEFAULT"}]`,
+      );
+    if (
+      name === "HARRIER_CERTIFICATE_HEADERS" &&
+      text !== "none" &&
+      !text.split(",").every((pair) => /^[\w-]+:[\w-]+(%d)?$/.test(pair.trim()))
+    )
+      throw new StartError(`HARRIER_CERTIFICATE_HEADERS must be like X-Common-Name:X-Issuer-Hash-%d, not "${text}"`);
+  }
+  // the gateway reads the files again and again, from wherever it was started
+  return Object.fromEntries(given.map(({ name, text }) => [name, tlsFileNames.includes(name) ? resolve(text) : text]));
+}
+
+function isJsonList(text: string): boolean {
+  try {
+    return Array.isArray(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
+function checkAddresses(name: string, text: string): void {
+  if (text === "none") return;
+  for (const entry of text.split(",").map((part) => part.trim())) {
+    const [address = "", length = "0", ...more] = entry.split("/");
+    const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+    if (entry === "" || more.length > 0 || !/^\d{1,3}$/.test(length) || Number(length) > longest)
+      throw new StartError(`${name} must be addresses and networks like 10.0.0.0/8,::1 or "none", not "${entry}"`);
+  }
+}
+
+/**
+ * The value of NAME or of the file NAME_FILE. An empty value counts as not given, an empty file does not: it was meant to hold something, and
+ * without it the start would make do with another database or another password.
+ */
 function readValue(env: Environment, name: string, cwd: string): string | undefined {
   const own = env[name] || undefined;
-  const file = secretNames.includes(name) ? env[`${name}_FILE`] || undefined : undefined;
+  const file = namesWithFile.includes(name) ? env[`${name}_FILE`] || undefined : undefined;
   if (file === undefined) return own;
   if (own !== undefined) throw new StartError(`${name} and ${name}_FILE are both given: use one`);
+  const text = readText(name, resolve(cwd, file), file).trim();
+  if (text === "") throw new StartError(`${name}_FILE: ${file} is empty`);
+  return text;
+}
+
+function readText(name: string, path: string, file: string): string {
   try {
-    return readFileSync(resolve(cwd, file), "utf8").trim() || undefined;
+    return readFileSync(path, "utf8");
   } catch (error) {
     throw new StartError(`${name}_FILE: cannot read ${file} (${(error as NodeJS.ErrnoException).code})`);
   }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseService } from "@harrier/db";
 import { childEnv, type Plan, type Replica } from "./child-env.ts";
-import { adminPassword, type DataDir, openDataDir } from "./data-dir.ts";
+import { adminPassword, checkDataDir, type DataDir, openDataDir } from "./data-dir.ts";
 import { checkDatabase, openDatabase, type StackDatabase } from "./database.ts";
 import { freePorts, isPortFree } from "./ports.ts";
 import { askReady } from "./readiness.ts";
@@ -24,6 +24,8 @@ export interface StackOptions {
   kafkaBrokers?: string;
   s3?: S3Settings;
   logLevel?: string;
+  /** Added to the gateways' environment. */
+  gateway?: Readonly<Record<string, string>>;
   /** Added to every service's environment. */
   env?: Readonly<Record<string, string>>;
   /** HARRIER_FAULT by replica (`controller-0`), for its first life only: what is started again comes up sound. */
@@ -67,8 +69,8 @@ export interface Stack {
 const ADMIN_USER = "admin";
 const START_LIMIT_MS = 90_000;
 const FAILURES_TO_GIVE_UP = 5;
-// a stop takes at most 10 s in all: the gateway's head start is part of the services' time, and the database gets what is left
-const GATEWAY_HEAD_START_MS = 1_500;
+// a stop takes at most 10 s in all: the head starts are part of the services' time, and the database gets what is left
+const HEAD_START_MS = 1_500;
 const SERVICES_LIMIT_MS = 8_000;
 const STOP_LIMIT_MS = 9_700;
 
@@ -81,12 +83,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const print = options.print ?? (() => undefined);
   const unbuilt = serviceNames.find((service) => !existsSync(appMain(service)));
   if (unbuilt !== undefined) throw new StartError(`apps/${unbuilt} is not built: run "npm run build"`);
+  await checkDataDir(options.dataDir);
+  if (options.httpPort !== 0 && !(await isPortFree(options.httpPort)))
+    throw new StartError(`HARRIER_HTTP_PORT: port ${options.httpPort} of 127.0.0.1 is taken`);
+  await checkDatabase(settings);
   const data = await openDataDir(options.dataDir);
   let database: StackDatabase | undefined;
   try {
-    if (options.httpPort !== 0 && !(await isPortFree(options.httpPort)))
-      throw new StartError(`HARRIER_HTTP_PORT: port ${options.httpPort} of 127.0.0.1 is taken`);
-    await checkDatabase(settings);
     database = await openDatabase(settings, options.dataDir, data.secrets, print);
     options.signal?.throwIfAborted();
     const plan = await makePlan(options, data, database);
@@ -123,6 +126,7 @@ async function makePlan(options: StackOptions, data: DataDir, database: StackDat
     ...(options.kafkaBrokers === undefined ? {} : { kafkaBrokers: options.kafkaBrokers }),
     ...(options.s3 === undefined ? {} : { s3: options.s3 }),
     ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
+    ...(options.gateway === undefined ? {} : { gateway: options.gateway }),
   };
 }
 
@@ -212,14 +216,20 @@ async function waitUntilReady(members: readonly Member[], limitMs: number, dataD
   }
 }
 
-/** The gateways first, so that no request is begun that the others would not end; then the services, and the database last. */
+/** Whoever calls others stops before them, so that nothing begun is left without its end: the gateways first, controller last. */
+const stopOrder: readonly (readonly ServiceName[])[] = [["gateway"], ["artifact-store", "rollout-engine"], ["management"], ["controller"]];
+
+/** Each stage gets a head start and is not waited for longer; the database comes last. */
 async function stopAll(members: readonly Member[], data: DataDir, database: StackDatabase): Promise<void> {
   const began = Date.now();
   const left = (limit: number) => Math.max(began + limit - Date.now(), 100);
-  const gateways = members.filter(({ service }) => service === "gateway").map(({ child }) => child.stop(SERVICES_LIMIT_MS));
-  await Promise.race([Promise.all(gateways), new Promise((resolve) => setTimeout(resolve, GATEWAY_HEAD_START_MS).unref())]);
-  const others = members.filter(({ service }) => service !== "gateway").map(({ child }) => child.stop(left(SERVICES_LIMIT_MS)));
-  await Promise.all([...gateways, ...others]);
+  const ends: Promise<void>[] = [];
+  for (const services of stopOrder) {
+    const stage = members.filter(({ service }) => services.includes(service)).map(({ child }) => child.stop(left(SERVICES_LIMIT_MS)));
+    ends.push(...stage);
+    await Promise.race([Promise.all(stage), new Promise((resolve) => setTimeout(resolve, HEAD_START_MS).unref())]);
+  }
+  await Promise.all(ends);
   await database.stop(left(STOP_LIMIT_MS));
   for (const { child } of members) child.close();
   data.release();

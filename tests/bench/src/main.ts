@@ -8,15 +8,17 @@ import type { Bench } from "./lib/context.ts";
 import { createReport } from "./lib/report.ts";
 import { benchCycle } from "./scenarios/cycle.ts";
 import { benchPolls } from "./scenarios/polls.ts";
+import { benchQueries } from "./scenarios/queries.ts";
 import { benchRollout } from "./scenarios/rollout.ts";
 
-const scenarios = { polls: benchPolls, cycle: benchCycle, rollout: benchRollout };
+const scenarios = { polls: benchPolls, cycle: benchCycle, rollout: benchRollout, queries: benchQueries };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     devices: { type: "string", default: "50000" },
     targets: { type: "string", default: "100000" },
+    fleet: { type: "string", default: "1000000" },
     rounds: { type: "string", default: "5" },
     json: { type: "string" },
     check: { type: "boolean", default: false },
@@ -26,7 +28,7 @@ const { values, positionals } = parseArgs({
 
 if (values.help) {
   console.log(
-    "npm run bench -- [polls] [cycle] [rollout] [--devices 50000] [--targets 100000] [--rounds 5] [--json FILE] [--check]\n" +
+    "npm run bench -- [polls] [cycle] [rollout] [queries] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--json FILE] [--check]\n" +
       "Starts a stack of its own, measures, and prints each figure beside its limit of the same run; --check exits 1 where a budget is missed.",
   );
   process.exit(0);
@@ -35,7 +37,7 @@ if (values.help) {
 const names = positionals.length > 0 ? positionals : Object.keys(scenarios);
 const unknown = names.find((n) => !(n in scenarios));
 if (unknown !== undefined) {
-  console.error(`no such scenario: ${unknown} (polls, cycle, rollout)`);
+  console.error(`no such scenario: ${unknown} (polls, cycle, rollout, queries)`);
   process.exit(1);
 }
 process.exitCode = await main();
@@ -49,7 +51,12 @@ async function main(): Promise<number> {
     stack,
     api,
     report,
-    options: { devices: Number(values.devices), targets: Number(values.targets), rounds: Number(values.rounds) },
+    options: {
+      devices: Number(values.devices),
+      targets: Number(values.targets),
+      rounds: Number(values.rounds),
+      fleet: Number(values.fleet),
+    },
     groups: () => stack.processes().map(({ name, pid }) => ({ name, pids: [pid] })),
   };
   try {

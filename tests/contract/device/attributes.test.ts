@@ -52,6 +52,7 @@ describe("attributes of a device", () => {
     ["a mode in upper case", { mode: "MERGE", data: { a: "b" } }, "rest.body.notReadable"],
     ["a value that is an object", { data: { a: {} } }, "rest.body.notReadable"],
     ["a value that is an array", { data: { a: ["b"] } }, "rest.body.notReadable"],
+    ["an attribute named __proto__", '{"data":{"__proto__":"v","ok":"v"}}', "rest.body.notReadable"],
     ["broken JSON", '{"data":', "rest.body.notReadable"],
     ["a key of 129", { data: { ["k".repeat(129)]: "v", ok: "v" } }, "repo.invalidTargetAttributes"],
     ["a value of 129", { data: { k: "v".repeat(129), ok: "v" } }, "repo.invalidTargetAttributes"],

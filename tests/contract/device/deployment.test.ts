@@ -1,9 +1,10 @@
 import { type DeploymentView, routeTable as r } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { build, unique } from "../support/build.ts";
-import { call } from "../support/call.ts";
+import { ask, call } from "../support/call.ts";
 import { device, report } from "../support/device.ts";
-import { look } from "../support/look.ts";
+import { look, type Page } from "../support/look.ts";
+import { typeBuilder } from "../support/types.ts";
 import { pause } from "../support/wait.ts";
 
 const fromServer = "Update Server: ";
@@ -68,6 +69,49 @@ describe("the deployment document", () => {
       expect(chunk).not.toHaveProperty("metadata");
       expect(chunk).not.toHaveProperty("encrypted");
     }
+  });
+
+  it("device 13.30 the part of a module of type runtime is jvm, of any other type its key", async () => {
+    const { moduleType, setType } = typeBuilder("spec");
+    // a key is there once, and who ran this before has made it
+    const body = [{ key: "runtime", name: "Runtime" }];
+    expect([201, 409]).toContain((await ask(r.softwareModuleTypes.create, "spec", { body })).status);
+    const found = await call<Page<{ id: number }>>(r.softwareModuleTypes.list, "spec", { query: { q: "key==runtime" } });
+    const own = await moduleType();
+    const type = await setType([found.json.content[0]?.id as number, own.id]);
+    const [runtime, other] = await build.modules({ type: "runtime" }, { type: own.key });
+    const set = await build.set({ type: type.key, modules: [{ id: runtime?.id as number }, { id: other?.id as number }] });
+    const { controllerId } = await build.target();
+    const actionId = await build.assign(set.id, controllerId);
+    const { chunks } = (await device(controllerId).deployment(actionId)).deployment;
+    expect(chunks.map(({ part }) => part)).toEqual(["jvm", own.key]);
+  });
+
+  it("device 13.32 a device sees the metadata that is meant for it, as it is at its next reading", async () => {
+    const { controllerId, actionId, moduleId } = await build.deployment();
+    const d = device(controllerId);
+    const at = (metadataKey = "") => ({ params: { softwareModuleId: moduleId, metadataKey } });
+    const metadata = async () => (await d.deployment(actionId)).deployment.chunks[0]?.metadata;
+    expect(await metadata()).toBeUndefined();
+    const entries = [
+      { key: "hidden", value: "h" },
+      { key: "z", value: "last", targetVisible: true },
+      { key: "a", value: "first", targetVisible: true },
+    ];
+    await call(r.softwareModules.createMetadata, "spec", { ...at(), body: entries });
+    expect(await metadata()).toEqual([
+      { key: "a", value: "first" },
+      { key: "z", value: "last" },
+    ]);
+    await call(r.softwareModules.updateMetadata, "spec", { ...at("hidden"), body: { targetVisible: true } });
+    await call(r.softwareModules.updateMetadata, "spec", { ...at("a"), body: { value: "new" } });
+    await call(r.softwareModules.deleteMetadata, "spec", at("z"));
+    expect(await metadata()).toEqual([
+      { key: "a", value: "new" },
+      { key: "hidden", value: "h" },
+    ]);
+    for (const key of ["a", "hidden"]) await call(r.softwareModules.deleteMetadata, "spec", at(key));
+    expect(await metadata()).toBeUndefined();
   });
 
   it("device 13.33 reading it three times makes one retrieved entry", async () => {

@@ -1,10 +1,15 @@
+import { Readable } from "node:stream";
 import { type PollView, type Route, routeTable as r } from "@harrier/contracts";
-import { beforeAll, describe, expect, it } from "vitest";
+import { encode } from "cborg";
+import { beforeAll, describe, expect, inject, it } from "vitest";
 import { build, unique } from "../support/build.ts";
-import { device, report } from "../support/device.ts";
+import { type Device, device, report } from "../support/device.ts";
 import { credentials, send } from "../support/http.ts";
+import { look } from "../support/look.ts";
+import type { Waiting } from "../support/waiting.ts";
 
 const hal = /^application\/hal\+json;\s?charset=utf-8$/i;
+const cbor = /^application\/cbor$/;
 const json = /^application\/json;\s?charset=utf-8$/i;
 
 describe("what a device accepts", () => {
@@ -17,10 +22,48 @@ describe("what a device accepts", () => {
     ["device 13.5", "application/json", json],
     ["device 13.5", "application/json;charset=UTF-8", json],
     ["device 1.1", "text/html, application/json;q=0.9", json],
+    ["device 13.6", "application/cbor", cbor],
+    ["device 13.6", "application/json;q=0.5, application/cbor", cbor],
+    ["device 13.6", "application/cbor;q=0.5, application/json", json],
   ])("%s Accept %s gives %s", async (_case, accept, type) => {
     const { status, headers, json: body } = await d.ask<PollView>(r.device.poll, {}, accept === undefined ? {} : { headers: { accept } });
     expect([status, String(headers["content-type"])]).toEqual([200, expect.stringMatching(type)]);
     expect(Object.keys(body._links ?? {})).toEqual(["configData"]);
+  });
+
+  it("device 13.6, 1.1 every object can be had in CBOR, with the same members, its length and a tag of its own", async () => {
+    const { set, moduleId } = await build.setWithArtifact();
+    const { controllerId } = await build.target();
+    const actionId = await build.assign(set.id, controllerId);
+    const [cancelling, finished] = [await build.deployment(), await build.deployment()];
+    await build.cancel(cancelling.controllerId, cancelling.actionId);
+    await device(finished.controllerId).feedback(finished.actionId, report("closed", "success"));
+    const waiting = inject("service").waiting[1] as Waiting;
+    const own = device(controllerId);
+    const headers = { accept: "application/cbor" };
+    const ask: [row: string, status: number, d: Device, route: Route, params: Record<string, number>][] = [
+      ["E1", 200, own, r.device.poll, {}],
+      ["E2", 200, own, r.device.getDeployment, { actionId }],
+      ["E4", 200, device(cancelling.controllerId), r.device.getCancel, { actionId: cancelling.actionId }],
+      ["E7", 200, device(finished.controllerId), r.device.installedBase, { actionId: finished.actionId }],
+      ["E9", 200, own, r.device.confirmationBase, {}],
+      ["E10", 200, device(waiting.controllerId), r.device.getConfirmation, { actionId: waiting.actionId }],
+      ["E14", 200, own, r.device.listArtifacts, { softwareModuleId: moduleId }],
+      ["an error", 404, own, r.device.getDeployment, { actionId: 2_000_000_000 }],
+    ];
+    for (const [row, status, d, route, params] of ask) {
+      const plain = await d.ask(route, params);
+      const answer = await d.ask(route, params, { headers });
+      expect([row, plain.status, answer.status, answer.headers["content-type"]]).toEqual([row, status, status, "application/cbor"]);
+      expect(plain.json).toBeTypeOf("object");
+      expect(answer.json).toEqual(plain.json);
+      expect(answer.headers["content-length"]).toBe(String(answer.bytes.length));
+      const etag = answer.headers["etag"] as string | undefined;
+      expect(etag === undefined).toBe(plain.headers["etag"] === undefined);
+      if (etag === undefined) continue;
+      expect(etag).not.toBe(plain.headers["etag"]);
+      expect((await d.ask(route, params, { headers: { ...headers, "if-none-match": etag } })).status).toBe(304);
+    }
   });
 
   it.each(["application/atom+xml", "text/plain", "text/html"])("device 13.7 Accept %s is 406", async (accept) => {
@@ -103,6 +146,51 @@ describe("request bodies", () => {
     for (const type of ["application/json", "application/json;charset=UTF-8", "Application/JSON; charset=utf-8"]) {
       await d.feedback(actionId, body, { "content-type": type });
     }
+  });
+
+  it("device 1.1 JSON is read in the charset that it names, and 415 where nobody knows it", async () => {
+    const { controllerId, actionId } = await build.deployment();
+    const d = device(controllerId);
+    const told = JSON.stringify(report("proceeding", "none", { details: ["größer"] }));
+    const latin = { "content-type": "application/json;charset=iso-8859-1" };
+    const wide = { "content-type": "application/json; charset=UTF-16" };
+    await d.feedbackRefused(actionId, told, [415], { "content-type": "application/json;charset=klingon" });
+    await d.feedback(actionId, Buffer.from(told, "latin1"), latin);
+    await d.feedback(actionId, Buffer.from(`\ufeff${told}`, "utf16le"), wide);
+    const { actionHistory } = await d.deployment(actionId, { actionHistory: 2 });
+    expect(actionHistory?.messages).toEqual(["größer", "größer"]);
+  });
+
+  it("device 1.1 CBOR is read like JSON", async () => {
+    const { controllerId, actionId } = await build.deployment();
+    const d = device(controllerId);
+    const type = { "content-type": "application/cbor" };
+    await d.feedback(actionId, Buffer.from(encode(report("proceeding", "none", { details: ["in CBOR"] }))), type);
+    expect((await look.history(controllerId, actionId))[0]?.messages).toContain("in CBOR");
+    const data = { body: Buffer.from(encode({ mode: "merge", data: { a: "b" } })), headers: type };
+    expect((await d.ask(r.device.configData, {}, data)).status).toBe(200);
+    expect(await look.attributes(controllerId)).toEqual({ a: "b" });
+    const whole = Buffer.from(encode(report("closed", "success")));
+    for (const broken of [whole.subarray(0, -1), Buffer.from([0xff]), Buffer.alloc(500_000, 0x81), Buffer.from("{}")]) {
+      await d.feedbackRefused(actionId, broken, [400, "rest.body.notReadable"], type);
+    }
+    await d.feedbackRefused(actionId, Buffer.from(encode({ x: "x".repeat(1_100_000) })), [413], type);
+  });
+
+  it("device 1.2 a body that is nested without end is 400", async () => {
+    const { controllerId, actionId } = await build.deployment();
+    const deep = JSON.stringify(report("proceeding")).replace(/\}$/, `,"more":${"[".repeat(400_000)}${"]".repeat(400_000)}}`);
+    await device(controllerId).feedbackRefused(actionId, deep, [400, "rest.body.notReadable"]);
+  });
+
+  it("device 8 a body of 10 MB is 413, whether its length is told or not", async () => {
+    const { controllerId, actionId } = await build.deployment();
+    const huge = Buffer.from(JSON.stringify(report("proceeding", "none", { details: ["x".repeat(10_000_000)] })));
+    await device(controllerId).feedbackRefused(actionId, huge, [413]);
+    const path = `/DEFAULT/controller/v1/${controllerId}/deploymentBase/${actionId}/feedback`;
+    const headers = { authorization: credentials.gateway, "content-type": "application/json" };
+    const chunks = Readable.from(Array.from({ length: 100 }, (_, n) => huge.subarray(n * 100_000, (n + 1) * 100_000)));
+    expect((await send(path, { method: "POST", headers, body: chunks })).status).toBe(413);
   });
 
   it("device 8 a body beyond a mebibyte is 413", async () => {

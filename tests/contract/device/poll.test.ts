@@ -1,7 +1,7 @@
 import { routeTable as r } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { build, unique } from "../support/build.ts";
-import { refused } from "../support/call.ts";
+import { type ErrorBody, refused } from "../support/call.ts";
 import { actionIdOf, device, report } from "../support/device.ts";
 import { baseUrl, credentials, send } from "../support/http.ts";
 import { look } from "../support/look.ts";
@@ -46,6 +46,18 @@ describe("poll and registration", () => {
       await noTarget(id);
     }
   });
+
+  it.each(["%2E", "%2e%2e", "a%2Fb", "a%5Cb", "a%0Ab", "a%1Fb", "a%7Fb", "a%C2%85b"])(
+    "device 9.8 the id %s is 400 and registers nothing, by a poll or by E9",
+    async (encoded) => {
+      for (const path of [encoded, `${encoded}/confirmationBase`]) {
+        const headers = { authorization: credentials.gateway };
+        const { status, json } = await send<ErrorBody>(`/DEFAULT/controller/v1/${path}`, { headers });
+        expect([status, json.errorCode]).toEqual([400, "hawkbit.server.error.repo.constraintViolation"]);
+      }
+      await noTarget(decodeURIComponent(encoded));
+    },
+  );
 
   it("device 13.9 an id of 256 characters is registered, its name cut to 128", async () => {
     const id = unique("long").padEnd(256, "x");

@@ -1,14 +1,36 @@
-import { routeTable as r } from "@harrier/contracts";
+import { createHmac, randomBytes } from "node:crypto";
+import { routeTable as r, routes } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { build, unique } from "../support/build.ts";
 import { call } from "../support/call.ts";
 import { device, report } from "../support/device.ts";
-import { credentials, send } from "../support/http.ts";
+import { baseUrl, credentials, send } from "../support/http.ts";
 import { look } from "../support/look.ts";
 import { eventually } from "../support/wait.ts";
 
 const denied = [401, ""] as const;
 const { gatewayKey } = credentials;
+
+async function deploymentWithArtifact() {
+  const { set, moduleId, artifact } = await build.setWithArtifact();
+  const { controllerId } = await build.target();
+  const actionId = await build.assign(set.id, controllerId);
+  return { controllerId, actionId, softwareModuleId: moduleId, fileName: artifact.providedFilename };
+}
+
+interface Forged {
+  kind: string;
+  subject?: string;
+  controllerId?: string;
+  permissions: string[];
+}
+
+/** An identity of the form that services take (docs/adr/0003), complete but for the key that only they have. */
+function forge({ kind: k, subject: s, controllerId: c, permissions: p }: Forged): string {
+  const payload = { t: 1, n: "DEFAULT", k, s, c, p, r: "forged", b: baseUrl, e: Date.now() + 20_000, f: "gateway" };
+  const signed = `v2.k1.${Buffer.from(JSON.stringify(payload)).toString("base64url")}`;
+  return `${signed}.${createHmac("sha256", randomBytes(32)).update(signed).digest("base64url")}`;
+}
 
 describe("sign-in of devices", () => {
   it.each([
@@ -55,23 +77,20 @@ describe("sign-in of devices", () => {
     await device(idOfB, { auth: tokenOfA }).refused(r.device.poll, {}, denied);
   });
 
-  it("device 13.91 every operation needs the credential", async () => {
-    const { controllerId, actionId, moduleId } = await build.deployment();
+  it("device 13.91 every operation of the table, without a credential and with another device's token", async () => {
+    const { controllerId, actionId, softwareModuleId, fileName } = await deploymentWithArtifact();
     const other = await build.target();
-    const entries = await look.history(controllerId, actionId);
-    for (const auth of [null, credentials.target(other.securityToken as string)]) {
-      const d = device(controllerId, { auth });
-      const body = report("closed", "success");
-      await d.refused(r.device.getDeployment, { actionId }, denied);
-      await d.refused(r.device.deploymentFeedback, { actionId }, denied, { body });
-      await d.refused(r.device.getCancel, { actionId }, denied);
-      await d.refused(r.device.cancelFeedback, { actionId }, denied, { body });
-      await d.refused(r.device.configData, {}, denied, { body: { data: { a: "b" } } });
-      await d.refused(r.device.installedBase, { actionId }, denied);
-      await d.refused(r.device.listArtifacts, { softwareModuleId: moduleId }, denied);
+    const before = [await look.history(controllerId, actionId), await look.attributes(controllerId)];
+    for (const route of routes.filter((one) => one.interface === "device")) {
+      const body =
+        route.body === undefined ? {} : { body: { ...report("closed", "success"), data: { a: "b" }, confirmation: "confirmed" } };
+      for (const auth of [null, credentials.target(other.securityToken as string)]) {
+        await device(controllerId, { auth }).refused(route, { actionId, softwareModuleId, fileName }, denied, body);
+      }
     }
-    expect(await look.history(controllerId, actionId)).toEqual(entries);
-    expect(await look.attributes(controllerId)).toEqual({});
+    expect([await look.history(controllerId, actionId), await look.attributes(controllerId)]).toEqual(before);
+    expect((await look.target(controllerId)).updateStatus).toBe("pending");
+    expect((await device(controllerId).confirmationBase()).autoConfirm).toEqual({ active: false });
   });
 
   it("device 9 the scheme is read in any case", async () => {
@@ -104,19 +123,19 @@ describe("sign-in of devices", () => {
 
   it("device 9 what only our own services may say counts for nothing", async () => {
     const { controllerId } = await build.target();
-    const forged = Buffer.from(JSON.stringify({ tenantId: 1, tenant: "DEFAULT", kind: "device", controllerId })).toString("base64url");
-    const headers = { "x-harrier-identity": `v1.k1.${forged}.AAAA`, "x-harrier-budget": "1", "x-controller-id": controllerId };
+    const asDevice = { kind: "device", controllerId, permissions: [] };
+    const asUser = { kind: "user", subject: "admin", permissions: ["READ_TARGET", "UPDATE_TARGET"] };
+    const headersOf = (who: Forged) => ({ "x-harrier-identity": forge(who), "x-harrier-budget": "1", "x-controller-id": controllerId });
     const path = `/DEFAULT/controller/v1/${controllerId}`;
-    expect((await send(path, { headers })).status).toBe(401);
-    expect((await send(path, { headers: { ...headers, authorization: credentials.gateway } })).status).toBe(200);
-    expect((await send("/api/mgmt/v1/targets", { headers })).status).toBe(401);
+    for (const headers of [headersOf(asDevice), headersOf(asUser)]) {
+      expect((await send(path, { headers })).status).toBe(401);
+      expect((await send(path, { headers: { ...headers, authorization: credentials.gateway } })).status).toBe(200);
+      expect((await send("/api/mgmt/v1/targets", { headers })).status).toBe(401);
+    }
   });
 
   it("device 13.94 without anonymous downloads there is none", async () => {
-    const { set, moduleId, artifact } = await build.setWithArtifact();
-    const { controllerId } = await build.target();
-    await build.assign(set.id, controllerId);
-    const file = { softwareModuleId: moduleId, fileName: artifact.providedFilename };
-    await device(controllerId, { auth: null }).refused(r.device.artifactDownload, file, denied);
+    const { controllerId, softwareModuleId, fileName } = await deploymentWithArtifact();
+    await device(controllerId, { auth: null }).refused(r.device.artifactDownload, { softwareModuleId, fileName }, denied);
   });
 });

@@ -108,6 +108,19 @@ describe.each(dialects)("artifacts, %s", (dialect) => {
     expect(await list(id)).toEqual([]);
   });
 
+  it.each(["../x", "..", ".", "a/b", "/etc/x", "a\\b", "a\u0001b", "a\u0085b"])(
+    "management 12.39 the given name %j is 400, a field or in the query; a file's own is cut to its end",
+    async (filename) => {
+      const { id } = await build.module();
+      const file = { filename: "dir/own.bin", bytes: someBytes() };
+      const violation = [400, "repo.constraintViolation"] as const;
+      await noUpload(id, [["filename", filename], file], violation);
+      await noUpload(id, [file], violation, { filename });
+      expect(await list(id)).toEqual([]);
+      expect((await upload(id, [file])).providedFilename).toBe("own.bin");
+    },
+  );
+
   it("management 4.3 what is no form is 415 or 400, an unknown module 404", async () => {
     const { id } = await build.module();
     const params = { softwareModuleId: id };
@@ -139,6 +152,9 @@ describe.each(dialects)("artifacts, %s", (dialect) => {
     const links = async (query: CallOptions["query"]) => Object.keys((await list(id, query))[0]?._links ?? {}).sort();
     for (const query of [{}, { representation: "compact" }, { representation: "odd" }]) expect(await links(query)).toEqual(["self"]);
     for (const query of [{ representation: "full" }, { representation: "FULL" }]) expect(await links(query)).toEqual(["download", "self"]);
+    // the one handler of addresses is the gateway, and its address the download
+    expect(await links({ representation: "full", useartifacturlhandler: true })).toEqual(["download", "self"]);
+    expect(await links({ useartifacturlhandler: true })).toEqual(["self"]);
   });
 
   it("management 12.42 the download, its headers, a range of it, and conditions", async () => {

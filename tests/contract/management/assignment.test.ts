@@ -1,4 +1,4 @@
-import { type AssignmentResult, routeTable as r } from "@harrier/contracts";
+import { type ActionView, type AssignmentResult, routeTable as r } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { builder, unique } from "../support/build.ts";
 import { type CallOptions, call, dialects, refused } from "../support/call.ts";
@@ -153,6 +153,35 @@ describe.each(dialects)("assignment, %s", (dialect) => {
     await build.assign(set.id, id, { maintenanceWindow: { schedule: "", duration: null } });
   });
 
+  it("management 12.92, rollouts 10.98 a valid window is kept, and shown with its next start", async () => {
+    const set = await build.set();
+    const opens = new Date(Math.ceil(Date.now() / 3_600_000 + 2) * 3_600_000);
+    const schedule = `0 0 ${opens.getUTCHours()} ${opens.getUTCDate()} ${opens.getUTCMonth() + 1} ? ${opens.getUTCFullYear()}`;
+    const once = { schedule, duration: "00:10:00", timezone: "+00:00" };
+    const { controllerId } = await build.target();
+    const actionId = await build.assign(set.id, controllerId, { maintenanceWindow: once });
+    const shown = { ...once, nextStartAt: opens.getTime() };
+    expect((await look.action(controllerId, actionId)).maintenanceWindow).toEqual(shown);
+    expect((await actionsOf(controllerId))[0]?.maintenanceWindow).toEqual(shown);
+    expect((await call<ActionView>(r.actions.get, dialect, { params: { actionId } })).json.maintenanceWindow).toEqual(shown);
+    // the hour of the window is meant in its own offset
+    const other = (await build.target()).controllerId;
+    const body = [{ id: set.id, maintenanceWindow: { schedule: "0 30 2 ? * *", duration: "01:00", timezone: "+05:30" } }];
+    const { json } = await call<AssignmentResult>(r.targets.assign, dialect, toTarget(other, body));
+    const { maintenanceWindow } = await look.action(other, json.assignedActions[0]?.id as number);
+    expect(new Date(maintenanceWindow?.nextStartAt as number).toISOString()).toMatch(/T21:00:00.000Z$/);
+    expect((await look.action(other, json.assignedActions[0]?.id as number)).maintenanceWindow?.duration).toBe("01:00");
+    const plain = (await build.target()).controllerId;
+    expect(await look.action(plain, await build.assign(set.id, plain))).not.toHaveProperty("maintenanceWindow");
+  });
+
+  it("management 12.98 nextStartAt in a window that is sent is ignored", async () => {
+    const { controllerId } = await build.target();
+    const maintenanceWindow = { schedule: "0 0 2 ? * *", duration: "01:00", timezone: "Z", nextStartAt: 5 };
+    const actionId = await build.assign((await build.set()).id, controllerId, { maintenanceWindow });
+    expect((await look.action(controllerId, actionId)).maintenanceWindow?.nextStartAt).toBeGreaterThan(5);
+  });
+
   it("management 12.95 an assigned set and its modules are locked", async () => {
     const set = await build.set();
     expect(set.locked).toBe(false);
@@ -167,6 +196,52 @@ describe.each(dialects)("assignment, %s", (dialect) => {
     await no(set.id, items, [dialect === "spec" ? 403 : 429, "quota.tooManyEntries"]);
     expect(await build.assignAll(set.id, items.slice(1))).toEqual(zeros);
     expect((await look.set(set.id)).locked).toBe(true);
+  });
+
+  const offline = { query: { offline: true } };
+
+  it("management 12.94 an offline assignment is only reported", async () => {
+    const [set, other] = [await build.set(), await build.set()];
+    const [free, busy] = [(await build.target()).controllerId, (await build.target()).controllerId];
+    const open = await build.assign(other.id, busy);
+    const body = [{ id: free, weight: 3, type: "soft" }, { id: busy }, { id: unique("nobody") }];
+    const { json } = await call<AssignmentResult>(r.distributionSets.assignTargets, dialect, { ...toTargets(set.id, body), ...offline });
+    expect(json).toMatchObject({ alreadyAssigned: 1, assigned: 1, total: 2 });
+    expect(await look.standing(free)).toEqual({ updateStatus: "in_sync", assigned: set.id, installed: set.id });
+    expect((await look.target(free)).installedAt).toBeGreaterThan(0);
+    const actionId = json.assignedActions[0]?.id as number;
+    expect(await look.state(free, actionId)).toEqual({ type: "update", active: false, state: "finished" });
+    expect(await look.action(free, actionId)).toMatchObject({ forceType: "forced", weight: 1000 });
+    expect(await look.history(free, actionId)).toMatchObject([
+      { type: "finished", messages: ["Assignment initiated by user 'admin'", "Update Server: Action reported as offline deployment"] },
+    ]);
+    const { json: poll } = await device(free).poll();
+    expect(Object.keys(poll._links ?? {})).not.toContain("deploymentBase");
+    expect(await look.standing(busy)).toMatchObject({ updateStatus: "pending", assigned: other.id });
+    expect(await look.state(busy, open)).toMatchObject({ active: true, state: "running" });
+    expect((await look.set(set.id)).locked).toBe(true);
+    const again = await call<AssignmentResult>(r.distributionSets.assignTargets, dialect, { ...toTargets(set.id, body), ...offline });
+    expect(again.json).toMatchObject({ alreadyAssigned: 2, assigned: 0, assignedActions: [] });
+    const one = await call<AssignmentResult>(r.targets.assign, dialect, { ...toTarget(free, { id: other.id }), ...offline });
+    expect(one.json).toMatchObject({ assigned: 1, total: 1 });
+    expect(await look.standing(free)).toEqual({ updateStatus: "in_sync", assigned: other.id, installed: other.id });
+  });
+
+  it("management 12.85, 5.5 offline: unknown targets are zeros both ways; sets are checked as ever", async () => {
+    const [set, incomplete] = [await build.set(), await build.set({ modules: [] })];
+    const nobody = unique("nobody");
+    const both = { ...toTarget(nobody, [{ id: set.id }]), ...offline };
+    expect((await call(r.targets.assign, dialect, both)).json).toEqual(zeros);
+    expect((await call(r.distributionSets.assignTargets, dialect, { ...toTargets(set.id, [{ id: nobody }]), ...offline })).json).toEqual(
+      zeros,
+    );
+    expect((await call(r.distributionSets.assignTargets, dialect, { ...toTargets(set.id, []), ...offline })).json).toEqual(zeros);
+    const { controllerId: id } = await build.target();
+    const refusal = (setId: number, expected: readonly [number, string]) =>
+      refused(r.distributionSets.assignTargets, dialect, { ...toTargets(setId, [{ id }]), ...offline }, expected);
+    await refusal(incomplete.id, [400, "distributionset.incomplete"]);
+    await refusal(2_000_000_000, [404, "repo.entityNotFound"]);
+    expect(await actionsOf(id)).toEqual([]);
   });
 
   it("rollouts 10.90, 6.2 forcetime is kept where it means something", async () => {

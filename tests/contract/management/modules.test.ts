@@ -12,12 +12,14 @@ describe.each(dialects)("types and modules, %s", (dialect) => {
   const bodiless = dialect === "spec" ? 200 : 204;
 
   it("management 12.19 the types that are there from the beginning", async () => {
-    const modules = (await call<Page<SoftwareModuleTypeView>>(r.softwareModuleTypes.list, dialect, { query: { sort: "id:ASC" } })).json;
+    // others have made types of their own since, with higher ids
+    const first = (limit: number) => ({ query: { sort: "id:ASC", limit } });
+    const modules = (await call<Page<SoftwareModuleTypeView>>(r.softwareModuleTypes.list, dialect, first(2))).json;
     expect(modules.content.map(({ key, name, maxAssignments, deleted }) => [key, name, maxAssignments, deleted])).toEqual([
       ["os", "OS", 1, false],
       ["application", "Application", 2_147_483_647, false],
     ]);
-    const sets = (await call<Page<DistributionSetTypeView>>(r.distributionSetTypes.list, dialect, { query: { sort: "id:ASC" } })).json;
+    const sets = (await call<Page<DistributionSetTypeView>>(r.distributionSetTypes.list, dialect, first(3))).json;
     expect(sets.content.map(({ key, name }) => [key, name])).toEqual([
       ["os", "OS only"],
       ["app", "App(s) only"],

@@ -204,6 +204,44 @@ describe.each(dialects)("distribution sets, %s", (dialect) => {
     }
   });
 
+  it("management 4.1 a module is taken out of a set, and what is mandatory is missed then", async () => {
+    const [os, app] = await build.modules({ type: "os" }, { type: "application" });
+    const set = await build.set({ type: "os_app", modules: [{ id: os?.id as number }, { id: app?.id as number }] });
+    const at = (softwareModuleId = 0, distributionSetId = set.id) => ({ params: { distributionSetId, softwareModuleId } });
+    expect((await call(r.distributionSets.removeModule, dialect, at(os?.id))).status).toBe(bodiless);
+    expect(await look.set(set.id)).toMatchObject({ complete: false, modules: [{ id: app?.id }] });
+    // one that is not in it is no failure, one that does not exist is
+    expect((await call(r.distributionSets.removeModule, dialect, at(os?.id))).status).toBe(bodiless);
+    await refused(r.distributionSets.removeModule, dialect, at(2_000_000_000), [404, "repo.entityNotFound"]);
+    await refused(r.distributionSets.removeModule, dialect, at(app?.id, 2_000_000_000), [404, "repo.entityNotFound"]);
+    await add(set.id, os?.id as number);
+    expect((await look.set(set.id)).complete).toBe(true);
+    await change(set.id, { locked: true });
+    await refused(r.distributionSets.removeModule, dialect, at(app?.id), [423, "locked"]);
+    const { controllerId } = await build.target();
+    await build.assign(set.id, controllerId);
+    await refused(r.distributionSets.removeModule, dialect, at(app?.id), [403, "entityReadOnly"]);
+  });
+
+  it("management 12.65 statistics: zeros and empty parts for a set that nobody uses, counts by status for others", async () => {
+    const { statistics, actionStatistics, rolloutStatistics, autoAssignmentStatistics } = r.distributionSets;
+    const idle = await build.set();
+    const get = async (route: typeof statistics, id: number) => (await call<object>(route, dialect, one(id))).json;
+    const zeros = { actions: { total: 0 }, rollouts: { total: 0 }, totalAutoAssignments: 0 };
+    expect(await get(statistics, idle.id)).toEqual(zeros);
+    for (const part of [actionStatistics, rolloutStatistics, autoAssignmentStatistics]) {
+      expect(await get(part, idle.id)).toEqual({});
+      await refused(part, dialect, one(2_000_000_000), [404, "repo.entityNotFound"]);
+    }
+    const { set, controllerId, actionId } = await assigned();
+    await build.assign(set.id, (await build.target()).controllerId);
+    await device(controllerId).feedback(actionId, report("closed", "success"));
+    const actions = { FINISHED: 1, RUNNING: 1, total: 2 };
+    expect(await get(statistics, set.id)).toEqual({ ...zeros, actions });
+    expect(await get(actionStatistics, set.id)).toEqual({ actions });
+    expect(await get(rolloutStatistics, set.id)).toEqual({});
+  });
+
   it("management 4.1 a set takes the members os, runtime and application of old clients", async () => {
     const [os, app] = await build.modules({ type: "os" }, { type: "application" });
     const body = [{ name: unique(), version: "1", type: "os_app", os: { id: os?.id }, application: { id: app?.id } }];

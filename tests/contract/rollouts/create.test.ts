@@ -1,5 +1,6 @@
 import { type RolloutView, routeTable as r } from "@harrier/contracts";
 import { beforeAll, describe, expect, it } from "vitest";
+import { accessBuilder } from "../support/access.ts";
 import { unique } from "../support/build.ts";
 import { call, dialects, refused } from "../support/call.ts";
 import { credentials } from "../support/http.ts";
@@ -180,6 +181,14 @@ describe.each(dialects)("creating rollouts, %s", (dialect) => {
     expect(Date.now()).toBeLessThan(soon);
     expect((await rollouts.become(waiting.id, "running")).startAt).toBe(soon);
     expect(Date.now()).toBeGreaterThanOrEqual(soon);
+  });
+
+  it("rollouts 10.28 who may not start rollouts names no startAt", async () => {
+    const { auth } = await accessBuilder(dialect).user(r.rollouts.create.permission);
+    const body = await rollouts.body(ten, { distributionSetId: setId });
+    const startAt = Date.now() + 3_600_000;
+    await refused(r.rollouts.create, dialect, { auth, body: { ...body, startAt } }, [403, "insufficientPermission"]);
+    expect((await call<RolloutView>(r.rollouts.create, dialect, { auth, body })).json).not.toHaveProperty("startAt");
   });
 
   it("rollouts 2 a rollout is one object, not an array", async () => {

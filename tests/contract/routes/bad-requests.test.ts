@@ -4,7 +4,8 @@ import { oddTexts } from "../support/bad-values.ts";
 import { ask, type CallOptions, dialects } from "../support/call.ts";
 import { credentials } from "../support/http.ts";
 import { forEach } from "../support/wait.ts";
-import { createWorld, routesOn, snapshot, type ValidRequest, validRequests, type World } from "../support/walk.ts";
+import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
+import { createWorld, snapshot, type World } from "../support/world.ts";
 
 /*
  * Requests made from the route table. That no answer is a 500 and that each error has its form is checked for every answer of the suite
@@ -78,15 +79,16 @@ function oddIds(name: string, route: Route): [value: string, expected: number[]]
   if (name === "tenant") return ["NOBODY", "x".repeat(2_000), "a\u0000b", "'", "DEFAULT "].map((value) => [value, [401]]);
   const device = route.interface === "device";
   // an unknown device would be registered, and an unknown setting is no entity (contract management.md §8.2)
-  const unknown = route.id === "device.poll" || name === "key" ? 400 : 404;
+  const registers = route.id === "device.poll" || route.id === "device.confirmationBase";
+  const unknown = registers || (name === "key" && route.id.startsWith("configs.")) ? 400 : 404;
   const texts: [string, number[]][] = [
     ["x".repeat(2_000), [unknown]],
     // no device has such a name, so it may fail to sign in
     ["a\u0000b", device && name === "controllerId" ? [400, 401] : [400]],
     ["'; drop table x; --", [unknown]],
   ];
-  if (/^(controllerId|targetId|key|fileName)$/.test(name)) {
-    return route.id === "device.poll" ? texts : [...texts, ["nobody-at-all", [unknown]], ["ünknown", [unknown]]];
+  if (/^(controllerId|targetId|key|fileName|permission|metadataKey|tenantName|clientId|auditId)$/.test(name)) {
+    return registers ? texts : [...texts, ["nobody-at-all", [unknown]], ["ünknown", [unknown]]];
   }
   const noNumber = ["abc", "1.5", "0x10", "1e3", "99999999999999999999", " 1", "1;1", "x".repeat(2_000), "a\u0000b", "+5"];
   const noEntity = ["2000000000", "-1", "0", "9223372036854775807", "-9223372036854775808"];

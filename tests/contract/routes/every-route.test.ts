@@ -1,7 +1,8 @@
 import { routes } from "@harrier/contracts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { call, dialects, succeeded } from "../support/call.ts";
-import { createWorld, routesOn, type ValidRequest, validRequests, type World } from "../support/walk.ts";
+import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
+import { createWorld, type World } from "../support/world.ts";
 
 /** The positive control: each route of the table does its work, on data that is there. */
 describe.each(dialects)("every route, %s", (dialect) => {

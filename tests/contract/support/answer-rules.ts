@@ -28,7 +28,9 @@ function checkJson(asked: Asked, answer: Answer, broken: (rule: string) => never
   const { headers, bytes } = answer;
   if (headers["transfer-encoding"] !== undefined) broken("JSON is not sent in chunks");
   if (Number(headers["content-length"]) !== bytes.length) broken("JSON has its exact length");
-  if (!/^application\/(hal\+)?json;\s?charset=utf-8$/i.test(String(headers["content-type"]))) broken("JSON names its charset");
+  // CBOR has none
+  const typed = /^application\/(cbor|(hal\+)?json;\s?charset=utf-8)$/i.test(String(headers["content-type"]));
+  if (!typed) broken("JSON names its charset");
   for (const href of hrefsOf(answer.json)) if (!href.startsWith(`${asked.baseUrl}/`)) broken(`the link ${href} leads elsewhere`);
 }
 

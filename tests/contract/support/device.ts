@@ -1,5 +1,7 @@
 import {
   type CancelView,
+  type ConfirmationBaseView,
+  type ConfirmationView,
   type DeploymentView,
   type DeviceArtifactView,
   type Execution,
@@ -22,7 +24,7 @@ export function report(execution: Execution, finished: FinishedResult = "none", 
 /** One device, as it talks to the service. By default with the gateway token, so that it may be unknown. */
 export function device(
   controllerId: string,
-  { auth = credentials.gateway, tenant = "DEFAULT" }: { auth?: string | null; tenant?: string } = {},
+  { auth = credentials.gateway, tenant = credentials.tenant }: { auth?: string | null; tenant?: string } = {},
 ) {
   const own = (params: CallOptions["params"] = {}, more: CallOptions = {}): CallOptions => ({
     ...more,
@@ -59,6 +61,18 @@ export function device(
     cancelFeedback: (actionId: number, body: unknown) => call(r.device.cancelFeedback, "device", own({ actionId }, { body })),
     cancelFeedbackRefused: (actionId: number, body: unknown, expected: Refusal) =>
       refused(r.device.cancelFeedback, "device", own({ actionId }, { body }), expected),
+    confirmationBase: async () => (await call<ConfirmationBaseView>(r.device.confirmationBase, "device", own())).json,
+    confirmation: async (actionId: number, query: CallOptions["query"] = {}) =>
+      (await call<ConfirmationView>(r.device.getConfirmation, "device", own({ actionId }, { query }))).json,
+    /** Confirms or denies. */
+    answer: (actionId: number, body: unknown) => call(r.device.confirmationFeedback, "device", own({ actionId }, { body })),
+    answerRefused: (actionId: number, body: unknown, expected: Refusal, headers: Headers = {}) =>
+      refused(r.device.confirmationFeedback, "device", own({ actionId }, { body, headers }), expected),
+    /** Without a body unless one is given. */
+    activateAutoConfirm: (body?: unknown) => call(r.device.activateAutoConfirm, "device", own({}, { body })),
+    deactivateAutoConfirm: () => call(r.device.deactivateAutoConfirm, "device", own()),
+    /** Says which set it runs; 201 where that is news. */
+    runs: async (body: unknown) => (await call(r.device.runningVersion, "device", own({}, { body }))).status,
     configData: (body: unknown) => call(r.device.configData, "device", own({}, { body })),
     ask: <T>(route: Parameters<typeof ask>[0], params: CallOptions["params"] = {}, more: CallOptions = {}) =>
       ask<T>(route, "device", own(params, more)),

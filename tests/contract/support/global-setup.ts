@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Stack, startStack } from "@harrier/stack";
 import type { TestProject } from "vitest/node";
 import { startTurns } from "./turns.ts";
+import { makeWaiting, type Waiting } from "./waiting.ts";
 
 /** What the tests know of the service: its address, and what an operator would have noted down. */
 export interface ServiceUnderTest {
@@ -15,6 +16,12 @@ export interface ServiceUnderTest {
   turnsUrl: string;
   /** Where artifacts lie, where this run started the service itself; "" otherwise. */
   storageDir: string;
+  /** The database's superuser, where this run started the service itself; "" otherwise. */
+  databaseUrl: string;
+  /** Tests from 127.0.0.1 may say whom they pass requests on for, and nobody else may. */
+  trustsUs: boolean;
+  /** Actions that wait for their confirmation, for files that cannot switch the flow on themselves. */
+  waiting: Waiting[];
 }
 
 declare module "vitest" {
@@ -36,6 +43,7 @@ const atDefault = [
   "repository.actions.autoclose.enabled",
   "implicit.lock.enabled",
   "anonymous.download.enabled",
+  "user.confirmation.flow.enabled",
 ];
 
 /** BASE_URL names a running service (with HARRIER_ADMIN_PASSWORD); without it one is started, two replicas where replicas could differ. */
@@ -50,14 +58,25 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await turns.stop();
     await own?.stop();
   };
+  let waiting: Waiting[];
   try {
-    await prepareTenant(baseUrl, `Basic ${Buffer.from(`${adminUser}:${adminPassword}`).toString("base64")}`);
+    waiting = await prepareTenant(baseUrl, `Basic ${Buffer.from(`${adminUser}:${adminPassword}`).toString("base64")}`);
   } catch (error) {
     await stop();
     throw error;
   }
   const storageDir = own === undefined ? "" : join(own.stack.dataDir, "artifacts");
-  project.provide("service", { baseUrl, adminUser, adminPassword, gatewayKey, turnsUrl: turns.url, storageDir });
+  project.provide("service", {
+    baseUrl,
+    adminUser,
+    adminPassword,
+    gatewayKey,
+    turnsUrl: turns.url,
+    storageDir,
+    databaseUrl: own?.stack.adminDatabaseUrl ?? "",
+    trustsUs: own !== undefined,
+    waiting,
+  });
   return stop;
 }
 
@@ -66,7 +85,15 @@ async function startOwn(): Promise<{ stack: Stack; stop(): Promise<void> }> {
   const keep = process.env["KEEP_DATA"] !== undefined;
   const remove = () => (keep ? console.log(`kept ${dataDir}`) : rmSync(dataDir, { recursive: true, force: true }));
   try {
-    const stack = await startStack({ dataDir, httpPort: 0, replicas: { controller: 2, "rollout-engine": 2 } });
+    // the suite's own requests come from a trusted proxy that is exempt from rates; those that name a client are that client's
+    const gateway = {
+      HARRIER_TRUSTED_PROXIES: "127.0.0.1/32",
+      // both families that hawkBit has spoken (contract device.md §9.2)
+      HARRIER_CERTIFICATE_HEADERS: "X-Ssl-Client-Cn:X-Ssl-Issuer-Hash-%d,X-Controller-Id:X-Authority",
+    };
+    // so that a deleted tenant is gone while a case looks on
+    const env = { HARRIER_LATE_REQUESTS_SECONDS: "3" };
+    const stack = await startStack({ dataDir, httpPort: 0, replicas: { controller: 2, "rollout-engine": 2 }, gateway, env });
     return {
       stack,
       async stop() {
@@ -80,7 +107,7 @@ async function startOwn(): Promise<{ stack: Stack; stop(): Promise<void> }> {
   }
 }
 
-async function prepareTenant(baseUrl: string, authorization: string): Promise<void> {
+async function prepareTenant(baseUrl: string, authorization: string): Promise<Waiting[]> {
   const configs = `${baseUrl}/api/mgmt/v1/system/configs`;
   const expectOk = async (what: string, answer: Response) => {
     if (!answer.ok) throw new Error(`${what}: ${answer.status} ${await answer.text()}`);
@@ -92,6 +119,8 @@ async function prepareTenant(baseUrl: string, authorization: string): Promise<vo
   }
   await expectOk("sign-in settings", await fetch(configs, { method: "PUT", headers, body: JSON.stringify(signIn) }));
   for (const key of atDefault) await expectOk(key, await fetch(`${configs}/${key}`, { method: "DELETE", headers: { authorization } }));
+  const waiting = await makeWaiting(`${baseUrl}/api/mgmt/v1`, headers);
   // controller reads settings twice a second
   await new Promise((resolve) => setTimeout(resolve, 1_000));
+  return waiting;
 }

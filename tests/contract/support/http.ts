@@ -1,25 +1,54 @@
 import type { Readable } from "node:stream";
+import { decode } from "cborg";
 import { Pool } from "undici";
 import { inject } from "vitest";
 import { checkAnswer } from "./answer-rules.ts";
+import type { Waiting } from "./waiting.ts";
 
 const service = inject("service");
 
 export const baseUrl = service.baseUrl;
 export const storageDir = service.storageDir;
+export const trustsUs = service.trustsUs;
 
 const basic = (user: string, password: string): string => `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 
-/** Values of the Authorization header. */
-export const credentials = {
-  admin: basic(service.adminUser, service.adminPassword),
-  basic,
+/** In which tenant a file works, and as whom. */
+export interface Identity {
+  tenant: string;
+  /** Authorization header of its administrator. */
+  admin: string;
+  /** Authorization header of any of its devices. */
+  gateway: string;
+  /** Actions of it that wait for their confirmation. */
+  waiting: readonly Waiting[];
+}
+
+const operator = basic(service.adminUser, service.adminPassword);
+const first: Identity = {
+  tenant: "DEFAULT",
+  admin: operator,
   gateway: `GatewayToken ${service.gatewayKey}`,
+  waiting: service.waiting,
+};
+
+/** Values of the Authorization header, and the tenant that they are good for. */
+export const credentials = {
+  ...first,
+  /** The installation's operator, who is the administrator of DEFAULT, whatever tenant the file works in. */
+  operator,
+  basic,
   gatewayKey: service.gatewayKey,
   target: (token: string): string => `TargetToken ${token}`,
   adminUser: service.adminUser,
   adminPassword: service.adminPassword,
 };
+
+/** From now on everything that names nobody else is done in this tenant; without one, in DEFAULT again. Files of a worker run one by one. */
+export function workAs(identity: Identity = first): void {
+  const { tenant, admin, gateway, waiting } = identity;
+  Object.assign(credentials, { tenant, admin, gateway, waiting });
+}
 
 export type Headers = Record<string, string>;
 
@@ -28,6 +57,10 @@ export interface Ask {
   headers?: Headers;
   /** Text and bytes go as they are. */
   body?: string | Buffer | Readable | undefined;
+  /** Address that the request comes from. */
+  from?: string;
+  /** Address that links lead to, where it is not the one that was asked. */
+  shownAs?: string;
 }
 
 export interface Answer<T = unknown> {
@@ -35,12 +68,13 @@ export interface Answer<T = unknown> {
   headers: Record<string, string | string[] | undefined>;
   bytes: Buffer;
   text: string;
-  /** The body where it is JSON, undefined otherwise. */
+  /** The body where it is JSON, or the same in CBOR; undefined otherwise. */
   json: T;
 }
 
 // connections enough for the parallel cases of a file; kept open, as a gateway's or a device fleet's are
-const pool = new Pool(baseUrl, { connections: 24, keepAliveTimeout: 3_000, headersTimeout: 60_000, bodyTimeout: 60_000 });
+const options = { connections: 24, keepAliveTimeout: 3_000, headersTimeout: 60_000, bodyTimeout: 60_000 };
+const pool = new Pool(baseUrl, options);
 
 /**
  * One request with exactly these headers and nothing added. Every answer is held against the rules that all answers obey
@@ -48,18 +82,22 @@ const pool = new Pool(baseUrl, { connections: 24, keepAliveTimeout: 3_000, heade
  */
 export async function send<T = unknown>(path: string, ask: Ask = {}): Promise<Answer<T>> {
   const method = ask.method ?? "GET";
-  const res = await pool.request({ path, method, headers: ask.headers ?? {}, body: ask.body ?? null });
+  const own = ask.from === undefined ? undefined : new Pool(baseUrl, { ...options, localAddress: ask.from });
+  const res = await (own ?? pool).request({ path, method, headers: ask.headers ?? {}, body: ask.body ?? null });
   const bytes = Buffer.from(await res.body.arrayBuffer());
   const text = bytes.toString("utf8");
-  const isJson = /json/.test(String(res.headers["content-type"] ?? "")) && text !== "";
+  await own?.close();
+  const type = String(res.headers["content-type"] ?? "");
+  const isJson = /json/.test(type) && text !== "";
+  const isCbor = type === "application/cbor" && bytes.length > 0;
   const answer: Answer<T> = {
     status: res.statusCode,
     headers: res.headers,
     bytes,
     text,
-    json: (isJson ? JSON.parse(text) : undefined) as T,
+    json: (isJson ? JSON.parse(text) : isCbor ? decode(bytes) : undefined) as T,
   };
-  checkAnswer({ method, path, baseUrl }, answer);
+  checkAnswer({ method, path, baseUrl: ask.shownAs ?? baseUrl }, answer);
   return answer;
 }
 

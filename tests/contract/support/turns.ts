@@ -1,13 +1,35 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-type Turn = "shared" | "alone";
+/** `keys`: beside one of the others, for the API keys of the tenant, of which it may have two. */
+type Turn = "shared" | "alone" | "keys";
 
 /**
  * All files work in one tenant. Those that change its settings (`*.alone.test.ts`) must not run beside others: each file holds a turn,
  * a shared one or the only one. A turn is an open HTTP answer, so that a worker which dies gives its turn back.
  */
 export async function startTurns(): Promise<{ url: string; stop(): Promise<void> }> {
+  const tenant = createQueue();
+  const keys = createQueue();
+  const server = createServer((req, res) => {
+    if (req.url === "/keys") keys("alone", res);
+    else tenant(req.url === "/alone" ? "alone" : "shared", res);
+  });
+  server.requestTimeout = 0;
+  server.headersTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Gives turns in the order in which they were asked for. */
+function createQueue(): (turn: "shared" | "alone", res: ServerResponse) => void {
   const waiting: { turn: Turn; res: ServerResponse }[] = [];
   const holding = new Map<ServerResponse, Turn>();
 
@@ -22,8 +44,8 @@ export async function startTurns(): Promise<{ url: string; stop(): Promise<void>
     }
   };
 
-  const server = createServer((req, res) => {
-    waiting.push({ turn: req.url === "/alone" ? "alone" : "shared", res });
+  return (turn, res) => {
+    waiting.push({ turn, res });
     res.on("close", () => {
       holding.delete(res);
       const place = waiting.findIndex((one) => one.res === res);
@@ -31,17 +53,6 @@ export async function startTurns(): Promise<{ url: string; stop(): Promise<void>
       grant();
     });
     grant();
-  });
-  server.requestTimeout = 0;
-  server.headersTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
   };
 }
 

@@ -1,81 +1,40 @@
-import {
-  type DistributionSetTypeView,
-  type Route,
-  routeTable as r,
-  routes,
-  type SoftwareModuleTypeView,
-  type Surface,
-} from "@harrier/contracts";
-import { builder, someBytes, type Uploaded, unique } from "./build.ts";
-import { type CallOptions, call, type Dialect } from "./call.ts";
-import { device, report } from "./device.ts";
-import type { Page } from "./look.ts";
+import { type Route, routes, type Surface } from "@harrier/contracts";
+import { accessRequests } from "./access.ts";
+import { apiKeyRequests } from "./api-keys.ts";
+import { auditRequests } from "./audit.ts";
+import { builder, someBytes, unique } from "./build.ts";
+import type { CallOptions, Dialect } from "./call.ts";
+import { report } from "./device.ts";
+import { filterRequests } from "./filters.ts";
+import { metadataRequests } from "./metadata.ts";
 import { multipart } from "./multipart.ts";
+import { oauth2ClientRequests } from "./oauth2-clients.ts";
 import { rolloutBuilder } from "./rollout.ts";
-
-/** Entities of every kind, with one another, for requests of every route. */
-export interface World {
-  dialect: Dialect;
-  moduleId: number;
-  artifact: Uploaded;
-  setId: number;
-  controllerId: string;
-  actionId: number;
-  cancelling: { controllerId: string; actionId: number };
-  finished: { controllerId: string; actionId: number; setId: number };
-  rolloutId: number;
-  groupId: number;
-  prefix: string;
-  setTypeId: number;
-  moduleTypeId: number;
-  /** A setting that nothing in this suite depends on, so that several worlds can change theirs. */
-  settingKey: string;
-}
-
-export async function createWorld(dialect: Dialect, settingKey: string): Promise<World> {
-  const build = builder(dialect);
-  const rollouts = rolloutBuilder(dialect);
-  const { set, moduleId, artifact } = await build.setWithArtifact();
-  const { controllerId } = await build.target({ description: "d" });
-  const actionId = await build.assign(set.id, controllerId);
-  await device(controllerId).configData({ data: { a: "b" } });
-  // the first time this is an event of its own
-  await device(controllerId).deployment(actionId);
-  const [cancelling, finished] = [await build.deployment(), await build.deployment()];
-  await build.cancel(cancelling.controllerId, cancelling.actionId);
-  await device(cancelling.controllerId).cancellation(cancelling.actionId);
-  await device(finished.controllerId).feedback(finished.actionId, report("closed", "success"));
-  const { prefix } = await rollouts.fleet(4);
-  const { id: rolloutId } = await rollouts.running(prefix, { amountGroups: 2 });
-  const [group] = await rollouts.groups(rolloutId);
-  const setTypes = await call<Page<DistributionSetTypeView>>(r.distributionSetTypes.list, dialect);
-  const moduleTypes = await call<Page<SoftwareModuleTypeView>>(r.softwareModuleTypes.list, dialect);
-  return {
-    dialect,
-    moduleId,
-    artifact,
-    setId: set.id,
-    controllerId,
-    actionId,
-    cancelling: idsOf(cancelling),
-    finished: { ...idsOf(finished), setId: finished.setId },
-    rolloutId,
-    groupId: group?.id as number,
-    prefix,
-    setTypeId: setTypes.json.content[0]?.id as number,
-    moduleTypeId: moduleTypes.json.content[0]?.id as number,
-    settingKey,
-  };
-}
-
-const idsOf = ({ controllerId, actionId }: { controllerId: string; actionId: number }) => ({ controllerId, actionId });
+import { tagRequests } from "./tags.ts";
+import { tenantRequests } from "./tenants.ts";
+import { typeRequests } from "./types.ts";
+import { idsOf, type World } from "./world.ts";
 
 /** A request of one route that succeeds, on entities of the world or on new ones where it uses them up. */
 export type ValidRequest = () => CallOptions | Promise<CallOptions>;
 
 /** One valid request per route of the table; `missing` and `unknown` in every-route.test.ts keep the two in step. */
 export function validRequests(world: World): Record<string, ValidRequest> {
-  return { ...catalogueRequests(world), ...targetRequests(world), ...rolloutRequests(world), ...deviceRequests(world) };
+  return {
+    ...catalogueRequests(world),
+    ...targetRequests(world),
+    ...rolloutRequests(world),
+    ...deviceRequests(world),
+    ...tagRequests(world.dialect, world),
+    ...filterRequests(world.dialect),
+    ...apiKeyRequests(world.dialect),
+    ...accessRequests(world.dialect),
+    ...auditRequests(world.dialect),
+    ...typeRequests(world.dialect),
+    ...metadataRequests(world),
+    ...tenantRequests(world.dialect),
+    ...oauth2ClientRequests(world.dialect),
+  };
 }
 
 function catalogueRequests(world: World): Record<string, ValidRequest> {
@@ -102,15 +61,15 @@ function catalogueRequests(world: World): Record<string, ValidRequest> {
       const { id } = await build.module();
       return { params: { softwareModuleId: id, artifactId: (await build.upload(id)).id } };
     },
-    "softwareModuleTypes.list": () => sorted,
-    "softwareModuleTypes.get": () => ({ params: { softwareModuleTypeId: world.moduleTypeId } }),
-    "distributionSetTypes.list": () => sorted,
-    "distributionSetTypes.get": () => ({ params: { distributionSetTypeId: world.setTypeId } }),
     "distributionSets.list": () => sorted,
     "distributionSets.create": () => ({ body: [{ name: unique(), version: "1", type: "os", modules: [{ id: softwareModuleId }] }] }),
     "distributionSets.get": () => oneSet,
     "distributionSets.update": () => ({ ...oneSet, body: { description: "e" } }),
     "distributionSets.delete": async () => ({ params: { distributionSetId: (await build.set()).id } }),
+    "distributionSets.invalidate": async () => ({
+      params: { distributionSetId: (await build.set()).id },
+      body: { actionCancelationType: "soft", cancelRollouts: true },
+    }),
     "distributionSets.listModules": () => ({ ...oneSet, query: { sort: "name:ASC" } }),
     "distributionSets.assignModules": async () => {
       const [set, module] = [await build.set({ modules: [] }), await build.module()];
@@ -118,10 +77,18 @@ function catalogueRequests(world: World): Record<string, ValidRequest> {
     },
     "distributionSets.assignTargets": async () => {
       const { controllerId } = await build.target();
-      return { ...oneSet, body: [{ id: controllerId, type: "timeforced", forcetime: 5, weight: 7 }] };
+      const maintenanceWindow = { schedule: "0 0 2 ? * *", duration: "01:00", timezone: "+02:00" };
+      const item = { id: controllerId, type: "timeforced", forcetime: 5, weight: 7, maintenanceWindow, confirmationRequired: false };
+      return { ...oneSet, body: [item] };
     },
     "distributionSets.listAssignedTargets": () => ({ ...oneSet, query: { q: "name==*" } }),
     "distributionSets.listInstalledTargets": () => ({ params: { distributionSetId: world.finished.setId } }),
+    "distributionSets.removeModule": async () => {
+      const set = await build.set();
+      return { params: { distributionSetId: set.id, softwareModuleId: set.modules[0]?.id as number } };
+    },
+    "quotas.list": () => ({}),
+    "quotas.get": () => ({ params: { key: "TARGETS_MAX_COUNT" } }),
     "configs.list": () => ({}),
     "configs.get": () => ({ params: { key } }),
     "configs.put": () => ({ params: { key }, body: { value: 1 } }),
@@ -148,6 +115,8 @@ function targetRequests(world: World): Record<string, ValidRequest> {
     "targets.get": () => one,
     "targets.update": () => ({ ...one, body: { name: "n", description: "e", address: "http://i" } }),
     "targets.delete": async () => ({ params: { targetId: (await build.target()).controllerId } }),
+    "targets.exportCsv": () => ({ query: { q: `controllerid==${targetId}` } }),
+    "targets.importCsv": () => ({ headers: { "content-type": "text/csv" }, body: `controllerId,name\n${unique()},n\n` }),
     "targets.attributes": () => one,
     "targets.assignedSet": () => one,
     "targets.installedSet": () => ({ params: { targetId: world.finished.controllerId } }),
@@ -157,6 +126,16 @@ function targetRequests(world: World): Record<string, ValidRequest> {
     "targets.actionStatus": () => action,
     "targets.forceAction": async () => ({ ...(await fresh({ type: "soft" })), body: { forceType: "forced" } }),
     "targets.cancelAction": () => fresh(),
+    "targets.confirmAction": () => ({
+      params: { targetId: world.waiting.controllerId, actionId: world.waiting.actionId },
+      body: { confirmation: "denied", code: 1, details: ["x"] },
+    }),
+    "targets.autoConfirm": () => one,
+    "targets.activateAutoConfirm": async () => ({
+      params: { targetId: (await build.target()).controllerId },
+      body: { initiator: "i", remark: "r" },
+    }),
+    "targets.deactivateAutoConfirm": async () => ({ params: { targetId: (await build.target()).controllerId } }),
     "actions.list": () => ({ query: { representation: "full", q: `target.controllerid==${targetId}` } }),
     "actions.get": () => ({ params: { actionId } }),
   };
@@ -192,18 +171,34 @@ function rolloutRequests(world: World): Record<string, ValidRequest> {
 }
 
 function deviceRequests(world: World): Record<string, ValidRequest> {
-  const { controllerId, actionId, moduleId: softwareModuleId, artifact, cancelling, finished } = world;
-  const own = { tenant: "DEFAULT", controllerId };
+  const { dialect, tenant, controllerId, actionId, moduleId: softwareModuleId, artifact, cancelling, finished, waiting } = world;
+  const build = builder(dialect);
+  const own = { tenant, controllerId };
   const file = { params: { ...own, softwareModuleId, fileName: artifact.providedFilename } };
   const progress = report("proceeding", "none", { details: ["x"], code: 1 });
   return {
     "device.poll": () => ({ params: own }),
     "device.getDeployment": () => ({ params: { ...own, actionId }, query: { actionHistory: 5, c: 1 } }),
     "device.deploymentFeedback": () => ({ params: { ...own, actionId }, body: { ...progress, timestamp: 5, id: "1", time: "x" } }),
-    "device.getCancel": () => ({ params: { tenant: "DEFAULT", ...cancelling } }),
-    "device.cancelFeedback": () => ({ params: { tenant: "DEFAULT", ...cancelling }, body: progress }),
+    "device.getCancel": () => ({ params: { tenant, ...cancelling } }),
+    "device.cancelFeedback": () => ({ params: { tenant, ...cancelling }, body: progress }),
     "device.configData": () => ({ params: own, body: { mode: "merge", data: { a: "b" } } }),
-    "device.installedBase": () => ({ params: { tenant: "DEFAULT", ...idsOf(finished) }, query: { actionHistory: 5 } }),
+    "device.installedBase": () => ({ params: { tenant, ...idsOf(finished) }, query: { actionHistory: 5 } }),
+    "device.runningVersion": async () => {
+      const [{ controllerId: fresh }, { name, version }] = await Promise.all([build.target(), build.set()]);
+      return { params: { tenant, controllerId: fresh }, body: { name, version } };
+    },
+    "device.confirmationBase": () => ({ params: { tenant, controllerId: waiting.controllerId } }),
+    "device.getConfirmation": () => ({ params: { tenant, ...waiting }, query: { actionHistory: 5, c: 1 } }),
+    "device.confirmationFeedback": () => ({
+      params: { tenant, ...waiting },
+      body: { confirmation: "denied", code: 1, details: ["x"] },
+    }),
+    "device.activateAutoConfirm": async () => ({
+      params: { tenant, controllerId: (await build.target()).controllerId },
+      body: { initiator: "i", remark: "r" },
+    }),
+    "device.deactivateAutoConfirm": () => ({ params: own }),
     "device.listArtifacts": () => ({ params: { ...own, softwareModuleId } }),
     "device.artifact": () => file,
     "device.artifactMd5": () => file,
@@ -217,29 +212,4 @@ export function routesOn(dialect: Dialect): [id: string, route: Route, surface: 
   return routes
     .filter((route) => route.interface === "management" || dialect === "spec")
     .map((route) => [route.id, route, route.interface === "device" ? "device" : dialect]);
-}
-
-/** Everything of a world that a request could have changed. */
-export async function snapshot(world: World): Promise<unknown[]> {
-  const { controllerId: targetId, actionId, moduleId: softwareModuleId, setId: distributionSetId, rolloutId, settingKey: key } = world;
-  const { controllerId, actionId: cancelledId } = world.cancelling;
-  const reads: [Route, CallOptions][] = [
-    [r.targets.get, { params: { targetId } }],
-    [r.targets.attributes, { params: { targetId } }],
-    [r.targets.listActions, { params: { targetId } }],
-    [r.targets.actionStatus, { params: { targetId, actionId } }],
-    [r.targets.actionStatus, { params: { targetId: controllerId, actionId: cancelledId } }],
-    [r.softwareModules.get, { params: { softwareModuleId } }],
-    [r.artifacts.list, { params: { softwareModuleId } }],
-    [r.distributionSets.get, { params: { distributionSetId } }],
-    [r.distributionSets.listAssignedTargets, { params: { distributionSetId } }],
-    [r.rollouts.get, { params: { rolloutId } }],
-    [r.rollouts.listGroups, { params: { rolloutId }, query: { representation: "full" } }],
-    [r.configs.get, { params: { key } }],
-  ];
-  // a device that is refused has been there nevertheless
-  const kept = (name: string, value: unknown) => (/^(lastControllerRequestAt|pollStatus)$/.test(name) ? undefined : value);
-  return Promise.all(
-    reads.map(async ([route, options]) => JSON.parse(JSON.stringify((await call<unknown>(route, world.dialect, options)).json, kept))),
-  );
 }

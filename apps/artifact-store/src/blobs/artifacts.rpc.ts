@@ -1,4 +1,5 @@
 import type { Handlers } from "@harrier/rpc";
+import { eraseTenant } from "../tenants/erase-tenant.ts";
 import { type BlobDeps, releaseArtifact, statBlob } from "./blobs.ts";
 
 export interface ArtifactsRpcDeps extends BlobDeps {
@@ -20,5 +21,6 @@ export function artifactsHandlers(deps: ArtifactsRpcDeps): Handlers<"harrier.art
       const size = await statBlob(deps, ctx.principal.tenantId, sha256);
       return size === undefined ? { found: false, size: 0 } : { found: true, size };
     },
+    eraseTenantArtifacts: (request, ctx) => eraseTenant(deps, request, ctx),
   };
 }

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { truncate } from "node:fs/promises";
+import { join } from "node:path";
 import { HarrierError } from "@harrier/errors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, form, type RunningService, startService } from "../service.suite.ts";
@@ -233,9 +235,17 @@ describe("download by a person (contract management.md §4.3)", () => {
     expect(answer.status).toBe(403);
   });
 
-  it("answers 500 when the store has lost an object", async () => {
-    await service.bench.storage.delete(contentKey(tenantId, content.sha256));
-    const answer = await service.call("GET", adminPath("/rest/v1"));
-    expect([answer.status, answer.json()["errorCode"]]).toEqual([500, "hawkbit.server.error.artifact.loadFailed"]);
+  it.each([
+    ["a part of an object", (key: string) => truncate(join(service.bench.root, key), 1_000_000)],
+    ["an object", (key: string) => service.bench.storage.delete(key)],
+  ])("answers 500 before any byte when the store has lost %s, whatever is asked for", async (_what, lose) => {
+    await lose(contentKey(tenantId, content.sha256));
+    const ranges = ["bytes=0-9", "bytes=999990-1000009", "bytes=1500000-", "bytes=0-9,1500000-1500009"];
+    for (const headers of [{}, ...ranges.map((range) => ({ range }))]) {
+      const answer = await service.call("GET", adminPath("/rest/v1"), { headers });
+      expect([answer.status, answer.json()["errorCode"]]).toEqual([500, "hawkbit.server.error.artifact.loadFailed"]);
+      expect((await get(path, headers)).status).toBe(500);
+    }
+    expect((await get(path, {}, "open", "HEAD")).status).toBe(500);
   });
 });

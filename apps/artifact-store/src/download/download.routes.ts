@@ -2,14 +2,16 @@ import { artifacts, downloads } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 import type { Mount, RequestContext } from "@harrier/service";
 import { contentKey } from "../storage/storage.ts";
+import type { Traffic } from "../traffic/traffic.ts";
 import type { ArtifactRow } from "./download.sql.ts";
 import type { DownloadNote } from "./download-notes.ts";
 import { type FindDeps, findForAdmin, findForDevice, type GrantedArtifact } from "./find-artifact.ts";
 import { type Sendable, type SendDeps, sendArtifact, sendMd5sum } from "./send.ts";
 
-export interface DownloadDeps extends FindDeps, Omit<SendDeps, "log"> {
+export interface DownloadDeps extends FindDeps, Omit<SendDeps, "log" | "sent"> {
   readonly notes: { add(note: DownloadNote): void };
   readonly now: () => number;
+  readonly traffic: Pick<Traffic, "sent" | "check">;
 }
 
 const deviceStyle = { bareEtag: false, rangeOnWhole: false };
@@ -30,7 +32,7 @@ export function mountDownloads(mount: Mount, deps: DownloadDeps): void {
       // a part of a file is no download to be told of: streaming clients ask for hundreds (§6.4)
       const whole = ctx.req.headers.range === undefined || ctx.req.method === "HEAD";
       const onAccepted = (): void => (whole ? note(deps, ctx, artifact) : undefined);
-      await sendArtifact({ ...deps, log: ctx.log }, ctx, sendable(ctx.tenantId, artifact), { ...deviceStyle, onAccepted });
+      await sendArtifact(sendDeps(deps, ctx), ctx, sendable(ctx.tenantId, artifact), { ...deviceStyle, onAccepted });
     });
   }
   mount(artifacts.download, async (ctx) => {
@@ -38,7 +40,7 @@ export function mountDownloads(mount: Mount, deps: DownloadDeps): void {
     const artifact = await findForAdmin(deps, { tenantId: ctx.tenantId, moduleId: softwareModuleId, artifactId });
     // the specification's line has the tag without quotes; hawkBit 1.x has them (contract device.md §6.2)
     const style = { bareEtag: ctx.surface === "spec", rangeOnWhole: true };
-    await sendArtifact({ ...deps, log: ctx.log }, ctx, sendable(ctx.tenantId, artifact), style);
+    await sendArtifact(sendDeps(deps, ctx), ctx, sendable(ctx.tenantId, artifact), style);
   });
 }
 
@@ -48,7 +50,14 @@ async function findGranted(deps: DownloadDeps, ctx: DeviceContext): Promise<Gran
   const { controllerId } = ctx.identity;
   if (controllerId === undefined) throw new HarrierError("unauthenticated");
   const { softwareModuleId: moduleId, fileName: filename } = ctx.params;
-  return await findForDevice(deps, { tenantId: ctx.tenantId, controllerId, moduleId, filename });
+  const artifact = await findForDevice(deps, { tenantId: ctx.tenantId, controllerId, moduleId, filename });
+  // behind the other refusals: what is not there stays 404. People may still download, and what they get counts (spec 000 §7.1)
+  deps.traffic.check(ctx.tenantId);
+  return artifact;
+}
+
+function sendDeps(deps: DownloadDeps, { tenantId, log }: { tenantId: number; log: SendDeps["log"] }): SendDeps {
+  return { ...deps, log, sent: (bytes) => deps.traffic.sent(tenantId, bytes) };
 }
 
 function sendable(tenantId: number, artifact: ArtifactRow): Sendable {
@@ -56,5 +65,7 @@ function sendable(tenantId: number, artifact: ArtifactRow): Sendable {
 }
 
 function note(deps: DownloadDeps, ctx: DeviceContext, artifact: GrantedArtifact): void {
+  // where anybody may download, a stranger must not fill the history of a device
+  if (ctx.identity.subject === "anonymous") return;
   deps.notes.add({ tenantId: ctx.tenantId, actionId: artifact.actionId, path: ctx.identity.path, at: deps.now() });
 }

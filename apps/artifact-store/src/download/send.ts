@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
+import { pipeline as connect, Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { HarrierError } from "@harrier/errors";
 import type { ByteRange, Storage } from "../storage/storage.ts";
@@ -7,10 +7,12 @@ import { contentDisposition } from "./disposition.ts";
 import { answerRange, matches } from "./range.ts";
 
 export interface SendDeps {
-  readonly storage: Pick<Storage, "open">;
+  readonly storage: Pick<Storage, "open" | "stat">;
   readonly log: { debug(fields: object, message: string): void; warn(fields: object, message: string): void };
   /** A transfer may take for ever, but not stand still for longer than this. */
   readonly idleMs: number;
+  /** Told of the bytes of the artifact as they go out, also of those of a download that is cut. */
+  readonly sent: (bytes: number) => void;
 }
 
 export interface Sendable {
@@ -57,10 +59,12 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
   headers["content-length"] = sent.end - sent.start + 1; // behind content-disposition: see sendMd5sum
   const status = one === undefined ? 200 : 206;
   if (req.method === "HEAD") {
+    // what a GET could not load is not promised either
+    if ((await deps.storage.stat(artifact.key))?.size !== size) throw new HarrierError("artifactLoadFailed");
     exchange.res.writeHead(status, headers).end();
     return;
   }
-  const source = await deps.storage.open(artifact.key, one);
+  const source = await openBytes(deps, artifact, sent);
   exchange.res.writeHead(status, headers);
   await stream(deps, exchange, source);
 }
@@ -91,12 +95,12 @@ interface Parts {
 async function sendParts(deps: SendDeps, exchange: Exchange, what: Parts): Promise<void> {
   const { artifact, headers, parts } = what;
   // the first part is opened before the answer begins, so that a missing object is still a clean error
-  const first = await deps.storage.open(artifact.key, parts[0]);
+  const first = await openBytes(deps, artifact, parts[0] as ByteRange);
   const body = async function* (): AsyncGenerator<Buffer> {
     for (const [i, part] of parts.entries()) {
       const head = `--${boundary}\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes ${part.start}-${part.end}/${artifact.size}\r\n\r\n`;
       yield Buffer.from((i === 0 ? "" : "\r\n") + head);
-      yield* i === 0 ? first : await deps.storage.open(artifact.key, part);
+      yield* i === 0 ? first : await openBytes(deps, artifact, part);
     }
     yield Buffer.from(`\r\n--${boundary}--`);
   };
@@ -104,13 +108,32 @@ async function sendParts(deps: SendDeps, exchange: Exchange, what: Parts): Promi
   await stream(deps, exchange, Readable.from(body(), { objectMode: false }));
 }
 
+/** Fails at the end unless the whole part came: an answer that ended short of its length would keep the client waiting for the rest. */
+async function openBytes({ storage, sent }: SendDeps, { key, size }: Sendable, part: ByteRange): Promise<Readable> {
+  let missing = part.end - part.start + 1;
+  const whole = missing === size;
+  const source = await storage.open(key, size, whole ? undefined : part);
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      missing -= chunk.length;
+      sent(chunk.length);
+      done(null, chunk);
+    },
+    flush: (done) => done(missing === 0 ? null : new Error(`${missing} bytes of the stored object are missing`)),
+  });
+  // its reader hears of the error
+  return connect(source, counted, () => {});
+}
+
 /** Once the head is out, a failure can only cut the connection: the missing bytes tell the client. */
-async function stream(deps: SendDeps, { req, res }: Exchange, source: Readable): Promise<void> {
+async function stream(deps: SendDeps, { res }: Exchange, source: Readable): Promise<void> {
   res.setTimeout(deps.idleMs);
   try {
     await pipeline(source, res);
   } catch (error) {
-    if (req.destroyed || res.destroyed) deps.log.debug({ err: error }, "a download was not finished");
+    // by now both ends are destroyed, whichever was the first; a client that went away has no error of its own
+    if ((error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE")
+      deps.log.debug({ err: error }, "a download was not finished");
     else deps.log.warn({ err: error }, "a download was cut because its source failed");
   }
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { copyFile, link, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { copyFile, type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { HarrierError } from "@harrier/errors";
-import { type ByteRange, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";
+import { type ByteRange, checkSize, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";
 
 /** Larger than the default 64 KiB: a quarter of the read calls on a 1 GiB artifact. */
 const readChunk = 256 * 1024;
@@ -52,8 +52,8 @@ export function createDirectoryStorage(root: string): Storage {
       await appear(pathOf(from), pathOf(to));
       await syncDirectory(dirname(pathOf(to)));
     },
-    async open(key, range) {
-      return await openFile(pathOf(key), range);
+    async open(key, size, range) {
+      return await openFile(pathOf(key), size, range);
     },
     async stat(key) {
       try {
@@ -89,11 +89,14 @@ async function appear(from: string, to: string): Promise<void> {
   }
 }
 
-async function openFile(path: string, range: ByteRange | undefined): Promise<Readable> {
+async function openFile(path: string, size: number, range: ByteRange | undefined): Promise<Readable> {
+  let handle: FileHandle | undefined;
   try {
-    const handle = await open(path, "r");
+    handle = await open(path, "r");
+    checkSize((await handle.stat()).size, size);
     return handle.createReadStream({ highWaterMark: readChunk, ...range });
   } catch (error) {
+    await handle?.close();
     throw new HarrierError("artifactLoadFailed", undefined, { cause: error });
   }
 }

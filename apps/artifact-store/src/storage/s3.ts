@@ -1,7 +1,8 @@
+import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { HarrierError } from "@harrier/errors";
 import { Client, CopyDestinationOptions, CopySourceOptions } from "minio";
-import { type ByteRange, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";
+import { type ByteRange, checkSize, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";
 
 export interface S3Settings {
   readonly endpoint: string;
@@ -86,8 +87,8 @@ export function createS3Storage(settings: S3Settings): Storage {
       if (staged === undefined) throw new HarrierError("artifactUploadFailed", `The staged object ${from} is missing.`);
       await copy({ client, bucket, key: to }, from, staged.size);
     },
-    async open(key, range) {
-      return await openObject({ client, bucket, key }, range);
+    async open(key, size, range) {
+      return await openObject({ client, bucket, key }, size, range);
     },
     async stat(key) {
       const found = await statObject(key);
@@ -202,14 +203,25 @@ async function copy(to: Place, from: string, size: number): Promise<void> {
   }
 }
 
-async function openObject(place: Place, range: ByteRange | undefined): Promise<Readable> {
-  const { client, bucket, key } = place;
+async function openObject({ client, bucket, key }: Place, size: number, range: ByteRange | undefined): Promise<Readable> {
+  let source: Readable | undefined;
   try {
-    if (range === undefined) return await retrying(() => client.getObject(bucket, key));
-    return await retrying(() => client.getPartialObject(bucket, key, range.start, range.end - range.start + 1));
+    source = await (range === undefined
+      ? retrying(() => client.getObject(bucket, key))
+      : retrying(() => client.getPartialObject(bucket, key, range.start, range.end - range.start + 1)));
+    checkSize(toldSize(source) ?? size, size);
+    return source;
   } catch (error) {
+    source?.destroy();
     throw new HarrierError("artifactLoadFailed", undefined, { cause: error });
   }
+}
+
+/** Size of the whole object, without a request more: the stream is the answer of the store itself, and has its headers. */
+function toldSize(answer: Readable): number | undefined {
+  const { headers } = answer as IncomingMessage;
+  const told = headers["content-range"]?.split("/")[1] ?? headers["content-length"];
+  return told === undefined || told === "*" ? undefined : Number(told);
 }
 
 async function* listObjects(client: Client, bucket: string): AsyncGenerator<StagedObject> {

@@ -42,7 +42,7 @@ export function describeStorage(kind: string, create: () => Promise<StorageUnder
       const bytes = randomBytes(size);
       const key = await stage(bytes);
       expect(await under.storage.stat(key)).toEqual({ size });
-      expect(sha256(await buffer(await under.storage.open(key)))).toBe(sha256(bytes));
+      expect(sha256(await buffer(await under.storage.open(key, size)))).toBe(sha256(bytes));
       await under.storage.delete(key);
       expect(await under.storage.stat(key)).toBeUndefined();
     });
@@ -56,7 +56,7 @@ export function describeStorage(kind: string, create: () => Promise<StorageUnder
         { start: 8 * mebi - 3, end: 8 * mebi + 3 },
         { start: bytes.length - 10, end: bytes.length - 1 },
       ]) {
-        expect(await buffer(await under.storage.open(key, range))).toEqual(bytes.subarray(range.start, range.end + 1));
+        expect(await buffer(await under.storage.open(key, bytes.length, range))).toEqual(bytes.subarray(range.start, range.end + 1));
       }
       await under.storage.delete(key);
     });
@@ -69,7 +69,7 @@ export function describeStorage(kind: string, create: () => Promise<StorageUnder
       await under.storage.promote(from, to);
       expect(await under.storage.stat(from)).toEqual({ size: 1000 });
       await under.storage.delete(from);
-      expect(await buffer(await under.storage.open(to))).toEqual(bytes);
+      expect(await buffer(await under.storage.open(to, bytes.length))).toEqual(bytes);
       await under.storage.delete(to);
     });
 
@@ -92,8 +92,18 @@ export function describeStorage(kind: string, create: () => Promise<StorageUnder
     });
 
     it("says that an object is missing before a byte is read", async () => {
-      await expect(under.storage.open(contentKey(7, "11"))).rejects.toMatchObject({ code: "artifactLoadFailed" });
+      await expect(under.storage.open(contentKey(7, "11"), 1)).rejects.toMatchObject({ code: "artifactLoadFailed" });
       await under.storage.delete(contentKey(7, "11"));
+    });
+
+    it("says that an object is not of its size before a byte is read", async () => {
+      const key = await stage(randomBytes(1000));
+      for (const size of [999, 1001, 5000]) {
+        for (const range of [undefined, { start: 0, end: 9 }, { start: 990, end: size - 1 }, { start: size - 1, end: size - 1 }]) {
+          await expect(under.storage.open(key, size, range)).rejects.toMatchObject({ code: "artifactLoadFailed" });
+        }
+      }
+      await under.storage.delete(key);
     });
 
     it("lists staged objects only", async () => {
@@ -111,7 +121,7 @@ export function describeStorage(kind: string, create: () => Promise<StorageUnder
 
     it("lets a reader stop in the middle", async () => {
       const key = await stage(randomBytes(4 * mebi));
-      const source = await under.storage.open(key);
+      const source = await under.storage.open(key, 4 * mebi);
       for await (const _chunk of source) break;
       await expect.poll(() => source.destroyed).toBe(true);
       await under.storage.delete(key);

@@ -22,13 +22,18 @@ export interface Storage {
   put(key: string, source: Readable): Promise<void>;
   /** Makes the object appear under `to` as well, whole or not at all. `from` stays; doing it twice changes nothing. */
   promote(from: string, to: string): Promise<void>;
-  /** Rejects with `artifactLoadFailed` before a byte is read when the object is missing. */
-  open(key: string, range?: ByteRange): Promise<Readable>;
+  /** Rejects with `artifactLoadFailed` before a byte is read when the object is missing or not of its size. */
+  open(key: string, size: number, range?: ByteRange): Promise<Readable>;
   stat(key: string): Promise<{ readonly size: number } | undefined>;
   /** Also ends what an interrupted `put` left unfinished. A missing key is no error. */
   delete(key: string): Promise<void>;
   /** Every finished object under `staging/`, for the janitor. */
   listStaging(): AsyncIterable<StagedObject>;
+}
+
+/** An object that was cut, or grown, behind our back: no byte of it can be trusted. */
+export function checkSize(found: number, size: number): void {
+  if (found !== size) throw new Error(`the stored object has ${found} bytes instead of ${size}`);
 }
 
 export const stagingPrefix = "staging/";

@@ -3,8 +3,11 @@ import { Transform } from "node:stream";
 import { HarrierError } from "@harrier/errors";
 import type { BlobHashes } from "../blobs/blobs.sql.ts";
 
-/** Largest artifact of a tenant without an own limit (contract management.md §9). */
-const defaultMaxArtifactSize = 1_073_741_824;
+/** What a file may hold: the limit of one artifact, or what is left of the tenant's storage where that is less. */
+export interface Room {
+  readonly maxBytes: number;
+  readonly storageBound: boolean;
+}
 
 export interface Measure {
   /** Passes the bytes on unchanged; fails as soon as there are more than allowed. */
@@ -14,7 +17,7 @@ export interface Measure {
 }
 
 /** All three hashes and the size, computed while the bytes pass. */
-export function createMeasure(maxBytes: number): Measure {
+export function createMeasure(room: Room): Measure {
   const sha256 = createHash("sha256");
   const sha1 = createHash("sha1");
   const md5 = createHash("md5");
@@ -22,8 +25,8 @@ export function createMeasure(maxBytes: number): Measure {
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length;
-      if (size > maxBytes) {
-        done(tooLarge(maxBytes));
+      if (size > room.maxBytes) {
+        done(tooLarge(room));
         return;
       }
       sha256.update(chunk);
@@ -35,8 +38,8 @@ export function createMeasure(maxBytes: number): Measure {
   return { stream, result: () => ({ size, sha256: sha256.digest("hex"), sha1: sha1.digest("hex"), md5: md5.digest("hex") }) };
 }
 
-/** `maxBytes` is the smaller of two limits: below the artifact limit it can only be what is left of the tenant's storage. */
-export function tooLarge(maxBytes: number): HarrierError {
-  const what = maxBytes < defaultMaxArtifactSize ? "storageExceeded" : "fileSizeExceeded";
+/** Which of the two limits a file has gone beyond decides what the client is told (contract management.md §4.3). */
+export function tooLarge({ maxBytes, storageBound }: Room): HarrierError {
+  const what = storageBound ? "storageExceeded" : "fileSizeExceeded";
   return new HarrierError(what, `Quota exceeded: the file is larger than the ${maxBytes} bytes that are allowed.`);
 }

@@ -6,7 +6,7 @@ import { type BlobHashes, holdBlob, suspectBlob } from "../blobs/blobs.sql.ts";
 import { type BlobDeps, changeHolders, sweepBlob } from "../blobs/blobs.ts";
 import { contentKey, stagingKey } from "../storage/storage.ts";
 import { type Lease, leaseLost } from "./lease.ts";
-import { createMeasure } from "./measure.ts";
+import { createMeasure, type Room } from "./measure.ts";
 import { describeUpload, endUpload, startAttaching } from "./upload.sql.ts";
 
 export interface UploadContent extends BlobHashes {
@@ -14,8 +14,8 @@ export interface UploadContent extends BlobHashes {
 }
 
 /** Writes the bytes to the staging area and measures them on the way. What a failure leaves there, `dropUpload` removes. */
-export async function stageFile(deps: BlobDeps, upload: Lease, source: { file: Readable; maxBytes: number }): Promise<BlobHashes> {
-  const measure = createMeasure(source.maxBytes);
+export async function stageFile(deps: BlobDeps, upload: Lease, source: { file: Readable; room: Room }): Promise<BlobHashes> {
+  const measure = createMeasure(source.room);
   const key = stagingKey(upload.tenantId, upload.id);
   const [measured, stored] = await Promise.allSettled([pipeline(source.file, measure.stream), deps.storage.put(key, measure.stream)]);
   for (const outcome of [measured, stored]) {

@@ -6,6 +6,7 @@ import type { Principal } from "@harrier/rpc";
 import type { BlobHashes } from "../blobs/blobs.sql.ts";
 import { type AttachDeps, type Attached, attachUpload, outcomeUnknown, type PendingUpload, postpone } from "./attach.ts";
 import { keepLease, type Lease, openUpload } from "./lease.ts";
+import type { Room } from "./measure.ts";
 import type { Multipart } from "./multipart.ts";
 import { dropUpload, stageFile, storeBlob, type UploadContent } from "./store.ts";
 
@@ -39,14 +40,14 @@ const patienceMs = 20_000;
  */
 export async function uploadArtifact(deps: UploadDeps, order: UploadOrder): Promise<UploadedArtifact> {
   const given = parseWith(uploadFields, present(order.given), "query");
-  const { maxBytes } = await checkUpload(deps, order, given.filename);
+  const room = await checkUpload(deps, order, given.filename);
   const upload = await openUpload(deps.db, order.principal, order.moduleId);
   using _lease = keepLease(deps.db, upload);
-  const content = await receive(deps, order, { upload, given, maxBytes });
+  const content = await receive(deps, order, { upload, given, room });
   return { ...content, ...(await attachPatiently(deps, order, { ...upload, ...content, moduleId: order.moduleId, attempts: 0 })) };
 }
 
-async function checkUpload(deps: UploadDeps, order: UploadOrder, filename = ""): Promise<{ maxBytes: number }> {
+async function checkUpload(deps: UploadDeps, order: UploadOrder, filename = ""): Promise<Room> {
   return await deps.catalogue.checkUpload({ moduleId: order.moduleId, filename }, callOf(deps, order));
 }
 
@@ -58,11 +59,11 @@ function callOf(deps: UploadDeps, order: UploadOrder) {
 async function receive(
   deps: UploadDeps,
   order: UploadOrder,
-  to: { upload: Lease; given: UploadFields; maxBytes: number },
+  to: { upload: Lease; given: UploadFields; room: Room },
 ): Promise<UploadContent> {
   let content: UploadContent | undefined;
   try {
-    const { fields, file } = await order.read((stream) => stageFile(deps, to.upload, { file: stream, maxBytes: to.maxBytes }));
+    const { fields, file } = await order.read((stream) => stageFile(deps, to.upload, { file: stream, room: to.room }));
     await deps.fault("artifact-store.upload.after-store");
     if (file === undefined) throw new HarrierError("multipartInvalid", "Required part 'file' is not present.");
     if (file.stored.size === 0) throw new HarrierError("requestRefused");
@@ -92,15 +93,10 @@ function present(fields: Readonly<Record<string, string | undefined>>): Record<s
   return Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => (field[1] ?? "").trim() !== ""));
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for; PostgreSQL and HTTP headers refuse them
-const controlCharacter = /[\u0000-\u001f\u007f]/;
-
 /** The part's own name is checked as strictly as a given one. */
 function checkName(name: string | undefined): string {
   const { filename } = parseWith(uploadFields, { filename: name ?? "" }, "body");
-  if (filename === undefined || controlCharacter.test(filename)) {
-    throw new HarrierError("constraintViolation", "filename Invalid characters in string.");
-  }
+  if (filename === undefined) throw new HarrierError("constraintViolation", "filename Invalid characters in string.");
   return filename;
 }
 

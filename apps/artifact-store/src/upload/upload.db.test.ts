@@ -139,6 +139,12 @@ describe("upload (contract management.md §4.3)", () => {
   it.each([
     ["<img src=x>", "Invalid characters in string"],
     ["a\u0001b", "Invalid characters in string"],
+    ["a\u0085b", "Invalid characters in string"],
+    ["../x", "Invalid characters in string"],
+    ["..", "Invalid characters in string"],
+    [".", "Invalid characters in string"],
+    ["a/b", "Invalid characters in string"],
+    ["a\\b", "Invalid characters in string"],
     ["x".repeat(257), ""],
   ])("refuses the name %s", async (filename, message) => {
     const answer = await service.call(

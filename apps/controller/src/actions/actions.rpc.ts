@@ -1,13 +1,18 @@
 import type { Database, IdBlocks } from "@harrier/db";
 import type { Handlers } from "@harrier/rpc";
-import { assignSet } from "./assign.ts";
+import { confirmAction } from "../confirmation/commands.ts";
+import type { LimitsOf } from "../domain/quotas.ts";
+import { assignOffline, assignSet } from "./assign.ts";
+import { createAutoAssign } from "./auto-assign.ts";
 import { cancelAction, forceAction } from "./change.ts";
 import { createChunks } from "./chunks.ts";
+import { createEnds } from "./ends.ts";
 import { noteDownloads } from "./note-downloads.ts";
 
 interface Deps {
   db: Database;
   ids: Pick<IdBlocks, "take">;
+  limits: LimitsOf;
   fault: (name: string) => unknown;
   now: () => number;
 }
@@ -16,9 +21,13 @@ interface Deps {
 export function actionsHandlers(deps: Deps): Handlers<"harrier.controller.v1.ActionsService"> {
   return {
     assignSet: (request, ctx) => assignSet(deps, request, ctx),
+    assignOffline: (request, ctx) => assignOffline(deps, request, ctx),
     cancelAction: (request, ctx) => cancelAction(deps, request, ctx),
     forceAction: (request, ctx) => forceAction(deps, request, ctx),
+    confirmAction: (request, ctx) => confirmAction(deps, request, ctx),
     noteDownloads: (request, ctx) => noteDownloads(deps, request, ctx),
     ...createChunks(deps),
+    ...createEnds(deps),
+    ...createAutoAssign(deps),
   };
 }

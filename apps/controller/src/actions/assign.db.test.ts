@@ -7,6 +7,7 @@ import {
   chunkOf,
   commandsFixture,
   contextOf,
+  itemOf,
   progressOf,
   reservedSet,
   seedMembers,
@@ -38,8 +39,7 @@ async function newTargets(n: number, type: number | null = null): Promise<number
   return ids;
 }
 
-const itemsOf = (ids: readonly (number | string)[], change = {}) =>
-  ids.map((id) => ({ controllerId: `d${id}`, forceType: "forced", forceTime: 0, weight: 1000, ...change }));
+const itemsOf = (ids: readonly (number | string)[], change = {}) => ids.map((id) => itemOf(`d${id}`, change));
 
 const assign = (ids: readonly (number | string)[], setId = 100, context = contextOf()) =>
   fixture.actions.assignSet({ set: reservedSet(setId), items: itemsOf(ids), initiator: "admin" }, context);

@@ -1,19 +1,20 @@
-import { forceType } from "@harrier/contracts";
+import { forceType, windowsEnd } from "@harrier/contracts";
 import { type Database, type IdBlocks, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
-import type { AssignSetRequest, AssignSetResponse, CallContext } from "@harrier/rpc";
+import type { AssignmentItem, AssignOfflineRequest, AssignSetRequest, AssignSetResponse, CallContext } from "@harrier/rpc";
+import { tooManyActions } from "../domain/quota-exceeded.ts";
+import type { LimitsOf } from "../domain/quotas.ts";
 import { scopeOf } from "../targets/targets.ts";
-import { type AssignAnswer, assignSet as write } from "./assign.sql.ts";
+import { type AssignAnswer, assignOffline as note, assignSet as write } from "./assign.sql.ts";
 import { forceTimeOf, forceTypeOf } from "./force.ts";
 
 interface Deps {
   db: Database;
   ids: Pick<IdBlocks, "take">;
   fault: (name: string) => unknown;
+  now: () => number;
+  limits: LimitsOf;
 }
-
-/** Actions that one target may have (contract management.md §9). */
-const maxActionsPerTarget = 2_000;
 
 /**
  * Gives one reserved set to many targets in one statement (contract management.md §5.3): all checks first, then superseding, actions,
@@ -24,6 +25,7 @@ export async function assignSet(deps: Deps, request: AssignSetRequest, ctx: Call
   if (set === null) throw new HarrierError("internal", "assignSet without a set");
   if (items.length === 0) return { alreadyAssigned: 0, actions: [] };
   const { tenantId, tenant } = ctx.principal;
+  const most = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
   const row = await runOne(deps.db.pool, write, [
     tenantId,
     tenant,
@@ -37,28 +39,76 @@ export async function assignSet(deps: Deps, request: AssignSetRequest, ctx: Call
     items.map((i) => forceType[forceTypeOf(i.forceType)]),
     items.map((i) => forceTimeOf(i.forceType, i.forceTime)),
     items.map((i) => i.weight),
+    items.map((i) => i.maintenanceWindow?.schedule ?? null),
+    items.map((i) => i.maintenanceWindow?.duration ?? null),
+    items.map((i) => i.maintenanceWindow?.timezone ?? null),
+    endsOf(items, deps.now()),
+    items.map((i) => i.confirmationRequired ?? true),
     await deps.ids.take(tenantId, "action", items.length),
-    maxActionsPerTarget,
+    most,
     scopeOf(ctx, "UPDATE_TARGET"),
     request.initiator,
     ctx.traceparent ?? null,
   ]);
   await deps.fault("controller.assign.after-commit");
-  return toResponse(row?.answer);
+  return toResponse(row?.answer, most);
 }
 
-function toResponse(answer: AssignAnswer | undefined): AssignSetResponse {
+/**
+ * Records one reserved set for targets that run it already (contract management.md §5.5): a finished action each, assigned and installed at
+ * once, and nothing for their devices to do. Targets that are busy with an update are counted as assigned and stay as they are.
+ */
+export async function assignOffline(deps: Deps, request: AssignOfflineRequest, ctx: CallContext): Promise<AssignSetResponse> {
+  const { set, controllerIds } = request;
+  if (set === null) throw new HarrierError("internal", "assignOffline without a set");
+  if (controllerIds.length === 0) return { alreadyAssigned: 0, actions: [] };
+  const { tenantId, tenant } = ctx.principal;
+  const most = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
+  const row = await runOne(deps.db.pool, note, [
+    tenantId,
+    tenant,
+    ctx.commandId ?? "",
+    set.id,
+    set.name,
+    set.version,
+    set.typeId,
+    set.migrationStep,
+    controllerIds,
+    await deps.ids.take(tenantId, "action", controllerIds.length),
+    most,
+    scopeOf(ctx, "UPDATE_TARGET"),
+    request.initiator,
+    ctx.traceparent ?? null,
+  ]);
+  await deps.fault("controller.assign.after-commit");
+  return toResponse(row?.answer, most);
+}
+
+function toResponse(answer: AssignAnswer | undefined, most: number): AssignSetResponse {
   switch (answer?.outcome) {
     case "ok":
       return { alreadyAssigned: answer.already ?? 0, actions: answer.actions ?? [] };
     case "incompatible":
       throw new HarrierError("targetTypeIncompatible", "A target has a type that is not compatible with the distribution set's type.");
     case "quota":
-      throw new HarrierError(
-        "quotaTooManyEntries",
-        `Quota exceeded: Cannot assign 1 more Action entities to Target '${answer.controllerId}'. The maximum is ${maxActionsPerTarget}.`,
-      );
+      throw tooManyActions(answer.controllerId ?? "", most);
     default:
       throw new HarrierError("internal");
   }
 }
+
+/**
+ * When the last window of each action ends (contract device.md §3.1); null where it has no last one, or no window at all. Items mostly
+ * share their window, which is looked for once.
+ */
+function endsOf(items: readonly AssignmentItem[], now: number): (Date | null)[] {
+  const known = new Map<string, Date | null>();
+  return items.map(({ maintenanceWindow: window }) => {
+    if (window === null) return null;
+    const key = JSON.stringify([window.schedule, window.duration, window.timezone]);
+    if (!known.has(key)) known.set(key, dateOf(windowsEnd(window, now)));
+    return known.get(key) ?? null;
+  });
+}
+
+const dateOf = (ms: number | undefined): Date | null => (ms === undefined ? null : new Date(ms));

@@ -1,4 +1,5 @@
 import { actionStatus, forceType, updateStatus } from "@harrier/contracts";
+import type { AssignmentItem } from "@harrier/rpc";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   brokenSequences,
@@ -6,6 +7,7 @@ import {
   chunkOf,
   commandsFixture,
   contextOf,
+  itemOf,
   progressOf,
   reservedSet,
   runGroup,
@@ -23,14 +25,14 @@ const { CANCELED, CANCELING, RUNNING } = actionStatus;
 let nextTarget = 1;
 
 /** A new target with one open action of a set. */
-async function newAction(change: { forceType?: string; forceTime?: number; installedSetId?: number } = {}) {
+async function newAction({ installedSetId = null, ...change }: Partial<AssignmentItem> & { installedSetId?: number | null } = {}) {
   const target = nextTarget++;
-  await seedTargets(fixture, [{ id: target, installedSetId: change.installedSetId ?? null }]);
+  await seedTargets(fixture, [{ id: target, installedSetId }]);
   return { target, controllerId: `d${target}`, actionId: await assign(target, 100, change) };
 }
 
-async function assign(target: number, setId: number, change: { forceType?: string; forceTime?: number } = {}): Promise<number> {
-  const item = { controllerId: `d${target}`, forceType: change.forceType ?? "soft", forceTime: change.forceTime ?? 0, weight: 1000 };
+async function assign(target: number, setId: number, change: Partial<AssignmentItem> = {}): Promise<number> {
+  const item = itemOf(`d${target}`, { forceType: "soft", ...change });
   const { actions } = await fixture.actions.assignSet({ set: reservedSet(setId), items: [item], initiator: "admin" }, contextOf());
   return Number(actions?.[0]?.id);
 }

@@ -48,7 +48,7 @@ test("scheduling creates one inactive action per member with history, delta and 
   const trips = await fixture.trips.during(async () => {
     expect(await schedule(rolloutId)).toEqual({ cursor: 2, done: true, created: 3 });
   });
-  expect(trips).toBe(1); // ids come over a connection of their own here: with them a chunk is two
+  expect(trips).toBe(2); // the look at the group and the chunk; ids come over a connection of their own here
   const actions = await actionsOfRollout(fixture, rolloutId);
   expect(actions).toEqual(
     targetIds.map((targetId) => ({ id: expect.any(Number), targetId, status: SCHEDULED, active: false, revision: 1 })),
@@ -100,6 +100,20 @@ test("a repeated chunk creates nothing, cancels nothing and answers the same cur
   expect(await schedule(rolloutId)).toEqual({ cursor: 3, done: true, created: 0 });
   expect((await actionsOfRollout(fixture, other.rolloutId)).map((a) => a.status)).toEqual([SCHEDULED, SCHEDULED, SCHEDULED, SCHEDULED]);
   expect(await progressOf(fixture, rolloutId)).toEqual([0, 0, 0, 0, 4]);
+});
+
+test("a chunk takes an id per member that is left, and none for what is not there", async () => {
+  const { rolloutId } = await openRollout(3);
+  const nextId = async () => {
+    const { rows } = await fixture.db.pool.query("select next_id as id from id_counters where tenant_id = 1 and kind = 'action'");
+    return Number(rows[0].id);
+  };
+  const before = await nextId();
+  expect(await schedule(rolloutId, { cursor: 0 })).toEqual({ cursor: 2, done: true, created: 2 });
+  expect(await nextId()).toBe(before + 2);
+  expect(await schedule(rolloutId, { cursor: 2 })).toEqual({ cursor: 2, done: true, created: 0 });
+  expect(await nextId()).toBe(before + 2);
+  expect(await schedule(rolloutId)).toEqual({ cursor: 2, done: true, created: 1 });
 });
 
 test("the last rollout to claim a target wins; migration steps keep theirs", async () => {
@@ -230,7 +244,7 @@ test("walks a group chunk by chunk, in both directions of order, and everything 
   let started = 0;
   for (let done = false; !done; ) {
     const { rows } = await fixture.db.pool.query(
-      "select * from start_chunk(1, 'DEFAULT', $1, 1, 1, $2, 300, 100, 's', '1', false, 'x', 'm', null)",
+      "select * from start_chunk(1, 'DEFAULT', $1, 1, 1, $2, 300, 100, 's', '1', false, false, true, 'x', 'm', null)",
       [rolloutId, cursor],
     );
     ({ cursor, done } = rows[0]);

@@ -1,5 +1,14 @@
 import { statement } from "@harrier/db";
+import { confirmationFlow } from "../settings/confirmation-flow.sql.ts";
 import { autoclose } from "./autoclose.sql.ts";
+
+/** How many members a chunk will take; without more of them than `limit` being looked at. Groups are frozen, so it stays true. */
+export const countMembers = statement<[tenantId: number, rolloutId: number, groupId: number, cursor: number, limit: number], { n: number }>(
+  "controller.count_members",
+  `select count(*) as n
+     from (select from rollout_engine.group_members_v1
+            where tenant_id = $1 and rollout_id = $2 and group_id = $3 and ordinal > $4 order by ordinal limit $5) m`,
+);
 
 export interface ScheduledRow {
   fenced: boolean;
@@ -51,12 +60,16 @@ export const startChunk = statement<
     setId: number,
     setName: string,
     setVersion: string,
+    confirmationRequired: boolean,
     initiator: string,
     message: string,
     traceparent: string | null,
   ],
   StartedRow
->("controller.start_chunk", `select * from start_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${autoclose}, $11, $12, $13)`);
+>(
+  "controller.start_chunk",
+  `select * from start_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${autoclose}, ${confirmationFlow}, $11, $12, $13, $14)`,
+);
 
 /** Only ever forward: an older epoch changes nothing. */
 export const setFence = statement<[tenantId: number, rolloutId: number, epoch: number, open: boolean], never>(

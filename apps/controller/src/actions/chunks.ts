@@ -11,7 +11,7 @@ import type {
   StartChunkResponse,
 } from "@harrier/rpc";
 import { createChunkSize } from "./chunk-size.ts";
-import { scheduleChunk as schedule, setFence, startChunk as start } from "./chunks.sql.ts";
+import { countMembers, scheduleChunk as schedule, setFence, startChunk as start } from "./chunks.sql.ts";
 import { forceTimeOf, forceTypeOf } from "./force.ts";
 
 interface Deps {
@@ -42,7 +42,9 @@ async function scheduleNext(deps: Sized, request: ScheduleChunkRequest, ctx: Cal
   const set = setOf(request);
   const { tenantId, tenant } = ctx.principal;
   const limit = deps.size.next();
-  const firstId = await deps.ids.take(tenantId, "action", limit);
+  // no more ids than members: a tenant has 2^31 of them, and most groups are smaller than a chunk
+  const members = await runOne(deps.db.pool, countMembers, [tenantId, request.rolloutId, request.groupId, request.cursor, limit]);
+  const firstId = await deps.ids.take(tenantId, "action", members?.n ?? 0);
   await deps.fault("controller.schedule-chunk.before-commit");
   const began = deps.now();
   const row = await runOne(deps.db.pool, schedule, [
@@ -87,6 +89,7 @@ async function startNext(deps: Sized, request: StartChunkRequest, ctx: CallConte
     set.id,
     set.name,
     set.version,
+    request.confirmationRequired ?? true,
     request.initiator,
     `Initiated by Rollout Group '${request.groupName}' [Rollout ${request.rolloutName}:${request.rolloutId}]`,
     ctx.traceparent ?? null,

@@ -1,6 +1,6 @@
 import { actionStatus } from "@harrier/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { brokenSequences, type CommandsFixture, commandsFixture, contextOf, reservedSet } from "../commands.fixture.ts";
+import { brokenSequences, type CommandsFixture, commandsFixture, contextOf, itemOf, reservedSet } from "../commands.fixture.ts";
 import { readAction, readHistory, readOutbox, seedActions, seedTargets, tenantId } from "../device.fixture.ts";
 
 let fixture: CommandsFixture;
@@ -9,14 +9,14 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-const { CANCELING, DOWNLOAD, FINISHED, RUNNING } = actionStatus;
+const { CANCELED, CANCELING, DOWNLOAD, FINISHED, RUNNING } = actionStatus;
 const at = Date.UTC(2026, 10, 21, 12);
 let nextTarget = 1;
 
 async function newAction(): Promise<number> {
   const target = nextTarget++;
   await seedTargets(fixture, [{ id: target }]);
-  const items = [{ controllerId: `d${target}`, forceType: "forced", forceTime: 0, weight: 1000 }];
+  const items = [itemOf(`d${target}`)];
   const { actions } = await fixture.actions.assignSet({ set: reservedSet(), items, initiator: "admin" }, contextOf());
   return Number(actions?.[0]?.id);
 }
@@ -46,18 +46,39 @@ test("adds an entry per download, several of one action in order, in one round t
   ]);
 });
 
-test("unknown and closed actions and those of another tenant are passed over; a canceling one is still open", async () => {
+test("unknown and long closed actions and those of another tenant are passed over; a canceling one is still open", async () => {
   const target = nextTarget++;
   await seedTargets(fixture, [{ id: target }]);
   await seedActions(fixture, [
     { id: 5_000, targetId: target, status: FINISHED, active: false },
     { id: 5_001, targetId: target, status: CANCELING },
   ]);
+  await fixture.db.pool.query("update actions set last_modified_at = now() - interval '61 seconds' where id = 5000");
   const a = await newAction();
   expect(await note([noted(5_000), noted(999_999), noted(a, "/x", 2), noted(5_001)])).toEqual({ noted: 1 });
   expect(await readAction(fixture, 5_000)).toMatchObject({ revision: 1 });
   expect(await readAction(fixture, 5_001)).toMatchObject({ status: CANCELING, revision: 2 });
   await fixture.db.pool.query("delete from actions where id in (5000, 5001)"); // seeded without events
+});
+
+test("a download that is noted just after the close is kept, and the close stays the last modification", async () => {
+  const a = await newAction();
+  const modified = "select last_modified_at as at, last_modified_by as by from actions where id = $1";
+  await fixture.actions.cancelAction({ controllerId: `d${nextTarget - 1}`, actionId: a, force: false }, contextOf());
+  await fixture.actions.cancelAction({ controllerId: `d${nextTarget - 1}`, actionId: a, force: true }, contextOf());
+  const closed = await readAction(fixture, a);
+  expect(closed).toMatchObject({ status: CANCELED, active: false, revision: 3 });
+  const before = (await readOutbox(fixture)).length;
+  const { rows: by } = await fixture.db.pool.query(modified, [a]);
+  expect(await note([noted(a)])).toEqual({ noted: 1 });
+  expect(await readAction(fixture, a)).toEqual({ ...closed, revision: 4 });
+  expect((await fixture.db.pool.query(modified, [a])).rows).toEqual(by);
+  expect((await readHistory(fixture, a)).at(-1)).toMatchObject({ revision: 4, status: DOWNLOAD, occurredAt: at });
+  const [row] = (await readOutbox(fixture)).slice(before);
+  const messages = ["Update Server: Target downloads /file"];
+  expect(row?.items).toEqual([[a, `d${nextTarget - 1}`, 4, CANCELED, CANCELED, false, 1, 1000, null, messages, at, DOWNLOAD]]);
+  await fixture.db.pool.query("update actions set last_modified_at = now() - interval '61 seconds' where id = $1", [a]);
+  expect(await note([noted(a)])).toEqual({ noted: 0 });
 });
 
 test("what is over the quota of entries is dropped", async () => {

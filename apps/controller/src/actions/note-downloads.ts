@@ -1,11 +1,11 @@
 import { type Database, runOne } from "@harrier/db";
 import type { CallContext, NoteDownloadsRequest, NoteDownloadsResponse } from "@harrier/rpc";
-import { quotas } from "../domain/quotas.ts";
+import type { LimitsOf } from "../domain/quotas.ts";
 import { noteDownloads as write } from "./note-downloads.sql.ts";
 
 /** DOWNLOAD entries for full downloads, a batch at a time (contract device.md §6.4). Idempotent by command id. */
 export async function noteDownloads(
-  deps: { db: Database },
+  deps: { db: Database; limits: LimitsOf },
   request: NoteDownloadsRequest,
   ctx: CallContext,
 ): Promise<NoteDownloadsResponse> {
@@ -17,7 +17,7 @@ export async function noteDownloads(
     items.map((i) => i.actionId),
     items.map((i) => i.path),
     items.map((i) => new Date(i.at)),
-    quotas.maxStatusEntriesPerAction,
+    items.map((i) => deps.limits(i.tenantId).STATUS_ENTRIES_PER_ACTION_MAX_COUNT),
   ]);
   return { noted: row?.answer.noted ?? 0 };
 }

@@ -7,9 +7,11 @@ import {
   chunkOf,
   commandsFixture,
   contextOf,
+  itemOf,
   reservedSet,
   runGroup,
   seedMembers,
+  setSetting,
 } from "../commands.fixture.ts";
 import { refreshStatistics } from "../maintenance/maintenance.sql.ts";
 
@@ -23,7 +25,7 @@ let fixture: CommandsFixture;
 beforeAll(async () => {
   fixture = await commandsFixture();
   const { pool } = fixture.database.db("controller");
-  const tables = ["targets", "target_state", "actions"];
+  const tables = ["targets", "target_state", "auto_confirmations", "actions"];
   for (const table of tables) await pool.query(`alter table ${table} set (autovacuum_enabled = false)`);
   // sessions and their plans exist already, made for empty tables
   await fixture.targets.createTargets({ targets: [{ controllerId: "first", name: "first" }] }, contextOf());
@@ -47,13 +49,14 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => fixture.close());
 
-/** Rows that the sessions of `fixture.db` fetched or scanned in controller's tables during `work`, which began with useless statistics. */
+/** Rows that the sessions of `fixture.db` fetched or scanned during `work`, which began with useless statistics. */
 async function rowsRead(work: () => Promise<unknown>): Promise<number> {
   await withClient(fixture.database.adminUrl, async (admin) => {
     await admin.query("set allow_system_table_mods = on");
     await admin.query(
       `update pg_class set reltuples = 0, relpages = greatest(1, pg_relation_size(oid) / 8192)
-        where relnamespace = 'controller'::regnamespace and relkind in ('r', 'i') and relname ~ '^(targets|target_state|actions)'`,
+        where relnamespace in ('controller'::regnamespace, 'rollout_engine'::regnamespace) and relkind in ('r', 'i')
+          and relname ~ '^(targets|target_state|auto_confirmations|actions|group_members)'`,
     );
   });
   const before = await readCounters();
@@ -64,8 +67,8 @@ async function rowsRead(work: () => Promise<unknown>): Promise<number> {
 async function readCounters(): Promise<number> {
   await fixture.db.pool.query("select pg_stat_force_next_flush()");
   const { rows } = await fixture.database.db("controller").pool.query(
-    `select (select sum(seq_tup_read) from pg_stat_user_tables where schemaname = 'controller')
-          + (select sum(idx_tup_read) from pg_stat_user_indexes where schemaname = 'controller') as n`,
+    `select (select sum(seq_tup_read) from pg_stat_user_tables where schemaname in ('controller', 'rollout_engine'))
+          + (select sum(idx_tup_read) from pg_stat_user_indexes where schemaname in ('controller', 'rollout_engine')) as n`,
   );
   return Number(rows[0].n);
 }
@@ -90,12 +93,7 @@ test("a chunk that starts, and supersedes as many, reads its own rows by key", a
 });
 
 test("an assignment of 5,000 reads its own rows by key", async () => {
-  const items = Array.from({ length: 5_000 }, (_, n) => ({
-    controllerId: `d${50_000 + n}`,
-    forceType: "forced",
-    forceTime: 0,
-    weight: 1000,
-  }));
+  const items = Array.from({ length: 5_000 }, (_, n) => itemOf(`d${50_000 + n}`));
   let made = 0;
   const read = await rowsRead(async () => {
     const { actions = [] } = await fixture.actions.assignSet({ set: reservedSet(101), items, initiator: "admin" }, contextOf());
@@ -104,6 +102,30 @@ test("an assignment of 5,000 reads its own rows by key", async () => {
   expect(made).toBe(5_000);
   expect(read).toBeLessThan(made * 20);
 });
+
+test("with confirmations, however many targets confirm by themselves: the same", async () => {
+  await setSetting(fixture, "user.confirmation.flow.enabled", true);
+  await fixture.database.db("controller").pool.query(
+    `insert into auto_confirmations (tenant_id, target_id, created_by)
+     select 1, 1000000 + g, 'admin' from generate_series(1, ${size}) g where g % 2 = 0`,
+  );
+  const [cursor = 0] = (await actionsOfRollout(fixture, 1))
+    .filter((a) => a.active)
+    .map((a) => a.targetId)
+    .toSorted((a, b) => b - a);
+  let started = 0;
+  const chunk = await rowsRead(async () => {
+    started = Number((await fixture.actions.startChunk(chunkOf(1, { cursor }), contextOf())).started);
+  });
+  expect(started).toBe(1_000);
+  expect(chunk).toBeLessThan(started * 20);
+  const items = Array.from({ length: 5_000 }, (_, n) => itemOf(`d${60_000 + n}`));
+  const assigned = await rowsRead(() => fixture.actions.assignSet({ set: reservedSet(101), items, initiator: "admin" }, contextOf()));
+  expect(assigned).toBeLessThan(5_000 * 20);
+  const { rows } = await fixture.db.pool.query("select count(*) as n from actions where status = 11");
+  expect(rows).toEqual([{ n: 3_000 }]);
+  await setSetting(fixture, "user.confirmation.flow.enabled", undefined);
+}, 60_000);
 
 test("notes of 200 downloads and the creation of 1,000 targets read their own rows by key", async () => {
   const at = Date.now();

@@ -9,6 +9,7 @@ import {
   commandsFixture,
   contextOf,
   countedProgress,
+  itemOf,
   progressOf,
   reservedSet,
   seedMembers,
@@ -145,7 +146,7 @@ test("assigning races the reports of the same targets: no deadlock, and the book
   await fixture.actions.scheduleChunk(chunkOf(rolloutId), contextOf());
   await fixture.actions.startChunk(chunkOf(rolloutId), contextOf());
   const actions = await actionsOfRollout(fixture, rolloutId);
-  const deps = { db: fixture.db, now: Date.now, fault: () => undefined };
+  const deps = { db: fixture.db, limits: fixture.limits, now: Date.now, fault: () => undefined };
   const reports = actions.map(({ id, targetId }) =>
     report(deps, {
       device: deviceNamed(`d${targetId}`),
@@ -154,7 +155,7 @@ test("assigning races the reports of the same targets: no deadlock, and the book
       feedback: { execution: "closed", finished: "success", details: [], code: undefined, timestamp: undefined },
     }),
   );
-  const items = targetIds.toReversed().map((id) => ({ controllerId: `d${id}`, forceType: "soft", forceTime: 0, weight: 1000 }));
+  const items = targetIds.toReversed().map((id) => itemOf(`d${id}`));
   const assigned = fixture.actions.assignSet({ set: reservedSet(101), items, initiator: "admin" }, contextOf());
   await Promise.all([...reports, assigned]);
   expect((await assigned).actions).toHaveLength(40);

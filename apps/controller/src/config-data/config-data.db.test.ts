@@ -15,8 +15,7 @@ beforeEach(async () => {
   await seedTargets(fixture, [{ id: n, requestAttributes: true }]);
 });
 
-const put = (data: ConfigData["data"], mode: ConfigData["mode"] = "merge") =>
-  putConfigData({ db: fixture.db }, deviceNamed(`d${n}`), { mode, data });
+const put = (data: ConfigData["data"], mode: ConfigData["mode"] = "merge") => putConfigData(fixture, deviceNamed(`d${n}`), { mode, data });
 
 async function attributes(): Promise<Record<string, string>> {
   const { rows } = await fixture.db.pool.query("select key, value from target_attributes where tenant_id = 1 and target_id = $1", [n]);

@@ -2,11 +2,13 @@ import { type AttributeMode, attributeModes } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { Device } from "../device.ts";
-import { quotas } from "../domain/quotas.ts";
+import { tooManyAttributes } from "../domain/quota-exceeded.ts";
+import type { LimitsOf } from "../domain/quotas.ts";
 import { callPutAttributes } from "./config-data.sql.ts";
 
 export interface ConfigDataDeps {
   db: Database;
+  limits: LimitsOf;
 }
 
 export interface ConfigData {
@@ -25,28 +27,21 @@ export async function putConfigData(deps: ConfigDataDeps, device: Device, { mode
   if (!entries.every(([key, value]) => isValid(key) && (value === null || isValid(value)))) {
     throw new HarrierError("invalidTargetAttributes", "The given target attributes are invalid");
   }
+  const limit = deps.limits(device.tenantId).ATTRIBUTES_PER_TARGET_MAX_COUNT;
   const row = await runOne(deps.db.pool, callPutAttributes, [
     device.tenantId,
     device.controllerId,
     attributeModes.indexOf(mode),
     entries.map(([key]) => key),
     entries.map(([, value]) => value),
-    quotas.maxAttributeEntriesPerTarget,
+    limit,
     device.tenant,
     device.traceparent,
   ]);
-  if (row?.outcome === "tooManyEntries") throw tooManyAttributes(device, entries.length);
+  if (row?.outcome === "tooManyEntries") throw tooManyAttributes(device.controllerId, entries.length, limit);
   if (row?.outcome !== "ok") throw entityNotFound("Target", device.controllerId);
 }
 
 function isValid(text: string): boolean {
   return text.length <= longest && allowed.test(text);
-}
-
-function tooManyAttributes(device: Device, count: number): HarrierError {
-  const limit = quotas.maxAttributeEntriesPerTarget;
-  return new HarrierError(
-    "quotaTooManyEntries",
-    `Quota exceeded: Cannot assign ${count} more Attribute entities to Target '${device.controllerId}'. The maximum is ${limit}.`,
-  );
 }

@@ -9,7 +9,7 @@ let deps: DeploymentDeps;
 
 beforeAll(async () => {
   fixture = await deviceFixture();
-  deps = { db: fixture.db, documents: createDeploymentDocuments({ pool: fixture.db.pool }), now: Date.now };
+  deps = { db: fixture.db, limits: fixture.limits, documents: createDeploymentDocuments({ pool: fixture.db.pool }), now: Date.now };
   await seedSet(fixture, { id: 100, moduleType: "application", artifacts: ["z first.bin", "a second.bin"], metadata: { b: "2", a: "1" } });
   await seedSet(fixture, { id: 200, moduleType: "os" });
   await seedSet(fixture, { id: 300, modules: 0 });

@@ -1,7 +1,16 @@
-import { actionStatusNames, type ChunkView, type DeploymentView, forceType } from "@harrier/contracts";
+import {
+  actionStatusNames,
+  type ChunkView,
+  type ConfirmationView,
+  type DeploymentDocument,
+  type DeploymentView,
+  forceType,
+  isWindowOpen,
+} from "@harrier/contracts";
 import { entityNotFound } from "@harrier/errors";
 import { artifactView } from "../artifacts/artifact-view.ts";
 import type { Device } from "../device.ts";
+import type { Resource } from "../domain/visibility.ts";
 import { type RetrieveDeps, type Retrieved, retrieve } from "../retrieval/retrieve.ts";
 import type { ChunkTemplate, DeploymentDocuments } from "./documents.ts";
 
@@ -20,13 +29,26 @@ export interface DeploymentRequest {
 
 /** A deployment or the installed action as its device reads it (spec 000 §2.4): one round trip once the set's document is known. */
 export async function readDeployment(deps: DeploymentDeps, request: DeploymentRequest): Promise<DeploymentView> {
+  const { id, document, ...history } = await read(deps, request);
+  return { id, deployment: document, ...history };
+}
+
+/** What a device is asked to confirm: the same document, before it may begin (contract device.md §4). */
+export async function readConfirmation(deps: DeploymentDeps, request: Omit<DeploymentRequest, "resource">): Promise<ConfirmationView> {
+  const { id, document, ...history } = await read(deps, { ...request, resource: "confirmation" });
+  return { id, confirmation: document, ...history };
+}
+
+type Read = Pick<DeploymentView, "id" | "actionHistory"> & { document: DeploymentDocument };
+
+async function read(deps: DeploymentDeps, request: Omit<DeploymentRequest, "resource"> & { resource: Resource }): Promise<Read> {
   const { device, actionId } = request;
   const action = await retrieve(deps, request);
   if (action.setRevision === null) throw entityNotFound("DistributionSet", action.setId);
   const chunks = await deps.documents.get({ tenantId: device.tenantId, setId: action.setId, revision: action.setRevision });
-  const view: DeploymentView = {
+  const view: Read = {
     id: String(actionId),
-    deployment: { ...handlingOf(action, deps.now()), chunks: chunks.map((chunk) => chunkView(device, chunk)) },
+    document: { ...handlingOf(action, deps.now()), chunks: chunks.map((chunk) => chunkView(device, chunk)) },
   };
   if (action.messages !== null) {
     view.actionHistory = { status: actionStatusNames[action.status] ?? "RUNNING", messages: action.messages };
@@ -34,10 +56,17 @@ export async function readDeployment(deps: DeploymentDeps, request: DeploymentRe
   return view;
 }
 
-type Handling = Pick<DeploymentView["deployment"], "download" | "update">;
+type Handling = Pick<DeploymentDocument, "download" | "update" | "maintenanceWindow">;
 
-/** How urgently a device shall act (contract device.md §4.1). */
-export function handlingOf(action: Pick<Retrieved, "forceType" | "forceTimeMs">, now: number): Handling {
+/** How urgently a device shall act; outside its maintenance window it only downloads (contract device.md §4.1, §3.5). */
+export function handlingOf(action: Pick<Retrieved, "forceType" | "forceTimeMs" | "maintenance">, now: number): Handling {
+  const handling = urgencyOf(action, now);
+  if (action.maintenance === null) return handling;
+  if (isWindowOpen(action.maintenance, now)) return { ...handling, maintenanceWindow: "available" };
+  return { ...handling, update: "skip", maintenanceWindow: "unavailable" };
+}
+
+function urgencyOf(action: Pick<Retrieved, "forceType" | "forceTimeMs">, now: number): Handling {
   switch (action.forceType) {
     case forceType.forced:
       return { download: "forced", update: "forced" };

@@ -1,12 +1,10 @@
+import { confirmFunctionSql } from "./confirmation-function.sql.ts";
 import { reportFunctionSql } from "./report-function.sql.ts";
 import { retrieveFunctionSql } from "./retrieve-function.sql.ts";
 
-/** Text of migrations/0002_report_function.sql. scripts/checks/report-function.mjs compares it with the file and, with --write, writes it. */
-export function reportMigration(): string {
-  return `-- expand
--- Generated from src/domain/transitions.ts and src/domain/visibility.ts by scripts/checks/report-function.mjs --write. Do not edit.
--- A change of the tables needs a new migration that replaces the functions, once this one has been released.
-
-${reportFunctionSql()}
-${retrieveFunctionSql()}`;
-}
+/** Every function that is generated, and the migration that holds its newest text, between `-- generated: <name>` and `-- end`. */
+export const generatedFunctions = [
+  { name: "report", file: "0002_report_function.sql", text: reportFunctionSql() },
+  { name: "confirm_action", file: "0011_confirmation.sql", text: confirmFunctionSql() },
+  { name: "retrieve", file: "0012_maintenance_windows.sql", text: retrieveFunctionSql() },
+] as const;

@@ -1,5 +1,6 @@
 import { actionStatus } from "@harrier/contracts";
 import { devicePrincipal, serverMessagePrefix } from "./codes.ts";
+import { lapsedSql, maintenanceSql } from "./maintenance.sql.ts";
 import { findActionSql, indent, recordChangeSql } from "./report-function.sql.ts";
 import { type Resource, resources, retrievedTexts, visibility } from "./visibility.ts";
 
@@ -23,6 +24,9 @@ const noting = Object.entries(retrievedTexts)
   .map(([resource, text]) => `when ${resources.indexOf(resource as Resource)} then '${serverMessagePrefix}${text}'`)
   .join("\n      ");
 
+/** Looking at these tells that the last window of an action has passed (contract device.md §3.5); the poll does so too. */
+const endsLapsed: readonly Resource[] = ["deployment", "confirmation"];
+
 /** The whole function, for the migration. */
 export function retrieveFunctionSql(): string {
   const change = recordChangeSql({
@@ -39,7 +43,7 @@ export function retrieveFunctionSql(): string {
   p_history int, p_max_entries int,
   p_tenant_name text, p_traceparent text,
   out outcome text, out set_id bigint, out set_revision int, out status smallint,
-  out force_type smallint, out force_time_ms bigint, out messages text[]
+  out force_type smallint, out force_time_ms bigint, out maintenance json, out messages text[]
 ) language plpgsql as $retrieve$
 declare
   a actions;
@@ -52,6 +56,11 @@ begin
   if not found then outcome := 'targetNotFound'; return; end if;
   loop
 ${indent(findActionSql({ targetId: "v_target", fail: (reason) => `outcome := ${reason}; return;` }), 4)}
+    if p_resource in (${endsLapsed.map((resource) => resources.indexOf(resource)).join(", ")}) and ${lapsedSql("a")} and a.active then
+      perform cancel_lapsed_action(p_tenant, v_target, a.id, p_traceparent);
+      outcome := 'stateNotFound';
+      return;
+    end if;
     if not (${visible}) then outcome := 'stateNotFound'; return; end if;
     -- once per row of retrievals, only while open, and never at the cost of the device's own entries (contract device.md §4.2, §8)
     v_note := case p_resource ${noting} end;
@@ -80,6 +89,7 @@ ${indent(change, 4)}
   status := v_next;
   force_type := a.force_type;
   force_time_ms := (extract(epoch from a.force_time) * 1000)::bigint;
+  maintenance := ${maintenanceSql("a")};
   select d.revision into set_revision from management.distribution_sets_v1 d where d.tenant_id = p_tenant and d.id = a.set_id;
   if p_history > 0 then
     select array_agg(m.message order by m.revision desc, m.place desc) into messages from (

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { messagesOf, type Said, split } from "./messages.ts";
+import { messagesOf, mostMessages, type Said, split } from "./messages.ts";
 
 const said = (change: Partial<Said>): Said => ({
   channel: "deployment",
@@ -63,5 +63,22 @@ describe("splitting", () => {
         }
       }),
     );
+  });
+});
+
+describe("the quota of messages", () => {
+  test.each([
+    ["no line", [], 50],
+    ["short lines, however many", Array<string>(51).fill("short"), 50],
+    ["one text, however long", ["x".repeat(1_000_000)], 50],
+    ["two long lines", ["x".repeat(512), "", "x".repeat(1_300)], 52],
+    ["48 lines of two pieces", Array<string>(48).fill("x".repeat(513)), 97],
+    ["lines without end", Array<string>(1_000).fill("x".repeat(1_300)), 99],
+  ])("%s", (_case, details, most) => {
+    expect(mostMessages(details, 50)).toBe(most);
+  });
+
+  test("no quota stays none", () => {
+    expect(mostMessages(["x".repeat(1_300), "y"], 0)).toBe(0);
   });
 });

@@ -42,6 +42,16 @@ export function split(text: string): string[] {
   return pieces;
 }
 
+/**
+ * How many messages an entry may hold: the quota counts pieces, but of many lines each but the first may be two. SWUpdate sends up to
+ * 48 lines at once whatever their length, and gives its log up where they are refused.
+ */
+export function mostMessages(details: readonly string[], quota: number): number {
+  if (quota <= 0) return quota;
+  const cuts = details.reduce((more, text) => more + Math.max(Math.ceil(text.length / longestMessage) - 1, 0), 0);
+  return Math.min(quota + Math.min(cuts, Math.max(Math.min(details.length, quota) - 1, 0)), 2_147_483_647);
+}
+
 function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }

@@ -26,7 +26,7 @@ const now = Date.UTC(2026, 10, 21, 12);
 
 beforeAll(async () => {
   fixture = await deviceFixture();
-  deps = { db: fixture.db, now: () => now, fault: () => undefined };
+  deps = { db: fixture.db, limits: fixture.limits, now: () => now, fault: () => undefined };
   await seedSet(fixture, { id: 100 });
 });
 afterAll(() => fixture.close());
@@ -206,6 +206,13 @@ test("51 messages are refused, also of a final report", async () => {
   expect(await codeOf(send({ details }))).toBe("quotaTooManyEntries");
   await send({ details: details.slice(1) });
   expect((await readHistory(fixture, actionId))[1]?.messages).toHaveLength(50);
+});
+
+test("48 lines of which some are long are an entry, as SWUpdate sends them", async () => {
+  await seedActions(fixture, [{ id: actionId, targetId: n }]);
+  const details = Array.from({ length: 48 }, (_, i) => (i % 4 === 0 ? "x".repeat(1_100) : `line ${i}`));
+  await send({ details });
+  expect((await readHistory(fixture, actionId))[1]?.messages).toHaveLength(48 + 2 * 12);
 });
 
 test("long and unstorable texts are split and replaced, never refused", async () => {

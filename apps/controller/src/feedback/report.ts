@@ -3,14 +3,16 @@ import { type Database, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import type { FaultPoint } from "@harrier/service";
 import { type Device, notFound, storableId } from "../device.ts";
-import { quotas } from "../domain/quotas.ts";
+import { tooManyEntries, tooManyMessages } from "../domain/quota-exceeded.ts";
+import type { LimitsOf, Said } from "../domain/quotas.ts";
 import { type Channel, channels, executions, type Outcome, results } from "../domain/transitions.ts";
-import { messagesOf } from "./messages.ts";
+import { messagesOf, mostMessages } from "./messages.ts";
 import { callReport } from "./report.sql.ts";
 
 export interface ReportDeps {
   db: Database;
   now: () => number;
+  limits: LimitsOf;
   /** Where tests kill the process. */
   fault(name: FaultPoint): void | Promise<void>;
 }
@@ -33,6 +35,7 @@ export async function report(deps: ReportDeps, request: ReportRequest): Promise<
     details: feedback.details,
   };
   const messages = messagesOf(said);
+  const limits = deps.limits(device.tenantId);
   const row = await runOne(deps.db.pool, callReport, [
     device.tenantId,
     device.controllerId,
@@ -43,14 +46,14 @@ export async function report(deps: ReportDeps, request: ReportRequest): Promise<
     said.code,
     messages,
     occurredAt(feedback.timestamp, deps.now()),
-    quotas.maxStatusEntriesPerAction,
-    quotas.maxMessagesPerActionStatus,
+    limits.STATUS_ENTRIES_PER_ACTION_MAX_COUNT,
+    mostMessages(said.details, limits.MESSAGES_PER_STATUS_MAX_COUNT),
     device.tenant,
     device.traceparent,
   ]);
   await deps.fault("controller.report.after-commit");
   const outcome = row?.outcome ?? "targetNotFound";
-  if (outcome !== "ok") throw refusal(outcome, request, messages.length);
+  if (outcome !== "ok") throw refusal(outcome, request, { messages: messages.length, limits });
 }
 
 const lastStorableMs = Date.UTC(9999, 11, 31);
@@ -60,7 +63,7 @@ function occurredAt(timestamp: number | undefined, now: number): number {
   return timestamp !== undefined && timestamp >= 0 && timestamp <= lastStorableMs ? timestamp : now;
 }
 
-function refusal(outcome: Exclude<Outcome, "ok">, { device, actionId }: ReportRequest, messageCount: number): HarrierError {
+function refusal(outcome: Exclude<Outcome, "ok">, { device, actionId }: ReportRequest, said: Said): HarrierError {
   switch (outcome) {
     case "stateNotFound":
       return new HarrierError("stateNotFound");
@@ -69,14 +72,10 @@ function refusal(outcome: Exclude<Outcome, "ok">, { device, actionId }: ReportRe
     case "notCanceling":
       return new HarrierError("actionNotCancelable", "The action is not in canceling state.");
     case "tooManyEntries":
-      return quotaExceeded("1 more ActionStatus entities to Action", actionId, quotas.maxStatusEntriesPerAction);
+      return tooManyEntries(actionId, said.limits.STATUS_ENTRIES_PER_ACTION_MAX_COUNT);
     case "tooManyMessages":
-      return quotaExceeded(`${messageCount} more Message entities to ActionStatus`, "<new>", quotas.maxMessagesPerActionStatus);
+      return tooManyMessages(said.messages, said.limits.MESSAGES_PER_STATUS_MAX_COUNT);
     default:
       return notFound(outcome, device, actionId);
   }
-}
-
-function quotaExceeded(what: string, whose: number | string, limit: number): HarrierError {
-  return new HarrierError("quotaTooManyEntries", `Quota exceeded: Cannot assign ${what} '${whose}'. The maximum is ${limit}.`);
 }

@@ -23,11 +23,60 @@ export const verifyTargetToken = statement<[tenant: string, controllerId: string
      left join targets t on t.tenant_id = n.tenant_id and t.controller_id = $2 and t.token_digest = $3`,
 );
 
+/** The limit makes the planner go by the tenant: a plain join would read the credentials of all tenants, since the view is a union. */
+const credentialOf = (kind: "gateway" | "api-key"): string =>
+  `left join lateral (
+       select d.id, d.enabled, d.expires_at from management.device_credentials_v1 d
+        where d.tenant_id = n.tenant_id and d.kind = '${kind}' and d.digest = $2 limit 1)`;
+
 /** The tenant's gateway key: speaks for every device of the tenant. Always one row. */
 export const verifyGatewayToken = statement<[tenant: string, digest: Buffer], VerifiedRow>(
   "controller.verify_gateway_token",
   `select n.tenant_id as "tenantId", n.name as tenant, coalesce(c.enabled, false) as ok, ${revision}
      from (values (1)) as always(one)
      left join management.tenants_v1 n on lower(n.name) = lower($1) and n.status = 'active'
-     left join management.device_credentials_v1 c on c.tenant_id = n.tenant_id and c.kind = 'gateway' and c.digest = $2`,
+     ${credentialOf("gateway")} c on true`,
+);
+
+export interface VerifiedKeyRow extends VerifiedRow {
+  /** Id of the key's record; null where there is none. */
+  keyId: number | null;
+  /** Epoch milliseconds, rounded down. */
+  expiresAt: number | null;
+}
+
+/** A device API key: speaks for every device of its tenant until it expires (spec 000 §5.5). Always one row. */
+export const verifyApiKey = statement<[tenant: string, digest: Buffer], VerifiedKeyRow>(
+  "controller.verify_api_key",
+  `select n.tenant_id as "tenantId", n.name as tenant, coalesce(c.enabled, false) as ok, ${revision}, c.id as "keyId",
+          floor(extract(epoch from c.expires_at) * 1000)::bigint as "expiresAt"
+     from (values (1)) as always(one)
+     left join management.tenants_v1 n on lower(n.name) = lower($1) and n.status = 'active'
+     ${credentialOf("api-key")} c on true`,
+);
+
+/**
+ * A certificate that a trusted proxy has checked: one of its issuers ($2, lower-case) must be in the tenant's list (contract device.md §9.2).
+ * An empty list lets nobody in. Always one row.
+ */
+export const verifyCertificate = statement<[tenant: string, issuers: readonly string[]], VerifiedRow>(
+  "controller.verify_certificate",
+  `select n.tenant_id as "tenantId", n.name as tenant,
+          coalesce(e.value = 'true'::jsonb, false)
+            and exists (select from regexp_split_to_table(lower(a.value #>> '{}'), '[;,]') entry
+                         where btrim(entry) <> '' and btrim(entry) = any($2)) as ok,
+          ${revision}
+     from (values (1)) as always(one)
+     left join management.tenants_v1 n on lower(n.name) = lower($1) and n.status = 'active'
+     left join management.tenant_settings_v1 e on e.tenant_id = n.tenant_id and e.key = 'authentication.header.enabled'
+     left join management.tenant_settings_v1 a on a.tenant_id = n.tenant_id and a.key = 'authentication.header.authority'`,
+);
+
+/** Nobody's download, if the tenant lets anybody (contract device.md §9). Always one row. */
+export const verifyAnonymous = statement<[tenant: string], VerifiedRow>(
+  "controller.verify_anonymous",
+  `select n.tenant_id as "tenantId", n.name as tenant, coalesce(s.value = 'true'::jsonb, false) as ok, ${revision}
+     from (values (1)) as always(one)
+     left join management.tenants_v1 n on lower(n.name) = lower($1) and n.status = 'active'
+     left join management.tenant_settings_v1 s on s.tenant_id = n.tenant_id and s.key = 'anonymous.download.enabled'`,
 );

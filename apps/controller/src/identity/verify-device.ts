@@ -1,6 +1,15 @@
+import { deviceApiKeyPrefix } from "@harrier/contracts";
 import { digest, type Queryable, runOne } from "@harrier/db";
 import type { VerifyDeviceRequest, VerifyDeviceResponse } from "@harrier/rpc";
-import { type VerifiedRow, verifyGatewayToken, verifyTargetToken } from "./verify-device.sql.ts";
+import {
+  type VerifiedKeyRow,
+  type VerifiedRow,
+  verifyAnonymous,
+  verifyApiKey,
+  verifyCertificate,
+  verifyGatewayToken,
+  verifyTargetToken,
+} from "./verify-device.sql.ts";
 
 interface Deps {
   db: Queryable;
@@ -18,18 +27,33 @@ export async function verifyDevice({ db }: Deps, request: VerifyDeviceRequest): 
   if (row === undefined || !row.ok || row.tenantId === null || row.tenant === null) {
     return { ok: false, tenantId: 0, tenant: "", subject: "", revision: row?.revision ?? 0, expiresAt: 0 };
   }
-  const subject = request.scheme === "GatewayToken" ? "gateway" : request.controllerId;
-  return { ok: true, tenantId: row.tenantId, tenant: row.tenant, subject, revision: row.revision, expiresAt: 0 };
+  const { tenantId, tenant, revision, expiresAt } = row;
+  return { ok: true, tenantId, tenant, subject: subjectOf(request, row), revision, expiresAt: expiresAt ?? 0 };
 }
 
-async function read(db: Queryable, request: VerifyDeviceRequest): Promise<VerifiedRow | undefined> {
+/** What is known of whoever sent a credential: for an API key also which one it was. */
+type Verified = VerifiedRow & Partial<VerifiedKeyRow>;
+
+function subjectOf({ scheme, controllerId }: VerifyDeviceRequest, { keyId }: Verified): string {
+  if (scheme === "GatewayToken") return "gateway";
+  if (scheme === "ApiKey") return `${deviceApiKeyPrefix}${keyId}`;
+  return scheme === "Anonymous" ? "anonymous" : controllerId;
+}
+
+async function read(db: Queryable, request: VerifyDeviceRequest): Promise<Verified | undefined> {
   const { tenant, controllerId, scheme, credential } = request;
-  if (credential === "" || tenant.includes(nul) || controllerId.includes(nul)) return undefined;
+  if (credential === "" || credential.includes(nul) || tenant.includes(nul) || controllerId.includes(nul)) return undefined;
   switch (scheme) {
     case "TargetToken":
       return runOne(db, verifyTargetToken, [tenant, controllerId, digest(credential)]);
     case "GatewayToken":
       return runOne(db, verifyGatewayToken, [tenant, digest(credential)]);
+    case "ApiKey":
+      return runOne(db, verifyApiKey, [tenant, digest(credential)]);
+    case "Certificate":
+      return runOne(db, verifyCertificate, [tenant, credential.split(",")]);
+    case "Anonymous":
+      return runOne(db, verifyAnonymous, [tenant]);
     default:
       return undefined;
   }

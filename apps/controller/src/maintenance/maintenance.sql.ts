@@ -14,3 +14,15 @@ export const deltasFoldedUntil = statement<[until: Date], { folded: boolean }>(
 
 /** Analyses the tables whose statistics are useless or far behind, so that no plan is made or kept for tables that they no longer are. */
 export const refreshStatistics = statement<[], never>("controller.refresh_statistics", "select refresh_statistics()");
+
+/** Takes links to tags that are gone away, at most `limit` of them. */
+export const sweepTags = statement<[limit: number], { swept: number }>("controller.sweep_tags", "select sweep_target_tags($1) as swept");
+
+/** Takes lines of imports that nobody has finished away, at most `limit` of them. */
+export const sweepImports = statement<[limit: number], { swept: number }>("controller.sweep_imports", "select sweep_imports($1) as swept");
+
+/** Looks at the next targets for what they use of their quotas (contract management.md §10.3 `used`; migrations/0015). */
+export const walkTargetUsage = statement<[mostTargets: number], { looked: number }>(
+  "controller.walk_target_usage",
+  "select walk_target_usage($1) as looked",
+);

@@ -1,5 +1,5 @@
 import { type Database, ensurePartitions, run, runOne } from "@harrier/db";
-import { deltasFoldedUntil, eventsSentUntil, refreshStatistics } from "./maintenance.sql.ts";
+import { deltasFoldedUntil, eventsSentUntil, refreshStatistics, sweepImports, sweepTags, walkTargetUsage } from "./maintenance.sql.ts";
 
 interface Deps {
   db: Database;
@@ -9,6 +9,12 @@ interface Deps {
 const everyMs = 3_600_000;
 /** Bulk commands look for themselves; this is for everything that comes one at a time, polls and reports above all. */
 const statisticsEveryMs = 5_000;
+/** What a deleted tag leaves behind shows nowhere: it may take its time, and is taken in pieces that hold nobody up. */
+const tagsEveryMs = 10_000;
+const tagLinksAtOnce = 10_000;
+/** Together the pace of the walk: what targets use of their quotas may be as old as their number in milliseconds. */
+const usageEveryMs = 1_000;
+const usageTargets = 1_000;
 
 /**
  * Partitions of the append-only tables: made ahead, dropped when their time is over, but events only when the relay has passed and
@@ -40,6 +46,9 @@ export async function startMaintenance(deps: Deps): Promise<() => void> {
   const timers = [
     repeat(everyMs, () => maintain(deps), "partitions could not be maintained"),
     repeat(statisticsEveryMs, () => run(deps.db.pool, refreshStatistics, []), "statistics could not be refreshed"),
+    repeat(tagsEveryMs, () => runOne(deps.db.pool, sweepTags, [tagLinksAtOnce]), "links to deleted tags could not be swept"),
+    repeat(tagsEveryMs, () => runOne(deps.db.pool, sweepImports, [tagLinksAtOnce]), "imports that were left behind could not be swept"),
+    repeat(usageEveryMs, () => run(deps.db.pool, walkTargetUsage, [usageTargets]), "what targets use could not be looked at"),
   ];
   return () => {
     for (const timer of timers) clearInterval(timer);

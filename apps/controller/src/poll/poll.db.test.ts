@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type DeviceFixture, deviceFixture, deviceNamed, readOutbox, readTarget, seedActions, seedTargets } from "../device.fixture.ts";
 import { withDefaults } from "../settings/defaults.ts";
 import { type PollDeps, type PollRequest, poll } from "./poll.ts";
+import { createPollReader } from "./poll-reader.ts";
 import { createPollStamps, type PollStamps } from "./stamps.ts";
 
 let fixture: DeviceFixture;
@@ -15,8 +16,17 @@ let now = Date.UTC(2026, 10, 21, 12);
 beforeAll(async () => {
   fixture = await deviceFixture();
   stamps = createPollStamps({ pool: fixture.db.pool, log: { warn: (fields) => noted.push(fields) } });
-  const { db, ids, secrets } = fixture;
-  deps = { db, ids, secrets, stamps, settings: { get: () => withDefaults([]) }, now: () => now };
+  const { db, ids, secrets, limits } = fixture;
+  deps = {
+    db,
+    readPoll: createPollReader(db.pool),
+    ids,
+    secrets,
+    limits,
+    stamps,
+    settings: { get: () => withDefaults([]) },
+    now: () => now,
+  };
 });
 afterAll(() => fixture.close());
 beforeEach(() => {

@@ -25,6 +25,7 @@ const idle: PollRow = {
   revision: null,
   forceType: null,
   forceTimeMs: null,
+  maintenance: null,
 };
 const open: PollRow = { ...idle, actionId: 12, status: actionStatus.RUNNING, revision: 3, forceType: forceType.forced };
 
@@ -34,7 +35,7 @@ describe("links of a poll", () => {
   });
 
   test("the open action: one link, with ?c= where clients look for it and without where they take the last segment", () => {
-    const c = contentHash(12, 3, false);
+    const c = contentHash(12, 3, false, false);
     expect(linksOf(open, device, 0)).toEqual({ deploymentBase: { href: `${own}/deploymentBase/12?c=${c}` } });
     expect(linksOf({ ...open, status: actionStatus.RETRIEVED }, device, 0)).toEqual({
       deploymentBase: { href: `${own}/deploymentBase/12?c=${c}` },
@@ -56,16 +57,27 @@ describe("links of a poll", () => {
     const timed = { ...open, forceType: forceType.timeforced, forceTimeMs: 1_000 };
     expect(linksOf(timed, device, 999)).not.toEqual(linksOf(timed, device, 1_000));
   });
+
+  test("c changes when the maintenance window opens and when it closes", () => {
+    const maintenance = { schedule: "0 0 2 * * ?", duration: "01:00", timezone: "+00:00" };
+    const at = (time: string) => linksOf({ ...open, maintenance }, device, Date.parse(`2026-11-21T${time}Z`));
+    expect(at("02:00:01")).not.toEqual(at("01:59:59"));
+    expect(at("03:00:01")).toEqual(at("01:59:59"));
+    expect(at("02:30:00")).toEqual(at("02:00:01"));
+  });
 });
 
-test("c is an int32, short enough for the oldest clients, and differs with the revision", () => {
+test("c is an int32, short enough for the oldest clients, and differs with the revision, the force time and the window", () => {
+  const id = fc.integer({ min: 11, max: 2_147_483_647 });
+  const revision = fc.integer({ min: 1, max: 1_000 });
   fc.assert(
-    fc.property(fc.integer({ min: 11, max: 2_147_483_647 }), fc.integer({ min: 1, max: 1_000 }), fc.boolean(), (id, revision, forced) => {
-      const c = contentHash(id, revision, forced);
+    fc.property(id, revision, fc.boolean(), fc.boolean(), (actionId, n, forced, inWindow) => {
+      const c = contentHash(actionId, n, forced, inWindow);
       expect(c).toBe(c | 0);
-      expect(contentHash(id, revision + 1, forced)).not.toBe(c);
-      expect(contentHash(id, revision, !forced)).not.toBe(c);
-      expect(`deploymentBase/${id}?c=${c}`.length).toBeLessThanOrEqual(49);
+      expect(contentHash(actionId, n + 1, forced, inWindow)).not.toBe(c);
+      expect(contentHash(actionId, n, !forced, inWindow)).not.toBe(c);
+      expect(contentHash(actionId, n, forced, !inWindow)).not.toBe(c);
+      expect(`deploymentBase/${actionId}?c=${c}`.length).toBeLessThanOrEqual(49);
     }),
   );
 });

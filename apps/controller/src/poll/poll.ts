@@ -1,14 +1,16 @@
-import { actionStatus, forceType, type PollView } from "@harrier/contracts";
-import { type Database, runOne } from "@harrier/db";
+import { actionStatus, forceType, isWindowOpen, type PollView } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 import { type Device, resourceHref } from "../device.ts";
 import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
-import { type PollRow, readPoll } from "./poll.sql.ts";
+import type { PollRow } from "./poll.sql.ts";
+import type { PollReader } from "./poll-reader.ts";
 import { type RegistrationDeps, registerTarget } from "./registration.ts";
+import { sleepOf } from "./sleep.ts";
 import type { PollStamps } from "./stamps.ts";
 
 export interface PollDeps extends RegistrationDeps {
-  db: Database;
+  /** `createPollReader` of poll-reader.ts. */
+  readPoll: PollReader;
   settings: Pick<TenantSettingsCache, "get">;
   stamps: Pick<PollStamps, "note">;
   now: () => number;
@@ -25,8 +27,8 @@ export interface PollRequest {
 /** One poll (spec 000 §2.2): one round trip when the target exists, and its stamp goes with the next flush. */
 export async function poll(deps: PollDeps, request: PollRequest): Promise<PollView> {
   const { device, address } = request;
-  const { pollingTime } = deps.settings.get(device.tenantId);
-  const read = () => runOne(deps.db.pool, readPoll, [device.tenantId, device.controllerId, address]);
+  const { polling } = deps.settings.get(device.tenantId);
+  const read = () => deps.readPoll({ tenantId: device.tenantId, controllerId: device.controllerId, address }, polling);
   let row = await read();
   if (row === undefined) {
     await registerTarget(deps, request);
@@ -35,9 +37,10 @@ export async function poll(deps: PollDeps, request: PollRequest): Promise<PollVi
     // deleted in this very moment: the next poll registers it again
     if (row === undefined) throw new HarrierError("unavailable");
   }
-  deps.stamps.note(device.tenantId, row.targetId, deps.now());
-  const links = linksOf(row, device, deps.now());
-  const view: PollView = { config: { polling: { sleep: pollingTime } } };
+  const now = deps.now();
+  deps.stamps.note(device.tenantId, row.targetId, now);
+  const links = linksOf(row, device, now);
+  const view: PollView = { config: { polling: { sleep: sleepOf(polling, row, device.controllerId, now) } } };
   if (Object.keys(links).length > 0) view._links = links;
   return view;
 }
@@ -53,7 +56,8 @@ export function linksOf(row: PollRow, device: Device, now: number): PollLinks {
       links.cancelAction = { href: resourceHref(device, `/cancelAction/${id}`) };
     } else {
       const rel = row.status === actionStatus.WAIT_FOR_CONFIRMATION ? "confirmationBase" : "deploymentBase";
-      const c = contentHash(id, row.revision ?? 0, isForcedNow(row.forceType, row.forceTimeMs, now));
+      const windowOpen = row.maintenance !== null && isWindowOpen(row.maintenance, now);
+      const c = contentHash(id, row.revision ?? 0, isForcedNow(row.forceType, row.forceTimeMs, now), windowOpen);
       links[rel] = { href: resourceHref(device, `/${rel}/${id}?c=${c}`) };
     }
   }
@@ -70,8 +74,8 @@ function isForcedNow(force: number | null, forceTimeMs: number | null, now: numb
  * The int32 behind `c` (contract device.md §2.2): another one whenever what the link leads to may read differently,
  * so that the poll's ETag changes with it. The server itself never reads it back.
  */
-export function contentHash(actionId: number, revision: number, forcedNow: boolean): number {
-  let hash = Math.imul(actionId ^ 0x9e3779b9, 0x85ebca6b) ^ (revision * 2 + (forcedNow ? 1 : 0));
+export function contentHash(actionId: number, revision: number, forcedNow: boolean, windowOpen: boolean): number {
+  let hash = Math.imul(actionId ^ 0x9e3779b9, 0x85ebca6b) ^ (revision * 4 + (forcedNow ? 2 : 0) + (windowOpen ? 1 : 0));
   hash = Math.imul(hash ^ (hash >>> 16), 0xc2b2ae35);
   return hash ^ (hash >>> 15);
 }

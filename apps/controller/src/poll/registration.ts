@@ -1,12 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { type Database, digest, type IdBlocks, runCount, type SecretBox } from "@harrier/db";
+import { type Database, digest, type IdBlocks, runOne, type SecretBox } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import type { Device } from "../device.ts";
-import { insertDevice } from "./registration.sql.ts";
+import { tooManyTargets } from "../domain/quota-exceeded.ts";
+import type { LimitsOf } from "../domain/quotas.ts";
+import { callRegisterTarget } from "./registration.sql.ts";
 
 export interface RegistrationDeps {
   db: Database;
-  ids: Pick<IdBlocks, "next">;
+  ids: Pick<IdBlocks, "next" | "giveBack">;
+  limits: LimitsOf;
   secrets: Pick<SecretBox, "seal">;
 }
 
@@ -23,14 +26,21 @@ export interface FirstContact {
 export async function registerTarget(deps: RegistrationDeps, { device, address, mayRegister }: FirstContact): Promise<void> {
   if (!mayRegister) throw new HarrierError("unauthenticated", undefined, { headers: { "www-authenticate": "ApiKey" } });
   const token = randomBytes(16).toString("hex");
-  await runCount(deps.db.pool, insertDevice, [
+  const id = await deps.ids.next(device.tenantId, "target");
+  const most = deps.limits(device.tenantId).TARGETS_MAX_COUNT;
+  const row = await runOne(deps.db.pool, callRegisterTarget, [
     device.tenantId,
-    await deps.ids.next(device.tenantId, "target"),
+    device.tenant,
+    id,
     device.controllerId,
     address,
     digest(token),
     deps.secrets.seal(token),
-    device.tenant,
+    most,
     device.traceparent,
   ]);
+  if (row?.registered === true) return;
+  // devices that are refused ask again and again: they must not use up the ids of those that are not
+  deps.ids.giveBack(device.tenantId, "target", id);
+  throw tooManyTargets(device.tenant, 1, most);
 }

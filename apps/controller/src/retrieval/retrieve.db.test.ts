@@ -32,11 +32,11 @@ beforeEach(async () => {
 });
 
 const look = (resource: Resource = "deployment", history = 0) =>
-  retrieve({ db: fixture.db }, { device: deviceNamed(`d${n}`), resource, actionId, history });
+  retrieve(fixture, { device: deviceNamed(`d${n}`), resource, actionId, history });
 
 const say = (details: string[]) =>
   report(
-    { db: fixture.db, now: Date.now, fault: () => undefined },
+    { db: fixture.db, limits: fixture.limits, now: Date.now, fault: () => undefined },
     {
       device: deviceNamed(`d${n}`),
       channel: "deployment",

@@ -1,3 +1,4 @@
+import type { MaintenanceWindow } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 
 export interface RetrievedRow {
@@ -8,10 +9,12 @@ export interface RetrievedRow {
   status: number;
   forceType: number;
   forceTimeMs: number | null;
+  /** The action's maintenance window, if it has one. */
+  maintenance: MaintenanceWindow | null;
   messages: string[] | null;
 }
 
-/** A device's look at one of its actions, by the SQL function that the visibility table generates (migrations/0002). */
+/** A device's look at one of its actions, by the SQL function that the visibility table generates (migrations/0012). */
 export const callRetrieve = statement<
   [
     tenantId: number,
@@ -26,6 +29,7 @@ export const callRetrieve = statement<
   RetrievedRow
 >(
   "controller.retrieve",
-  `select outcome, set_id as "setId", set_revision as "setRevision", status, force_type as "forceType", force_time_ms as "forceTimeMs", messages
+  `select outcome, set_id as "setId", set_revision as "setRevision", status, force_type as "forceType", force_time_ms as "forceTimeMs", maintenance,
+          messages
      from retrieve($1, $2, $3, $4::smallint, $5, $6, $7, $8)`,
 );

@@ -1,12 +1,13 @@
 import { type Database, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import { type Device, notFound, storableId } from "../device.ts";
-import { quotas } from "../domain/quotas.ts";
+import type { LimitsOf } from "../domain/quotas.ts";
 import { type Resource, resources } from "../domain/visibility.ts";
 import { callRetrieve, type RetrievedRow } from "./retrieve.sql.ts";
 
 export interface RetrieveDeps {
   db: Database;
+  limits: LimitsOf;
 }
 
 export interface RetrieveRequest {
@@ -22,7 +23,8 @@ export type Retrieved = Omit<RetrievedRow, "outcome">;
 const mostMessages = 100;
 
 /**
- * What a device sees of one of its actions, and the RETRIEVED entry that its look leaves behind: one round trip.
+ * What a device sees of one of its actions, and the entry that its look leaves behind (RETRIEVED, or CANCELING where the last maintenance
+ * window has passed): one round trip.
  * 404 with a body for what is unknown or another device's, without one where the action is in no state to be seen (contract device.md §4.2).
  */
 export async function retrieve(deps: RetrieveDeps, request: RetrieveRequest): Promise<Retrieved> {
@@ -33,7 +35,7 @@ export async function retrieve(deps: RetrieveDeps, request: RetrieveRequest): Pr
     storableId(actionId),
     resources.indexOf(resource),
     history < 0 ? mostMessages : Math.min(history, mostMessages),
-    quotas.maxStatusEntriesPerAction,
+    deps.limits(device.tenantId).STATUS_ENTRIES_PER_ACTION_MAX_COUNT,
     device.tenant,
     device.traceparent,
   ]);

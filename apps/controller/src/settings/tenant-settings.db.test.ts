@@ -1,3 +1,4 @@
+import { quotaDefaults } from "@harrier/contracts";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type DeviceFixture, deviceFixture, seedSet } from "../device.fixture.ts";
 import { createTenantSettings } from "./tenant-settings.ts";
@@ -24,15 +25,30 @@ test("the defaults, then what a tenant has stored; unread settings serve nobody"
   expect(settings.ready()).toBe(false);
   expect(() => settings.get(1)).toThrow(expect.objectContaining({ code: "unavailable" }));
   await settings.refresh();
-  expect(settings.get(1)).toEqual({ pollingTime: "00:05:00", "repository.actions.autoclose.enabled": false });
+  expect(settings.get(1)).toMatchObject({ pollingTime: "00:05:00", "repository.actions.autoclose.enabled": false });
   await store("pollingTime", "00:00:30");
   await store("repository.actions.autoclose.enabled", true);
   await settings.refresh();
-  expect(settings.get(1)).toEqual({ pollingTime: "00:00:30", "repository.actions.autoclose.enabled": true });
+  expect(settings.get(1)).toMatchObject({ pollingTime: "00:00:30", "repository.actions.autoclose.enabled": true });
   expect(settings.get(2).pollingTime).toBe("00:05:00");
   await fixture.database.db("management").pool.query("delete from settings");
   await settings.refresh();
   expect(settings.get(1).pollingTime).toBe("00:05:00");
+});
+
+test("limits of quotas: the defaults, then what is stored, seen without a change of any setting", async () => {
+  const settings = createTenantSettings({ pool: fixture.db.pool, log });
+  await settings.refresh();
+  expect(settings.get(1).quotas).toEqual(quotaDefaults);
+  const { pool } = fixture.database.db("management");
+  const put = "insert into quotas (tenant_id, key, value, created_by, last_modified_by) values (1, $1, $2, 'operator', 'operator')";
+  await pool.query(put, ["TARGETS_MAX_COUNT", 5]);
+  await settings.refresh();
+  expect(settings.get(1).quotas).toEqual({ ...quotaDefaults, TARGETS_MAX_COUNT: 5 });
+  expect(settings.get(2).quotas).toEqual(quotaDefaults);
+  await pool.query("delete from quotas");
+  await settings.refresh();
+  expect(settings.get(1).quotas).toEqual(quotaDefaults);
 });
 
 test("without a change a look is one round trip, and a value of another type does not count", async () => {

@@ -1,11 +1,11 @@
 import { type Queryable, run, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import { settingDefaults, type TenantSettings, withDefaults } from "./defaults.ts";
-import { readAllSettings, readSettingsRevision } from "./tenant-settings.sql.ts";
+import { readAllQuotas, readAllSettings, readSettingsRevision } from "./tenant-settings.sql.ts";
 
 export type { TenantSettings } from "./defaults.ts";
 
-/** The settings of all tenants in memory, so that a poll needs no round trip for them. */
+/** The settings and quotas of all tenants in memory, so that a poll or a report needs no round trip for them. */
 export interface TenantSettingsCache {
   /** Throws `unavailable` until the settings have been read once. */
   get(tenantId: number): TenantSettings;
@@ -39,7 +39,8 @@ export function createTenantSettings(deps: TenantSettingsDeps): TenantSettingsCa
     // the revision first: a change between the two reads is then seen again, not missed
     const now = await runOne(deps.pool, readSettingsRevision, [keys]);
     if (now === undefined || now.revision === revision) return;
-    byTenant = group(await run(deps.pool, readAllSettings, [keys]));
+    const [stored, quotas] = await Promise.all([run(deps.pool, readAllSettings, [keys]), run(deps.pool, readAllQuotas, [])]);
+    byTenant = group(stored, quotas);
     revision = now.revision;
   }
 
@@ -74,7 +75,11 @@ export function createTenantSettings(deps: TenantSettingsDeps): TenantSettingsCa
   };
 }
 
-function group(rows: readonly { tenantId: number; key: string; value: unknown }[]): Map<number, TenantSettings> {
-  const stored = Map.groupBy(rows, (row) => row.tenantId);
-  return new Map([...stored].map(([tenantId, ofTenant]) => [tenantId, withDefaults(ofTenant)]));
+type Stored<T> = readonly { tenantId: number; key: string; value: T }[];
+
+function group(settings: Stored<unknown>, quotas: Stored<number>): Map<number, TenantSettings> {
+  const settingsOf = Map.groupBy(settings, (row) => row.tenantId);
+  const quotasOf = Map.groupBy(quotas, (row) => row.tenantId);
+  const tenants = new Set([...settingsOf.keys(), ...quotasOf.keys()]);
+  return new Map([...tenants].map((tenantId) => [tenantId, withDefaults(settingsOf.get(tenantId) ?? [], quotasOf.get(tenantId))]));
 }

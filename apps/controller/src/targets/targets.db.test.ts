@@ -5,6 +5,7 @@ import {
   chunkOf,
   commandsFixture,
   contextOf,
+  itemOf,
   progressOf,
   reservedSet,
   runGroup,
@@ -90,6 +91,12 @@ test("who is limited to target types creates, changes and deletes only those", a
   await expect(fixture.targets.updateTarget({ controllerId: "plain", name: "y" } as never, limited)).rejects.toMatchObject({
     info: { type: "Target", entityId: "plain" },
   });
+  for (const targetTypeId of [-1, 8]) {
+    await expect(fixture.targets.updateTarget({ controllerId: "typed", targetTypeId } as never, limited)).rejects.toMatchObject({
+      code: "insufficientPermission",
+    });
+  }
+  await fixture.targets.updateTarget({ controllerId: "typed", targetTypeId: 7, name: "z" } as never, limited);
   expect(await fixture.targets.deleteTargets({ controllerIds: ["plain", "typed"] }, limited)).toEqual({ deleted: 1 });
   expect(await storedTarget("plain")).toMatchObject({ name: "n" });
 });
@@ -123,10 +130,7 @@ test("deletes with everything a target owns, in one round trip; its group counts
   const [gone = 0, stays = 0] = targets.map((t) => Number(t.id));
   await seedMembers(fixture, { rolloutId: 1, groupId: 1 }, [gone, stays]);
   await runGroup(fixture, chunkOf(1));
-  await fixture.actions.assignSet(
-    { set: reservedSet(101), items: [{ controllerId: "gone", forceType: "soft", forceTime: 0, weight: 1 }], initiator: "admin" },
-    contextOf(),
-  );
+  await fixture.actions.assignSet({ set: reservedSet(101), items: [itemOf("gone")], initiator: "admin" }, contextOf());
   await fixture.db.pool.query("insert into target_attributes values (1, $1, 'k', 'v')", [gone]);
   await fixture.db.pool.query("insert into target_polls (tenant_id, target_id, last_poll_at) values (1, $1, now())", [gone]);
   const actions = (await fixture.db.pool.query("select id from actions where target_id = $1", [gone])).rows.map((r) => r.id);

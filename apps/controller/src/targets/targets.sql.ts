@@ -1,7 +1,7 @@
 import { statement } from "@harrier/db";
 
 export interface CreateAnswer {
-  outcome: "ok" | "typeNotFound";
+  outcome: "ok" | "typeNotFound" | "quota";
   ids?: number[];
   type?: number;
 }
@@ -21,12 +21,13 @@ export const createTargets = statement<
     types: (number | null)[],
     by: string,
     traceparent: string | null,
+    most: number,
   ],
   { answer: CreateAnswer }
 >(
   "controller.create_targets",
   `select create_targets($1, $2, $3, $4, $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[], $10::bytea[], $11::bigint[],
-                         $12, $13) as answer`,
+                         $12, $13, $14) as answer`,
 );
 
 export interface TokenRow {

@@ -11,6 +11,8 @@ import type {
   ReadSecurityTokensResponse,
   UpdateTargetRequest,
 } from "@harrier/rpc";
+import { tooManyTargets } from "../domain/quota-exceeded.ts";
+import type { LimitsOf } from "../domain/quotas.ts";
 import {
   createTargets as insertTargets,
   readTokens,
@@ -23,6 +25,7 @@ export interface TargetDeps {
   db: Database;
   ids: Pick<IdBlocks, "take">;
   secrets: SecretBox;
+  limits: LimitsOf;
   fault: (name: string) => unknown;
 }
 
@@ -32,7 +35,7 @@ export function scopeOf(ctx: Pick<CallContext, "principal">, permission: string)
   return scope === undefined ? null : [...scope];
 }
 
-const newToken = (): string => randomBytes(16).toString("hex");
+export const newToken = (): string => randomBytes(16).toString("hex");
 
 /**
  * Creates all targets or none, in one statement (contract management.md §4.6). A repeated command answers with the first one's
@@ -46,6 +49,7 @@ export async function createTargets(deps: TargetDeps, request: CreateTargetsRequ
   if (scope !== null && items.some((i) => i.targetTypeId === undefined || !scope.includes(i.targetTypeId))) {
     throw new HarrierError("insufficientPermission");
   }
+  const most = deps.limits(principal.tenantId).TARGETS_MAX_COUNT;
   const tokens = items.map((i) => i.securityToken ?? newToken());
   const row = await runOne(deps.db.pool, insertTargets, [
     principal.tenantId,
@@ -61,15 +65,17 @@ export async function createTargets(deps: TargetDeps, request: CreateTargetsRequ
     items.map((i) => i.targetTypeId ?? null),
     principal.subject,
     ctx.traceparent ?? null,
+    most,
   ]).catch(rethrowDuplicate);
   await deps.fault("controller.create-targets.after-commit");
   const answer = row?.answer;
   if (answer?.outcome === "typeNotFound") throw entityNotFound("TargetType", answer.type);
+  if (answer?.outcome === "quota") throw tooManyTargets(principal.tenant, items.length, most);
   const rows = await run(deps.db.pool, readTokensById, [principal.tenantId, answer?.ids ?? []]);
   return { targets: rows.map((r) => ({ id: r.id, controllerId: r.controllerId, securityToken: deps.secrets.open(r.cipher) })) };
 }
 
-function rethrowDuplicate(error: unknown): never {
+export function rethrowDuplicate(error: unknown): never {
   const { code, constraint } = error as { code?: string; constraint?: string };
   if (code === "23505" && constraint === "targets_controller_id") {
     throw new HarrierError("entityAlreadyExists", "A target with the given controllerId already exists.", { cause: error });
@@ -81,6 +87,11 @@ function rethrowDuplicate(error: unknown): never {
 export async function updateTarget(deps: TargetDeps, request: UpdateTargetRequest, ctx: CallContext): Promise<Record<string, never>> {
   const { principal } = ctx;
   const token = request.securityToken;
+  const scope = scopeOf(ctx, "UPDATE_TARGET");
+  // a target must not be moved out of the types that the caller may touch, no more than created there
+  if (scope !== null && request.targetTypeId !== undefined && !scope.includes(request.targetTypeId)) {
+    throw new HarrierError("insufficientPermission");
+  }
   const row = await runOne(deps.db.pool, writeTarget, [
     principal.tenantId,
     request.controllerId,
@@ -91,7 +102,7 @@ export async function updateTarget(deps: TargetDeps, request: UpdateTargetReques
     token === undefined ? null : deps.secrets.seal(token),
     request.requestAttributes ?? null,
     request.targetTypeId ?? null,
-    scopeOf(ctx, "UPDATE_TARGET"),
+    scope,
     principal.subject,
   ]);
   if (row?.outcome === "targetNotFound") throw entityNotFound("Target", request.controllerId);

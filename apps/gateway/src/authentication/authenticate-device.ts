@@ -1,56 +1,131 @@
+import { parseDeviceApiKey } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
-import { type Client, type Principal, servicePrincipal } from "@harrier/rpc";
+import { type Principal, type Client as RpcClient, servicePrincipal } from "@harrier/rpc";
+import type { Client } from "../client/client.ts";
+import type { SignInFailures } from "../limits/sign-in-failures.ts";
+import { anonymousPrincipal } from "./anonymous-download.ts";
+import { apiKeyPrincipal } from "./api-key.ts";
+import { type Certificate, certificatePrincipal } from "./certificate.ts";
 import { parseCredential } from "./credential.ts";
-import type { DeviceCache, VerifiedDevice } from "./device-cache.ts";
+import type { DeviceCache, DeviceScheme, VerifiedDevice } from "./device-cache.ts";
 import { gatewayTokenPrincipal } from "./gateway-token.ts";
+import type { KeyUses } from "./key-uses.ts";
 import { targetTokenPrincipal } from "./target-token.ts";
 
 export interface DeviceSignIn {
   tenant: string;
   controllerId: string;
+  client: Pick<Client, "address" | "hidden">;
   authorization: string | undefined;
+  /** What a trusted proxy says of the client's certificate. */
+  certificates?: readonly Certificate[];
+  /** The route may be anybody's, where the tenant says so. */
+  download: boolean;
   rid: string;
-  traceparent: string;
+  traceparent?: string;
   deadline: number;
 }
 
 interface Deps {
   cache: DeviceCache;
-  verifyDevice: Client<"harrier.controller.v1.DeviceIdentityService">["verifyDevice"];
+  verifyDevice: RpcClient<"harrier.controller.v1.DeviceIdentityService">["verifyDevice"];
+  uses: Pick<KeyUses, "note">;
+  failures: Pick<SignInFailures, "begin">;
+}
+
+/** One way in which this request could be signed in. */
+interface Proof {
+  scheme: DeviceScheme;
+  credential: string;
+  digest: string;
+  /** Name under which it is kept: what everybody may do is kept once, for nobody. */
+  keptFor: string;
+  /** Id that an API key bears; 0: it is none. */
+  keyId: number;
 }
 
 /** Nobody yet: what the gateway calls with before anyone is signed in. */
 export const nobody: Principal = servicePrincipal("gateway");
 
 /**
- * Who is this device? Answers at once when the credential is known, else asks controller.
- * Unknown tenant, unknown device and wrong token look alike: `unauthenticated` (contract device.md §9.1).
+ * Who is this device? Answers at once when one of its credentials is known, else asks controller about each in the order of the contract
+ * (device.md §9); one that fails does not end the chain. Unknown tenant, unknown device and wrong token look alike: `unauthenticated` (§9.1).
  */
 export function authenticateDevice(deps: Deps, request: DeviceSignIn): Principal | Promise<Principal> {
-  const credential = parseCredential(request.authorization);
-  if (credential?.scheme !== "TargetToken" && credential?.scheme !== "GatewayToken") throw new HarrierError("unauthenticated");
-  const digest = deps.cache.digest(`${credential.scheme} ${credential.value}`);
-  const known = deps.cache.lookup(request.tenant, request.controllerId, digest);
-  if (known) return principalOf(known, request.controllerId);
-  return verify(deps, request, { scheme: credential.scheme, value: credential.value, digest });
+  const proofs = proofsOf(deps.cache, request);
+  for (const proof of proofs) {
+    const known = deps.cache.lookup(request.tenant, proof.keptFor, proof.digest);
+    if (known) return letIn(deps, known, proof, request.controllerId);
+  }
+  if (proofs.length === 0) throw new HarrierError("unauthenticated");
+  return verifyInTurn(deps, request, proofs);
 }
 
-async function verify(
-  deps: Deps,
-  request: DeviceSignIn,
-  credential: { scheme: string; value: string; digest: string },
-): Promise<Principal> {
+function proofsOf(cache: DeviceCache, request: DeviceSignIn): Proof[] {
+  const { authorization, certificates, controllerId } = request;
+  const proofs: Proof[] = [];
+  const add = (scheme: DeviceScheme, credential: string, keptFor: string, keyId = 0): void => {
+    proofs.push({ scheme, credential, digest: cache.digest(`${scheme} ${credential}`), keptFor, keyId });
+  };
+  if (certificates !== undefined) {
+    // somebody else's certificate proves nothing about the device of the path
+    for (const { name, issuers } of certificates) if (name === controllerId) add("Certificate", issuers, controllerId);
+  }
+  const credential = parseCredential(authorization);
+  if (credential?.scheme === "TargetToken" || credential?.scheme === "GatewayToken") add(credential.scheme, credential.value, controllerId);
+  if (credential?.scheme === "ApiKey") {
+    const keyId = parseDeviceApiKey(credential.value);
+    // kept once for all devices of the tenant: no device has a name with a blank in it
+    if (keyId !== undefined) add("ApiKey", credential.value, `key ${keyId}`, keyId);
+  }
+  if (request.download && authorization === undefined) add("Anonymous", "download", "");
+  return proofs;
+}
+
+async function verifyInTurn(deps: Deps, request: DeviceSignIn, proofs: readonly Proof[]): Promise<Principal> {
+  const tenant = request.tenant.toUpperCase();
+  const goodFor = ({ scheme, keptFor, digest }: Proof) =>
+    // one gateway token is every device's: where one of them is let in the others behind its address are too
+    deps.cache.digest(`${tenant} ${scheme === "GatewayToken" ? "" : keptFor} ${digest}`);
+  const { address, hidden } = request.client;
+  const account = `${tenant}/${request.controllerId}`;
+  const outcome = deps.failures.begin({ kind: "device", address, hidden, account, credentials: proofs.map(goodFor) });
+  for (const proof of proofs) {
+    const device = await verify(deps, request, proof);
+    if (device === undefined) continue;
+    outcome.succeeded(goodFor(proof));
+    return letIn(deps, device, proof, request.controllerId);
+  }
+  outcome.failed();
+  throw new HarrierError("unauthenticated");
+}
+
+async function verify(deps: Deps, request: DeviceSignIn, proof: Proof): Promise<VerifiedDevice | undefined> {
   const generation = deps.cache.generation;
+  const { scheme, credential, digest, keptFor } = proof;
   const answer = await deps.verifyDevice(
-    { tenant: request.tenant, controllerId: request.controllerId, scheme: credential.scheme, credential: credential.value },
-    { principal: nobody, rid: request.rid, traceparent: request.traceparent, deadline: request.deadline },
+    { tenant: request.tenant, controllerId: request.controllerId, scheme, credential },
+    { principal: nobody, rid: request.rid, ...(request.traceparent && { traceparent: request.traceparent }), deadline: request.deadline },
   );
-  if (!answer.ok) throw new HarrierError("unauthenticated");
-  const device: VerifiedDevice = { tenantId: answer.tenantId, tenant: answer.tenant, gateway: credential.scheme === "GatewayToken" };
-  deps.cache.keep(device, { controllerId: request.controllerId, digest: credential.digest, revision: answer.revision, generation });
-  return principalOf(device, request.controllerId);
+  if (!answer.ok) return undefined;
+  const device: VerifiedDevice = { tenantId: answer.tenantId, tenant: answer.tenant, scheme };
+  const { revision, expiresAt } = answer;
+  deps.cache.keep(device, { controllerId: keptFor, digest, revision, generation, expiresAt });
+  return device;
 }
 
-function principalOf(device: VerifiedDevice, controllerId: string): Principal {
-  return device.gateway ? gatewayTokenPrincipal(device, controllerId) : targetTokenPrincipal(device, controllerId);
+function letIn({ uses }: Deps, device: VerifiedDevice, { keyId }: Proof, controllerId: string): Principal {
+  switch (device.scheme) {
+    case "TargetToken":
+      return targetTokenPrincipal(device, controllerId);
+    case "GatewayToken":
+      return gatewayTokenPrincipal(device, controllerId);
+    case "ApiKey":
+      uses.note(device.tenantId, keyId);
+      return apiKeyPrincipal(device, { keyId, controllerId });
+    case "Certificate":
+      return certificatePrincipal(device, controllerId);
+    case "Anonymous":
+      return anonymousPrincipal(device, controllerId);
+  }
 }

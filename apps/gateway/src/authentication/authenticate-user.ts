@@ -1,45 +1,101 @@
 import { HarrierError } from "@harrier/errors";
-import type { Client, Principal } from "@harrier/rpc";
+import type { Principal, Client as RpcClient, SignInResponse } from "@harrier/rpc";
+import type { Turns } from "@harrier/service";
+import type { Client } from "../client/client.ts";
+import type { SignInFailures } from "../limits/sign-in-failures.ts";
+import { authenticateToken } from "./access-token/authenticate-token.ts";
+import type { TokenVerifier } from "./access-token/token-verifier.ts";
+import { allowed } from "./allowed.ts";
 import { nobody } from "./authenticate-device.ts";
 import { parseBasic } from "./basic.ts";
+import { authenticateClient, type ClientDeps } from "./client-token/authenticate-client.ts";
 import { parseCredential } from "./credential.ts";
+import { orElse } from "./or-else.ts";
 import type { PrincipalCache } from "./principal-cache.ts";
 
 export interface UserSignIn {
+  client: Pick<Client, "address" | "hidden">;
   authorization: string | undefined;
   rid: string;
-  traceparent: string;
+  traceparent?: string;
   deadline: number;
 }
 
-interface Deps {
+interface Deps extends ClientDeps, Pick<RpcClient<"harrier.management.v1.IdentityService">, "signIn" | "resolveToken"> {
+  tokens: Pick<TokenVerifier, "verify">;
   cache: PrincipalCache;
-  signIn: Client<"harrier.management.v1.IdentityService">["signIn"];
+  failures: Pick<SignInFailures, "begin">;
+  /** Of sign-ins that nobody vouches for: a flood of them must leave room for those that were right before. */
+  turns: Pick<Turns, "run">;
+  now(): number;
+  sleep(ms: number): Promise<unknown>;
 }
 
-/** Who is this administrator? Basic for now (contract management.md §1.1); wrong in any way: `unauthenticated`. */
+/** Who is this administrator? An access token or Basic (contract management.md §1.1); wrong in any way: `unauthenticated`. */
 export function authenticateUser(deps: Deps, request: UserSignIn): Principal | Promise<Principal> {
   const credential = parseCredential(request.authorization);
+  if (credential?.scheme === "Bearer") {
+    const asked = { ...request, token: credential.value };
+    // a client of our own token endpoint (spec 000 §5.2), else somebody whom a trusted issuer vouches for (§5.1)
+    return orElse(authenticateClient(deps, asked), () => authenticateToken(deps, asked));
+  }
   const basic = credential?.scheme === "Basic" ? parseBasic(credential.value) : undefined;
   if (!basic) throw new HarrierError("unauthenticated");
   const digest = deps.cache.digest(request.authorization as string);
-  return deps.cache.lookup(digest) ?? verify(deps, request, { ...basic, digest });
+  // a client that begins with many requests at once has its password held against the hash once
+  return deps.cache.lookup(digest) ?? deps.cache.share(digest, () => verify(deps, request, { ...basic, digest }));
 }
 
-async function verify(deps: Deps, request: UserSignIn, basic: { username: string; password: string; digest: string }): Promise<Principal> {
+/** A refusal takes a whole number of these: hashes of different kinds cost differently, and an unknown name costs the usual one. */
+const refusalStepMs = 250;
+
+interface Basic {
+  username: string;
+  password: string;
+  digest: string;
+}
+
+async function verify(deps: Deps, request: UserSignIn, basic: Basic): Promise<Principal> {
+  const began = deps.now();
   const generation = deps.cache.generation;
-  const answer = await deps.signIn(
-    { username: basic.username, password: basic.password },
-    { principal: nobody, rid: request.rid, traceparent: request.traceparent, deadline: request.deadline },
-  );
-  if (!answer.ok) throw new HarrierError("unauthenticated");
+  const answer = await ask(deps, request, basic);
+  if (!answer.ok) {
+    await deps.sleep(refusalStepMs - ((deps.now() - began) % refusalStepMs));
+    throw new HarrierError("unauthenticated");
+  }
   const principal: Principal = {
     tenantId: answer.tenantId,
     tenant: answer.tenant,
     kind: "user",
     subject: answer.subject,
-    permissions: answer.permissions,
+    ...allowed(answer),
   };
   deps.cache.keep(basic.digest, { principal, userId: answer.userId, revision: answer.revision, generation });
   return principal;
+}
+
+/** Asks management, as often as the name and the address may (see SignInFailures). */
+async function ask(deps: Deps, { client, rid, traceparent, deadline }: UserSignIn, basic: Basic): Promise<SignInResponse> {
+  const { username, password, digest } = basic;
+  const { address, hidden } = client;
+  const outcome = deps.failures.begin({ kind: "user", address, hidden, account: accountOf(username), credentials: [digest] });
+  const call = () => deps.signIn({ username, password }, { principal: nobody, rid, ...(traceparent && { traceparent }), deadline });
+  try {
+    const answer = await (outcome.proven ? call() : deps.turns.run(call));
+    if (answer.ok) outcome.succeeded(digest);
+    else outcome.failed();
+    return answer;
+  } catch (error) {
+    outcome.abandoned();
+    throw error;
+  }
+}
+
+/**
+ * Of `tenant\\user` the tenant in any spelling is the same: also in those that only the database's lower case makes alike, with the sign of
+ * the kelvin for a k or a dotted capital for an i, or each of these would have tries of its own.
+ */
+function accountOf(username: string): string {
+  const at = Math.max(username.indexOf("\\"), 0);
+  return username.slice(0, at).toLowerCase().replaceAll("\u0307", "") + username.slice(at);
 }

@@ -1,27 +1,35 @@
+import { deviceApiKeyPrefix } from "@harrier/contracts";
+
 /** A credential as the Authorization header carries it. */
 export interface Credential {
-  /** Canonical scheme name, `Basic`, `TargetToken`, `GatewayToken`; undefined for any other. */
-  scheme: "Basic" | "TargetToken" | "GatewayToken" | undefined;
+  /** Canonical scheme name; undefined for one that is not known. */
+  scheme: "Basic" | "Bearer" | "TargetToken" | "GatewayToken" | "ApiKey" | undefined;
   value: string;
 }
 
 const schemes: ReadonlyMap<string, NonNullable<Credential["scheme"]>> = new Map([
   ["basic", "Basic"],
+  ["bearer", "Bearer"],
   ["targettoken", "TargetToken"],
   ["gatewaytoken", "GatewayToken"],
+  ["apikey", "ApiKey"],
 ]);
 
-/** Longer ones are refused before any work is done for them. */
+/** Longer ones are refused before any work is done for them; access tokens name many roles. */
 const maxLength = 4_096;
+const maxTokenLength = 8_192;
 
 /**
  * Splits an Authorization header. The scheme is case-insensitive (RFC 9110), the rest is taken verbatim
- * (contract device.md §9). Undefined: nothing that could sign anybody in.
+ * (contract device.md §9). A device API key may stand alone (spec 000 §5.5). Undefined: nothing that could sign anybody in.
  */
 export function parseCredential(header: string | undefined): Credential | undefined {
-  if (header === undefined || header.length > maxLength) return undefined;
+  if (header === undefined || header.length > maxTokenLength) return undefined;
   const blank = header.indexOf(" ");
+  if (blank < 0 && header.startsWith(deviceApiKeyPrefix)) return { scheme: "ApiKey", value: header };
   if (blank <= 0 || blank === header.length - 1) return undefined;
   const word = header.slice(0, blank);
-  return { scheme: schemes.get(word) ?? schemes.get(word.toLowerCase()), value: header.slice(blank + 1) };
+  const scheme = schemes.get(word) ?? schemes.get(word.toLowerCase());
+  if (header.length > maxLength && scheme !== "Bearer") return undefined;
+  return { scheme, value: header.slice(blank + 1) };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { DeviceCache } from "./device-cache.ts";
 
-const device = { tenantId: 1, tenant: "DEFAULT", gateway: false };
+const device = { tenantId: 1, tenant: "DEFAULT", scheme: "TargetToken" } as const;
 let now = 0;
 const open = () => {
   now = 1_000_000_000;
@@ -58,6 +58,22 @@ test("the hard time-out holds whatever the stream says, also across the wrap of 
   expect(cache.lookup("DEFAULT", "a", cache.digest("TargetToken t"))).toBeDefined();
   now += 60_000;
   expect(cache.lookup("DEFAULT", "a", cache.digest("TargetToken t"))).toBeUndefined();
+});
+
+test("a credential that expires is cold from that moment on, and takes its place with it", () => {
+  const cache = open();
+  const digest = cache.digest("ApiKey k");
+  const keepUntil = (expiresAt: number) =>
+    cache.keep({ ...device, scheme: "ApiKey" }, { controllerId: "key 1", digest, revision: 100, generation: cache.generation, expiresAt });
+  keepUntil(now + 2_000);
+  now += 1_999;
+  expect(cache.lookup("default", "key 1", digest)).toEqual({ ...device, scheme: "ApiKey" });
+  now += 1;
+  expect(cache.lookup("default", "key 1", digest)).toBeUndefined();
+  expect(cache.size).toBe(0);
+  keepUntil(now + 24 * 60 * 60_000);
+  now += 5 * 60_000;
+  expect(cache.lookup("default", "key 1", digest)).toBeUndefined();
 });
 
 test("a silent stream makes everything cold, and nothing from before comes back", () => {

@@ -1,19 +1,37 @@
 import { hash, randomBytes } from "node:crypto";
 
+/** Schemes of what controller verifies (device_identity.proto); an entry holds the place in this list. */
+export const deviceSchemes = ["TargetToken", "GatewayToken", "Certificate", "Anonymous", "ApiKey"] as const;
+export type DeviceScheme = (typeof deviceSchemes)[number];
+
 /** What a verified credential stands for. */
 export interface VerifiedDevice {
   tenantId: number;
   /** Canonical spelling. */
   tenant: string;
-  gateway: boolean;
+  scheme: DeviceScheme;
+}
+
+interface KeptCredential {
+  controllerId: string;
+  digest: string;
+  revision: number;
+  generation: number;
+  /** Epoch milliseconds; 0 or absent: it has no end of its own. */
+  expiresAt?: number;
 }
 
 interface TenantEntries {
   tenantId: number;
   tenant: string;
-  /** controllerId -> 16 digest characters, 1 for the kind, 2 for the minute: about 100 bytes a device all in all. */
+  /**
+   * controllerId -> 16 digest characters, 1 for the scheme, 2 for the minute: about 100 bytes a device all in all. Then the moment at which the
+   * credential expires, where it does. What lets in many devices is kept under a name that no device has.
+   */
   devices: Map<string, string>;
 }
+
+const expiryAt = 19;
 
 /** About 400 MB; a fleet of this size has several gateways. */
 const mostDevices = 4_000_000;
@@ -22,7 +40,7 @@ const mostDevices = 4_000_000;
  * Verified device credentials, compact enough to hold the whole fleet: polling is cyclic, so a least-recently-used
  * cache smaller than the fleet would never hit.
  *
- * Three things make an entry cold: a change of its device or tenant, the hard time-out, and a silent change stream.
+ * Four things make an entry cold: a change of its device or tenant, its own expiry, the hard time-out, and a silent change stream.
  * An answer that was read from a snapshot older than a change already heard of is not kept.
  */
 export class DeviceCache {
@@ -31,6 +49,7 @@ export class DeviceCache {
   readonly #heard = new Map<string, number>();
   readonly #salt = randomBytes(16).toString("latin1");
   readonly #ttlMinutes: number;
+  readonly #now: () => number;
   readonly #minute: () => number;
   #heardFloor = 0;
   #trusted = false;
@@ -39,6 +58,7 @@ export class DeviceCache {
 
   constructor(options: { ttlSeconds: number; now: () => number }) {
     this.#ttlMinutes = Math.max(1, Math.ceil(options.ttlSeconds / 60));
+    this.#now = options.now;
     this.#minute = () => Math.floor(options.now() / 60_000) & 0xffff;
   }
 
@@ -54,12 +74,12 @@ export class DeviceCache {
     const entry = entries?.devices.get(controllerId);
     if (entry === undefined || !entry.startsWith(digest)) return undefined;
     const age = (this.#minute() - entry.charCodeAt(17) * 256 - entry.charCodeAt(18)) & 0xffff;
-    if (age >= this.#ttlMinutes) {
+    if (age >= this.#ttlMinutes || (entry.length > expiryAt && Number(entry.slice(expiryAt)) <= this.#now())) {
       if (entries?.devices.delete(controllerId)) this.#size -= 1;
       return undefined;
     }
     const { tenantId, tenant: name } = entries as TenantEntries;
-    return { tenantId, tenant: name, gateway: entry.charCodeAt(16) === 1 };
+    return { tenantId, tenant: name, scheme: deviceSchemes[entry.charCodeAt(16)] as DeviceScheme };
   }
 
   /** Grows whenever the stream begins or ends: an answer asked for under another one may have missed a change. */
@@ -68,7 +88,7 @@ export class DeviceCache {
   }
 
   /** Keeps an answer, unless something newer than its snapshot has been heard for this device or its tenant. */
-  keep(device: VerifiedDevice, credential: { controllerId: string; digest: string; revision: number; generation: number }): void {
+  keep(device: VerifiedDevice, credential: KeptCredential): void {
     if (!this.#trusted || credential.generation !== this.#generation || this.#isStale(device, credential)) return;
     // one gateway key could walk through any number of names
     if (this.#size >= mostDevices) this.#clear();
@@ -83,7 +103,9 @@ export class DeviceCache {
     if (!entries.devices.has(credential.controllerId)) this.#size += 1;
     entries.devices.set(
       credential.controllerId,
-      credential.digest + String.fromCharCode(device.gateway ? 1 : 0, minute >> 8, minute & 0xff),
+      credential.digest +
+        String.fromCharCode(deviceSchemes.indexOf(device.scheme), minute >> 8, minute & 0xff) +
+        (credential.expiresAt || ""),
     );
   }
 

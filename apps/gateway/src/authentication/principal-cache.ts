@@ -10,6 +10,7 @@ interface Entry {
 /** Signed-in administrators. Few, so a plain bounded cache; the same three things make an entry cold as for devices. */
 export class PrincipalCache {
   readonly #entries: LRUCache<string, Entry>;
+  readonly #pending = new Map<string, Promise<Principal>>();
   readonly #salt = randomBytes(16).toString("latin1");
   #heard = 0;
   #trusted = false;
@@ -27,6 +28,17 @@ export class PrincipalCache {
     return this.#trusted ? this.#entries.get(digest)?.principal : undefined;
   }
 
+  /** Verifies once for all who ask meanwhile with the same credential, unless a change has been heard of since. */
+  share(digest: string, verify: () => Promise<Principal>): Promise<Principal> {
+    const pending = this.#pending.get(digest);
+    if (pending !== undefined) return pending;
+    const verifying = verify().finally(() => {
+      if (this.#pending.get(digest) === verifying) this.#pending.delete(digest);
+    });
+    this.#pending.set(digest, verifying);
+    return verifying;
+  }
+
   /** As of DeviceCache. */
   get generation(): number {
     return this.#generation;
@@ -39,6 +51,7 @@ export class PrincipalCache {
 
   forget(change: { tenantId: number; userId: number; revision: number }): void {
     this.#heard = Math.max(this.#heard, change.revision);
+    this.#pending.clear();
     for (const [digest, { principal, userId }] of this.#entries.entries()) {
       if (principal.tenantId === change.tenantId && (change.userId === 0 || change.userId === userId)) this.#entries.delete(digest);
     }
@@ -54,6 +67,7 @@ export class PrincipalCache {
   streamSilent(): void {
     this.#trusted = false;
     this.#generation += 1;
+    this.#pending.clear();
     this.#entries.clear();
   }
 }

@@ -1,11 +1,21 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Route, Surface } from "@harrier/contracts";
+import type { Socket } from "node:net";
+import { isTransfer, type Route, type Surface } from "@harrier/contracts";
 import { HarrierError, toHarrierError } from "@harrier/errors";
 import { type Identity, identityHeader, identityLifeMs, type KeySet, type Principal, type ServiceName, signIdentity } from "@harrier/rpc";
-import { type FaultPoint, requirePermission } from "@harrier/service";
+import { type FaultPoint, largestBody, requirePermission } from "@harrier/service";
+import { type Certificate, type CertificateHeaders, readCertificates } from "../authentication/certificate.ts";
+import type { BeginClientSignIn } from "../authentication/client-token/client-sign-ins.ts";
+import type { AddressList } from "../client/address-list.ts";
+import { type Client, clientOf } from "../client/client.ts";
+import { type CountedRequest, kindOf, type RateLimits } from "../limits/rate-limits.ts";
+import type { Refused } from "../refusals/refusal-of.ts";
+import { namedByConnection } from "./foreign-headers.ts";
+import { type OpenPath, openPathOf, passOpen } from "./open-paths.ts";
 import type { Forward, ForwardedRequest } from "./proxy.ts";
 import { publicAddress } from "./public-address.ts";
+import { type BodyReader, hasBody } from "./read-body.ts";
 import { sendRefusal } from "./refusal.ts";
 import type { Match } from "./route-index.ts";
 import type { Upstreams } from "./upstreams.ts";
@@ -13,14 +23,21 @@ import type { Upstreams } from "./upstreams.ts";
 export interface SignInRequest {
   route: Route;
   params: Record<string, string>;
+  client: Client;
   authorization: string | undefined;
+  certificates?: readonly Certificate[];
   rid: string;
-  traceparent: string;
+  traceparent?: string;
   deadline: number;
 }
 
 export interface HandleDeps {
   match(method: string, path: string): Match;
+  trustedProxies: AddressList;
+  certificateHeaders: readonly CertificateHeaders[];
+  /** The certificate that the client has shown where TLS ends here. */
+  certificateOf(socket: Socket): Certificate | undefined;
+  rates: Pick<RateLimits, "admitsAddress" | "admitsDevice">;
   authenticate(request: SignInRequest): Principal | Promise<Principal>;
   upstreams: Upstreams;
   /** Answers that come at once, to devices and to administrators; transfers, which may take hours, have only an idle time-out. */
@@ -28,8 +45,17 @@ export interface HandleDeps {
   forward: Forward;
   forwardTransfer: Forward;
   keys: KeySet;
+  bodies: BodyReader;
+  /** A client that has its answer and goes on sending gets this long to end: cut at once it might not see the answer. */
+  stillSendingMs: number;
+  /** True for headers that only we may write, or that are our proxies' words to us: no service gets them. */
+  isForeign(header: string): boolean;
   publicUrl: string | undefined;
   fault(name: FaultPoint): unknown;
+  /** Told of what goes no further than this; answers nothing and never fails. */
+  onRefused(refused: Refused, rid: string): void;
+  /** For requests of the token endpoint, whose secrets management checks. */
+  beginClientSignIn: BeginClientSignIn;
   onEnd(req: IncomingMessage, res: ServerResponse, facts: RequestFacts): void;
   now(): number;
 }
@@ -39,6 +65,8 @@ export interface RequestFacts {
   rid: string;
   startedAt: number;
   route?: Route;
+  /** Instead of a route. */
+  open?: OpenPath;
   principal?: Principal;
 }
 
@@ -55,8 +83,10 @@ export function handle(deps: HandleDeps, req: IncomingMessage, res: ServerRespon
   res.setHeader("x-request-id", rid);
   const { path, found } = locate(deps, req);
   if (found.kind !== "route") {
-    res.on("finish", () => deps.onEnd(req, res, { rid, startedAt }));
-    refuseUnrouted(found, req, res);
+    const open = openPathOf(path);
+    res.on("finish", () => deps.onEnd(req, res, { rid, startedAt, ...(open && { open }) }));
+    if (open === undefined) refuseUnrouted(found, req, res);
+    else passOpen(deps, { req, res, open, rid, now: startedAt });
     return;
   }
   const { route, surface } = found;
@@ -64,33 +94,65 @@ export function handle(deps: HandleDeps, req: IncomingMessage, res: ServerRespon
   res.on("finish", () => {
     deps.onEnd(req, res, facts);
     void deps.fault("gateway.proxy.after-answer");
+    if (!req.complete) cutWhenStillSending(req, deps.stillSendingMs);
   });
-  const transfer = route.credential === "download" || route.bodyKind === "multipart" || route.id === "artifacts.download";
+  const client = clientOf(req, deps.trustedProxies);
+  const counted: CountedRequest = { address: client.address, hidden: client.hidden, kind: kindOf(route, req.method), now: startedAt };
+  const transfer = isTransfer(route);
   const signIn: SignInRequest = {
     route,
     params: found.params,
+    client,
     authorization: req.headers.authorization,
     rid,
-    traceparent: traceparent(req),
     deadline: startedAt + budgetMs[route.interface],
+  };
+  const trace = traceparent(req, route);
+  if (trace !== undefined) signIn.traceparent = trace;
+  const certificates = route.interface === "device" ? certificatesOf(deps, req, client) : undefined;
+  if (certificates !== undefined) signIn.certificates = certificates;
+  const refuse = (thrown: unknown): void => {
+    const error = toHarrierError(thrown);
+    deps.onRefused({ ...signIn, address: client.address, principal: facts.principal, error, surface }, rid);
+    sendRefusal({ req, res, error, surface });
   };
   const proceed = (principal: Principal): void => {
     facts.principal = principal;
     requirePermission(route, surface, principal);
-    pass({ deps, req, res }, { principal, signIn, surface, path, transfer });
+    if (route.interface === "device" && !deps.rates.admitsDevice(counted, principal)) throw tooMany;
+    const exchange = { deps, req, res, refuse };
+    const passing = { principal, signIn, client, surface, path, transfer };
+    if (transfer || !hasBody(req)) pass(exchange, passing);
+    else passWithBody(exchange, passing);
   };
   try {
+    if (route.interface === "device" && !deps.rates.admitsAddress(counted)) throw tooMany;
     const answer = deps.authenticate(signIn);
-    if (answer instanceof Promise) answer.then(proceed).catch((e: unknown) => sendRefusal({ req, res, error: toHarrierError(e), surface }));
+    if (answer instanceof Promise) answer.then(proceed).catch(refuse);
     else proceed(answer);
   } catch (e) {
-    sendRefusal({ req, res, error: toHarrierError(e), surface });
+    refuse(e);
   }
 }
 
+/** What a trusted proxy says of its client's certificates; anybody else's is the one that it has shown itself. */
+function certificatesOf(deps: HandleDeps, req: IncomingMessage, client: Client): readonly Certificate[] | undefined {
+  if (client.origin !== undefined) return readCertificates(req.headers, deps.certificateHeaders);
+  const shown = deps.certificateOf(req.socket);
+  return shown === undefined ? undefined : [shown];
+}
+
+type Located = Match | { kind: "malformed"; surface: Surface };
+
 /** Query strings play no part in routing; parameters of the path come out decoded. */
-function locate(deps: HandleDeps, req: IncomingMessage): { path: string; found: Match } {
+function locate(deps: HandleDeps, req: IncomingMessage): { path: string; found: Located } {
   const url = req.url ?? "/";
+  // the absolute form that proxies use (RFC 9112 §3.2.2)
+  if (url.charCodeAt(0) !== 47 && URL.canParse(url)) {
+    const { pathname, search } = new URL(url);
+    req.url = pathname + search;
+    return locate(deps, req);
+  }
   const question = url.indexOf("?");
   const path = question < 0 ? url : url.slice(0, question);
   const found = deps.match(req.method ?? "GET", path);
@@ -101,51 +163,80 @@ function locate(deps: HandleDeps, req: IncomingMessage): { path: string; found: 
       if (value.includes("%")) found.params[name] = decodeURIComponent(value);
     }
   } catch {
-    return { path, found: { kind: "not-found", surface: found.surface } };
+    return { path, found: { kind: "malformed", surface: found.surface } };
   }
   return { path, found };
 }
 
-function refuseUnrouted(found: Exclude<Match, { kind: "route" }>, req: IncomingMessage, res: ServerResponse): void {
-  const error =
-    found.kind === "not-found"
-      ? new HarrierError("routeNotFound")
-      : new HarrierError("methodNotAllowed", undefined, { headers: { allow: found.allow } });
-  sendRefusal({ req, res, error, surface: found.surface });
+function refuseUnrouted(found: Exclude<Located, { kind: "route" }>, req: IncomingMessage, res: ServerResponse): void {
+  sendRefusal({ req, res, error: unrouted(found), surface: found.surface });
+}
+
+function unrouted(found: Exclude<Located, { kind: "route" }>): HarrierError {
+  if (found.kind === "not-found") return new HarrierError("routeNotFound");
+  // contract device.md §0: such an address is refused before anything else is looked at
+  if (found.kind === "malformed") return new HarrierError("bodyNotReadable", "The request path is not well formed");
+  return new HarrierError("methodNotAllowed", undefined, { headers: { allow: found.allow } });
+}
+
+/** Made once: what says no to a flood should cost little. */
+const tooMany = new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "1" } });
+
+function cutWhenStillSending(req: IncomingMessage, afterMs: number): void {
+  const timer = setTimeout(() => {
+    if (!req.complete) req.destroy();
+  }, afterMs);
+  timer.unref();
 }
 
 interface Exchange {
   deps: HandleDeps;
   req: IncomingMessage;
   res: ServerResponse;
+  refuse(thrown: unknown): void;
 }
 
 interface Passing {
   principal: Principal;
   signIn: SignInRequest;
+  client: Client;
   surface: Surface;
   path: string;
   transfer: boolean;
 }
 
+/** The body first, then the way to the service: its budget begins when there is something to do. */
+function passWithBody(exchange: Exchange, passing: Passing): void {
+  const { deps, req, refuse } = exchange;
+  if (Number(req.headers["content-length"]) > largestBody) throw new HarrierError("payloadTooLarge");
+  const forward = (body: Buffer): void => {
+    passing.signIn.deadline = deps.now() + budgetMs[passing.signIn.route.interface];
+    delete req.headers["transfer-encoding"];
+    req.headers["content-length"] = String(body.length);
+    pass(exchange, passing, body);
+  };
+  deps.bodies.read(req).then(forward).catch(refuse);
+}
+
 /** Signs who asks into one header for the one service that may read it, and hands the request on. */
-function pass({ deps, req, res }: Exchange, { principal, signIn, surface, path, transfer }: Passing): void {
-  // nothing from outside may look like ours
-  for (const name in req.headers) if (name.startsWith("x-harrier-")) delete req.headers[name];
+function pass({ deps, req, res }: Exchange, passing: Passing, body?: Buffer): void {
+  const { principal, signIn, client, surface, path, transfer } = passing;
+  for (const name of namedByConnection(req.headers.connection)) delete req.headers[name];
+  // nothing from outside may look like ours, and what clients say of themselves is not passed on
+  for (const name in req.headers) if (deps.isForeign(name)) delete req.headers[name];
   delete req.headers["authorization"];
-  // who it is that talks to us; what clients say of themselves is not passed on
-  req.headers["x-forwarded-for"] = peerAddress(req);
+  req.headers["x-forwarded-for"] = client.address;
   const identity: Identity = {
     ...principal,
     rid: signIn.rid,
-    traceparent: signIn.traceparent,
-    baseUrl: publicAddress(req, deps.publicUrl),
+    baseUrl: publicAddress(req, deps.publicUrl, client.origin),
     audience: signIn.route.service as ServiceName,
     method: req.method ?? "GET",
     path,
     expiresAt: deps.now() + identityLifeMs,
     caller: "gateway",
   };
+  if (signIn.traceparent !== undefined) identity.traceparent = signIn.traceparent;
   req.headers[identityHeader] = signIdentity(deps.keys, identity);
   // what is left, not until when: clocks of two hosts differ
   if (!transfer) req.headers["x-harrier-budget"] = String(signIn.deadline - deps.now());
@@ -154,15 +245,11 @@ function pass({ deps, req, res }: Exchange, { principal, signIn, surface, path, 
   forwarded.surface = surface;
   forwarded.deadline = signIn.deadline;
   forwarded.repeated = false;
+  forwarded.readBody = body;
   void deps.fault("gateway.proxy.before-forward");
   if (transfer) deps.forwardTransfer(forwarded, res);
   else if (signIn.route.interface === "device") deps.forwardDevice(forwarded, res);
   else deps.forward(forwarded, res);
-}
-
-/** IPv4 addresses of a dual-stack socket lose their prefix. */
-function peerAddress(req: IncomingMessage): string {
-  return (req.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
 }
 
 function requestId(req: IncomingMessage): string {
@@ -170,9 +257,11 @@ function requestId(req: IncomingMessage): string {
   return typeof given === "string" && validRequestId.test(given) ? given : randomUUID();
 }
 
-function traceparent(req: IncomingMessage): string {
+/** What the client brings, else a new trace; none for what a device only reads, thousands of times a second (the request id finds it). */
+function traceparent(req: IncomingMessage, route: Route): string | undefined {
   const given = req.headers["traceparent"];
   if (typeof given === "string" && validTraceparent.test(given)) return given;
+  if (route.interface === "device" && route.method === "GET") return undefined;
   const hex = randomUUID().replaceAll("-", "");
   return `00-${hex}-${hex.slice(3, 19)}-00`;
 }

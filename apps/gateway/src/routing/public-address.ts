@@ -1,15 +1,47 @@
 import type { IncomingMessage } from "node:http";
+import type { ForwardedOrigin } from "../client/forwarded.ts";
 
-const validHost = /^[A-Za-z0-9.\-_]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
+// 1 to 65535: neither 0 nor 99999 is a port that a link could lead to
+const portNumber = "0{0,4}[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5]";
+const validPort = new RegExp(`^(?:${portNumber})$`);
+const validHost = new RegExp(`^([A-Za-z0-9.\\-_]{1,255}|\\[[0-9A-Fa-f:.]+\\])(?::(${portNumber}))?$`);
+const validPrefix = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~%-]+){1,16}\/?$/;
+const defaultPorts = { http: "80", https: "443" } as const;
 
 /**
- * The address that links show: the configured one, else what the client itself called (contract device.md §2.1).
- * A Host header that is no host name is not echoed back.
+ * The address that links show: the configured one, else what the client itself called, as a trusted proxy tells or its own Host header
+ * (contract device.md §2.1). What is no host name is not echoed back.
  */
-export function publicAddress(req: IncomingMessage, configured: string | undefined): string {
+export function publicAddress(req: IncomingMessage, configured: string | undefined, origin: ForwardedOrigin | undefined): string {
   if (configured !== undefined) return configured;
+  if (origin !== undefined) return forwardedAddress(req, origin);
+  const scheme = ownScheme(req);
   const host = req.headers.host;
-  if (host !== undefined && validHost.test(host)) return `http://${host.replace(/:80$/, "")}`;
+  if (host === undefined || !validHost.test(host)) return `${scheme}://${ownAuthority(req)}`;
+  const end = `:${defaultPorts[scheme]}`;
+  return `${scheme}://${host.endsWith(end) ? host.slice(0, -end.length) : host}`;
+}
+
+function forwardedAddress(req: IncomingMessage, origin: ForwardedOrigin): string {
+  const scheme = schemes.get(origin.proto?.toLowerCase()) ?? ownScheme(req);
+  const [, host, hostPort] = validHost.exec(origin.host ?? "") ?? validHost.exec(req.headers.host ?? "") ?? [];
+  const port = validPort.test(origin.port ?? "") ? origin.port : hostPort;
+  const shown = port === undefined || port === defaultPorts[scheme] ? "" : `:${port}`;
+  const prefix = validPrefix.test(origin.prefix ?? "") ? (origin.prefix as string).replace(/\/$/, "") : "";
+  return `${scheme}://${host === undefined ? ownAuthority(req) : host + shown}${prefix}`;
+}
+
+const schemes: ReadonlyMap<string | undefined, "http" | "https"> = new Map([
+  ["http", "http"],
+  ["https", "https"],
+]);
+
+function ownScheme(req: IncomingMessage): "http" | "https" {
+  return "encrypted" in req.socket ? "https" : "http";
+}
+
+function ownAuthority(req: IncomingMessage): string {
   const { localAddress, localPort } = req.socket;
-  return `http://${localAddress ?? "127.0.0.1"}:${localPort ?? 80}`;
+  const address = localAddress ?? "127.0.0.1";
+  return `${address.includes(":") ? `[${address}]` : address}:${localPort ?? 80}`;
 }

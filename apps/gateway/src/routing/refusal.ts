@@ -6,6 +6,9 @@ import { sendError } from "@harrier/service";
 /** What a client is told that has not signed in (spec 000 §5.5, contract management.md §1.1). */
 const challenge: Record<Surface, string> = { device: "ApiKey", spec: 'Basic realm="hawkBit"', rest: 'Basic realm="hawkBit"' };
 
+/** What another try a second later may end differently. A service's own words on it do not come with its error. */
+const comeAgain: ReadonlySet<string> = new Set(["unavailable", "deadlineExceeded", "tooManyRequests"]);
+
 export interface Refusal {
   req: IncomingMessage;
   res: ServerResponse;
@@ -15,9 +18,14 @@ export interface Refusal {
 
 /** Answers an error of the gateway itself; the services answer their own. */
 export function sendRefusal({ req, res, error, surface }: Refusal): void {
+  // The rest of a body that was on its way to a service which is gone: unread, it would block the connection for the next request.
+  if (!req.complete) {
+    req.unpipe();
+    req.resume();
+  }
   if (error.code === "unauthenticated") {
     sendError(req, res, new HarrierError("unauthenticated", undefined, { headers: { "www-authenticate": challenge[surface] } }), surface);
-  } else if (error.code === "unavailable" || error.code === "deadlineExceeded") {
+  } else if (error.headers === undefined && comeAgain.has(error.code)) {
     sendError(req, res, new HarrierError(error.code, undefined, { headers: { "retry-after": "1" } }), surface);
   } else sendError(req, res, error, surface);
 }

@@ -7,6 +7,8 @@ export type UpstreamName = "controller" | "management" | "artifact-store" | "rol
 
 export interface Replica {
   readonly url: string;
+  /** The same in parts, for the proxy: as text it would be taken apart again for every request. */
+  readonly target: { readonly protocol: string; readonly host: string; readonly port: string };
   ready: boolean;
 }
 
@@ -20,7 +22,10 @@ export interface Upstreams {
   states(): Record<UpstreamName, boolean>;
   start(): void;
   stop(): void;
+  /** For answers that come at once. */
   readonly agent: Agent;
+  /** For transfers, which may last for hours: as many as there are clients for them, beside the others. */
+  readonly transferAgent: Agent;
 }
 
 const checkEveryMs = 500;
@@ -28,11 +33,13 @@ const checkEveryMs = 500;
 /** Keeps a list of replicas per service and asks each for its readiness twice a second. */
 export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: RpcTls): Upstreams {
   // one pool for all: connections stay open between polls of different devices
-  const pool = { keepAlive: true, maxSockets: 512, maxFreeSockets: 256, scheduling: "lifo", timeout: 0 } as const;
-  const agent = tls === undefined ? new Agent(pool) : new TlsAgent({ ...pool, ...tls });
+  const pool = { keepAlive: true, maxFreeSockets: 256, scheduling: "lifo", timeout: 0 } as const;
+  const open = (maxSockets: number) =>
+    tls === undefined ? new Agent({ ...pool, maxSockets }) : new TlsAgent({ ...pool, maxSockets, ...tls });
+  const [agent, transferAgent] = [open(512), open(Number.POSITIVE_INFINITY)];
   const lists = new Map<UpstreamName, { replicas: Replica[]; next: number }>();
   for (const [service, list] of Object.entries(addresses)) {
-    const replicas = list.split(",").map((url) => ({ url: url.trim(), ready: false }));
+    const replicas = list.split(",").map((url) => replicaAt(url.trim()));
     lists.set(service as UpstreamName, { replicas, next: 0 });
   }
   const all = [...lists.values()].flatMap((l) => l.replicas);
@@ -40,6 +47,7 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
 
   return {
     agent,
+    transferAgent,
     pick(service) {
       const list = lists.get(service) as { replicas: Replica[]; next: number };
       const n = list.replicas.length;
@@ -68,8 +76,15 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
     stop() {
       clearInterval(timer);
       agent.destroy();
+      transferAgent.destroy();
     },
   };
+}
+
+function replicaAt(url: string): Replica {
+  const { protocol, hostname, port } = new URL(url);
+  const defaultPort = protocol === "https:" ? "443" : "80";
+  return { url, target: { protocol, host: hostname.replace(/^\[|\]$/g, ""), port: port || defaultPort }, ready: false };
 }
 
 function probe(replica: Replica, tls: RpcTls | undefined): Promise<void> {

@@ -18,6 +18,9 @@ const row: ActionRow = {
   rolloutId: null,
   rolloutName: null,
   lastStatusCode: 0,
+  maintenanceSchedule: null,
+  maintenanceDuration: null,
+  maintenanceTimezone: null,
   createdBy: "admin",
   createdAt: 1,
   lastModifiedBy: "admin",
@@ -25,6 +28,9 @@ const row: ActionRow = {
 };
 const spec = { base: "http://x/api/mgmt/v1", surface: "spec" as const };
 const rest = { base: "http://x/rest/v1", surface: "rest" as const };
+
+const full = { now: 0, full: true };
+const compact = { now: 0, full: false };
 
 test.each<[keyof typeof actionStatus, boolean, string, string]>([
   ["RUNNING", true, "update", "pending"],
@@ -35,18 +41,35 @@ test.each<[keyof typeof actionStatus, boolean, string, string]>([
 ])("%s in both dialects", (name, active, type, status) => {
   const changed = { ...row, status: actionStatus[name], active };
   const word = name.toLowerCase();
-  const specified = actionJson(spec, changed, true);
+  const specified = actionJson(spec, changed, full);
   expect(actionView.parse(specified)).toEqual(specified);
   expect(specified).toMatchObject({ type, status, detailStatus: word, active });
-  const current = actionJson(rest, changed, true);
+  const current = actionJson(rest, changed, full);
   expect(actionViewRest.parse(current)).toEqual(current);
   expect(current).toMatchObject({ type, status: word, active });
   expect("canceledaction" in (current._links ?? {})).toBe(type === "cancel");
 });
 
 test("a time only for timeforced; a code of 0 is a code; a set or target that is gone has no name", () => {
-  expect(actionJson(spec, row, true)).toMatchObject({ forceType: "timeforced", forceTime: 5, lastStatusCode: 0, weight: 7 });
-  expect(actionJson(spec, { ...row, forceType: forceType.soft }, false)).not.toHaveProperty("forceTime");
-  expect(actionJson(spec, row, true)._links.distributionset).toEqual({ href: "http://x/api/mgmt/v1/distributionsets/12" });
-  expect(actionJson(spec, row, true)._links.target).toEqual({ href: "http://x/api/mgmt/v1/targets/dev" });
+  expect(actionJson(spec, row, full)).toMatchObject({ forceType: "timeforced", forceTime: 5, lastStatusCode: 0, weight: 7 });
+  expect(actionJson(spec, { ...row, forceType: forceType.soft }, compact)).not.toHaveProperty("forceTime");
+  expect(actionJson(spec, row, full)._links.distributionset).toEqual({ href: "http://x/api/mgmt/v1/distributionsets/12" });
+  expect(actionJson(spec, row, full)._links.target).toEqual({ href: "http://x/api/mgmt/v1/targets/dev" });
+});
+
+// contract rollouts.md §6.1: the start of the running or the next window; 0 when none comes any more
+test.each([
+  ["before it", "2031-01-01T00:00:00Z", "2031-01-01T10:00:00Z"],
+  ["in it", "2031-01-01T10:00:30Z", "2031-01-01T10:00:00Z"],
+  ["after the last one", "2031-12-31T10:01:00Z", undefined],
+])("a maintenance window, %s", (_, now, start) => {
+  const window = { schedule: "0 0 12 ? * * 2031", duration: "00:01", timezone: "+02:00" };
+  const { schedule: maintenanceSchedule, duration: maintenanceDuration, timezone: maintenanceTimezone } = window;
+  const windowed = { ...row, maintenanceSchedule, maintenanceDuration, maintenanceTimezone };
+  const nextStartAt = start === undefined ? 0 : Date.parse(start);
+  for (const shown of [full, compact]) {
+    const json = actionJson(spec, windowed, { ...shown, now: Date.parse(now) });
+    expect(actionView.parse(json)).toEqual(json);
+    expect(json.maintenanceWindow).toEqual({ ...window, nextStartAt });
+  }
 });

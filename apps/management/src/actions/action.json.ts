@@ -5,12 +5,19 @@ import {
   actionStatusMembers,
   actionStatusWord,
   forceTypeNames,
+  windowAt,
 } from "@harrier/contracts";
 import { auditOf, encoded, type Link, optional, type View } from "../lists/json.ts";
 import type { ActionRow, StatusRow } from "./actions.sql.ts";
 
-/** spec 001 §2.5 in the words of the dialect (contract rollouts.md §6.1); `full` adds all links. */
-export function actionJson(view: View, row: ActionRow, full: boolean): ActionView {
+export interface ActionShown {
+  now: number;
+  /** With all links. */
+  full: boolean;
+}
+
+/** spec 001 §2.5 in the words of the dialect (contract rollouts.md §6.1). */
+export function actionJson(view: View, row: ActionRow, { now, full }: ActionShown): ActionView {
   const forceType = forceTypeNames[row.forceType] ?? "forced";
   const self = `${view.base}/targets/${encoded(row.controllerId)}/actions/${row.id}`;
   const state = actionStatusMembers(row.status as ActionStatus, row.active, view.surface === "rest" ? "rest" : "spec");
@@ -24,8 +31,17 @@ export function actionJson(view: View, row: ActionRow, full: boolean): ActionVie
     ...optional("rollout", row.rolloutId),
     ...optional("rolloutName", row.rolloutName),
     ...optional("lastStatusCode", row.lastStatusCode),
+    ...optional("maintenanceWindow", maintenanceWindow(row, now)),
     _links: { self: { href: self }, ...(full ? fullLinks(view.base, self, { row, cancelled: state.type === "cancel" }) : {}) },
   };
+}
+
+/** The running window or the next one; of an action that has none any more only what it was (contract rollouts.md §6.1). */
+function maintenanceWindow(row: ActionRow, now: number): ActionView["maintenanceWindow"] {
+  const { maintenanceSchedule: schedule, maintenanceDuration: duration, maintenanceTimezone: timezone } = row;
+  if (schedule === null || duration === null || timezone === null) return undefined;
+  const window = { schedule, duration, timezone };
+  return { ...window, nextStartAt: windowAt(window, now)?.start ?? 0 };
 }
 
 function fullLinks(base: string, self: string, { row, cancelled }: { row: ActionRow; cancelled: boolean }): Record<string, Link> {

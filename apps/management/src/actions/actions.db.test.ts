@@ -123,6 +123,41 @@ test("the history, sorted as asked", async () => {
   expect((await get(`/targets/dev-2/actions/${action}/status`)).status).toBe(404);
 });
 
+test("a maintenance window comes from controller's view, in every answer", async () => {
+  const window = { schedule: "0 0 2 ? * *", duration: "01:00", timezone: "+02:00" };
+  const set = "update actions set maintenance_schedule = $2, maintenance_duration = $3, maintenance_timezone = $4 where id = $1";
+  await fixture.asController(set, [action, window.schedule, window.duration, window.timezone]);
+  const shown = { ...window, nextStartAt: expect.any(Number) };
+  for (const path of [`/actions/${action}`, `/targets/dev%2F1/actions/${action}`]) {
+    expect((await get(path)).body.maintenanceWindow).toEqual(shown);
+  }
+  for (const path of [`/actions?q=id==${action}`, "/targets/dev%2F1/actions"]) {
+    expect((await get(path, "/rest/v1")).body.content[0].maintenanceWindow).toEqual(shown);
+  }
+  const next = (await get(`/actions/${action}`)).body.maintenanceWindow.nextStartAt;
+  expect(next).toBeGreaterThan(Date.now() - 3_600_000);
+  expect(new Date(next).toISOString()).toMatch(/T00:00:00.000Z$/);
+});
+
+test.each([
+  [api, 200],
+  ["/rest/v1", 204],
+])("%s: an answer in place of the device is controller's", async (base, done) => {
+  http.asked.length = 0;
+  const path = `${base}/targets/dev%2F1/actions/${action}/confirmation`;
+  expect((await http.call("PUT", path, { body: { confirmation: "denied", code: 7, details: "one" } })).status).toBe(done);
+  expect((await http.call("PUT", path, { body: { confirmation: "confirmed", code: null } })).status).toBe(done);
+  for (const body of [{}, { confirmation: "CONFIRMED" }, { confirmation: null }, { confirmation: "denied", code: 1.5 }]) {
+    const refused = await http.call("PUT", path, { body });
+    expect([refused.status, refused.body.errorCode]).toEqual([400, "hawkbit.server.error.rest.body.notReadable"]);
+  }
+  expect((await http.call("PUT", path, { body: { confirmation: "denied" }, permissions: ["UPDATE_TARGET"] })).status).toBe(403);
+  expect(http.asked.map((call) => call.request)).toEqual([
+    { controllerId: "dev/1", actionId: action, confirmed: false, code: 7, details: ["one"] },
+    { controllerId: "dev/1", actionId: action, confirmed: true, details: [] },
+  ]);
+});
+
 test("force and cancel are controller's; 204 in both dialects", async () => {
   const path = `${api}/targets/dev%2F1/actions/${action}`;
   expect((await http.call("PUT", path, { body: { forceType: "soft" } })).body.errorCode).toContain("constraintViolation");

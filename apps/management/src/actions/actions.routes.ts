@@ -8,11 +8,11 @@ import { readPage } from "../lists/list.ts";
 import { scopeOf } from "../targets/scope.ts";
 import { actionJson, statusJson } from "./action.json.ts";
 import { type ActionRow, actionList, actionsOfTarget } from "./actions.sql.ts";
-import { cancelAction, forceAction, getAction, getActionOfTarget, listStatuses } from "./actions.ts";
+import { cancelAction, confirmAction, forceAction, getAction, getActionOfTarget, listStatuses } from "./actions.ts";
 
 interface Deps {
   db: Database;
-  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "cancelAction" | "forceAction">;
+  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "cancelAction" | "forceAction" | "confirmAction">;
   now: () => number;
 }
 
@@ -21,6 +21,7 @@ const dialectOf = (ctx: RequestContext): "spec" | "rest" => (ctx.surface === "re
 /** Actions, of all targets and of one (spec 001 §4.2, §4.3; contract rollouts.md §6). */
 export function mountActions(mount: Mount, deps: Deps): void {
   const list = { db: deps.db.pool, now: deps.now };
+  const shown = (ctx: RequestContext, row: ActionRow, full: boolean) => actionJson(ctx, row, { now: deps.now(), full });
 
   mount(actions.list, async (ctx) => {
     const dialect = dialectOf(ctx);
@@ -33,13 +34,13 @@ export function mountActions(mount: Mount, deps: Deps): void {
     const full = ctx.query.representation === "full";
     return {
       body: page(
-        rows.map((row) => actionJson(ctx, row, full)),
+        rows.map((row) => shown(ctx, row, full)),
         total,
       ),
     };
   });
 
-  mount(actions.get, async (ctx) => ({ body: actionJson(ctx, await getAction(deps, ctx.identity, ctx.params.actionId), true) }));
+  mount(actions.get, async (ctx) => ({ body: shown(ctx, await getAction(deps, ctx.identity, ctx.params.actionId), true) }));
 
   mount(targetActions.listActions, async (ctx) => {
     const { targetId } = ctx.params;
@@ -50,7 +51,7 @@ export function mountActions(mount: Mount, deps: Deps): void {
     if (!known) throw entityNotFound("Target", targetId);
     return {
       body: page(
-        rows.map((row) => actionJson(ctx, row, false)),
+        rows.map((row) => shown(ctx, row, false)),
         total,
       ),
     };
@@ -59,7 +60,7 @@ export function mountActions(mount: Mount, deps: Deps): void {
   const keyOf = (params: { targetId: string; actionId: number }) => ({ controllerId: params.targetId, id: params.actionId });
 
   mount(targetActions.getAction, async (ctx) => ({
-    body: actionJson(ctx, await getActionOfTarget(deps, ctx.identity, keyOf(ctx.params)), true),
+    body: shown(ctx, await getActionOfTarget(deps, ctx.identity, keyOf(ctx.params)), true),
   }));
 
   mount(targetActions.actionStatus, async (ctx) => {
@@ -67,7 +68,9 @@ export function mountActions(mount: Mount, deps: Deps): void {
     return { body: page(rows.map(statusJson), total) };
   });
 
-  mount(targetActions.forceAction, async (ctx) => ({ body: actionJson(ctx, await forceAction(deps, ctx, keyOf(ctx.params)), true) }));
+  mount(targetActions.forceAction, async (ctx) => ({ body: shown(ctx, await forceAction(deps, ctx, keyOf(ctx.params)), true) }));
 
   mount(targetActions.cancelAction, async (ctx) => cancelAction(deps, ctx, { ...keyOf(ctx.params), force: ctx.query.force }));
+
+  mount(targetActions.confirmAction, async (ctx) => confirmAction(deps, ctx, { ...keyOf(ctx.params), ...ctx.body }));
 }

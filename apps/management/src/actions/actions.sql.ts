@@ -19,6 +19,10 @@ export interface ActionRow extends AuditRow {
   rolloutId: number | null;
   rolloutName: string | null;
   lastStatusCode: number | null;
+  /** All three or none. */
+  maintenanceSchedule: string | null;
+  maintenanceDuration: string | null;
+  maintenanceTimezone: string | null;
 }
 
 const columns: Columns = {
@@ -36,6 +40,9 @@ const columns: Columns = {
   rolloutId: "t.rollout_id",
   rolloutName: "ro.name",
   lastStatusCode: "t.last_status_code",
+  maintenanceSchedule: "t.maintenance_schedule",
+  maintenanceDuration: "t.maintenance_duration",
+  maintenanceTimezone: "t.maintenance_timezone",
   ...auditColumns("t"),
 };
 
@@ -74,13 +81,19 @@ export const findAction = statement<[tenantId: number, scope: Scope, id: number]
   `select ${selectList(columns)} from controller.actions_v1 t ${joins} where t.tenant_id = $1 and ${targetInScope} and t.id = $3`,
 );
 
-/** An action of a target: one row with `id` null where the target has none of that id; no row for an unknown target. */
+/**
+ * An action of a target: one row with `id` null where the target has none of that id; no row for an unknown target. `exists`: another
+ * target that the caller may see has it.
+ */
 export const findActionOfTarget = statement<
   [tenantId: number, scope: Scope, controllerId: string, id: number],
   (ActionRow | { id: null }) & { exists: boolean }
 >(
   "management.find_action_of_target",
-  `select ${selectList(columns)}, exists (select from controller.actions_v1 o where o.tenant_id = $1 and o.id = $4) as "exists"
+  `select ${selectList(columns)}, exists (
+            select from controller.actions_v1 o
+              join controller.targets_v1 v on v.tenant_id = o.tenant_id and v.id = o.target_id
+             where o.tenant_id = $1 and o.id = $4 and ${inScope("v.target_type_id", "$2")}) as "exists"
      from (${visibleTarget}) f
      left join controller.actions_v1 t on t.tenant_id = $1 and t.target_id = f.id and t.id = $4
      ${joins}`,

@@ -3,12 +3,11 @@ import { HarrierError } from "@harrier/errors";
 import type { CallContext, Handlers } from "@harrier/rpc";
 import type { FaultPoint } from "@harrier/service";
 import { reserve } from "./reserve-set.ts";
-import { attachArtifact, checkUpload, type UploadQuotas } from "./uploads.ts";
+import { attachArtifact, checkUpload } from "./uploads.ts";
 
 interface Deps {
   db: Database;
   ids: Pick<IdBlocks, "next">;
-  quotas: UploadQuotas;
   fault: (point: FaultPoint) => void | Promise<void>;
 }
 

@@ -11,9 +11,14 @@ export interface ReservedRow {
   complete: boolean;
   deleted: boolean;
   locked: boolean;
-  /** The tenant locks sets at their first use (`implicit.lock.enabled`). */
+  /** False where the set is not assignable, or has just ceased to be what this row still shows. */
+  counted: boolean;
+  /** The tenant locks sets at their first use (`implicit.lock.enabled`), unless a tag of the set says otherwise. */
   locksOnUse: boolean;
 }
+
+/** Sets with one of these tags are not locked at their first use (contract management.md §5.2). */
+const skipLockTags = "array['skip-implicit-lock', 'skip_implicit_lock']";
 
 /**
  * Reads a set and counts the reservation, in one statement: from here on a delete of the set is a soft one. Only a set that may be
@@ -24,11 +29,14 @@ export const reserveSet = statement<[tenantId: number, id: number], ReservedRow>
   `with counted as (
      update distribution_sets
         set reservations = case when reserved_at > now() - interval '1 minute' then reservations else 0 end + 1, reserved_at = now()
-      where tenant_id = $1 and id = $2 and valid and complete and not deleted)
+      where tenant_id = $1 and id = $2 and valid and complete and not deleted
+     returning id)
    select s.id, s.name, s.version, s.type_id as "typeId", s.migration_step as "migrationStep", s.revision, s.valid, s.complete, s.deleted,
-          s.locked,
+          s.locked, exists (select from counted) as counted,
           coalesce((select c.value = 'true'::jsonb from settings c where c.tenant_id = $1 and c.key = 'implicit.lock.enabled'), true)
-            as "locksOnUse"
+            and not exists (select from distribution_set_tag_links l
+                              join distribution_set_tags g on g.tenant_id = l.tenant_id and g.id = l.tag_id
+                             where l.tenant_id = $1 and l.set_id = s.id and lower(g.name) = any (${skipLockTags})) as "locksOnUse"
      from distribution_sets s where s.tenant_id = $1 and s.id = $2`,
 );
 

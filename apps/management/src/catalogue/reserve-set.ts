@@ -19,12 +19,19 @@ export interface SetUser {
  * check 6), the others are locked at their first use where the tenant wants that (§5.2). Idempotent. One round trip, but for the lock.
  */
 export async function reserve(deps: Deps, user: SetUser, setId: number): Promise<ReserveSetResponse> {
-  const set = await runOne(deps.db.pool, reserveSet, [user.tenantId, setId]);
-  if (set === undefined) throw entityNotFound("DistributionSet", setId);
-  checkAssignable(set);
+  const set = await withRetries(() => take(deps, user, setId));
   const { id, name, version, typeId, migrationStep } = set;
   const revision = set.locksOnUse && !set.locked ? await lockOnUse(deps, user, set) : set.revision;
   return { id, name, version, typeId, migrationStep, revision };
+}
+
+async function take(deps: Deps, user: SetUser, setId: number): Promise<ReservedRow> {
+  const set = await runOne(deps.db.pool, reserveSet, [user.tenantId, setId]);
+  if (set === undefined) throw entityNotFound("DistributionSet", setId);
+  checkAssignable(set);
+  // invalidated, emptied or deleted while we waited for its row: what was read is what it was before
+  if (!set.counted) throw new HarrierError("concurrentModification");
+  return set;
 }
 
 /** The order of these refusals is part of the contract (management.md §5.3). */

@@ -5,13 +5,16 @@ import { createSets } from "../distribution-sets/distribution-sets.ts";
 import { ReleaseWorker } from "../operations/release-worker.ts";
 import { changeModule, createModules, removeModule } from "../software-modules/software-modules.ts";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
-import { attachArtifact, checkUpload, type UploadQuotas } from "./uploads.ts";
+import { attachArtifact, checkUpload } from "./uploads.ts";
 
 let fixture: Fixture;
 let n = 0;
-const quotas: UploadQuotas = { artifactsPerModule: 3, artifactBytes: 1000, storedBytes: 5000 };
+const storedBytes = 5_000;
 beforeAll(async () => {
   fixture = await managementFixture();
+  await fixture.setQuota("ARTIFACTS_PER_SOFTWARE_MODULE_MAX_COUNT", 3);
+  await fixture.setQuota("ARTIFACT_MAX_BYTES", 1_000);
+  await fixture.setQuota("ARTIFACT_STORAGE_MAX_BYTES", storedBytes);
 });
 afterAll(() => fixture.close());
 
@@ -29,9 +32,9 @@ const upload = (moduleId: number, members: Partial<AttachArtifactRequest> = {}):
   ...members,
 });
 const attach = (request: AttachArtifactRequest, commandId = `command-${n++}`) =>
-  attachArtifact({ ...fixture, quotas, fault: () => {} }, { ...fixture.actor, commandId }, request);
+  attachArtifact({ ...fixture, fault: () => {} }, { ...fixture.actor, commandId }, request);
 const stored = async () => Number((await fixture.rows("select artifact_bytes from tenants"))[0]?.["artifact_bytes"]);
-const check = (moduleId: number, filename = "") => checkUpload({ ...fixture, quotas }, 1, { moduleId, filename });
+const check = (moduleId: number, filename = "") => checkUpload(fixture, 1, { moduleId, filename });
 
 test("an upload ends with a row, and moves the module, its sets and the tenant's storage", async () => {
   const moduleId = await newModule();
@@ -97,9 +100,9 @@ test("the same name at once: one wins", async () => {
 
 test("a check says how long the file may be, and changes nothing", async () => {
   const moduleId = await newModule();
-  expect(await check(moduleId)).toEqual({ maxBytes: 1000 });
+  expect(await check(moduleId)).toEqual({ maxBytes: 1000, storageBound: false });
   await fixture.rows("update tenants set artifact_bytes = 4900");
-  expect(await check(moduleId)).toEqual({ maxBytes: 100 });
+  expect(await check(moduleId)).toEqual({ maxBytes: 100, storageBound: true });
   await fixture.rows("update tenants set artifact_bytes = 5000");
   await expect(check(moduleId)).rejects.toMatchObject({ code: "storageExceeded" });
   await expect(check(9999)).rejects.toMatchObject({ code: "entityNotFound" });
@@ -109,7 +112,7 @@ test("a check says how long the file may be, and changes nothing", async () => {
 
 test("the tenant's storage holds against uploads into many modules at once", async () => {
   const before = await stored();
-  const room = Math.floor((quotas.storedBytes - before) / 900);
+  const room = Math.floor((storedBytes - before) / 900);
   const modules = await Promise.all(Array.from({ length: room + 3 }, newModule));
   const results = await Promise.allSettled(modules.map((id) => attach(upload(id, { size: 900 }))));
   expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(room);

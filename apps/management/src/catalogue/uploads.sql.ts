@@ -1,4 +1,5 @@
 import { statement } from "@harrier/db";
+import { limitSql } from "../quotas/limits.sql.ts";
 import { bumpSets } from "../rows/set-revision.ts";
 
 /** What an upload into a module meets. */
@@ -9,12 +10,18 @@ export interface UploadState {
   nameTaken: boolean;
   /** Bytes of the tenant's artifacts. */
   stored: number;
+  /** The limits in force; 0 or less: none. */
+  mostArtifacts: number;
+  mostBytes: number;
+  mostStored: number;
 }
 
 const uploadState = `m.deleted, m.locked,
           (select count(*) from artifacts a where a.tenant_id = m.tenant_id and a.module_id = m.id)::int as artifacts,
           exists (select from artifacts a where a.tenant_id = m.tenant_id and a.module_id = m.id and a.filename = $3) as "nameTaken",
-          (select t.artifact_bytes from tenants t where t.tenant_id = m.tenant_id) as stored`;
+          (select t.artifact_bytes from tenants t where t.tenant_id = m.tenant_id) as stored,
+          ${limitSql("ARTIFACTS_PER_SOFTWARE_MODULE_MAX_COUNT")} as "mostArtifacts",
+          ${limitSql("ARTIFACT_MAX_BYTES")} as "mostBytes", ${limitSql("ARTIFACT_STORAGE_MAX_BYTES")} as "mostStored"`;
 
 export const readUploadState = statement<[tenantId: number, moduleId: number, filename: string], UploadState>(
   "management.read_upload_state",
@@ -53,17 +60,15 @@ export interface NewArtifact {
  * The artifact row, the tenant's storage, the module, the sets around it and the command's answer: all or nothing. No row when the
  * tenant's storage would be exceeded: that guard stands in the WHERE, because two uploads into two modules meet only there.
  */
-export const insertArtifact = statement<
-  [tenantId: number, artifact: string, actor: string, commandId: string, mostStored: number],
-  AttachedArtifact
->(
+export const insertArtifact = statement<[tenantId: number, artifact: string, actor: string, commandId: string], AttachedArtifact>(
   "management.insert_artifact",
   `with input as (
      select * from jsonb_to_record($2::jsonb)
        as i(id bigint, "moduleId" bigint, filename text, size bigint, sha1 text, md5 text, sha256 text)),
    storage as (
-     update tenants t set artifact_bytes = t.artifact_bytes + i.size from input i
-      where t.tenant_id = $1 and t.artifact_bytes + i.size <= $5
+     update tenants t set artifact_bytes = t.artifact_bytes + i.size
+       from input i cross join (select ${limitSql("ARTIFACT_STORAGE_MAX_BYTES")} as bytes) most
+      where t.tenant_id = $1 and (most.bytes <= 0 or t.artifact_bytes + i.size <= most.bytes)
      returning t.tenant_id),
    stored as (
      insert into artifacts (tenant_id, id, module_id, filename, size, sha1, md5, sha256, created_by, last_modified_by)

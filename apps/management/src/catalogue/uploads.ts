@@ -1,8 +1,10 @@
+import { isOver } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, type Queryable, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { AttachArtifactRequest, CheckUploadRequest } from "@harrier/rpc";
 import type { FaultPoint } from "@harrier/service";
 import { withRetries } from "../lists/conflicts.ts";
+import { checkOwned } from "../quotas/limits.ts";
 import {
   type AttachedArtifact,
   findAnswer,
@@ -12,14 +14,9 @@ import {
   type UploadState,
 } from "./uploads.sql.ts";
 
-/** Contract management.md §9. */
-export const uploadQuotas = { artifactsPerModule: 50, artifactBytes: 1_073_741_824, storedBytes: 21_474_836_480 } as const;
-export type UploadQuotas = { readonly [K in keyof typeof uploadQuotas]: number };
-
 interface Deps {
   db: Database;
   ids: Pick<IdBlocks, "next">;
-  quotas: UploadQuotas;
   fault: (point: FaultPoint) => void | Promise<void>;
 }
 
@@ -29,27 +26,32 @@ export interface Uploader {
   commandId: string;
 }
 
+/** More than any file has. */
+const unlimited = Number.MAX_SAFE_INTEGER;
+
+const storageExceeded = (limit: number): HarrierError =>
+  new HarrierError("storageExceeded", `Quota exceeded: the artifacts of the tenant hold ${limit} bytes at most.`);
+
 /** The order of these refusals is part of the contract (management.md §4.3); the lock is asked early too, with the same answer. */
-export function checkUploadState(state: UploadState, upload: { moduleId: number; filename: string }, quotas: UploadQuotas): void {
+export function checkUploadState(state: UploadState, upload: { moduleId: number; filename: string }): void {
   if (state.deleted) throw entityNotFound("SoftwareModule", upload.moduleId);
-  if (state.artifacts >= quotas.artifactsPerModule) {
-    throw new HarrierError("quotaTooManyEntries", `A software module holds ${quotas.artifactsPerModule} artifacts at most.`);
-  }
+  checkOwned("ARTIFACTS_PER_SOFTWARE_MODULE_MAX_COUNT", state.mostArtifacts, { id: upload.moduleId, held: state.artifacts, added: 1 });
   if (state.nameTaken) throw new HarrierError("entityAlreadyExists", `The module has an artifact '${upload.filename}' already.`);
   if (state.locked) throw new HarrierError("locked", `The software module ${upload.moduleId} is locked.`);
 }
 
 /** Whether a module may take an artifact of this name now, and how long it may be. Changes nothing. */
 export async function checkUpload(
-  deps: Pick<Deps, "db" | "quotas">,
+  deps: Pick<Deps, "db">,
   tenantId: number,
   upload: CheckUploadRequest,
-): Promise<{ maxBytes: number }> {
+): Promise<{ maxBytes: number; storageBound: boolean }> {
   const state = await uploadStateOf(deps.db.pool, tenantId, upload);
-  checkUploadState(state, upload, deps.quotas);
-  const left = deps.quotas.storedBytes - state.stored;
-  if (left <= 0) throw new HarrierError("storageExceeded");
-  return { maxBytes: Math.min(deps.quotas.artifactBytes, left) };
+  checkUploadState(state, upload);
+  const left = state.mostStored > 0 ? state.mostStored - state.stored : unlimited;
+  if (left <= 0) throw storageExceeded(state.mostStored);
+  const largest = state.mostBytes > 0 ? state.mostBytes : unlimited;
+  return { maxBytes: Math.min(largest, left), storageBound: left < largest };
 }
 
 /**
@@ -58,27 +60,23 @@ export async function checkUpload(
  */
 export async function attachArtifact(deps: Deps, uploader: Uploader, upload: AttachArtifactRequest): Promise<AttachedArtifact> {
   const id = await deps.ids.next(uploader.tenantId, "artifact");
-  const attached = await withRetries(() => inTransaction(deps.db.pool, (tx) => attach(deps, tx, uploader, { ...upload, id })));
+  const attached = await withRetries(() => inTransaction(deps.db.pool, (tx) => attach(tx, uploader, { ...upload, id })));
   await deps.fault("management.attach-artifact.after-commit");
   return attached;
 }
 
-async function attach(
-  deps: Deps,
-  tx: Queryable,
-  uploader: Uploader,
-  artifact: AttachArtifactRequest & { id: number },
-): Promise<AttachedArtifact> {
+async function attach(tx: Queryable, uploader: Uploader, artifact: AttachArtifactRequest & { id: number }): Promise<AttachedArtifact> {
   const { tenantId, subject, commandId } = uploader;
   await runOne(tx, lockModuleForUpload, [tenantId, artifact.moduleId]);
   const first = await runOne(tx, findAnswer, [tenantId, commandId]);
   if (first !== undefined) return first.answer;
-  checkUploadState(await uploadStateOf(tx, tenantId, artifact), artifact, deps.quotas);
-  if (artifact.size > deps.quotas.artifactBytes) {
-    throw new HarrierError("fileSizeExceeded", `An artifact holds ${deps.quotas.artifactBytes} bytes at most.`);
+  const state = await uploadStateOf(tx, tenantId, artifact);
+  checkUploadState(state, artifact);
+  if (isOver(state.mostBytes, artifact.size)) {
+    throw new HarrierError("fileSizeExceeded", `Quota exceeded: an artifact holds ${state.mostBytes} bytes at most.`);
   }
-  const stored = await runOne(tx, insertArtifact, [tenantId, JSON.stringify(artifact), subject, commandId, deps.quotas.storedBytes]);
-  if (stored === undefined) throw new HarrierError("storageExceeded");
+  const stored = await runOne(tx, insertArtifact, [tenantId, JSON.stringify(artifact), subject, commandId]);
+  if (stored === undefined) throw storageExceeded(state.mostStored);
   return stored;
 }
 

@@ -1,13 +1,11 @@
-import { type Database, inTransaction, run, runCount, runOne } from "@harrier/db";
+import { type Database, inTransaction, type Queryable, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import { withConflicts } from "../lists/conflicts.ts";
+import { checkOwned } from "../quotas/limits.ts";
 import { readSetUse } from "./distribution-sets.sql.ts";
 import type { Actor } from "./distribution-sets.ts";
 import { takeSet } from "./lock-set.ts";
-import { planModules, shareModules, writeModules } from "./set-modules.sql.ts";
-
-/** Contract management.md §9, maxSoftwareModulesPerDistributionSet. */
-const mostModules = 100;
+import { planModules, shareModules, unlinkModule, writeModules } from "./set-modules.sql.ts";
 
 /**
  * Adds modules to a set (spec 001 §4.1). One that is there already stays; of too many of one type the newest remain. A set that any
@@ -22,20 +20,40 @@ export async function assignModules(
   await withConflicts(() =>
     inTransaction(deps.db.pool, async (tx) => {
       const found = new Set((await run(tx, shareModules, [tenantId, modules])).map((row) => row.id));
-      const set = await takeSet(tx, tenantId, id);
-      if (set.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");
-      if (!set.valid) throw new HarrierError("setInvalid");
-      if ((await runOne(tx, readSetUse, [tenantId, id]))?.inActions) throw new HarrierError("entityReadOnly");
-      if (set.locked) throw new HarrierError("locked", `The distribution set ${id} is locked.`);
+      await takeForModules(tx, tenantId, id);
       const missing = modules.find((module) => !found.has(module));
       if (missing !== undefined) throw entityNotFound("SoftwareModule", missing);
       const plan = await runOne(tx, planModules, [tenantId, id, modules]);
       if (plan?.unsupported) {
         throw new HarrierError("modulesUnsupported", `The type of the software module ${plan.unsupported} is not in the type of the set.`);
       }
-      if ((plan?.size ?? 0) > mostModules)
-        throw new HarrierError("quotaTooManyEntries", `A distribution set holds ${mostModules} modules at most.`);
+      if (plan) {
+        const { size, added, most } = plan;
+        checkOwned("SOFTWARE_MODULES_PER_DISTRIBUTION_SET_MAX_COUNT", most, { id, held: size - added, added });
+      }
       await runCount(tx, writeModules, [tenantId, id, modules, actor.subject]);
     }),
   );
+}
+
+/** Takes a module out of a set; one that is not in it is no failure (contract management.md §4.1). */
+export async function removeModuleOfSet(
+  deps: { db: Database },
+  { tenantId, subject }: Actor,
+  { id, moduleId }: { id: number; moduleId: number },
+): Promise<void> {
+  await inTransaction(deps.db.pool, async (tx) => {
+    await takeForModules(tx, tenantId, id);
+    const removed = await runOne(tx, unlinkModule, [tenantId, id, moduleId, subject]);
+    if (!removed?.known) throw entityNotFound("SoftwareModule", moduleId);
+  });
+}
+
+/** Takes a set whose modules may change; the order of these refusals is part of the contract (management.md §4.1). */
+async function takeForModules(tx: Queryable, tenantId: number, id: number): Promise<void> {
+  const set = await takeSet(tx, tenantId, id);
+  if (set.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");
+  if (!set.valid) throw new HarrierError("setInvalid");
+  if ((await runOne(tx, readSetUse, [tenantId, id]))?.inActions) throw new HarrierError("entityReadOnly");
+  if (set.locked) throw new HarrierError("locked", `The distribution set ${id} is locked.`);
 }

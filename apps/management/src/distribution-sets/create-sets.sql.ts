@@ -2,7 +2,7 @@ import { statement } from "@harrier/db";
 
 /** What stops a create: the first set, in the order given, that cannot be made as asked. */
 export interface SetProblem {
-  problem: "type-unknown" | "type-deleted" | "module-unknown" | "module-unsupported" | "incomplete";
+  problem: "type-unknown" | "type-deleted" | "module-unknown" | "module-unsupported" | "incomplete" | "type-changed";
   subject: string;
 }
 
@@ -11,17 +11,22 @@ export interface SetProblem {
  * modules: [id, …]}]`; without a type a set gets the tenant's default. No row: stored. A name that is taken is a unique violation.
  *
  * `kept`: of too many modules of one type the last ones stay (contract management.md §5.2). A set is complete with one module at least
- * and every mandatory type. A locked set locks its modules; they are taken in the order of ids, before the foreign keys take theirs.
+ * and every mandatory type. `held`: the lists of a type do not change under a set that is being made of it (`lockSetType` waits for us);
+ * where they have just changed, our snapshot is too old, and we begin anew. A locked set locks its modules; they are taken in the
+ * order of ids, before the foreign keys take theirs.
  */
 export const insertSets = statement<[tenantId: number, sets: string, actor: string], SetProblem>(
   "management.insert_sets",
   `with input as (
-     select i.*, y.id as type_id, y.deleted as type_deleted
+     select i.*, y.id as type_id, y.deleted as type_deleted, y.revision as type_revision
        from jsonb_to_recordset($2::jsonb)
          as i(id bigint, name text, version text, description text, type text, "migrationStep" boolean, locked boolean, modules bigint[])
        left join tenants t on t.tenant_id = $1
        left join distribution_set_types y
          on y.tenant_id = $1 and case when i.type is null then y.id = t.default_set_type_id else y.key = i.type end),
+   held as (
+     select y.id, y.revision from distribution_set_types y
+      where y.tenant_id = $1 and y.id in (select type_id from input) order by y.id for key share),
    wanted as (
      select distinct on (i.id, w.module_id) i.id as set_id, i.type_id, w.module_id, w.position
        from input i cross join unnest(i.modules) with ordinality as w(module_id, position)
@@ -44,6 +49,9 @@ export const insertSets = statement<[tenantId: number, sets: string, actor: stri
        from (select id, 1 as step, case when type_id is null then 'type-unknown' else 'type-deleted' end as problem,
                     coalesce(type, 'default') as subject
                from judged where type_id is null or type_deleted
+             union all
+             select i.id, 1, 'type-changed', i.type_id::text from judged i left join held h on h.id = i.type_id
+              where i.type_id is not null and h.revision is distinct from i.type_revision
              union all
              select set_id, 2, 'module-unknown', module_id::text from resolved where found is null
              union all

@@ -140,6 +140,16 @@ test("modules that do not fit are refused, and so is a hundred and first", async
   await expect(add(app, ...many.map((module) => module.id))).rejects.toMatchObject({ code: "quotaTooManyEntries" });
   await add(app, ...many.slice(1).map((module) => module.id));
   expect(await idsOf(app)).toHaveLength(100);
+  // a limit that was lowered below what is there refuses what is added, and nothing else
+  await fixture.setQuota("SOFTWARE_MODULES_PER_DISTRIBUTION_SET_MAX_COUNT", 5);
+  await add(app, many[1]?.id);
+  await expect(add(app, many[0]?.id)).rejects.toMatchObject({
+    message: `Quota exceeded: Cannot assign 1 more SoftwareModule entities to DistributionSet '${app}'. The maximum is 5.`,
+  });
+  await fixture.setQuota("SOFTWARE_MODULES_PER_DISTRIBUTION_SET_MAX_COUNT", -1);
+  await add(app, many[0]?.id);
+  expect(await idsOf(app)).toHaveLength(101);
+  await fixture.setQuota("SOFTWARE_MODULES_PER_DISTRIBUTION_SET_MAX_COUNT", null);
 });
 
 test("what an action refers to is fixed: modules 403 before the lock's 423, migration flag 403, name still free", async () => {

@@ -6,7 +6,7 @@ import { readPage } from "../lists/list.ts";
 import type { ModuleRow } from "../rows/module.ts";
 import type { SetRow } from "../rows/set.ts";
 import { moduleJson } from "../software-modules/software-module.json.ts";
-import { assignModules } from "./assign-modules.ts";
+import { assignModules, removeModuleOfSet } from "./assign-modules.ts";
 import { setJson } from "./distribution-set.json.ts";
 import { modulesOfSet, setList } from "./distribution-sets.sql.ts";
 import { changeSet, createSets, getSet, removeSet, type SetDeps } from "./distribution-sets.ts";
@@ -61,5 +61,9 @@ export function mountDistributionSets(mount: Mount, deps: Deps): void {
 
   mount(distributionSets.assignModules, async (ctx) =>
     assignModules(deps, ctx.identity, { id: ctx.params.distributionSetId, modules: ctx.body.map((module) => module.id) }),
+  );
+
+  mount(distributionSets.removeModule, async (ctx) =>
+    removeModuleOfSet(deps, ctx.identity, { id: ctx.params.distributionSetId, moduleId: ctx.params.softwareModuleId }),
   );
 }

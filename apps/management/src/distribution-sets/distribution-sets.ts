@@ -38,8 +38,10 @@ export async function createSets(deps: SetDeps, actor: Actor, sets: readonly Dis
     migrationStep: requiredMigrationStep,
     modules: modules.map((module) => module.id),
   }));
-  const problem = await withConflicts(() => runOne(deps.db.pool, insertSets, [actor.tenantId, JSON.stringify(rows), actor.subject]));
-  if (problem) throw toError(problem);
+  await withRetries(async () => {
+    const problem = await runOne(deps.db.pool, insertSets, [actor.tenantId, JSON.stringify(rows), actor.subject]);
+    if (problem) throw toError(problem);
+  });
   await deps.fault("management.create-set.after-commit");
   return run(deps.db.pool, findSets, [actor.tenantId, ids]);
 }
@@ -50,6 +52,8 @@ function toError({ problem, subject }: SetProblem): HarrierError {
       return entityNotFound("DistributionSetType", subject);
     case "type-deleted":
       return new HarrierError("constraintViolation", `The distribution set type '${subject}' is deleted.`);
+    case "type-changed":
+      return new HarrierError("concurrentModification");
     case "module-unknown":
       return entityNotFound("SoftwareModule", Number(subject));
     case "module-unsupported":

@@ -1,4 +1,5 @@
 import { statement } from "@harrier/db";
+import { limitSql } from "../quotas/limits.sql.ts";
 
 /** Keeps modules in place while a set gets them, and waits for uploads into them: the first lock, before the set's own. */
 export const shareModules = statement<[tenantId: number, ids: number[]], { id: number }>(
@@ -33,6 +34,10 @@ export interface ModulePlan {
   unsupported: number | null;
   /** How many modules the set would hold. */
   size: number;
+  /** How many of them are new to it. */
+  added: number;
+  /** The limit in force; 0 or less: none. */
+  most: number;
 }
 
 // a set keeps the modules it has in their order; new ones come behind; of too many of one type the newest stay
@@ -57,7 +62,9 @@ export const planModules = statement<[tenantId: number, setId: number, ids: numb
             where not exists (select from set_type_module_types x join distribution_sets s on s.tenant_id = x.tenant_id and s.type_id = x.set_type_id
                                where s.tenant_id = $1 and s.id = $2 and x.module_type_id = r.module_type_id)
             order by r.position limit 1) as unsupported,
-          (select count(*) from ranked where kept)::int as size`,
+          (select count(*) from ranked where kept)::int as size,
+          (select count(*) from ranked r join added a on a.module_id = r.module_id where r.kept)::int as added,
+          ${limitSql("SOFTWARE_MODULES_PER_DISTRIBUTION_SET_MAX_COUNT")} as most`,
 );
 
 /** Carries out the plan and says anew whether the set is complete. Nothing moves when nothing was added. */
@@ -76,4 +83,23 @@ export const writeModules = statement<[tenantId: number, setId: number, ids: num
                                     and not exists (select from ranked r where r.module_type_id = x.module_type_id)),
           last_modified_by = $4, last_modified_at = now(), revision = s.revision + 1
     where s.tenant_id = $1 and s.id = $2 and exists (select from added)`,
+);
+
+/** Takes a module out, under the set's lock, and says anew whether the set is complete. Tells whether there is such a module at all. */
+export const unlinkModule = statement<[tenantId: number, setId: number, moduleId: number, actor: string], { known: boolean }>(
+  "management.unlink_module",
+  `with gone as (
+     delete from set_modules where tenant_id = $1 and set_id = $2 and module_id = $3 returning module_id),
+   left_over as (
+     select m.type_id from set_modules sm join software_modules m on m.tenant_id = sm.tenant_id and m.id = sm.module_id
+      where sm.tenant_id = $1 and sm.set_id = $2 and sm.module_id <> $3),
+   changed as (
+     update distribution_sets s
+        set complete = exists (select from left_over)
+              and not exists (select from set_type_module_types x
+                               where x.tenant_id = $1 and x.set_type_id = s.type_id and x.mandatory
+                                 and not exists (select from left_over o where o.type_id = x.module_type_id)),
+            last_modified_by = $4, last_modified_at = now(), revision = s.revision + 1
+      where s.tenant_id = $1 and s.id = $2 and exists (select from gone))
+   select exists (select from software_modules m where m.tenant_id = $1 and m.id = $3) as known`,
 );

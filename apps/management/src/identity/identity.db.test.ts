@@ -14,7 +14,8 @@ afterAll(() => fixture.close());
 
 const administrator = (password: string) =>
   ensureAdministrator({ db: fixture.db.pool, ids: fixture.ids }, { tenantId: fixture.tenantId, name: "admin", password });
-const attempt = (username: string, password: string) => signIn({ db: fixture.db.pool, defaultTenant: "DEFAULT" }, { username, password });
+const attempt = (username: string, password: string) =>
+  signIn({ db: fixture.db.pool, defaultTenant: "DEFAULT", hashing: { run: (work) => work() } }, { username, password });
 const changes = async () => (await fixture.rows("select 1 from credential_changes where user_id is not null")).length;
 
 test.each(["admin", "DEFAULT\\admin", "default\\admin"])("%s signs in with all permissions", async (username) => {
@@ -33,8 +34,18 @@ test.each([
   ["", ""],
 ])("%s / %s does not, and learns nothing", async (username, password) => {
   const { revision, ...answer } = await attempt(username, password);
-  expect(answer).toEqual({ ok: false, tenantId: 0, tenant: "", subject: "", permissions: [], userId: 0 });
+  expect(answer).toEqual({ ok: false, tenantId: 0, tenant: "", subject: "", permissions: [], userId: 0, targetTypeScopes: {} });
   expect(revision).toBeGreaterThan(0);
+});
+
+test.each([
+  ["admin", "secret\u0000"],
+  ["admin\u0000", "secret"],
+  ["a\u0000b", "secret"],
+  ["DEFAULT\u0000\\admin", "secret"],
+  ["admin", "secret\n"],
+])("control characters sign nobody in: %j / %j", async (username, password) => {
+  expect(await attempt(username, password)).toMatchObject({ ok: false, subject: "", permissions: [] });
 });
 
 test("a start with the same password writes nothing; with a new one the old one is forgotten", async () => {
@@ -56,6 +67,16 @@ test("a permission that implies others brings them", async () => {
     "READ_TENANT_CONFIGURATION",
     "READ_GATEWAY_SECURITY_TOKEN",
   ]);
+});
+
+test("a permission restricted to target types comes with them, apart from the others", async () => {
+  await fixture.rows(
+    `update users set permissions = '{CREATE_TARGET}', scoped_permissions = '{"READ_TARGET": [12, 11], "UPDATE_TARGET": []}'`,
+  );
+  expect(await attempt("admin", "new secret")).toMatchObject({
+    permissions: ["CREATE_TARGET"],
+    targetTypeScopes: { READ_TARGET: { ids: [12, 11] }, UPDATE_TARGET: { ids: [] } },
+  });
 });
 
 test("a suspended tenant signs nobody in", async () => {

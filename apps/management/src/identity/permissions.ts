@@ -18,6 +18,17 @@ export const allPermissions: readonly string[] = [
   "SYSTEM_ADMIN",
 ];
 
+/** What concerns all tenants: for the operator's own users, and given on by nobody else. */
+export const systemPermission = "SYSTEM_ADMIN";
+
+/** Everything that can be done within a tenant: the predefined role SYSTEM_ADMIN (spec 000 §4.3; contract extensions.md). */
+export const tenantPermissions: readonly string[] = allPermissions.filter((permission) => permission !== systemPermission);
+
+/** Permissions that may be restricted to target types (spec 001 §5). */
+export function isTargetRelated(permission: string): boolean {
+  return permission.endsWith("_TARGET") || permission === "READ_TARGET_SECURITY_TOKEN";
+}
+
 /** What a permission brings with it (contract management.md §3). */
 const implied: Readonly<Record<string, readonly string[]>> = {
   TENANT_CONFIGURATION: ["READ_TENANT_CONFIGURATION", "READ_GATEWAY_SECURITY_TOKEN"],

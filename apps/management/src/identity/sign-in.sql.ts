@@ -7,6 +7,7 @@ export interface SignInRow {
   name: string;
   passwordHash: string | null;
   permissions: string[];
+  scoped: Record<string, number[]>;
 }
 
 /** The user of a name, and the snapshot that was asked: changes below `revision` were seen. One row always. */
@@ -14,7 +15,8 @@ export const findUser = statement<[tenant: string, name: string], Partial<SignIn
   "management.find_user",
   `select s.revision, u.*
      from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as revision) s
-     left join (select t.tenant_id as "tenantId", t.name as tenant, u.id as "userId", u.name, u.password_hash as "passwordHash", u.permissions
+     left join (select t.tenant_id as "tenantId", t.name as tenant, u.id as "userId", u.name, u.password_hash as "passwordHash",
+                       u.permissions, u.scoped_permissions as scoped
                   from tenants t join users u on u.tenant_id = t.tenant_id
                  where lower(t.name) = lower($1) and t.status = 'active' and u.name = $2) u on true`,
 );

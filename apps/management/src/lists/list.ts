@@ -1,5 +1,5 @@
-import { type Queryable, run } from "@harrier/db";
-import { compile, type FieldMap, orderBy, parse, type SortMap } from "@harrier/fiql";
+import { type Queryable, run, runOne } from "@harrier/db";
+import { type Ast, compile, type FieldMap, type Found, lookups, type Macros, orderBy, parse, type SortMap } from "@harrier/fiql";
 import { type Page, type PageSource, pageStatement, toPage } from "./page.sql.ts";
 
 export type { Page };
@@ -20,7 +20,7 @@ export interface ListKind {
   fields?: FieldMap;
 }
 
-interface ListDeps {
+export interface ListDeps {
   db: Queryable;
   now: () => number;
   /** Values of `${OVERDUE_TS}` and the like; asked only for queries that hold a macro. */
@@ -29,14 +29,38 @@ interface ListDeps {
 
 const holdsMacro = (q: string): boolean => q.includes("${");
 
-/** Reads one page in one round trip; a query or a sort that cannot be understood never reaches the database. */
+/**
+ * Reads one page in one round trip, and in one more where the query names a type, a set or a tag of a large list: these are found first.
+ * A query or a sort that cannot be understood never reaches the database.
+ */
 export async function readPage<Row>(deps: ListDeps, kind: ListKind, query: ListQuery): Promise<Page<Row>> {
-  const { source } = kind;
   const window = { orderBy: orderBy(query.sort, kind.sort), offset: query.offset, limit: query.limit };
-  if (query.q === undefined || kind.fields === undefined) return toPage(await run(deps.db, pageStatement<Row>(source, window)));
-  const ast = parse(query.q);
-  const macros = deps.macros && holdsMacro(query.q) ? await deps.macros() : {};
-  const asked = compile(ast, kind.fields, { firstParam: source.values.length + 1, now: deps.now(), macros });
-  const narrowed = { ...source, where: `${source.where} and (${asked.sql})`, values: [...source.values, ...asked.values] };
-  return toPage(await run(deps.db, pageStatement<Row>(narrowed, window)));
+  return toPage(await run(deps.db, pageStatement<Row>(await narrow(deps, kind, query.q), window)));
+}
+
+/** The rows of a list that a query means. */
+export async function narrow(deps: ListDeps, kind: Pick<ListKind, "source" | "fields">, q: string | undefined): Promise<PageSource> {
+  const { source } = kind;
+  if (q === undefined || kind.fields === undefined) return source;
+  const ast = parse(q);
+  const macros = deps.macros && holdsMacro(q) ? await deps.macros() : {};
+  const clock = { now: deps.now(), macros };
+  // says what is wrong with the query before anything is looked up
+  compile(ast, kind.fields, clock);
+  const found = source.large
+    ? await lookUp(deps.db, ast, kind.fields, { ...clock, tenantId: Number(source.values[0]) })
+    : new Map<never, never>();
+  const asked = compile(ast, kind.fields, { firstParam: source.values.length + 1, ...clock, found });
+  return { ...source, where: `${source.where} and (${asked.sql})`, values: [...source.values, ...asked.values] };
+}
+
+async function lookUp(
+  db: Queryable,
+  ast: Ast,
+  fields: FieldMap,
+  options: { tenantId: number; now: number; macros: Macros },
+): Promise<Found> {
+  const lookup = lookups(ast, fields, options);
+  if (lookup === undefined) return new Map();
+  return lookup.found(await runOne<Record<string, string[]>>(db, { sql: lookup.sql, bindings: lookup.values }));
 }

@@ -12,6 +12,8 @@ export interface TargetRow extends AuditRow {
   lastPollAt: number | null;
   targetTypeId: number | null;
   targetTypeName: string | null;
+  /** Whether it confirms its actions by itself; null where the tenant's confirmation flow is off. */
+  autoConfirmActive: boolean | null;
   /** Tenant settings of the answer's `pollStatus`; null where the default applies. */
   pollingTime: string | null;
   pollingOverdueTime: string | null;
@@ -32,6 +34,8 @@ export const targetColumns: Columns = {
   lastPollAt: epochMs("t.last_poll_at"),
   targetTypeId: "t.target_type_id",
   targetTypeName: "tt.name",
+  autoConfirmActive: `case when ${setting("user.confirmation.flow.enabled")} = 'true'
+    then exists (select from controller.auto_confirmations_v1 ac where ac.tenant_id = t.tenant_id and ac.target_id = t.id) end`,
   pollingTime: setting("pollingTime"),
   pollingOverdueTime: setting("pollingOverdueTime"),
   ...auditColumns("t"),

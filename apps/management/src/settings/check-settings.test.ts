@@ -16,7 +16,16 @@ test.each<[string, unknown, string]>([
   ["pollingTime", "24:00:00", "configValueInvalid"],
   ["pollingTime", "5m", "configValueInvalid"],
   ["pollingTime", 300, "configValueInvalid"],
+  ["pollingTime", "00:05:00~100%", "configValueInvalid"],
+  ["pollingTime", "00:05:00,", "configValueInvalid"],
+  ["pollingTime", "00:05:00, name==a", "configValueInvalid"],
+  ["pollingTime", "00:05:00, name==a -> 00:00:29", "configValueInvalid"],
+  ["pollingTime", "00:05:00, name==a -> 00:01:00, name==b -> 24:00:00", "configValueInvalid"],
+  ["pollingTime", "00:05:00, name==(a -> 00:01:00", "configValueInvalid"],
+  ["pollingTime", "00:05:00, name -> 00:01:00", "configValueInvalid"],
   ["pollingOverdueTime", "00:00:60", "configValueInvalid"],
+  ["pollingOverdueTime", "00:05:00~10%", "configValueInvalid"],
+  ["minPollingTime", "PT1M", "configValueInvalid"],
   ["authentication.targettoken.enabled", "true", "configValueInvalid"],
   ["authentication.targettoken.enabled", 1, "configValueInvalid"],
   ["authentication.gatewaytoken.key", true, "configValueInvalid"],
@@ -33,6 +42,10 @@ test.each<[string, unknown, string]>([
 test.each<[string, SettingValue]>([
   ["pollingTime", "00:00:30"],
   ["pollingTime", "23:59:59"],
+  ["pollingTime", "01:00:00~10%"],
+  ["pollingTime", "PT45M"],
+  ["pollingTime", "00:02:00, controllerid == 4711 -> 00:01:00, group == 'Europe' -> 00:05:05"],
+  ["pollingTime", "01:00:00~10%, status =in= (in_sync,pending) -> 00:05:00"],
   ["action.cleanup.actionExpiry", 1000],
   ["action.cleanup.actionStatus", "CANCELED; ERROR"],
   ["action.cleanup.auto.expiry", -1],
@@ -66,6 +79,14 @@ test.each<[string, Record<string, SettingValue>, Record<string, SettingValue>, b
   else expect(change).toThrow(expect.objectContaining({ code: "configChangeNotAllowed" }));
 });
 
+test("an invalid polling time says what is wrong with it", () => {
+  expect(() => checkValue("pollingTime", "00:05:00, name==a -> 10")).toThrow("'10' is not between 00:00:30 and 23:59:59");
+  expect(() => checkValue("pollingTime", "00:05:00, name -> 00:01:00")).toThrow(
+    "the query 'name', which cannot be read: Query syntax error",
+  );
+});
+
 test("seconds of a time", () => {
   expect(secondsOf("01:02:03")).toBe(3723);
+  expect(secondsOf("01:02:03~10%, name==a -> 00:01:00")).toBe(3723);
 });

@@ -1,4 +1,5 @@
-import { actionStatusNames } from "@harrier/contracts";
+import { actionStatusNames, parsePollingTime } from "@harrier/contracts";
+import { parse } from "@harrier/fiql";
 
 export type SettingValue = boolean | number | string;
 
@@ -21,6 +22,21 @@ const longest = "23:59:59";
 const duration = (value: SettingValue): string | undefined => {
   if (typeof value !== "string" || !/^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/.test(value)) return "must be of the form HH:MM:SS";
   return value < shortest || value > longest ? `must be between ${shortest} and ${longest}` : undefined;
+};
+
+/**
+ * Every interval is checked; queries for their form alone (contract device.md §3.4): an override that asks for what targets do not have
+ * never applies.
+ */
+const pollingTime = (value: SettingValue): string | undefined => {
+  for (const { query } of parsePollingTime(String(value)).overrides) {
+    try {
+      parse(query);
+    } catch (error) {
+      return `has an override with the query '${query}', which cannot be read: ${(error as Error).message.replace(/\.$/, "")}`;
+    }
+  }
+  return undefined;
 };
 
 const atLeast =
@@ -49,7 +65,7 @@ export const settingKeys: Readonly<Record<string, SettingKey>> = {
   "authentication.gatewaytoken.enabled": flag(false, { signIn: true }),
   "authentication.gatewaytoken.key": text("", { signIn: true, secret: { permission: "READ_GATEWAY_SECURITY_TOKEN" } }),
   "anonymous.download.enabled": flag(false, { signIn: true }),
-  pollingTime: text("00:05:00", { check: duration }),
+  pollingTime: text("00:05:00", { check: pollingTime }),
   pollingOverdueTime: text("00:05:00", { check: duration }),
   minPollingTime: text("00:00:30", { check: duration }),
   maintenanceWindowPollCount: whole(3, atLeast(1)),
@@ -73,10 +89,9 @@ export const settingKeys: Readonly<Record<string, SettingKey>> = {
 /** The one key with a way of its own: the id of the set type that sets get when they name none. */
 export const defaultSetTypeKey = "default.ds.type";
 
-/** Seconds of a checked HH:MM:SS. */
-export function secondsOf(hhmmss: string): number {
-  const [hours = 0, minutes = 0, seconds = 0] = hhmmss.split(":").map(Number);
-  return hours * 3600 + minutes * 60 + seconds;
+/** Seconds of a checked polling time, without its overrides and its spread. */
+export function secondsOf(stored: string): number {
+  return parsePollingTime(stored).interval.seconds;
 }
 
 /** The default of a text setting, for readers that get null where nothing is stored. */

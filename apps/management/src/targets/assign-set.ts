@@ -1,16 +1,18 @@
 import type { DistributionSetAssignment, TargetAssignment } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError, toHarrierError } from "@harrier/errors";
-import type { AssignmentItemInput, AssignSetResponse, Client } from "@harrier/rpc";
+import type { AssignmentItemInput, AssignSetResponse, Client, ReserveSetResponse } from "@harrier/rpc";
 import { endUse, reserve } from "../catalogue/reserve-set.ts";
-import { collapseItems, newCommandId, toAssignment } from "./assignment.ts";
+import { limitsOf } from "../quotas/limits.ts";
+import { checkItems, distinctIds, newCommandId, toAssignment } from "./assignment.ts";
 import { scopeOf } from "./scope.ts";
 import { findTargets } from "./targets.sql.ts";
 import type { Asker } from "./targets.ts";
 
 interface Deps {
   db: Database;
-  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "assignSet">;
+  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "assignSet" | "assignOffline">;
+  now: () => number;
 }
 
 const nothing: AssignSetResponse = { alreadyAssigned: 0, actions: [] };
@@ -23,8 +25,11 @@ export interface TargetsOfSetRequest {
 
 /** Assigns one set to many targets (spec 001 §4.1); unknown targets are not counted. */
 export async function assignTargets(deps: Deps, asker: Asker, request: TargetsOfSetRequest): Promise<AssignSetResponse> {
-  refuseOffline(request.offline);
-  const items = collapseItems(request.items);
+  if (request.offline) {
+    const controllerIds = distinctIds(request.items, await mostItems(deps, asker, request.items));
+    return assignOffline(deps, asker, { setId: request.setId, controllerIds });
+  }
+  const items = await check(deps, asker, request.items);
   if (items.length === 0) return nothing;
   return assign(deps, asker, { setId: request.setId, items: items.map((item) => toAssignment(item, item.id)) });
 }
@@ -37,8 +42,8 @@ export interface SetsOfTargetRequest {
 
 /** Assigns a set to one target (spec 001 §4.2). Two sets would need several assignments per target, which do not exist. */
 export async function assignSets(deps: Deps, asker: Asker, request: SetsOfTargetRequest): Promise<AssignSetResponse> {
-  refuseOffline(request.offline);
-  const [item, second] = collapseItems(request.items);
+  if (request.offline) return reportSet(deps, asker, request);
+  const [item, second] = await check(deps, asker, request.items);
   if (second !== undefined) throw new HarrierError("multiAssignmentNotEnabled");
   const { identity } = asker;
   const target = await runOne(deps.db.pool, findTargets, [identity.tenantId, scopeOf(identity, "UPDATE_TARGET"), [request.controllerId]]);
@@ -48,20 +53,55 @@ export async function assignSets(deps: Deps, asker: Asker, request: SetsOfTarget
   return assign(deps, asker, { setId: item.id, items: [toAssignment(item, request.controllerId)] });
 }
 
-/** Reserve first, then the command; the reservation keeps the set from being deleted under it. */
+type Items = readonly (TargetAssignment | DistributionSetAssignment)[];
+
+/** One item, which is what most requests have, is within every limit: only more need the round trip. */
+async function mostItems(deps: Deps, asker: Asker, items: Items): Promise<number> {
+  return items.length < 2 ? 0 : (await limitsOf(deps.db.pool, asker.identity.tenantId)).ASSIGNMENTS_PER_REQUEST_MAX_COUNT;
+}
+
+async function check<T extends Items[number]>(deps: Deps, asker: Asker, items: readonly T[]) {
+  return checkItems(items, { now: deps.now(), most: await mostItems(deps, asker, items) });
+}
+
+/** Of an offline assignment only the ids are looked at (contract management.md §5.5), and an unknown target is not an error. */
+async function reportSet(deps: Deps, asker: Asker, { controllerId, items }: SetsOfTargetRequest): Promise<AssignSetResponse> {
+  const [setId, second] = distinctIds(items, await mostItems(deps, asker, items));
+  if (second !== undefined) throw new HarrierError("multiAssignmentNotEnabled");
+  return setId === undefined ? nothing : assignOffline(deps, asker, { setId, controllerIds: [controllerId] });
+}
+
+async function assignOffline(deps: Deps, asker: Asker, asked: { setId: number; controllerIds: string[] }): Promise<AssignSetResponse> {
+  const { controllerIds, setId } = asked;
+  if (controllerIds.length === 0) return nothing;
+  const command = { controllerIds, initiator: asker.identity.subject };
+  return withReservedSet(deps, asker, setId, (set) =>
+    deps.actions.assignOffline({ ...command, set }, asker.out(newCommandId("assign-offline"))),
+  );
+}
+
 async function assign(deps: Deps, asker: Asker, asked: { setId: number; items: AssignmentItemInput[] }): Promise<AssignSetResponse> {
-  const { identity } = asker;
-  const set = await reserve(deps, identity, asked.setId);
-  const commandId = newCommandId("assign");
+  const command = { items: asked.items, initiator: asker.identity.subject };
+  return withReservedSet(deps, asker, asked.setId, (set) => deps.actions.assignSet({ ...command, set }, asker.out(newCommandId("assign"))));
+}
+
+/** Reserve first, then the command; the reservation keeps the set from being deleted under it. */
+async function withReservedSet<Answer>(
+  deps: Deps,
+  { identity }: Asker,
+  setId: number,
+  command: (set: ReserveSetResponse) => Promise<Answer>,
+): Promise<Answer> {
+  const set = await reserve(deps, identity, setId);
   try {
-    const answer = await deps.actions.assignSet({ set, items: asked.items, initiator: identity.subject }, asker.out(commandId));
-    await endQuietly(deps, identity, asked.setId);
+    const answer = await command(set);
+    await endQuietly(deps, identity, setId);
     return answer;
   } catch (thrown) {
     const error = toHarrierError(thrown);
     // where nobody knows whether it was carried out, the reservation stays until it ends by itself
     const unknown = error.code === "internal" || error.code === "unavailable" || error.code === "deadlineExceeded";
-    if (!unknown) await endQuietly(deps, identity, asked.setId);
+    if (!unknown) await endQuietly(deps, identity, setId);
     throw error;
   }
 }
@@ -69,9 +109,4 @@ async function assign(deps: Deps, asker: Asker, asked: { setId: number; items: A
 /** The outcome stands already; a reservation that cannot be ended now ends by itself. */
 async function endQuietly(deps: Deps, identity: Asker["identity"], setId: number): Promise<void> {
   await endUse(deps, identity, setId).catch(() => undefined);
-}
-
-/** An assignment that is only reported must not become one that is carried out: refused rather than ignored. */
-function refuseOffline(offline: boolean): void {
-  if (offline) throw new HarrierError("constraintViolation", "Offline assignment is not available on this server.");
 }

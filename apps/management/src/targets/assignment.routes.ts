@@ -16,7 +16,7 @@ import { type TargetDeps, withTokens } from "./targets.ts";
 
 interface Deps {
   db: Database;
-  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "assignSet">;
+  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "assignSet" | "assignOffline">;
   targets: TargetDeps["targets"];
   now: () => number;
 }

@@ -1,40 +1,66 @@
 import type { TargetAssignment } from "@harrier/contracts";
 import { expect, test } from "vitest";
-import { collapseItems, newCommandId, toAssignment } from "./assignment.ts";
+import { checkItems, newCommandId, toAssignment } from "./assignment.ts";
 
+const now = Date.UTC(2026, 10, 21);
+const nightly = { schedule: "0 0 2 ? * *", duration: "01:00", timezone: "+02:00" };
 const item = (id: string, members: Partial<TargetAssignment> = {}): TargetAssignment => ({ id, type: "forced", forcetime: 0, ...members });
+const check = (...items: TargetAssignment[]) => checkItems(items, { now, most: 5_000 });
+const asked = (given: TargetAssignment, controllerId = given.id) => check(given).map((checked) => toAssignment(checked, controllerId))[0];
 
 test("identical items collapse, defaults written out or not", () => {
-  expect(collapseItems([item("a"), item("b"), item("a", { weight: 1000 }), item("a", { forcetime: 5 })])).toHaveLength(2);
+  const windowed = item("c", { maintenanceWindow: nightly });
+  expect(check(item("a"), item("b"), item("a", { weight: 1000 }), item("a", { forcetime: 5 }))).toHaveLength(2);
+  expect(check(windowed, { ...windowed, confirmationRequired: true })).toHaveLength(1);
 });
 
 test.each<[string, TargetAssignment[], string]>([
   ["another type", [item("a"), item("a", { type: "soft" })], "multiAssignmentNotEnabled"],
   ["another weight", [item("a"), item("a", { weight: 1 })], "multiAssignmentNotEnabled"],
+  ["another window", [item("a"), item("a", { maintenanceWindow: nightly })], "multiAssignmentNotEnabled"],
+  ["another confirmation", [item("a"), item("a", { confirmationRequired: false })], "multiAssignmentNotEnabled"],
   [
     "another time",
     [item("a", { type: "timeforced", forcetime: 1 }), item("a", { type: "timeforced", forcetime: 2 })],
     "multiAssignmentNotEnabled",
   ],
   ["too many", Array.from({ length: 5001 }, (_, i) => item(`t${i}`)), "quotaTooManyEntries"],
-  [
-    "a window",
-    [item("a", { maintenanceWindow: { schedule: undefined, duration: "00:01:00", timezone: undefined } })],
-    "maintenanceScheduleInvalid",
-  ],
 ])("%s is refused", (_, items, code) => {
-  expect(() => collapseItems(items)).toThrow(expect.objectContaining({ code }));
+  expect(() => check(...items)).toThrow(expect.objectContaining({ code }));
+});
+
+// contract management.md §5.6
+test.each([
+  ["a part that is missing", { ...nightly, schedule: undefined }],
+  ["no schedule", { ...nightly, schedule: "nonsense" }],
+  ["a region", { ...nightly, timezone: "Europe/Berlin" }],
+  ["a whole day", { ...nightly, duration: "24:00" }],
+  ["no further window", { ...nightly, schedule: "0 0 2 ? * * 2025" }],
+])("a window with %s is refused, before anything else", (_, maintenanceWindow) => {
+  const items = [item("a", { maintenanceWindow }), item("a", { type: "soft" })];
+  expect(() => check(...items)).toThrow(expect.objectContaining({ code: "maintenanceScheduleInvalid" }));
+});
+
+test("a window that is open for the last time is one", () => {
+  const last = { schedule: "0 0 23 20 11 ? 2026", duration: "02:00", timezone: "Z" };
+  expect(asked(item("a", { maintenanceWindow: last }))).toMatchObject({ maintenanceWindow: last });
 });
 
 test("an empty window is none", () => {
   const maintenanceWindow = { schedule: undefined, duration: undefined, timezone: undefined };
-  expect(collapseItems([item("a", { maintenanceWindow })])).toHaveLength(1);
+  expect(asked(item("a", { maintenanceWindow }))).not.toHaveProperty("maintenanceWindow");
 });
 
 test("what controller gets: a time for timeforced only, one that a timestamp can hold", () => {
-  expect(toAssignment(item("a", { forcetime: 99 }), "a")).toEqual({ controllerId: "a", forceType: "forced", forceTime: 0, weight: 1000 });
+  expect(asked(item("a", { forcetime: 99 }))).toEqual({ controllerId: "a", forceType: "forced", forceTime: 0, weight: 1000 });
   const never = item("a", { type: "timeforced", forcetime: 2 ** 63, weight: 0 });
-  expect(toAssignment(never, "dev")).toEqual({ controllerId: "dev", forceType: "timeforced", forceTime: 8_640_000_000_000_000, weight: 0 });
+  expect(asked(never, "dev")).toEqual({ controllerId: "dev", forceType: "timeforced", forceTime: 8_640_000_000_000_000, weight: 0 });
+});
+
+test("what controller gets: the window, and whether confirmation is required where that is said", () => {
+  const given = item("a", { maintenanceWindow: nightly, confirmationRequired: false });
+  expect(asked(given)).toMatchObject({ maintenanceWindow: nightly, confirmationRequired: false });
+  expect(asked(item("a"))).not.toHaveProperty("confirmationRequired");
 });
 
 test("every command has an id of its own", () => {

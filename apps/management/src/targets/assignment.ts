@@ -1,10 +1,15 @@
 import { randomUUID } from "node:crypto";
-import type { DistributionSetAssignment, TargetAssignment } from "@harrier/contracts";
+import {
+  type DistributionSetAssignment,
+  isOver,
+  type MaintenanceWindow,
+  parseMaintenanceWindow,
+  type TargetAssignment,
+  windowAt,
+} from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 import type { AssignmentItemInput } from "@harrier/rpc";
 
-/** Contract management.md §9, maxTargetDistributionSetAssignmentsPerManualAssignment. */
-const mostItems = 5_000;
 /** Stored where none is given (contract management.md §5.7). */
 const defaultWeight = 1_000;
 /** Latest moment that JavaScript and PostgreSQL can both express, epoch ms. */
@@ -12,41 +17,71 @@ const latestTime = 8_640_000_000_000_000;
 
 type Item = TargetAssignment | DistributionSetAssignment;
 
+/** An item whose window is read. */
+export type CheckedItem<T extends Item = Item> = Omit<T, "maintenanceWindow"> & { window: MaintenanceWindow | undefined };
+
 /**
- * Checks 1 to 4 of an assignment (contract management.md §5.3): identical items collapse, two different ones for one target are
- * refused, and so are too many. `id` is what differs between the items: the target, or the set.
+ * Checks 1 to 4 of an assignment (contract management.md §5.3): windows must be windows, identical items collapse, two different ones
+ * for one target are refused, and so are more than `most`. `id` is what differs between the items: the target, or the set.
  */
-export function collapseItems<T extends Item>(items: readonly T[]): T[] {
-  for (const item of items) refuseUnsupported(item);
-  const distinct = new Map<string, T>();
-  for (const item of items) distinct.set(JSON.stringify(fingerprint(item)), item);
+export function checkItems<T extends Item>(items: readonly T[], { now, most }: { now: number; most: number }): CheckedItem<T>[] {
+  const distinct = new Map<string, CheckedItem<T>>();
+  for (const { maintenanceWindow, ...item } of items) {
+    const checked = { ...item, window: readWindow(maintenanceWindow, now) };
+    distinct.set(JSON.stringify(fingerprint(checked)), checked);
+  }
   const collapsed = [...distinct.values()];
   if (new Set(collapsed.map((item) => item.id)).size < collapsed.length) throw new HarrierError("multiAssignmentNotEnabled");
-  if (collapsed.length > mostItems) throw new HarrierError("quotaTooManyEntries", `A request assigns ${mostItems} times at most.`);
+  checkCount(collapsed.length, most);
   return collapsed;
 }
 
+/** What an offline assignment looks at (contract management.md §5.5): every id once, and not too many of them. */
+export function distinctIds<Id>(items: readonly { id: Id }[], most: number): Id[] {
+  const ids = [...new Set(items.map(({ id }) => id))];
+  checkCount(ids.length, most);
+  return ids;
+}
+
+function checkCount(n: number, most: number): void {
+  if (isOver(most, n)) {
+    throw new HarrierError("quotaTooManyEntries", `Quota exceeded: Cannot assign ${n} entities at once. The maximum is ${most}.`);
+  }
+}
+
 /** What an item asks of controller, for one target. */
-export function toAssignment(item: Item, controllerId: string): AssignmentItemInput {
+export function toAssignment(item: CheckedItem, controllerId: string): AssignmentItemInput {
   return {
     controllerId,
     forceType: item.type,
     forceTime: forceTimeOf(item),
     weight: item.weight ?? defaultWeight,
+    ...(item.window === undefined ? {} : { maintenanceWindow: item.window }),
+    ...(item.confirmationRequired === undefined ? {} : { confirmationRequired: item.confirmationRequired }),
   };
 }
 
 /** Only kept for timeforced; clients send Long.MAX_VALUE for "never", which no timestamp holds. */
-const forceTimeOf = (item: Item): number => (item.type === "timeforced" ? Math.min(Math.max(item.forcetime, 0), latestTime) : 0);
+const forceTimeOf = (item: Pick<Item, "type" | "forcetime">): number =>
+  item.type === "timeforced" ? Math.min(Math.max(item.forcetime, 0), latestTime) : 0;
 
-const fingerprint = (item: Item): unknown[] => [item.id, item.type, forceTimeOf(item), item.weight ?? defaultWeight];
+const fingerprint = (item: CheckedItem): unknown[] => [
+  item.id,
+  item.type,
+  forceTimeOf(item),
+  item.weight ?? defaultWeight,
+  item.window,
+  // required where nothing is said
+  item.confirmationRequired ?? true,
+];
 
-/** A window that is not kept would let a device install at the wrong time: refused rather than ignored. */
-function refuseUnsupported(item: Item): void {
-  const { schedule, duration, timezone } = item.maintenanceWindow ?? {};
-  if (schedule !== undefined || duration !== undefined || timezone !== undefined) {
-    throw new HarrierError("maintenanceScheduleInvalid", "Maintenance windows are not available on this server.");
+/** A window that never comes again is as useless as one that cannot be read (contract management.md §5.6). */
+function readWindow(parts: Item["maintenanceWindow"], now: number): MaintenanceWindow | undefined {
+  const window = parseMaintenanceWindow(parts ?? {});
+  if (window !== undefined && windowAt(window, now) === undefined) {
+    throw new HarrierError("maintenanceScheduleInvalid", "The schedule of the maintenance window has no further window.");
   }
+  return window;
 }
 
 /**

@@ -14,6 +14,7 @@ const row: TargetRow = {
   lastPollAt: null,
   targetTypeId: null,
   targetTypeName: null,
+  autoConfirmActive: null,
   pollingTime: null,
   pollingOverdueTime: null,
   createdBy: "admin",
@@ -38,6 +39,18 @@ test("nothing that is null is shown, and links are percent-encoded", () => {
     _links: { self: { href: "http://x/rest/v1/targets/dev%2F%C3%A4" } },
   });
 });
+
+// contract management.md §12.5, case 79
+test.each([true, false])(
+  "with the confirmation flow on: whether it confirms by itself (%s), and where that is changed",
+  (autoConfirmActive) => {
+    const json = targetJson(view, { ...row, autoConfirmActive }, { now: 0 }, true);
+    expect(json.autoConfirmActive).toBe(autoConfirmActive);
+    expect(json._links.autoConfirm?.href).toBe("http://x/rest/v1/targets/dev%2F%C3%A4/autoConfirm");
+    expect(targetJson(view, { ...row, autoConfirmActive }, { now: 0 }, false)._links).not.toHaveProperty("autoConfirm");
+    expect(targetJson(view, row, { now: 0 }, true)._links).not.toHaveProperty("autoConfirm");
+  },
+);
 
 // contract management.md §5.11: expected after pollingTime, overdue after pollingOverdueTime on top
 test.each<[string, Partial<TargetRow>, number, object]>([

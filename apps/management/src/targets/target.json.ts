@@ -17,7 +17,7 @@ export function targetJson({ base }: View, row: TargetRow, extras: TargetExtras,
     controllerId: row.controllerId,
     name: row.name,
     ...optional("description", row.description),
-    updateStatus: updateStatusNames[row.updateStatus] ?? "unknown",
+    updateStatus: updateStatusName(row.updateStatus),
     ...optional("lastControllerRequestAt", row.lastPollAt),
     ...optional("installedAt", row.installedAt),
     ...optional("ipAddress", hostOf(row.address)),
@@ -27,8 +27,14 @@ export function targetJson({ base }: View, row: TargetRow, extras: TargetExtras,
     requestAttributes: row.requestAttributes,
     ...optional("targetType", row.targetTypeId),
     ...optional("targetTypeName", row.targetTypeName),
+    ...optional("autoConfirmActive", row.autoConfirmActive),
     _links: { self: { href: self }, ...(single ? singleLinks(base, self, row) : {}) },
   };
+}
+
+/** spec 001 §2.4. */
+export function updateStatusName(code: number): TargetView["updateStatus"] {
+  return updateStatusNames[code] ?? "unknown";
 }
 
 function singleLinks(base: string, self: string, row: TargetRow) {
@@ -39,6 +45,7 @@ function singleLinks(base: string, self: string, row: TargetRow) {
     actions: { href: `${self}/actions?offset=0&limit=50&sort=${encoded("id:DESC")}` },
     metadata: { href: `${self}/metadata?offset=0&limit=50` },
     ...optional("targetType", row.targetTypeId === null ? null : { href: `${base}/targettypes/${row.targetTypeId}` }),
+    ...optional("autoConfirm", row.autoConfirmActive === null ? null : { href: `${self}/autoConfirm` }),
   };
 }
 

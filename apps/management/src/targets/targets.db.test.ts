@@ -1,45 +1,24 @@
-import { HarrierError } from "@harrier/errors";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createSets, getSet } from "../distribution-sets/distribution-sets.ts";
-import { createModules } from "../software-modules/software-modules.ts";
-import { type HttpFixture, httpFixture, origin } from "../testing/http.fixture.ts";
-import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
+import { origin } from "../testing/http.fixture.ts";
+import { api, type TargetsFixture, targetsFixture } from "./targets.fixture.ts";
 
-let fixture: Fixture;
-let http: HttpFixture;
+let all: TargetsFixture;
+let fixture: TargetsFixture["fixture"];
+let http: TargetsFixture["http"];
+let create: TargetsFixture["create"];
+let methods: TargetsFixture["methods"];
 let setId: number;
 let n = 0;
-const api = "/api/mgmt/v1";
 
 beforeAll(async () => {
-  fixture = await managementFixture();
-  http = await httpFixture(fixture);
-  setId = await newSet();
+  all = await targetsFixture();
+  ({ fixture, http, create, methods } = all);
+  setId = await all.newSet();
 });
-afterAll(async () => {
-  await http.close();
-  await fixture.close();
-});
+afterAll(() => all?.close());
 beforeEach(() => {
-  http.asked.length = 0;
+  all.http.asked.length = 0;
 });
-
-async function newSet(): Promise<number> {
-  const [module] = await createModules(fixture, fixture.actor, [{ name: `m-${n++}`, version: "1", type: "os", encrypted: false }]);
-  const set = {
-    name: `s-${n++}`,
-    version: "1",
-    type: "os",
-    requiredMigrationStep: false,
-    locked: false,
-    modules: [{ id: module?.id ?? 0 }],
-  };
-  const [row] = await createSets({ ...fixture, fault: () => {} }, fixture.actor, [set]);
-  return row?.id ?? 0;
-}
-const create = (...controllerIds: string[]) =>
-  http.call("POST", `${api}/targets`, { body: controllerIds.map((controllerId) => ({ controllerId })) });
-const methods = () => http.asked.map((call) => call.method);
 
 test.each(["/api/mgmt/v1", "/rest/v1"])("%s: a fresh target, in the list, alone, and gone", async (base) => {
   const id = `fresh ${n++}`.replace(" ", "%");
@@ -204,95 +183,4 @@ test("a caller who is limited to target types sees those only, everywhere", asyn
   expect((await get(`/targets/untyped/actions/${other}`)).status).toBe(404);
   expect((await get(`/targets/typed-a/actions/${mine}`)).status).toBe(200);
   expect((await http.call("GET", `${api}/targets`, { scopes: { READ_TARGET: [] } })).body.total).toBe(0);
-});
-
-test("assigning: known ones get an action, unknown ones are not counted, again is already assigned; the set is locked", async () => {
-  const set = await newSet();
-  await create("as-1", "as-2");
-  http.asked.length = 0;
-  const assign = () =>
-    http.call("POST", `${api}/distributionsets/${set}/assignedTargets`, { body: [{ id: "as-1" }, { id: "as-2" }, { id: "nobody" }] });
-  const { status, body } = await assign();
-  expect(status).toBe(200);
-  expect(body).toMatchObject({ assigned: 2, alreadyAssigned: 0, total: 2 });
-  const [action] = body.assignedActions;
-  expect(action._links.self.href).toBe(`${origin}${api}/targets/as-1/actions/${action.id}`);
-  expect((await assign()).body).toEqual({ assigned: 0, alreadyAssigned: 2, total: 2, assignedActions: [] });
-  expect(http.asked[0]).toMatchObject({
-    method: "assignSet",
-    commandId: expect.stringMatching(/^assign:[\w-]{36}$/),
-    request: {
-      set: { id: set, typeId: 11, migrationStep: false },
-      initiator: "admin",
-      items: [{ controllerId: "as-1", forceType: "forced", weight: 1000 }, {}, {}],
-    },
-  });
-  expect(await getSet(fixture, 1, set)).toMatchObject({ locked: true });
-  expect(await fixture.rows("select reservations from distribution_sets where id = $1", [set])).toEqual([{ reservations: 0 }]);
-});
-
-test("assigning costs two round trips, and seven more at the first use of a set", async () => {
-  const set = await newSet();
-  await create("as-5", "as-6");
-  // the controller of this test writes by its own connections, which are not counted
-  const assign = (id: string) => http.call("POST", `${api}/distributionsets/${set}/assignedTargets`, { body: [{ id }] });
-  expect(await fixture.trips.during(() => assign("as-5"))).toBe(9);
-  expect(await fixture.trips.during(() => assign("as-6"))).toBe(2);
-});
-
-test("a failed assignment ends its reservation only where it is certain that nothing happened", async () => {
-  const set = await newSet();
-  const body = [{ id: "as-1" }];
-  const reservations = async () =>
-    (await fixture.rows("select reservations from distribution_sets where id = $1", [set]))[0]?.["reservations"];
-  http.failNext(new HarrierError("targetTypeIncompatible"));
-  expect((await http.call("POST", `${api}/distributionsets/${set}/assignedTargets`, { body })).status).toBe(400);
-  expect(await reservations()).toBe(0);
-  http.failNext(new HarrierError("unavailable"));
-  expect((await http.call("POST", `${api}/distributionsets/${set}/assignedTargets`, { body })).status).toBe(503);
-  expect(await reservations()).toBe(1);
-});
-
-test.each<[string, unknown, number, string]>([
-  ["two different items for one target", [{ id: "t" }, { id: "t", type: "soft" }], 400, "multiAssignmentNotEnabled"],
-  ["weight 1001", [{ id: "t", weight: 1001 }], 400, "constraintViolation"],
-  ["unknown type", [{ id: "t", type: "hard" }], 400, "notReadable"],
-  ["no id", [{ type: "soft" }], 400, "notReadable"],
-  ["a maintenance window", [{ id: "t", maintenanceWindow: { schedule: "0 0 0 ? * *" } }], 400, "maintenanceScheduleInvalid"],
-  ["5001 items", Array.from({ length: 5001 }, (_, i) => ({ id: `t${i}` })), 403, "tooManyEntries"],
-])("%s is refused before anything is asked", async (_, body, status, code) => {
-  const answer = await http.call("POST", `${api}/distributionsets/${setId}/assignedTargets`, { body });
-  expect([answer.status, answer.body.errorCode.split(".").at(-1)]).toEqual([status, code]);
-  expect(methods()).toEqual([]);
-});
-
-test("refusals of the set, in both directions", async () => {
-  await create("as-3");
-  const status = async (path: string, body: unknown) => (await http.call("POST", `${api}${path}`, { body })).status;
-  expect(await status("/distributionsets/4711/assignedTargets", [{ id: "as-3" }])).toBe(404);
-  expect(await status(`/distributionsets/${setId}/assignedTargets?offline=true`, [{ id: "as-3" }])).toBe(400);
-  expect(await status("/targets/nobody/assignedDS", [{ id: setId }])).toBe(404);
-  expect(await status("/targets/as-3/assignedDS", [{ id: setId }, { id: 4711 }])).toBe(400);
-  expect(await status("/targets/as-3/assignedDS", [{ id: 4711 }])).toBe(404);
-  expect(await status(`/distributionsets/${setId}/assignedTargets`, [])).toBe(200);
-  const single = await http.call("POST", "/rest/v1/targets/as-3/assignedDS", {
-    body: { id: setId, type: "timeforced", forcetime: 5, weight: 7 },
-  });
-  expect(single.body).toMatchObject({ assigned: 1, total: 1 });
-  expect(http.asked.at(-1)?.request["items"]).toEqual([{ controllerId: "as-3", forceType: "timeforced", forceTime: 5, weight: 7 }]);
-});
-
-test("identical items collapse; the time of a forced item does not matter", async () => {
-  await create("as-4");
-  const body = [{ id: "as-4" }, { id: "as-4", forcetime: 99, weight: 1000 }];
-  expect((await http.call("POST", `${api}/distributionsets/${setId}/assignedTargets`, { body })).body).toMatchObject({ total: 1 });
-});
-
-test("every request is a command of its own, whatever request id and body it has", async () => {
-  const set = await newSet();
-  const assign = (id: string) => http.call("POST", `${api}/distributionsets/${set}/assignedTargets`, { body: [{ id }], rid: "rid-same" });
-  await assign("x-1");
-  await assign("x-1");
-  const [one, two] = http.asked.map((call) => call.commandId);
-  expect(one).not.toBe(two);
 });

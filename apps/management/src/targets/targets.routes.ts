@@ -1,4 +1,4 @@
-import { page, targets } from "@harrier/contracts";
+import { page, targets, typeOfTarget } from "@harrier/contracts";
 import { sortFields, targetFields } from "@harrier/fiql";
 import type { Mount, RequestContext } from "@harrier/service";
 import { setJson } from "../distribution-sets/distribution-set.json.ts";
@@ -17,6 +17,7 @@ import {
   getSetOfTarget,
   getTarget,
   removeTarget,
+  setTargetType,
   type TargetDeps,
   withTokens,
 } from "./targets.ts";
@@ -57,6 +58,10 @@ export function mountTargets(mount: Mount, deps: Deps): void {
   });
 
   mount(targets.delete, async (ctx) => removeTarget(deps, ctx, ctx.params.targetId));
+
+  mount(typeOfTarget.setType, async (ctx) => setTargetType(deps, ctx, ctx.params.targetId, ctx.body.id));
+
+  mount(typeOfTarget.removeType, async (ctx) => setTargetType(deps, ctx, ctx.params.targetId, undefined));
 
   mount(targets.attributes, async (ctx) => {
     const attributes = await getAttributes(deps, ctx.identity, ctx.params.targetId);

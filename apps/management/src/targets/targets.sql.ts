@@ -11,6 +11,7 @@ export const targetList = (tenantId: number, scope: Scope): PageSource => ({
   from: "controller.targets_v1",
   columns: targetColumns,
   joins: targetJoins,
+  large: true,
   // an unlimited caller's list is counted and sorted by the tenant's own indexes
   where: scope === null ? "t.tenant_id = $1" : `t.tenant_id = $1 and ${visible}`,
   values: scope === null ? [tenantId] : [tenantId, scope],
@@ -26,6 +27,7 @@ export const targetsOfSet = (
   from: "controller.targets_v1",
   columns: targetColumns,
   joins: targetJoins,
+  large: true,
   where: `t.tenant_id = $1 and ${visible} and t.${column} = $3`,
   values: [tenantId, scope, setId],
   known: "exists (select from distribution_sets o where o.tenant_id = $1 and o.id = $3)",

@@ -5,7 +5,7 @@ import type { Client, Identity, OutCall } from "@harrier/rpc";
 import type { SetRow } from "../rows/set.ts";
 import type { TargetRow } from "../rows/target.ts";
 import { checkAddress } from "./address.ts";
-import { scopeOf } from "./scope.ts";
+import { isInScope, type ScopedPermission, scopeOf } from "./scope.ts";
 import { findAssignedSet, findInstalledSet, findTargets, missingTargetTypes, readAttributes } from "./targets.sql.ts";
 
 export interface TargetDeps {
@@ -25,7 +25,7 @@ export interface FoundTarget {
   securityToken: string | undefined;
 }
 
-const mayReadTokens = (identity: Identity): boolean => identity.permissions.includes("READ_TARGET_SECURITY_TOKEN");
+export const mayReadTokens = (identity: Identity): boolean => identity.permissions.includes("READ_TARGET_SECURITY_TOKEN");
 
 /** Adds the security tokens, which only controller can read, for callers who may see them (contract management.md §3). */
 export async function withTokens(deps: Pick<TargetDeps, "targets">, asker: Asker, rows: readonly TargetRow[]): Promise<FoundTarget[]> {
@@ -35,9 +35,14 @@ export async function withTokens(deps: Pick<TargetDeps, "targets">, asker: Asker
 }
 
 /** One target (spec 001 §4.2); one outside the caller's scope does not exist for them. */
-export async function getTarget(deps: TargetDeps, asker: Asker, controllerId: string): Promise<FoundTarget> {
+export async function getTarget(
+  deps: TargetDeps,
+  asker: Asker,
+  controllerId: string,
+  permission: ScopedPermission = "READ_TARGET",
+): Promise<FoundTarget> {
   const { identity } = asker;
-  const row = await runOne(deps.db.pool, findTargets, [identity.tenantId, scopeOf(identity, "READ_TARGET"), [controllerId]]);
+  const row = await runOne(deps.db.pool, findTargets, [identity.tenantId, scopeOf(identity, permission), [controllerId]]);
   if (row === undefined) throw entityNotFound("Target", controllerId);
   const [found] = await withTokens(deps, asker, [row]);
   return found ?? { row, securityToken: undefined };
@@ -55,21 +60,27 @@ export async function createTargets(
   await checkTargetTypes(deps, asker.identity.tenantId, targets);
   const created = await deps.targets.createTargets({ targets: targets.map(toNewTarget) }, asker.out(commandId));
   const tokens = new Map(created.targets.map((target) => [target.controllerId, target.securityToken]));
-  const showTokens = mayReadTokens(asker.identity);
+  const tokenScope = scopeOf(asker.identity, "READ_TARGET_SECURITY_TOKEN");
   const ids = targets.map((target) => target.controllerId);
   // whoever created a target sees the answer, whatever they may read later
   const rows = await run(deps.db.pool, findTargets, [asker.identity.tenantId, null, ids]);
   const rowOf = new Map(rows.map((row) => [row.controllerId, row]));
   return ids.flatMap((id) => {
     const row = rowOf.get(id);
-    return row === undefined ? [] : [{ row, securityToken: showTokens ? tokens.get(id) : undefined }];
+    if (row === undefined) return [];
+    const showToken = mayReadTokens(asker.identity) && isInScope(tokenScope, row.targetTypeId);
+    return [{ row, securityToken: showToken ? tokens.get(id) : undefined }];
   });
 }
+
+/** Takes the type of a target away, in bodies and in commands (contract management.md §4.6). */
+const noType = -1;
 
 /** A name that is not given is the controllerId, as far as it fits (contract management.md §4.6). */
 const longestName = 128;
 
-function toNewTarget(target: TargetCreate) {
+/** As controller takes it. */
+export function toNewTarget(target: TargetCreate) {
   const { controllerId, name, description, address, securityToken, targetType } = target;
   return {
     controllerId,
@@ -88,12 +99,19 @@ export async function changeTarget(
   const { name, description, address, securityToken, requestAttributes, targetType } = change;
   if (requestAttributes === false) throw new HarrierError("requestRefused");
   checkAddress(address);
-  if (targetType !== undefined && targetType !== -1) await checkTargetTypes(deps, asker.identity.tenantId, [change]);
+  if (targetType !== undefined && targetType !== noType) await checkTargetTypes(deps, asker.identity.tenantId, [change]);
   await deps.targets.updateTarget(
     { controllerId, ...present({ name, description, address, securityToken, requestAttributes, targetTypeId: targetType }) },
     asker.out(),
   );
-  return getTarget(deps, asker, controllerId);
+  // whoever may change a target sees what it has become
+  return getTarget(deps, asker, controllerId, "UPDATE_TARGET");
+}
+
+/** Sets the type of a target or, without one, takes it away (contract management.md §4.6); what runs goes on (§5.11). */
+export async function setTargetType(deps: TargetDeps, asker: Asker, controllerId: string, typeId: number | undefined): Promise<void> {
+  if (typeId !== undefined) await checkTargetTypes(deps, asker.identity.tenantId, [{ targetType: typeId }]);
+  await deps.targets.updateTarget({ controllerId, targetTypeId: typeId ?? noType }, asker.out());
 }
 
 /** Deletes a target with everything it owns (contract management.md §5.1). */

@@ -1,13 +1,13 @@
 import { statement } from "@harrier/db";
+import { selectList } from "../rows/columns.ts";
+import { type TenantRow, tenantColumns } from "./tenants.sql.ts";
 
 /**
- * A tenant with the types of contract management.md §5.10, in one statement: two replicas that start at once make it once, and nobody
- * ever sees a tenant without its types. Ids of types start at 11 like all ids; the counters stand behind them.
+ * Everything that a new tenant has: the types of contract management.md §5.10 and its predefined role. One statement with the tenants
+ * themselves (`tenant`): two replicas that start at once make it once, and nobody ever sees a tenant without its types. Ids of types start at
+ * 11 like all ids; the counters stand behind them.
  */
-export const insertTenant = statement<[tenantId: number, name: string], { tenantId: number }>(
-  "management.insert_tenant",
-  `with tenant as (
-     insert into tenants (tenant_id, name, default_set_type_id) values ($1, $2, 13) on conflict do nothing returning tenant_id),
+const seeded = (tenant: string) => `with tenant as (${tenant}),
    module_type as (
      insert into software_module_types (tenant_id, id, key, name, max_assignments, created_by, last_modified_by)
      select tenant_id, v.id, v.key, v.name, v.most, 'system', 'system'
@@ -22,11 +22,37 @@ export const insertTenant = statement<[tenantId: number, name: string], { tenant
        from tenant cross join (values (11, 11, true), (12, 12, true), (13, 11, true), (13, 12, false)) v (set_type, module_type, mandatory)),
    counters as (
      insert into id_counters (tenant_id, kind, next_id)
-     select tenant_id, v.kind, v.next_id from tenant cross join (values ('module-type', 13), ('set-type', 14)) v (kind, next_id)
+     select tenant_id, v.kind, v.next_id from tenant cross join (values ('module-type', 13), ('set-type', 14), ('user', 12)) v (kind, next_id)
      on conflict do nothing),
+   role as (
+     insert into roles (tenant_id, id, name, system_managed, created_by, last_modified_by)
+     select tenant_id, 1, 'SYSTEM_ADMIN', true, 'system', 'system' from tenant),
    change as (
-     insert into credential_changes (tenant_id) select tenant_id from tenant)
+     insert into credential_changes (tenant_id) select tenant_id from tenant)`;
+
+/** A tenant of this id where there is none. */
+export const insertTenant = statement<[tenantId: number, name: string], { tenantId: number }>(
+  "management.insert_tenant",
+  `${seeded("insert into tenants (tenant_id, name, default_set_type_id) values ($1, $2, 13) on conflict do nothing returning tenant_id")}
    select tenant_id as "tenantId" from tenant`,
+);
+
+/**
+ * `tenants` is `[{name, description, administrator, hash}]`: all of them or, where a name is taken, none. An administrator is the first user,
+ * hence 11, and has these permissions.
+ */
+export const insertTenants = statement<[tenants: string, permissions: readonly string[], actor: string], TenantRow>(
+  "management.insert_tenants",
+  `${seeded(`insert into tenants (tenant_id, name, description, default_set_type_id, created_by, last_modified_by)
+     select nextval('tenant_ids'), x.name, x.description, 13, $3, $3
+       from jsonb_to_recordset($1::jsonb) as x(name text, description text)
+     returning *`)},
+   administrator as (
+     insert into users (tenant_id, id, name, password_hash, permissions, created_by, last_modified_by)
+     select t.tenant_id, 11, x.administrator, x.hash, $2, $3, $3
+       from tenant t join jsonb_to_recordset($1::jsonb) as x(name text, administrator text, hash text) on x.name = t.name
+      where x.administrator is not null)
+   select ${selectList(tenantColumns)} from tenant t order by t.tenant_id`,
 );
 
 export const findTenant = statement<[name: string], { tenantId: number; name: string }>(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { attachArtifact, uploadQuotas } from "../catalogue/uploads.ts";
+import { attachArtifact } from "../catalogue/uploads.ts";
 import { type HttpFixture, httpFixture, origin } from "./http.fixture.ts";
 import { type Fixture, managementFixture } from "./management.fixture.ts";
 
@@ -17,7 +17,7 @@ afterAll(async () => {
 const call = (method: string, path: string, body?: unknown) => http.call(method, path, body === undefined ? {} : { body });
 const attach = (moduleId: number, filename: string) =>
   attachArtifact(
-    { ...fixture, quotas: uploadQuotas, fault: () => {} },
+    { ...fixture, fault: () => {} },
     { ...fixture.actor, commandId: filename },
     { moduleId, filename, size: 5, sha1: "1".repeat(40), md5: "2".repeat(32), sha256: "3".repeat(64) },
   );

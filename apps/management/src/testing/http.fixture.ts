@@ -16,6 +16,8 @@ export interface CallOptions {
   headers?: Record<string, string>;
   permissions?: readonly string[];
   scopes?: Record<string, readonly number[]>;
+  /** Not the tenant DEFAULT. */
+  tenantId?: number;
   rid?: string;
   method?: string;
 }
@@ -53,13 +55,26 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
   };
   const log = createLog({ service: "management", level: "silent", destination: new Writable({ write: (_c, _e, done) => done() }) });
   const http = createHttp({ service: "management", keys, log, metrics: createMetrics({ service: "management" }), countTrips, ...options });
-  mountAll(http.mount, { ...fixture, ...controllerFake(fixture, note), nudge: () => {}, now: Date.now, fault: () => {} });
+  mountAll(http.mount, {
+    ...fixture,
+    ...controllerFake(fixture, note),
+    nudge: () => {},
+    nudgeOperations: () => {},
+    invalidations: {
+      async carryOut(invalidation) {
+        note("carryOut", invalidation, {});
+        return true;
+      },
+    },
+    now: Date.now,
+    fault: () => {},
+  });
   const port = await http.listen("127.0.0.1", 0);
 
   const call = async (method: string, path: string, asks: CallOptions = {}): Promise<Answer> => {
     const url = path.split("?", 1)[0] ?? "";
     const identity = signIdentity(keys, {
-      tenantId: fixture.tenantId,
+      tenantId: asks.tenantId ?? fixture.tenantId,
       tenant: "DEFAULT",
       kind: "user",
       subject: "admin",
@@ -97,8 +112,8 @@ function checkAgainstRoute(asked: string, body: unknown, { status, rest }: { sta
   const base = url.startsWith(basePaths.rest) ? basePaths.rest : basePaths.spec;
   const route = routes.find((row) => row.interface === "management" && row.method === method && matches(row, url.slice(base.length)));
   expect(route, asked).toBeDefined();
-  const schema = (rest ? route?.responseRest : undefined) ?? route?.response;
-  if (status === 204 || schema === undefined) expect(body).toBeUndefined();
+  const schema = rest && route?.responseRest !== undefined ? route.responseRest : route?.response;
+  if (status === 204 || schema === undefined || schema === null) expect(body).toBeUndefined();
   else expect(schema.parse(body)).toEqual(body);
 }
 
@@ -153,6 +168,49 @@ function controllerFake(fixture: Fixture, note: Note): Pick<Parts, "targets" | "
         note("readSecurityTokens", request, call);
         return { tokens: Object.fromEntries((request.controllerIds ?? []).map((id) => [id, tokenOf(id)])) };
       },
+      async activateAutoConfirm(request, call) {
+        note("activateAutoConfirm", request, call);
+        const made = await one(
+          `insert into auto_confirmations (tenant_id, target_id, initiator, remark, created_by)
+           select 1, id, $2, $3, 'admin' from targets where controller_id = $1 on conflict do nothing returning target_id`,
+          [request.controllerId, request.initiator, request.remark],
+        );
+        if (made === undefined) throw new HarrierError("autoConfAlreadyActive");
+        return {};
+      },
+      async deactivateAutoConfirm(request, call) {
+        note("deactivateAutoConfirm", request, call);
+        await one("delete from auto_confirmations c using targets t where t.id = c.target_id and t.controller_id = $1", [
+          request.controllerId,
+        ]);
+        return {};
+      },
+      async changeTag(request, call) {
+        note("changeTag", request, call);
+        return { missing: [] };
+      },
+      async importTargets(request, call) {
+        note("importTargets", request, call);
+        return { created: 0, failed: 0, problems: [] };
+      },
+      async addMetadata(request, call) {
+        note("addMetadata", request, call);
+        for (const { key, value } of request.entries ?? []) {
+          await one(
+            "insert into target_metadata (tenant_id, target_id, key, value) select 1, id, $2, $3 from targets where controller_id = $1",
+            [request.controllerId, key, value ?? null],
+          );
+        }
+        return {};
+      },
+      async changeMetadata(request, call) {
+        note("changeMetadata", request, call);
+        return { value: request.value ?? "as it was" };
+      },
+      async removeMetadata(request, call) {
+        note("removeMetadata", request, call);
+        return {};
+      },
     },
     actions: {
       async assignSet(request, call) {
@@ -173,6 +231,10 @@ function controllerFake(fixture: Fixture, note: Note): Pick<Parts, "targets" | "
         }
         return { alreadyAssigned, actions };
       },
+      async assignOffline(request, call) {
+        note("assignOffline", request, call);
+        return { alreadyAssigned: 0, actions: (request.controllerIds ?? []).map((controllerId, n) => ({ controllerId, id: 900 + n })) };
+      },
       async cancelAction(request, call) {
         note("cancelAction", request, call);
         const known = await one("select status from actions where id = $1", [request.actionId]);
@@ -183,6 +245,11 @@ function controllerFake(fixture: Fixture, note: Note): Pick<Parts, "targets" | "
       async forceAction(request, call) {
         note("forceAction", request, call);
         await one("update actions set force_type = 1 where id = $1", [request.actionId]);
+        return {};
+      },
+      async confirmAction(request, call) {
+        note("confirmAction", request, call);
+        await one("update actions set status = $2 where id = $1", [request.actionId, request.confirmed ? 3 : 11]);
         return {};
       },
     },

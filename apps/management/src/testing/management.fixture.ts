@@ -1,3 +1,4 @@
+import type { QuotaKey } from "@harrier/contracts";
 import { createDatabase, createSecretBox, type Database, IdBlocks } from "@harrier/db";
 import { type RoundTripCounter, startRoundTripCounter, type TestDatabase, testDatabase } from "@harrier/testkit";
 import { ensureDefaultTenant } from "../tenants/seed-tenant.ts";
@@ -17,6 +18,8 @@ export interface Fixture {
   asRolloutEngine(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   /** Rows of management's own tables. */
   rows(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  /** A limit of the tenant; null: the default again. */
+  setQuota(key: QuotaKey, value: number | null): Promise<void>;
   addTarget(controllerId: string, members?: { typeId?: number; assignedSetId?: number; installedSetId?: number }): Promise<number>;
   addAction(members: {
     targetId: number;
@@ -52,6 +55,12 @@ export async function managementFixture(): Promise<Fixture> {
     asController,
     asRolloutEngine: as("rollout-engine"),
     rows: async (sql, values = []) => (await db.pool.query(sql, values)).rows as Record<string, unknown>[],
+    async setQuota(key, value) {
+      await db.pool.query("delete from quotas where tenant_id = $1 and key = $2", [tenantId, key]);
+      if (value === null) return;
+      const insert = "insert into quotas (tenant_id, key, value, created_by, last_modified_by) values ($1, $2, $3, 'operator', 'operator')";
+      await db.pool.query(insert, [tenantId, key, value]);
+    },
     async addTarget(controllerId, { typeId, assignedSetId, installedSetId } = {}) {
       const id = nextTarget++;
       await asController(

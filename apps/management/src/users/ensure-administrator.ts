@@ -20,7 +20,7 @@ export interface Administrator {
  */
 export async function ensureAdministrator(deps: Deps, { tenantId, name, password }: Administrator): Promise<void> {
   const stored = await runOne(deps.db, findSystemUser, [tenantId, name]);
-  const complete = stored !== undefined && allPermissions.every((permission) => stored.permissions.includes(permission));
+  const complete = stored?.systemManaged === true && allPermissions.every((permission) => stored.permissions.includes(permission));
   if (complete && (await verifyPassword(password, stored.passwordHash))) return;
   const id = await deps.ids.next(tenantId, "user");
   await runCount(deps.db, upsertSystemUser, [tenantId, id, name, await hashPassword(password), [...allPermissions]]);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hashPassword, verifyPassword } from "./password.ts";
+import { hashPassword, isSupportedHash, verifyPassword } from "./password.ts";
 
 test("a hash is a PHC string with its own salt, and fits its password only", async () => {
   const [one, two] = await Promise.all([hashPassword("correct horse"), hashPassword("correct horse")]);
@@ -24,3 +24,54 @@ test("no hash or one that cannot be read fits nothing, and costs as much as a wr
     expect(await cost(() => verifyPassword("y", missing))).toBeGreaterThan(wrong / 4);
   }
 });
+
+test.each([
+  // of the reference implementation's own tests
+  ["password", "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"],
+  // of Python's hashlib
+  ["correct horse", "$scrypt$ln=15,r=8,p=2$c29tZS1zYWx0LWJ5dGVzIQ$dikLRjEBo+Cma4jnmXqAhF+2gR5ffGL4ic5qRbHJpTY"],
+  // of jBCrypt's and of crypt_blowfish's own tests
+  ["abc", "$2a$06$If6bvum7DFjUnE9p2uDeDu0YHzrHM6tf.iqN8.yx.jNN1ILEf7h0i"],
+  ["U*U", "$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
+  ["U*U", "$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
+])("a hash that others have made of %s fits it and nothing else", async (password, hash) => {
+  expect(isSupportedHash(hash)).toBe(true);
+  expect(await verifyPassword(password, hash)).toBe(true);
+  expect(await verifyPassword(`${password}!`, hash)).toBe(false);
+});
+
+test("a hash with few blocks and many lanes is one to be tried, not a failure", async () => {
+  for (const costs of ["ln=2,r=1,p=4", "ln=1,r=99,p=4"]) {
+    const hash = `$scrypt$${costs}$c2FsdHNhbHQ$a2V5a2V5a2V5a2V5a2V5a2V5`;
+    expect(await verifyPassword("x", hash)).toBe(false);
+  }
+});
+
+const salt = "c29tZXNhbHQ";
+const key = "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
+test.each([
+  "",
+  "secret",
+  `$2b$12$${"a".repeat(53)}`,
+  "$1$salt$hash",
+  // costs more than about a second, or is what no bcrypt makes
+  "$2b$14$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
+  "$2b$31$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
+  "$2b$03$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
+  "$2x$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
+  "$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOe",
+  " $2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
+  `$argon2i$v=19$m=65536,t=2,p=1$${salt}$${key}`,
+  `$argon2id$m=65536,t=2,p=1$${salt}$${key}`,
+  // more than one try may cost
+  `$argon2id$v=19$m=999999,t=2,p=1$${salt}$${key}`,
+  `$argon2id$v=19$m=65536,t=99,p=1$${salt}$${key}`,
+  `$argon2id$v=19$m=65536,t=1,p=0$${salt}$${key}`,
+  `$scrypt$ln=30,r=8,p=1$${salt}$${key}`,
+  `$scrypt$ln=17,r=16,p=1$${salt}$${key}`,
+  `$scrypt$ln=14,r=8,p=64$${salt}$${key}`,
+  `$scrypt$ln=14,r=0,p=1$${salt}$${key}`,
+  // too short to mean anything
+  `$scrypt$ln=14,r=8,p=1$AA$${key}`,
+  `$scrypt$ln=14,r=8,p=1$${salt}$AAAA`,
+])("%s is no hash that is kept", (hash) => expect(isSupportedHash(hash)).toBe(false));

@@ -1,22 +1,35 @@
-import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { argon2, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { isBcrypt, verifyBcrypt } from "./bcrypt.ts";
 
 /** 2^14 blocks of 8: 16 MB and about 50 ms per try. Old hashes keep their own numbers, which stand in the text. */
 const cost = { ln: 14, r: 8, p: 1 };
 const keyBytes = 32;
 const saltBytes = 16;
 
-interface Parsed {
+/** What one try may cost at most: a hash that somebody brings must not be able to stop the service. */
+const most = { scryptBytes: 128 * 1024 * 1024, scryptLanes: 4, argonKib: 64 * 1024, argonPasses: 10, argonLanes: 8 };
+const lengths = { saltMin: 8, saltMax: 64, keyMin: 16, keyMax: 64 };
+
+interface Scrypt {
+  algorithm: "scrypt";
   ln: number;
   r: number;
   p: number;
-  salt: Buffer;
-  key: Buffer;
 }
+
+interface Argon {
+  algorithm: "argon2id";
+  memory: number;
+  passes: number;
+  parallelism: number;
+}
+
+type Parsed = (Scrypt | Argon) & { salt: Buffer; key: Buffer };
 
 /** A PHC string of scrypt: `$scrypt$ln=14,r=8,p=1$salt$key`. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
-  const key = await derive(password, { ...cost, salt, key: Buffer.alloc(keyBytes) });
+  const key = await derive(password, { algorithm: "scrypt", ...cost, salt, key: Buffer.alloc(keyBytes) });
   return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(key)}`;
 }
 
@@ -25,30 +38,71 @@ export async function hashPassword(password: string): Promise<string> {
  * find out which names exist.
  */
 export async function verifyPassword(password: string, hash: string | null | undefined): Promise<boolean> {
+  if (isBcrypt(hash ?? "")) return verifyBcrypt(password, hash as string);
   const stored = parse(hash ?? "");
-  const expected = stored ?? { ...cost, salt: nobodySalt, key: nobodyKey };
+  const expected: Parsed = stored ?? { algorithm: "scrypt", ...cost, salt: nobodySalt, key: nobodyKey };
   const key = await derive(password, expected);
   return timingSafeEqual(key, expected.key) && stored !== undefined;
+}
+
+/** Whether passwords can be held against a hash here (contract extensions.md): PHC strings of scrypt and argon2id, and bcrypt's. */
+export function isSupportedHash(hash: string): boolean {
+  return isBcrypt(hash) || parse(hash) !== undefined;
 }
 
 const nobodySalt = randomBytes(saltBytes);
 const nobodyKey = randomBytes(keyBytes);
 
+const scryptHash = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+const argonHash = /^\$argon2id\$v=19\$m=(\d{1,6}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+
 function parse(hash: string): Parsed | undefined {
-  const parts = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(hash);
-  if (!parts) return undefined;
-  const [, ln, r, p, salt = "", key = ""] = parts;
-  return { ln: Number(ln), r: Number(r), p: Number(p), salt: Buffer.from(salt, "base64"), key: Buffer.from(key, "base64") };
+  const parsed = parseScrypt(hash) ?? parseArgon(hash);
+  if (parsed === undefined) return undefined;
+  const { salt, key } = parsed;
+  const sized =
+    salt.length >= lengths.saltMin && salt.length <= lengths.saltMax && key.length >= lengths.keyMin && key.length <= lengths.keyMax;
+  return sized ? parsed : undefined;
 }
 
-function derive(password: string, { ln, r, p, salt, key }: Parsed): Promise<Buffer> {
+function parseScrypt(hash: string): Parsed | undefined {
+  const parts = scryptHash.exec(hash);
+  if (parts === null) return undefined;
+  const [ln, r, p] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+  if (ln < 1 || r < 1 || p < 1 || p > most.scryptLanes || 128 * 2 ** ln * r > most.scryptBytes) return undefined;
+  return { algorithm: "scrypt", ln, r, p, salt: bytes(parts[4]), key: bytes(parts[5]) };
+}
+
+function parseArgon(hash: string): Parsed | undefined {
+  const parts = argonHash.exec(hash);
+  if (parts === null) return undefined;
+  const [memory, passes, parallelism] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+  if (passes < 1 || passes > most.argonPasses || parallelism < 1 || parallelism > most.argonLanes) return undefined;
+  // RFC 9106 §3.1: eight blocks per lane at least
+  if (memory < 8 * parallelism || memory > most.argonKib) return undefined;
+  return { algorithm: "argon2id", memory, passes, parallelism, salt: bytes(parts[4]), key: bytes(parts[5]) };
+}
+
+function derive(password: string, stored: Parsed): Promise<Buffer> {
+  return stored.algorithm === "scrypt" ? deriveScrypt(password, stored) : deriveArgon(password, stored);
+}
+
+function deriveScrypt(password: string, { ln, r, p, salt, key }: Parsed & Scrypt): Promise<Buffer> {
   const blocks = 2 ** ln;
   return new Promise((resolve, reject) => {
-    // maxmem: node refuses above 32 MB unless told otherwise
-    scrypt(password, salt, key.length, { N: blocks, r, p, maxmem: 256 * blocks * r }, (error, derived) =>
+    // node refuses above 32 MB unless told otherwise; what OpenSSL takes is this, and with few blocks the lanes are most of it
+    const maxmem = 128 * r * (blocks + p + 2) + 2 ** 20;
+    scrypt(password, salt, key.length, { N: blocks, r, p, maxmem }, (error, derived) => (error ? reject(error) : resolve(derived)));
+  });
+}
+
+function deriveArgon(password: string, { memory, passes, parallelism, salt, key }: Parsed & Argon): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    argon2("argon2id", { message: password, nonce: salt, memory, passes, parallelism, tagLength: key.length }, (error, derived) =>
       error ? reject(error) : resolve(derived),
     );
   });
 }
 
-const unpadded = (bytes: Buffer): string => bytes.toString("base64").replace(/=+$/, "");
+const bytes = (text: string | undefined): Buffer => Buffer.from(text ?? "", "base64");
+const unpadded = (raw: Buffer): string => raw.toString("base64").replace(/=+$/, "");

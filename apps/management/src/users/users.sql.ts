@@ -1,13 +1,88 @@
 import { statement } from "@harrier/db";
+import { type GrantsRow, grantColumns } from "../grants/grants.sql.ts";
+import { systemPermission } from "../identity/permissions.ts";
+import type { PageSource } from "../lists/page.sql.ts";
+import { type AuditRow, auditColumns, type Columns, selectList } from "../rows/columns.ts";
+
+/** A user as the interface shows it; the hash of the password is no part of it. */
+export interface UserRow extends AuditRow, GrantsRow {
+  id: number;
+  name: string;
+  type: "PASSWORD_USER" | "EXTERNAL_USER";
+}
+
+const columns: Columns = { id: "t.id", name: "t.name", type: "t.type", ...grantColumns, ...auditColumns("t") };
+
+export const userList = (tenantId: number): PageSource => ({
+  from: "users",
+  columns,
+  where: "t.tenant_id = $1",
+  values: [tenantId],
+});
+
+export const findUserById = statement<[tenantId: number, id: number], UserRow>(
+  "management.find_user_by_id",
+  `select ${selectList(columns)} from users t where t.tenant_id = $1 and t.id = $2`,
+);
+
+/**
+ * `users` is `[{id, name, type, hash, permissions}]`: all of them or, where a name is taken, none. Somebody may be signed in already by a token
+ * that names one of them; 0 where gateways are told: all users of the tenant, and no device of it (views/tenants.sql).
+ */
+export const insertUsers = statement<[tenantId: number, users: string, actor: string], UserRow>(
+  "management.insert_users",
+  `with t as (
+     insert into users (tenant_id, id, name, type, password_hash, permissions, created_by, last_modified_by)
+     select $1, x.id, x.name, x.type, x.hash, x.permissions, $3, $3
+       from jsonb_to_recordset($2::jsonb) as x(id bigint, name text, type text, hash text, permissions text[])
+     returning *),
+   change as (
+     insert into credential_changes (tenant_id, user_id) select $1, 0 where exists (select from t where t.type = 'EXTERNAL_USER'))
+   select ${selectList(columns)} from t order by t.id`,
+);
+
+/**
+ * Deletes a user unless it is the system's, the caller's own, or one with the operator's permission where the caller has none; no row for an
+ * unknown one. Gateways forget it in the same transaction.
+ */
+export const deleteUser = statement<
+  [tenantId: number, id: number, self: string, operator: boolean],
+  { deleted: boolean; readOnly: boolean }
+>(
+  "management.delete_user",
+  `with found as (
+     select id, system_managed or name = $3 as read_only, '${systemPermission}' = any (permissions) as for_operators
+       from users where tenant_id = $1 and id = $2 for update),
+   gone as (
+     delete from users u using found f
+      where u.tenant_id = $1 and u.id = f.id and not f.read_only and ($4 or not f.for_operators) returning u.id),
+   change as (
+     insert into credential_changes (tenant_id, user_id) select $1, id from gone)
+   select exists (select from gone) as deleted, read_only as "readOnly" from found`,
+);
+
+/**
+ * A new password of a user who has one, but of one with the operator's permission only where `$5` says so; gateways forget the old one in
+ * the same transaction.
+ */
+export const writePassword = statement<[tenantId: number, id: number, hash: string, actor: string, ofOperatorsToo: boolean], unknown>(
+  "management.write_password",
+  `with written as (
+     update users set password_hash = $3, last_modified_by = $4, last_modified_at = now(), revision = revision + 1
+      where tenant_id = $1 and id = $2 and type = 'PASSWORD_USER' and not system_managed
+        and ($5 or not '${systemPermission}' = any (permissions)) returning id)
+   insert into credential_changes (tenant_id, user_id) select $1, id from written`,
+);
 
 export interface SystemUserRow {
   passwordHash: string | null;
   permissions: string[];
+  systemManaged: boolean;
 }
 
 export const findSystemUser = statement<[tenantId: number, name: string], SystemUserRow>(
   "management.find_system_user",
-  `select password_hash as "passwordHash", permissions from users where tenant_id = $1 and name = $2`,
+  `select password_hash as "passwordHash", permissions, system_managed as "systemManaged" from users where tenant_id = $1 and name = $2`,
 );
 
 /** The administrator from the configuration, new or changed; gateways forget the old one in the same transaction. */
@@ -17,8 +92,8 @@ export const upsertSystemUser = statement<[tenantId: number, id: number, name: s
      insert into users as u (tenant_id, id, name, password_hash, permissions, system_managed, created_by, last_modified_by)
      values ($1, $2, $3, $4, $5, true, 'system', 'system')
      on conflict (tenant_id, name) do update
-        set password_hash = excluded.password_hash, permissions = excluded.permissions, system_managed = true,
-            last_modified_by = 'system', last_modified_at = now(), revision = u.revision + 1
+        set type = 'PASSWORD_USER', password_hash = excluded.password_hash, permissions = excluded.permissions, scoped_permissions = '{}',
+            system_managed = true, last_modified_by = 'system', last_modified_at = now(), revision = u.revision + 1
      returning id)
    insert into credential_changes (tenant_id, user_id) select $1, id from stored`,
 );

@@ -55,6 +55,7 @@ describe("before it runs (contract rollouts.md §4.1)", () => {
       [group(1, "running"), group(2, "scheduled")],
       [{ do: "change", groups: [], rollout: { from: "starting", to: "running" } }],
     ],
+    ["stopping", rollout("stopping"), created, [{ do: "stop" }]],
     ["deleting", rollout("deleting"), created, [{ do: "remove" }]],
     ...(["finished", "stopped", "deleted", "waiting_for_approval", "approval_denied"] as const).map(
       (status): [string, RolloutFacts, GroupFacts[], Command[]] => [status, rollout(status), created, [{ do: "wait", until: null }]],

@@ -21,6 +21,8 @@ export type Command =
   | { do: "schedule"; groups: number[] }
   /** Start the actions of these groups. */
   | { do: "start"; groups: number[] }
+  /** Take back what has not begun, and what has where that is wanted; then all groups are finished. */
+  | { do: "stop" }
   | { do: "remove" }
   /** Nothing to do now; null: until somebody rings. */
   | { do: "wait"; until: number | null };
@@ -49,6 +51,8 @@ export function advance(rollout: RolloutFacts, groups: readonly GroupFacts[], pr
     case "paused":
       // what has begun goes on: only no further group gets its turn
       return [work(groups) ?? wait(null)];
+    case "stopping":
+      return [{ do: "stop" }];
     case "deleting":
       return [{ do: "remove" }];
     default:

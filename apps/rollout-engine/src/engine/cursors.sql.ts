@@ -20,6 +20,12 @@ export const noteStarted = statement<[tenantId: number, rolloutId: number, group
     where tenant_id = $1 and rollout_id = $2 and id = $3 and (start_cursor < $4 or (not started and $5))`,
 );
 
+/** How far the actions of a rollout are stopped. Only ever forward. */
+export const noteStopped = statement<[tenantId: number, rolloutId: number, cursor: number], never>(
+  "engine.note_stopped",
+  "update rollouts set stop_cursor = $3 where tenant_id = $1 and id = $2 and stop_cursor < $3",
+);
+
 /** Sizes of groups that lost targets, and of their rollout. */
 export const storeTotals = statement<[tenantId: number, rolloutId: number, totals: string], never>(
   "engine.store_totals",

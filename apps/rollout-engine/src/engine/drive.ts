@@ -15,6 +15,8 @@ export async function driveRollout(
     if (signal.aborted) return deps.now();
     const work = await loadRolloutWork(deps.db.pool, tenantId, rolloutId);
     if (!work) return null;
+    // due at once, but not taken again before the tenant is back (leases.sql.ts)
+    if (!work.tenantActive) return deps.now();
     for (const command of decide(work, deps.now())) {
       if (command.do === "wait") return command.until;
       await perform(deps, work, command, signal);

@@ -18,6 +18,8 @@ export interface EngineOptions {
   slots?: number;
 }
 
+/** At a first start the views of others may not be there yet: that is worth a line only when it lasts. */
+const patienceMs = 10_000;
 const firstBackoffMs = 250;
 const longestBackoffMs = 15_000;
 const progressPerLook = 5_000;
@@ -75,7 +77,7 @@ export class RolloutEngine {
   }
 
   async #run(): Promise<void> {
-    let failing = false;
+    let warnAfter = performance.now() + patienceMs;
     let lookedAt = 0;
     while (!this.#stopped) {
       this.#nudged = false;
@@ -86,10 +88,12 @@ export class RolloutEngine {
           await runOne(this.#deps.db.pool, ringForProgress, [progressPerLook]);
         }
         await this.#claim();
-        failing = false;
+        warnAfter = 0;
       } catch (error) {
-        if (!failing) this.#deps.log.warn({ err: error }, "the engine cannot look for work, trying again");
-        failing = true;
+        if (performance.now() >= warnAfter) {
+          this.#deps.log.warn({ err: error }, "the engine cannot look for work, trying again");
+          warnAfter = Number.POSITIVE_INFINITY; // once per outage
+        }
       }
       await this.#sleep(Math.max(0, lookedAt + this.#pollMs - performance.now()));
     }

@@ -8,13 +8,17 @@ export interface Claim {
   attempts: number;
 }
 
-/** Rollouts that are due and free, taken for `seconds`. Two engines never take the same: each skips what the other is taking. */
+/**
+ * Rollouts that are due and free, taken for `seconds`. Two engines never take the same: each skips what the other is taking. Those of a
+ * suspended tenant stay due, and are taken when it is back.
+ */
 export const claimDue = statement<[owner: string, seconds: number, limit: number], Claim>(
   "engine.claim_due",
   `update leases l set owner = $1, until = now() + make_interval(secs => $2)
-     from (select tenant_id, rollout_id from leases
-            where due_at <= now() and (until is null or until <= now())
-            order by due_at limit $3 for update skip locked) due
+     from (select d.tenant_id, d.rollout_id from leases d
+            where d.due_at <= now() and (d.until is null or d.until <= now())
+              and exists (select from management.tenants_v1 t where t.tenant_id = d.tenant_id and t.status = 'active')
+            order by d.due_at limit $3 for update of d skip locked) due
     where l.tenant_id = due.tenant_id and l.rollout_id = due.rollout_id
     returning l.tenant_id as "tenantId", l.rollout_id as "rolloutId", l.rung, l.attempts`,
 );

@@ -7,9 +7,12 @@ import { freezeRollout } from "../freeze/freeze.ts";
 import { removeRollout } from "../rollouts/remove-rollout.ts";
 import type { GroupWork, RolloutWork } from "../work/load-work.ts";
 import type { Command } from "./advance.ts";
-import { noteFence, noteScheduled, noteStarted, storeTotals } from "./cursors.sql.ts";
+import { noteFence, noteScheduled, noteStarted, noteStopped, storeTotals } from "./cursors.sql.ts";
 
-export type Actions = Pick<Client<"harrier.controller.v1.ActionsService">, "openFence" | "closeFence" | "scheduleChunk" | "startChunk">;
+export type Actions = Pick<
+  Client<"harrier.controller.v1.ActionsService">,
+  "openFence" | "closeFence" | "scheduleChunk" | "startChunk" | "stopChunk"
+>;
 
 export interface PerformDeps {
   db: Database;
@@ -47,6 +50,8 @@ export async function perform(deps: PerformDeps, work: RolloutWork, step: Step, 
       return untilTired(deps, signal, step.groups, (id) => scheduleNext(deps, work, id));
     case "start":
       return untilTired(deps, signal, step.groups, (id) => startNext(deps, work, id));
+    case "stop":
+      return stopRollout(deps, work, signal);
     case "remove":
       if (work.epoch > 0) await deps.actions.closeFence({ rolloutId, epoch: work.epoch }, outCall(deps, work));
       await removeRollout(deps, work);
@@ -133,10 +138,33 @@ async function startNext(deps: PerformDeps, work: RolloutWork, groupId: number):
       initiator: work.createdBy,
       rolloutName: work.name,
       groupName: group.name,
+      confirmationRequired: group.confirmationRequired,
     };
     ({ cursor, done } = await deps.actions.startChunk(request, outCall(deps, work)));
   }
   group.startCursor = cursor;
   await run(deps.db.pool, noteStarted, [tenantId, rolloutId, groupId, cursor, done]);
   return done;
+}
+
+/**
+ * Stops a rollout (contract rollouts.md §4.1): the fence is closed first, so that nothing begins behind the walk. One that has never
+ * started has neither fence nor actions.
+ */
+async function stopRollout(deps: PerformDeps, work: RolloutWork, signal: AbortSignal): Promise<void> {
+  const { tenantId, rolloutId, epoch, keepRunning, lastModifiedBy: initiator } = work;
+  if (epoch > 0) {
+    await deps.actions.closeFence({ rolloutId, epoch }, outCall(deps, work));
+    const end = deps.now() + workMs;
+    for (let cursor = work.stopCursor, done = false; !done; ) {
+      if (signal.aborted || deps.now() >= end) return;
+      ({ cursor, done } = await deps.actions.stopChunk({ rolloutId, cursor, keepRunning, initiator }, outCall(deps, work)));
+      await run(deps.db.pool, noteStopped, [tenantId, rolloutId, cursor]);
+    }
+  }
+  const groups = work.groups
+    .filter(({ status }) => status !== "finished" && status !== "error")
+    .map(({ id, status }) => ({ id, from: status, to: "finished" }) as const);
+  await applyChanges(deps.db.pool, { ...work, expected: ["stopping"], groups, rollout: { from: "stopping", to: "stopped" } });
+  await deps.fault("rollout-engine.advance.after-commit");
 }

@@ -15,6 +15,7 @@ export interface FreezeRow {
   tenant: string;
   filter: string;
   setTypeId: number;
+  targetTypes: number[] | null;
   createdAt: number;
   /** As counted at creation. */
   totalTargets: number;
@@ -24,7 +25,7 @@ export interface FreezeRow {
 /** The rollout to freeze, locked; no row when it is not CREATING any more. */
 export const lockForFreeze = statement<[tenantId: number, rolloutId: number], FreezeRow>(
   "freeze.lock",
-  `select t.name as tenant, r.target_filter as filter, r.set_type_id as "setTypeId", r.total_targets as "totalTargets",
+  `select t.name as tenant, r.target_filter as filter, r.set_type_id as "setTypeId", r.target_types as "targetTypes", r.total_targets as "totalTargets",
           floor(extract(epoch from r.created_at) * 1000)::bigint as "createdAt",
           (select json_agg(json_build_object('id', g.id, 'filter', g.target_filter, 'percentage', g.target_percentage) order by g.position)
              from rollout_groups g where g.tenant_id = r.tenant_id and g.rollout_id = r.id) as groups
@@ -136,4 +137,14 @@ export const storeSizes = statement<[tenantId: number, rolloutId: number, groupI
       where g.tenant_id = $1 and g.rollout_id = $2 and g.id = s.id
    )
    update rollouts set total_targets = (select sum(size) from unnest($4::int[]) as s(size)) where tenant_id = $1 and id = $2`,
+);
+
+/** Which types of targets the members have, 0 for none: what somebody must be allowed to see the rollout. */
+export const storeReachedTypes = statement<[tenantId: number, rolloutId: number], never>(
+  "freeze.store_reached_types",
+  `update rollouts set reached_types = array(
+     select distinct coalesce(t.target_type_id, 0) from group_members m
+       join controller.targets_v1 t on t.tenant_id = m.tenant_id and t.id = m.target_id
+      where m.tenant_id = $1 and m.rollout_id = $2)
+    where tenant_id = $1 and id = $2`,
 );

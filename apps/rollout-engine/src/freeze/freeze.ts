@@ -18,6 +18,7 @@ import {
   membersFromCandidates,
   oneSnapshot,
   type Ranges,
+  storeReachedTypes,
   storeSizes,
   takeFromPool,
 } from "./freeze.sql.ts";
@@ -59,6 +60,7 @@ export async function freezeRollout(deps: Deps, { tenantId, rolloutId }: Rollout
     const sizes = await freeze(tx, rolloutId, selection, plan);
     const groupIds = groups.map((group) => group.id);
     await run(tx, storeSizes, [tenantId, rolloutId, groupIds, sizes]);
+    await run(tx, storeReachedTypes, [tenantId, rolloutId]);
     await applyChanges(tx, {
       tenantId,
       tenant: row.tenant,
@@ -78,7 +80,7 @@ async function selectionOf(tx: Queryable, tenantId: number, row: FreezeRow): Pro
   // macros mean the moment of creation, like the limit on the targets' own creation
   const now = row.createdAt;
   const macros = queryMacros(await loadSettings(tx, tenantId), now);
-  return { tenantId, setTypeId: row.setTypeId, filter: parseTargetFilter(row.filter), now, macros };
+  return { tenantId, setTypeId: row.setTypeId, targetTypes: row.targetTypes, filter: parseTargetFilter(row.filter), now, macros };
 }
 
 /**

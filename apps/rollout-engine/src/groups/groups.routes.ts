@@ -1,5 +1,6 @@
 import { page, rollouts } from "@harrier/contracts";
 import type { Mount } from "@harrier/service";
+import { checkReach } from "../rollouts/check-reach.ts";
 import { groupJson } from "./group.json.ts";
 import { type GroupDeps, getGroup, listGroups, listMembers } from "./read-groups.ts";
 import { targetJson } from "./target.json.ts";
@@ -7,7 +8,8 @@ import { targetJson } from "./target.json.ts";
 /** spec 001 §4.6: groups of a rollout and their targets. */
 export function mountGroups(mount: Mount, deps: GroupDeps): void {
   /** spec 001 §4.6, list groups. */
-  mount(rollouts.listGroups, async ({ tenantId, params: { rolloutId }, query, base }) => {
+  mount(rollouts.listGroups, async ({ identity, tenantId, params: { rolloutId }, query, base }) => {
+    await checkReach(deps, identity, rolloutId);
     const found = await listGroups(deps, tenantId, rolloutId, query);
     const full = query.representation === "full";
     return {
@@ -19,12 +21,14 @@ export function mountGroups(mount: Mount, deps: GroupDeps): void {
   });
 
   /** spec 001 §4.6, get group. */
-  mount(rollouts.getGroup, async ({ tenantId, params: { rolloutId, groupId }, base }) => ({
-    body: groupJson(base, rolloutId, await getGroup(deps, tenantId, rolloutId, groupId), true),
-  }));
+  mount(rollouts.getGroup, async ({ identity, tenantId, params: { rolloutId, groupId }, base }) => {
+    await checkReach(deps, identity, rolloutId);
+    return { body: groupJson(base, rolloutId, await getGroup(deps, tenantId, rolloutId, groupId), true) };
+  });
 
   /** spec 001 §4.6, list targets of a group. */
   mount(rollouts.groupTargets, async (ctx) => {
+    await checkReach(deps, ctx.identity, ctx.params.rolloutId);
     const { rows, total, settings, tokens, now } = await listMembers(deps, ctx.out(), ctx.params, ctx.query);
     const items = rows.map((row) => targetJson(ctx.base, row, { now, settings, securityToken: tokens[row.controllerId] }));
     return { body: page(items, total) };

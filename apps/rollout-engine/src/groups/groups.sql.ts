@@ -3,6 +3,8 @@ import { groupFields, sortFields, targetFields } from "@harrier/fiql";
 import type { BucketCounts, GroupStatus } from "../domain/facts.ts";
 import { type AuditRow, auditColumns, epochMs } from "../lists/columns.ts";
 import type { ListSource } from "../lists/read-page.ts";
+import { scopePredicate } from "../matching/matching.ts";
+import type { Scope } from "../matching/scope.ts";
 
 /** A group as the interface shows it. */
 export interface GroupRow extends AuditRow {
@@ -69,21 +71,28 @@ export interface TargetRow extends AuditRow {
   lastPollAt: number | null;
   targetTypeId: number | null;
   targetTypeName: string | null;
+  /** It confirms its actions by itself: only shown where the tenant's devices ask their user. */
+  autoConfirm: boolean;
 }
 
 const targetColumns = `${auditColumns}, t.controller_id as "controllerId", t.name, t.description, t.address,
   t.update_status as "updateStatus", t.request_attributes as "requestAttributes", ${epochMs("t.installed_at")} as "installedAt",
-  ${epochMs("t.last_poll_at")} as "lastPollAt", t.target_type_id as "targetTypeId", tt.name as "targetTypeName"`;
+  ${epochMs("t.last_poll_at")} as "lastPollAt", t.target_type_id as "targetTypeId", tt.name as "targetTypeName",
+  exists (select from controller.auto_confirmations_v1 c where c.tenant_id = t.tenant_id and c.target_id = t.id) as "autoConfirm"`;
 
-/** The members of a group that still exist. Which group belongs to which rollout is the members' own matter (contract rollouts.md §2). */
-export const membersSource = (tenantId: number, rolloutId: number, groupId: number): ListSource => ({
-  from: "controller.targets_v1",
-  where: `t.tenant_id = $1 and t.id in (
-    select m.target_id from group_members m where m.tenant_id = $1 and m.rollout_id = $2 and m.group_id = $3)`,
-  values: [tenantId, rolloutId, groupId],
-  columns: targetColumns,
-  joins: "left join management.target_types_v1 tt on tt.tenant_id = t.tenant_id and tt.id = t.target_type_id",
-  known: rolloutExists,
-  fields: targetFields,
-  sort: sortFields.targets,
-});
+/** The members of a group that still exist and that the caller may see. Which group belongs to which rollout is the members' own matter (contract rollouts.md §2). */
+export function membersSource(tenantId: number, { rolloutId, groupId }: { rolloutId: number; groupId: number }, scope: Scope): ListSource {
+  const values: unknown[] = [tenantId, rolloutId, groupId];
+  const visible = scopePredicate(scope, values);
+  return {
+    from: "controller.targets_v1",
+    where: `t.tenant_id = $1 and ${visible} and t.id in (
+      select m.target_id from group_members m where m.tenant_id = $1 and m.rollout_id = $2 and m.group_id = $3)`,
+    values,
+    columns: targetColumns,
+    joins: "left join management.target_types_v1 tt on tt.tenant_id = t.tenant_id and tt.id = t.target_type_id",
+    known: rolloutExists,
+    fields: targetFields,
+    sort: sortFields.targets,
+  };
+}

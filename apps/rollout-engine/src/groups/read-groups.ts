@@ -2,6 +2,7 @@ import { type Database, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import type { Client, OutCall } from "@harrier/rpc";
 import { type Page, type PageQuery, readPage } from "../lists/read-page.ts";
+import { visibleTypes } from "../matching/scope.ts";
 import { loadSettings, queryMacros, type TenantSettings } from "../settings/settings.ts";
 import { findGroup, type GroupRow, groupsSource, membersSource, type TargetRow } from "./groups.sql.ts";
 
@@ -41,15 +42,15 @@ export interface MembersPage extends Page<TargetRow> {
 export async function listMembers(
   deps: GroupDeps,
   call: OutCall,
-  { rolloutId, groupId }: { rolloutId: number; groupId: number },
+  group: { rolloutId: number; groupId: number },
   query: PageQuery,
 ): Promise<MembersPage> {
   const { tenantId, permissions } = call.principal;
   const now = deps.now();
   const settings = await loadSettings(deps.db.pool, tenantId);
   const clock = { now, macros: queryMacros(settings, now) };
-  const found = await readPage<TargetRow>(deps.db.pool, membersSource(tenantId, rolloutId, groupId), query, clock);
-  if (!found.known) throw entityNotFound("Rollout", rolloutId);
+  const found = await readPage<TargetRow>(deps.db.pool, membersSource(tenantId, group, visibleTypes(call.principal)), query, clock);
+  if (!found.known) throw entityNotFound("Rollout", group.rolloutId);
   const controllerIds = permissions.includes("READ_TARGET_SECURITY_TOKEN") ? found.rows.map((row) => row.controllerId) : [];
   const tokens = controllerIds.length > 0 ? (await deps.targets.readSecurityTokens({ controllerIds }, call)).tokens : {};
   return { ...found, settings, tokens, now };

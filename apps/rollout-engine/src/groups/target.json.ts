@@ -29,6 +29,7 @@ export function targetJson(base: string, row: TargetRow, extras: TargetExtras): 
     requestAttributes: row.requestAttributes,
     ...present("targetType", row.targetTypeId),
     ...present("targetTypeName", row.targetTypeName),
+    ...(extras.settings.consentFlow ? { autoConfirmActive: row.autoConfirm } : {}),
     _links: { self: { href: `${base}/targets/${encodeURIComponent(row.controllerId)}` } },
   };
 }

@@ -1,9 +1,12 @@
 import { type Ast, type Compiled, compile, parse, targetFields } from "@harrier/fiql";
+import type { Scope } from "./scope.ts";
 
 /** Which targets a rollout is for: its filter, and whether its set may go there at all (contract rollouts.md §2.4). */
 export interface Selection {
   tenantId: number;
   setTypeId: number;
+  /** Of who created the rollout. */
+  targetTypes: Scope;
   filter: Ast;
   /** Epoch ms, and values of macros other than it. */
   now: number;
@@ -26,13 +29,21 @@ export function parseTargetFilter(text: string): Ast {
 /** Targets of the tenant that match the filter and that may get the set: those without a type, or whose type lists the set's. */
 export function matchingTargets(selection: Selection): Predicate {
   const values: unknown[] = [selection.tenantId, selection.setTypeId];
+  const scope = scopePredicate(selection.targetTypes, values);
   const filter = filterPredicate(selection, selection.filter, values);
   const sql = `t.tenant_id = $1
     and (t.target_type_id is null or exists (
       select 1 from management.target_type_set_types_v1 c
        where c.tenant_id = t.tenant_id and c.target_type_id = t.target_type_id and c.set_type_id = $2))
-    and ${filter}`;
+    and ${scope} and ${filter}`;
   return { sql, values };
+}
+
+/** Targets of these types; a target without a type is in no scope. Its values are appended. */
+export function scopePredicate(scope: Scope, values: unknown[]): string {
+  if (scope === null) return "true";
+  values.push(scope);
+  return `t.target_type_id = any($${values.length}::bigint[])`;
 }
 
 /** One more filter over the same targets; its values are appended. */

@@ -1,7 +1,6 @@
-import type { RolloutCreate, RolloutGroupCreate } from "@harrier/contracts";
-import { HarrierError } from "@harrier/errors";
+import { isOver, type QuotaLimits, type RolloutCreate, type RolloutGroupCreate } from "@harrier/contracts";
+import { HarrierError, quotaExceeded } from "@harrier/errors";
 import type { Ast } from "@harrier/fiql";
-import { limits } from "../domain/limits.ts";
 import { equalShares, type GroupCount, type GroupShare, simulateGroups } from "../freeze/split-groups.ts";
 import { parseTargetFilter } from "../matching/matching.ts";
 import type { Counts } from "./create.sql.ts";
@@ -15,7 +14,6 @@ export interface Filters {
 }
 
 const violation = (message: string): HarrierError => new HarrierError("constraintViolation", message);
-const overQuota = (message: string): HarrierError => new HarrierError("quotaTooManyEntries", message);
 
 /** First of all the filters (contract rollouts.md §2.4): a missing one is a syntax error, not a missing member. */
 export function checkFilters(body: RolloutCreate): Filters {
@@ -26,37 +24,39 @@ export function checkFilters(body: RolloutCreate): Filters {
 }
 
 /** What the members of the body say about each other, in the order of contract rollouts.md §2.4. */
-export function checkMembers(body: RolloutCreate, permissions: readonly string[]): void {
+export function checkMembers(body: RolloutCreate, permissions: readonly string[], quotas: QuotaLimits): void {
   const { groups, amountGroups } = body;
   if (body.dynamic) throw violation("Dynamic rollouts are not supported.");
   if (groups && amountGroups !== undefined) throw violation("Give either amountGroups or groups, not both.");
   if (groups?.length === 0) throw violation("A rollout needs at least one group.");
   if (amountGroups !== undefined && amountGroups < 1) throw violation("amountGroups must be at least 1.");
   const amount = groups?.length ?? amountGroups ?? 1;
-  if (amount > limits.groupsPerRollout) throw overQuota(`A rollout may have ${limits.groupsPerRollout} groups, not ${amount}.`);
+  const limit = quotas.ROLLOUT_GROUPS_PER_ROLLOUT_MAX_COUNT;
+  if (isOver(limit, amount)) throw quotaExceeded({ n: amount, of: "RolloutGroup", owner: "Rollout '<new>'", limit });
   if (body.dynamicGroupTemplate) throw violation("A dynamicGroupTemplate needs a dynamic rollout.");
   if (body.startAt !== undefined && !permissions.includes("HANDLE_ROLLOUT")) throw new HarrierError("insufficientPermission");
 }
 
 /** What the number of matching targets says, in the same order. */
-export function checkCounts(body: RolloutCreate, filters: Filters, counts: Counts): void {
+export function checkCounts(body: RolloutCreate, filters: Filters, counts: Counts, quotas: QuotaLimits): void {
   if (counts.total === 0) throw violation("No existing target matches the filter and is compatible with the distribution set.");
-  if (body.groups) checkGroupSizes(body.groups, filters, counts);
-  else checkGroupQuota(Math.floor(counts.total / (body.amountGroups ?? 1)));
+  const sizes = body.groups ? coveringSizes(body.groups, filters, counts) : [Math.floor(counts.total / (body.amountGroups ?? 1))];
+  for (const size of sizes) checkGroupQuota(size, quotas.TARGETS_PER_ROLLOUT_GROUP_MAX_COUNT);
   if (counts.nameTaken) throw new HarrierError("entityAlreadyExists");
   const names = (body.groups ?? []).map((group) => group.name);
   if (new Set(names).size < names.length) throw new HarrierError("entityAlreadyExists", "Two groups of the rollout have the same name.");
 }
 
-function checkGroupQuota(size: number): void {
-  if (size > limits.targetsPerGroup) throw overQuota(`A group may have ${limits.targetsPerGroup} targets, not ${size}.`);
+function checkGroupQuota(size: number, limit: number): void {
+  if (isOver(limit, size)) throw quotaExceeded({ n: size, of: "Target", owner: "RolloutGroup '<new>'", limit });
 }
 
-function checkGroupSizes(groups: readonly RolloutGroupCreate[], filters: Filters, counts: Counts): void {
+/** The sizes of listed groups, which must cover all targets. */
+function coveringSizes(groups: readonly RolloutGroupCreate[], filters: Filters, counts: Counts): number[] {
   const sizes = simulateGroups(sharesOf(groups), countsPerGroup(groups, filters, counts));
   const covered = sizes.reduce((sum, size) => sum + size, 0);
   if (covered !== counts.total) throw violation(`The groups must cover all ${counts.total} targets, they cover ${covered}.`);
-  for (const size of sizes) checkGroupQuota(size);
+  return sizes;
 }
 
 /** A filter that an earlier group has too overlaps it wholly; else what the count found. */

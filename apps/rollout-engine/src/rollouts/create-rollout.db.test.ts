@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { freezeRollout } from "../freeze/freeze.ts";
+import { listMembers } from "../groups/read-groups.ts";
 import { createWorld, rolloutBody, setIds, typeIds, type World } from "../testing/world.ts";
 import { createRollout } from "./create-rollout.ts";
 import { getRollout } from "./read-rollouts.ts";
@@ -72,6 +74,62 @@ describe("what is refused (contract rollouts.md §2.4)", () => {
 test("times out of every range are stored as the nearest possible", async () => {
   const id = await create({ startAt: -1e300, forcetime: 1e300, name: "out of time" });
   expect(await getRollout(world.create, 1, id)).toMatchObject({ startAt: 0, forceTime: 8_640_000_000_000_000 });
+});
+
+describe("by somebody who is restricted to target types", () => {
+  const both = "name==ten-*,name==typed-*";
+  const restricted = (targetTypeScopes: Record<string, number[]>, body: Record<string, unknown> = {}) => {
+    const call = { ...world.call, principal: { ...world.call.principal, targetTypeScopes } };
+    return createRollout(world.create, rolloutBody({ targetFilterQuery: both, ...body }), call);
+  };
+  const freeze = async (rolloutId: number) => {
+    await freezeRollout({ db: world.create.db, fault: () => {} }, { tenantId: 1, rolloutId });
+    return world.sql(
+      `select t.target_type_id::int as type, count(*)::int as n from rollout_engine.group_members m
+         join controller.targets_v1 t on t.tenant_id = m.tenant_id and t.id = m.target_id where m.rollout_id = $1 group by 1`,
+      [rolloutId],
+    );
+  };
+
+  test("a rollout has targets of these types alone, whatever it asks for, and whoever freezes it", async () => {
+    const id = await restricted({ UPDATE_TARGET: [typeIds.compatible], READ_TARGET: [typeIds.compatible, typeIds.incompatible] });
+    expect(await getRollout(world.create, 1, id)).toMatchObject({ totalTargets: 3 });
+    expect(await freeze(id)).toEqual([{ type: typeIds.compatible, n: 3 }]);
+    const byFilters = await restricted(
+      { READ_TARGET: [typeIds.compatible] },
+      {
+        groups: [
+          { name: "a", targetFilterQuery: "name==typed-1" },
+          { name: "b", targetFilterQuery: "name==*" },
+        ],
+      },
+    );
+    expect(await freeze(byFilters)).toEqual([{ type: typeIds.compatible, n: 3 }]);
+  });
+
+  test("nothing to reach is no match", async () => {
+    await expect(restricted({ UPDATE_TARGET: [] })).rejects.toMatchObject({ code: "constraintViolation" });
+    await expect(restricted({ UPDATE_TARGET: [1], READ_TARGET: [typeIds.compatible] })).rejects.toMatchObject({
+      code: "constraintViolation",
+    });
+  });
+
+  test("and sees of another's group those of these types alone", async () => {
+    const rolloutId = await create({ targetFilterQuery: both });
+    await freeze(rolloutId);
+    const [group] = await world.sql("select id from rollout_engine.rollout_groups where rollout_id = $1", [rolloutId]);
+    const members = async (targetTypeScopes: Record<string, number[]>) => {
+      const targets = { readSecurityTokens: async () => ({ tokens: {} }) };
+      const call = { ...world.call, principal: { ...world.call.principal, targetTypeScopes } };
+      const asked = { rolloutId, groupId: Number(group?.["id"]) };
+      return listMembers({ db: world.create.db, targets, now: Date.now }, call, asked, { offset: 0, limit: 50 });
+    };
+    expect((await members({})).total).toBe(13);
+    const seen = await members({ READ_TARGET: [typeIds.compatible] });
+    expect(seen.total).toBe(3);
+    expect(seen.rows.every((row) => row.targetTypeId === typeIds.compatible)).toBe(true);
+    expect((await members({ READ_TARGET: [] })).total).toBe(0);
+  });
 });
 
 describe("what is created", () => {

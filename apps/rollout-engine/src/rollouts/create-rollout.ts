@@ -2,6 +2,7 @@ import { forceType, type RolloutCreate } from "@harrier/contracts";
 import { type Database, type IdBlocks, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { Client, OutCall, ReserveSetResponse } from "@harrier/rpc";
+import { reachableTypes, type Scope } from "../matching/scope.ts";
 import { loadSettings, queryMacros, type TenantSettings } from "../settings/settings.ts";
 import { checkCounts, checkFilters, checkMembers, plannedShares } from "./check-create.ts";
 import { withConflicts } from "./conflicts.ts";
@@ -30,20 +31,22 @@ export async function createRollout(deps: CreateDeps, body: RolloutCreate, call:
   if (!set.valid) throw new HarrierError("setInvalid");
   if (!set.complete) throw new HarrierError("setIncomplete");
   if (set.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");
-  checkMembers(body, permissions);
+  checkMembers(body, permissions, settings.quotas);
   const now = deps.now();
-  const selection = { tenantId, setTypeId: set.typeId, filter: filters.rollout, now, macros: queryMacros(settings, now) };
+  const targetTypes = reachableTypes(call.principal);
+  const selection = { tenantId, setTypeId: set.typeId, targetTypes, filter: filters.rollout, now, macros: queryMacros(settings, now) };
   const counts = await runOne(deps.db.pool, countTargets(selection, body.name, filters.groups));
   if (!counts) throw new Error("a count without a row");
-  checkCounts(body, filters, counts);
+  checkCounts(body, filters, counts, settings.quotas);
   const reserved = await deps.catalogue.reserveSet({ setId: set.id }, call);
-  return insert(deps, body, { call, settings, reserved, totalTargets: counts.total });
+  return insert(deps, body, { call, settings, reserved, targetTypes, totalTargets: counts.total });
 }
 
 interface Gathered {
   call: OutCall;
   settings: TenantSettings;
   reserved: ReserveSetResponse;
+  targetTypes: Scope;
   totalTargets: number;
 }
 
@@ -66,6 +69,7 @@ async function insert(deps: CreateDeps, body: RolloutCreate, gathered: Gathered)
     forceTime: storableMs(body.forcetime),
     weight: body.weight,
     startAt: body.startAt === undefined ? null : storableMs(body.startAt),
+    targetTypes: gathered.targetTypes,
     totalTargets: gathered.totalTargets,
     createdBy: subject,
   };

@@ -1,6 +1,7 @@
 import { type CompiledQuery, statement } from "@harrier/db";
 import type { Ast } from "@harrier/fiql";
 import { filterPredicate, matchingTargets, type Selection } from "../matching/matching.ts";
+import type { Scope } from "../matching/scope.ts";
 
 export interface SetRow {
   id: number;
@@ -78,6 +79,7 @@ export interface NewRollout {
   forceTime: number;
   weight: number;
   startAt: number | null;
+  targetTypes: Scope;
   totalTargets: number;
   createdBy: string;
 }
@@ -90,14 +92,15 @@ export const insertRollout = statement<
   "rollouts.insert",
   `with rollout as (
      insert into rollouts (tenant_id, id, name, description, status, target_filter, set_id, set_name, set_version, set_type_id,
-                           migration_step, force_type, force_time, weight, start_at, total_targets, sequence, created_by, last_modified_by)
+                           migration_step, force_type, force_time, weight, start_at, target_types, total_targets, sequence, created_by,
+                           last_modified_by)
      select $1, x.id, x.name, x.description, 'creating', x.filter, x."setId", x."setName", x."setVersion", x."setTypeId",
-            x."migrationStep", x."forceType", x."forceTime", x.weight, to_timestamp(x."startAt" / 1000.0), x."totalTargets",
+            x."migrationStep", x."forceType", x."forceTime", x.weight, to_timestamp(x."startAt" / 1000.0), x."targetTypes", x."totalTargets",
             1 + jsonb_array_length($5::jsonb), x."createdBy", x."createdBy"
        from jsonb_to_record($4::jsonb) as x(
               id bigint, name text, description text, filter text, "setId" bigint, "setName" text, "setVersion" text, "setTypeId" bigint,
-              "migrationStep" boolean, "forceType" smallint, "forceTime" bigint, weight int, "startAt" bigint, "totalTargets" int,
-              "createdBy" text)
+              "migrationStep" boolean, "forceType" smallint, "forceTime" bigint, weight int, "startAt" bigint, "targetTypes" bigint[],
+              "totalTargets" int, "createdBy" text)
      returning tenant_id, id, name, set_id, set_name, set_version, total_targets, created_by
    ), groups as (
      insert into rollout_groups (tenant_id, rollout_id, id, position, name, description, status, target_filter, target_percentage,

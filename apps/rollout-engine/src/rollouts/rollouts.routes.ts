@@ -1,5 +1,6 @@
 import { page, rollouts } from "@harrier/contracts";
 import type { Mount } from "@harrier/service";
+import { checkReach, toDrive } from "./check-reach.ts";
 import { type CreateDeps, createRollout } from "./create-rollout.ts";
 import { type DriveDeps, deleteRollout, pauseRollout, resumeRollout, startRollout } from "./drive-rollout.ts";
 import { getRollout, listRollouts, type ReadDeps } from "./read-rollouts.ts";
@@ -11,8 +12,8 @@ export type RolloutDeps = CreateDeps & DriveDeps & ReadDeps & { fault: CreateDep
 /** spec 001 §4.6: rollouts and what drives them. */
 export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
   /** spec 001 §4.6, list. */
-  mount(rollouts.list, async ({ tenantId, query, base }) => {
-    const found = await listRollouts(deps, tenantId, query.soft_deleted_mode, query);
+  mount(rollouts.list, async ({ identity, query, base }) => {
+    const found = await listRollouts(deps, identity, query.soft_deleted_mode, query);
     const full = query.representation === "full";
     return {
       body: page(
@@ -30,25 +31,39 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
   });
 
   /** spec 001 §4.6, get. */
-  mount(rollouts.get, async ({ tenantId, params, base }) => ({
-    body: rolloutJson(base, await getRollout(deps, tenantId, params.rolloutId), true),
-  }));
+  mount(rollouts.get, async ({ identity, tenantId, params, base }) => {
+    await checkReach(deps, identity, params.rolloutId);
+    return { body: rolloutJson(base, await getRollout(deps, tenantId, params.rolloutId), true) };
+  });
 
   /** spec 001 §4.6, update. */
   mount(rollouts.update, async ({ tenantId, identity, params, body, base }) => {
+    await checkReach(deps, identity, params.rolloutId, ["UPDATE_ROLLOUT"]);
     await changeRollout(deps, identity, params.rolloutId, body);
     return { body: rolloutJson(base, await getRollout(deps, tenantId, params.rolloutId), true) };
   });
 
   /** spec 001 §4.6, delete. */
-  mount(rollouts.delete, async (ctx) => deleteRollout(deps, ctx.out(), ctx.params.rolloutId));
+  mount(rollouts.delete, async (ctx) => {
+    await checkReach(deps, ctx.identity, ctx.params.rolloutId, ["DELETE_ROLLOUT"]);
+    await deleteRollout(deps, ctx.out(), ctx.params.rolloutId);
+  });
 
   /** spec 001 §4.6, start. */
-  mount(rollouts.start, async (ctx) => startRollout(deps, ctx.out(), ctx.params.rolloutId));
+  mount(rollouts.start, async (ctx) => {
+    await checkReach(deps, ctx.identity, ctx.params.rolloutId, toDrive);
+    await startRollout(deps, ctx.out(), ctx.params.rolloutId);
+  });
 
   /** spec 001 §4.6, pause. */
-  mount(rollouts.pause, async (ctx) => pauseRollout(deps, ctx.out(), ctx.params.rolloutId));
+  mount(rollouts.pause, async (ctx) => {
+    await checkReach(deps, ctx.identity, ctx.params.rolloutId, toDrive);
+    await pauseRollout(deps, ctx.out(), ctx.params.rolloutId);
+  });
 
   /** spec 001 §4.6, resume. */
-  mount(rollouts.resume, async (ctx) => resumeRollout(deps, ctx.out(), ctx.params.rolloutId));
+  mount(rollouts.resume, async (ctx) => {
+    await checkReach(deps, ctx.identity, ctx.params.rolloutId, toDrive);
+    await resumeRollout(deps, ctx.out(), ctx.params.rolloutId);
+  });
 }

@@ -3,6 +3,8 @@ import { rolloutFields, sortFields } from "@harrier/fiql";
 import type { BucketCounts, RolloutStatus } from "../domain/facts.ts";
 import { type AuditRow, auditColumns, epochMs } from "../lists/columns.ts";
 import type { ListSource } from "../lists/read-page.ts";
+import type { Scope } from "../matching/scope.ts";
+import { reachesOnly } from "./reach.sql.ts";
 
 /** A rollout as the interface shows it. */
 export interface RolloutRow extends AuditRow {
@@ -48,10 +50,10 @@ const visible = {
 
 export type SoftDeletedMode = keyof typeof visible;
 
-export const listSource = (tenantId: number, mode: SoftDeletedMode): ListSource => ({
+export const listSource = (tenantId: number, mode: SoftDeletedMode, reach: Scope): ListSource => ({
   from: "rollouts",
-  where: `t.tenant_id = $1 and ${visible[mode]}`,
-  values: [tenantId],
+  where: `t.tenant_id = $1 and ${visible[mode]} and ${reachesOnly("$2")}`,
+  values: [tenantId, reach],
   columns,
   joins: progress,
   fields: rolloutFields,

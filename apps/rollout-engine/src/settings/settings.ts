@@ -1,3 +1,4 @@
+import { parsePollingTime, type QuotaLimits, quotaLimits } from "@harrier/contracts";
 import { type Queryable, runOne } from "@harrier/db";
 import { readSettings } from "./settings.sql.ts";
 
@@ -7,6 +8,7 @@ export interface TenantSettings {
   overdueMs: number;
   /** Devices ask their user before an update. */
   consentFlow: boolean;
+  quotas: QuotaLimits;
 }
 
 /** One round trip. */
@@ -16,6 +18,7 @@ export async function loadSettings(db: Queryable, tenantId: number): Promise<Ten
     pollingMs: milliseconds(row?.pollingTime ?? ""),
     overdueMs: milliseconds(row?.pollingOverdueTime ?? ""),
     consentFlow: row?.consentFlow ?? false,
+    quotas: quotaLimits(row?.quotas ?? []),
   };
 }
 
@@ -26,9 +29,11 @@ export function queryMacros(settings: TenantSettings, now: number): Record<strin
 
 const fiveMinutes = 300_000;
 
-function milliseconds(hhmmss: string): number {
-  const match = /^(\d\d):(\d\d):(\d\d)$/.exec(hhmmss);
-  if (!match) return fiveMinutes;
-  const [, hours, minutes, seconds] = match;
-  return ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
+/** The interval itself, without its spread and what applies to some targets only. */
+function milliseconds(pollingTime: string): number {
+  try {
+    return parsePollingTime(pollingTime).interval.seconds * 1_000;
+  } catch {
+    return fiveMinutes;
+  }
 }

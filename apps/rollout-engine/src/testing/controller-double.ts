@@ -54,6 +54,13 @@ export function controllerDouble(database: TestDatabase, chunk = 2_000): Control
         const { rows } = await pool.query(startChunk, [tenantId, rolloutId, groupId, cursor, chunk]);
         return { cursor: rows[0].cursor ?? cursor, done: rows[0].seen < chunk, started: rows[0].started, skipped: 0 };
       },
+      async stopChunk({ rolloutId = 0, cursor = -1, keepRunning = false }) {
+        calls.push("stop");
+        await double.beforeCall("stop");
+        if (fences.has(Number(rolloutId))) throw new HarrierError("fenced");
+        const { rows } = await pool.query(stopChunk, [tenantId, "DEFAULT", rolloutId, cursor, chunk, !keepRunning, "x", null]);
+        return rows[0];
+      },
     },
     async report(rolloutId, groupId, n, outcome) {
       const { status, bucket } = outcomes[outcome];
@@ -82,6 +89,9 @@ const scheduleChunk = `
     select $1, $2, $3, null, 0, count(*) from made having count(*) > 0
   )
   select (select max(ordinal) from page) as cursor, (select count(*) from page)::int as seen, (select count(*) from made)::int as created`;
+
+/** Controller's own. */
+const stopChunk = "select * from stop_chunk($1, $2, $3, $4, $5, $6, $7, $8)";
 
 const startChunk = `
   with page as (

@@ -4,6 +4,7 @@ import type { BucketCounts, GroupFacts, RolloutStatus } from "../domain/facts.ts
 /** A group as the engine works on it: the facts that decide, and how far the work has come. */
 export interface GroupWork extends GroupFacts {
   name: string;
+  confirmationRequired: boolean;
   scheduleCursor: number;
   startCursor: number;
 }
@@ -12,6 +13,8 @@ export interface GroupWork extends GroupFacts {
 export interface RolloutWork {
   tenantId: number;
   tenant: string;
+  /** Not suspended, nor on its way out. */
+  tenantActive: boolean;
   rolloutId: number;
   name: string;
   status: RolloutStatus;
@@ -19,6 +22,11 @@ export interface RolloutWork {
   epoch: number;
   fencedEpoch: number;
   createdBy: string;
+  lastModifiedBy: string;
+  /** Of one that is being stopped: what has begun goes on. */
+  keepRunning: boolean;
+  /** How far the stop has come. */
+  stopCursor: number;
   set: { id: number; name: string; version: string; typeId: number; migrationStep: boolean };
   forceType: number;
   forceTime: number;
@@ -30,16 +38,18 @@ export interface RolloutWork {
 /** A rollout, its groups and their progress in one snapshot: what was decided together was seen together. */
 export const loadWork = statement<[tenantId: number, rolloutId: number], RolloutWork>(
   "work.load",
-  `select r.tenant_id as "tenantId", t.name as tenant, r.id as "rolloutId", r.name, r.status,
+  `select r.tenant_id as "tenantId", t.name as tenant, t.status = 'active' as "tenantActive", r.id as "rolloutId", r.name, r.status,
           floor(extract(epoch from r.start_at) * 1000)::bigint as "startAt",
-          r.epoch, r.fenced_epoch as "fencedEpoch", r.created_by as "createdBy",
+          r.epoch, r.fenced_epoch as "fencedEpoch", r.created_by as "createdBy", r.last_modified_by as "lastModifiedBy",
+          r.keep_running as "keepRunning", r.stop_cursor as "stopCursor",
           json_build_object('id', r.set_id, 'name', r.set_name, 'version', r.set_version, 'typeId', r.set_type_id,
                             'migrationStep', r.migration_step) as set,
           r.force_type as "forceType", r.force_time as "forceTime", r.weight,
           (select coalesce(json_agg(json_build_object(
                     'id', g.id, 'name', g.name, 'status', g.status, 'totalTargets', g.total_targets, 'started', g.started,
                     'startRequested', g.start_requested, 'successExpression', g.success_expression, 'successAction', g.success_action,
-                    'errorExpression', g.error_expression, 'scheduleCursor', g.schedule_cursor, 'startCursor', g.start_cursor)
+                    'errorExpression', g.error_expression, 'confirmationRequired', g.confirmation_required,
+                    'scheduleCursor', g.schedule_cursor, 'startCursor', g.start_cursor)
                   order by g.position), '[]')
              from rollout_groups g where g.tenant_id = r.tenant_id and g.rollout_id = r.id) as groups,
           (select coalesce(json_agg(json_build_object(

@@ -37,20 +37,44 @@ export const chunkView = z
   .meta({ id: "Chunk" });
 export type ChunkView = z.output<typeof chunkView>;
 
+/** What is to be installed, and how urgently (spec 000 §2.4). */
+export const deploymentDocument = z
+  .object({
+    download: handling,
+    update: handling,
+    maintenanceWindow: z.enum(["available", "unavailable"]).optional(),
+    chunks: z.array(chunkView),
+  })
+  .meta({ id: "DeploymentDocument" });
+export type DeploymentDocument = z.output<typeof deploymentDocument>;
+
+const actionHistoryView = z.object({ status: z.enum(actionStatusNames), messages: z.array(z.string()) }).optional();
+
 /** Deployment or installed action (spec 000 §2.4); the id is a text. */
 export const deploymentView = z
-  .object({
-    id: z.string(),
-    deployment: z.object({
-      download: handling,
-      update: handling,
-      maintenanceWindow: z.enum(["available", "unavailable"]).optional(),
-      chunks: z.array(chunkView),
-    }),
-    actionHistory: z.object({ status: z.enum(actionStatusNames), messages: z.array(z.string()) }).optional(),
-  })
+  .object({ id: z.string(), deployment: deploymentDocument, actionHistory: actionHistoryView })
   .meta({ id: "Deployment" });
 export type DeploymentView = z.output<typeof deploymentView>;
+
+/** A deployment that waits for its confirmation: the same document under another name (contract device.md §4). */
+export const confirmationView = z
+  .object({ id: z.string(), confirmation: deploymentDocument, actionHistory: actionHistoryView })
+  .meta({ id: "Confirmation" });
+export type ConfirmationView = z.output<typeof confirmationView>;
+
+/** How a target confirms (contract device.md §4.6); only `active` while it does not confirm by itself. */
+export const confirmationBaseView = z
+  .object({
+    autoConfirm: z.object({
+      active: z.boolean(),
+      initiator: z.string().optional(),
+      remark: z.string().optional(),
+      activatedAt: z.int().optional(),
+    }),
+    _links: links("activateAutoConfirm", "deactivateAutoConfirm", "confirmationBase"),
+  })
+  .meta({ id: "ConfirmationBase" });
+export type ConfirmationBaseView = z.output<typeof confirmationBaseView>;
 
 /** Cancellation (spec 000 §2.3); both ids are the same text. */
 export const cancelView = z.object({ id: z.string(), cancelAction: z.object({ stopId: z.string() }) }).meta({ id: "Cancellation" });

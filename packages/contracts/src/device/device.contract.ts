@@ -1,21 +1,18 @@
 import { z } from "zod";
 import { queryInt } from "../paging.ts";
 import { deviceOk, route } from "../route.ts";
-import { isStorable, lookedUpText, pathId } from "../values.ts";
-import { cancelView, deploymentView, deviceArtifactView, pollView } from "./answers.ts";
+import { isStorable, lookedUpText, newControllerId, pathId } from "../values.ts";
+import { cancelView, confirmationBaseView, confirmationView, deploymentView, deviceArtifactView, pollView } from "./answers.ts";
+import { autoConfirmBody, confirmationBody } from "./confirmation.ts";
 import { configDataBody, feedbackBody } from "./feedback.ts";
+import { runningVersionBody } from "./running-version.ts";
 
 const target = { tenant: lookedUpText, controllerId: lookedUpText };
 
 /** A poll creates its target, so here the id must be one that can be stored; elsewhere an impossible id is just unknown. */
 const registering = z.object({
   tenant: lookedUpText,
-  controllerId: z
-    .string()
-    .min(1)
-    .max(256)
-    // a slash would make paths of its own in links and proxies (contract device.md §9.8)
-    .refine((id) => isStorable(id) && !/[\s/]/.test(id), "must not contain white space or a slash"),
+  controllerId: newControllerId(z.string().min(1).max(256).refine(isStorable, "must be well formed")),
 });
 
 const ofTarget = z.object(target);
@@ -108,6 +105,75 @@ export const device = {
     response: deploymentView,
     errors: ["entityNotFound", "stateNotFound"],
     summary: "Read the latest installed action",
+    source: "spec 000 §4.2",
+  }),
+  runningVersion: route({
+    ...resource,
+    id: "device.runningVersion",
+    method: "PUT",
+    path: `${base}/installedBase`,
+    params: ofTarget,
+    body: runningVersionBody,
+    success: { device: 201 },
+    otherSuccess: { 200: "The set is assigned already, or a deployment is pending" },
+    errors: ["entityNotFound", "setInvalid", "setIncomplete", "quotaTooManyEntries", "concurrentModification"],
+    summary: "Report the version that is running",
+    source: "spec 000 §4.2",
+  }),
+  confirmationBase: route({
+    ...resource,
+    id: "device.confirmationBase",
+    method: "GET",
+    path: `${base}/confirmationBase`,
+    params: registering,
+    response: confirmationBaseView,
+    errors: ["constraintViolation", "quotaTooManyEntries"],
+    summary: "Ask how the target confirms; registers an unknown device",
+    source: "spec 000 §4.2",
+  }),
+  activateAutoConfirm: route({
+    ...resource,
+    id: "device.activateAutoConfirm",
+    method: "POST",
+    path: `${base}/confirmationBase/activateAutoConfirm`,
+    params: ofTarget,
+    body: autoConfirmBody,
+    bodyKind: "optional-json",
+    errors: ["entityNotFound", "constraintViolation", "autoConfAlreadyActive", "concurrentModification"],
+    summary: "Confirm every action automatically from now on",
+    source: "spec 000 §4.2",
+  }),
+  deactivateAutoConfirm: route({
+    ...resource,
+    id: "device.deactivateAutoConfirm",
+    method: "POST",
+    path: `${base}/confirmationBase/deactivateAutoConfirm`,
+    params: ofTarget,
+    errors: ["entityNotFound", "concurrentModification"],
+    summary: "Confirm no action automatically any more",
+    source: "spec 000 §4.2",
+  }),
+  getConfirmation: route({
+    ...resource,
+    id: "device.getConfirmation",
+    method: "GET",
+    path: `${base}/confirmationBase/:actionId`,
+    params: ofAction,
+    query: deploymentQuery,
+    response: confirmationView,
+    errors: ["entityNotFound", "stateNotFound"],
+    summary: "Read a deployment that waits for its confirmation",
+    source: "spec 000 §4.2",
+  }),
+  confirmationFeedback: route({
+    ...resource,
+    id: "device.confirmationFeedback",
+    method: "POST",
+    path: `${base}/confirmationBase/:actionId/feedback`,
+    params: ofAction,
+    body: confirmationBody,
+    errors: ["entityNotFound", "stateNotFound", "actionClosed", "quotaTooManyEntries", "concurrentModification"],
+    summary: "Confirm or deny a deployment",
     source: "spec 000 §4.2",
   }),
   listArtifacts: route({

@@ -22,7 +22,15 @@ const bytes = {
   success: deviceOk,
   otherSuccess: { 206: "The requested ranges" },
   responseType: "application/octet-stream",
-  errors: ["entityNotFound", "stateNotFound", "artifactBinaryDeleted", "artifactLoadFailed", "preconditionFailed", "rangeNotSatisfiable"],
+  errors: [
+    "entityNotFound",
+    "stateNotFound",
+    "artifactBinaryDeleted",
+    "artifactLoadFailed",
+    "preconditionFailed",
+    "rangeNotSatisfiable",
+    "dataVolumeExceeded",
+  ],
   summary: "Download an artifact, whole or in ranges",
 } as const;
 
@@ -30,7 +38,7 @@ const checksum = {
   ...common,
   success: deviceOk,
   responseType: "text/plain",
-  errors: ["entityNotFound", "stateNotFound"],
+  errors: ["entityNotFound", "stateNotFound", "dataVolumeExceeded"],
   summary: "Download the MD5SUM file of an artifact",
 } as const;
 

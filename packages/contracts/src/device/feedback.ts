@@ -36,7 +36,8 @@ export const details = z
   // a log line may hold anything; the one character that cannot be stored must not cost the device its report
   .transform((texts) => texts.filter((text) => text !== "").map((text) => text.replaceAll("\u0000", "\ufffd")));
 
-const statusCode = shownAs(
+/** A code of the device's own, 32 bits. */
+export const statusCode = shownAs(
   absentWhenNull(
     looseInteger.refine((value) => value >= -2_147_483_648 && value <= 2_147_483_647, {
       error: "must be a whole number of 32 bits",
@@ -90,13 +91,23 @@ const attributeValue = z.preprocess(
   z.string().nullable(),
 );
 
+/** No object can have this member without care everywhere: said to whom sends it, and not silently left out. */
+function refuseProto(data: unknown, context: z.RefinementCtx): unknown {
+  if (typeof data === "object" && data !== null && Object.hasOwn(data, "__proto__"))
+    context.addIssue({ code: "custom", message: "must not have a member __proto__", params: { unreadable: true } });
+  return data;
+}
+
 /** Attributes that a device sends (spec 000 §2.6); a null value takes the key away. Limits: contract device.md §8, checked by the owner. */
 export const configDataBody = z
   .object({
     mode: z.preprocess((value) => value ?? undefined, z.enum(attributeModes).default("merge")),
-    data: z.record(z.string(), attributeValue).refine((data) => Object.keys(data).length > 0, {
-      error: "must not be empty",
-      params: { unreadable: true },
-    }),
+    data: z.preprocess(
+      refuseProto,
+      z.record(z.string(), attributeValue).refine((data) => Object.keys(data).length > 0, {
+        error: "must not be empty",
+        params: { unreadable: true },
+      }),
+    ),
   })
   .meta({ id: "DeviceAttributes" });

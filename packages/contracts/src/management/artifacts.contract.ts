@@ -3,7 +3,7 @@ import { audit, links } from "../link.ts";
 import { queryFlag, queryText, representationQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
-import { optionalName, pathId } from "../values.ts";
+import { optionalFileName, pathId } from "../values.ts";
 
 /** Hashes of an artifact, lower-case hex; all three always present. */
 export const hashesView = z.object({ sha1: z.string(), md5: z.string(), sha256: z.string() }).meta({ id: "Hashes" });
@@ -23,7 +23,7 @@ export type ArtifactView = z.output<typeof artifactView>;
 
 /** Name and checksums of an upload; given as form fields or as query parameters (contract management.md §4.3). */
 export const uploadFields = z.object({
-  filename: optionalName(256),
+  filename: optionalFileName(256),
   md5sum: z.string().trim().toLowerCase().optional(),
   sha1sum: z.string().trim().toLowerCase().optional(),
   sha256sum: z.string().trim().toLowerCase().optional(),

@@ -6,7 +6,7 @@ import { arrayBody, bodyId, epochMs, lookedUpText, weight } from "../values.ts";
 const emptyIsAbsent = (text: string | undefined) => (text === undefined || text === "" ? undefined : text);
 const windowPart = z.string().trim().optional().transform(emptyIsAbsent);
 
-/** Window in which an update may be installed; whether its parts make sense is decided by the owner (contract management.md §5.6). */
+/** Window in which an update may be installed; `parseMaintenanceWindow` says whether its parts make sense (contract management.md §5.6). */
 const maintenanceWindow = z
   .object({ schedule: windowPart, duration: windowPart, timezone: windowPart })
   .meta({ id: "MaintenanceWindowRequest" });

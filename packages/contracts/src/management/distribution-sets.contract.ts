@@ -28,6 +28,7 @@ export const distributionSetView = z
   })
   .meta({ id: "DistributionSet" });
 export type DistributionSetView = z.output<typeof distributionSetView>;
+export const distributionSetPage = pageOf(distributionSetView);
 
 /** One set to create; the members `os`, `runtime` and `application` of old clients join its modules (contract management.md §4.1). */
 export const distributionSetCreate = z
@@ -49,6 +50,12 @@ export const distributionSetCreate = z
     modules: [...(modules ?? []), ...[os, runtime, application].filter((module) => module !== undefined)],
   }));
 export type DistributionSetCreate = z.output<typeof distributionSetCreate>;
+
+/** How a set becomes invalid (spec 001 §4.1): what is done with its actions, and with its rollouts. */
+export const distributionSetInvalidation = z
+  .object({ actionCancelationType: z.enum(["soft", "force", "none"]), cancelRollouts: z.boolean().default(false) })
+  .meta({ id: "DistributionSetInvalidation" });
+export type DistributionSetInvalidation = z.output<typeof distributionSetInvalidation>;
 
 /** Change of a set; absent or null members stay as they are. */
 export const distributionSetUpdate = z
@@ -76,7 +83,7 @@ export const distributionSets = {
     path: base,
     query: withDeletedModes(pageQuery),
     success: ok,
-    response: pageOf(distributionSetView),
+    response: distributionSetPage,
     permission: ["READ_REPOSITORY"],
     errors: listErrors,
     summary: "List distribution sets",
@@ -138,6 +145,20 @@ export const distributionSets = {
     summary: "Delete a distribution set; it stays readable while an action or a rollout refers to it",
     source: "spec 001 §4.1",
   }),
+  invalidate: route({
+    id: "distributionSets.invalidate",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: `${path}/invalidate`,
+    params: one,
+    body: withoutNulls(distributionSetInvalidation),
+    success: bodiless,
+    permission: ["UPDATE_REPOSITORY", "UPDATE_TARGET"],
+    errors: ["entityNotFound", "setInvalid", "setIncomplete", "deleted", "insufficientPermission"],
+    summary: "Make a distribution set invalid for good, and end what goes on with it as far as is asked",
+    source: "spec 001 §4.1",
+  }),
   listModules: route({
     id: "distributionSets.listModules",
     service: "management",
@@ -165,6 +186,19 @@ export const distributionSets = {
     permission: ["READ_REPOSITORY", "UPDATE_REPOSITORY"],
     errors: ["entityNotFound", "entityReadOnly", "locked", "modulesUnsupported", "quotaTooManyEntries", "setInvalid"],
     summary: "Add software modules to a distribution set",
+    source: "spec 001 §4.1",
+  }),
+  removeModule: route({
+    id: "distributionSets.removeModule",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path: `${path}/assignedSM/:softwareModuleId`,
+    params: one.extend({ softwareModuleId: pathId }),
+    success: bodiless,
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["entityNotFound", "entityReadOnly", "locked", "setInvalid", "deleted"],
+    summary: "Take a software module out of a distribution set",
     source: "spec 001 §4.1",
   }),
   assignTargets: route({

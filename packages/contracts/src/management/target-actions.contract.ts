@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { forceTypeNames } from "../codes.ts";
+import { details } from "../device/feedback.ts";
 import { pageOf, pageQuery, plainPageQuery, queryFlag } from "../paging.ts";
-import { ok, route } from "../route.ts";
-import { lookedUpText, pathId, withoutNulls } from "../values.ts";
+import { bodiless, ok, route } from "../route.ts";
+import { int32, lookedUpText, pathId, withoutNulls } from "../values.ts";
 import { actionPage, actionPageRest, actionStatusView, actionView, actionViewRest } from "./action-view.ts";
 import { listErrors, plainListErrors } from "./common.ts";
 
@@ -18,6 +19,13 @@ export const forceActionBody = withoutNulls(
     .refine((body) => body.forceType === "forced", { path: ["forceType"], error: "must be forced" })
     .meta({ id: "ActionUpdate" }),
 );
+
+/** An answer in place of the device; without one the body cannot be read (contract rollouts.md §6). */
+export const confirmActionBody = withoutNulls(
+  z.object({ confirmation: z.enum(["confirmed", "denied"]), code: int32.optional(), details }).meta({ id: "ActionConfirmation" }),
+);
+
+export type ActionConfirmation = z.output<typeof confirmActionBody>;
 
 /** spec 001 §4.2, actions of a target. */
 export const targetActions = {
@@ -96,6 +104,20 @@ export const targetActions = {
     permission: ["UPDATE_TARGET"],
     errors: ["entityNotFound", "stateNotFound", "actionNotCancelable", "actionNotForceQuitable"],
     summary: "Cancel an action; `force` ends one that is already being cancelled",
+    source: "spec 001 §4.2",
+  }),
+  confirmAction: route({
+    id: "targets.confirmAction",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path: `${path}/confirmation`,
+    params: one,
+    body: confirmActionBody,
+    success: bodiless,
+    permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
+    errors: ["entityNotFound", "stateNotFound", "actionClosed", "quotaTooManyEntries"],
+    summary: "Confirm or deny an action that waits for it",
     source: "spec 001 §4.2",
   }),
 };

@@ -25,9 +25,21 @@ export const targetView = z
     requestAttributes: z.boolean(),
     targetType: z.int().optional(),
     targetTypeName: z.string().optional(),
-    autoConfirmActive: z.boolean().optional(),
+    autoConfirmActive: z.boolean().optional().meta({ description: "Only where the tenant's confirmation flow is on" }),
     _links: links("self", "assignedDS", "installedDS", "attributes", "actions", "metadata", "targetType", "autoConfirm"),
   })
   .meta({ id: "Target" });
 export const targetPage = pageOf(targetView);
 export type TargetView = z.output<typeof targetView>;
+
+/** Whether a target confirms its actions by itself, and on whose word (contract management.md §4.6); only what is on has details. */
+export const autoConfirmView = z
+  .object({
+    active: z.boolean(),
+    initiator: z.string().optional(),
+    remark: z.string().optional(),
+    activatedAt: z.int().optional(),
+    _links: links("activate", "deactivate"),
+  })
+  .meta({ id: "AutoConfirm" });
+export type AutoConfirmView = z.output<typeof autoConfirmView>;

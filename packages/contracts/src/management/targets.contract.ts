@@ -1,13 +1,21 @@
 import { z } from "zod";
 import { pageQuery, queryFlag } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
-import { arrayBody, bodyId, lookedUpText, optionalDescription, optionalName, optionalText, requiredName, withoutNulls } from "../values.ts";
+import {
+  arrayBody,
+  bodyId,
+  lookedUpText,
+  newControllerId,
+  optionalDescription,
+  optionalName,
+  optionalText,
+  requiredName,
+  withoutNulls,
+} from "../values.ts";
 import { assignmentResult, assignSetsBody } from "./assignment.ts";
 import { listErrors } from "./common.ts";
 import { distributionSetView } from "./distribution-sets.contract.ts";
 import { targetPage, targetView } from "./target-view.ts";
-
-const noWhiteSpace = (text: string) => !/\s/.test(text);
 
 const changeable = {
   name: optionalName(128),
@@ -18,9 +26,7 @@ const changeable = {
 };
 
 /** One target to create (contract management.md §4.6); the name defaults to the controllerId, cut to 128 characters. */
-export const targetCreate = z
-  .object({ controllerId: requiredName(256).refine(noWhiteSpace, "must not contain white space"), ...changeable })
-  .meta({ id: "TargetCreate" });
+export const targetCreate = z.object({ controllerId: newControllerId(requiredName(256)), ...changeable }).meta({ id: "TargetCreate" });
 export type TargetCreate = z.output<typeof targetCreate>;
 
 /** Change of a target; absent or null members stay, `targetType: -1` takes the type away, `controllerId` is ignored. */

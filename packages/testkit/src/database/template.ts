@@ -89,7 +89,13 @@ async function fill(url: string, services: readonly DatabaseService[]): Promise<
   try {
     for (const { service, db } of open)
       await migrate({ pool: db.pool, schema: schemaOf(service), dir: join(appDir(service), "migrations") });
-    for (const { service, db } of open) await applyViews({ pool: db.pool, schema: schemaOf(service), dir: join(appDir(service), "views") });
+    for (const { service, db } of open)
+      await applyViews({
+        pool: db.pool,
+        schema: schemaOf(service),
+        dir: join(appDir(service), "views"),
+        migrations: join(appDir(service), "migrations"),
+      });
   } finally {
     await Promise.all(open.map(({ db }) => db.close()));
   }

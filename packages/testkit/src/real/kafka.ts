@@ -111,7 +111,7 @@ export async function startKafka(): Promise<Kafka> {
     "-cp",
     join(jars, "*"),
   ];
-  const format = ["kafka.tools.StorageTool", "format", "-t", randomBytes(16).toString("base64url"), "-c", config];
+  const format = ["kafka.tools.StorageTool", "format", `--cluster-id=${randomBytes(16).toString("base64url")}`, "-c", config];
   const formatted = spawnSync("java", [...java, ...format], { encoding: "utf8" });
   if (formatted.status !== 0) throw new Error(`Kafka's storage: ${formatted.error?.message ?? formatted.stderr + formatted.stdout}`);
   const start = () =>

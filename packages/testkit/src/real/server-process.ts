@@ -4,6 +4,8 @@ import { guardProcess } from "@harrier/stack";
 
 export interface ServerProcess {
   readonly pid: number;
+  /** The last of what it wrote, on both streams. */
+  output(): string;
   /** Ends it; kills it where it takes too long. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -20,6 +22,7 @@ interface ServerOptions {
 }
 
 const STOP_LIMIT_MS = 10_000;
+const KEPT_OUTPUT = 8_000; // characters
 
 /** Starts a server and waits until it is of use. It ends with this process at the latest. */
 export async function startServer(options: ServerOptions): Promise<ServerProcess> {
@@ -32,7 +35,7 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   let words = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (data: Buffer) => {
-      words = (words + data.toString()).slice(-4000);
+      words = (words + data.toString()).slice(-KEPT_OUTPUT);
     });
   }
   const started = await Promise.race([once(child, "spawn").then(() => undefined), once(child, "error").then(([error]) => error as Error)]);
@@ -41,6 +44,7 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   const ended = once(child, "exit").then(() => guardian.kill("SIGKILL"));
   const server: ServerProcess = {
     pid: child.pid ?? 0,
+    output: () => words,
     async stop(signal = "SIGTERM") {
       if (isOver(child)) return;
       child.kill(signal);

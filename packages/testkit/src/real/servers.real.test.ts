@@ -1,15 +1,25 @@
 import { readdirSync } from "node:fs";
 import kafkajs from "kafkajs";
 import { expect, test } from "vitest";
+import { eventually } from "../eventually.ts";
 import { startKafka } from "./kafka.ts";
 import { startMinio } from "./minio.ts";
 
-test("Kafka takes transactional messages, and has them after a kill and a restart", async () => {
+test("Kafka takes transactional messages, and has them after a kill and a restart", async ({ onTestFailed }) => {
   const kafka = await startKafka();
+  // what the client says of itself tells why, should it give up
+  const said: string[] = [];
+  onTestFailed(() => console.log(said.join("\n")));
+  const logCreator: kafkajs.logCreator = () => (entry) => void said.push(`${entry.namespace} ${entry.log.message}`);
+  // by itself an idempotent producer tries for ever, and waits longer each time
+  const retry = { retries: 60, initialRetryTime: 200, maxRetryTime: 1_000 };
+  const client = new kafkajs.Kafka({ clientId: "test", brokers: [kafka.brokers], logLevel: kafkajs.logLevel.INFO, logCreator, retry });
   try {
-    const client = new kafkajs.Kafka({ clientId: "test", brokers: [kafka.brokers], logLevel: kafkajs.logLevel.NOTHING });
-    const producer = client.producer({ transactionalId: "test", idempotent: true, maxInFlightRequests: 1 });
-    await client.admin().createTopics({ topics: [{ topic: "words" }] });
+    const admin = client.admin();
+    await admin.connect();
+    await admin.createTopics({ topics: [{ topic: "words" }] });
+    await admin.disconnect();
+    const producer = client.producer({ transactionalId: "test", idempotent: true, maxInFlightRequests: 1, retry });
     await producer.connect();
     const transaction = await producer.transaction();
     await transaction.send({ topic: "words", acks: -1, messages: [{ key: "k", value: "hello" }] });
@@ -18,13 +28,12 @@ test("Kafka takes transactional messages, and has them after a kill and a restar
     await kafka.kill();
     await kafka.restart();
     const consumer = client.consumer({ groupId: "test" });
+    const words: (string | undefined)[] = [];
     await consumer.connect();
     await consumer.subscribe({ topic: "words", fromBeginning: true });
-    const word = await new Promise((resolve) => {
-      void consumer.run({ eachMessage: async ({ message }) => resolve(message.value?.toString()) });
-    });
+    await consumer.run({ eachMessage: async ({ message }) => void words.push(message.value?.toString()) });
+    await eventually(() => expect(words).toEqual(["hello"]), 120_000);
     await consumer.disconnect();
-    expect(word).toBe("hello");
   } finally {
     await kafka.stop();
   }

@@ -7,6 +7,8 @@ export interface Options {
   devices: number;
   targets: number;
   rounds: number;
+  /** Targets that queries are asked over. */
+  fleet: number;
 }
 
 export interface Bench {

@@ -1,8 +1,9 @@
 import pg from "pg";
-import { readPoll } from "../../../../apps/controller/src/poll/poll.sql.ts";
+import { pollStatements } from "../../../../apps/controller/src/poll/poll.sql.ts";
 import type { Bench } from "../lib/context.ts";
 import { cpuSeconds, difference, total } from "../lib/cpu.ts";
 
+const readPoll = pollStatements().one;
 const connections = 4;
 const statements = 20_000;
 

@@ -3,6 +3,14 @@
 import type * as grpc from "@grpc/grpc-js";
 import type { MethodDefinition } from "@grpc/proto-loader";
 import type {
+  EraseTenantArtifactsRequest as _harrier_artifactstore_v1_EraseTenantArtifactsRequest,
+  EraseTenantArtifactsRequestInput as _harrier_artifactstore_v1_EraseTenantArtifactsRequestInput,
+} from "../../../harrier/artifactstore/v1/EraseTenantArtifactsRequest.ts";
+import type {
+  EraseTenantArtifactsResponse as _harrier_artifactstore_v1_EraseTenantArtifactsResponse,
+  EraseTenantArtifactsResponseInput as _harrier_artifactstore_v1_EraseTenantArtifactsResponseInput,
+} from "../../../harrier/artifactstore/v1/EraseTenantArtifactsResponse.ts";
+import type {
   ReleaseArtifactRequest as _harrier_artifactstore_v1_ReleaseArtifactRequest,
   ReleaseArtifactRequestInput as _harrier_artifactstore_v1_ReleaseArtifactRequestInput,
 } from "../../../harrier/artifactstore/v1/ReleaseArtifactRequest.ts";
@@ -20,6 +28,12 @@ import type {
 } from "../../../harrier/artifactstore/v1/StatBlobResponse.ts";
 
 export interface ArtifactsServiceDefinition extends grpc.ServiceDefinition {
+  EraseTenantArtifacts: MethodDefinition<
+    _harrier_artifactstore_v1_EraseTenantArtifactsRequestInput,
+    _harrier_artifactstore_v1_EraseTenantArtifactsResponseInput,
+    _harrier_artifactstore_v1_EraseTenantArtifactsRequest,
+    _harrier_artifactstore_v1_EraseTenantArtifactsResponse
+  >;
   ReleaseArtifact: MethodDefinition<
     _harrier_artifactstore_v1_ReleaseArtifactRequestInput,
     _harrier_artifactstore_v1_ReleaseArtifactResponseInput,

@@ -3,6 +3,14 @@
 import type * as grpc from "@grpc/grpc-js";
 import type { MethodDefinition } from "@grpc/proto-loader";
 import type {
+  AssignOfflineRequest as _harrier_controller_v1_AssignOfflineRequest,
+  AssignOfflineRequestInput as _harrier_controller_v1_AssignOfflineRequestInput,
+} from "../../../harrier/controller/v1/AssignOfflineRequest.ts";
+import type {
+  AssignOfflineResponse as _harrier_controller_v1_AssignOfflineResponse,
+  AssignOfflineResponseInput as _harrier_controller_v1_AssignOfflineResponseInput,
+} from "../../../harrier/controller/v1/AssignOfflineResponse.ts";
+import type {
   AssignSetRequest as _harrier_controller_v1_AssignSetRequest,
   AssignSetRequestInput as _harrier_controller_v1_AssignSetRequestInput,
 } from "../../../harrier/controller/v1/AssignSetRequest.ts";
@@ -10,6 +18,14 @@ import type {
   AssignSetResponse as _harrier_controller_v1_AssignSetResponse,
   AssignSetResponseInput as _harrier_controller_v1_AssignSetResponseInput,
 } from "../../../harrier/controller/v1/AssignSetResponse.ts";
+import type {
+  AutoAssignChunkRequest as _harrier_controller_v1_AutoAssignChunkRequest,
+  AutoAssignChunkRequestInput as _harrier_controller_v1_AutoAssignChunkRequestInput,
+} from "../../../harrier/controller/v1/AutoAssignChunkRequest.ts";
+import type {
+  AutoAssignChunkResponse as _harrier_controller_v1_AutoAssignChunkResponse,
+  AutoAssignChunkResponseInput as _harrier_controller_v1_AutoAssignChunkResponseInput,
+} from "../../../harrier/controller/v1/AutoAssignChunkResponse.ts";
 import type {
   CancelActionRequest as _harrier_controller_v1_CancelActionRequest,
   CancelActionRequestInput as _harrier_controller_v1_CancelActionRequestInput,
@@ -19,6 +35,14 @@ import type {
   CancelActionResponseInput as _harrier_controller_v1_CancelActionResponseInput,
 } from "../../../harrier/controller/v1/CancelActionResponse.ts";
 import type {
+  CancelSetChunkRequest as _harrier_controller_v1_CancelSetChunkRequest,
+  CancelSetChunkRequestInput as _harrier_controller_v1_CancelSetChunkRequestInput,
+} from "../../../harrier/controller/v1/CancelSetChunkRequest.ts";
+import type {
+  CancelSetChunkResponse as _harrier_controller_v1_CancelSetChunkResponse,
+  CancelSetChunkResponseInput as _harrier_controller_v1_CancelSetChunkResponseInput,
+} from "../../../harrier/controller/v1/CancelSetChunkResponse.ts";
+import type {
   CloseFenceRequest as _harrier_controller_v1_CloseFenceRequest,
   CloseFenceRequestInput as _harrier_controller_v1_CloseFenceRequestInput,
 } from "../../../harrier/controller/v1/CloseFenceRequest.ts";
@@ -26,6 +50,14 @@ import type {
   CloseFenceResponse as _harrier_controller_v1_CloseFenceResponse,
   CloseFenceResponseInput as _harrier_controller_v1_CloseFenceResponseInput,
 } from "../../../harrier/controller/v1/CloseFenceResponse.ts";
+import type {
+  ConfirmActionRequest as _harrier_controller_v1_ConfirmActionRequest,
+  ConfirmActionRequestInput as _harrier_controller_v1_ConfirmActionRequestInput,
+} from "../../../harrier/controller/v1/ConfirmActionRequest.ts";
+import type {
+  ConfirmActionResponse as _harrier_controller_v1_ConfirmActionResponse,
+  ConfirmActionResponseInput as _harrier_controller_v1_ConfirmActionResponseInput,
+} from "../../../harrier/controller/v1/ConfirmActionResponse.ts";
 import type {
   ForceActionRequest as _harrier_controller_v1_ForceActionRequest,
   ForceActionRequestInput as _harrier_controller_v1_ForceActionRequestInput,
@@ -66,13 +98,33 @@ import type {
   StartChunkResponse as _harrier_controller_v1_StartChunkResponse,
   StartChunkResponseInput as _harrier_controller_v1_StartChunkResponseInput,
 } from "../../../harrier/controller/v1/StartChunkResponse.ts";
+import type {
+  StopChunkRequest as _harrier_controller_v1_StopChunkRequest,
+  StopChunkRequestInput as _harrier_controller_v1_StopChunkRequestInput,
+} from "../../../harrier/controller/v1/StopChunkRequest.ts";
+import type {
+  StopChunkResponse as _harrier_controller_v1_StopChunkResponse,
+  StopChunkResponseInput as _harrier_controller_v1_StopChunkResponseInput,
+} from "../../../harrier/controller/v1/StopChunkResponse.ts";
 
 export interface ActionsServiceDefinition extends grpc.ServiceDefinition {
+  AssignOffline: MethodDefinition<
+    _harrier_controller_v1_AssignOfflineRequestInput,
+    _harrier_controller_v1_AssignOfflineResponseInput,
+    _harrier_controller_v1_AssignOfflineRequest,
+    _harrier_controller_v1_AssignOfflineResponse
+  >;
   AssignSet: MethodDefinition<
     _harrier_controller_v1_AssignSetRequestInput,
     _harrier_controller_v1_AssignSetResponseInput,
     _harrier_controller_v1_AssignSetRequest,
     _harrier_controller_v1_AssignSetResponse
+  >;
+  AutoAssignChunk: MethodDefinition<
+    _harrier_controller_v1_AutoAssignChunkRequestInput,
+    _harrier_controller_v1_AutoAssignChunkResponseInput,
+    _harrier_controller_v1_AutoAssignChunkRequest,
+    _harrier_controller_v1_AutoAssignChunkResponse
   >;
   CancelAction: MethodDefinition<
     _harrier_controller_v1_CancelActionRequestInput,
@@ -80,11 +132,23 @@ export interface ActionsServiceDefinition extends grpc.ServiceDefinition {
     _harrier_controller_v1_CancelActionRequest,
     _harrier_controller_v1_CancelActionResponse
   >;
+  CancelSetChunk: MethodDefinition<
+    _harrier_controller_v1_CancelSetChunkRequestInput,
+    _harrier_controller_v1_CancelSetChunkResponseInput,
+    _harrier_controller_v1_CancelSetChunkRequest,
+    _harrier_controller_v1_CancelSetChunkResponse
+  >;
   CloseFence: MethodDefinition<
     _harrier_controller_v1_CloseFenceRequestInput,
     _harrier_controller_v1_CloseFenceResponseInput,
     _harrier_controller_v1_CloseFenceRequest,
     _harrier_controller_v1_CloseFenceResponse
+  >;
+  ConfirmAction: MethodDefinition<
+    _harrier_controller_v1_ConfirmActionRequestInput,
+    _harrier_controller_v1_ConfirmActionResponseInput,
+    _harrier_controller_v1_ConfirmActionRequest,
+    _harrier_controller_v1_ConfirmActionResponse
   >;
   ForceAction: MethodDefinition<
     _harrier_controller_v1_ForceActionRequestInput,
@@ -115,5 +179,11 @@ export interface ActionsServiceDefinition extends grpc.ServiceDefinition {
     _harrier_controller_v1_StartChunkResponseInput,
     _harrier_controller_v1_StartChunkRequest,
     _harrier_controller_v1_StartChunkResponse
+  >;
+  StopChunk: MethodDefinition<
+    _harrier_controller_v1_StopChunkRequestInput,
+    _harrier_controller_v1_StopChunkResponseInput,
+    _harrier_controller_v1_StopChunkRequest,
+    _harrier_controller_v1_StopChunkResponse
   >;
 }

@@ -15,6 +15,8 @@ export interface StartChunkRequestInput {
   initiator?: string;
   rolloutName?: string;
   groupName?: string;
+  confirmationRequired?: boolean;
+  _confirmationRequired?: "confirmationRequired";
 }
 
 export interface StartChunkRequest {
@@ -26,4 +28,6 @@ export interface StartChunkRequest {
   initiator: string;
   rolloutName: string;
   groupName: string;
+  confirmationRequired?: boolean;
+  _confirmationRequired?: "confirmationRequired";
 }

@@ -4,8 +4,10 @@ import type { Long } from "@grpc/proto-loader";
 
 export interface CheckUploadResponseInput {
   maxBytes?: number | string | Long;
+  storageBound?: boolean;
 }
 
 export interface CheckUploadResponse {
   maxBytes: number;
+  storageBound: boolean;
 }

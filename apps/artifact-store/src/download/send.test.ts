@@ -1,0 +1,64 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { afterEach, expect, it } from "vitest";
+import type { Storage } from "../storage/storage.ts";
+import { sendArtifact } from "./send.ts";
+
+const artifact = { key: "1/aa", filename: "fw.bin", size: 1_000, sha1: "aa", createdAt: 0 };
+type Open = Storage["open"];
+const warnings: object[] = [];
+const quiet: object[] = [];
+const log = { debug: (fields: object) => quiet.push(fields), warn: (fields: object) => warnings.push(fields) };
+let server: Server;
+
+afterEach(() => {
+  warnings.length = 0;
+  quiet.length = 0;
+  server.closeAllConnections();
+  server.close();
+});
+
+/** A store of which only the first bytes can be read. */
+const cutAt =
+  (held: number): Open =>
+  async (_key, _size, { start, end } = { start: 0, end: artifact.size - 1 }) =>
+    Readable.from([Buffer.alloc(Math.max(0, Math.min(held, end + 1) - start), "x")]);
+
+async function download(open: Open, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+  const storage = { open, stat: async () => ({ size: artifact.size }) };
+  const style = { bareEtag: false, rangeOnWhole: false };
+  server = createServer((req, res) => void sendArtifact({ storage, log, idleMs: 60_000, sent: () => {} }, { req, res }, artifact, style));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const [answer] = await once(request({ host: "127.0.0.1", port, headers }).end(), "response");
+  return answer;
+}
+
+it.each([{}, { range: "bytes=0-899" }, { range: "bytes=0-9,100-899" }])(
+  "cuts an answer at once when bytes are missing: %j",
+  async (headers) => {
+    const answer = await download(cutAt(500), headers);
+    await expect(buffer(answer)).rejects.toThrow("aborted");
+    const err = expect.objectContaining({ message: expect.stringContaining("bytes of the stored object are missing") });
+    await expect.poll(() => warnings).toEqual([{ err }]);
+  },
+);
+
+it.each([{}, { range: "bytes=0-899" }, { range: "bytes=0-9,100-899" }])("ends one in order when all came: %j", async (headers) => {
+  const answer = await download(cutAt(1_000), headers);
+  expect((await buffer(answer)).length).toBeGreaterThan(809);
+  expect(warnings).toEqual([]);
+});
+
+it("makes no noise about a client that goes away", async () => {
+  const source = new Readable({ read() {} });
+  source.push("x");
+  const answer = await download(async () => source);
+  answer.on("error", () => {});
+  answer.destroy();
+  await expect.poll(() => quiet).toEqual([{ err: expect.objectContaining({ code: "ERR_STREAM_PREMATURE_CLOSE" }) }]);
+  expect([warnings, source.destroyed]).toEqual([[], true]);
+});

@@ -1,0 +1,89 @@
+import { Readable } from "node:stream";
+import { dumpTenants, withClient } from "@harrier/testkit";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { contentKey, stagingKey } from "../storage/storage.ts";
+import { type Bench, openBench, principal, randomContent, silentLog, storeContent, tenantId } from "../testing.suite.ts";
+import { attachUpload } from "../upload/attach.ts";
+import { openUpload } from "../upload/lease.ts";
+import { dropUpload } from "../upload/store.ts";
+import { eraseTenant } from "./erase-tenant.ts";
+
+let bench: Bench;
+let nextArtifact = 100;
+const call = { principal: { ...principal, permissions: [] } };
+
+beforeAll(async () => {
+  bench = await openBench();
+  await bench.sql("insert into management.tenants (tenant_id, name, default_set_type_id) values (1, 'DEFAULT', 13)");
+});
+afterAll(async () => bench?.dispose());
+beforeEach(async () => {
+  await bench.clear();
+  await bench.sql("update management.tenants set status = 'active'");
+});
+
+async function attached(bytes: Buffer): Promise<void> {
+  const upload = await storeContent(bench, bytes);
+  const attachArtifact = async () => ({ id: nextArtifact++, createdBy: "admin", createdAt: 0 });
+  const catalogue = { checkUpload: () => Promise.reject(new Error("not asked here")), attachArtifact };
+  const deps = { ...bench, catalogue, fault: () => {}, log: silentLog };
+  await attachUpload(deps, upload, { principal, rid: "r", deadline: Date.now() + 5_000 });
+}
+const dump = () => withClient(bench.database.adminUrl, (client) => dumpTenants(client, [tenantId]));
+const erased = async (): Promise<number> => {
+  for (let rows = 0; ; ) {
+    const slice = await eraseTenant(bench, { countOnly: false }, call);
+    rows += slice.rows;
+    if (slice.done) return rows;
+  }
+};
+
+test("a tenant that is not being deleted keeps its rows and its files", async () => {
+  await attached(randomContent().bytes);
+  const before = [await dump(), await bench.files()];
+  await expect(eraseTenant(bench, { countOnly: false }, call)).rejects.toMatchObject({ code: "constraintViolation" });
+  expect([await dump(), await bench.files()]).toEqual(before);
+});
+
+test("references, blobs, uploads that run and every file go; those of another tenant stay", async () => {
+  const { bytes, sha256 } = randomContent();
+  for (let n = 0; n < 25; n += 1) await attached(randomContent(500).bytes);
+  await attached(bytes);
+  await attached(bytes);
+  await storeContent(bench, randomContent().bytes);
+  const staged = await openUpload(bench.db, principal, 11);
+  const key = stagingKey(tenantId, staged.id);
+  await bench.storage.put(key, Readable.from([bytes]));
+  await bench.sql(
+    `insert into artifact_store.blobs (tenant_id, sha256, sha1, md5, size, state)
+     select 2, sha256, sha1, md5, size, state from artifact_store.blobs where sha256 = $1`,
+    [sha256],
+  );
+  await bench.storage.promote(contentKey(tenantId, sha256), contentKey(2, sha256));
+  await bench.sql("update management.tenants set status = 'deleting'");
+  const { rows } = await eraseTenant(bench, { countOnly: true }, call);
+  expect(rows).toBe(27 + 27 + 2);
+  expect(await erased()).toBe(rows);
+  expect(await bench.files()).toEqual([`2/${sha256}`]);
+  expect(Object.keys(await dump()).filter((table) => table.startsWith("artifact_store."))).toEqual([]);
+  expect(await bench.rows()).toEqual({ blobs: 1, blobReferences: 0, uploads: 0 });
+});
+
+test("an upload that was under way ends without its row, and leaves nothing", async () => {
+  const upload = await storeContent(bench, randomContent().bytes);
+  await bench.sql("update management.tenants set status = 'deleting'");
+  await erased();
+  await dropUpload(bench, upload, upload);
+  expect(await bench.files()).toEqual([]);
+  expect(await bench.rows()).toEqual({ blobs: 0, blobReferences: 0, uploads: 0 });
+});
+
+test("a store that does not answer keeps the row of what it still has", async () => {
+  await attached(randomContent().bytes);
+  await bench.sql("update management.tenants set status = 'deleting'");
+  const storage = { ...bench.storage, delete: () => Promise.reject(new Error("no store")) };
+  await expect(eraseTenant({ ...bench, storage }, { countOnly: false }, call)).rejects.toThrow("no store");
+  expect(await bench.rows()).toMatchObject({ blobs: 1 });
+  await erased();
+  expect(await bench.files()).toEqual([]);
+});

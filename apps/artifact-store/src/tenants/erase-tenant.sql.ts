@@ -1,0 +1,29 @@
+import { statement } from "@harrier/db";
+
+/** Whether a tenant is on its way out; its rows are erased in no other state. */
+export const isBeingDeleted = statement<[tenantId: number], { deleting: boolean }>(
+  "artifact_store.is_being_deleted",
+  "select status = 'deleting' as deleting from management.tenants_v1 where tenant_id = $1",
+);
+
+/** Uploads of the tenant, whoever works on them: their staged files go before their rows. */
+export const listUploads = statement<[tenantId: number, limit: number], { id: string }>(
+  "artifact_store.list_uploads",
+  "select id from uploads where tenant_id = $1 order by id limit $2",
+);
+
+/** Whoever works on these finds that he has lost his lease, and gives up. */
+export const endUploads = statement<[tenantId: number, ids: readonly string[]], never>(
+  "artifact_store.end_uploads",
+  "delete from uploads where tenant_id = $1 and id = any($2::uuid[])",
+);
+
+/** Blobs of the tenant that nobody holds any more, marked for the sweep. Rows are locked in one order everywhere. */
+export const markUnheld = statement<[tenantId: number, limit: number], { sha256: string }>(
+  "artifact_store.mark_unheld",
+  `update blobs b set state = 'deleting'
+     from (select tenant_id, sha256 from blobs where tenant_id = $1 order by sha256 limit $2 for update) due
+    where b.tenant_id = due.tenant_id and b.sha256 = due.sha256
+      and not exists (select from blob_references r where r.tenant_id = b.tenant_id and r.sha256 = b.sha256)
+   returning b.sha256`,
+);

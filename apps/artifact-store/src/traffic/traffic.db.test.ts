@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { form, limitVolume, type RunningService, startService } from "../service.suite.ts";
+import { randomContent, tenantId } from "../testing.suite.ts";
+import { createTraffic, monthOf } from "./traffic.ts";
+
+const content = randomContent(3_000_000);
+const name = "fw.bin";
+const path = `/DEFAULT/controller/v1/open/softwaremodules/11/artifacts/${name}`;
+const warnings: string[] = [];
+const log = { warn: (_: object, message: string) => warnings.push(message) };
+let service: RunningService;
+let artifactId: number;
+
+beforeAll(async () => {
+  service = await startService();
+  const answer = await service.call(
+    "POST",
+    "/rest/v1/softwaremodules/11/artifacts",
+    form({ name: "file", filename: name, body: content.bytes }),
+  );
+  artifactId = answer.json()["id"] as number;
+});
+afterAll(async () => service?.stop());
+beforeEach(async () => {
+  warnings.length = 0;
+  await limitVolume(service, null); // with what was sent before
+  await service.bench.sql("delete from artifact_store.data_traffic");
+});
+
+const get = (headers: Record<string, string> = {}, method = "GET", url = path) =>
+  service.call(method, url, { controllerId: "open", headers });
+/** All that has been sent: it counts before the client has it. */
+const written = async (): Promise<number> => {
+  await service.traffic.beat();
+  const [row] = await service.bench.sql<{ bytes: string }>(
+    "select coalesce(sum(bytes), 0)::text as bytes from artifact_store.data_traffic_v1 where tenant_id = $1 and month = $2",
+    [tenantId, monthOf(Date.now())],
+  );
+  return Number(row?.bytes);
+};
+const eventually = async (check: () => Promise<void>): Promise<void> => {
+  for (const until = Date.now() + 10_000; ; ) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+};
+
+describe("bytes are counted where they are sent", () => {
+  it("whole, ranged and by people; not what was only asked about", async () => {
+    await get();
+    await get({ range: "bytes=0-999" });
+    await get({ range: "bytes=0-9,100-109" });
+    await get({}, "HEAD");
+    await get({ "if-match": '"other"' });
+    await service.call("GET", `/rest/v1/softwaremodules/11/artifacts/${artifactId}/download`);
+    expect(await written()).toBe(2 * content.bytes.length + 1_020);
+  });
+
+  it("of a download that is cut only what went out", async () => {
+    const large = randomContent(60_000_000);
+    const file = form({ name: "file", filename: "large.bin", body: large.bytes });
+    await service.call("POST", "/rest/v1/softwaremodules/11/artifacts", file);
+    const { request, answer } = service.open("GET", path.replace(name, "large.bin"), { controllerId: "open" });
+    const body = await answer;
+    body.on("error", () => {});
+    await new Promise((resolve) => body.once("data", resolve));
+    body.pause();
+    expect(await written()).toBeGreaterThan(0);
+    request.destroy();
+    // by the time that another one is answered, the service has seen this one go
+    await get({}, "HEAD");
+    expect(await written()).toBeLessThan(large.bytes.length / 2);
+  });
+});
+
+it("used up: 403 with a body for devices, anonymous ones and their checksums too, until the limit is raised; people may download", async () => {
+  expect((await get()).status).toBe(200);
+  await limitVolume(service, content.bytes.length);
+  expect((await get({}, "HEAD")).status).toBe(403);
+  for (const [method, url] of [
+    ["GET", path],
+    ["GET", `${path}.MD5SUM`],
+    ["HEAD", path],
+    ["GET", `/api/v1/DEFAULT/download/controller/open/softwaremodules/11/filename/${name}`],
+  ] as const) {
+    const answer = await get({}, method, url);
+    expect(answer.status, url).toBe(403);
+    if (method === "GET") {
+      expect(answer.json()).toMatchObject({
+        errorCode: "hawkbit.server.error.quota.dataVolumeExceeded",
+        message: `Quota exceeded: the data volume of ${content.bytes.length} bytes for this month is used up.`,
+      });
+    }
+  }
+  expect((await get({}, "GET", path.replace(name, "unknown.bin"))).status).toBe(404);
+  const byAdmin = await service.call("GET", `/rest/v1/softwaremodules/11/artifacts/${artifactId}/download`);
+  expect(byAdmin.status).toBe(200);
+  await limitVolume(service, 10 * content.bytes.length);
+  expect((await get()).status).toBe(200);
+});
+
+describe("a counter of its own", () => {
+  const month = Date.UTC(2031, 4, 31, 23, 59, 59);
+  const start = (more: Partial<Parameters<typeof createTraffic>[0]> = {}) =>
+    createTraffic({ pool: service.bench.db.pool, now: () => month, log, everyMs: 20, ...more });
+
+  test("nobody is served before the limits were read; then a replica knows its own bytes at once", async () => {
+    await limitVolume(service, 100);
+    const traffic = start();
+    expect(() => traffic.check(tenantId)).toThrow(expect.objectContaining({ code: "unavailable" }));
+    await traffic.beat();
+    expect(traffic.ready()).toBe(true);
+    traffic.sent(tenantId, 99);
+    traffic.check(tenantId);
+    traffic.sent(tenantId, 1);
+    expect(() => traffic.check(tenantId)).toThrow(expect.objectContaining({ code: "dataVolumeExceeded" }));
+    traffic.check(2);
+    await traffic.stop();
+  });
+
+  test("two replicas know of each other's bytes, and a new month begins with none", async () => {
+    await limitVolume(service, 1_000);
+    let now = month;
+    const [one, two] = [start({ now: () => now }), start({ now: () => now })];
+    one.start();
+    two.start();
+    await eventually(async () => expect(one.ready() && two.ready()).toBe(true));
+    one.sent(tenantId, 600);
+    two.sent(tenantId, 600);
+    for (const traffic of [one, two]) {
+      await eventually(async () => expect(() => traffic.check(tenantId)).toThrow(expect.objectContaining({ code: "dataVolumeExceeded" })));
+    }
+    now += 1_000;
+    await eventually(async () => expect(() => one.check(tenantId)).not.toThrow());
+    await Promise.all([one.stop(), two.stop()]);
+  });
+
+  test("without a database what was sent stays, is told of once, and is written when it is back", async () => {
+    let broken = false;
+    const { pool } = service.bench.db;
+    const traffic = start({
+      now: () => Date.UTC(2032, 0, 1),
+      pool: { query: (config: never) => (broken ? Promise.reject(new Error("no database")) : pool.query(config)) } as never,
+    });
+    await traffic.beat();
+    broken = true;
+    traffic.sent(tenantId, 5);
+    await traffic.beat();
+    traffic.sent(tenantId, 6);
+    await traffic.beat();
+    expect(warnings).toEqual(["data traffic could not be written or read"]);
+    broken = false;
+    await traffic.stop();
+    const [row] = await service.bench.sql<{ bytes: string }>("select bytes from artifact_store.data_traffic_v1 where month = '2032-01-01'");
+    expect(Number(row?.bytes)).toBe(11);
+  });
+
+  test("many writers at once lose nothing", async () => {
+    const all = Array.from({ length: 8 }, () => start({ now: () => Date.UTC(2033, 0, 1) }));
+    for (const traffic of all) for (let t = 1; t <= 20; t += 1) traffic.sent(t, 10);
+    await Promise.all(all.map((traffic) => traffic.stop()));
+    const [row] = await service.bench.sql<{ bytes: string }>(
+      "select sum(bytes)::text as bytes from artifact_store.data_traffic_v1 where month = '2033-01-01'",
+    );
+    expect(Number(row?.bytes)).toBe(8 * 20 * 10);
+  });
+});

@@ -1,0 +1,63 @@
+import { forceType } from "@harrier/contracts";
+import { type Database, type IdBlocks, runOne } from "@harrier/db";
+import { HarrierError } from "@harrier/errors";
+import type { AutoAssignChunkRequest, AutoAssignChunkResponse, CallContext } from "@harrier/rpc";
+import type { LimitsOf } from "../domain/quotas.ts";
+import { autoAssignChunk as assign, countCandidates } from "./auto-assign.sql.ts";
+import { createChunkSize } from "./chunk-size.ts";
+import { forceTypeOf } from "./force.ts";
+
+interface Deps {
+  db: Database;
+  ids: Pick<IdBlocks, "take">;
+  now: () => number;
+  limits: LimitsOf;
+}
+
+/** The chunks of auto-assignments (contract management.md §5.8); like those of rollouts, each says where it ended. */
+export function createAutoAssign(deps: Deps) {
+  const size = createChunkSize(2_000);
+  return {
+    autoAssignChunk: (request: AutoAssignChunkRequest, ctx: CallContext) => assignNext({ ...deps, size }, request, ctx),
+  };
+}
+
+type Sized = Deps & { size: ReturnType<typeof createChunkSize> };
+
+/** Gives the filter's set to the next candidates that never had it. A target whose actions are too many is passed over. */
+async function assignNext(deps: Sized, request: AutoAssignChunkRequest, ctx: CallContext): Promise<AutoAssignChunkResponse> {
+  const { set, filterId, epoch, pass, cursor } = request;
+  if (set === null) throw new HarrierError("internal", "a chunk without a set");
+  const { tenantId, tenant } = ctx.principal;
+  const limit = deps.size.next();
+  const candidates = await runOne(deps.db.pool, countCandidates, [tenantId, filterId, pass, cursor, limit]);
+  if (!candidates?.n) return { cursor, done: true, created: 0 };
+  const firstId = await deps.ids.take(tenantId, "action", candidates.n);
+  const began = deps.now();
+  const row = await runOne(deps.db.pool, assign, [
+    tenantId,
+    tenant,
+    filterId,
+    epoch,
+    pass,
+    cursor,
+    limit,
+    firstId,
+    set.id,
+    set.name,
+    set.version,
+    set.typeId,
+    set.migrationStep,
+    forceType[forceTypeOf(request.forceType)],
+    request.weight,
+    request.confirmationRequired ?? true,
+    deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT,
+    request.initiator,
+    `Auto assignment: ${request.filterName}`,
+    ctx.traceparent ?? null,
+  ]);
+  if (row === undefined) throw new HarrierError("internal");
+  if (row.fenced) throw new HarrierError("fenced", "the filter assigns this set no more");
+  deps.size.took(row.created, deps.now() - began);
+  return { cursor: row.cursor, done: row.done, created: row.created };
+}

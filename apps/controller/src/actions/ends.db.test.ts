@@ -1,0 +1,96 @@
+import { actionStatus, updateStatus } from "@harrier/contracts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  actionsOfRollout,
+  brokenSequences,
+  type CommandsFixture,
+  chunkOf,
+  commandsFixture,
+  contextOf,
+  countedProgress,
+  itemOf,
+  progressOf,
+  reservedSet,
+  runGroup,
+  seedMembers,
+} from "../commands.fixture.ts";
+import { readHistory, readTarget, seedSet, seedTargets } from "../device.fixture.ts";
+
+let fixture: CommandsFixture;
+beforeAll(async () => {
+  fixture = await commandsFixture();
+  for (const id of [200, 201, 202]) await seedSet(fixture, { id, modules: 0 });
+});
+afterAll(() => fixture.close());
+
+const { RUNNING, CANCELED, CANCELING } = actionStatus;
+let nextTarget = 1;
+
+async function newTargets(n: number): Promise<number[]> {
+  const ids = Array.from({ length: n }, () => nextTarget++);
+  await seedTargets(
+    fixture,
+    ids.map((id) => ({ id })),
+  );
+  return ids;
+}
+
+const assign = (ids: number[], setId: number, migrationStep = false) =>
+  fixture.actions.assignSet(
+    { set: reservedSet(setId, migrationStep), items: ids.map((id) => itemOf(`d${id}`)), initiator: "admin" },
+    contextOf(),
+  );
+const cancelSet = (setId: number, force: boolean, cursor = -1) =>
+  fixture.actions.cancelSetChunk({ setId, cursor, force, initiator: "admin" }, contextOf());
+const statusesOf = async (setId: number) =>
+  (await fixture.db.pool.query("select status, active from actions where set_id = $1 order by target_id", [setId])).rows;
+
+test("an invalid set, softly: devices are asked once, however often it is said", async () => {
+  const ids = await newTargets(3);
+  await assign(ids, 200);
+  expect(await cancelSet(200, false)).toMatchObject({ done: true, canceled: 3 });
+  expect(await statusesOf(200)).toEqual(ids.map(() => ({ status: CANCELING, active: true })));
+  expect(await readTarget(fixture, ids[0] ?? 0)).toMatchObject({ assignedSetId: 200, updateStatus: updateStatus.pending });
+  expect(await cancelSet(200, false)).toMatchObject({ done: true, canceled: 0 });
+  expect(await brokenSequences(fixture)).toEqual([]);
+});
+
+test("by force: canceling, then canceled; targets go on with what else is open, or are as they were", async () => {
+  const [alone = 0, stepped = 0, asked = 0] = await newTargets(3);
+  await assign([stepped], 202, true);
+  await assign([alone, stepped, asked], 201);
+  const [first] = (await assign([asked], 100)).actions ?? [];
+  expect(first).toBeDefined();
+  expect(await cancelSet(201, true)).toMatchObject({ done: true, canceled: 2 });
+  expect(await statusesOf(201)).toEqual([alone, stepped, asked].map(() => ({ status: CANCELED, active: false })));
+  expect(await readTarget(fixture, alone)).toMatchObject({ assignedSetId: null, updateStatus: updateStatus.in_sync });
+  expect(await readTarget(fixture, stepped)).toMatchObject({ assignedSetId: 202, updateStatus: updateStatus.pending });
+  expect(await readTarget(fixture, asked)).toMatchObject({ assignedSetId: 100, updateStatus: updateStatus.pending });
+  const { rows } = await fixture.db.pool.query("select id::int from actions where target_id = $1 and set_id = 201", [alone]);
+  expect((await readHistory(fixture, rows[0].id)).map(({ status }) => status)).toEqual([RUNNING, CANCELING, CANCELED]);
+  expect(await brokenSequences(fixture)).toEqual([]);
+});
+
+test("a stop needs the fence closed; what has not begun goes, what has is asked to cancel, or left alone", async () => {
+  const [begun, waiting] = [await newTargets(2), await newTargets(3)];
+  await seedMembers(fixture, { rolloutId: 31, groupId: 1 }, begun);
+  await seedMembers(fixture, { rolloutId: 31, groupId: 2 }, waiting);
+  await runGroup(fixture, chunkOf(31));
+  await fixture.actions.scheduleChunk(chunkOf(31, { groupId: 2 }), contextOf());
+  const stop = (keepRunning: boolean) =>
+    fixture.actions.stopChunk({ rolloutId: 31, cursor: -1, keepRunning, initiator: "admin" }, contextOf());
+  await expect(stop(true)).rejects.toMatchObject({ code: "fenced" });
+  await fixture.actions.closeFence({ rolloutId: 31, epoch: 1 }, contextOf());
+  expect(await stop(true)).toMatchObject({ done: true, removed: 3, canceled: 0 });
+  expect((await actionsOfRollout(fixture, 31)).map(({ status }) => status)).toEqual([RUNNING, RUNNING]);
+  expect(await stop(false)).toMatchObject({ done: true, removed: 0, canceled: 2 });
+  expect((await actionsOfRollout(fixture, 31)).map(({ status }) => status)).toEqual([CANCELING, CANCELING]);
+  expect(await progressOf(fixture, 31, 2)).toEqual([0, 0, 0, 0, 0]);
+  for (const group of [1, 2]) expect(await progressOf(fixture, 31, group)).toEqual(await countedProgress(fixture, 31, group));
+  const { rows } = await fixture.db.pool.query(
+    "select count(*)::int as n from action_history h where not exists (select from actions a where a.id = h.action_id)",
+  );
+  expect(rows).toEqual([{ n: 0 }]);
+  expect(await brokenSequences(fixture)).toEqual([]);
+  await expect(fixture.actions.scheduleChunk(chunkOf(31, { groupId: 2 }), contextOf())).rejects.toMatchObject({ code: "fenced" });
+});

@@ -1,0 +1,128 @@
+import { actionStatus } from "@harrier/contracts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { brokenSequences, type CommandsFixture, commandsFixture, contextOf, itemOf, reservedSet, setSetting } from "../commands.fixture.ts";
+import { readAction, readHistory, seedTargets } from "../device.fixture.ts";
+
+const flow = "user.confirmation.flow.enabled";
+const { RUNNING, WAIT_FOR_CONFIRMATION } = actionStatus;
+const rejected = "Update Server: Target rejected action. Action will stay in confirmation pending state.";
+const revoked = "Update Server: Target revoked previously granted confirmation. Action returned to confirmation-pending state.";
+
+let fixture: CommandsFixture;
+let nextTarget = 1;
+beforeAll(async () => {
+  fixture = await commandsFixture();
+  await setSetting(fixture, flow, true);
+});
+afterAll(() => fixture.close());
+
+/** A new target with an action that waits. */
+async function waiting() {
+  const target = nextTarget++;
+  const controllerId = `d${target}`;
+  await seedTargets(fixture, [{ id: target }]);
+  const request = { set: reservedSet(), items: [itemOf(controllerId)], initiator: "admin" };
+  const { actions } = await fixture.actions.assignSet(request, contextOf());
+  return { target, controllerId, actionId: Number(actions?.[0]?.id) };
+}
+
+const answer = (key: { controllerId: string; actionId: number }, confirmed: boolean, more: { code?: number; details?: string[] } = {}) => ({
+  controllerId: key.controllerId,
+  actionId: key.actionId,
+  confirmed,
+  details: [],
+  ...more,
+});
+const confirm = (...asked: Parameters<typeof answer>) => fixture.actions.confirmAction(answer(...asked), contextOf());
+const newest = async (actionId: number) => (await readHistory(fixture, actionId)).at(-1);
+
+test("an answer by a user: the rules and the words of the device, in one round trip, under the user's name", async () => {
+  const key = await waiting();
+  expect(await fixture.trips.during(() => confirm(key, false, { code: 7, details: ["no"] }))).toBe(1);
+  expect(await readAction(fixture, key.actionId)).toEqual({ status: WAIT_FOR_CONFIRMATION, active: true, revision: 2, lastStatusCode: 7 });
+  expect((await newest(key.actionId))?.messages).toEqual(["no", rejected, "Confirmation status code: 7"]);
+  await confirm(key, true);
+  expect(await readAction(fixture, key.actionId)).toEqual({ status: RUNNING, active: true, revision: 3, lastStatusCode: null });
+  const { rows } = await fixture.db.pool.query("select last_modified_by as by from actions where id = $1", [key.actionId]);
+  expect(rows).toEqual([{ by: "admin" }]);
+});
+
+test("what runs can be denied as long as the flow is on, which holds from the moment it is switched", async () => {
+  const key = await waiting();
+  await confirm(key, true);
+  await expect(confirm(key, true)).rejects.toMatchObject({ code: "stateNotFound" });
+  await setSetting(fixture, flow, undefined);
+  await expect(confirm(key, false)).rejects.toMatchObject({ code: "stateNotFound" });
+  await setSetting(fixture, flow, true);
+  await confirm(key, false);
+  expect(await newest(key.actionId)).toMatchObject({ status: WAIT_FOR_CONFIRMATION, messages: [revoked] });
+});
+
+test("what waits takes an answer with the flow off too", async () => {
+  const key = await waiting();
+  await setSetting(fixture, flow, undefined);
+  await confirm(key, true);
+  await setSetting(fixture, flow, true);
+  expect(await readAction(fixture, key.actionId)).toMatchObject({ status: RUNNING });
+});
+
+test("closed, unknown, foreign, out of scope, and too much", async () => {
+  const [mine, other, closed] = [await waiting(), await waiting(), await waiting()];
+  await fixture.db.pool.query("update actions set active = false, status = 0 where id = $1", [closed.actionId]);
+  await expect(confirm(closed, true)).rejects.toMatchObject({ code: "actionClosed" });
+  await fixture.db.pool.query("update actions set active = true, status = 11 where id = $1", [closed.actionId]);
+  await expect(confirm({ ...mine, controllerId: "nobody" }, true)).rejects.toMatchObject({
+    code: "entityNotFound",
+    info: { type: "Target" },
+  });
+  await expect(confirm({ ...mine, actionId: 999_999 }, true)).rejects.toMatchObject({ code: "entityNotFound", info: { type: "Action" } });
+  await expect(confirm({ ...mine, actionId: 2 ** 40 }, true)).rejects.toMatchObject({ code: "entityNotFound", info: { type: "Action" } });
+  await expect(confirm({ ...mine, actionId: other.actionId }, true)).rejects.toMatchObject({ code: "stateNotFound" });
+  await expect(confirm(mine, false, { details: Array.from({ length: 50 }, () => "x") })).rejects.toMatchObject({
+    code: "quotaTooManyEntries",
+  });
+  const limited = contextOf({ targetTypeScopes: { UPDATE_TARGET: [7] } });
+  const { controllerId } = mine;
+  for (const attempt of [
+    () => fixture.actions.confirmAction(answer(mine, true), limited),
+    () => fixture.targets.activateAutoConfirm({ controllerId }, limited),
+    () => fixture.targets.deactivateAutoConfirm({ controllerId }, limited),
+    () => fixture.targets.activateAutoConfirm({ controllerId: "nobody" }, contextOf()),
+    () => fixture.targets.deactivateAutoConfirm({ controllerId: "nobody" }, contextOf()),
+  ]) {
+    await expect(attempt()).rejects.toMatchObject({ code: "entityNotFound", info: { type: "Target" } });
+  }
+  expect(await readAction(fixture, mine.actionId)).toMatchObject({ status: WAIT_FOR_CONFIRMATION, revision: 1 });
+});
+
+test("auto-confirmation by a user: what waits runs, a second time is refused, and off is off", async () => {
+  const { controllerId, actionId } = await waiting();
+  const activate = () => fixture.targets.activateAutoConfirm({ controllerId, initiator: "me" }, contextOf());
+  expect(await fixture.trips.during(activate)).toBe(1);
+  await expect(activate()).rejects.toMatchObject({ code: "autoConfAlreadyActive" });
+  expect(await newest(actionId)).toMatchObject({
+    status: RUNNING,
+    messages: [
+      "Assignment automatically confirmed by initiator 'me'. \n\nAuto confirmation activated by system user: 'admin' \n\nRemark: n/a",
+    ],
+  });
+  for (let twice = 0; twice < 2; twice += 1) await fixture.targets.deactivateAutoConfirm({ controllerId }, contextOf());
+  expect(await readAction(fixture, actionId)).toMatchObject({ status: RUNNING, revision: 2 });
+});
+
+test("an assignment and an activation at the same moment: whichever comes first, the action runs in the end", async () => {
+  const targets = Array.from({ length: 20 }, () => nextTarget++);
+  await seedTargets(
+    fixture,
+    targets.map((id) => ({ id })),
+  );
+  const items = targets.map((id) => itemOf(`d${id}`));
+  const assigned = fixture.actions.assignSet({ set: reservedSet(), items, initiator: "admin" }, contextOf());
+  await Promise.all([assigned, ...targets.map((id) => fixture.targets.activateAutoConfirm({ controllerId: `d${id}` }, contextOf()))]);
+  const { rows } = await fixture.db.pool.query("select distinct status from actions where target_id = any($1::int[])", [targets]);
+  expect(rows).toEqual([{ status: RUNNING }]);
+});
+
+test("what this file did: no sequence is broken", async () => {
+  expect(await brokenSequences(fixture)).toEqual([]);
+});

@@ -1,0 +1,14 @@
+import { serverMessagePrefix } from "../domain/codes.ts";
+import { type Answer, textOf } from "../domain/confirmation.ts";
+import { split } from "../feedback/messages.ts";
+
+export interface Answered {
+  answer: Answer;
+  code: number | null;
+  details: readonly string[];
+}
+
+/** The messages of an answer's history entry (contract device.md §7.5): what was said with it, the server's words, its code. */
+export function confirmationMessages({ answer, code, details }: Answered): string[] {
+  return [...details.flatMap(split), serverMessagePrefix + textOf(answer), ...(code === null ? [] : [`Confirmation status code: ${code}`])];
+}

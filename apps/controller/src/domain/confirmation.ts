@@ -1,0 +1,62 @@
+import type { ActionStatusName } from "@harrier/contracts";
+
+/**
+ * What an answer to an action that waits for its confirmation leads to (contract device.md §7.5, ruling D15), as data.
+ * Read by `decideConfirmation` (decide-confirmation.ts) and by the generator of the SQL function (confirmation-function.sql.ts).
+ */
+
+export type Answer = "confirmed" | "denied";
+
+/** What an answer comes to; the texts are those that SQL returns. */
+export type ConfirmationOutcome =
+  | "ok"
+  | "targetNotFound"
+  | "actionNotFound"
+  | "foreignAction"
+  | "closed"
+  | "notWaiting"
+  | "tooManyEntries"
+  | "tooManyMessages";
+
+export interface ConfirmationRule {
+  readonly statuses: readonly ActionStatusName[];
+  readonly answer: Answer;
+  /** Only where the tenant's confirmation flow is switched on. */
+  readonly flow?: true;
+  /** Status of the history entry and of the action. */
+  readonly entry: ActionStatusName;
+  readonly next: ActionStatusName;
+  /** What the server says of it. The first rule of an answer is the one that callers expect when they write the messages. */
+  readonly text: string;
+}
+
+/** For open actions; first match decides, without one there is nothing to confirm. Closed actions take no answer. */
+export const confirmationRules: readonly ConfirmationRule[] = [
+  {
+    statuses: ["WAIT_FOR_CONFIRMATION"],
+    answer: "confirmed",
+    entry: "RUNNING",
+    next: "RUNNING",
+    text: "Target confirmed action. Therefore, it will be set to the running state to proceed with the deployment.",
+  },
+  {
+    statuses: ["WAIT_FOR_CONFIRMATION"], // not final: it is offered again
+    answer: "denied",
+    entry: "WAIT_FOR_CONFIRMATION",
+    next: "WAIT_FOR_CONFIRMATION",
+    text: "Target rejected action. Action will stay in confirmation pending state.",
+  },
+  {
+    statuses: ["RUNNING", "RETRIEVED"],
+    answer: "denied",
+    flow: true,
+    entry: "WAIT_FOR_CONFIRMATION",
+    next: "WAIT_FOR_CONFIRMATION",
+    text: "Target revoked previously granted confirmation. Action returned to confirmation-pending state.",
+  },
+];
+
+/** What the server says of an answer to an action that waits. */
+export function textOf(answer: Answer): string {
+  return (confirmationRules.find((rule) => rule.answer === answer) as ConfirmationRule).text;
+}

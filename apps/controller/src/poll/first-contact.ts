@@ -1,0 +1,24 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Identity } from "@harrier/rpc";
+import { deviceOf } from "../device.ts";
+import { deviceAddress } from "./device-address.ts";
+import type { FirstContact } from "./registration.ts";
+
+/** Given by the gateway to every credential that proves the tenant rather than one existing target. */
+const registerPermission = "REGISTER_TARGET";
+
+interface Request {
+  identity: Identity;
+  base: string;
+  params: { tenant: string };
+  req: { headers: IncomingHttpHeaders };
+}
+
+/** What a request brings along that may be the first one of its device. */
+export function firstContactOf(ctx: Request): FirstContact {
+  return {
+    device: deviceOf(ctx),
+    address: deviceAddress(ctx.req.headers["x-forwarded-for"]),
+    mayRegister: ctx.identity.permissions.includes(registerPermission),
+  };
+}

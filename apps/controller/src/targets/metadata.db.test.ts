@@ -1,0 +1,94 @@
+import { quotaDefaults } from "@harrier/contracts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type CommandsFixture, commandsFixture, contextOf } from "../commands.fixture.ts";
+
+let fixture: CommandsFixture;
+beforeAll(async () => {
+  fixture = await commandsFixture();
+  const { pool } = fixture.database.db("management");
+  await pool.query(`insert into target_types (tenant_id, id, key, name, created_by, last_modified_by) values (1, 7, 'k', 'n', 'a', 'a')`);
+  const targets = [
+    { controllerId: "a", name: "a" },
+    { controllerId: "full", name: "f" },
+    { controllerId: "typed", name: "t", targetTypeId: 7 },
+  ];
+  await fixture.targets.createTargets({ targets }, contextOf());
+});
+afterAll(() => fixture.close());
+
+const add = (controllerId: string, entries: { key: string; value?: string }[], context = contextOf()) =>
+  fixture.targets.addMetadata({ controllerId, entries }, context);
+
+async function stored(controllerId: string): Promise<[string, string | null][]> {
+  const { rows } = await fixture.db.pool.query(
+    `select m.key, m.value from target_metadata_v1 m join targets t on t.tenant_id = m.tenant_id and t.id = m.target_id
+      where t.controller_id = $1 order by m.key`,
+    [controllerId],
+  );
+  return rows.map((row) => [row.key, row.value]);
+}
+
+const audit = async (controllerId: string) =>
+  (await fixture.db.pool.query("select revision, last_modified_by from targets where controller_id = $1", [controllerId])).rows[0];
+
+test("added all or none, changed and taken away in one round trip each; the target's audit moves", async () => {
+  const before = await audit("a");
+  expect(await fixture.trips.during(() => add("a", [{ key: "k", value: "v" }, { key: "bare" }], contextOf({ subject: "editor" })))).toBe(1);
+  expect(await audit("a")).toEqual({ revision: before.revision + 1, last_modified_by: "editor" });
+  await expect(add("a", [{ key: "n" }, { key: "k" }])).rejects.toMatchObject({ code: "entityAlreadyExists" });
+  await expect(add("a", [{ key: "n" }, { key: "n" }])).rejects.toMatchObject({ code: "entityAlreadyExists" });
+  expect(await stored("a")).toEqual([
+    ["bare", null],
+    ["k", "v"],
+  ]);
+  const change = (key: string, value?: string) =>
+    fixture.targets.changeMetadata({ controllerId: "a", key, ...(value === undefined ? {} : { value }) }, contextOf());
+  expect(await change("k", "w")).toEqual({ value: "w" });
+  expect(await change("k")).toEqual({ value: "w" });
+  expect(await change("bare")).toEqual({});
+  await expect(change("none", "x")).rejects.toMatchObject({ code: "entityNotFound", info: { entityId: "a", key: "none" } });
+  await fixture.targets.removeMetadata({ controllerId: "a", key: "bare" }, contextOf());
+  await expect(fixture.targets.removeMetadata({ controllerId: "a", key: "bare" }, contextOf())).rejects.toMatchObject({
+    info: { key: "bare" },
+  });
+  expect(await stored("a")).toEqual([["k", "w"]]);
+  for (const call of [
+    () => add("nobody", [{ key: "k" }]),
+    () => fixture.targets.changeMetadata({ controllerId: "nobody", key: "k" }, contextOf()),
+    () => fixture.targets.removeMetadata({ controllerId: "nobody", key: "k" }, contextOf()),
+  ]) {
+    await expect(call()).rejects.toMatchObject({ info: { type: "Target", entityId: "nobody" } });
+  }
+});
+
+test("a repeated addition is the first one", async () => {
+  const once = contextOf({}, "add once");
+  await Promise.all([add("a", [{ key: "once" }], once), add("a", [{ key: "once" }], once)]);
+  await add("a", [{ key: "once" }], once);
+  await expect(add("a", [{ key: "once" }])).rejects.toMatchObject({ code: "entityAlreadyExists" });
+});
+
+test("no target has more than the limit, however many add at once", async () => {
+  const entries = (prefix: string, n: number) => Array.from({ length: n }, (_, i) => ({ key: `${prefix}${i}` }));
+  const most = quotaDefaults.METADATA_PER_TARGET_MAX_COUNT;
+  await add("full", entries("a", most - 3));
+  await expect(add("full", entries("b", 4))).rejects.toMatchObject({ code: "quotaTooManyEntries" });
+  const answers = await Promise.allSettled(["c", "d", "e"].map((prefix) => add("full", entries(prefix, 2))));
+  expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  expect(await stored("full")).toHaveLength(most - 1);
+});
+
+test("who is limited to target types writes no metadata of others; who may not change targets is limited as they read", async () => {
+  const writer = contextOf({ permissions: ["UPDATE_TARGET"], targetTypeScopes: { UPDATE_TARGET: [7], READ_TARGET: [] } });
+  const reader = contextOf({ permissions: ["UPDATE_REPOSITORY", "READ_TARGET"], targetTypeScopes: { READ_TARGET: [7] } });
+  for (const context of [writer, reader]) {
+    await expect(fixture.targets.removeMetadata({ controllerId: "a", key: "k" }, context)).rejects.toMatchObject({
+      info: { type: "Target", entityId: "a" },
+    });
+  }
+  await add("typed", [{ key: "k" }], writer);
+  await fixture.targets.removeMetadata({ controllerId: "typed", key: "k" }, reader);
+  await add("typed", [{ key: "k" }]);
+  await fixture.targets.deleteTargets({ controllerIds: ["typed"] }, contextOf());
+  expect((await fixture.db.pool.query("select count(*)::int as n from target_metadata where key = 'k'")).rows[0].n).toBe(1);
+});

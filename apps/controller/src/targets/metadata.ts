@@ -1,0 +1,67 @@
+import { type Database, runOne } from "@harrier/db";
+import { entityNotFound, HarrierError, metadataNotFound } from "@harrier/errors";
+import type {
+  AddMetadataRequest,
+  CallContext,
+  ChangeMetadataRequest,
+  ChangeMetadataResponseInput,
+  RemoveMetadataRequest,
+} from "@harrier/rpc";
+import { tooMuchMetadata } from "../domain/quota-exceeded.ts";
+import type { LimitsOf } from "../domain/quotas.ts";
+import { addTargetMetadata, changeTargetMetadata } from "./metadata.sql.ts";
+import { scopeOf } from "./targets.ts";
+
+interface Deps {
+  db: Database;
+  limits: LimitsOf;
+}
+
+/**
+ * The target types that a writer of metadata is limited to. The repository's permissions may be enough to write it (contract management.md
+ * §4.6) and know no target types: who has no UPDATE_TARGET reaches as far as they can read.
+ */
+const scopeOfWriter = (ctx: CallContext): number[] | null =>
+  scopeOf(ctx, ctx.principal.permissions.includes("UPDATE_TARGET") ? "UPDATE_TARGET" : "READ_TARGET");
+
+/** Adds all entries or none; a key that is there already is refused, not overwritten (contract management.md §4.6). */
+export async function addMetadata(deps: Deps, request: AddMetadataRequest, ctx: CallContext): Promise<Record<string, never>> {
+  const { controllerId, entries } = request;
+  const { tenantId, subject } = ctx.principal;
+  const [keys, values] = [entries.map((entry) => entry.key), entries.map((entry) => entry.value ?? null)];
+  const most = deps.limits(tenantId).METADATA_PER_TARGET_MAX_COUNT;
+  const parameters = [tenantId, ctx.commandId ?? "", controllerId, keys, values, most, scopeOfWriter(ctx), subject] as const;
+  const row = await runOne(deps.db.pool, addTargetMetadata, [...parameters]);
+  if (row?.outcome === "targetNotFound") throw entityNotFound("Target", controllerId);
+  if (row?.outcome === "taken") throw new HarrierError("entityAlreadyExists");
+  if (row?.outcome === "tooMany") throw tooMuchMetadata(controllerId, entries.length, most);
+  return {};
+}
+
+/** Changes one entry; an unknown key is not added. */
+export async function changeMetadata(deps: Deps, request: ChangeMetadataRequest, ctx: CallContext): Promise<ChangeMetadataResponseInput> {
+  const value = await change(deps, ctx, { ...request, value: request.value ?? null, remove: false });
+  return value === null ? {} : { value };
+}
+
+/** Takes one entry away. */
+export async function removeMetadata(deps: Deps, request: RemoveMetadataRequest, ctx: CallContext): Promise<Record<string, never>> {
+  await change(deps, ctx, { ...request, value: null, remove: true });
+  return {};
+}
+
+interface Change {
+  controllerId: string;
+  key: string;
+  value: string | null;
+  remove: boolean;
+}
+
+/** The value as it is then. */
+async function change(deps: Deps, ctx: CallContext, { controllerId, key, value, remove }: Change): Promise<string | null> {
+  const { tenantId, subject } = ctx.principal;
+  const row = await runOne(deps.db.pool, changeTargetMetadata, [tenantId, controllerId, key, value, remove, scopeOfWriter(ctx), subject]);
+  if (row?.outcome === "targetNotFound") throw entityNotFound("Target", controllerId);
+  if (row?.outcome === "keyNotFound") throw metadataNotFound("Target", controllerId, key);
+  return row?.value ?? null;
+}

@@ -1,0 +1,119 @@
+import { z } from "zod";
+
+/** Where to look in a token: names of claims, the first that is there counts. */
+type ClaimNames = readonly string[];
+
+/** Somebody whose access tokens are believed, and what they are taken to say (spec 000 §5.1). */
+export interface Issuer {
+  /** As `iss` of the tokens says it, to the letter. */
+  readonly issuer: string;
+  /** A token must be meant for one of these. */
+  readonly audiences: readonly string[];
+  /** Absent: the issuer's own discovery tells it. */
+  readonly jwksUri?: string;
+  /** One tenant for all tokens, or the claim that names it. */
+  readonly tenant:
+    | { readonly fixed: string }
+    | { readonly claim: string /** In capitals; absent: any. */; readonly only?: readonly string[] };
+  readonly scopeClaims: ClaimNames;
+  /** Who signs in; none: the tokens speak for clients, which are no users (spec 000 §5.2). */
+  readonly userClaims: ClaimNames;
+}
+
+const text = z.string("no text").min(1, "empty").max(2_048, "too long");
+const names = z.preprocess(
+  (value) => (typeof value === "string" ? [value] : value),
+  z.array(text, "no text and no list of texts").min(1, "empty").max(16, "more than 16"),
+);
+const name = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^\P{Cc}*$/u, "no control characters");
+
+/** Keys decide who is let in: over a network they come encrypted, unless the operator says that this one is safe. */
+const isSafe = (url: string): boolean => {
+  if (!URL.canParse(url)) return true; // said already
+  const { protocol, hostname } = new URL(url);
+  return protocol === "https:" || (protocol === "http:" && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname));
+};
+const url = text.refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), "no URL like https://id.example.com");
+
+const entry = z
+  .strictObject({
+    issuer: url,
+    audience: names,
+    jwksUri: url.optional(),
+    allowHttp: z.boolean().default(false),
+    tenant: name.optional(),
+    tenantClaim: text.optional(),
+    tenants: z.array(name, "no list of tenants").min(1, "empty").max(10_000, "more than 10000").optional(),
+    scopeClaim: names.default(["scope"]),
+    userClaim: names.default(["preferred_username", "sub"]),
+  })
+  .superRefine((value, ctx) => {
+    const unsafe = (["issuer", "jwksUri"] as const).find((member) => {
+      const given = value[member];
+      return given !== undefined && !value.allowHttp && !isSafe(given);
+    });
+    if (unsafe) ctx.addIssue({ code: "custom", path: [unsafe], message: 'not https: only with "allowHttp": true' });
+    for (const member of ["tenantClaim", "tenants"] as const) {
+      if (value.tenant !== undefined && value[member] !== undefined)
+        ctx.addIssue({ code: "custom", path: [member], message: "given beside tenant: keep one" });
+    }
+  });
+
+const list = z.array(entry).max(1_000);
+
+/**
+ * Reads `HARRIER_OIDC_ISSUERS`: a JSON list, `[{"issuer": "https://id.example.com/realms/fleet", "audience": "harrier", "tenant": "DEFAULT"}]`.
+ * Throws an error of one line that says which entry is wrong and how.
+ */
+export function parseIssuers(json: string): Issuer[] {
+  const given = readJson(json);
+  const result = list.safeParse(given);
+  if (!result.success) throw new Error(describe(worst(result.error.issues), given));
+  const issuers = result.data.map(toIssuer);
+  for (const [i, { issuer }] of issuers.entries()) {
+    if (issuers.findIndex((other) => other.issuer === issuer) !== i) throw new Error(`issuer ${issuer} is given twice`);
+  }
+  return issuers;
+}
+
+function readJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new Error('no JSON list like [{"issuer": "https://id.example.com", "audience": "harrier", "tenant": "DEFAULT"}]');
+  }
+}
+
+function toIssuer(value: z.output<typeof entry>): Issuer {
+  return {
+    issuer: value.issuer,
+    audiences: value.audience,
+    tenant: tenantOf(value),
+    scopeClaims: value.scopeClaim,
+    userClaims: value.userClaim,
+    ...(value.jwksUri === undefined ? {} : { jwksUri: value.jwksUri }),
+  };
+}
+
+function tenantOf({ tenant, tenantClaim: claim = "tenant", tenants }: z.output<typeof entry>): Issuer["tenant"] {
+  if (tenant !== undefined) return { fixed: tenant };
+  return tenants === undefined ? { claim } : { claim, only: tenants.map((one) => one.toUpperCase()) };
+}
+
+/** A member that is none, rather than the one that is missing because of it. */
+function worst(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue {
+  return issues.find(({ code }) => code === "unrecognized_keys") ?? (issues[0] as z.core.$ZodIssue);
+}
+
+function describe(issue: z.core.$ZodIssue, given: unknown): string {
+  const [index, ...path] = issue.path;
+  if (index === undefined) return "no list of issuers";
+  const { issuer } = (Array.isArray(given) ? (given[index as number] as { issuer?: unknown } | null) : null) ?? {};
+  const which = typeof issuer === "string" ? issuer : `number ${Number(index) + 1}`;
+  const what = issue.code === "unrecognized_keys" ? `unknown member ${issue.keys.join(", ")}` : issue.message;
+  return `issuer ${which}: ${path.length === 0 ? "" : `${path.join(".")}: `}${what}`;
+}

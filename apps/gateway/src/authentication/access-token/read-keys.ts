@@ -1,0 +1,42 @@
+import type { JSONWebKeySet } from "jose";
+import type { Issuer } from "./issuers.ts";
+
+const withinMs = 3_000;
+const largest = 1024 * 1024;
+
+/** Asks an issuer for its keys, by the address that is set or that its discovery tells (OpenID Connect Discovery §4); 3 s in all. */
+export async function readKeys({ issuer, jwksUri }: Pick<Issuer, "issuer" | "jwksUri">): Promise<JSONWebKeySet> {
+  const signal = AbortSignal.timeout(withinMs);
+  return (await readJson(jwksUri ?? (await discover(issuer, signal)), signal)) as JSONWebKeySet;
+}
+
+async function discover(issuer: string, signal: AbortSignal): Promise<string> {
+  const document = (await readJson(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`, signal)) as Record<
+    string,
+    unknown
+  > | null;
+  // else somebody's document could speak for somebody else (§4.3)
+  if (document?.["issuer"] !== issuer) throw new Error(`the discovery of ${issuer} is that of ${String(document?.["issuer"])}`);
+  const uri = document["jwks_uri"];
+  if (typeof uri !== "string" || !URL.canParse(uri)) throw new Error(`the discovery of ${issuer} names no jwks_uri`);
+  // a document that came encrypted does not make us ask for keys in the clear
+  if (issuer.startsWith("https:") && !uri.startsWith("https:"))
+    throw new Error(`the discovery of ${issuer} names a jwks_uri without https`);
+  return uri;
+}
+
+async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
+  const answer = await fetch(url, { signal, redirect: "error", headers: { accept: "application/json" } });
+  if (answer.status !== 200) {
+    await answer.body?.cancel();
+    throw new Error(`${url} answers ${answer.status}`);
+  }
+  let size = 0;
+  const parts: Uint8Array[] = [];
+  for await (const part of answer.body ?? []) {
+    size += part.length;
+    if (size > largest) throw new Error(`${url} answers more than ${largest} bytes`);
+    parts.push(part);
+  }
+  return JSON.parse(Buffer.concat(parts).toString("utf8"));
+}

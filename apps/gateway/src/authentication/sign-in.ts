@@ -1,0 +1,64 @@
+import type { Route } from "@harrier/contracts";
+import { toHarrierError } from "@harrier/errors";
+import type { Client, Principal } from "@harrier/rpc";
+import type { Turns } from "@harrier/service";
+import type { SignInFailures } from "../limits/sign-in-failures.ts";
+import { authenticateDeviceToken } from "./access-token/authenticate-token.ts";
+import type { TokenVerifier } from "./access-token/token-verifier.ts";
+import { authenticateDevice, type DeviceSignIn } from "./authenticate-device.ts";
+import { authenticateUser, type UserSignIn } from "./authenticate-user.ts";
+import { parseBearer } from "./bearer.ts";
+import { authenticateDeviceClient, type ClientDeps } from "./client-token/authenticate-client.ts";
+import type { DeviceCache } from "./device-cache.ts";
+import type { KeyUses } from "./key-uses.ts";
+import { orElse } from "./or-else.ts";
+import type { PrincipalCache } from "./principal-cache.ts";
+
+export interface SignInDeps
+  extends Pick<Client<"harrier.management.v1.IdentityService">, "signIn" | "resolveToken" | "signInClient">,
+    Pick<Client<"harrier.controller.v1.DeviceIdentityService">, "verifyDevice"> {
+  devices: DeviceCache;
+  principals: PrincipalCache;
+  tokens: Pick<TokenVerifier, "verify">;
+  own: ClientDeps["own"];
+  uses: Pick<KeyUses, "note">;
+  failures: Pick<SignInFailures, "begin">;
+  /** As of authenticateUser. */
+  turns: Pick<Turns, "run">;
+  now(): number;
+  sleep(ms: number): Promise<unknown>;
+}
+
+interface Request extends UserSignIn, Pick<DeviceSignIn, "certificates"> {
+  route: Pick<Route, "interface" | "credential">;
+  params: Readonly<Record<string, string>>;
+}
+
+/** Who asks, by any scheme of the interface that the route belongs to. */
+export function signIn(deps: SignInDeps, request: Request): Principal | Promise<Principal> {
+  if (request.route.interface !== "device") return authenticateUser({ ...deps, cache: deps.principals }, request);
+  const device: DeviceSignIn = {
+    ...request,
+    tenant: request.params["tenant"] ?? "",
+    controllerId: request.params["controllerId"] ?? "",
+    download: request.route.credential === "download",
+  };
+  const token = parseBearer(request.authorization);
+  const byDevice = () => authenticateDevice({ ...deps, cache: deps.devices }, device);
+  if (token === undefined) return byDevice();
+  const tokenDeps = { ...deps, cache: deps.principals };
+  const byToken = () =>
+    orElse(authenticateDeviceClient(tokenDeps, { ...device, token }), () => authenticateDeviceToken(tokenDeps, { ...device, token }));
+  return request.certificates === undefined ? byToken() : firstOf(byDevice, byToken);
+}
+
+/** A certificate that proves nothing does not end the chain (contract device.md §9). */
+async function firstOf(first: () => Principal | Promise<Principal>, second: () => Principal | Promise<Principal>): Promise<Principal> {
+  try {
+    return await first();
+  } catch (error) {
+    // nor one that has proved nothing many times
+    if (!["unauthenticated", "tooManyRequests"].includes(toHarrierError(error).code)) throw error;
+    return second();
+  }
+}

@@ -1,0 +1,24 @@
+import { apiKeys } from "@harrier/contracts";
+import type { Mount } from "@harrier/service";
+import { apiKeyJson } from "./api-key.json.ts";
+import { type ApiKeyDeps, createKey, describeKey, getKey, listKeys, revokeKey } from "./api-keys.ts";
+
+/** API keys for the device interface (spec 000 §4.3; contract management.md §10.4). */
+export function mountApiKeys(mount: Mount, deps: ApiKeyDeps): void {
+  mount(apiKeys.list, async (ctx) => ({ body: (await listKeys(deps, ctx.tenantId)).map(apiKeyJson) }));
+
+  mount(apiKeys.create, async (ctx) => {
+    const { apiKey, ...row } = await createKey(deps, ctx.identity, ctx.body);
+    // no cache on the way may keep what is shown once
+    return { body: { ...apiKeyJson(row), apiKey }, headers: { "cache-control": "no-store" } };
+  });
+
+  mount(apiKeys.get, async (ctx) => ({ body: apiKeyJson(await getKey(deps, ctx.tenantId, ctx.params.apiKeyId)) }));
+
+  mount(apiKeys.update, async (ctx) => {
+    const { description } = ctx.body;
+    return { body: apiKeyJson(await describeKey(deps, ctx.identity, { id: ctx.params.apiKeyId, description })) };
+  });
+
+  mount(apiKeys.delete, async (ctx) => revokeKey(deps, ctx.identity, ctx.params.apiKeyId));
+}

@@ -1,0 +1,101 @@
+import { randomBytes } from "node:crypto";
+import { formatDeviceApiKey } from "@harrier/contracts";
+import { type Database, digest, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
+import { entityNotFound, HarrierError, quotaExceeded } from "@harrier/errors";
+import { limitsOf } from "../quotas/limits.ts";
+import {
+  type ApiKeyRow,
+  deleteApiKey,
+  findApiKey,
+  insertApiKey,
+  listApiKeys,
+  lockTenantForKey,
+  newApiKeyValues,
+  updateApiKey,
+} from "./api-keys.sql.ts";
+
+/** Validity at most, from the creation on (spec 000 §8). */
+const longestLifeMs = 365 * 24 * 60 * 60 * 1000;
+
+export interface ApiKeyDeps {
+  db: Database;
+  ids: Pick<IdBlocks, "next">;
+  now: () => number;
+}
+
+interface Actor {
+  tenantId: number;
+  subject: string;
+}
+
+export interface ApiKeyInput {
+  name: string;
+  description?: string | undefined;
+  /** Epoch milliseconds. */
+  expiresAt: number;
+}
+
+/** All keys of the tenant (spec 000 §4.3). */
+export function listKeys(deps: Pick<ApiKeyDeps, "db">, tenantId: number): Promise<ApiKeyRow[]> {
+  return run(deps.db.pool, listApiKeys, [tenantId]);
+}
+
+/** One key (spec 000 §4.3). */
+export async function getKey(deps: Pick<ApiKeyDeps, "db">, tenantId: number, id: number): Promise<ApiKeyRow> {
+  return found(await runOne(deps.db.pool, findApiKey, [tenantId, id]), id);
+}
+
+/**
+ * Makes a key and answers it, which happens here and never again: only its digest is kept (spec 000 §5.5). Two that are made at once
+ * cannot both take the last place of the quota.
+ */
+export async function createKey(deps: ApiKeyDeps, actor: Actor, input: ApiKeyInput): Promise<ApiKeyRow & { apiKey: string }> {
+  const at = deps.now();
+  checkExpiry(input.expiresAt, at);
+  const id = await deps.ids.next(actor.tenantId, "api-key");
+  const apiKey = formatDeviceApiKey(id, randomBytes(32));
+  const values = newApiKeyValues({
+    tenantId: actor.tenantId,
+    id,
+    name: input.name,
+    description: input.description ?? null,
+    digest: digest(apiKey),
+    expiresAt: new Date(input.expiresAt),
+    at: new Date(at),
+    actor: actor.subject,
+  });
+  const row = await inTransaction(deps.db.pool, async (tx) => {
+    await runOne(tx, lockTenantForKey, [actor.tenantId]);
+    return runOne(tx, insertApiKey, values);
+  });
+  if (row === undefined) {
+    const { DSI_API_KEYS_MAX_COUNT: limit } = await limitsOf(deps.db.pool, actor.tenantId);
+    throw quotaExceeded({ n: 1, of: "ApiKey", owner: "Tenant", limit });
+  }
+  return { ...row, apiKey };
+}
+
+/** Replaces the description: null removes it, undefined leaves it. Nothing else of a key can change (spec 000 §4.3). */
+export async function describeKey(
+  deps: Pick<ApiKeyDeps, "db">,
+  actor: Actor,
+  { id, description }: { id: number; description: string | null | undefined },
+): Promise<ApiKeyRow> {
+  if (description === undefined) return getKey(deps, actor.tenantId, id);
+  return found(await runOne(deps.db.pool, updateApiKey, [actor.tenantId, id, description, actor.subject]), id);
+}
+
+/** Revokes a key: every gateway hears of it by the log of credential changes (spec 000 §5.5). */
+export async function revokeKey(deps: Pick<ApiKeyDeps, "db">, actor: Actor, id: number): Promise<void> {
+  if ((await runCount(deps.db.pool, deleteApiKey, [actor.tenantId, id])) === 0) throw entityNotFound("ApiKey", id);
+}
+
+function checkExpiry(expiresAt: number, at: number): void {
+  if (expiresAt <= at) throw new HarrierError("constraintViolation", "expiresAt must lie in the future.");
+  if (expiresAt > at + longestLifeMs) throw new HarrierError("constraintViolation", "expiresAt must lie within 365 days.");
+}
+
+function found(row: ApiKeyRow | undefined, id: number): ApiKeyRow {
+  if (row === undefined) throw entityNotFound("ApiKey", id);
+  return row;
+}

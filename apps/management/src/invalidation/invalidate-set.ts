@@ -1,0 +1,52 @@
+import type { DistributionSetInvalidation } from "@harrier/contracts";
+import { type Database, inTransaction, run, runOne } from "@harrier/db";
+import { HarrierError } from "@harrier/errors";
+import type { Identity } from "@harrier/rpc";
+import type { FaultPoint } from "@harrier/service";
+import { takeSet } from "../distribution-sets/lock-set.ts";
+import { scopeOf } from "../targets/scope.ts";
+import { beginInvalidation, type Invalidation, invalidate } from "./invalidation.sql.ts";
+import { leaseSeconds } from "./invalidation-worker.ts";
+
+export interface InvalidationDeps {
+  db: Pick<Database, "pool">;
+  invalidations: { carryOut(invalidation: Invalidation, untilMs: number): Promise<boolean> };
+  fault: (point: FaultPoint) => void | Promise<void>;
+  now: () => number;
+}
+
+/** A caller sees most sets done when he is answered; what takes longer goes on without him. */
+const patienceMs = 3_000;
+
+/**
+ * Makes a set invalid for good (spec 001 §3; contract management.md §5.2, rollouts.md §4.9): from the commit on it is neither assigned nor
+ * given by a filter. Its rollouts and actions are ended by a durable operation, which begins here and is finished whatever happens to us.
+ */
+export async function invalidateSet(
+  deps: InvalidationDeps,
+  identity: Identity,
+  { id, asked }: { id: number; asked: DistributionSetInvalidation },
+): Promise<void> {
+  const { tenantId, tenant, subject } = identity;
+  const { actionCancelationType: cancel, cancelRollouts } = asked;
+  const stopRollouts = cancelRollouts || cancel !== "none";
+  checkPermission(identity, stopRollouts);
+  const begun = await inTransaction(deps.db.pool, async (tx) => {
+    const set = await takeSet(tx, tenantId, id);
+    if (set.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");
+    if (!set.valid) throw new HarrierError("setInvalid");
+    if (!set.complete) throw new HarrierError("setIncomplete");
+    await run(tx, invalidate, [tenantId, id, subject]);
+    if (!stopRollouts) return undefined;
+    return runOne(tx, beginInvalidation, [tenantId, id, tenant, cancel, stopRollouts, leaseSeconds, subject]);
+  });
+  await deps.fault("management.invalidate-set.after-commit");
+  if (begun !== undefined) await deps.invalidations.carryOut(begun, deps.now() + patienceMs);
+}
+
+/** What ends rollouts and actions reaches all targets: it takes both permissions, and no restriction to target types. */
+function checkPermission(identity: Identity, stopRollouts: boolean): void {
+  if (!stopRollouts) return;
+  if (!identity.permissions.includes("UPDATE_ROLLOUT")) throw new HarrierError("insufficientPermission");
+  if (scopeOf(identity, "UPDATE_TARGET") !== null) throw new HarrierError("insufficientPermission");
+}

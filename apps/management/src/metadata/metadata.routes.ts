@@ -1,0 +1,90 @@
+import { type PageQuery, page, moduleMetadata as routesOfModules, setMetadata as routesOfSets } from "@harrier/contracts";
+import type { Database } from "@harrier/db";
+import { entityNotFound } from "@harrier/errors";
+import { type FieldMap, metadataFields, moduleMetadataFields, type SortMap, sortFields } from "@harrier/fiql";
+import type { Mount } from "@harrier/service";
+import { readPage } from "../lists/list.ts";
+import { metadataJson, moduleMetadataJson } from "./metadata.json.ts";
+import type { MetadataRow } from "./metadata.sql.ts";
+import { changeMetadata, createMetadata, getMetadata, type MetadataOwner, ofModules, ofSets, removeMetadata } from "./metadata.ts";
+
+interface Deps {
+  db: Database;
+  now: () => number;
+}
+
+interface Asked {
+  of: MetadataOwner;
+  tenantId: number;
+  owner: number;
+  query: PageQuery;
+}
+
+/** Metadata of software modules and distribution sets (spec 001 §4.1, §4.4). */
+export function mountMetadata(mount: Mount, deps: Deps): void {
+  mountOfModules(mount, deps);
+  mountOfSets(mount, deps);
+}
+
+async function listOf(
+  deps: Deps,
+  asked: Asked,
+  maps: { fields: FieldMap; sort: SortMap },
+): Promise<{ rows: MetadataRow[]; total: number }> {
+  const { of, tenantId, owner, query } = asked;
+  const kind = { source: of.statements.list(tenantId, owner), ...maps };
+  const { rows, total, known } = await readPage<MetadataRow>({ db: deps.db.pool, now: deps.now }, kind, query);
+  if (!known) throw entityNotFound(of.entity, owner);
+  return { rows, total };
+}
+
+function mountOfModules(mount: Mount, deps: Deps): void {
+  const at = (params: { softwareModuleId: number; metadataKey: string }) => ({ owner: params.softwareModuleId, key: params.metadataKey });
+
+  mount(routesOfModules.listMetadata, async ({ tenantId, params, query }) => {
+    const asked = { of: ofModules, tenantId, owner: params.softwareModuleId, query };
+    const { rows, total } = await listOf(deps, asked, { fields: moduleMetadataFields, sort: sortFields.moduleMetadata });
+    return { body: page(rows.map(moduleMetadataJson), total) };
+  });
+
+  mount(routesOfModules.createMetadata, async (ctx) => {
+    const rows = await createMetadata(deps, ofModules, ctx.identity, { owner: ctx.params.softwareModuleId, entries: ctx.body });
+    return { body: rows.map(moduleMetadataJson) };
+  });
+
+  mount(routesOfModules.getMetadata, async (ctx) => ({
+    body: moduleMetadataJson(await getMetadata(deps, ofModules, ctx.tenantId, at(ctx.params))),
+  }));
+
+  mount(routesOfModules.updateMetadata, async (ctx) => ({
+    body: moduleMetadataJson(await changeMetadata(deps, ofModules, ctx.identity, { at: at(ctx.params), change: ctx.body })),
+  }));
+
+  mount(routesOfModules.deleteMetadata, async (ctx) => removeMetadata(deps, ofModules, ctx.identity, at(ctx.params)));
+}
+
+function mountOfSets(mount: Mount, deps: Deps): void {
+  const at = (params: { distributionSetId: number; metadataKey: string }) => ({ owner: params.distributionSetId, key: params.metadataKey });
+
+  mount(routesOfSets.listMetadata, async ({ tenantId, params, query }) => {
+    const { rows, total } = await listOf(
+      deps,
+      { of: ofSets, tenantId, owner: params.distributionSetId, query },
+      { fields: metadataFields, sort: sortFields.metadata },
+    );
+    return { body: page(rows.map(metadataJson), total) };
+  });
+
+  mount(routesOfSets.createMetadata, async (ctx) => {
+    const rows = await createMetadata(deps, ofSets, ctx.identity, { owner: ctx.params.distributionSetId, entries: ctx.body });
+    return { body: rows.map(metadataJson) };
+  });
+
+  mount(routesOfSets.getMetadata, async (ctx) => ({ body: metadataJson(await getMetadata(deps, ofSets, ctx.tenantId, at(ctx.params))) }));
+
+  mount(routesOfSets.updateMetadata, async (ctx) => ({
+    body: metadataJson(await changeMetadata(deps, ofSets, ctx.identity, { at: at(ctx.params), change: ctx.body })),
+  }));
+
+  mount(routesOfSets.deleteMetadata, async (ctx) => removeMetadata(deps, ofSets, ctx.identity, at(ctx.params)));
+}

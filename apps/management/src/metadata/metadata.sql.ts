@@ -1,0 +1,154 @@
+import type { QuotaKey } from "@harrier/contracts";
+import { statement } from "@harrier/db";
+import type { PageSource } from "../lists/page.sql.ts";
+import { limitSql } from "../quotas/limits.sql.ts";
+import { type Columns, selectList } from "../rows/columns.ts";
+import { bumpSets } from "../rows/set-revision.ts";
+
+/** A metadata entry; of a module also whether targets may see it. */
+export interface MetadataRow {
+  key: string;
+  value: string | null;
+  targetVisible?: boolean | undefined;
+}
+
+/** The owner of metadata, and its entry where there is one. */
+export interface OwnedEntry extends Omit<MetadataRow, "key"> {
+  deleted: boolean;
+  valid: boolean;
+  /** Null: no such entry. */
+  key: string | null;
+}
+
+/** Whose metadata: every text comes from this file. */
+interface Kind {
+  name: "module" | "set";
+  quota: QuotaKey;
+  owners: string;
+  entries: string;
+  ownerId: string;
+  /** Whether the owner `o` still has a say in what is installed; always true of modules. */
+  valid: string;
+  /** Whether metadata of the owner `o` may be changed. */
+  open: string;
+  /** Columns beside the key and the value: SQL over an entry `t`, and the same out of a JSON object `x`. */
+  more: Columns;
+  given: readonly { column: string; inserted: string; changed: string }[];
+  /** What else moves with a change. */
+  moved: string;
+}
+
+const module: Kind = {
+  name: "module",
+  quota: "METADATA_PER_SOFTWARE_MODULE_MAX_COUNT",
+  owners: "software_modules",
+  entries: "module_metadata",
+  ownerId: "module_id",
+  valid: "true",
+  open: "true",
+  more: { targetVisible: "t.target_visible" },
+  given: [
+    {
+      column: "target_visible",
+      inserted: `coalesce((x ->> 'targetVisible')::boolean, false)`,
+      changed: `coalesce(($4::jsonb ->> 'targetVisible')::boolean, t.target_visible)`,
+    },
+  ],
+  // devices see it: their documents are kept by the revision of the set
+  moved: `, ${bumpSets}`,
+};
+
+const set: Kind = {
+  name: "set",
+  quota: "METADATA_PER_DISTRIBUTION_SET_MAX_COUNT",
+  owners: "distribution_sets",
+  entries: "set_metadata",
+  ownerId: "set_id",
+  valid: "o.valid",
+  open: "o.valid and not o.deleted",
+  more: {},
+  given: [],
+  moved: "",
+};
+
+/**
+ * The statements on the metadata of one kind of owner. A change takes the owner first and then its entry, like a delete of the owner
+ * does; it moves the owner's audit and revision (contract management.md §5.11).
+ */
+function statementsOf(kind: Kind) {
+  const { name, owners, entries, ownerId } = kind;
+  const columns: Columns = { key: "t.key", value: "t.value", ...kind.more };
+  const touched = (actor: string) => `last_modified_by = ${actor}, last_modified_at = now(), revision = o.revision + 1`;
+  const taken = `update ${owners} o set ${touched("$5")}
+      where o.tenant_id = $1 and o.id = $2 and ${kind.open}
+        and exists (select from ${entries} e where e.tenant_id = $1 and e.${ownerId} = $2 and e.key = $3)
+     returning o.id`;
+  return {
+    list: (tenantId: number, owner: number): PageSource => ({
+      from: entries,
+      columns,
+      where: `t.tenant_id = $1 and t.${ownerId} = $2`,
+      values: [tenantId, owner],
+      known: `exists (select from ${owners} o where o.tenant_id = $1 and o.id = $2)`,
+    }),
+
+    /** The owner with one of its entries; no row for an unknown owner. */
+    find: statement<[tenantId: number, owner: number, key: string], OwnedEntry>(
+      `management.find_${name}_metadata`,
+      `select o.deleted, ${kind.valid} as valid, ${selectList(columns)}
+         from ${owners} o left join ${entries} t on t.tenant_id = o.tenant_id and t.${ownerId} = o.id and t.key = $3
+        where o.tenant_id = $1 and o.id = $2`,
+    ),
+
+    /** Additions to one owner go one after the other, so that the limit holds. */
+    lock: statement<[tenantId: number, owner: number], { deleted: boolean; valid: boolean }>(
+      `management.lock_${name}_for_metadata`,
+      `select o.deleted, ${kind.valid} as valid from ${owners} o where o.tenant_id = $1 and o.id = $2 for no key update`,
+    ),
+
+    /** All entries of `[{key, value, …}]` or none: `stored` is false where there would be more than `most`, 0 or less being no limit. */
+    insert: statement<[tenantId: number, owner: number, entries: string, actor: string], { stored: boolean; most: number }>(
+      `management.insert_${name}_metadata`,
+      `with input as (select x from jsonb_array_elements($3::jsonb) as x),
+       most as (select ${limitSql(kind.quota)} as n),
+       stored as (
+         insert into ${entries} (${["tenant_id", ownerId, "key", "value", ...kind.given.map((member) => member.column)].join(", ")})
+         select ${["$1, $2, x ->> 'key', x ->> 'value'", ...kind.given.map((member) => member.inserted)].join(", ")} from input cross join most m
+          where m.n <= 0
+             or (select count(*) from ${entries} e where e.tenant_id = $1 and e.${ownerId} = $2) + (select count(*) from input) <= m.n
+         returning ${ownerId}),
+       changed as (
+         update ${owners} o set ${touched("$4")}
+          where o.tenant_id = $1 and o.id = $2 and exists (select from stored)
+         returning o.id)${kind.moved}
+       select exists (select from changed) as stored, m.n as most from most m`,
+    ),
+
+    /** Members that the change does not name stay. No row: not done; `find` tells why. */
+    update: statement<[tenantId: number, owner: number, key: string, change: string, actor: string], MetadataRow>(
+      `management.update_${name}_metadata`,
+      `with changed as (
+         ${taken}),
+       t as (
+         update ${entries} t
+            set ${["value = coalesce($4::jsonb ->> 'value', t.value)", ...kind.given.map((m) => `${m.column} = ${m.changed}`)].join(", ")}
+           from changed c where t.tenant_id = $1 and t.${ownerId} = c.id and t.key = $3
+         returning t.*)${kind.moved}
+       select ${selectList(columns)} from t`,
+    ),
+
+    /** No row: not done; `find` tells why. */
+    remove: statement<[tenantId: number, owner: number, key: string, actor: string], { key: string }>(
+      `management.delete_${name}_metadata`,
+      `with changed as (
+         ${taken.replace("$5", "$4")}),
+       gone as (
+         delete from ${entries} t using changed c where t.tenant_id = $1 and t.${ownerId} = c.id and t.key = $3 returning t.key)${kind.moved}
+       select key from gone`,
+    ),
+  };
+}
+
+export type MetadataStatements = ReturnType<typeof statementsOf>;
+export const moduleMetadataStatements: MetadataStatements = statementsOf(module);
+export const setMetadataStatements: MetadataStatements = statementsOf(set);

@@ -1,0 +1,104 @@
+import { type Database, inTransaction, runOne } from "@harrier/db";
+import { entityNotFound, HarrierError, metadataNotFound } from "@harrier/errors";
+import { type OwnedQuota, tooManyOwned } from "../quotas/limits.ts";
+import { type MetadataRow, type MetadataStatements, moduleMetadataStatements, setMetadataStatements } from "./metadata.sql.ts";
+
+interface Deps {
+  db: Database;
+}
+
+/** Who acts, in which tenant. */
+export interface Actor {
+  tenantId: number;
+  subject: string;
+}
+
+/** Whose metadata it is: modules and sets differ in their tables, in their limit, and in that sets can be invalid. */
+export interface MetadataOwner {
+  entity: "SoftwareModule" | "DistributionSet";
+  quota: OwnedQuota;
+  statements: MetadataStatements;
+}
+
+export const ofModules: MetadataOwner = {
+  entity: "SoftwareModule",
+  quota: "METADATA_PER_SOFTWARE_MODULE_MAX_COUNT",
+  statements: moduleMetadataStatements,
+};
+export const ofSets: MetadataOwner = {
+  entity: "DistributionSet",
+  quota: "METADATA_PER_DISTRIBUTION_SET_MAX_COUNT",
+  statements: setMetadataStatements,
+};
+
+/** A new entry; `value` may be missing (contract management.md §1.6). */
+export interface NewEntry {
+  key: string;
+  value?: string | undefined;
+  targetVisible?: boolean | undefined;
+}
+
+/** One entry of one owner. */
+export interface EntryKey {
+  owner: number;
+  key: string;
+}
+
+/** Adds all entries or none; a key that is there already is refused, not overwritten (contract management.md §4.1, §4.2). */
+export async function createMetadata(
+  deps: Deps,
+  of: MetadataOwner,
+  { tenantId, subject }: Actor,
+  { owner, entries }: { owner: number; entries: readonly NewEntry[] },
+): Promise<MetadataRow[]> {
+  await inTransaction(deps.db.pool, async (tx) => {
+    const state = await runOne(tx, of.statements.lock, [tenantId, owner]);
+    if (state === undefined) throw entityNotFound(of.entity, owner);
+    checkOpen(of, state);
+    if (entries.length === 0) return;
+    const added = await runOne(tx, of.statements.insert, [tenantId, owner, JSON.stringify(entries), subject]);
+    if (!added?.stored) throw tooManyOwned(of.quota, added?.most ?? 0, { id: owner, added: entries.length });
+  });
+  return entries.map(({ value = null, ...entry }) => ({ ...entry, value }));
+}
+
+/** One entry (spec 001 §4.1, §4.4). */
+export async function getMetadata(deps: Deps, of: MetadataOwner, tenantId: number, { owner, key }: EntryKey): Promise<MetadataRow> {
+  const row = await runOne(deps.db.pool, of.statements.find, [tenantId, owner, key]);
+  if (row === undefined) throw entityNotFound(of.entity, owner);
+  if (row.key === null) throw metadataNotFound(of.entity, owner, key);
+  return { ...row, key: row.key };
+}
+
+/** Changes one entry; an unknown key is not added (contract management.md §4.1, §4.2). */
+export async function changeMetadata(
+  deps: Deps,
+  of: MetadataOwner,
+  actor: Actor,
+  { at, change }: { at: EntryKey; change: Omit<NewEntry, "key"> },
+): Promise<MetadataRow> {
+  const values: [number, number, string, string, string] = [actor.tenantId, at.owner, at.key, JSON.stringify(change), actor.subject];
+  return (await runOne(deps.db.pool, of.statements.update, values)) ?? refuse(deps, of, actor.tenantId, at);
+}
+
+/** Deletes one entry. */
+export async function removeMetadata(deps: Deps, of: MetadataOwner, actor: Actor, at: EntryKey): Promise<void> {
+  const gone = await runOne(deps.db.pool, of.statements.remove, [actor.tenantId, at.owner, at.key, actor.subject]);
+  if (gone === undefined) await refuse(deps, of, actor.tenantId, at);
+}
+
+/** Says why a change was not done. */
+async function refuse(deps: Deps, of: MetadataOwner, tenantId: number, { owner, key }: EntryKey): Promise<never> {
+  const row = await runOne(deps.db.pool, of.statements.find, [tenantId, owner, key]);
+  if (row === undefined) throw entityNotFound(of.entity, owner);
+  checkOpen(of, row);
+  if (row.key === null) throw metadataNotFound(of.entity, owner, key);
+  throw new HarrierError("concurrentModification");
+}
+
+/** Metadata of a set that is gone or invalid stays as it is (contract management.md §5.2); of a module it can always be changed. */
+function checkOpen(of: MetadataOwner, owner: { deleted: boolean; valid: boolean }): void {
+  if (of.entity !== "DistributionSet") return;
+  if (owner.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");
+  if (!owner.valid) throw new HarrierError("setInvalid");
+}

@@ -1,0 +1,49 @@
+import { page, targetMetadata as routes } from "@harrier/contracts";
+import { entityNotFound } from "@harrier/errors";
+import { metadataFields, sortFields } from "@harrier/fiql";
+import type { Mount } from "@harrier/service";
+import { readPage } from "../lists/list.ts";
+import { scopeOf } from "../targets/scope.ts";
+import { metadataJson } from "./metadata.json.ts";
+import type { MetadataRow } from "./metadata.sql.ts";
+import { metadataOfTarget } from "./target-metadata.sql.ts";
+import {
+  changeTargetMetadata,
+  createTargetMetadata,
+  getTargetMetadata,
+  removeTargetMetadata,
+  type TargetMetadataDeps,
+} from "./target-metadata.ts";
+
+interface Deps extends TargetMetadataDeps {
+  now: () => number;
+}
+
+/** Metadata of targets (spec 001 §4.2): read sideways from controller's view, changed by controller. */
+export function mountTargetMetadata(mount: Mount, deps: Deps): void {
+  const at = (params: { targetId: string; metadataKey: string }) => ({ controllerId: params.targetId, key: params.metadataKey });
+
+  mount(routes.listMetadata, async ({ tenantId, identity, params, query }) => {
+    const kind = {
+      source: metadataOfTarget(tenantId, scopeOf(identity, "READ_TARGET"), params.targetId),
+      fields: metadataFields,
+      sort: sortFields.metadata,
+    };
+    const { rows, total, known } = await readPage<MetadataRow>({ db: deps.db.pool, now: deps.now }, kind, query);
+    if (!known) throw entityNotFound("Target", params.targetId);
+    return { body: page(rows.map(metadataJson), total) };
+  });
+
+  mount(routes.createMetadata, async (ctx) => {
+    const rows = await createTargetMetadata(deps, ctx, { controllerId: ctx.params.targetId, entries: ctx.body });
+    return { body: rows.map(metadataJson) };
+  });
+
+  mount(routes.getMetadata, async (ctx) => ({ body: metadataJson(await getTargetMetadata(deps, ctx.identity, at(ctx.params))) }));
+
+  mount(routes.updateMetadata, async (ctx) => ({
+    body: metadataJson(await changeTargetMetadata(deps, ctx, { at: at(ctx.params), change: ctx.body })),
+  }));
+
+  mount(routes.deleteMetadata, async (ctx) => removeTargetMetadata(deps, ctx, at(ctx.params)));
+}

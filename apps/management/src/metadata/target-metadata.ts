@@ -1,0 +1,59 @@
+import { type Database, runOne } from "@harrier/db";
+import { entityNotFound, metadataNotFound } from "@harrier/errors";
+import type { Client, Identity } from "@harrier/rpc";
+import { newCommandId } from "../targets/assignment.ts";
+import { scopeOf } from "../targets/scope.ts";
+import type { Asker } from "../targets/targets.ts";
+import type { MetadataRow } from "./metadata.sql.ts";
+import type { NewEntry } from "./metadata.ts";
+import { findTargetMetadata } from "./target-metadata.sql.ts";
+
+export interface TargetMetadataDeps {
+  db: Database;
+  targets: Pick<Client<"harrier.controller.v1.TargetsService">, "addMetadata" | "changeMetadata" | "removeMetadata">;
+}
+
+/** One entry of one target. */
+export interface TargetEntryKey {
+  controllerId: string;
+  key: string;
+}
+
+/** Adds all entries or none; controller writes them (contract management.md §4.6). */
+export async function createTargetMetadata(
+  deps: TargetMetadataDeps,
+  asker: Asker,
+  { controllerId, entries }: { controllerId: string; entries: readonly NewEntry[] },
+): Promise<MetadataRow[]> {
+  const asked = entries.map(({ key, value }) => ({ key, ...(value === undefined ? {} : { value }) }));
+  await deps.targets.addMetadata({ controllerId, entries: asked }, asker.out(newCommandId("add-metadata")));
+  return entries.map(({ key, value = null }) => ({ key, value }));
+}
+
+/** One entry; one of a target outside the caller's scope does not exist for them. */
+export async function getTargetMetadata(
+  deps: Pick<TargetMetadataDeps, "db">,
+  identity: Identity,
+  { controllerId, key }: TargetEntryKey,
+): Promise<MetadataRow> {
+  const row = await runOne(deps.db.pool, findTargetMetadata, [identity.tenantId, scopeOf(identity, "READ_TARGET"), controllerId, key]);
+  if (row === undefined) throw entityNotFound("Target", controllerId);
+  if (row.key === null) throw metadataNotFound("Target", controllerId, key);
+  return row;
+}
+
+/** Changes one entry; an unknown key is not added. */
+export async function changeTargetMetadata(
+  deps: Pick<TargetMetadataDeps, "targets">,
+  asker: Asker,
+  { at, change }: { at: TargetEntryKey; change: { value?: string | undefined } },
+): Promise<MetadataRow> {
+  const given = change.value === undefined ? {} : { value: change.value };
+  const { value = null } = await deps.targets.changeMetadata({ ...at, ...given }, asker.out());
+  return { key: at.key, value };
+}
+
+/** Deletes one entry. */
+export async function removeTargetMetadata(deps: Pick<TargetMetadataDeps, "targets">, asker: Asker, at: TargetEntryKey): Promise<void> {
+  await deps.targets.removeMetadata(at, asker.out());
+}

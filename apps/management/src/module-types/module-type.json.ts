@@ -1,0 +1,13 @@
+import type { SoftwareModuleTypeView } from "@harrier/contracts";
+import type { View } from "../lists/json.ts";
+import { typeMembersOf } from "../lists/type.json.ts";
+import type { ModuleTypeRow } from "../rows/type.ts";
+
+/** spec 001 §2.7. */
+export function moduleTypeJson({ base }: View, row: ModuleTypeRow): SoftwareModuleTypeView {
+  return {
+    ...typeMembersOf(row),
+    maxAssignments: row.maxAssignments,
+    _links: { self: { href: `${base}/softwaremoduletypes/${row.id}` } },
+  };
+}

@@ -1,0 +1,43 @@
+import { page, softwareModuleTypes } from "@harrier/contracts";
+import { moduleTypeFields, sortFields } from "@harrier/fiql";
+import type { Mount } from "@harrier/service";
+import { readPage } from "../lists/list.ts";
+import type { ModuleTypeRow } from "../rows/type.ts";
+import { moduleTypeJson } from "./module-type.json.ts";
+import { moduleTypeList } from "./module-types.sql.ts";
+import { changeModuleType, createModuleTypes, getModuleType, type ModuleTypeDeps, removeModuleType } from "./module-types.ts";
+
+interface Deps extends ModuleTypeDeps {
+  now: () => number;
+}
+
+/** Types of software modules (spec 001 §4.4; contract management.md §4.4). */
+export function mountModuleTypes(mount: Mount, deps: Deps): void {
+  mount(softwareModuleTypes.list, async (ctx) => {
+    const source = moduleTypeList(ctx.tenantId, ctx.query.soft_deleted_mode);
+    const kind = { source, sort: sortFields.softwareModuleTypes, fields: moduleTypeFields };
+    const { rows, total } = await readPage<ModuleTypeRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    return {
+      body: page(
+        rows.map((row) => moduleTypeJson(ctx, row)),
+        total,
+      ),
+    };
+  });
+
+  mount(softwareModuleTypes.create, async (ctx) => {
+    const rows = await createModuleTypes(deps, ctx.identity, ctx.body);
+    return { body: rows.map((row) => moduleTypeJson(ctx, row)) };
+  });
+
+  mount(softwareModuleTypes.get, async (ctx) => ({
+    body: moduleTypeJson(ctx, await getModuleType(deps, ctx.tenantId, ctx.params.softwareModuleTypeId)),
+  }));
+
+  mount(softwareModuleTypes.update, async (ctx) => {
+    const row = await changeModuleType(deps, ctx.identity, { id: ctx.params.softwareModuleTypeId, change: ctx.body });
+    return { body: moduleTypeJson(ctx, row) };
+  });
+
+  mount(softwareModuleTypes.delete, async (ctx) => removeModuleType(deps, ctx.identity, ctx.params.softwareModuleTypeId));
+}

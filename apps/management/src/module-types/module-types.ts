@@ -1,0 +1,70 @@
+import type { SoftwareModuleTypeCreate, TypeUpdate } from "@harrier/contracts";
+import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
+import { entityNotFound } from "@harrier/errors";
+import { takeIds } from "../lists/ids.ts";
+import type { ModuleTypeRow } from "../rows/type.ts";
+import {
+  deleteModuleType,
+  findModuleType,
+  insertModuleTypes,
+  lockModuleType,
+  readModuleTypeUse,
+  softDeleteModuleType,
+  updateModuleType,
+} from "./module-types.sql.ts";
+
+export interface ModuleTypeDeps {
+  db: Database;
+  ids: Pick<IdBlocks, "next" | "take">;
+}
+
+/** Who acts, in which tenant. */
+interface Actor {
+  tenantId: number;
+  subject: string;
+}
+
+const notFound = (id: number) => entityNotFound("SoftwareModuleType", id);
+
+/** One type of modules; soft-deleted ones can still be read (contract management.md §5.1). */
+export async function getModuleType(deps: Pick<ModuleTypeDeps, "db">, tenantId: number, id: number): Promise<ModuleTypeRow> {
+  const row = await runOne(deps.db.pool, findModuleType, [tenantId, id]);
+  if (row === undefined) throw notFound(id);
+  return row;
+}
+
+/** Creates all types or none (spec 001 §4.4). */
+export async function createModuleTypes(
+  deps: ModuleTypeDeps,
+  actor: Actor,
+  types: readonly SoftwareModuleTypeCreate[],
+): Promise<ModuleTypeRow[]> {
+  if (types.length === 0) return [];
+  const ids = await takeIds(deps.ids, actor.tenantId, "module-type", types.length);
+  const rows = types.map((type, n) => ({ ...type, id: ids[n] }));
+  return run(deps.db.pool, insertModuleTypes, [actor.tenantId, JSON.stringify(rows), actor.subject]);
+}
+
+/** Changes description and colour, of a type in use too (contract management.md §4.4). */
+export async function changeModuleType(
+  deps: Pick<ModuleTypeDeps, "db">,
+  actor: Actor,
+  { id, change }: { id: number; change: TypeUpdate },
+): Promise<ModuleTypeRow> {
+  const { description = null, colour = null } = change;
+  const row = await runOne(deps.db.pool, updateModuleType, [actor.tenantId, id, description, colour, actor.subject]);
+  if (row === undefined) throw notFound(id);
+  return row;
+}
+
+/** Deletes a type: softly while a module is of it or a set type lists it (contract management.md §5.1). */
+export async function removeModuleType(deps: Pick<ModuleTypeDeps, "db">, { tenantId, subject }: Actor, id: number): Promise<void> {
+  await inTransaction(deps.db.pool, async (tx) => {
+    const type = await runOne(tx, lockModuleType, [tenantId, id]);
+    if (type === undefined) throw notFound(id);
+    if (type.deleted) return;
+    const use = await runOne(tx, readModuleTypeUse, [tenantId, id]);
+    if (use?.used) await runCount(tx, softDeleteModuleType, [tenantId, id, subject]);
+    else await runCount(tx, deleteModuleType, [tenantId, id]);
+  });
+}

@@ -1,0 +1,77 @@
+import { oauth2Clients, page } from "@harrier/contracts";
+import type { FieldMap, SortMap } from "@harrier/fiql";
+import type { Mount } from "@harrier/service";
+import { readPage } from "../lists/list.ts";
+import { oauthClientJson, withSecretJson } from "./oauth-client.json.ts";
+import { clientList, type OAuthClientRow } from "./oauth-clients.sql.ts";
+import { changeClient, createClients, getClient, type OAuthClientDeps, removeClient, rotateSecret } from "./oauth-clients.ts";
+
+interface Deps extends OAuthClientDeps {
+  now: () => number;
+}
+
+const text = (column: string) => ({ kind: "text", column }) as const;
+const timestamp = (column: string) => ({ kind: "timestamp", column }) as const;
+
+/** How clients are searched and sorted. */
+const fields: FieldMap = {
+  clientid: text("t.client_id"),
+  name: text("t.name"),
+  description: text("t.description"),
+  createdat: timestamp("t.created_at"),
+  createdby: text("t.created_by"),
+  lastmodifiedat: timestamp("t.last_modified_at"),
+  lastmodifiedby: text("t.last_modified_by"),
+};
+const sort: SortMap = {
+  fields: {
+    clientid: "t.id",
+    name: "t.name",
+    description: "t.description",
+    createdat: "t.created_at",
+    createdby: "t.created_by",
+    lastmodifiedat: "t.last_modified_at",
+    lastmodifiedby: "t.last_modified_by",
+    lastusedon: "t.last_used_on",
+  },
+  initial: "t.id asc",
+  last: "t.id asc",
+};
+
+/** No cache on the way may keep what is shown once. */
+const headers = { "cache-control": "no-store" };
+
+/** OAuth 2.0 clients (spec 000 §5.2; contract extensions.md). */
+export function mountOAuthClients(mount: Mount, deps: Deps): void {
+  mount(oauth2Clients.list, async (ctx) => {
+    const kind = { source: clientList(ctx.tenantId), fields, sort };
+    const { rows, total } = await readPage<OAuthClientRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    return {
+      body: page(
+        rows.map((row) => oauthClientJson(ctx, row)),
+        total,
+      ),
+    };
+  });
+
+  mount(oauth2Clients.create, async (ctx) => {
+    const rows = await createClients(deps, ctx.identity, ctx.body);
+    return { body: rows.map((row) => withSecretJson(ctx, row)), headers };
+  });
+
+  mount(oauth2Clients.get, async (ctx) => ({ body: oauthClientJson(ctx, await getClient(deps, ctx.tenantId, ctx.params.clientId)) }));
+
+  mount(oauth2Clients.update, async (ctx) => ({
+    body: oauthClientJson(ctx, await changeClient(deps, ctx.identity, { clientId: ctx.params.clientId, change: ctx.body })),
+  }));
+
+  mount(oauth2Clients.delete, async (ctx) => removeClient(deps, ctx.identity, ctx.params.clientId));
+
+  mount(oauth2Clients.rotateSecret, async (ctx) => {
+    const { previousSecretTtl } = ctx.body;
+    return {
+      body: withSecretJson(ctx, await rotateSecret(deps, ctx.identity, { clientId: ctx.params.clientId, previousSecretTtl })),
+      headers,
+    };
+  });
+}

@@ -1,0 +1,137 @@
+import { statement } from "@harrier/db";
+import type { PageSource } from "../lists/page.sql.ts";
+import { type AuditRow, auditColumns, type Columns, epochMs, selectList } from "../rows/columns.ts";
+
+/** A client as the interface shows it; neither secret is part of it. */
+export interface OAuthClientRow extends AuditRow {
+  id: number;
+  clientId: string;
+  name: string;
+  description: string | null;
+  scopes: string[];
+  accessTokenTtl: number;
+  /** `YYYY-MM-DD`, UTC. */
+  lastUsedOn: string | null;
+  /** While there are two secrets. */
+  previousSecretExpiresAt: number | null;
+}
+
+const columns: Columns = {
+  id: "t.id",
+  clientId: "t.client_id",
+  name: "t.name",
+  description: "t.description",
+  scopes: "t.scopes",
+  accessTokenTtl: "t.access_token_ttl",
+  lastUsedOn: "to_char(t.last_used_on, 'YYYY-MM-DD')",
+  previousSecretExpiresAt: `case when t.previous_until > now() then ${epochMs("t.previous_until")} end`,
+  ...auditColumns("t"),
+};
+
+export const clientList = (tenantId: number): PageSource => ({
+  from: "oauth_clients",
+  columns,
+  where: "t.tenant_id = $1",
+  values: [tenantId],
+});
+
+export const findClient = statement<[tenantId: number, id: number], OAuthClientRow>(
+  "management.find_oauth_client",
+  `select ${selectList(columns)} from oauth_clients t where t.tenant_id = $1 and t.id = $2`,
+);
+
+/** Clients one at a time: what a change may be depends on what the client may do. */
+export const lockClient = statement<[tenantId: number, id: number], OAuthClientRow>(
+  "management.lock_oauth_client",
+  `select ${selectList(columns)} from oauth_clients t where t.tenant_id = $1 and t.id = $2 for update`,
+);
+
+/** New clients of one tenant are made one after the other: each sees those that count against its quota. */
+export const lockTenantForClients = statement<[tenantId: number], unknown>(
+  "management.lock_tenant_for_oauth_clients",
+  "select from tenants where tenant_id = $1 for no key update",
+);
+
+/** `clients` is `[{id, name, description, scopes, ttl, secret}]`, secret a digest in hex. No row where the quota does not hold all. */
+export const insertClients = statement<[tenantId: number, clients: string, actor: string, most: number], OAuthClientRow>(
+  "management.insert_oauth_clients",
+  `with t as (
+     insert into oauth_clients (tenant_id, id, name, description, scopes, access_token_ttl, secret, created_by, last_modified_by)
+     select $1, x.id, x.name, x.description, x.scopes, x.ttl, decode(x.secret, 'hex'), $3, $3
+       from jsonb_to_recordset($2::jsonb) as x(id bigint, name text, description text, scopes text[], ttl int, secret text)
+      where (select count(*) from oauth_clients o where o.tenant_id = $1) + jsonb_array_length($2::jsonb) <= $4
+     returning *)
+   select ${selectList(columns)} from t order by t.id`,
+);
+
+export interface ClientChange {
+  name: string | null;
+  description: string | null;
+  scopes: readonly string[] | null;
+  accessTokenTtl: number | null;
+}
+
+type ChangeValues = [
+  tenantId: number,
+  id: number,
+  name: string | null,
+  description: string | null,
+  scopes: readonly string[] | null,
+  ttl: number | null,
+  actor: string,
+  feedId: number,
+];
+
+/** Null leaves a member as it is. Gateways forget the tokens of a client with other scopes in the same transaction. */
+export const updateClient = statement<ChangeValues, OAuthClientRow>(
+  "management.update_oauth_client",
+  `with t as (
+     update oauth_clients
+        set name = coalesce($3, name), description = coalesce($4, description), scopes = coalesce($5::text[], scopes),
+            access_token_ttl = coalesce($6::int, access_token_ttl),
+            last_modified_by = $7, last_modified_at = now(), revision = revision + 1
+      where tenant_id = $1 and id = $2
+     returning *),
+   change as (
+     insert into credential_changes (tenant_id, user_id) select $1, $8::bigint from t where $5::text[] is not null)
+   select ${selectList(columns)} from t`,
+);
+
+/**
+ * A new secret; the one before stays good for `overlap` seconds. With none of these the tokens that the client has are refused too, as
+ * whoever knew the secret may hold one.
+ */
+export const replaceSecret = statement<
+  [tenantId: number, id: number, secret: Buffer, overlap: number, actor: string, feedId: number],
+  OAuthClientRow
+>(
+  "management.replace_oauth_secret",
+  `with t as (
+     update oauth_clients
+        set previous_secret = case when $4::int > 0 then secret end,
+            previous_until = case when $4::int > 0 then now() + make_interval(secs => $4::int) end,
+            generation = generation + case when $4::int > 0 then 0 else 1 end,
+            secret = $3, last_modified_by = $5, last_modified_at = now(), revision = revision + 1
+      where tenant_id = $1 and id = $2
+     returning *),
+   change as (
+     insert into credential_changes (tenant_id, user_id) select $1, $6::bigint from t where $4::int = 0)
+   select ${selectList(columns)} from t`,
+);
+
+/** Neither comes without the other: the client is gone, and gateways forget its tokens. */
+export const deleteClient = statement<[tenantId: number, id: number, feedId: number], { id: number }>(
+  "management.delete_oauth_client",
+  `with gone as (
+     delete from oauth_clients where tenant_id = $1 and id = $2 returning id),
+   change as (
+     insert into credential_changes (tenant_id, user_id) select $1, $3::bigint from gone)
+   select id from gone`,
+);
+
+/** Roles that are named and do not exist. */
+export const unknownRoles = statement<[tenantId: number, names: readonly string[]], { name: string }>(
+  "management.unknown_roles",
+  `select g.name from unnest($2::text[]) as g(name)
+    where not exists (select from roles r where r.tenant_id = $1 and r.name = g.name) order by g.name`,
+);

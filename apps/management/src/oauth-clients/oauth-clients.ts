@@ -1,0 +1,130 @@
+import { randomBytes } from "node:crypto";
+import type { OAuth2ClientCreate, OAuth2ClientUpdate } from "@harrier/contracts";
+import { type Database, digest, type IdBlocks, inTransaction, type Queryable, run, runCount, runOne } from "@harrier/db";
+import { entityNotFound, HarrierError } from "@harrier/errors";
+import type { Principal } from "@harrier/rpc";
+import { takeIds } from "../lists/ids.ts";
+import { feedIdOf, parseClientId } from "./client-id.ts";
+import {
+  deleteClient,
+  findClient,
+  insertClients,
+  lockClient,
+  lockTenantForClients,
+  type OAuthClientRow,
+  replaceSecret,
+  updateClient,
+} from "./oauth-clients.sql.ts";
+import { checkCovered, checkOperator, checkScopes, partsOfScopes } from "./scope-grants.ts";
+
+/** Each application has its own; more than this is a program that makes one per run. */
+export const mostClients = 1_000;
+
+export interface OAuthClientDeps {
+  db: Database;
+  ids: Pick<IdBlocks, "next" | "take">;
+}
+
+/** Who manages clients, with what he may do. */
+export type ClientAdmin = Pick<Principal, "tenantId" | "subject" | "permissions" | "targetTypeScopes">;
+
+/** A client with the secret that is shown once. */
+export type WithSecret = OAuthClientRow & { clientSecret: string };
+
+/** 256 bits: a digest is enough to keep, and nothing needs to be slow. */
+const newSecret = (): string => `ocs_${randomBytes(32).toString("base64url")}`;
+
+/** One client (spec 000 §5.2). */
+export async function getClient(deps: Pick<OAuthClientDeps, "db">, tenantId: number, clientId: string): Promise<OAuthClientRow> {
+  return found(await runOne(deps.db.pool, findClient, [tenantId, idOf(tenantId, clientId)]), clientId);
+}
+
+/**
+ * Creates all clients or none and answers their secrets, which happens here and never again (spec 000 §5.2). The creator may do himself
+ * what the scopes allow.
+ */
+export async function createClients(
+  deps: OAuthClientDeps,
+  admin: ClientAdmin,
+  clients: readonly OAuth2ClientCreate[],
+): Promise<WithSecret[]> {
+  if (clients.length === 0) return [];
+  if (clients.length > mostClients) throw tooMany(clients.length);
+  await checkScopes(deps.db.pool, admin, [...new Set(clients.flatMap((client) => client.scopes))]);
+  const ids = await takeIds(deps.ids, admin.tenantId, "oauth-client", clients.length);
+  const secrets = new Map(ids.map((id) => [id, newSecret()]));
+  const rows = clients.map(({ name, description, scopes, accessTokenTtl }, n) => {
+    const id = ids[n] as number;
+    return { id, name, description, scopes, ttl: accessTokenTtl, secret: digest(secrets.get(id) as string).toString("hex") };
+  });
+  const made = await inTransaction(deps.db.pool, async (tx) => {
+    await runOne(tx, lockTenantForClients, [admin.tenantId]);
+    return run(tx, insertClients, [admin.tenantId, JSON.stringify(rows), admin.subject, mostClients]);
+  });
+  if (made.length === 0) throw tooMany(clients.length);
+  return made.map((row) => ({ ...row, clientSecret: secrets.get(row.id) as string }));
+}
+
+/** Changes a client. Scopes that it gets must be the changer's own; those that it loses are lost to the tokens it has (spec 000 §5.2). */
+export async function changeClient(
+  deps: Pick<OAuthClientDeps, "db">,
+  admin: ClientAdmin,
+  { clientId, change }: { clientId: string; change: OAuth2ClientUpdate },
+): Promise<OAuthClientRow> {
+  const { name = null, description = null, scopes = null, accessTokenTtl = null } = change;
+  return inTransaction(deps.db.pool, async (tx) => {
+    const client = await lock(tx, admin, clientId);
+    await checkOperator(tx, admin, client.scopes);
+    const added = (scopes ?? []).filter((scope) => !client.scopes.includes(scope));
+    if (added.length > 0) await checkScopes(tx, admin, added);
+    const values = [admin.tenantId, client.id, name, description, scopes, accessTokenTtl, admin.subject, feedIdOf(client.id)] as const;
+    return found(await runOne(tx, updateClient, [...values]), clientId);
+  });
+}
+
+/** Gives a client a new secret (contract extensions.md). Who learns it can do what the client may: nobody gets more by that than he has. */
+export async function rotateSecret(
+  deps: Pick<OAuthClientDeps, "db">,
+  admin: ClientAdmin,
+  { clientId, previousSecretTtl }: { clientId: string; previousSecretTtl: number },
+): Promise<WithSecret> {
+  const clientSecret = newSecret();
+  const row = await inTransaction(deps.db.pool, async (tx) => {
+    const { id, scopes } = await lock(tx, admin, clientId);
+    await checkCovered(tx, admin, partsOfScopes(scopes));
+    return runOne(tx, replaceSecret, [admin.tenantId, id, digest(clientSecret), previousSecretTtl, admin.subject, feedIdOf(id)]);
+  });
+  return { ...found(row, clientId), clientSecret };
+}
+
+/** Deletes a client: every gateway hears of it by the log of credential changes, and refuses the tokens that it has. */
+export async function removeClient(deps: Pick<OAuthClientDeps, "db">, admin: ClientAdmin, clientId: string): Promise<void> {
+  await inTransaction(deps.db.pool, async (tx) => {
+    const { id, scopes } = await lock(tx, admin, clientId);
+    await checkOperator(tx, admin, scopes);
+    await runCount(tx, deleteClient, [admin.tenantId, id, feedIdOf(id)]);
+  });
+}
+
+async function lock(tx: Queryable, { tenantId }: ClientAdmin, clientId: string): Promise<OAuthClientRow> {
+  return found(await runOne(tx, lockClient, [tenantId, idOf(tenantId, clientId)]), clientId);
+}
+
+/** A client of another tenant, or the id of none: not there. */
+function idOf(tenantId: number, clientId: string): number {
+  const key = parseClientId(clientId);
+  if (key?.tenantId !== tenantId) throw entityNotFound("OAuth2Client", clientId);
+  return key.id;
+}
+
+function found(row: OAuthClientRow | undefined, clientId: string): OAuthClientRow {
+  if (row === undefined) throw entityNotFound("OAuth2Client", clientId);
+  return row;
+}
+
+function tooMany(n: number): HarrierError {
+  return new HarrierError(
+    "quotaTooManyEntries",
+    `Quota exceeded: Cannot assign ${n} more OAuth2Client entities to Tenant. The maximum is ${mostClients}.`,
+  );
+}

@@ -1,0 +1,37 @@
+import { quotas, tenantQuotas } from "@harrier/contracts";
+import type { Mount } from "@harrier/service";
+import { checkOperator, getTenant } from "../tenants/tenants.ts";
+import { quotaJson } from "./quota.json.ts";
+import { getQuota, listQuotas, type QuotaDeps } from "./quotas.ts";
+import { setQuota } from "./tenant-quotas.ts";
+
+/** Quotas of the tenant (spec 001 §4.7; contract management.md §10.3). */
+export function mountQuotas(mount: Mount, deps: QuotaDeps): void {
+  mount(quotas.list, async (ctx) => ({
+    body: Object.fromEntries((await listQuotas(deps, ctx.tenantId)).map((quota) => [quota.key, quotaJson(ctx, quota)])),
+  }));
+
+  mount(quotas.get, async (ctx) => ({ body: quotaJson(ctx, await getQuota(deps, ctx.tenantId, ctx.params.key)) }));
+}
+
+/** Quotas of any tenant (contract extensions.md), for the operator of the installation alone. */
+export function mountTenantQuotas(mount: Mount, deps: QuotaDeps): void {
+  mount(tenantQuotas.list, async (ctx) => {
+    checkOperator(ctx.identity);
+    const { name, tenantId } = await getTenant(deps, ctx.params.tenantName);
+    return { body: Object.fromEntries((await listQuotas(deps, tenantId)).map((quota) => [quota.key, quotaJson(ctx, quota, name)])) };
+  });
+
+  mount(tenantQuotas.get, async (ctx) => {
+    checkOperator(ctx.identity);
+    const { name, tenantId } = await getTenant(deps, ctx.params.tenantName);
+    return { body: quotaJson(ctx, await getQuota(deps, tenantId, ctx.params.key), name) };
+  });
+
+  mount(tenantQuotas.set, async (ctx) => {
+    checkOperator(ctx.identity);
+    const { tenantName, key } = ctx.params;
+    const { tenant, quota } = await setQuota(deps, ctx.identity, { tenant: tenantName, key, limit: ctx.body.limit });
+    return { body: quotaJson(ctx, quota, tenant) };
+  });
+}

@@ -1,0 +1,60 @@
+import { statement } from "@harrier/db";
+import { type GrantsRow, grantColumns } from "../grants/grants.sql.ts";
+import { systemPermission } from "../identity/permissions.ts";
+import type { PageSource } from "../lists/page.sql.ts";
+import { type AuditRow, auditColumns, type Columns, selectList } from "../rows/columns.ts";
+
+/** A role as it is stored: the predefined one without its permissions. */
+export interface RoleRow extends AuditRow, GrantsRow {
+  id: number;
+  name: string;
+}
+
+const columns: Columns = { id: "t.id", name: "t.name", ...grantColumns, ...auditColumns("t") };
+
+export const roleList = (tenantId: number): PageSource => ({
+  from: "roles",
+  columns,
+  where: "t.tenant_id = $1",
+  values: [tenantId],
+});
+
+export const findRole = statement<[tenantId: number, id: number], RoleRow>(
+  "management.find_role",
+  `select ${selectList(columns)} from roles t where t.tenant_id = $1 and t.id = $2`,
+);
+
+/** Those of these names that the tenant has. */
+export const findRolesByName = statement<[tenantId: number, names: readonly string[]], GrantsRow>(
+  "management.find_roles_by_name",
+  `select ${selectList(grantColumns)} from roles t where t.tenant_id = $1 and t.name = any($2::text[])`,
+);
+
+// 0 where gateways are told: all users of the tenant, whose tokens may name the role, and no device of it (views/tenants.sql)
+
+/** `roles` is `[{id, name, permissions, scoped}]`: all of them or, where a name is taken, none. A token may name a role before it is there. */
+export const insertRoles = statement<[tenantId: number, roles: string, actor: string], RoleRow>(
+  "management.insert_roles",
+  `with t as (
+     insert into roles (tenant_id, id, name, permissions, scoped_permissions, created_by, last_modified_by)
+     select $1, x.id, x.name, x.permissions, x.scoped, $3, $3
+       from jsonb_to_recordset($2::jsonb) as x(id bigint, name text, permissions text[], scoped jsonb)
+     returning *),
+   change as (
+     insert into credential_changes (tenant_id, user_id) values ($1, 0))
+   select ${selectList(columns)} from t order by t.id`,
+);
+
+/** Deletes a role unless it is predefined, or one with the operator's permission where the caller has none; no row for an unknown one. */
+export const deleteRole = statement<[tenantId: number, id: number, operator: boolean], { deleted: boolean; readOnly: boolean }>(
+  "management.delete_role",
+  `with found as (
+     select id, system_managed as read_only, '${systemPermission}' = any (permissions) as for_operators
+       from roles where tenant_id = $1 and id = $2 for update),
+   gone as (
+     delete from roles r using found f
+      where r.tenant_id = $1 and r.id = f.id and not f.read_only and ($3 or not f.for_operators) returning r.id),
+   change as (
+     insert into credential_changes (tenant_id, user_id) select $1, 0 from gone)
+   select exists (select from gone) as deleted, read_only as "readOnly" from found`,
+);

@@ -1,0 +1,49 @@
+import type { RoleCreate } from "@harrier/contracts";
+import { type Database, type IdBlocks, type Queryable, run, runOne } from "@harrier/db";
+import { entityNotFound, HarrierError } from "@harrier/errors";
+import { checkGrants, type Granter } from "../grants/change-grants.ts";
+import { type Grants, merged, replaced } from "../grants/grants.ts";
+import { systemPermission, tenantPermissions } from "../identity/permissions.ts";
+import { takeIds } from "../lists/ids.ts";
+import { deleteRole, findRole, findRolesByName, insertRoles, type RoleRow } from "./roles.sql.ts";
+
+export interface RoleDeps {
+  db: Database;
+  ids: Pick<IdBlocks, "next" | "take">;
+}
+
+/** One role (spec 001 §4.7). */
+export async function getRole(deps: Pick<RoleDeps, "db">, tenantId: number, id: number): Promise<RoleRow> {
+  const row = await runOne(deps.db.pool, findRole, [tenantId, id]);
+  if (row === undefined) throw entityNotFound("Role", id);
+  return row;
+}
+
+/** What a role allows; the predefined one everything that this version knows (contract extensions.md). */
+export function grantsOfRole(row: Pick<RoleRow, "permissions" | "scoped" | "systemManaged">): Grants {
+  return row.systemManaged ? { permissions: tenantPermissions, scoped: {} } : { permissions: row.permissions, scoped: row.scoped };
+}
+
+/** What roles of the tenant allow together; names that are no role allow nothing (spec 000 §5.1). */
+export async function grantsOfRoles(deps: { db: Queryable }, tenantId: number, names: readonly string[]): Promise<Grants> {
+  return merged((await run(deps.db, findRolesByName, [tenantId, names])).map(grantsOfRole));
+}
+
+/** Creates all roles or none (contract management.md §10.2). */
+export async function createRoles(deps: RoleDeps, granter: Granter, roles: readonly RoleCreate[]): Promise<RoleRow[]> {
+  if (roles.length === 0) return [];
+  const grants = roles.map((role) => replaced(role.permissions));
+  await checkGrants(deps.db.pool, granter, { next: merged(grants) });
+  const ids = await takeIds(deps.ids, granter.tenantId, "role", roles.length);
+  const rows = roles.map(({ name }, i) => ({ id: ids[i], name, ...grants[i] }));
+  return run(deps.db.pool, insertRoles, [granter.tenantId, JSON.stringify(rows), granter.subject]);
+}
+
+/** Deletes a role; the predefined one stays, and the operator's are the operator's, as when they are changed. */
+export async function removeRole(deps: Pick<RoleDeps, "db">, caller: Granter, id: number): Promise<void> {
+  const operator = caller.permissions.includes(systemPermission);
+  const row = await runOne(deps.db.pool, deleteRole, [caller.tenantId, id, operator]);
+  if (row === undefined) throw entityNotFound("Role", id);
+  if (row.readOnly) throw new HarrierError("entityReadOnly", "The predefined role cannot be deleted.");
+  if (!row.deleted) throw new HarrierError("insufficientPermission");
+}

@@ -1,0 +1,32 @@
+import { type AuditRow, auditColumns, type Columns } from "./columns.ts";
+
+/** A type as the interface shows it, whatever it is a type of (spec 001 §2.7). */
+export interface TypeRow extends AuditRow {
+  id: number;
+  key: string;
+  name: string;
+  description: string | null;
+  colour: string | null;
+  deleted: boolean;
+}
+
+/** A type of modules, with how many of them a set takes. */
+export interface ModuleTypeRow extends TypeRow {
+  maxAssignments: number;
+}
+
+const named: Columns = {
+  id: "t.id",
+  key: "t.key",
+  name: "t.name",
+  description: "t.description",
+  colour: "t.colour",
+  ...auditColumns("t"),
+};
+
+/** Columns over a `distribution_set_types` row `t`. */
+export const setTypeColumns: Columns = { ...named, deleted: "t.deleted" };
+/** Columns over a `software_module_types` row `t`. */
+export const moduleTypeColumns: Columns = { ...setTypeColumns, maxAssignments: "t.max_assignments" };
+/** Columns over a `target_types` row `t`, which is never deleted softly. */
+export const targetTypeColumns: Columns = { ...named, deleted: "false" };

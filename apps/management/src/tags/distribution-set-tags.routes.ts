@@ -1,0 +1,79 @@
+import { distributionSetTags, page } from "@harrier/contracts";
+import { entityNotFound } from "@harrier/errors";
+import { setFields, sortFields, tagFields } from "@harrier/fiql";
+import type { Mount } from "@harrier/service";
+import { setJson } from "../distribution-sets/distribution-set.json.ts";
+import { readPage } from "../lists/list.ts";
+import type { SetRow } from "../rows/set.ts";
+import { distributionSetTagJson } from "./tag.json.ts";
+import { setsOfTag } from "./tagged-sets.sql.ts";
+import { changeTagOfSets } from "./tagged-sets.ts";
+import { type TagRow, tagList } from "./tags.sql.ts";
+import { changeTag, createTags, getTag, removeTag, type TagDeps } from "./tags.ts";
+
+interface Deps extends TagDeps {
+  now: () => number;
+}
+
+const table = "distribution_set_tags";
+
+/** Distribution set tags and the sets that have them (spec 001 §4.5; contract management.md §4.9). */
+export function mountDistributionSetTags(mount: Mount, deps: Deps): void {
+  const list = { db: deps.db.pool, now: deps.now };
+
+  mount(distributionSetTags.list, async (ctx) => {
+    const kind = { source: tagList(table, ctx.tenantId), sort: sortFields.tags, fields: tagFields };
+    const { rows, total } = await readPage<TagRow>(list, kind, ctx.query);
+    return {
+      body: page(
+        rows.map((row) => distributionSetTagJson(ctx, row, false)),
+        total,
+      ),
+    };
+  });
+
+  mount(distributionSetTags.create, async (ctx) => {
+    const rows = await createTags(deps, table, { actor: ctx.identity, tags: ctx.body });
+    return { body: rows.map((row) => distributionSetTagJson(ctx, row, false)) };
+  });
+
+  mount(distributionSetTags.get, async (ctx) => ({ body: distributionSetTagJson(ctx, await getTag(deps, table, idOf(ctx)), true) }));
+
+  mount(distributionSetTags.update, async (ctx) => {
+    const row = await changeTag(deps, table, { actor: ctx.identity, id: ctx.params.distributionsetTagId, change: ctx.body });
+    return { body: distributionSetTagJson(ctx, row, true) };
+  });
+
+  mount(distributionSetTags.delete, async (ctx) => removeTag(deps, table, idOf(ctx)));
+
+  mount(distributionSetTags.listAssigned, async (ctx) => {
+    const { id } = idOf(ctx);
+    const source = setsOfTag(ctx.tenantId, id, ctx.query.q === undefined);
+    const { rows, total, known } = await readPage<SetRow>(
+      list,
+      { source, sort: sortFields.distributionSets, fields: setFields },
+      ctx.query,
+    );
+    if (!known) throw entityNotFound("DistributionSetTag", id);
+    return {
+      body: page(
+        rows.map((row) => setJson(ctx, row, false)),
+        total,
+      ),
+    };
+  });
+
+  for (const [many, one, assign] of [
+    [distributionSetTags.assign, distributionSetTags.assignOne, true],
+    [distributionSetTags.unassign, distributionSetTags.unassignOne, false],
+  ] as const) {
+    mount(many, async (ctx) => changeTagOfSets(deps, { tag: idOf(ctx), setIds: ctx.body, assign }));
+    mount(one, async (ctx) => changeTagOfSets(deps, { tag: idOf(ctx), setIds: [ctx.params.distributionsetId], assign }));
+  }
+  mount(distributionSetTags.assignByPut, async (ctx) => changeTagOfSets(deps, { tag: idOf(ctx), setIds: ctx.body, assign: true }));
+}
+
+const idOf = (ctx: { tenantId: number; params: { distributionsetTagId: number } }) => ({
+  tenantId: ctx.tenantId,
+  id: ctx.params.distributionsetTagId,
+});

@@ -1,0 +1,54 @@
+import { statement } from "@harrier/db";
+import type { PageSource } from "../lists/page.sql.ts";
+import { setColumns, setJoins } from "../rows/set.ts";
+
+/** Sets that have a tag; with a query soft-deleted ones are left out (contract management.md §4.9). `known`: the tag is there. */
+export const setsOfTag = (tenantId: number, tagId: number, withDeleted: boolean): PageSource => ({
+  from: "distribution_sets",
+  columns: setColumns,
+  joins: setJoins,
+  where: `t.tenant_id = $1${withDeleted ? "" : " and not t.deleted"}
+    and exists (select from distribution_set_tag_links l where l.tenant_id = t.tenant_id and l.set_id = t.id and l.tag_id = $2)`,
+  values: [tenantId, tagId],
+  known: "exists (select from distribution_set_tags o where o.tenant_id = $1 and o.id = $2)",
+});
+
+export interface ChangeTagRow {
+  /** The tag is there. */
+  known: boolean;
+  /** The first set that is not. */
+  missing: number | null;
+}
+
+// for key share: neither the tag nor a set may vanish before the link is there
+const found = `with tag as (
+     select id from distribution_set_tags where tenant_id = $1 and id = $2 for key share),
+   asked as (
+     select distinct i.id from unnest($3::bigint[]) as i(id)),
+   present as (
+     select s.id from distribution_sets s where s.tenant_id = $1 and s.id = any($3::bigint[]) for key share),
+   missing as (
+     select min(a.id) as id from asked a where a.id not in (select id from present))`;
+
+const answer = `select exists (select from tag) as known, (select id from missing) as missing`;
+
+/** Gives a tag to sets; where the tag or one of them does not exist, to none. */
+export const tagSets = statement<[tenantId: number, tagId: number, setIds: readonly number[]], ChangeTagRow>(
+  "management.tag_sets",
+  `${found},
+   linked as (
+     insert into distribution_set_tag_links (tenant_id, set_id, tag_id)
+     select $1, p.id, g.id from present p, tag g where (select id from missing) is null
+     on conflict do nothing)
+   ${answer}`,
+);
+
+/** Takes a tag from sets; where the tag or one of them does not exist, from none. */
+export const untagSets = statement<[tenantId: number, tagId: number, setIds: readonly number[]], ChangeTagRow>(
+  "management.untag_sets",
+  `${found},
+   unlinked as (
+     delete from distribution_set_tag_links l using tag g
+      where l.tenant_id = $1 and l.tag_id = g.id and l.set_id = any($3::bigint[]) and (select id from missing) is null)
+   ${answer}`,
+);

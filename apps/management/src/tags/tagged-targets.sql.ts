@@ -1,0 +1,28 @@
+import { statement } from "@harrier/db";
+import type { PageSource } from "../lists/page.sql.ts";
+import { selectList } from "../rows/columns.ts";
+import { targetColumns, targetJoins } from "../rows/target.ts";
+import { inScope, type Scope } from "../targets/scope.ts";
+import { type TagRow, tagColumns } from "./tags.sql.ts";
+
+/** Targets that have a tag; `known` tells whether the tag is there. */
+export const targetsOfTag = (tenantId: number, scope: Scope, tagId: number): PageSource => ({
+  from: "controller.targets_v1",
+  columns: targetColumns,
+  joins: targetJoins,
+  where: `t.tenant_id = $1 and ${inScope("t.target_type_id", "$2")}
+    and exists (select from controller.target_tag_links_v1 l where l.tenant_id = t.tenant_id and l.target_id = t.id and l.tag_id = $3)`,
+  values: [tenantId, scope, tagId],
+  known: "exists (select from target_tags o where o.tenant_id = $1 and o.id = $3)",
+});
+
+/** One row with no tag for a target that has none; no row for an unknown one. */
+export const tagsOfTarget = statement<[tenantId: number, scope: Scope, controllerId: string], TagRow | { id: null }>(
+  "management.tags_of_target",
+  `select ${selectList(tagColumns)}
+     from controller.targets_v1 g
+     left join (controller.target_tag_links_v1 l join target_tags t on t.tenant_id = l.tenant_id and t.id = l.tag_id)
+       on l.tenant_id = g.tenant_id and l.target_id = g.id
+    where g.tenant_id = $1 and ${inScope("g.target_type_id", "$2")} and g.controller_id = $3
+    order by t.name, t.id`,
+);

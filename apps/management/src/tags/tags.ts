@@ -1,0 +1,63 @@
+import type { TagCreate, TagUpdate } from "@harrier/contracts";
+import { type Database, type IdBlocks, run, runOne } from "@harrier/db";
+import { entityNotFound } from "@harrier/errors";
+import { takeIds } from "../lists/ids.ts";
+import { type TagRow, type TagTable, tagStatements } from "./tags.sql.ts";
+
+export interface TagDeps {
+  db: Database;
+  ids: Pick<IdBlocks, "next" | "take">;
+}
+
+/** Who acts, in which tenant. */
+interface Actor {
+  tenantId: number;
+  subject: string;
+}
+
+const entityOf = { target_tags: "TargetTag", distribution_set_tags: "DistributionSetTag" } as const;
+
+/** One tag (spec 001 §4.5). */
+export async function getTag(
+  deps: Pick<TagDeps, "db">,
+  table: TagTable,
+  { tenantId, id }: { tenantId: number; id: number },
+): Promise<TagRow> {
+  const row = await runOne(deps.db.pool, tagStatements[table].find, [tenantId, id]);
+  if (row === undefined) throw entityNotFound(entityOf[table], id);
+  return row;
+}
+
+/** Creates all tags or none (contract management.md §4.8). */
+export async function createTags(
+  deps: TagDeps,
+  table: TagTable,
+  { actor, tags }: { actor: Actor; tags: readonly TagCreate[] },
+): Promise<TagRow[]> {
+  if (tags.length === 0) return [];
+  const ids = await takeIds(deps.ids, actor.tenantId, table, tags.length);
+  const rows = tags.map((tag, n) => ({ ...tag, id: ids[n] }));
+  return run(deps.db.pool, tagStatements[table].insert, [actor.tenantId, JSON.stringify(rows), actor.subject]);
+}
+
+/** Changes the members that are given. */
+export async function changeTag(
+  deps: Pick<TagDeps, "db">,
+  table: TagTable,
+  { actor, id, change }: { actor: Actor; id: number; change: TagUpdate },
+): Promise<TagRow> {
+  const { name = null, description = null, colour = null } = change;
+  const row = await runOne(deps.db.pool, tagStatements[table].update, [actor.tenantId, id, name, description, colour, actor.subject]);
+  if (row === undefined) throw entityNotFound(entityOf[table], id);
+  return row;
+}
+
+/** Deletes a tag; what carried it stays (contract management.md §5.1). */
+export async function removeTag(
+  deps: Pick<TagDeps, "db">,
+  table: TagTable,
+  { tenantId, id }: { tenantId: number; id: number },
+): Promise<void> {
+  const row = await runOne(deps.db.pool, tagStatements[table].delete, [tenantId, id]);
+  if (row === undefined) throw entityNotFound(entityOf[table], id);
+}

@@ -1,0 +1,10 @@
+import { statement } from "@harrier/db";
+
+/** The set that a target filter assigns, null where there is none; one that was deleted or invalidated is none. No row for an unknown filter. */
+export const findAutoAssignedSet = statement<[tenantId: number, filterId: number], { setId: number | null }>(
+  "management.find_auto_assigned_set",
+  `select s.id as "setId"
+     from rollout_engine.target_filters_v1 f
+     left join distribution_sets s on s.tenant_id = f.tenant_id and s.id = f.auto_assign_set_id and s.valid and not s.deleted
+    where f.tenant_id = $1 and f.id = $2`,
+);

@@ -1,0 +1,86 @@
+import { page, targetTypes } from "@harrier/contracts";
+import { sortFields, typeFields } from "@harrier/fiql";
+import type { Mount } from "@harrier/service";
+import { readPage } from "../lists/list.ts";
+import type { TypeRow } from "../rows/type.ts";
+import { setTypeJson } from "../set-types/set-type.json.ts";
+import { scopeOf } from "../targets/scope.ts";
+import { targetTypeJson } from "./target-type.json.ts";
+import { targetTypeList } from "./target-types.sql.ts";
+import {
+  addCompatibleSetTypes,
+  changeTargetType,
+  checkMayCreate,
+  compatibleSetTypes,
+  createTargetTypes,
+  getTargetType,
+  reachable,
+  removeCompatibleSetType,
+  removeTargetType,
+  type TargetTypeDeps,
+} from "./target-types.ts";
+
+interface Deps extends TargetTypeDeps {
+  now: () => number;
+}
+
+/** Types of targets (spec 001 §4.5; contract management.md §4.7). */
+export function mountTargetTypes(mount: Mount, deps: Deps): void {
+  mount(targetTypes.list, async (ctx) => {
+    const kind = {
+      source: targetTypeList(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET")),
+      sort: sortFields.targetTypes,
+      fields: typeFields,
+    };
+    const { rows, total } = await readPage<TypeRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    return {
+      body: page(
+        rows.map((row) => targetTypeJson(ctx, row, false)),
+        total,
+      ),
+    };
+  });
+
+  mount(targetTypes.create, async (ctx) => {
+    checkMayCreate(ctx.identity);
+    const rows = await createTargetTypes(deps, ctx.identity, ctx.body);
+    return { body: rows.map((row) => targetTypeJson(ctx, row, false)) };
+  });
+
+  mount(targetTypes.get, async (ctx) => ({
+    body: targetTypeJson(
+      ctx,
+      await getTargetType(deps, ctx.tenantId, reachable(ctx.identity, "READ_TARGET", ctx.params.targetTypeId)),
+      true,
+    ),
+  }));
+
+  mount(targetTypes.update, async (ctx) => {
+    const row = await changeTargetType(deps, ctx.identity, {
+      id: reachable(ctx.identity, "UPDATE_TARGET", ctx.params.targetTypeId),
+      change: ctx.body,
+    });
+    return { body: targetTypeJson(ctx, row, true) };
+  });
+
+  mount(targetTypes.delete, async (ctx) =>
+    removeTargetType(deps, ctx.tenantId, reachable(ctx.identity, "DELETE_TARGET", ctx.params.targetTypeId)),
+  );
+
+  mount(targetTypes.listCompatible, async (ctx) => {
+    const rows = await compatibleSetTypes(deps, ctx.tenantId, reachable(ctx.identity, "READ_TARGET", ctx.params.targetTypeId));
+    return { body: rows.map((row) => setTypeJson(ctx, row, false)) };
+  });
+
+  mount(targetTypes.addCompatible, async (ctx) =>
+    addCompatibleSetTypes(deps, ctx.identity, {
+      id: reachable(ctx.identity, "UPDATE_TARGET", ctx.params.targetTypeId),
+      setTypes: ctx.body.map((setType) => setType.id),
+    }),
+  );
+
+  mount(targetTypes.removeCompatible, async (ctx) => {
+    const id = reachable(ctx.identity, "UPDATE_TARGET", ctx.params.targetTypeId);
+    await removeCompatibleSetType(deps, ctx.identity, { id, setTypeId: ctx.params.distributionSetTypeId });
+  });
+}

@@ -1,0 +1,58 @@
+import { page, tenants } from "@harrier/contracts";
+import type { Mount } from "@harrier/service";
+import { readPage } from "../lists/list.ts";
+import { operationJson } from "../operations/operation.json.ts";
+import { tenantJson } from "./tenant.json.ts";
+import { type TenantRow, tenantList, tenantQuery } from "./tenants.sql.ts";
+import { checkOperator, createTenants, deleteTenant, getTenant, switchTenant, type TenantDeps, updateTenant } from "./tenants.ts";
+
+interface Deps extends TenantDeps {
+  now: () => number;
+  /** An operation was begun. */
+  nudgeOperations: () => void;
+}
+
+/** Tenants of the installation (contract extensions.md), for its operator alone. */
+export function mountTenants(register: Mount, deps: Deps): void {
+  const mount: Mount = (route, handler) =>
+    register(route, (ctx) => {
+      checkOperator(ctx.identity);
+      return handler(ctx);
+    });
+
+  mount(tenants.list, async (ctx) => {
+    const kind = { source: tenantList, ...tenantQuery };
+    const { rows, total } = await readPage<TenantRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    return {
+      body: page(
+        rows.map((row) => tenantJson(ctx, row)),
+        total,
+      ),
+    };
+  });
+
+  mount(tenants.create, async (ctx) => {
+    const made = await createTenants(deps, ctx.identity, ctx.body);
+    return { body: made.map(({ row, administrator }) => ({ ...tenantJson(ctx, row), ...(administrator && { administrator }) })) };
+  });
+
+  mount(tenants.get, async (ctx) => ({ body: tenantJson(ctx, await getTenant(deps, ctx.params.tenantName)) }));
+
+  mount(tenants.update, async (ctx) => ({
+    body: tenantJson(ctx, await updateTenant(deps, ctx.identity, { name: ctx.params.tenantName, description: ctx.body.description })),
+  }));
+
+  mount(tenants.delete, async (ctx) => {
+    const operation = await deleteTenant(deps, ctx.identity, ctx.params.tenantName);
+    deps.nudgeOperations();
+    return { body: operationJson(ctx, operation) };
+  });
+
+  mount(tenants.suspend, async (ctx) => ({
+    body: tenantJson(ctx, await switchTenant(deps, ctx.identity, { name: ctx.params.tenantName, to: "suspended" })),
+  }));
+
+  mount(tenants.resume, async (ctx) => ({
+    body: tenantJson(ctx, await switchTenant(deps, ctx.identity, { name: ctx.params.tenantName, to: "active" })),
+  }));
+}

@@ -1,0 +1,58 @@
+import { page, users } from "@harrier/contracts";
+import type { Mount, RequestContext } from "@harrier/service";
+import { changeGrants } from "../grants/change-grants.ts";
+import { type Grants, namesOf, permissionsOf, replaced, withNames, withoutName } from "../grants/grants.ts";
+import { idAndName } from "../lists/id-and-name.ts";
+import { readPage } from "../lists/list.ts";
+import { userJson } from "./user.json.ts";
+import { type UserRow, userList } from "./users.sql.ts";
+import { changePassword, createUsers, getUser, removeUser, type UserDeps } from "./users.ts";
+
+interface Deps extends UserDeps {
+  now: () => number;
+}
+
+/** Users and what they may do (spec 001 §4.7; contract management.md §10.1). */
+export function mountUsers(mount: Mount, deps: Deps): void {
+  mount(users.list, async (ctx) => {
+    const kind = { source: userList(ctx.tenantId), ...idAndName };
+    const { rows, total } = await readPage<UserRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    const full = ctx.query.representation === "full";
+    return {
+      body: page(
+        rows.map((row) => userJson(ctx, row, full)),
+        total,
+      ),
+    };
+  });
+
+  mount(users.create, async (ctx) => {
+    const rows = await createUsers(deps, ctx.identity, ctx.body);
+    return { body: rows.map((row) => userJson(ctx, row, true)) };
+  });
+
+  mount(users.get, async (ctx) => ({ body: userJson(ctx, await getUser(deps, ctx.tenantId, ctx.params.userId), true) }));
+
+  mount(users.delete, async (ctx) => removeUser(deps, ctx.identity, ctx.params.userId));
+
+  mount(users.listPermissions, async (ctx) => ({ body: permissionsOf(await getUser(deps, ctx.tenantId, ctx.params.userId)) }));
+
+  const change = (ctx: RequestContext, id: number, to: (held: Grants) => Grants) =>
+    changeGrants(deps, ctx.identity, { holder: "users", id }, to);
+
+  mount(users.setPermissions, async (ctx) => ({
+    body: permissionsOf(await change(ctx, ctx.params.userId, () => replaced(ctx.body))),
+  }));
+
+  mount(users.addPermissions, async (ctx) => ({
+    body: namesOf(await change(ctx, ctx.params.userId, (held) => withNames(held, ctx.body))),
+  }));
+
+  mount(users.removePermission, async (ctx) => ({
+    body: namesOf(await change(ctx, ctx.params.userId, (held) => withoutName(held, ctx.params.permission))),
+  }));
+
+  mount(users.changePassword, async (ctx) =>
+    changePassword(deps, ctx.identity, { id: ctx.params.userId, newPassword: ctx.body.newPassword }),
+  );
+}

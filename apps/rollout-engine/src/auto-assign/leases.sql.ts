@@ -1,0 +1,94 @@
+import { statement } from "@harrier/db";
+
+export interface FilterClaim {
+  tenantId: number;
+  filterId: number;
+  /** Rings counted when it was claimed; what rings later must not be lost at the release. */
+  rung: number;
+  pass: number;
+  /** The last target that an unfinished pass has done; -1 for a new one. */
+  progress: number;
+  /** Passes in a row that found nobody. */
+  idle: number;
+  attempts: number;
+}
+
+/** Filters that are due and free, of tenants that are not suspended, taken for `seconds`. Two engines never take the same. */
+export const claimFilters = statement<[owner: string, seconds: number, limit: number], FilterClaim>(
+  "auto_assign.claim",
+  `update auto_assign_leases l set owner = $1, until = now() + make_interval(secs => $2), passes = l.passes + 1
+     from (select b.tenant_id, b.filter_id from auto_assign_leases b
+             join management.tenants_v1 t on t.tenant_id = b.tenant_id and t.status = 'active'
+            where b.due_at <= now() and (b.until is null or b.until <= now())
+            order by b.due_at limit $3 for update of b skip locked) due
+    where l.tenant_id = due.tenant_id and l.filter_id = due.filter_id
+    returning l.tenant_id as "tenantId", l.filter_id as "filterId", l.rung, l.passes as pass, l.progress, l.idle, l.attempts`,
+);
+
+/** Gives a claim back until `restMs` have passed, or a ring after `deafMs`; one that rang meanwhile counts as one after. */
+export const releaseFilter = statement<
+  [
+    tenantId: number,
+    filterId: number,
+    owner: string,
+    rung: number,
+    progress: number,
+    restMs: number | null,
+    deafMs: number,
+    idle: number,
+    attempts: number,
+    lastError: string | null,
+  ],
+  never
+>(
+  "auto_assign.release",
+  `update auto_assign_leases
+      set owner = null, until = null, idle = $8, attempts = $9, last_error = $10,
+          progress = case when rung = $4 then $5 else -1 end,
+          rested_at = now() + make_interval(secs => $7::float8 / 1000),
+          due_at = case when rung <> $4 then now() + make_interval(secs => $7::float8 / 1000)
+                        when $6::float8 is null then 'infinity'
+                        else now() + make_interval(secs => $6::float8 / 1000) end
+    where tenant_id = $1 and filter_id = $2 and owner = $3`,
+);
+
+/** A filter whose query or set has changed is due at once, and from the beginning. Goes with the change. */
+export const ringFilter = statement<[tenantId: number, filterId: number], never>(
+  "auto_assign.ring_filter",
+  `insert into auto_assign_leases as l (tenant_id, filter_id) values ($1, $2)
+   on conflict (tenant_id, filter_id) do update
+     set due_at = now(), rested_at = now(), rung = l.rung + 1, progress = -1, idle = 0`,
+);
+
+/**
+ * Rings for every filter of a tenant whose targets or actions have changed since the last look, and moves the shared cursor. What commits
+ * late, behind what has rung already, waits for the filter's next turn: no ring is what correctness hangs on.
+ */
+export const ringForFleet = statement<[limit: number], { rung: number }>(
+  "auto_assign.ring_for_fleet",
+  `with c as materialized ( -- one engine at a time is enough
+     select * from fleet_cursor where pg_try_advisory_xact_lock(hashtextextended('harrier fleet changes', 0))
+   ), fresh as materialized (
+     select f.tenant_id, f.txid, f.id from controller.fleet_changes_v1 f
+      where (f.txid, f.id) > ((select txid from c), (select id from c))
+      order by f.txid, f.id limit $1
+   ), moved as (
+     update fleet_cursor p set txid = n.txid, id = n.id
+       from (select txid, id from fresh order by txid desc, id desc limit 1) n
+      where (p.txid, p.id) <= (n.txid, n.id)
+   ), rung as (
+     update auto_assign_leases l set due_at = least(l.due_at, greatest(now(), l.rested_at)), rung = l.rung + 1
+       from (select b.tenant_id, b.filter_id from auto_assign_leases b
+              where b.due_at <> 'infinity' and b.tenant_id in (select tenant_id from fresh)
+              order by b.tenant_id, b.filter_id for no key update) o
+      where l.tenant_id = o.tenant_id and l.filter_id = o.filter_id
+      returning 1
+   )
+   select count(*)::int as rung from rung`,
+);
+
+/** After the filter itself is gone, in the same transaction. */
+export const dropCandidates = statement<[tenantId: number, filterId: number], never>(
+  "auto_assign.drop_candidates",
+  "delete from auto_assign_candidates where tenant_id = $1 and filter_id = $2",
+);

@@ -1,0 +1,84 @@
+import { type CompiledQuery, statement } from "@harrier/db";
+import { matchingTargets, type Predicate, type Selection } from "../matching/matching.ts";
+import type { Scope } from "../matching/scope.ts";
+
+export interface SetRow {
+  id: number;
+  typeId: number;
+  valid: boolean;
+  complete: boolean;
+  deleted: boolean;
+}
+
+/** The set as management publishes it, before anything is reserved. */
+export const readSet = statement<[tenantId: number, setId: number], SetRow>(
+  "filters.read_set",
+  `select id, type_id as "typeId", valid, complete, deleted from management.distribution_sets_v1 where tenant_id = $1 and id = $2`,
+);
+
+/**
+ * Waits for what is being assigned for the filter right now, and keeps it from going on until the end of the transaction: what is changed
+ * under this lock is what controller sees when it takes the same lock, shared, for each chunk. Nothing is assigned after the answer.
+ */
+export const lockAutoAssign = statement<[tenantId: number, filterId: number], never>(
+  "filters.lock_auto_assign",
+  "select pg_advisory_xact_lock(hashtextextended('harrier auto-assignment ' || $1::int || '/' || $2::bigint, 0))",
+);
+
+/** No row: somebody else has changed the filter since it was read. */
+export const setAutoAssign = statement<
+  [
+    tenantId: number,
+    id: number,
+    revision: number,
+    setId: number,
+    forceType: number,
+    weight: number,
+    confirmationRequired: boolean,
+    targetTypes: Scope,
+    actor: string,
+  ],
+  { id: number }
+>(
+  "filters.set_auto_assign",
+  `update target_filters f
+      set auto_assign_set_id = $4, auto_assign_type = $5, auto_assign_weight = $6, auto_assign_confirmation = $7,
+          auto_assign_types = $8, auto_assign_by = $9, auto_assign_epoch = f.auto_assign_epoch + 1,
+          last_modified_by = $9, last_modified_at = now(), revision = f.revision + 1
+    where f.tenant_id = $1 and f.id = $2 and f.revision = $3
+    returning f.id`,
+);
+
+/** As `setAutoAssign`. */
+export const clearAutoAssign = statement<[tenantId: number, id: number, revision: number, actor: string], { id: number }>(
+  "filters.clear_auto_assign",
+  `update target_filters f
+      set auto_assign_set_id = null, auto_assign_type = null, auto_assign_weight = null, auto_assign_confirmation = null,
+          auto_assign_types = null, auto_assign_by = null, auto_assign_epoch = f.auto_assign_epoch + 1,
+          last_modified_by = $4, last_modified_at = now(), revision = f.revision + 1
+    where f.tenant_id = $1 and f.id = $2 and f.revision = $3
+    returning f.id`,
+);
+
+/**
+ * Targets that a filter would give its set to (contract management.md §5.8): they match, may get it, and never had an action of it. One
+ * that has it assigned already is left alone, as any assignment leaves it (§5.3, check 10).
+ */
+export function eligibleTargets(selection: Selection, setId: number): Predicate {
+  const { sql, values } = matchingTargets(selection);
+  values.push(setId);
+  const set = `$${values.length}::bigint`;
+  return {
+    sql: `${sql} and t.assigned_set_id is distinct from ${set}
+      and not exists (select 1 from controller.actions_v1 a where a.tenant_id = t.tenant_id and a.target_id = t.id and a.set_id = ${set})`,
+    values,
+  };
+}
+
+/** How many there are, counted to `limit` and no further. */
+export function countEligible(selection: Selection, setId: number, limit: number): CompiledQuery<{ n: number }> {
+  const { sql, values } = eligibleTargets(selection, setId);
+  values.push(limit);
+  const text = `select count(*)::int as n from (select 1 from controller.targets_v1 t where ${sql} limit $${values.length}) m`;
+  return { sql: text, bindings: values };
+}

@@ -1,0 +1,74 @@
+import { type AutoAssignment, forceType } from "@harrier/contracts";
+import { inTransaction, type Queryable, run, runOne } from "@harrier/db";
+import { entityNotFound, HarrierError } from "@harrier/errors";
+import type { Client, OutCall, Principal } from "@harrier/rpc";
+import { ringFilter } from "../auto-assign/leases.sql.ts";
+import { parseTargetFilter } from "../matching/matching.ts";
+import { scopeOf } from "../matching/scope.ts";
+import { clearAutoAssign, lockAutoAssign, readSet, type SetRow, setAutoAssign } from "./auto-assign.sql.ts";
+import { checkQuota } from "./check-quota.ts";
+import { checkReach } from "./check-reach.ts";
+import { type FilterDeps, getFilter } from "./filters.ts";
+
+export interface AutoAssignDeps extends FilterDeps {
+  catalogue: Pick<Client<"harrier.management.v1.CatalogueService">, "reserveSet">;
+}
+
+/** An auto-assignment reaches the targets that who set it may both see and change (contract management.md §5.8). */
+const reach = ["READ_TARGET", "UPDATE_TARGET"];
+
+/**
+ * Lets a filter assign a set (spec 001 §4.5). The set is reserved, which locks it, only when nothing else can be wrong; without
+ * `confirmationRequired` the tenant's confirmation flow decides.
+ */
+export async function assignByFilter(deps: AutoAssignDeps, id: number, body: AutoAssignment, call: OutCall): Promise<void> {
+  const { principal } = call;
+  const { tenantId, subject } = principal;
+  if (body.type === "timeforced") throw new HarrierError("invalidAutoAssignActionType");
+  const filter = await getFilter(deps, tenantId, id);
+  checkReach(principal, filter, reach);
+  const set = checkSet(await runOne(deps.db.pool, readSet, [tenantId, body.id]), body.id);
+  const targetTypes = scopeOf(principal, reach);
+  const ast = parseTargetFilter(filter.query);
+  await checkQuota(deps, { filterId: id, tenantId, setId: set.id, setTypeId: set.typeId, targetTypes, filter: ast });
+  await deps.catalogue.reserveSet({ setId: set.id }, call);
+  const { weight, confirmationRequired = filter.consentFlow } = body;
+  const type = forceType[body.type];
+  await underLock(deps, principal, id, async (tx) => {
+    const values = [tenantId, id, filter.revision, set.id, type, weight, confirmationRequired, targetTypes, subject] as const;
+    const changed = await runOne(tx, setAutoAssign, [...values]);
+    if (changed) await run(tx, ringFilter, [tenantId, id]);
+    return changed;
+  });
+  deps.nudge();
+}
+
+/** Ends the auto-assignment of a filter: no action of it comes after the answer, those that are there stay. */
+export async function endAutoAssign(deps: Pick<FilterDeps, "db">, id: number, principal: Principal): Promise<void> {
+  const { tenantId, subject } = principal;
+  const filter = await getFilter(deps, tenantId, id);
+  checkReach(principal, filter, reach);
+  await underLock(deps, principal, id, (tx) => runOne(tx, clearAutoAssign, [tenantId, id, filter.revision, subject]));
+}
+
+async function underLock(
+  { db }: Pick<FilterDeps, "db">,
+  { tenantId }: Principal,
+  id: number,
+  change: (tx: Queryable) => Promise<object | undefined>,
+): Promise<void> {
+  const changed = await inTransaction(db.pool, async (tx) => {
+    await run(tx, lockAutoAssign, [tenantId, id]);
+    return change(tx);
+  });
+  if (!changed) throw new HarrierError("concurrentModification");
+}
+
+/** In the order of an assignment's checks (contract management.md §5.3, check 6). */
+function checkSet(set: SetRow | undefined, id: number): SetRow {
+  if (!set) throw entityNotFound("DistributionSet", id);
+  if (!set.valid) throw new HarrierError("setInvalid");
+  if (!set.complete) throw new HarrierError("setIncomplete");
+  if (set.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");
+  return set;
+}

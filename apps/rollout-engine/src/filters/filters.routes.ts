@@ -1,0 +1,52 @@
+import { filtersOfSet, page, targetFilters } from "@harrier/contracts";
+import type { Mount } from "@harrier/service";
+import { type AutoAssignDeps, assignByFilter, endAutoAssign } from "./auto-assign.ts";
+import { filterJson } from "./filter.json.ts";
+import { changeFilter, createFilter, getFilter, listFilters, listFiltersOfSet, removeFilter } from "./filters.ts";
+
+/** spec 001 §4.5: target filters and their auto-assignments. The set that a filter assigns is shown by management. */
+export function mountFilters(mount: Mount, deps: AutoAssignDeps): void {
+  mount(targetFilters.list, async ({ tenantId, query, base }) => {
+    const found = await listFilters(deps, tenantId, query);
+    const set = query.representation === "full";
+    return {
+      body: page(
+        found.rows.map((row) => filterJson(base, row, { set })),
+        found.total,
+      ),
+    };
+  });
+
+  mount(targetFilters.create, async ({ tenantId, identity, body, base }) => {
+    const id = await createFilter(deps, identity, body);
+    return { body: filterJson(base, await getFilter(deps, tenantId, id), { autoAssign: true }) };
+  });
+
+  mount(targetFilters.get, async ({ tenantId, params, base }) => ({
+    body: filterJson(base, await getFilter(deps, tenantId, params.filterId), { autoAssign: true, set: true }),
+  }));
+
+  mount(targetFilters.update, async ({ tenantId, identity, params, body, base }) => {
+    await changeFilter(deps, identity, params.filterId, body);
+    return { body: filterJson(base, await getFilter(deps, tenantId, params.filterId), { autoAssign: true }) };
+  });
+
+  mount(targetFilters.delete, async ({ identity, params }) => removeFilter(deps, identity, params.filterId));
+
+  mount(targetFilters.setAutoAssign, async (ctx) => {
+    await assignByFilter(deps, ctx.params.filterId, ctx.body, ctx.out());
+    return { body: filterJson(ctx.base, await getFilter(deps, ctx.tenantId, ctx.params.filterId), { autoAssign: true }) };
+  });
+
+  mount(targetFilters.removeAutoAssign, async ({ identity, params }) => endAutoAssign(deps, params.filterId, identity));
+
+  mount(filtersOfSet.autoAssignFilters, async ({ tenantId, params, query, base }) => {
+    const found = await listFiltersOfSet(deps, tenantId, params.distributionSetId, query);
+    return {
+      body: page(
+        found.rows.map((row) => filterJson(base, row)),
+        found.total,
+      ),
+    };
+  });
+}

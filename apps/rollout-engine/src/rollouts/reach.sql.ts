@@ -1,0 +1,14 @@
+import { statement } from "@harrier/db";
+import type { Scope } from "../matching/scope.ts";
+
+/** Whether a rollout `t` has targets of the types of a placeholder alone; null: of any. Before the freeze it is what its creator was restricted to. */
+export const reachesOnly = (placeholder: string): string =>
+  `(${placeholder}::bigint[] is null or coalesce(coalesce(t.reached_types, t.target_types) <@ ${placeholder}::bigint[], false))`;
+
+export const findReach = statement<
+  [tenantId: number, rolloutId: number, visible: Scope, reachable: Scope],
+  { visible: boolean; reachable: boolean }
+>(
+  "rollouts.find_reach",
+  `select ${reachesOnly("$3")} as visible, ${reachesOnly("$4")} as reachable from rollouts t where t.tenant_id = $1 and t.id = $2`,
+);

@@ -1,0 +1,12 @@
+-- Target filters and the sets that they assign: management shows these and counts them, controller asks whether an assignment still stands.
+
+create or replace view target_filters_v1 as
+  select tenant_id, id, name, auto_assign_set_id, auto_assign_epoch from target_filters;
+
+grant select on target_filters_v1 to harrier_controller, harrier_management;
+
+-- Targets that a filter is about to assign its set to: controller pulls them in chunks.
+create or replace view auto_assign_candidates_v1 as
+  select tenant_id, filter_id, pass, target_id from auto_assign_candidates;
+
+grant select on auto_assign_candidates_v1 to harrier_controller;

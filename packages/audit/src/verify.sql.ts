@@ -1,0 +1,60 @@
+import { type Queryable, run, runOne } from "@harrier/db";
+import { micros, storedBatch, storedEntry } from "./columns.ts";
+import type { BatchHead, StoredEntry } from "./entry.ts";
+
+/** Schemas of the services that keep a trail. The only names that ever stand in these statements. */
+export const auditSchemas = ["management", "rollout_engine", "artifact_store"] as const;
+export type AuditSchema = (typeof auditSchemas)[number];
+
+export interface ClaimedBatch extends BatchHead {
+  entries: number;
+  hash: Buffer;
+}
+
+export interface SealedEntry extends StoredEntry {
+  position: number;
+  digest: Buffer;
+  sealedAt: string;
+}
+
+export interface Outline {
+  number: number;
+  position: number;
+  hash: Buffer;
+  sealedAt: string | null;
+  /** Of the batches that are there; null: none is. */
+  firstNumber: number | null;
+  /** Lies outside of every batch. */
+  stray: number | null;
+}
+
+/** Where the chain begins and ends, and an entry outside of it if there is one: one moment of the database. One round trip. */
+export async function readOutline(db: Queryable, schema: AuditSchema): Promise<Outline | undefined> {
+  return runOne<Outline>(db, {
+    sql: `select c.number, c.position, c.hash, ${micros("c.sealed_at")} as "sealedAt", b.number as "firstNumber",
+                 (select min(position) from (
+                    (select position from ${schema}.audit_v1 where position > c.position order by position limit 1)
+                    union all
+                    (select position from ${schema}.audit_v1 where position < coalesce(b.first_position, 0) order by position limit 1)) s) as stray
+            from ${schema}.audit_chain_v1 c
+            left join lateral (select number, first_position from ${schema}.audit_batches_v1 order by number limit 1) b on true`,
+    bindings: [],
+  });
+}
+
+/** The next batches in their order. One round trip. */
+export async function readBatches(db: Queryable, schema: AuditSchema, range: { from: number; to: number }): Promise<ClaimedBatch[]> {
+  return run<ClaimedBatch>(db, {
+    sql: `select ${storedBatch} from ${schema}.audit_batches_v1 where number between $1 and $2 order by number, sealed_at`,
+    bindings: [range.from, range.to],
+  });
+}
+
+/** All entries of these positions, also such as should not be there; one more than there can be tells of those. One round trip. */
+export async function readEntries(db: Queryable, schema: AuditSchema, range: { from: number; to: number }): Promise<SealedEntry[]> {
+  return run<SealedEntry>(db, {
+    sql: `select ${storedEntry}, position, digest, ${micros("sealed_at")} as "sealedAt"
+            from ${schema}.audit_v1 where position between $1 and $2 order by position limit $3`,
+    bindings: [range.from, range.to, range.to - range.from + 2],
+  });
+}

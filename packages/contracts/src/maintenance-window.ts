@@ -1,0 +1,127 @@
+import { HarrierError } from "@harrier/errors";
+import { type QuartzCron, quartzCron } from "./quartz-cron.ts";
+
+/** Recurring window in which a device may install (contract device.md §3.5). */
+export interface MaintenanceWindow {
+  /** Quartz cron of the starts, seconds first. */
+  readonly schedule: string;
+  /** Length of a window, HH:mm or HH:mm:ss. */
+  readonly duration: string;
+  /** Fixed offset from UTC in which the schedule is meant. */
+  readonly timezone: string;
+}
+
+/** One occurrence of a window, epoch ms; open between its ends, not at them. */
+export interface WindowTimes {
+  readonly start: number;
+  readonly end: number;
+}
+
+const longest = { schedule: 128, duration: 16, timezone: 8 };
+/** The largest offset that exists in the contract, 18 hours (management.md §5.6). */
+const largestOffset = 18 * 3_600_000;
+
+/** The actions of a rollout share their window, so few different ones are in use at a time; a parsed cron takes about 3 KiB. */
+const mostParsed = 500;
+const parsed = new Map<string, Parsed>();
+
+interface Parsed {
+  readonly cron: QuartzCron;
+  readonly length: number;
+  readonly offset: number;
+  /** The last answer of `windowAt`: it holds from the moment it was computed for until its window ends. */
+  known: { readonly from: number; readonly times: WindowTimes | undefined } | undefined;
+}
+
+/**
+ * The window that three texts describe, undefined when none of them is given. Partial or unreadable ones give
+ * `maintenanceScheduleInvalid` (contract management.md §5.6). Whether the schedule still has a window is `windowAt`'s answer.
+ */
+export function parseMaintenanceWindow(parts: {
+  readonly schedule?: string | undefined;
+  readonly duration?: string | undefined;
+  readonly timezone?: string | undefined;
+}): MaintenanceWindow | undefined {
+  const { schedule = "", duration = "", timezone = "" } = parts;
+  if (schedule === "" && duration === "" && timezone === "") return undefined;
+  const window = { schedule, duration, timezone };
+  for (const part of ["schedule", "duration", "timezone"] as const) {
+    if (window[part] === "") throw invalid(`A maintenance window needs schedule, duration and timezone; ${part} is missing.`);
+    if (window[part].length > longest[part]) throw invalid(`The ${part} of a maintenance window has at most ${longest[part]} characters.`);
+  }
+  parsedOf(window);
+  return window;
+}
+
+/**
+ * The window that runs at a moment, else the next one: the first that ends after it (contract device.md §3.5). Undefined
+ * when no further window comes. Throws for a window that `parseMaintenanceWindow` would refuse.
+ */
+export function windowAt(window: MaintenanceWindow, nowMs: number): WindowTimes | undefined {
+  const entry = parsedOf(window);
+  const known = entry.known;
+  if (known !== undefined && known.from <= nowMs && (known.times === undefined || nowMs < known.times.end)) return known.times;
+  const start = entry.cron.after(nowMs - entry.length + entry.offset);
+  const times = start === undefined ? undefined : { start: start - entry.offset, end: start - entry.offset + entry.length };
+  entry.known = { from: nowMs, times };
+  return times;
+}
+
+/** Is a window open? Not at the very moments at which it starts and ends (contract device.md §3.5). */
+export function isWindowOpen(window: MaintenanceWindow, nowMs: number): boolean {
+  const times = windowAt(window, nowMs);
+  return times !== undefined && times.start < nowMs && nowMs < times.end;
+}
+
+/**
+ * End of the last window that a schedule ever has, epoch ms: its years end, or its days never come, which counts as ended
+ * now. Undefined when there is always another one.
+ */
+export function windowsEnd(window: MaintenanceWindow, nowMs: number): number | undefined {
+  const entry = parsedOf(window);
+  const last = entry.cron.last();
+  if (last !== undefined) return last - entry.offset + entry.length;
+  return windowAt(window, nowMs) === undefined ? nowMs : undefined;
+}
+
+function parsedOf(window: MaintenanceWindow): Parsed {
+  const key = `${window.schedule}\n${window.duration}\n${window.timezone}`;
+  const found = parsed.get(key);
+  if (found !== undefined) {
+    // back to the end of the row, so that the first of the map is always the one unused for longest
+    parsed.delete(key);
+    parsed.set(key, found);
+    return found;
+  }
+  const made = { cron: cronOf(window.schedule), length: lengthOf(window.duration), offset: offsetOf(window.timezone), known: undefined };
+  const oldest = parsed.size < mostParsed ? undefined : parsed.keys().next().value;
+  if (oldest !== undefined) parsed.delete(oldest);
+  parsed.set(key, made);
+  return made;
+}
+
+function cronOf(schedule: string): QuartzCron {
+  try {
+    return quartzCron(schedule);
+  } catch (error) {
+    throw invalid(`The schedule of the maintenance window is not a Quartz cron expression: ${(error as Error).message}.`, error);
+  }
+}
+
+function lengthOf(duration: string): number {
+  const [, hours, minutes, seconds = "0"] = /^([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$/.exec(duration) ?? [];
+  if (hours === undefined) throw invalid("The duration of a maintenance window is HH:mm or HH:mm:ss, below 24 hours.");
+  return (Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds)) * 1_000;
+}
+
+function offsetOf(timezone: string): number {
+  if (timezone === "Z") return 0;
+  const [, sign, hours, minutes = "0"] = /^([+-])(\d(?=$)|\d{2})(?::?([0-5]\d))?$/.exec(timezone) ?? [];
+  const offset = (Number(hours) * 60 + Number(minutes)) * 60_000;
+  if (sign === undefined || offset > largestOffset) throw invalid("The timezone of a maintenance window is an offset such as +02:00.");
+  return sign === "-" ? -offset : offset;
+}
+
+function invalid(message: string, cause?: unknown): HarrierError {
+  return new HarrierError("maintenanceScheduleInvalid", message, { cause });
+}

@@ -1,0 +1,129 @@
+import { z } from "zod";
+import { missingMessage } from "../parse.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { shownAs } from "../shown-as.ts";
+import { clampMoment, optionalDescription, pathId, requiredName, withoutNulls } from "../values.ts";
+
+/** A device API key, without its secret (spec 000 §4.3). */
+export const apiKeyView = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    description: z.string().optional(),
+    /** Epoch milliseconds. */
+    expiresAt: z.int(),
+    /** Last day, UTC, on which the key let somebody in; absent until then. */
+    lastUsedOn: z.iso.date().optional(),
+  })
+  .meta({ id: "DeviceApiKey" });
+export type ApiKeyView = z.output<typeof apiKeyView>;
+
+/** The only answer that holds the key itself. */
+export const createdApiKeyView = apiKeyView.extend({ apiKey: z.string() }).meta({ id: "CreatedDeviceApiKey" });
+export type CreatedApiKeyView = z.output<typeof createdApiKeyView>;
+
+const isoMoment = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+
+/** A moment as epoch milliseconds or as ISO 8601 text, in which a date alone is its midnight, UTC (contract management.md §10.4). */
+const moment = shownAs(
+  z.unknown().transform((value, context): number => {
+    if (typeof value === "number" && Number.isInteger(value)) return clampMoment(value);
+    if (isoMoment.safeParse(value).success) return clampMoment(Date.parse(value as string));
+    const missing = value === undefined || value === null;
+    context.addIssue({
+      code: "custom",
+      message: missing ? missingMessage : "must be epoch milliseconds or ISO 8601",
+      params: { unreadable: !missing },
+    });
+    return z.NEVER;
+  }),
+  {
+    anyOf: [
+      { type: "integer", format: "int64" },
+      { type: "string", format: "date-time" },
+    ],
+  },
+);
+
+const createBody = withoutNulls(z.object({ name: requiredName(128), description: optionalDescription(), expiresAt: moment })).meta({
+  id: "DeviceApiKeyCreate",
+});
+
+/** Other members are ignored: `name` and `expiresAt` never change. */
+const updateBody = z.object({ description: optionalDescription().nullable() }).meta({ id: "DeviceApiKeyUpdate" });
+
+const one = z.object({ apiKeyId: pathId });
+const apiKey = ["API_KEY"];
+
+/** spec 000 §4.3: API keys for the device interface. The lists are plain arrays: a tenant has two or so. */
+export const apiKeys = {
+  list: route({
+    id: "apiKeys.list",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/api-keys/dsi",
+    success: ok,
+    response: z.array(apiKeyView),
+    permission: apiKey,
+    errors: [],
+    summary: "List the device API keys of the tenant",
+    source: "spec 000 §4.3",
+  }),
+  create: route({
+    id: "apiKeys.create",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: "/api-keys/dsi",
+    body: createBody,
+    success: created,
+    response: createdApiKeyView,
+    permission: apiKey,
+    errors: ["constraintViolation", "quotaTooManyEntries"],
+    summary: "Create a device API key; the key itself is in this answer only",
+    source: "spec 000 §4.3",
+  }),
+  get: route({
+    id: "apiKeys.get",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/api-keys/dsi/:apiKeyId",
+    params: one,
+    success: ok,
+    response: apiKeyView,
+    permission: apiKey,
+    errors: ["entityNotFound"],
+    summary: "Get a device API key",
+    source: "spec 000 §4.3",
+  }),
+  update: route({
+    id: "apiKeys.update",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path: "/api-keys/dsi/:apiKeyId",
+    params: one,
+    body: updateBody,
+    success: ok,
+    response: apiKeyView,
+    permission: apiKey,
+    errors: ["constraintViolation", "entityNotFound"],
+    summary: "Change the description of a device API key; null removes it",
+    source: "spec 000 §4.3",
+  }),
+  delete: route({
+    id: "apiKeys.delete",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path: "/api-keys/dsi/:apiKeyId",
+    params: one,
+    success: bodiless,
+    permission: apiKey,
+    errors: ["entityNotFound"],
+    summary: "Revoke and delete a device API key",
+    source: "spec 000 §4.3",
+  }),
+};

@@ -1,0 +1,47 @@
+/**
+ * What an entry of the audit trail tells of a call's body, by route: members by name, of lists those of each item. What is not listed here is
+ * never noted, so that a new member is no secret told by mistake; never a password, a hash, a key, a token or the value of a setting.
+ */
+export const auditNotes: Readonly<Record<string, readonly string[]>> = {
+  "targets.create": ["controllerId", "name", "targetType"],
+  "targets.update": ["name", "targetType", "requestAttributes"],
+  "targets.assign": ["id", "type", "forcetime", "weight"],
+  "targets.forceAction": ["forceType"],
+  "targets.confirmAction": ["confirmation", "code"],
+  "targets.activateAutoConfirm": ["initiator"],
+  "targets.setType": ["id"],
+  "targetTypes.create": ["name"],
+  "targetTypes.update": ["name"],
+  "targetTypes.addCompatible": ["id"],
+  "softwareModuleTypes.create": ["name", "maxAssignments"],
+  "distributionSetTypes.create": ["name", "mandatorymodules", "optionalmodules"],
+  "distributionSetTypes.addMandatory": ["id"],
+  "distributionSetTypes.addOptional": ["id"],
+  "softwareModules.updateMetadata": ["targetVisible"],
+  "softwareModules.create": ["name", "version", "type"],
+  "softwareModules.update": ["locked"],
+  "distributionSets.create": ["name", "version", "type"],
+  "distributionSets.update": ["name", "version", "locked"],
+  "distributionSets.invalidate": ["actionCancelationType", "cancelRollouts"],
+  "distributionSets.assignModules": ["id"],
+  "distributionSets.assignTargets": ["id", "type", "forcetime", "weight"],
+  "targetFilters.create": ["name", "query"],
+  "targetFilters.update": ["name", "query"],
+  "targetFilters.setAutoAssign": ["id", "type", "weight"],
+  "rollouts.create": ["name", "distributionSetId", "targetFilterQuery", "type", "weight", "amountGroups", "startAt"],
+  "rollouts.update": ["name"],
+  "apiKeys.create": ["name", "expiresAt"],
+  "oauth2Clients.create": ["name", "scopes"],
+  "oauth2Clients.update": ["name", "scopes"],
+  "tenantQuotas.set": ["limit"],
+  "users.create": ["name", "permissions"],
+  "users.setPermissions": ["permission", "targetTypeScopes"],
+  "roles.create": ["name", "permissions"],
+  "roles.setPermissions": ["permission", "targetTypeScopes"],
+};
+
+/** Bodies that are nothing but names, which are noted as they are. */
+export const auditNamesOnly: ReadonlySet<string> = new Set(["users.addPermissions", "roles.addPermissions"]);
+
+/** Bodies whose keys say what was changed; the values stay out. */
+export const auditKeysOnly: ReadonlySet<string> = new Set(["configs.putMany"]);

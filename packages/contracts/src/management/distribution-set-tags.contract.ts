@@ -1,0 +1,154 @@
+import { z } from "zod";
+import { links } from "../link.ts";
+import { pageOf, pageQuery } from "../paging.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { arrayBody, bodyId, pathId, withoutNulls } from "../values.ts";
+import { listErrors } from "./common.ts";
+import { distributionSetPage } from "./distribution-sets.contract.ts";
+import { tagCreate, tagMembers, tagUpdate } from "./tags.ts";
+
+export const distributionSetTagView = z
+  .object({ ...tagMembers, _links: links("self", "assignedDistributionSets") })
+  .meta({ id: "DistributionSetTag" });
+export type DistributionSetTagView = z.output<typeof distributionSetTagView>;
+
+const common = { service: "management", interface: "management", source: "spec 001 §4.5" } as const;
+const setTag = z.object({ distributionsetTagId: pathId });
+const oneSet = setTag.extend({ distributionsetId: pathId });
+const setTagPath = "/distributionsettags/:distributionsetTagId";
+const taggedSets = `${setTagPath}/assigned`;
+
+/** spec 001 §4.5, distribution set tags: as target tags, but unknown sets always fail (contract management.md §4.9). */
+export const distributionSetTags = {
+  list: route({
+    ...common,
+    id: "distributionSetTags.list",
+    method: "GET",
+    path: "/distributionsettags",
+    query: pageQuery,
+    success: ok,
+    response: pageOf(distributionSetTagView),
+    permission: ["READ_REPOSITORY"],
+    errors: listErrors,
+    summary: "List distribution set tags",
+  }),
+  create: route({
+    ...common,
+    id: "distributionSetTags.create",
+    method: "POST",
+    path: "/distributionsettags",
+    body: arrayBody(tagCreate),
+    success: created,
+    response: z.array(distributionSetTagView),
+    permission: ["CREATE_REPOSITORY"],
+    errors: ["constraintViolation", "entityAlreadyExists"],
+    summary: "Create distribution set tags, all or none",
+  }),
+  get: route({
+    ...common,
+    id: "distributionSetTags.get",
+    method: "GET",
+    path: setTagPath,
+    params: setTag,
+    success: ok,
+    response: distributionSetTagView,
+    permission: ["READ_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "Get a distribution set tag",
+  }),
+  update: route({
+    ...common,
+    id: "distributionSetTags.update",
+    method: "PUT",
+    path: setTagPath,
+    params: setTag,
+    body: withoutNulls(tagUpdate),
+    success: ok,
+    response: distributionSetTagView,
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "concurrentModification"],
+    summary: "Change a distribution set tag",
+  }),
+  delete: route({
+    ...common,
+    id: "distributionSetTags.delete",
+    method: "DELETE",
+    path: setTagPath,
+    params: setTag,
+    success: bodiless,
+    permission: ["DELETE_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "Delete a distribution set tag; its sets stay",
+  }),
+  listAssigned: route({
+    ...common,
+    id: "distributionSetTags.listAssigned",
+    method: "GET",
+    path: taggedSets,
+    params: setTag,
+    query: pageQuery,
+    success: ok,
+    response: distributionSetPage,
+    permission: ["READ_REPOSITORY"],
+    errors: ["entityNotFound", ...listErrors],
+    summary: "List the distribution sets that have a tag",
+  }),
+  assign: route({
+    ...common,
+    id: "distributionSetTags.assign",
+    method: "POST",
+    path: taggedSets,
+    params: setTag,
+    body: arrayBody(bodyId),
+    success: bodiless,
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "Give a tag to many distribution sets, all or none",
+  }),
+  assignByPut: route({
+    ...common,
+    id: "distributionSetTags.assignByPut",
+    method: "PUT",
+    path: taggedSets,
+    params: setTag,
+    body: arrayBody(bodyId),
+    success: bodiless,
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "Give a tag to many distribution sets, as clients of older versions ask (contract management.md D4)",
+  }),
+  unassign: route({
+    ...common,
+    id: "distributionSetTags.unassign",
+    method: "DELETE",
+    path: taggedSets,
+    params: setTag,
+    body: arrayBody(bodyId),
+    success: bodiless,
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "Take a tag from many distribution sets, all or none",
+  }),
+  assignOne: route({
+    ...common,
+    id: "distributionSetTags.assignOne",
+    method: "POST",
+    path: `${taggedSets}/:distributionsetId`,
+    params: oneSet,
+    success: bodiless,
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "Give a tag to a distribution set",
+  }),
+  unassignOne: route({
+    ...common,
+    id: "distributionSetTags.unassignOne",
+    method: "DELETE",
+    path: `${taggedSets}/:distributionsetId`,
+    params: oneSet,
+    success: bodiless,
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "Take a tag from a distribution set",
+  }),
+};

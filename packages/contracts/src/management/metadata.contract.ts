@@ -1,0 +1,185 @@
+import { z } from "zod";
+import { pageOf, pageQuery } from "../paging.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { arrayBody, lookedUpText, optionalText, pathId, requiredText, withoutNulls } from "../values.ts";
+import { listErrors } from "./common.ts";
+
+/** Metadata entry of a set (spec 001 §2.2). */
+export const metadataView = z.object({ key: z.string(), value: z.string().optional() }).meta({ id: "Metadata" });
+export type MetadataView = z.output<typeof metadataView>;
+export const metadataPage = pageOf(metadataView);
+
+/** Metadata entry of a module; one that targets may see goes with its deployments (spec 001 §2.3). */
+export const moduleMetadataView = z
+  .object({ key: z.string(), value: z.string().optional(), targetVisible: z.boolean() })
+  .meta({ id: "SoftwareModuleMetadata" });
+export type ModuleMetadataView = z.output<typeof moduleMetadataView>;
+
+const value = optionalText(4_000);
+const entry = { key: requiredText(128), value };
+
+/** One entry to create (contract management.md §1.6, §4.1). */
+export const metadataCreate = z.object(entry).meta({ id: "MetadataCreate" });
+/** Change of an entry; an absent or null value stays as it is. */
+export const metadataUpdate = z.object({ value }).meta({ id: "MetadataUpdate" });
+/** One entry of a module to create; nobody but administrators sees it unless they say so (contract management.md §4.2). */
+export const moduleMetadataCreate = z
+  .object({ ...entry, targetVisible: z.boolean().default(false) })
+  .meta({ id: "SoftwareModuleMetadataCreate" });
+export const moduleMetadataUpdate = z.object({ value, targetVisible: z.boolean().optional() }).meta({ id: "SoftwareModuleMetadataUpdate" });
+
+const common = { service: "management", interface: "management" } as const;
+/** hawkBit 1.x says nothing of what it has stored (contract clients.md, "Two dialects"). */
+const silentOnRest = { responseRest: null } as const;
+const oneModule = z.object({ softwareModuleId: pathId });
+const oneSet = z.object({ distributionSetId: pathId });
+const key = { metadataKey: lookedUpText };
+const ofModule = "/softwaremodules/:softwareModuleId/metadata";
+const ofSet = "/distributionsets/:distributionSetId/metadata";
+
+/** spec 001 §4.4, metadata of software modules. */
+export const moduleMetadata = {
+  listMetadata: route({
+    ...common,
+    id: "softwareModules.listMetadata",
+    method: "GET",
+    path: ofModule,
+    params: oneModule,
+    query: pageQuery,
+    success: ok,
+    response: pageOf(moduleMetadataView),
+    permission: ["READ_REPOSITORY"],
+    errors: [...listErrors, "entityNotFound"],
+    summary: "List the metadata of a software module",
+    source: "spec 001 §4.4",
+  }),
+  createMetadata: route({
+    ...common,
+    ...silentOnRest,
+    id: "softwareModules.createMetadata",
+    method: "POST",
+    path: ofModule,
+    params: oneModule,
+    body: arrayBody(moduleMetadataCreate),
+    success: created,
+    response: z.array(moduleMetadataView),
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "quotaTooManyEntries"],
+    summary: "Add metadata to a software module, all or none",
+    source: "spec 001 §4.4",
+  }),
+  getMetadata: route({
+    ...common,
+    id: "softwareModules.getMetadata",
+    method: "GET",
+    path: `${ofModule}/:metadataKey`,
+    params: oneModule.extend(key),
+    success: ok,
+    response: moduleMetadataView,
+    permission: ["READ_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "Get a metadata entry of a software module",
+    source: "spec 001 §4.4",
+  }),
+  updateMetadata: route({
+    ...common,
+    ...silentOnRest,
+    id: "softwareModules.updateMetadata",
+    method: "PUT",
+    path: `${ofModule}/:metadataKey`,
+    params: oneModule.extend(key),
+    body: withoutNulls(moduleMetadataUpdate),
+    success: bodiless,
+    response: moduleMetadataView,
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["constraintViolation", "entityNotFound", "concurrentModification"],
+    summary: "Change a metadata entry of a software module",
+    source: "spec 001 §4.4",
+  }),
+  deleteMetadata: route({
+    ...common,
+    id: "softwareModules.deleteMetadata",
+    method: "DELETE",
+    path: `${ofModule}/:metadataKey`,
+    params: oneModule.extend(key),
+    success: bodiless,
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["entityNotFound", "concurrentModification"],
+    summary: "Delete a metadata entry of a software module",
+    source: "spec 001 §4.4",
+  }),
+};
+
+/** spec 001 §4.1, metadata of distribution sets; devices see none of it. */
+export const setMetadata = {
+  listMetadata: route({
+    ...common,
+    id: "distributionSets.listMetadata",
+    method: "GET",
+    path: ofSet,
+    params: oneSet,
+    query: pageQuery,
+    success: ok,
+    response: metadataPage,
+    permission: ["READ_REPOSITORY"],
+    errors: [...listErrors, "entityNotFound"],
+    summary: "List the metadata of a distribution set",
+    source: "spec 001 §4.1",
+  }),
+  createMetadata: route({
+    ...common,
+    ...silentOnRest,
+    id: "distributionSets.createMetadata",
+    method: "POST",
+    path: ofSet,
+    params: oneSet,
+    body: arrayBody(metadataCreate),
+    success: created,
+    response: z.array(metadataView),
+    permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
+    permissionRest: [["UPDATE_REPOSITORY"]],
+    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "quotaTooManyEntries", "setInvalid", "deleted"],
+    summary: "Add metadata to a distribution set, all or none",
+    source: "spec 001 §4.1",
+  }),
+  getMetadata: route({
+    ...common,
+    id: "distributionSets.getMetadata",
+    method: "GET",
+    path: `${ofSet}/:metadataKey`,
+    params: oneSet.extend(key),
+    success: ok,
+    response: metadataView,
+    permission: ["READ_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "Get a metadata entry of a distribution set",
+    source: "spec 001 §4.1",
+  }),
+  updateMetadata: route({
+    ...common,
+    ...silentOnRest,
+    id: "distributionSets.updateMetadata",
+    method: "PUT",
+    path: `${ofSet}/:metadataKey`,
+    params: oneSet.extend(key),
+    body: withoutNulls(metadataUpdate),
+    success: bodiless,
+    response: metadataView,
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["constraintViolation", "entityNotFound", "setInvalid", "deleted", "concurrentModification"],
+    summary: "Change a metadata entry of a distribution set",
+    source: "spec 001 §4.1",
+  }),
+  deleteMetadata: route({
+    ...common,
+    id: "distributionSets.deleteMetadata",
+    method: "DELETE",
+    path: `${ofSet}/:metadataKey`,
+    params: oneSet.extend(key),
+    success: bodiless,
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["entityNotFound", "setInvalid", "deleted", "concurrentModification"],
+    summary: "Delete a metadata entry of a distribution set",
+    source: "spec 001 §4.1",
+  }),
+};

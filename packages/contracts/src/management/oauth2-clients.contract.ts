@@ -1,0 +1,183 @@
+import { z } from "zod";
+import { audit, links } from "../link.ts";
+import { isScope, longestScopes } from "../oauth.ts";
+import { pageOf, pageQuery } from "../paging.ts";
+import { missingMessage } from "../parse.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { shownAs } from "../shown-as.ts";
+import { arrayBody, lookedUpText, optionalDescription, optionalName, requiredName, withoutNulls } from "../values.ts";
+import { listErrors } from "./common.ts";
+
+/** An OAuth 2.0 client, without its secret (spec 000 §5.2). */
+export const oauth2ClientView = z
+  .object({
+    ...audit,
+    clientId: z.string(),
+    name: z.string(),
+    description: z.string().optional(),
+    /** What its tokens may hold. */
+    scopes: z.array(z.string()),
+    /** Seconds. */
+    accessTokenTtl: z.int(),
+    /** Last day, UTC, on which it got a token; absent until then. */
+    lastUsedOn: z.iso.date().optional(),
+    /** Epoch milliseconds; while there are two secrets. */
+    previousSecretExpiresAt: z.int().optional(),
+    _links: links("self"),
+  })
+  .meta({ id: "OAuth2Client" });
+export type OAuth2ClientView = z.output<typeof oauth2ClientView>;
+
+/** The only answers that hold a secret. */
+export const oauth2ClientWithSecret = oauth2ClientView.extend({ clientSecret: z.string() }).meta({ id: "OAuth2ClientWithSecret" });
+export type OAuth2ClientWithSecret = z.output<typeof oauth2ClientWithSecret>;
+
+/** A whole number of seconds between two bounds. */
+const seconds = (minimum: number, maximum: number) =>
+  shownAs(
+    z
+      .number()
+      .refine(Number.isInteger, { error: "must be a whole number", params: { unreadable: true } })
+      .min(minimum)
+      .max(maximum),
+    { type: "integer", format: "int32", minimum, maximum },
+  );
+
+/** Long enough to be worth asking for a token, short enough to be no password. */
+const accessTokenTtl = seconds(60, 86_400);
+
+const mostScopes = 50;
+
+/** Scopes as a set; none at all would be a client that may nothing. */
+const scopes = z
+  .array(z.string().trim().refine(isScope, "must be a scope"), {
+    error: ({ input }) => (input === undefined || input === null ? missingMessage : undefined),
+  })
+  .min(1)
+  .max(mostScopes)
+  .transform((all) => [...new Set(all)])
+  .refine((all) => all.join(" ").length <= longestScopes, `must not be longer than ${longestScopes} characters together`);
+
+/** One client to create (contract extensions.md). */
+export const oauth2ClientCreate = z
+  .object({ name: requiredName(128), description: optionalDescription(), scopes, accessTokenTtl: accessTokenTtl.default(3_600) })
+  .meta({ id: "OAuth2ClientCreate" });
+export type OAuth2ClientCreate = z.output<typeof oauth2ClientCreate>;
+
+/** Change of a client; absent or null members stay as they are. */
+export const oauth2ClientUpdate = z
+  .object({
+    name: optionalName(128),
+    description: optionalDescription(),
+    scopes: scopes.optional(),
+    accessTokenTtl: accessTokenTtl.optional(),
+  })
+  .meta({ id: "OAuth2ClientUpdate" });
+export type OAuth2ClientUpdate = z.output<typeof oauth2ClientUpdate>;
+
+/** Longest time for which two secrets are good: a week. */
+const longestOverlap = 7 * 24 * 60 * 60;
+
+/** No body at all is one without members. */
+const rotation = withoutNulls(
+  z
+    .object({
+      /** Seconds for which the secret until now stays good; 0 also ends the tokens that the client has. */
+      previousSecretTtl: seconds(0, longestOverlap).default(24 * 60 * 60),
+    })
+    .prefault({}),
+).meta({ id: "OAuth2SecretRotation" });
+
+const one = z.object({ clientId: lookedUpText });
+const path = "/oauth2-clients/:clientId";
+const userManagement = ["USER_MANAGEMENT"];
+
+/** spec 000 §5.2: clients of the service's own token endpoint, with the paths of contract extensions.md. */
+export const oauth2Clients = {
+  list: route({
+    id: "oauth2Clients.list",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/oauth2-clients",
+    query: pageQuery,
+    success: ok,
+    response: pageOf(oauth2ClientView),
+    permission: userManagement,
+    errors: listErrors,
+    summary: "List OAuth 2.0 clients",
+    source: "spec 000 §5.2",
+  }),
+  create: route({
+    id: "oauth2Clients.create",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: "/oauth2-clients",
+    body: arrayBody(oauth2ClientCreate),
+    success: created,
+    response: z.array(oauth2ClientWithSecret),
+    permission: userManagement,
+    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "quotaTooManyEntries"],
+    summary: "Create OAuth 2.0 clients, all or none; their secrets are in this answer only",
+    source: "spec 000 §5.2",
+  }),
+  get: route({
+    id: "oauth2Clients.get",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path,
+    params: one,
+    success: ok,
+    response: oauth2ClientView,
+    permission: userManagement,
+    errors: ["entityNotFound"],
+    summary: "Get an OAuth 2.0 client",
+    source: "spec 000 §5.2",
+  }),
+  update: route({
+    id: "oauth2Clients.update",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path,
+    params: one,
+    body: withoutNulls(oauth2ClientUpdate),
+    success: ok,
+    response: oauth2ClientView,
+    permission: userManagement,
+    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "concurrentModification"],
+    summary: "Change an OAuth 2.0 client; fewer scopes are in force for its tokens at once",
+    source: "spec 000 §5.2",
+  }),
+  delete: route({
+    id: "oauth2Clients.delete",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path,
+    params: one,
+    success: bodiless,
+    permission: userManagement,
+    errors: ["entityNotFound"],
+    summary: "Delete an OAuth 2.0 client; its tokens are refused from then on",
+    source: "spec 000 §5.2",
+  }),
+  rotateSecret: route({
+    id: "oauth2Clients.rotateSecret",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: `${path}/secret`,
+    params: one,
+    body: rotation,
+    bodyKind: "optional-json",
+    success: ok,
+    response: oauth2ClientWithSecret,
+    permission: userManagement,
+    errors: ["constraintViolation", "entityNotFound"],
+    summary: "Give an OAuth 2.0 client a new secret, shown in this answer only; the one before stays good for a while",
+    source: "spec 000 §5.2",
+  }),
+};

@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { links } from "../link.ts";
+import { pageOf, pageQuery } from "../paging.ts";
+import { ok, route } from "../route.ts";
+import { pathId } from "../values.ts";
+import { listErrors } from "./common.ts";
+
+/** Work that goes on after its request was answered (contract extensions.md). `total` is absent until it is known. */
+export const operationView = z
+  .object({
+    id: z.int(),
+    kind: z.enum(["delete-tenant", "invalidate-set"]),
+    /** What it is about: the name of the tenant, or name and version of the set. */
+    subject: z.string(),
+    status: z.enum(["waiting", "running", "finished"]),
+    done: z.int(),
+    total: z.int().optional(),
+    /** Why it does not get on; it is tried again until it has ended. */
+    lastError: z.string().optional(),
+    createdBy: z.string(),
+    createdAt: z.int(),
+    startedAt: z.int().optional(),
+    endedAt: z.int().optional(),
+    _links: links("self"),
+  })
+  .meta({ id: "Operation" });
+export type OperationView = z.output<typeof operationView>;
+
+/**
+ * Background operations of the caller's tenant. No permission of their own: everybody sees those that he might have begun, which only the owner
+ * of the rows can tell.
+ */
+export const operations = {
+  list: route({
+    id: "operations.list",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/operations",
+    query: pageQuery,
+    success: ok,
+    response: pageOf(operationView),
+    permission: [],
+    errors: listErrors,
+    summary: "List background operations that the caller might have begun",
+    source: "contract extensions.md",
+  }),
+  get: route({
+    id: "operations.get",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/operations/:operationId",
+    params: z.object({ operationId: pathId }),
+    success: ok,
+    response: operationView,
+    permission: [],
+    errors: ["entityNotFound"],
+    summary: "Get a background operation and how far it is",
+    source: "contract extensions.md",
+  }),
+};

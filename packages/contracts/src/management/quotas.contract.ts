@@ -1,0 +1,110 @@
+import { z } from "zod";
+import { links } from "../link.ts";
+import { quotaKeys } from "../quotas.ts";
+import { ok, route } from "../route.ts";
+import { lookedUpText, requiredWhole, withoutNulls } from "../values.ts";
+
+/** One quota (spec 001 §2.8): audit members only where somebody has set the limit. */
+export const quotaView = z
+  .object({
+    createdBy: z.string().optional(),
+    createdAt: z.int().optional(),
+    lastModifiedBy: z.string().optional(),
+    lastModifiedAt: z.int().optional(),
+    /** 0 or less: no limit. */
+    limit: z.int(),
+    /** Of the tenant where that exists (targets, stored and sent bytes, API keys), else the highest of any single owner. */
+    used: z.int(),
+    _links: links("self"),
+  })
+  .meta({ id: "Quota" });
+export type QuotaView = z.output<typeof quotaView>;
+
+const all = z.partialRecord(z.enum(quotaKeys), quotaView).meta({ id: "Quotas" });
+const one = z.object({ key: lookedUpText });
+const ofTenant = z.object({ tenantName: lookedUpText });
+const oneOfTenant = z.object({ ...ofTenant.shape, ...one.shape });
+
+/** 0 or less: no limit. */
+const quotaLimit = withoutNulls(z.object({ limit: requiredWhole })).meta({ id: "QuotaLimit" });
+
+/** Of the operator's own users alone (ADR 12). */
+const system = ["SYSTEM_ADMIN"];
+
+/** spec 001 §4.7, quotas of the tenant (contract management.md §10.3). */
+export const quotas = {
+  list: route({
+    id: "quotas.list",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/system/quotas",
+    success: ok,
+    response: all,
+    permission: ["READ_TENANT_CONFIGURATION"],
+    errors: [],
+    summary: "List the quotas of the tenant",
+    source: "spec 001 §4.7",
+  }),
+  get: route({
+    id: "quotas.get",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/system/quotas/:key",
+    params: one,
+    success: ok,
+    response: quotaView,
+    permission: ["READ_TENANT_CONFIGURATION"],
+    errors: ["entityNotFound"],
+    summary: "Get a quota of the tenant",
+    source: "spec 001 §4.7",
+  }),
+};
+
+/** Quotas of any tenant (contract extensions.md, "Quotas, set"), for the operator of the installation. */
+export const tenantQuotas = {
+  list: route({
+    id: "tenantQuotas.list",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/system/tenants/:tenantName/quotas",
+    params: ofTenant,
+    success: ok,
+    response: all,
+    permission: system,
+    errors: ["entityNotFound"],
+    summary: "List the quotas of a tenant",
+    source: "contract extensions.md",
+  }),
+  get: route({
+    id: "tenantQuotas.get",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/system/tenants/:tenantName/quotas/:key",
+    params: oneOfTenant,
+    success: ok,
+    response: quotaView,
+    permission: system,
+    errors: ["entityNotFound"],
+    summary: "Get a quota of a tenant",
+    source: "contract extensions.md",
+  }),
+  set: route({
+    id: "tenantQuotas.set",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path: "/system/tenants/:tenantName/quotas/:key",
+    params: oneOfTenant,
+    body: quotaLimit,
+    success: ok,
+    response: quotaView,
+    permission: system,
+    errors: ["constraintViolation", "entityNotFound", "entityReadOnly"],
+    summary: "Set the limit of a quota of a tenant; 0 or less is none",
+    source: "contract extensions.md",
+  }),
+};

@@ -1,0 +1,203 @@
+import { z } from "zod";
+import { audit, links } from "../link.ts";
+import { first, pageOf, representedPageQuery } from "../paging.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { shownAs } from "../shown-as.ts";
+import { arrayBody, pathId, requiredName } from "../values.ts";
+import { listErrors } from "./common.ts";
+import { permissionGrants, permissionName, permissionNames, permissionView, targetTypeIds } from "./grants.ts";
+
+/** A role (spec 001 §2.8); a compact list leaves the permissions out. */
+export const roleView = z
+  .object({
+    ...audit,
+    id: z.int(),
+    name: z.string(),
+    permissions: z.array(permissionView).optional(),
+    _links: links("self", "permissions"),
+  })
+  .meta({ id: "Role" });
+export type RoleView = z.output<typeof roleView>;
+
+/** One role to create (contract management.md §10.2); `id` and `_links` of a body are ignored. Its name may be the scope of a token. */
+export const roleCreate = z.object({ name: requiredName(128), permissions: permissionGrants.default([]) }).meta({ id: "RoleCreate" });
+export type RoleCreate = z.output<typeof roleCreate>;
+
+/** Here objects are the default: any word but `compact` means `full` (contract management.md §10.2). */
+const representation = shownAs(
+  z
+    .preprocess(first, z.string().optional())
+    .transform((value) => (value?.trim().toLowerCase() === "compact" ? ("compact" as const) : ("full" as const))),
+  { type: "string", enum: ["compact", "full"], default: "full" },
+);
+
+const one = z.object({ roleId: pathId });
+const onePermission = one.extend({ permission: permissionName });
+const path = "/roles/:roleId";
+const permissions = `${path}/permissions`;
+const scopes = `${permissions}/:permission/scopes`;
+
+/** spec 001 §4.7, roles. */
+export const roles = {
+  list: route({
+    id: "roles.list",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/roles",
+    query: representedPageQuery,
+    success: ok,
+    response: pageOf(roleView),
+    permission: ["ROLE_MANAGEMENT"],
+    errors: listErrors,
+    summary: "List roles",
+    source: "spec 001 §4.7",
+  }),
+  create: route({
+    id: "roles.create",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: "/roles",
+    body: arrayBody(roleCreate),
+    success: created,
+    response: z.array(roleView),
+    permission: ["ROLE_MANAGEMENT"],
+    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists"],
+    summary: "Create roles, all or none",
+    source: "spec 001 §4.7",
+  }),
+  get: route({
+    id: "roles.get",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path,
+    params: one,
+    success: ok,
+    response: roleView,
+    permission: ["ROLE_MANAGEMENT"],
+    errors: ["entityNotFound"],
+    summary: "Get a role",
+    source: "spec 001 §4.7",
+  }),
+  delete: route({
+    id: "roles.delete",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path,
+    params: one,
+    success: bodiless,
+    permission: ["ROLE_MANAGEMENT"],
+    errors: ["entityNotFound", "entityReadOnly"],
+    summary: "Delete a role",
+    source: "spec 001 §4.7",
+  }),
+  listPermissions: route({
+    id: "roles.listPermissions",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: permissions,
+    params: one,
+    query: z.object({ representation }),
+    success: ok,
+    response: z.union([z.array(permissionView), z.array(z.string())]),
+    permission: ["ROLE_MANAGEMENT"],
+    errors: ["entityNotFound"],
+    summary: "List the permissions of a role",
+    source: "spec 001 §4.7",
+  }),
+  setPermissions: route({
+    id: "roles.setPermissions",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path: permissions,
+    params: one,
+    body: permissionGrants,
+    success: ok,
+    response: z.array(permissionView),
+    permission: ["ROLE_MANAGEMENT"],
+    errors: ["constraintViolation", "entityNotFound", "entityReadOnly"],
+    summary: "Replace the permissions of a role",
+    source: "spec 001 §4.7",
+  }),
+  addPermissions: route({
+    id: "roles.addPermissions",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: permissions,
+    params: one,
+    body: permissionNames,
+    success: ok,
+    response: z.array(permissionView),
+    permission: ["ROLE_MANAGEMENT"],
+    errors: ["constraintViolation", "entityNotFound", "entityReadOnly"],
+    summary: "Grant permissions to a role; those it held restricted are so no more",
+    source: "spec 001 §4.7",
+  }),
+  removePermission: route({
+    id: "roles.removePermission",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path: `${permissions}/:permission`,
+    params: onePermission,
+    success: ok,
+    response: z.array(permissionView),
+    permission: ["ROLE_MANAGEMENT"],
+    errors: ["entityNotFound", "entityReadOnly"],
+    summary: "Remove a permission from a role; answers those that are left",
+    source: "spec 001 §4.7",
+  }),
+  replaceScopes: route({
+    id: "roles.replaceScopes",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path: scopes,
+    params: onePermission,
+    body: targetTypeIds,
+    success: ok,
+    response: permissionView,
+    permission: ["ROLE_MANAGEMENT"],
+    errors: ["constraintViolation", "entityNotFound", "entityReadOnly"],
+    summary: "Restrict a permission to these target types",
+    source: "spec 001 §4.7",
+  }),
+  addScopes: route({
+    id: "roles.addScopes",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: scopes,
+    params: onePermission,
+    body: targetTypeIds,
+    success: ok,
+    response: permissionView,
+    permission: ["ROLE_MANAGEMENT"],
+    errors: ["constraintViolation", "entityNotFound", "entityReadOnly"],
+    summary: "Restrict a permission to these target types and those it is restricted to",
+    source: "spec 001 §4.7",
+  }),
+  removeScopes: route({
+    id: "roles.removeScopes",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path: scopes,
+    params: onePermission,
+    body: targetTypeIds.optional(),
+    bodyKind: "optional-json",
+    success: ok,
+    otherSuccess: { 204: "No longer restricted, where the request has no body (`/rest/v1`; empty 200 on `/api/mgmt/v1`)" },
+    response: permissionView.optional(),
+    permission: ["ROLE_MANAGEMENT"],
+    errors: ["constraintViolation", "entityNotFound", "entityReadOnly"],
+    summary: "Take target types away from a permission; the last one leaves it good for none, no body lifts the restriction",
+    source: "spec 001 §4.7",
+  }),
+};

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { links } from "../link.ts";
+import { pageOf, pageQuery } from "../paging.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { shownAs } from "../shown-as.ts";
+import { arrayBody, int32, pathId } from "../values.ts";
+import { listErrors, withDeletedModes } from "./common.ts";
+import { typeCreateMembers, typeMembers, typeUpdateBody } from "./type-members.ts";
+
+/** Software module type (spec 001 §2.7). */
+export const softwareModuleTypeView = z
+  .object({ ...typeMembers, maxAssignments: z.int(), _links: links("self") })
+  .meta({ id: "SoftwareModuleType" });
+export type SoftwareModuleTypeView = z.output<typeof softwareModuleTypeView>;
+
+const maxAssignments = shownAs(
+  int32.refine((value) => value >= 1, "must not be below 1"),
+  { type: "integer", format: "int32", minimum: 1 },
+);
+
+/** One software module type to create; without `maxAssignments` a set takes one module of it (contract management.md §4.4). */
+export const softwareModuleTypeCreate = z
+  .object({ ...typeCreateMembers, maxAssignments: maxAssignments.default(1) })
+  .meta({ id: "SoftwareModuleTypeCreate" });
+export type SoftwareModuleTypeCreate = z.output<typeof softwareModuleTypeCreate>;
+
+const one = z.object({ softwareModuleTypeId: pathId });
+const base = "/softwaremoduletypes";
+const path = `${base}/:softwareModuleTypeId`;
+
+/** spec 001 §4.4, software module types. */
+export const softwareModuleTypes = {
+  list: route({
+    id: "softwareModuleTypes.list",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: base,
+    query: withDeletedModes(pageQuery),
+    success: ok,
+    response: pageOf(softwareModuleTypeView),
+    permission: ["READ_REPOSITORY"],
+    errors: listErrors,
+    summary: "List software module types",
+    source: "spec 001 §4.4",
+  }),
+  create: route({
+    id: "softwareModuleTypes.create",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: base,
+    body: arrayBody(softwareModuleTypeCreate),
+    success: created,
+    response: z.array(softwareModuleTypeView),
+    permission: ["CREATE_REPOSITORY"],
+    errors: ["constraintViolation", "entityAlreadyExists"],
+    summary: "Create software module types, all or none",
+    source: "spec 001 §4.4",
+  }),
+  get: route({
+    id: "softwareModuleTypes.get",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path,
+    params: one,
+    success: ok,
+    response: softwareModuleTypeView,
+    permission: ["READ_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "Get a software module type",
+    source: "spec 001 §4.4",
+  }),
+  update: route({
+    id: "softwareModuleTypes.update",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path,
+    params: one,
+    body: typeUpdateBody,
+    success: ok,
+    response: softwareModuleTypeView,
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["constraintViolation", "entityNotFound", "concurrentModification"],
+    summary: "Change description or colour of a software module type",
+    source: "spec 001 §4.4",
+  }),
+  delete: route({
+    id: "softwareModuleTypes.delete",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path,
+    params: one,
+    success: bodiless,
+    permission: ["DELETE_REPOSITORY"],
+    errors: ["entityNotFound", "concurrentModification"],
+    summary: "Delete a software module type; it stays readable while a module or a set type refers to it",
+    source: "spec 001 §4.4",
+  }),
+};

@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { ok, route } from "../route.ts";
+import { pathId } from "../values.ts";
+
+const counts = z.record(z.string(), z.int()).meta({ description: "Upper-case status to count, and `total`" });
+
+/** What a set is used for (spec 001 §4.1.3; contract management.md §4.1): always whole, with zeros where there is nothing. */
+export const setStatisticsView = z
+  .object({ actions: counts, rollouts: counts, totalAutoAssignments: z.int() })
+  .meta({ id: "DistributionSetStatistics" });
+export type SetStatisticsView = z.output<typeof setStatisticsView>;
+
+/** One part of the statistics: empty where there is nothing to count (contract management.md §4.1). */
+export const setStatisticsPartView = setStatisticsView.partial().meta({ id: "DistributionSetStatisticsPart" });
+export type SetStatisticsPartView = z.output<typeof setStatisticsPartView>;
+
+const common = {
+  service: "management",
+  interface: "management",
+  method: "GET",
+  params: z.object({ distributionSetId: pathId }),
+  success: ok,
+  permission: ["READ_REPOSITORY"],
+  errors: ["entityNotFound"],
+  source: "spec 001 §4.1",
+} as const;
+const path = "/distributionsets/:distributionSetId/statistics";
+
+/** spec 001 §4.1, statistics of distribution sets. */
+export const setStatistics = {
+  statistics: route({
+    ...common,
+    id: "distributionSets.statistics",
+    path,
+    response: setStatisticsView,
+    summary: "Count actions, rollouts and auto-assignments of a distribution set",
+  }),
+  rolloutStatistics: route({
+    ...common,
+    id: "distributionSets.rolloutStatistics",
+    path: `${path}/rollouts`,
+    response: setStatisticsPartView,
+    summary: "Count the rollouts of a distribution set by their status",
+  }),
+  actionStatistics: route({
+    ...common,
+    id: "distributionSets.actionStatistics",
+    path: `${path}/actions`,
+    response: setStatisticsPartView,
+    summary: "Count the actions of a distribution set by their status",
+  }),
+  autoAssignmentStatistics: route({
+    ...common,
+    id: "distributionSets.autoAssignmentStatistics",
+    path: `${path}/autoassignments`,
+    response: setStatisticsPartView,
+    summary: "Count the target filters that assign a distribution set by themselves",
+  }),
+};

@@ -1,0 +1,193 @@
+import { z } from "zod";
+import { forceTypeNames } from "../codes.ts";
+import { audit, links } from "../link.ts";
+import { pageOf, pageQuery, representedPageQuery } from "../paging.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { bodyId, optionalName, pathId, requiredName, weight, withoutNulls } from "../values.ts";
+import { listErrors } from "./common.ts";
+import { distributionSetView } from "./distribution-sets.contract.ts";
+
+/** A target filter (spec 001 §2.8); all members are always there, null where there is nothing (contract management.md §4.10). */
+export const targetFilterView = z
+  .object({
+    ...audit,
+    id: z.int(),
+    name: z.string(),
+    query: z.string(),
+    autoAssignDistributionSet: z.int().nullable(),
+    autoAssignActionType: z.enum(forceTypeNames).nullable(),
+    autoAssignWeight: z.int().nullable(),
+    confirmationRequired: z.boolean().nullable(),
+    _links: links("self", "autoAssignDS", "DS"),
+  })
+  .meta({ id: "TargetFilter" });
+export type TargetFilterView = z.output<typeof targetFilterView>;
+const targetFilterPage = pageOf(targetFilterView);
+
+/** The longest query that a filter keeps (contract management.md §1.6). */
+const longestQuery = 1024;
+
+export const targetFilterCreate = z
+  .object({ name: requiredName(128), query: requiredName(longestQuery) })
+  .meta({ id: "TargetFilterCreate" });
+export type TargetFilterCreate = z.output<typeof targetFilterCreate>;
+
+/** Change of a filter; absent or null members stay as they are. */
+export const targetFilterUpdate = z
+  .object({ name: optionalName(128), query: optionalName(longestQuery) })
+  .meta({ id: "TargetFilterUpdate" });
+export type TargetFilterUpdate = z.output<typeof targetFilterUpdate>;
+
+/** What a filter gives to its targets by itself; `timeforced` can be read and is refused (contract management.md §4.10). */
+export const autoAssignBody = z
+  .object({
+    id: bodyId,
+    type: z.enum(forceTypeNames).default("forced"),
+    weight: weight.default(1000),
+    confirmationRequired: z.boolean().optional(),
+  })
+  .meta({ id: "AutoAssignment" });
+export type AutoAssignment = z.output<typeof autoAssignBody>;
+
+const one = z.object({ filterId: pathId });
+const path = "/targetfilters/:filterId";
+const autoAssign = `${path}/autoAssignDS`;
+const common = { service: "rollout-engine", interface: "management", source: "spec 001 §4.5" } as const;
+const queryErrors = ["rsqlParamSyntax", "rsqlInvalidField"] as const;
+
+/** spec 001 §4.5, target filters. */
+export const targetFilters = {
+  list: route({
+    ...common,
+    id: "targetFilters.list",
+    method: "GET",
+    path: "/targetfilters",
+    query: representedPageQuery,
+    success: ok,
+    response: targetFilterPage,
+    permission: ["READ_TARGET"],
+    errors: listErrors,
+    summary: "List target filters",
+  }),
+  create: route({
+    ...common,
+    id: "targetFilters.create",
+    method: "POST",
+    path: "/targetfilters",
+    body: withoutNulls(targetFilterCreate),
+    success: created,
+    response: targetFilterView,
+    permission: ["CREATE_TARGET"],
+    errors: ["constraintViolation", ...queryErrors, "entityAlreadyExists"],
+    summary: "Create a target filter",
+  }),
+  get: route({
+    ...common,
+    id: "targetFilters.get",
+    method: "GET",
+    path,
+    params: one,
+    success: ok,
+    response: targetFilterView,
+    permission: ["READ_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Get a target filter",
+  }),
+  update: route({
+    ...common,
+    id: "targetFilters.update",
+    method: "PUT",
+    path,
+    params: one,
+    body: withoutNulls(targetFilterUpdate),
+    success: ok,
+    response: targetFilterView,
+    permission: ["UPDATE_TARGET"],
+    errors: [
+      "constraintViolation",
+      ...queryErrors,
+      "entityNotFound",
+      "entityAlreadyExists",
+      "quotaTooManyEntries",
+      "concurrentModification",
+    ],
+    summary: "Change name or query of a target filter",
+  }),
+  delete: route({
+    ...common,
+    id: "targetFilters.delete",
+    method: "DELETE",
+    path,
+    params: one,
+    success: bodiless,
+    permission: ["DELETE_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Delete a target filter; actions that it has caused stay",
+  }),
+  getAutoAssign: route({
+    ...common,
+    // the set is management's, and its rows are
+    service: "management",
+    id: "targetFilters.getAutoAssign",
+    method: "GET",
+    path: autoAssign,
+    params: one,
+    success: ok,
+    otherSuccess: { 204: "the filter assigns no distribution set" },
+    response: distributionSetView,
+    permission: ["READ_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Get the distribution set that a target filter assigns by itself",
+  }),
+  setAutoAssign: route({
+    ...common,
+    id: "targetFilters.setAutoAssign",
+    method: "POST",
+    path: autoAssign,
+    params: one,
+    body: withoutNulls(autoAssignBody),
+    success: ok,
+    response: targetFilterView,
+    permission: ["UPDATE_TARGET", "READ_REPOSITORY"],
+    errors: [
+      "constraintViolation",
+      "invalidAutoAssignActionType",
+      "entityNotFound",
+      "deleted",
+      "setIncomplete",
+      "setInvalid",
+      "quotaTooManyEntries",
+      "concurrentModification",
+    ],
+    summary: "Let a target filter assign a distribution set to every target that it matches, now or later",
+  }),
+  removeAutoAssign: route({
+    ...common,
+    id: "targetFilters.removeAutoAssign",
+    method: "DELETE",
+    path: autoAssign,
+    params: one,
+    success: { spec: 204, rest: 204 },
+    permission: ["UPDATE_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "End the auto-assignment of a target filter; actions that it has caused stay",
+  }),
+};
+
+/** spec 001 §4.1: the target filters that assign a distribution set by themselves. */
+export const filtersOfSet = {
+  autoAssignFilters: route({
+    ...common,
+    id: "distributionSets.autoAssignFilters",
+    method: "GET",
+    path: "/distributionsets/:distributionSetId/autoAssignTargetFilters",
+    params: z.object({ distributionSetId: pathId }),
+    query: pageQuery,
+    success: ok,
+    response: targetFilterPage,
+    permission: ["READ_REPOSITORY", "READ_TARGET"],
+    errors: ["entityNotFound", ...listErrors],
+    summary: "List the target filters that assign a distribution set by themselves",
+    source: "spec 001 §4.1",
+  }),
+};

@@ -1,0 +1,80 @@
+import { z } from "zod";
+import { pageQuery } from "../paging.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { arrayBody, lookedUpText, withoutNulls } from "../values.ts";
+import { listErrors } from "./common.ts";
+import { metadataCreate, metadataPage, metadataUpdate, metadataView } from "./metadata.contract.ts";
+
+const common = { service: "management", interface: "management", source: "spec 001 §4.2" } as const;
+const path = "/targets/:targetId/metadata";
+const owner = z.object({ targetId: lookedUpText });
+const entry = { path: `${path}/:metadataKey`, params: owner.extend({ metadataKey: lookedUpText }) } as const;
+/** hawkBit 1.x says nothing of what it has stored, and asks for the permissions of targets (contract clients.md, "Two dialects"). */
+const written = { responseRest: null, permissionRest: [["UPDATE_TARGET"]] } as const;
+const read = { permission: ["READ_REPOSITORY"], permissionRest: [["READ_TARGET"]] } as const;
+
+/** spec 001 §4.2, metadata of targets; devices see none of it. */
+export const targetMetadata = {
+  listMetadata: route({
+    ...common,
+    ...read,
+    id: "targets.listMetadata",
+    method: "GET",
+    path,
+    params: owner,
+    query: pageQuery,
+    success: ok,
+    response: metadataPage,
+    errors: [...listErrors, "entityNotFound"],
+    summary: "List the metadata of a target",
+  }),
+  createMetadata: route({
+    ...common,
+    ...written,
+    id: "targets.createMetadata",
+    method: "POST",
+    path,
+    params: owner,
+    body: arrayBody(metadataCreate),
+    success: created,
+    response: z.array(metadataView),
+    permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
+    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "quotaTooManyEntries"],
+    summary: "Add metadata to a target, all or none",
+  }),
+  getMetadata: route({
+    ...common,
+    ...read,
+    ...entry,
+    id: "targets.getMetadata",
+    method: "GET",
+    success: ok,
+    response: metadataView,
+    errors: ["entityNotFound"],
+    summary: "Get a metadata entry of a target",
+  }),
+  updateMetadata: route({
+    ...common,
+    ...written,
+    ...entry,
+    id: "targets.updateMetadata",
+    method: "PUT",
+    body: withoutNulls(metadataUpdate),
+    success: bodiless,
+    response: metadataView,
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["constraintViolation", "entityNotFound"],
+    summary: "Change a metadata entry of a target",
+  }),
+  deleteMetadata: route({
+    ...common,
+    ...entry,
+    id: "targets.deleteMetadata",
+    method: "DELETE",
+    success: bodiless,
+    permission: ["UPDATE_REPOSITORY"],
+    permissionRest: [["UPDATE_TARGET"]],
+    errors: ["entityNotFound"],
+    summary: "Delete a metadata entry of a target",
+  }),
+};

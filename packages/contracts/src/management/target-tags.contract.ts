@@ -1,0 +1,185 @@
+import { z } from "zod";
+import { links } from "../link.ts";
+import { first, pageOf, pageQuery } from "../paging.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { shownAs } from "../shown-as.ts";
+import { arrayBody, lookedUpText, pathId, withoutNulls } from "../values.ts";
+import { listErrors } from "./common.ts";
+import { tagCreate, tagMembers, tagUpdate } from "./tags.ts";
+import { targetPage } from "./target-view.ts";
+
+export const targetTagView = z.object({ ...tagMembers, _links: links("self", "assignedTargets") }).meta({ id: "TargetTag" });
+export type TargetTagView = z.output<typeof targetTagView>;
+
+const policies = ["FAIL", "ON_WHAT_FOUND_AND_FAIL", "ON_WHAT_FOUND_AND_SUCCESS"] as const;
+export type OnNotFoundPolicy = (typeof policies)[number];
+
+/** What becomes of a request that names targets that do not exist (contract management.md §4.8); any other word is unreadable. */
+const onNotFoundPolicy = shownAs(
+  z.preprocess(
+    (value) => first(value) ?? "FAIL",
+    z.enum(policies, { error: () => ({ message: `must be one of ${policies.join(", ")}` }) }),
+  ),
+  { type: "string", enum: [...policies], default: "FAIL" },
+);
+
+const manyTargets = { query: z.object({ onNotFoundPolicy }), body: arrayBody(lookedUpText) };
+
+const targetTag = z.object({ targetTagId: pathId });
+const oneTarget = targetTag.extend({ controllerId: lookedUpText });
+const targetTagPath = "/targettags/:targetTagId";
+const taggedTargets = `${targetTagPath}/assigned`;
+
+const common = { service: "management", interface: "management", source: "spec 001 §4.5" } as const;
+
+/** spec 001 §4.5, target tags. */
+export const targetTags = {
+  list: route({
+    ...common,
+    id: "targetTags.list",
+    method: "GET",
+    path: "/targettags",
+    query: pageQuery,
+    success: ok,
+    response: pageOf(targetTagView),
+    permission: ["READ_TARGET"],
+    errors: listErrors,
+    summary: "List target tags",
+  }),
+  create: route({
+    ...common,
+    id: "targetTags.create",
+    method: "POST",
+    path: "/targettags",
+    body: arrayBody(tagCreate),
+    success: created,
+    response: z.array(targetTagView),
+    permission: ["CREATE_TARGET"],
+    errors: ["constraintViolation", "entityAlreadyExists"],
+    summary: "Create target tags, all or none",
+  }),
+  get: route({
+    ...common,
+    id: "targetTags.get",
+    method: "GET",
+    path: targetTagPath,
+    params: targetTag,
+    success: ok,
+    response: targetTagView,
+    permission: ["READ_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Get a target tag",
+  }),
+  update: route({
+    ...common,
+    id: "targetTags.update",
+    method: "PUT",
+    path: targetTagPath,
+    params: targetTag,
+    body: withoutNulls(tagUpdate),
+    success: ok,
+    response: targetTagView,
+    permission: ["UPDATE_TARGET"],
+    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "concurrentModification"],
+    summary: "Change a target tag",
+  }),
+  delete: route({
+    ...common,
+    id: "targetTags.delete",
+    method: "DELETE",
+    path: targetTagPath,
+    params: targetTag,
+    success: bodiless,
+    permission: ["DELETE_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Delete a target tag; its targets stay",
+  }),
+  listAssigned: route({
+    ...common,
+    id: "targetTags.listAssigned",
+    method: "GET",
+    path: taggedTargets,
+    params: targetTag,
+    query: pageQuery,
+    success: ok,
+    response: targetPage,
+    permission: ["READ_TARGET"],
+    errors: ["entityNotFound", ...listErrors],
+    summary: "List the targets that have a tag",
+  }),
+  assign: route({
+    ...common,
+    id: "targetTags.assign",
+    method: "POST",
+    path: taggedTargets,
+    params: targetTag,
+    ...manyTargets,
+    success: bodiless,
+    permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Give a tag to many targets",
+  }),
+  assignByPut: route({
+    ...common,
+    id: "targetTags.assignByPut",
+    method: "PUT",
+    path: taggedTargets,
+    params: targetTag,
+    ...manyTargets,
+    success: bodiless,
+    permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Give a tag to many targets, as clients of older versions ask (contract management.md D4)",
+  }),
+  unassign: route({
+    ...common,
+    id: "targetTags.unassign",
+    method: "DELETE",
+    path: taggedTargets,
+    params: targetTag,
+    ...manyTargets,
+    success: bodiless,
+    permission: ["UPDATE_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Take a tag from many targets",
+  }),
+  assignOne: route({
+    ...common,
+    id: "targetTags.assignOne",
+    method: "POST",
+    path: `${taggedTargets}/:controllerId`,
+    params: oneTarget,
+    success: bodiless,
+    permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Give a tag to a target",
+  }),
+  unassignOne: route({
+    ...common,
+    id: "targetTags.unassignOne",
+    method: "DELETE",
+    path: `${taggedTargets}/:controllerId`,
+    params: oneTarget,
+    success: bodiless,
+    permission: ["UPDATE_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Take a tag from a target",
+  }),
+};
+
+/** spec 001 §4.2: the tags of one target. */
+export const tagsOfTarget = {
+  tags: route({
+    ...common,
+    id: "targets.tags",
+    method: "GET",
+    path: "/targets/:targetId/tags",
+    params: z.object({ targetId: lookedUpText }),
+    success: ok,
+    response: z.array(targetTagView),
+    permission: ["READ_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "List the tags of a target",
+    source: "spec 001 §4.2",
+  }),
+};

@@ -1,0 +1,191 @@
+import { z } from "zod";
+import { links } from "../link.ts";
+import { pageOf, pageQuery } from "../paging.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { arrayBody, arrayOf, idReference, lookedUpText, optionalDescription, optionalName, pathId, withoutNulls } from "../values.ts";
+import { listErrors } from "./common.ts";
+import { distributionSetTypeView } from "./distribution-set-types.contract.ts";
+import { colour, typeMembers } from "./type-members.ts";
+
+/** Target type (spec 001 §2.7); it is never deleted softly, so `deleted` is always false. */
+export const targetTypeView = z
+  .object({ ...typeMembers, _links: links("self", "compatibledistributionsettypes") })
+  .meta({ id: "TargetType" });
+export type TargetTypeView = z.output<typeof targetTypeView>;
+
+/** One target type to create; of key and name the one that is missing is the other (contract management.md §4.7). */
+export const targetTypeCreate = z
+  .object({
+    key: optionalName(64),
+    name: optionalName(128),
+    description: optionalDescription(),
+    colour,
+    compatibledistributionsettypes: arrayOf(idReference).optional(),
+  })
+  .meta({ id: "TargetTypeCreate" });
+export type TargetTypeCreate = z.output<typeof targetTypeCreate>;
+
+/** Change of a target type; absent or null members stay as they are, and the key always does. */
+const targetTypeUpdate = z.object({ name: optionalName(128), description: optionalDescription(), colour }).meta({ id: "TargetTypeUpdate" });
+export type TargetTypeUpdate = z.output<typeof targetTypeUpdate>;
+
+const one = z.object({ targetTypeId: pathId });
+const base = "/targettypes";
+const path = `${base}/:targetTypeId`;
+const compatible = `${path}/compatibledistributionsettypes`;
+
+/** spec 001 §4.5, target types. */
+export const targetTypes = {
+  list: route({
+    id: "targetTypes.list",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: base,
+    query: pageQuery,
+    success: ok,
+    response: pageOf(targetTypeView),
+    permission: ["READ_TARGET"],
+    errors: listErrors,
+    summary: "List target types",
+    source: "spec 001 §4.5",
+  }),
+  create: route({
+    id: "targetTypes.create",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: base,
+    body: arrayBody(targetTypeCreate),
+    success: created,
+    response: z.array(targetTypeView),
+    permission: ["CREATE_TARGET"],
+    errors: [
+      "constraintViolation",
+      "targetTypeKeyOrNameRequired",
+      "entityNotFound",
+      "entityAlreadyExists",
+      "quotaTooManyEntries",
+      "concurrentModification",
+    ],
+    summary: "Create target types, all or none",
+    source: "spec 001 §4.5",
+  }),
+  get: route({
+    id: "targetTypes.get",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path,
+    params: one,
+    success: ok,
+    response: targetTypeView,
+    permission: ["READ_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Get a target type",
+    source: "spec 001 §4.5",
+  }),
+  update: route({
+    id: "targetTypes.update",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path,
+    params: one,
+    body: withoutNulls(targetTypeUpdate),
+    success: ok,
+    response: targetTypeView,
+    permission: ["UPDATE_TARGET"],
+    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "concurrentModification"],
+    summary: "Change a target type",
+    source: "spec 001 §4.5",
+  }),
+  delete: route({
+    id: "targetTypes.delete",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path,
+    params: one,
+    success: bodiless,
+    permission: ["DELETE_TARGET"],
+    errors: ["entityNotFound", "targetTypeUsed"],
+    summary: "Delete a target type that no target is of",
+    source: "spec 001 §4.5",
+  }),
+  listCompatible: route({
+    id: "targetTypes.listCompatible",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: compatible,
+    params: one,
+    success: ok,
+    response: z.array(distributionSetTypeView),
+    permission: ["READ_TARGET", "READ_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "List the distribution set types that targets of a type may get",
+    source: "spec 001 §4.5",
+  }),
+  addCompatible: route({
+    id: "targetTypes.addCompatible",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: compatible,
+    params: one,
+    body: arrayBody(idReference),
+    success: bodiless,
+    permission: ["UPDATE_TARGET", "READ_REPOSITORY"],
+    errors: ["entityNotFound", "constraintViolation", "quotaTooManyEntries", "concurrentModification"],
+    summary: "Add distribution set types that targets of a type may get",
+    source: "spec 001 §4.5",
+  }),
+  removeCompatible: route({
+    id: "targetTypes.removeCompatible",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path: `${compatible}/:distributionSetTypeId`,
+    params: one.extend({ distributionSetTypeId: pathId }),
+    success: bodiless,
+    permission: ["UPDATE_TARGET", "READ_REPOSITORY"],
+    errors: ["entityNotFound", "concurrentModification"],
+    summary: "Remove a distribution set type from those that targets of a type may get",
+    source: "spec 001 §4.5",
+  }),
+};
+
+const target = z.object({ targetId: lookedUpText });
+const typePath = "/targets/:targetId/targettype";
+
+/** spec 001 §4.2, the type of a target. */
+export const typeOfTarget = {
+  setType: route({
+    id: "targets.setType",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: typePath,
+    params: target,
+    body: withoutNulls(idReference),
+    success: bodiless,
+    permission: ["UPDATE_TARGET"],
+    errors: ["entityNotFound", "concurrentModification"],
+    summary: "Set the type of a target",
+    source: "spec 001 §4.2",
+  }),
+  removeType: route({
+    id: "targets.removeType",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path: typePath,
+    params: target,
+    success: bodiless,
+    permission: ["UPDATE_TARGET"],
+    errors: ["entityNotFound", "concurrentModification"],
+    summary: "Take the type of a target away",
+    source: "spec 001 §4.2",
+  }),
+};

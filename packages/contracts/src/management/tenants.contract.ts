@@ -1,0 +1,167 @@
+import { z } from "zod";
+import { audit, links } from "../link.ts";
+import { pageOf, pageQuery } from "../paging.ts";
+import { created, ok, route } from "../route.ts";
+import { arrayBody, lookedUpText, optionalDescription, requiredName, requiredText, withoutNulls } from "../values.ts";
+import { listErrors } from "./common.ts";
+import { operationView } from "./operations.contract.ts";
+import { password } from "./users.contract.ts";
+
+/** The first administrator of a new tenant. The password is there where it was made for him, and in this answer only. */
+const firstAdministrator = z.object({ name: z.string(), password: z.string().optional() }).meta({ id: "FirstAdministrator" });
+
+/** A tenant, as its operator sees it (contract extensions.md). */
+export const tenantView = z
+  .object({
+    ...audit,
+    name: z.string(),
+    description: z.string().optional(),
+    status: z.enum(["active", "suspended", "deleting"]),
+    _links: links("self"),
+  })
+  .meta({ id: "Tenant" });
+export type TenantView = z.output<typeof tenantView>;
+
+export const createdTenantView = tenantView.extend({ administrator: firstAdministrator.optional() }).meta({ id: "CreatedTenant" });
+export type CreatedTenantView = z.output<typeof createdTenantView>;
+
+/** First segments of paths that are no tenant's (gateway), and those that operators keep for themselves in front of it. */
+const reservedNames = new Set(["api", "rest", "oauth2", "system", "livez", "readyz", "metrics"]);
+
+/**
+ * A tenant is a segment of every path of its devices, part of its users' names and of the keys of its events, compared without case
+ * (contract device.md §9.4): letters, digits, `.`, `_` and `-` alone are the same everywhere.
+ */
+const tenantName = requiredText(128)
+  .refine(
+    (name) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name),
+    "must be letters, digits, '.', '_' and '-', and begin with a letter or a digit",
+  )
+  .refine((name) => !reservedNames.has(name.toLowerCase()), "is reserved");
+
+const userName = requiredName(128).refine(
+  (name) => !/[\\:\p{Cc}]/u.test(name),
+  "must not contain a colon, a backslash or a control character",
+);
+
+/** `administrator` without a password gets one that is made for him. */
+export const tenantCreate = z
+  .object({
+    name: tenantName,
+    description: optionalDescription(),
+    administrator: z.object({ name: userName, password: password.optional() }).optional(),
+  })
+  .meta({ id: "TenantCreate" });
+export type TenantCreate = z.output<typeof tenantCreate>;
+
+/** Other members are ignored: a name never changes, for it stands in the configuration of every device. */
+const tenantUpdate = withoutNulls(z.object({ description: optionalDescription() })).meta({ id: "TenantUpdate" });
+
+const one = z.object({ tenantName: lookedUpText });
+const path = "/system/tenants/:tenantName";
+/** Of the operator's own users alone (ADR 12). */
+const system = ["SYSTEM_ADMIN"];
+const source = "contract extensions.md";
+
+/** Tenants of the installation (contract extensions.md), for its operator. */
+export const tenants = {
+  list: route({
+    id: "tenants.list",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/system/tenants",
+    query: pageQuery,
+    success: ok,
+    response: pageOf(tenantView),
+    permission: system,
+    errors: listErrors,
+    summary: "List the tenants",
+    source,
+  }),
+  create: route({
+    id: "tenants.create",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: "/system/tenants",
+    body: arrayBody(tenantCreate),
+    success: created,
+    response: z.array(createdTenantView),
+    permission: system,
+    errors: ["constraintViolation", "entityAlreadyExists", "quotaTooManyEntries"],
+    summary: "Create tenants with their types and, where asked for, their first administrators, all or none",
+    source,
+  }),
+  get: route({
+    id: "tenants.get",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path,
+    params: one,
+    success: ok,
+    response: tenantView,
+    permission: system,
+    errors: ["entityNotFound"],
+    summary: "Get a tenant",
+    source,
+  }),
+  update: route({
+    id: "tenants.update",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path,
+    params: one,
+    body: tenantUpdate,
+    success: ok,
+    response: tenantView,
+    permission: system,
+    errors: ["constraintViolation", "entityNotFound", "entityReadOnly"],
+    summary: "Change the description of a tenant",
+    source,
+  }),
+  delete: route({
+    id: "tenants.delete",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path,
+    params: one,
+    success: { spec: 202, rest: 202 },
+    response: operationView,
+    permission: system,
+    errors: ["entityNotFound", "entityReadOnly"],
+    summary: "Delete a tenant and everything in it; answers the operation that does it",
+    source,
+  }),
+  suspend: route({
+    id: "tenants.suspend",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: `${path}/suspend`,
+    params: one,
+    success: ok,
+    response: tenantView,
+    permission: system,
+    errors: ["entityNotFound", "entityReadOnly"],
+    summary: "Suspend a tenant: nobody signs in to it, and its data stay",
+    source,
+  }),
+  resume: route({
+    id: "tenants.resume",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: `${path}/resume`,
+    params: one,
+    success: ok,
+    response: tenantView,
+    permission: system,
+    errors: ["entityNotFound", "entityReadOnly"],
+    summary: "Let everybody of a suspended tenant in again",
+    source,
+  }),
+};

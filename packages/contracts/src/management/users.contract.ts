@@ -1,0 +1,181 @@
+import { z } from "zod";
+import { audit, links } from "../link.ts";
+import { pageOf, representedPageQuery } from "../paging.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { arrayBody, pathId, requiredName } from "../values.ts";
+import { listErrors } from "./common.ts";
+import { permissionGrants, permissionName, permissionNames, permissionView } from "./grants.ts";
+
+/** A user (spec 001 §2.8); never with a password or its hash. A compact list leaves the permissions out. */
+export const userView = z
+  .object({
+    ...audit,
+    id: z.int(),
+    name: z.string(),
+    type: z.enum(["PASSWORD_USER", "EXTERNAL_USER"]),
+    systemManaged: z.boolean(),
+    permissions: z.array(z.string()).optional(),
+    _links: links("self", "permissions"),
+  })
+  .meta({ id: "User" });
+export type UserView = z.output<typeof userView>;
+
+/**
+ * Short ones are guessed; longer ones than this only cost time. Taken as they are, blanks included, but without control characters, which
+ * no sign-in takes.
+ */
+export const password = z
+  .string()
+  .min(8)
+  .max(256)
+  .refine((text) => !/\p{Cc}/u.test(text), "must not contain control characters");
+
+/** One user to create (contract management.md §10.1); without a password it comes from the identity provider. */
+export const userCreate = z
+  .object({
+    name: requiredName(128).refine((name) => !/[\\:\p{Cc}]/u.test(name), "must not contain a colon, a backslash or a control character"),
+    password: password.optional(),
+    passwordHash: z.string().max(512).optional(),
+    permissions: permissionNames.default([]),
+  })
+  .refine((user) => user.password === undefined || user.passwordHash === undefined, "must have a password or its hash, not both")
+  .meta({ id: "UserCreate" });
+export type UserCreate = z.output<typeof userCreate>;
+
+const newPassword = z.object({ newPassword: password }).meta({ id: "PasswordChange" });
+
+const one = z.object({ userId: pathId });
+const path = "/users/:userId";
+const permissions = `${path}/permissions`;
+
+/** spec 001 §4.7, users. */
+export const users = {
+  list: route({
+    id: "users.list",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/users",
+    query: representedPageQuery,
+    success: ok,
+    response: pageOf(userView),
+    permission: ["USER_MANAGEMENT"],
+    errors: listErrors,
+    summary: "List users",
+    source: "spec 001 §4.7",
+  }),
+  create: route({
+    id: "users.create",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: "/users",
+    body: arrayBody(userCreate),
+    success: created,
+    response: z.array(userView),
+    permission: ["USER_MANAGEMENT"],
+    errors: ["constraintViolation", "entityAlreadyExists"],
+    summary: "Create users, all or none",
+    source: "spec 001 §4.7",
+  }),
+  get: route({
+    id: "users.get",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path,
+    params: one,
+    success: ok,
+    response: userView,
+    permission: ["USER_MANAGEMENT"],
+    errors: ["entityNotFound"],
+    summary: "Get a user",
+    source: "spec 001 §4.7",
+  }),
+  delete: route({
+    id: "users.delete",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path,
+    params: one,
+    success: bodiless,
+    permission: ["USER_MANAGEMENT"],
+    errors: ["entityNotFound", "entityReadOnly"],
+    summary: "Delete a user, whose next request is refused",
+    source: "spec 001 §4.7",
+  }),
+  listPermissions: route({
+    id: "users.listPermissions",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: permissions,
+    params: one,
+    success: ok,
+    response: z.array(permissionView),
+    permission: ["USER_MANAGEMENT"],
+    errors: ["entityNotFound"],
+    summary: "List the permissions of a user",
+    source: "contract management.md §10.1",
+  }),
+  setPermissions: route({
+    id: "users.setPermissions",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path: permissions,
+    params: one,
+    body: permissionGrants,
+    success: ok,
+    response: z.array(permissionView),
+    permission: ["USER_MANAGEMENT"],
+    errors: ["constraintViolation", "entityNotFound", "entityReadOnly"],
+    summary: "Replace the permissions of a user",
+    source: "spec 001 §4.7",
+  }),
+  addPermissions: route({
+    id: "users.addPermissions",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: permissions,
+    params: one,
+    body: permissionNames,
+    success: ok,
+    response: z.array(z.string()),
+    permission: ["USER_MANAGEMENT"],
+    errors: ["constraintViolation", "entityNotFound", "entityReadOnly"],
+    summary: "Grant permissions to a user, not restricted to target types",
+    source: "spec 001 §4.7",
+  }),
+  removePermission: route({
+    id: "users.removePermission",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path: `${permissions}/:permission`,
+    params: one.extend({ permission: permissionName }),
+    success: ok,
+    response: z.array(z.string()),
+    permission: ["USER_MANAGEMENT"],
+    errors: ["entityNotFound", "entityReadOnly"],
+    summary: "Remove a permission from a user; answers those that are left",
+    source: "spec 001 §4.7",
+  }),
+  changePassword: route({
+    id: "users.changePassword",
+    service: "management",
+    interface: "management",
+    method: "PUT",
+    path: `${path}/password`,
+    params: one,
+    body: newPassword,
+    success: bodiless,
+    // users may change their own without any permission, which only the owner of the row can tell
+    permission: [],
+    errors: ["insufficientPermission", "constraintViolation", "entityNotFound", "entityReadOnly"],
+    summary: "Change the password of a user: one's own, or with USER_MANAGEMENT anybody's",
+    source: "spec 001 §4.7",
+  }),
+};

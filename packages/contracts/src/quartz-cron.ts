@@ -1,0 +1,139 @@
+import { Cron } from "croner";
+
+/** A Quartz schedule, evaluated in UTC. */
+export interface QuartzCron {
+  /** First time of the schedule after `ms`, never at it. */
+  readonly after: (ms: number) => number | undefined;
+  /** Last time of the schedule, for one that names its years; undefined when it has no end. */
+  readonly last: () => number | undefined;
+}
+
+/** Quartz ends with this year too. */
+const years = { min: 1970, max: 2099 };
+const endOfYears = new Date("2100-01-01T00:00:00Z");
+
+const monthNames = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
+const dayNames = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
+/** Further back than this from the last day, the shortest month has no such day. */
+const largestLastDayOffset = 27;
+
+interface Field {
+  readonly name: string;
+  readonly min: number;
+  readonly max: number;
+  /** Names of the values, the first for the value 1. */
+  readonly names?: readonly string[];
+  /** Elements that are more than numbers, as the library spells them. */
+  readonly special?: (element: string) => string | undefined;
+}
+
+const second: Field = { name: "seconds", min: 0, max: 59 };
+const minute: Field = { name: "minutes", min: 0, max: 59 };
+const hour: Field = { name: "hours", min: 0, max: 23 };
+const dayOfMonth: Field = { name: "day of month", min: 1, max: 31, special: specialDayOfMonth };
+const month: Field = { name: "month", min: 1, max: 12, names: monthNames };
+const dayOfWeek: Field = { name: "day of week", min: 1, max: 7, names: dayNames, special: specialDayOfWeek };
+const year: Field = { name: "year", ...years };
+
+/**
+ * A schedule in the syntax of Quartz (contract management.md §5.6): seconds first, six fields or seven with the year, one
+ * of the two day fields is `?`. Everything that the library spells differently is written out before it sees it: `0/15`,
+ * ranges over the turn of the week or year, `L` alone as day of the week, `L-3`. Throws an Error that says which field is wrong.
+ */
+export function quartzCron(expression: string): QuartzCron {
+  const parts = expression.trim().toUpperCase().split(/\s+/);
+  if (parts.length !== 6 && parts.length !== 7) throw new Error("it must have 6 or 7 fields");
+  const [s, m, h, day, mon, weekday, yyyy = "*"] = parts as [string, string, string, string, string, string, string?];
+  if ((day === "?") === (weekday === "?")) throw new Error("exactly one of day of month and day of week must be ?");
+  const fromLast = /^L-(\d{1,2})$/.exec(day);
+  const fields = [
+    numbers(second, s),
+    numbers(minute, m),
+    numbers(hour, h),
+    fromLast === null ? days(dayOfMonth, day) : "L",
+    numbers(month, mon),
+    days(dayOfWeek, weekday),
+    numbers(year, yyyy),
+  ];
+  const options = { mode: "7-part", alternativeWeekdays: true, utcOffset: 0 } as const;
+  const cron = new Cron(fields.join(" "), fromLast === null ? options : { ...options, dayOffset: -lastDayOffset(fromLast[1] as string) });
+  return {
+    after: (ms) => cron.nextRun(new Date(ms))?.getTime(),
+    last: () => (fields[6] === "*" ? undefined : cron.previousRuns(1, endOfYears)[0]?.getTime()),
+  };
+}
+
+function lastDayOffset(text: string): number {
+  const offset = Number(text);
+  if (offset > largestLastDayOffset) throw new Error(`the field day of month (L-${text}) is out of range`);
+  return offset;
+}
+
+function days(field: Field, text: string): string {
+  return text === "?" ? "*" : numbers(field, text);
+}
+
+function numbers(field: Field, text: string): string {
+  if (text === "*") return "*";
+  const elements = text.split(",").map((element) => field.special?.(element) ?? values(field, element).join(","));
+  return elements.join(",");
+}
+
+/** `5`, `1-5`, `*` and any of them with a step; a lone number with a step goes on to the end of the field. */
+function values(field: Field, element: string): number[] {
+  const [range, step, more] = element.split("/") as [string, string?, string?];
+  if (more !== undefined) throw wrong(field, element);
+  const every = step === undefined ? 1 : plainNumber(step);
+  if (every === undefined || every < 1 || every > field.max) throw wrong(field, element);
+  const [from, to] = bounds(field, range, step !== undefined);
+  if (from === undefined || to === undefined) throw wrong(field, element);
+  // a year does not come round again; a day, a month and an hour do
+  if (from > to && field === year) throw wrong(field, element);
+  const size = field.max - field.min + 1;
+  const count = from <= to ? to - from : to + size - from;
+  const found: number[] = [];
+  for (let at = 0; at <= count; at += every) found.push(((from - field.min + at) % size) + field.min);
+  return found;
+}
+
+function bounds(field: Field, range: string, stepped: boolean): readonly [number | undefined, number | undefined] {
+  if (range === "*" || (range === "" && stepped)) return [field.min, field.max];
+  const [first, last, more] = range.split("-") as [string, string?, string?];
+  if (more !== undefined) return [undefined, undefined];
+  const from = numberOf(field, first);
+  if (last !== undefined) return [from, numberOf(field, last)];
+  return [from, stepped ? field.max : from];
+}
+
+function numberOf(field: Field, text: string): number | undefined {
+  const named = field.names?.indexOf(text) ?? -1;
+  const value = named >= 0 ? named + 1 : plainNumber(text);
+  return value !== undefined && value >= field.min && value <= field.max ? value : undefined;
+}
+
+function plainNumber(text: string): number | undefined {
+  return /^\d{1,4}$/.test(text) ? Number(text) : undefined;
+}
+
+/** `L` last day, `LW` last weekday, `15W` weekday nearest to the 15th. */
+function specialDayOfMonth(element: string): string | undefined {
+  if (element === "L" || element === "LW") return element;
+  const nearest = /^(\d{1,2})W$/.exec(element)?.[1];
+  if (nearest === undefined) return undefined;
+  if (numberOf(dayOfMonth, nearest) === undefined) throw wrong(dayOfMonth, element);
+  return element;
+}
+
+/** `L` Saturday, `6L` last Friday of the month, `6#3` third Friday of the month. */
+function specialDayOfWeek(element: string): string | undefined {
+  if (element === "L") return "7";
+  const parts = /^([A-Z]{3}|\d)(L|#[1-5])$/.exec(element);
+  if (parts === null) return undefined;
+  const value = numberOf(dayOfWeek, parts[1] as string);
+  if (value === undefined) throw wrong(dayOfWeek, element);
+  return `${value}${parts[2]}`;
+}
+
+function wrong(field: Field, element: string): Error {
+  return new Error(`the field ${field.name} (${element}) is not valid`);
+}

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { mapConnectionError } from "./connection-error.ts";
+
+const failure = (code: string) => Object.assign(new Error("failed"), { code });
+
+test.each(["ECONNREFUSED", "08006", "53000", "53100", "53200", "53300", "57P03"])("%s is unavailable, for a while", (code) => {
+  const error = failure(code);
+  expect(mapConnectionError(error)).toMatchObject({ code: "unavailable", cause: error });
+});
+
+test.each(["23505", "53400", "57014", "22021"])("%s is what the database answered", (code) => {
+  const error = failure(code);
+  expect(mapConnectionError(error)).toBe(error);
+});

@@ -1,0 +1,35 @@
+import { auditKeysOnly, auditNamesOnly, auditNotes, type Route } from "@harrier/contracts";
+
+const mostItems = 10;
+const longestText = 128;
+const longestDetails = 4_096;
+const deepest = 3;
+
+/** What an entry of the audit trail tells of a parsed body, as JSON: only what the contract lists for the route, and never much of it. */
+export function auditDetails(route: Route, body: unknown): string {
+  const details: Record<string, unknown> = {};
+  if (Array.isArray(body)) details["items"] = body.length;
+  const members = auditNotes[route.id];
+  if (auditKeysOnly.has(route.id)) details["values"] = bounded(Object.keys((body as object | undefined) ?? {}), 0);
+  else if (auditNamesOnly.has(route.id)) details["values"] = bounded(body, 0);
+  else if (members !== undefined && body !== undefined && body !== null)
+    details["values"] = Array.isArray(body) ? body.slice(0, mostItems).map((item) => picked(item, members)) : picked(body, members);
+  const text = JSON.stringify(details);
+  // a list of ten with everything at its longest: how many there were must do
+  return text.length <= longestDetails ? text : JSON.stringify({ items: details["items"], shortened: true });
+}
+
+function picked(item: unknown, members: readonly string[]): object {
+  if (typeof item !== "object" || item === null) return {};
+  const values = item as Record<string, unknown>;
+  return Object.fromEntries(members.filter((name) => values[name] !== undefined).map((name) => [name, bounded(values[name], 0)]));
+}
+
+function bounded(value: unknown, depth: number): unknown {
+  if (typeof value === "string") return value.slice(0, longestText).toWellFormed();
+  if (typeof value !== "object" || value === null) return value;
+  if (depth === deepest) return "…";
+  if (Array.isArray(value)) return value.slice(0, mostItems).map((item) => bounded(item, depth + 1));
+  const entries = Object.entries(value).slice(0, mostItems);
+  return Object.fromEntries(entries.map(([name, member]) => [name, bounded(member, depth + 1)]));
+}

@@ -1,0 +1,131 @@
+import type { Route, Surface } from "@harrier/contracts";
+import { type HarrierError, httpStatus } from "@harrier/errors";
+import type { Reply } from "./answer.ts";
+import { auditDetails } from "./audit-details.ts";
+import type { Log } from "./log.ts";
+import type { Context } from "./request-context.ts";
+
+/** A call as the audit trail keeps it; `AuditCall` of @harrier/audit. */
+export interface AuditedCall {
+  readonly tenantId: number;
+  readonly actorKind: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly entity: string;
+  readonly entityIds: readonly string[];
+  readonly sourceIp: string;
+  readonly requestId: string;
+  readonly details: string;
+}
+
+export interface AuditedOutcome {
+  readonly status: number;
+  readonly errorCode?: string | undefined;
+  readonly entityIds?: readonly string[] | undefined;
+}
+
+/** Where changing calls are kept; `AuditTrail` of @harrier/audit. */
+export interface CallAudit {
+  /** Writes a call before its work begins; what it returns adds the outcome. */
+  begin(call: AuditedCall): Promise<(outcome: AuditedOutcome) => Promise<void>>;
+  /** Writes a call that was refused before its work began. */
+  refused(call: AuditedCall, outcome: AuditedOutcome): Promise<void>;
+}
+
+const mostIds = 50;
+const longestId = 256;
+
+/** Changing calls of the management interface are kept; what devices say has its own history. */
+export function isAudited(route: Route): boolean {
+  return route.interface === "management" && route.method !== "GET";
+}
+
+/** What is acted upon: the feature of the route, e.g. `target` of `targets.create`, `softwareModuleType` of `softwareModuleTypes.update`. */
+export function auditEntity(route: Route): string {
+  const feature = route.id.slice(0, route.id.indexOf("."));
+  return feature.endsWith("s") ? feature.slice(0, -1) : feature;
+}
+
+/** One call on its way through `serve`: begun before the handler, ended before the answer, exactly one entry whatever happens between. */
+export class AuditedRequest<R extends Route> {
+  readonly #audit: CallAudit;
+  readonly #route: R;
+  readonly #ctx: Context<R>;
+  readonly #log: Log;
+  #end: ((outcome: AuditedOutcome) => Promise<void>) | undefined;
+  #done = false;
+
+  constructor(audit: CallAudit, parts: { route: R; ctx: Context<R>; log: Log }) {
+    this.#audit = audit;
+    this.#route = parts.route;
+    this.#ctx = parts.ctx;
+    this.#log = parts.log;
+  }
+
+  /** Fails where the entry cannot be written: no change without its entry. */
+  async begin(): Promise<void> {
+    this.#end = await this.#audit.begin(this.#call());
+  }
+
+  async succeeded(status: number, reply: Reply | undefined): Promise<void> {
+    const made = this.#route.method === "POST" ? idsIn(reply?.body) : [];
+    const entityIds = made.length === 0 ? undefined : [...this.#pathIds(), ...made].slice(0, mostIds);
+    await this.#finish({ status, entityIds });
+  }
+
+  async failed(failure: HarrierError, surface: Surface): Promise<void> {
+    await this.#finish({ status: httpStatus(failure.code, surface), errorCode: failure.code });
+  }
+
+  /** The answer does not wait for ever on what only tells of it: an entry without its outcome says UNKNOWN in two minutes. */
+  async #finish(outcome: AuditedOutcome): Promise<void> {
+    if (this.#done || this.#ctx.identity === undefined) return;
+    this.#done = true;
+    try {
+      await (this.#end === undefined ? this.#audit.refused(this.#call(), outcome) : this.#end(outcome));
+    } catch (err) {
+      this.#log.error({ err, route: this.#route.id, rid: this.#ctx.rid, ...outcome }, "the audit trail could not be told how a call ended");
+    }
+  }
+
+  #call(): AuditedCall {
+    const { identity, req, body } = this.#ctx;
+    return {
+      tenantId: identity.tenantId,
+      actorKind: identity.kind.toUpperCase(),
+      actor: plain(identity.subject),
+      action: this.#route.id,
+      entity: auditEntity(this.#route),
+      entityIds: this.#pathIds(),
+      // the gateway's word: it takes away what clients say of themselves
+      sourceIp: plain(String(req.headers["x-forwarded-for"] ?? "")).slice(0, 64),
+      requestId: identity.rid.slice(0, 64),
+      details: auditDetails(this.#route, body),
+    };
+  }
+
+  /** From the path as it was asked, for it may have been refused. */
+  #pathIds(): string[] {
+    const params = this.#ctx.req.params as Record<string, string>;
+    return Object.values(params).map(plain);
+  }
+}
+
+/** Ids of what an answer shows, of one or of a list; targets go by their controllerId, OAuth clients by their clientId. */
+function idsIn(body: unknown): string[] {
+  const items = Array.isArray(body) ? body : [body];
+  return items.slice(0, mostIds).flatMap((item: unknown) => {
+    if (typeof item !== "object" || item === null) return [];
+    const { controllerId, clientId, id } = item as { controllerId?: unknown; clientId?: unknown; id?: unknown };
+    const found = controllerId ?? clientId ?? id;
+    return typeof found === "string" || typeof found === "number" ? [plain(String(found))] : [];
+  });
+}
+
+/** Text that PostgreSQL takes and a terminal shows. */
+function plain(text: string): string {
+  return text
+    .slice(0, longestId)
+    .replace(/\p{Cc}/gu, "?")
+    .toWellFormed();
+}

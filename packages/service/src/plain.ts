@@ -1,0 +1,11 @@
+/** Real bodies are four deep; no limit at all would let one be as deep as it is long. */
+const deepest = 64;
+
+/** True for a parsed body that JSON could have said, nested no deeper than any of ours can be: CBOR also has byte strings. */
+export function isPlain(value: unknown, left = deepest): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (left === 0 || ArrayBuffer.isView(value)) return false;
+  if (Array.isArray(value)) return value.every((member) => isPlain(member, left - 1));
+  for (const key in value) if (!isPlain((value as Record<string, unknown>)[key], left - 1)) return false;
+  return true;
+}

@@ -1,0 +1,211 @@
+import { createHash, generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import Provider, { type Configuration, errors, type JWK, type TokenEndpointGrantContext } from "oidc-provider";
+
+/** Somebody whom the provider knows; the password is the name. */
+export interface OidcUser {
+  name: string;
+  /** Stand in the scopes of the access tokens. */
+  roles: readonly string[];
+  tenant?: string;
+}
+
+export interface OidcProviderOptions {
+  port?: number;
+  audience?: string;
+  /** Read at each sign-in: what is changed is in the next token. */
+  users: OidcUser[];
+  /** Seconds that a token lives. */
+  tokenTtl?: number;
+}
+
+export interface OidcProvider {
+  issuer: string;
+  /** An access token, as an application in a browser gets it: authorization code and PKCE. */
+  signIn(name: string): Promise<string>;
+  /** From now on tokens are signed with another key; the former one is published no more. */
+  rotateKeys(): void;
+  /** Cut every connection, or serve again. */
+  setDown(down: boolean): void;
+  stop(): Promise<void>;
+}
+
+/** Of public clients: without a secret, for machines of developers. */
+export const oidcClientId = "harrier-cli";
+const redirectUri = "http://127.0.0.1/signed-in";
+const resource = "urn:harrier";
+
+/** An OpenID provider on 127.0.0.1, the real `oidc-provider` with users of its own. For tests and for trying things out, for nothing else. */
+export async function startOidcProvider(options: OidcProviderOptions): Promise<OidcProvider> {
+  const state = { serve: (_req: IncomingMessage, res: ServerResponse): void => void res.end(), down: false };
+  const server = createServer((req, res) => {
+    if (state.down) req.socket.destroy();
+    else state.serve(req, res);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port ?? 0, "127.0.0.1", resolve);
+  });
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const rotateKeys = (): void => {
+    state.serve = serving(issuer, options);
+  };
+  rotateKeys();
+  return {
+    issuer,
+    signIn: (name) => signIn(issuer, name),
+    rotateKeys,
+    setDown(down) {
+      state.down = down;
+      if (down) server.closeAllConnections();
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A provider with a new key. */
+function serving(issuer: string, options: OidcProviderOptions): (req: IncomingMessage, res: ServerResponse) => void {
+  const key = { ...generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" }), kid: randomUUID(), use: "sig" };
+  const provider = new Provider(issuer, configuration(options, { ...key, alg: "ES256" } as JWK));
+  allowPasswords(provider, options);
+  const serve = provider.callback();
+  return (req, res) => {
+    if (req.url?.startsWith("/sign-in/"))
+      void loginPage(provider, options, { req, res }).catch((error: Error) => res.writeHead(400).end(error.message));
+    else void serve(req, res);
+  };
+}
+
+/** What the tokens are for: Harrier. */
+const resourceServer = ({ audience = "harrier", tokenTtl = 600 }: OidcProviderOptions) =>
+  ({ scope: "openid", audience, accessTokenFormat: "jwt", accessTokenTTL: tokenTtl, jwt: { sign: { alg: "ES256" } } }) as const;
+
+function configuration(options: OidcProviderOptions, key: JWK): Configuration {
+  const userOf = (name: string) => options.users.find((user) => user.name === name);
+  return {
+    jwks: { keys: [key] },
+    ttl: { Interaction: 600, Grant: 3_600, Session: 3_600, AccessToken: 600, IdToken: 600 },
+    cookies: { keys: [randomBytes(16).toString("hex")] },
+    clients: [
+      {
+        client_id: oidcClientId,
+        token_endpoint_auth_method: "none",
+        grant_types: ["authorization_code", "password"],
+        redirect_uris: [redirectUri],
+        id_token_signed_response_alg: "ES256",
+      },
+    ],
+    features: {
+      devInteractions: { enabled: false },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => resource,
+        useGrantedResource: () => true,
+        getResourceServerInfo: () => resourceServer(options),
+      },
+    },
+    interactions: { url: (_ctx, { uid }) => `/sign-in/${uid}` },
+    // nobody is asked what the application may do: it is the operator's own
+    async loadExistingGrant(ctx) {
+      const { client, session, provider } = ctx.oidc;
+      const grant = new provider.Grant({ clientId: client?.clientId ?? "", accountId: session?.accountId ?? "" });
+      grant.addOIDCScope("openid");
+      grant.addResourceScope(resource, "openid");
+      await grant.save();
+      return grant;
+    },
+    findAccount: (_ctx, name) => (userOf(name) ? { accountId: name, claims: () => ({ sub: name }) } : undefined),
+    formats: {
+      customizers: {
+        jwt(_ctx, token, jwt) {
+          const user = userOf("accountId" in token ? String(token.accountId) : "");
+          Object.assign(jwt.payload, { scope: user?.roles.join(" "), preferred_username: user?.name, tenant: user?.tenant });
+        },
+      },
+    },
+  };
+}
+
+/** `grant_type=password`, so that a token can be had with curl. */
+function allowPasswords(provider: Provider, options: OidcProviderOptions): void {
+  const grant = async (ctx: TokenEndpointGrantContext<{ username: string; password: string }>): Promise<void> => {
+    const { username = "", password } = ctx.oidc.params ?? {};
+    const { client } = ctx.oidc;
+    if (client === undefined || !isRight(options, username, password)) throw new errors.InvalidGrant("no such user, or another password");
+    const consent = new provider.Grant({ clientId: client.clientId, accountId: username });
+    consent.addResourceScope(resource, "openid");
+    const token = new provider.AccessToken({
+      accountId: username,
+      client,
+      grantId: await consent.save(),
+      gty: "password",
+      scope: "openid",
+    });
+    token.resourceServer = new provider.ResourceServer(resource, resourceServer(options));
+    ctx.body = { access_token: await token.save(), expires_in: token.expiration, token_type: "Bearer" };
+  };
+  provider.registerGrantType("password", grant, ["username", "password"]);
+}
+
+/** Of nobody else's tokens is this provider the issuer: the name will do as a password. */
+const isRight = ({ users }: OidcProviderOptions, name: unknown, password: unknown): boolean =>
+  name === password && users.some((user) => user.name === name);
+
+const page = `<!doctype html><title>Sign in</title><form method="post">
+<input name="name" placeholder="name" autofocus><input name="password" type="password" placeholder="the name again"><button>Sign in</button></form>`;
+
+async function loginPage(
+  provider: Provider,
+  options: OidcProviderOptions,
+  { req, res }: { req: IncomingMessage; res: ServerResponse },
+): Promise<void> {
+  if (req.method !== "POST") {
+    res.writeHead(200, { "content-type": "text/html" }).end(page);
+    return;
+  }
+  const form = new URLSearchParams(await text(req));
+  const [name, password] = [form.get("name") ?? "", form.get("password")];
+  const result = isRight(options, name, password) ? { login: { accountId: name } } : { error: "access_denied" };
+  await provider.interactionFinished(req, res, result);
+}
+
+/** What a browser and an application do (RFC 6749 §4.1, RFC 7636). */
+async function signIn(issuer: string, name: string): Promise<string> {
+  const verifier = randomBytes(32).toString("base64url");
+  const challenge = createHash("sha256").update(verifier).digest("base64url");
+  const asked = { client_id: oidcClientId, response_type: "code", redirect_uri: redirectUri, scope: "openid" };
+  const pkce = { code_challenge: challenge, code_challenge_method: "S256" };
+  const browser = createBrowser();
+  const login = await browser(new URL(`/auth?${new URLSearchParams({ ...asked, ...pkce })}`, issuer));
+  const back = await browser(login, new URLSearchParams({ name, password: name }));
+  const code = back.searchParams.get("code");
+  if (code === null) throw new Error(`${name} was not signed in: ${back}`);
+  const grant = { grant_type: "authorization_code", client_id: oidcClientId, code, redirect_uri: redirectUri, code_verifier: verifier };
+  const answer = await fetch(new URL("/token", issuer), { method: "POST", body: new URLSearchParams(grant) });
+  if (!answer.ok) throw new Error(`no token for ${name}: ${await answer.text()}`);
+  return ((await answer.json()) as { access_token: string }).access_token;
+}
+
+/** Follows redirects, with cookies, to the first page or to the application. */
+function createBrowser(): (url: URL, form?: URLSearchParams) => Promise<URL> {
+  const cookies = new Map<string, string>();
+  return async function open(url: URL, form?: URLSearchParams): Promise<URL> {
+    const headers = { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; ") };
+    const answer = await fetch(url, { redirect: "manual", headers, ...(form === undefined ? {} : { method: "POST", body: form }) });
+    const body = await answer.text();
+    if (answer.status >= 400) throw new Error(`${url.pathname} answers ${answer.status}: ${body}`);
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      cookies.set(name, value);
+    }
+    const location = answer.headers.get("location");
+    if (location === null) return url;
+    const next = new URL(location, url);
+    return next.href.startsWith(redirectUri) ? next : open(next);
+  };
+}

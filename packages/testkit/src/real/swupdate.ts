@@ -1,0 +1,77 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type DebianFiles, debianPackages } from "./debian.ts";
+import { startServer } from "./server-process.ts";
+
+export interface SwupdateOptions {
+  baseUrl: string;
+  tenant?: string;
+  controllerId: string;
+  targetToken: string;
+  /** Whose signature an image must bear: Debian's build takes no other. */
+  certificate: string;
+  /** What an image must be made for, as `board:revision`. */
+  hardware: string;
+  /** What became of the update before this start; it tells the server at once (its `-c`). */
+  outcome?: "success" | "failed";
+  /** Device attributes that it announces. */
+  identify?: Readonly<Record<string, string>>;
+  /** Limit of a download, as in `50k` for a second. */
+  speed?: string;
+}
+
+export interface Swupdate {
+  /** The last of what it wrote. */
+  output(): string;
+  /** Ends it as a device that is switched off. */
+  stop(): Promise<void>;
+}
+
+const outcomes = { success: 2, failed: 3 } as const;
+
+/** SWUpdate as Debian builds it, with the openssl that signs its images; downloaded once (under 3 MB) and kept in the cache. Needs Debian. */
+export function installSwupdate(): Promise<DebianFiles> {
+  const hasOpenssl = spawnSync("openssl", ["version"]).error === undefined;
+  return debianPackages(["swupdate", ...(hasOpenssl ? [] : ["openssl"])]);
+}
+
+/** A device: SWUpdate with its hawkBit client (suricatta), polling from its first second on. */
+export async function startSwupdate(options: SwupdateOptions): Promise<Swupdate> {
+  const { root, env } = await installSwupdate();
+  const { baseUrl, tenant = "DEFAULT", controllerId, targetToken, outcome, speed } = options;
+  const dir = mkdtempSync(join(tmpdir(), "harrier-swupdate-"));
+  const suricatta = ["-t", tenant, "-u", baseUrl, "-i", controllerId, "-k", targetToken];
+  if (outcome !== undefined) suricatta.push("-c", String(outcomes[outcome]));
+  if (speed !== undefined) suricatta.push("-n", speed);
+  const config = join(dir, "swupdate.cfg");
+  writeFileSync(config, configOf(options.identify ?? {}));
+  try {
+    const process = await startServer({
+      name: "SWUpdate",
+      command: join(root, "usr", "bin", "swupdate"),
+      args: ["-f", config, "-k", options.certificate, "-H", options.hardware, "-u", suricatta.join(" ")],
+      cwd: dir,
+      // it unpacks and opens its sockets there
+      env: { ...env, TMPDIR: dir },
+      isReady: async () => existsSync(join(dir, "sockinstctrl")),
+      limitMs: 20_000,
+    });
+    return {
+      output: process.output,
+      async stop() {
+        await process.stop();
+        rmSync(dir, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    rmSync(dir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function configOf(identify: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(identify).map(([name, value]) => `{ name = "${name}"; value = "${value}"; }`);
+  return `globals : { loglevel = 5; };\n${pairs.length === 0 ? "" : `identify : ( ${pairs.join(", ")} );\n`}`;
+}

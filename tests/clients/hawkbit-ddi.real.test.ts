@@ -1,0 +1,96 @@
+import { createHash, randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { uniqueName } from "@harrier/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Fleet, sideBySide, soon, startFleet } from "./support/fleet.ts";
+import { type DdiDevice, type DdiDeviceOptions, startDdiDevice } from "./support/hawkbit-ddi.ts";
+import { outcomeOf, setOf } from "./support/outcome.ts";
+
+// spec 000 §§1-4 by a client from npm that registers itself, polls with ETags and goes on with what it has of a file
+
+let fleet: Fleet;
+let dir: string;
+const devices: DdiDevice[] = [];
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "harrier-clients-"));
+  fleet = await startFleet();
+});
+afterAll(async () => {
+  for (const device of devices) device.stop();
+  await fleet?.stack.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+interface Updated {
+  controllerId: string;
+  actionId: number;
+  setId: number;
+  device: DdiDevice;
+  content: Buffer;
+  file: string;
+  sha256: string;
+}
+
+/** A device that has come to the server by itself and is given an update; `has` of its bytes it holds from an earlier attempt. */
+async function updated(install: DdiDeviceOptions["install"], has = 0): Promise<Updated> {
+  const { stack, admin, gatewayToken } = fleet;
+  const controllerId = uniqueName("npm");
+  const own = join(dir, controllerId);
+  mkdirSync(own);
+  const device = await startDdiDevice({ baseUrl: stack.baseUrl, controllerId, gatewayToken, dir: own, install });
+  devices.push(device);
+  // it has come, and given its attributes
+  await soon(async () => expect(await admin.get(`targets/${controllerId}/attributes`)).toEqual({ device: controllerId }));
+  expect(await admin.get(`targets/${controllerId}`)).toMatchObject({ name: controllerId, updateStatus: "registered" });
+  const content = randomBytes(1_000_000);
+  const file = join(own, "image.bin");
+  if (has > 0) writeFileSync(file, content.subarray(0, has));
+  const { set } = await admin.createSetWithFile(content, "image.bin");
+  const actionId = await admin.assign(controllerId, set.id);
+  const sha256 = createHash("sha256").update(content).digest("hex");
+  return { controllerId, actionId, setId: set.id, device, content, file, sha256 };
+}
+
+const outcome = ({ controllerId, actionId }: Updated) => outcomeOf(fleet.admin, controllerId, actionId);
+
+test("the npm client goes on with half a file, installs it and says so", sideBySide, async () => {
+  const update = await updated(() => "success", 400_000);
+  await soon(async () => expect(await outcome(update)).toMatchObject({ target: "in_sync", action: "update finished" }));
+  expect(readFileSync(update.file).equals(update.content)).toBe(true);
+  const { history, messages } = await outcome(update);
+  // a part is no download of its own in the history
+  expect(history).toEqual(["running", "retrieved", "running", "retrieved", "finished"]);
+  expect(messages).toContain("downloading");
+  expect(messages.at(-1)).toBe(`installed ${update.sha256}`);
+  expect(await setOf(fleet.admin, update.controllerId, "installedDS")).toBe(update.setId);
+  expect(update.device.errors).toEqual([]);
+  expect([...new Set(update.device.statuses)].sort()).toEqual([200, 206, 304]);
+});
+
+test("the npm client refuses what it downloaded, and says why", sideBySide, async () => {
+  const update = await updated(() => "failure");
+  await soon(async () => expect(await outcome(update)).toMatchObject({ target: "error", action: "update error" }));
+  const { history, messages } = await outcome(update);
+  expect(history.at(-1)).toBe("error");
+  expect(messages.at(-1)).toBe(`refused ${update.sha256}`);
+  expect(await setOf(fleet.admin, update.controllerId, "installedDS")).toBeUndefined();
+  expect(await setOf(fleet.admin, update.controllerId, "assignedDS")).toBeUndefined();
+  expect(update.device.errors).toEqual([]);
+});
+
+test("the npm client gives up an installation that is cancelled meanwhile", sideBySide, async () => {
+  const update = await updated(() => "unfinished");
+  await soon(async () => expect((await outcome(update)).messages).toContain("installing"));
+  await soon(async () => expect((await outcome(update)).history).toContain("download"));
+  expect((await fleet.admin.cancel(update.controllerId, update.actionId)).status).toBe(204);
+  expect((await outcome(update)).action).toBe("cancel canceling (open)");
+  await soon(async () => expect((await outcome(update)).action).toBe("cancel canceled"));
+  const { history, messages } = await outcome(update);
+  expect(history.filter((type) => type === "canceled")).toHaveLength(1);
+  expect(messages).toContain(`gave up action ${update.actionId}`);
+  expect(await setOf(fleet.admin, update.controllerId, "installedDS")).toBeUndefined();
+  expect(update.device.errors).toEqual([]);
+});

@@ -1,0 +1,146 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { npmClient } from "@harrier/testkit";
+
+const PACKAGE = "@awesomeorganization/hawkbit-ddi";
+const VERSION = "0.2.0";
+
+// the part of the client's interface that a device needs; each step gives an Error back instead of throwing it
+
+interface Report {
+  execution: string;
+  finished: string;
+  details: string[];
+}
+interface Artifact {
+  filename: string;
+  hashes: { sha256: string };
+}
+interface DeploymentBase {
+  id: string;
+  deployment: { chunks: { artifacts: Artifact[] }[] };
+}
+interface Step<Action extends string, Methods> {
+  action: Action;
+  methods: Methods;
+}
+type Next =
+  | Step<"configData", { put(data: Report & { data: Record<string, string>; mode: string }): Promise<Error | undefined> }>
+  | Step<
+      "deploymentBase",
+      {
+        get(): Promise<DeploymentBase | Error>;
+        downloadArtifact(artifact: Artifact): Promise<number | Error>;
+        postFeedback(report: Report & { cnt: number; of: number }): Promise<Error | undefined>;
+      }
+    >
+  | Step<
+      "cancelAction",
+      { get(): Promise<{ cancelAction: { stopId: string } } | Error>; postFeedback(report: Report): Promise<Error | undefined> }
+    >
+  | { action?: undefined };
+interface Client {
+  /** Waits as long as the last answer said, and tells what is to do. */
+  polling(): Promise<Next | Error | undefined>;
+}
+interface ClientModule {
+  hawkBitDDI(options: {
+    url: string;
+    tenant: string;
+    controllerId: string;
+    gatewayToken: string;
+    artifactsPath: string;
+    hashAlgorithm: "sha256";
+    downloadField: "download-http";
+    logger(direction: "request" | "response", what: { statusCode?: number }): void;
+  }): Promise<Client>;
+}
+
+export interface DdiDeviceOptions {
+  baseUrl: string;
+  controllerId: string;
+  gatewayToken: string;
+  /** Where it keeps what it downloads. */
+  dir: string;
+  /** What an installation comes to; `unfinished`: it goes on, and can still be cancelled. */
+  install: (file: Buffer) => "success" | "failure" | "unfinished";
+}
+
+export interface DdiDevice {
+  /** The status of every answer that the client got. */
+  readonly statuses: readonly number[];
+  /** What the client took for wrong. */
+  readonly errors: readonly string[];
+  stop(): void;
+}
+
+/** A device around the client of another's making: this file decides and the client talks, in the way that its own example shows. */
+export async function startDdiDevice(options: DdiDeviceOptions): Promise<DdiDevice> {
+  const { baseUrl: url, controllerId, gatewayToken, dir: artifactsPath } = options;
+  const module = (await import(pathToFileURL(join(await npmClient(PACKAGE, VERSION), "main.js")).href)) as ClientModule;
+  const statuses: number[] = [];
+  const errors: string[] = [];
+  let running = true;
+  const client = await module.hawkBitDDI({
+    ...{ url, tenant: "DEFAULT", controllerId, gatewayToken, artifactsPath },
+    hashAlgorithm: "sha256",
+    downloadField: "download-http",
+    logger: (_, { statusCode }) => {
+      if (statusCode !== undefined) statuses.push(statusCode);
+    },
+  });
+  const live = async () => {
+    while (running) {
+      const next = good(await client.polling());
+      // its wait for the next poll cannot be cut short
+      if (running && next?.action !== undefined) await follow(next, options);
+    }
+  };
+  live().catch((error: unknown) => {
+    if (running) errors.push(String(error));
+  });
+  return {
+    statuses,
+    errors,
+    stop() {
+      running = false;
+    },
+  };
+}
+
+async function follow(next: Exclude<Next, { action?: undefined }>, { install, dir, controllerId }: DdiDeviceOptions): Promise<void> {
+  const closed = (finished: string, details: string[]) => ({ execution: "closed", finished, details });
+  switch (next.action) {
+    case "configData":
+      good(await next.methods.put({ ...closed("success", []), mode: "merge", data: { device: controllerId } }));
+      return;
+    case "cancelAction": {
+      const { cancelAction } = good(await next.methods.get());
+      good(await next.methods.postFeedback(closed("success", [`gave up action ${cancelAction.stopId}`])));
+      return;
+    }
+    case "deploymentBase": {
+      const report = async (told: Report, cnt: number) => good(await next.methods.postFeedback({ ...told, cnt, of: 2 }));
+      const proceeding = (detail: string) => ({ execution: "proceeding", finished: "none", details: [detail] });
+      const { deployment } = good(await next.methods.get());
+      const [artifact] = deployment.chunks.flatMap(({ artifacts }) => artifacts);
+      if (artifact === undefined) return void (await report(closed("failure", ["nothing to install"]), 0));
+      await report(proceeding("downloading"), 0);
+      good(await next.methods.downloadArtifact(artifact));
+      // whether it still holds: the client asks with the ETag it has
+      good(await next.methods.get());
+      const file = readFileSync(join(dir, artifact.filename));
+      const result = install(file);
+      const hash = createHash("sha256").update(file).digest("hex");
+      if (result === "unfinished") await report(proceeding("installing"), 1);
+      else await report(closed(result, [result === "success" ? `installed ${hash}` : `refused ${hash}`]), 2);
+    }
+  }
+}
+
+function good<T>(answer: T | Error): T {
+  if (answer instanceof Error) throw answer;
+  return answer;
+}

@@ -1,0 +1,163 @@
+import { type Route, routeTable as r } from "@harrier/contracts";
+import { describe, expect, it } from "vitest";
+import { call, dialects, refused } from "../support/call.ts";
+import type { Page } from "../support/look.ts";
+
+// Every field of every list (management 6.4, 7; rollouts 1, 6), and what is none.
+
+const numbers = ["==1", "!=1", "=lt=1", "=le=1", "=gt=1", "=ge=1", "=in=(1,2)", "=out=(1,2)", "=is=null", "=not=null", "==*"];
+const texts = [...numbers.slice(0, -1), "==a*b", "=='it\\'s'", '==""', '!=""', "=in=('',x)"];
+const flags = ["==true", "!=FALSE", "=in=(true,false)", "=out=(true)"];
+const literals = (...known: string[]) => known.flatMap((literal) => [`==${literal}`, `!=${literal.toUpperCase()}`, `=in=(${literal})`]);
+
+const audit = { createdat: numbers, lastmodifiedat: numbers, createdby: texts, lastmodifiedby: texts };
+const named = { id: numbers, name: texts, description: texts, ...audit };
+const ofSet = (name: string) => ({ [`${name}.id`]: numbers, [`${name}.name`]: texts, [`${name}.version`]: texts, [`${name}.type`]: texts });
+const type = { type: texts, "type.key": texts, "type.name": texts, "type.id": numbers };
+const namedSort = ["id", "name", "description", "createdat", "createdby", "lastmodifiedat", "lastmodifiedby"];
+
+interface List {
+  route: Route;
+  fields: Record<string, string[]>;
+  sort: string[];
+  /** Dotted names and other entities' fields are none of these. */
+  not: string[];
+}
+
+const lists: Record<string, List> = {
+  targets: {
+    route: r.targets.list,
+    fields: {
+      ...named,
+      id: texts,
+      controllerid: texts,
+      ipaddress: texts,
+      updatestatus: literals("unknown", "in_sync", "pending", "error", "registered"),
+      lastcontrollerrequestat: numbers,
+      "attribute.some.key": texts,
+      "metadata.some.key": texts,
+      ...ofSet("assignedds"),
+      ...ofSet("installedds"),
+      targettype: texts,
+      "targettype.key": texts,
+      "targettype.name": texts,
+      "targettype.id": numbers,
+      ...type,
+      autoconfirm: flags,
+    },
+    sort: [...namedSort, "controllerid", "updatestatus", "ipaddress", "lastcontrollerrequestat"],
+    not: ["version", "attribute", "metadata", "assignedds", "name.first", "updatestatus.x", "targettype.colour"],
+  },
+  sets: {
+    route: r.distributionSets.list,
+    fields: { ...named, version: texts, ...type, complete: flags, valid: flags, "module.id": numbers, "module.name": texts },
+    sort: [...namedSort, "version", "complete", "valid", "type"],
+    not: ["module", "module.vendor", "key", "type.colour"],
+  },
+  modules: {
+    route: r.softwareModules.list,
+    fields: { ...named, version: texts, ...type, "metadata.some.key": texts },
+    sort: [...namedSort, "version", "type"],
+    not: ["metadata", "vendor", "complete"],
+  },
+  "module types": {
+    route: r.softwareModuleTypes.list,
+    fields: { ...named, key: texts, maxassignments: numbers },
+    sort: [...namedSort, "key", "maxassignments"],
+    not: ["version", "key.x"],
+  },
+  "set types": {
+    route: r.distributionSetTypes.list,
+    fields: { ...named, key: texts },
+    sort: [...namedSort, "key"],
+    not: ["maxassignments", "mandatorymodules"],
+  },
+  actions: {
+    route: r.actions.list,
+    fields: {
+      id: numbers,
+      active: flags,
+      detailstatus: literals("finished", "error", "running", "canceled", "wait_for_confirmation"),
+      laststatuscode: numbers,
+      weight: numbers,
+      ...audit,
+      "target.id": texts,
+      "target.controllerid": texts,
+      "target.name": texts,
+      "target.updatestatus": literals("in_sync"),
+      "target.address": texts,
+      "target.ipaddress": texts,
+      ...ofSet("distributionset"),
+      "rollout.id": numbers,
+      "rollout.name": texts,
+      "rolloutgroup.id": numbers,
+      "rolloutgroup.name": texts,
+      externalref: texts,
+      status: literals("finished"),
+    },
+    sort: ["id", "status", "detailstatus", "weight", "active", "laststatuscode", "createdat", "lastmodifiedat"],
+    not: ["target", "distributionset", "name", "target.description"],
+  },
+  rollouts: {
+    route: r.rollouts.list,
+    fields: { ...named, status: literals("ready", "running", "waiting_for_approval"), ...ofSet("distributionset") },
+    sort: [...namedSort, "status"],
+    not: ["distributionset", "version", "status.x"],
+  },
+};
+
+describe.each(dialects)("%s", (dialect) => {
+  describe.each(Object.entries(lists))("management 6.4 %s", (_name, { route, fields, sort, not }) => {
+    it.each(Object.entries(fields))("%s with every operator that it knows", async (selector, conditions) => {
+      // one request per field: all conditions of it, each true or false, none refused
+      const q = conditions.map((condition) => selector + condition).join(",");
+      const { size, content } = (await call<Page<object>>(route, dialect, { query: { q, limit: 1 } })).json;
+      expect(size).toBe(content.length);
+    });
+
+    it("management 7 every name to sort by, in both directions", async () => {
+      for (const direction of ["ASC", "desc"])
+        await call(route, dialect, { query: { sort: sort.map((name) => `${name}:${direction}`).join(",") } });
+    });
+
+    it.each(["nothing", "constructor", ...not])("%s is no field of it", async (selector) => {
+      await refused(route, dialect, { query: { q: `${selector}==1` } }, [400, "rest.param.rsqlInvalidField"]);
+    });
+
+    it("management 7 what is no name to sort by", async () => {
+      for (const name of ["nothing", "constructor", "distributionset.name", "id;drop table targets", "1", "id)--"])
+        await refused(route, dialect, { query: { sort: `${name}:ASC` } }, [400, "rest.param.invalidField"]);
+      await refused(route, dialect, { query: { sort: "name\u0000:ASC" } }, [400]);
+    });
+
+    it("injection: no value of any field is more than a value", async () => {
+      const value = `"') or 1=1; drop table targets; -- $1 %"`;
+      const textual = Object.entries(fields).filter(([, conditions]) => conditions === texts);
+      const q = textual.map(([selector]) => `${selector}==${value}`).join(",");
+      expect((await call<Page<object>>(route, dialect, { query: { q } })).json.total).toBe(0);
+      const others = Object.entries(fields).filter(([, conditions]) => conditions !== texts);
+      for (const [selector] of others) {
+        const answer = await refused(route, dialect, { query: { q: `${selector}==${value}` } }, [400]);
+        expect(answer.json.errorCode).toMatch(/rsqlParamSyntax|rsqlInvalidField/);
+      }
+    });
+  });
+
+  it.each([
+    ["more comparisons than a query may have", "id==1,".repeat(200).concat("id==1"), "more than 200 comparisons"],
+    ["more values than a query may have", `id=in=(${"1,".repeat(1_000)}1)`, "more than 1000 values"],
+    ["deep nesting", `${"(".repeat(101)}id==1${")".repeat(101)}`, "position 101"],
+    ["a control character", "name=='a\u0007'", "position 9"],
+    ["a control character outside of values", "na\u001bme==a", "position 3"],
+  ])("bad input: %s is 400 and says where", async (_what, q, message) => {
+    const { json } = await refused(r.targets.list, dialect, { query: { q } }, [400, "rest.param.rsqlParamSyntax"]);
+    expect(json.message).toContain(message);
+  });
+
+  it("as many conditions as a query may have are answered, joined in either way", async () => {
+    for (const separator of [";", ","]) {
+      const q = Array.from({ length: 200 }, (_, n) => `attribute.k${n}==v`).join(separator);
+      expect((await call<Page<object>>(r.targets.list, dialect, { query: { q } })).json.total).toBe(0);
+    }
+  });
+});

@@ -1,0 +1,127 @@
+import {
+  type AssignmentResult,
+  type Route,
+  routeTable as r,
+  routes,
+  type SetStatisticsView,
+  type TargetTypeView,
+  type TargetView,
+} from "@harrier/contracts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { accessBuilder, type Grant, type SignedUp } from "../support/access.ts";
+import { builder, unique } from "../support/build.ts";
+import { ask, type CallOptions, call, dialects, type ErrorBody, refused } from "../support/call.ts";
+import { workAs } from "../support/http.ts";
+import type { Page } from "../support/look.ts";
+import { refusedWalk } from "../support/refused-walk.ts";
+import { changes, ofNoTarget, type Told, told, withoutTargets } from "../support/scoped-answers.ts";
+import { makeTenant } from "../support/tenants.ts";
+import { typeBuilder } from "../support/types.ts";
+import { type ValidRequest, validRequests } from "../support/walk.ts";
+import { createWorld, type World } from "../support/world.ts";
+
+const ofTargets = ["READ_TARGET", "CREATE_TARGET", "UPDATE_TARGET", "DELETE_TARGET", "READ_TARGET_SECURITY_TOKEN"];
+const managing = routes.filter((route) => route.interface === "management");
+/** All else that a tenant can give. */
+const others = [...new Set(managing.flatMap(({ permission }) => permission))].filter(
+  (one) => ![...ofTargets, "SYSTEM_ADMIN"].includes(one),
+);
+
+describe.each(dialects)("target types, %s", (dialect) => {
+  const { user } = accessBuilder(dialect);
+  let world: World;
+  let requests: Record<string, ValidRequest>;
+  let limited: SignedUp;
+  beforeAll(async () => {
+    // of its own, so that nobody else changes what is compared
+    workAs(await makeTenant(dialect));
+    world = await createWorld(dialect, "action.cleanup.actionExpiry");
+    requests = validRequests(world);
+    const scoped: Grant[] = ofTargets.map((permission) => ({ permission, targetTypeScopes: [] }));
+    limited = await user([...others, ...scoped]);
+  });
+  afterAll(() => workAs());
+
+  it("management 12.137 every route has its answer here, and those that ask for a permission on targets are no exception", () => {
+    expect([...Object.keys(told), ...ofNoTarget].sort()).toEqual(managing.map(({ id }) => id).sort());
+    const asking = managing.filter(({ permission }) => permission.some((one) => ofTargets.includes(one))).map(({ id }) => id);
+    expect(asking.filter((id) => told[id] === undefined).sort()).toEqual([...withoutTargets].sort());
+  });
+
+  const walked = routes.filter(({ id }) => told[id] !== undefined).map((route) => [route.id, route] as const);
+  it.each(walked)("management 12.137 %s reaches no target of another type", async (_id, route) => {
+    const outcome = told[route.id] as Told;
+    await refusedWalk({ world, requests }, route, dialect, (options) => isTold(outcome, route, { ...options, auth: limited.auth }), {
+      changes: changes[outcome],
+      again: outcome === "open",
+    });
+  });
+
+  const isTold = async (outcome: Told, route: Route, asked: CallOptions): Promise<void> => {
+    if (outcome === "open") await call(route, dialect, asked);
+    else if (outcome === "unknown") await refused(route, dialect, asked, [404]);
+    else if (outcome === "forbidden") await refused(route, dialect, asked, [403, "insufficientPermission"]);
+    else if (outcome === "no match" || outcome === "not imported") await refused(route, dialect, asked, [400, "repo.constraintViolation"]);
+    else if (outcome === "no line") expect((await call(route, dialect, asked)).text).toMatch(/^controllerId,[^\n]*\n$/);
+    else if (outcome === "nobody")
+      expect((await call<Page<unknown>>(route, dialect, asked)).json).toEqual({ content: [], total: 0, size: 0 });
+    else expect((await call<AssignmentResult>(route, dialect, asked)).json).toMatchObject({ assigned: 0, alreadyAssigned: 0, total: 0 });
+  };
+
+  const beside = routes.filter(({ id }) => ofNoTarget.has(id)).map((route) => [route.id, route] as const);
+  it.each(beside)("management 12.137 %s is about no target: the restriction takes nothing away", async (id, route) => {
+    const { status } = await call(route, dialect, { ...(await (requests[id] as ValidRequest)()), auth: limited.auth });
+    expect(status).toBe(route.success[dialect]);
+  });
+
+  it("management 12.137 who is limited to one type sees its targets alone, and that type", async () => {
+    const { targetType } = typeBuilder(dialect);
+    const { target } = builder(dialect);
+    const [a, b] = [await targetType(), await targetType()];
+    const [mine, other] = [await target({ targetType: a.id }), await target({ targetType: b.id })];
+    const { auth } = await user(ofTargets.map((permission) => ({ permission, targetTypeScopes: [a.id] })));
+    const { content } = (await call<Page<TargetView>>(r.targets.list, dialect, { auth })).json;
+    expect(content.map(({ controllerId }) => controllerId)).toEqual([mine.controllerId]);
+    await refused(r.targets.get, dialect, { params: { targetId: other.controllerId }, auth }, [404, "repo.entityNotFound"]);
+    const types = (await call<Page<TargetTypeView>>(r.targetTypes.list, dialect, { auth })).json.content;
+    expect(types.map(({ id }) => id)).toEqual([a.id]);
+    await call(r.targetTypes.update, dialect, { params: { targetTypeId: a.id }, body: { description: "mine" }, auth });
+    await refused(r.targetTypes.update, dialect, { params: { targetTypeId: b.id }, body: {}, auth }, [404, "repo.entityNotFound"]);
+    const one = { params: { targetId: mine.controllerId }, auth };
+    await refused(r.targets.setType, dialect, { ...one, body: { id: b.id } }, [403, "insufficientPermission"]);
+    await call(r.targets.setType, dialect, { ...one, body: { id: a.id } });
+  });
+
+  it("management 12.137 what a set is used for is counted of the types that one reaches", async () => {
+    const asked = { params: { distributionSetId: world.setId } };
+    const counted = async (options: CallOptions) => (await call<SetStatisticsView>(r.distributionSets.statistics, dialect, options)).json;
+    expect((await counted(asked)).actions["total"]).toBeGreaterThan(0);
+    expect(await counted({ ...asked, auth: limited.auth })).toMatchObject({ actions: { total: 0 }, rollouts: { total: 0 } });
+    const all = await user([...ofTargets, "READ_REPOSITORY"]);
+    expect(await counted({ ...asked, auth: all.auth })).toEqual(await counted(asked));
+  });
+
+  it("management 3 an unknown target and one of another type look alike", async () => {
+    const of = async (targetId: string) => {
+      const { status, json } = await ask<ErrorBody>(r.targets.get, dialect, { params: { targetId }, auth: limited.auth });
+      return [status, JSON.stringify(json).replaceAll(targetId, "it")];
+    };
+    expect(await of(world.controllerId)).toEqual(await of(unique()));
+  });
+
+  it("management 12.74 a target's token is there for those alone who may read it", async () => {
+    const params = { targetId: world.controllerId };
+    const seen = async (grants: Grant[]) =>
+      (await call<TargetView>(r.targets.get, dialect, { params, auth: (await user(grants)).auth })).json.securityToken;
+    expect(await seen(["READ_TARGET"])).toBeUndefined();
+    expect(await seen(["READ_TARGET", "READ_TARGET_SECURITY_TOKEN"])).toBeDefined();
+    expect(await seen(["READ_TARGET", { permission: "READ_TARGET_SECURITY_TOKEN", targetTypeScopes: [] }])).toBeUndefined();
+    const created = async (grants: Grant[]) => {
+      const { auth } = await user(["CREATE_TARGET", ...grants]);
+      return (await call<TargetView[]>(r.targets.create, dialect, { body: [{ controllerId: unique() }], auth })).json[0]?.securityToken;
+    };
+    expect(await created(["READ_TARGET_SECURITY_TOKEN"])).toBeDefined();
+    expect(await created([])).toBeUndefined();
+    expect(await created([{ permission: "READ_TARGET_SECURITY_TOKEN", targetTypeScopes: [] }])).toBeUndefined();
+  });
+});

@@ -1,0 +1,164 @@
+import { type PermissionView, routeTable as r, type UserinfoView, type UserView } from "@harrier/contracts";
+import { describe, expect, it } from "vitest";
+import { accessBuilder } from "../support/access.ts";
+import { builder, unique } from "../support/build.ts";
+import { ask, call, dialects, refused } from "../support/call.ts";
+import { credentials } from "../support/http.ts";
+import type { Page } from "../support/look.ts";
+import { eventually } from "../support/wait.ts";
+
+const { basic } = credentials;
+/** A changed user is heard of by every gateway within this time. */
+const secondsMs = 5_000;
+
+describe.each(dialects)("users, %s", (dialect) => {
+  const build = builder(dialect);
+  const { user, grant } = accessBuilder(dialect);
+  const create = async (body: object) => (await call<UserView[]>(r.users.create, dialect, { body })).json;
+  const notCreated = (body: object, expected: readonly [number, string]) => refused(r.users.create, dialect, { body }, expected);
+  const info = (auth: string) => ask<UserinfoView>(r.userinfo.get, dialect, { auth });
+
+  it("management 12.134 made with a password that nobody sees again, found by name, and signed in at once", async () => {
+    const [name, password] = [unique("user"), "päss word:with\\everything"];
+    const [made] = await create([{ name, password, permissions: ["READ_TARGET", "READ_TARGET"] }]);
+    expect(made).toMatchObject({ name, type: "PASSWORD_USER", systemManaged: false, permissions: ["READ_TARGET"] });
+    const listed = await call<Page<UserView>>(r.users.list, dialect, { query: { q: `name==${name}` } });
+    expect(listed.text + JSON.stringify(made)).not.toMatch(/password"|passwordHash|scrypt/i);
+    expect(listed.json).toMatchObject({ total: 1, content: [{ id: made?.id, name }] });
+    const full = await call<Page<UserView>>(r.users.list, dialect, { query: { q: `id==${made?.id}`, representation: "full" } });
+    expect(full.json.content).toEqual([made]);
+    expect((await info(basic(name, password))).json).toMatchObject({ tenant: "DEFAULT", username: name, permissions: ["READ_TARGET"] });
+    expect((await info(basic(`default\\${name}`, password))).status).toBe(200);
+    expect((await info(basic(name, `${password} `))).status).toBe(401);
+  });
+
+  it("management 10.1 made with the hash of a password, of scrypt, argon2id or bcrypt", async () => {
+    const hashes = [
+      ["password", "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"],
+      ["U*U", "$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
+      ["correct horse", "$scrypt$ln=15,r=8,p=2$c29tZS1zYWx0LWJ5dGVzIQ$dikLRjEBo+Cma4jnmXqAhF+2gR5ffGL4ic5qRbHJpTY"],
+    ];
+    for (const [password = "", passwordHash] of hashes) {
+      const name = unique("user");
+      expect(await create({ name, passwordHash })).toMatchObject([{ type: "PASSWORD_USER", permissions: [] }]);
+      expect((await info(basic(name, password))).status).toBe(200);
+      expect((await info(basic(name, `${password}!`))).status).toBe(401);
+    }
+  });
+
+  it("management 10.1 without either the identity provider signs in, and no password does", async () => {
+    const name = unique("user");
+    const [made] = await create([{ name }]);
+    expect(made?.type).toBe("EXTERNAL_USER");
+    for (const password of ["", "null", "undefined"]) expect((await info(basic(name, password))).status).toBe(401);
+    const change = { params: { userId: made?.id as number }, body: { newPassword: unique() } };
+    await refused(r.users.changePassword, dialect, change, [400, "repo.constraintViolation"]);
+  });
+
+  it("management 10.1 what cannot be made is refused with all of its request", async () => {
+    const [other, password] = [unique("user"), unique("secret")];
+    const { name: taken } = await user();
+    const wrong = [400, "repo.constraintViolation"] as const;
+    const cases: [object, readonly [number, string]][] = [
+      [{ name: taken }, [409, "repo.entityAlreadyExists"]],
+      [{ name: unique(), password, passwordHash: "$scrypt$ln=14,r=8,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc" }, wrong],
+      [{ name: unique(), passwordHash: password }, wrong],
+      [{ name: unique(), passwordHash: `$scrypt$ln=40,r=8,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc` }, wrong],
+      [{ name: unique(), password: "weak" }, wrong],
+      [{ name: unique(), permissions: ["READ_EVERYTHING"] }, wrong],
+      [{ name: "x\\y" }, wrong],
+      [{ password }, wrong],
+      [{ name: "<b>x</b>" }, wrong],
+    ];
+    for (const [body, expected] of cases) await notCreated([{ name: other }, body], expected);
+    expect((await call<Page<UserView>>(r.users.list, dialect, { query: { q: `name==${other}` } })).json.total).toBe(0);
+  });
+
+  it("spec 001 4.7 a changed permission works within seconds, without another sign-in", async () => {
+    const { id, auth } = await user();
+    const list = () => ask(r.targets.list, dialect, { auth });
+    expect((await list()).status).toBe(403);
+    expect(await grant(id, ["READ_TARGET"])).toEqual([{ permission: "READ_TARGET", targetTypeScopes: null }]);
+    await eventually(async () => (await list()).status === 200, secondsMs);
+    const one = { params: { userId: id } };
+    await call(r.users.removePermission, dialect, { params: { ...one.params, permission: "READ_TARGET" } });
+    await eventually(async () => (await list()).status === 403, secondsMs);
+    const added = await call<string[]>(r.users.addPermissions, dialect, { ...one, body: ["API_KEY", "READ_TARGET"] });
+    expect(added.json.toSorted()).toEqual(["API_KEY", "READ_TARGET"]);
+    await eventually(async () => (await list()).status === 200, secondsMs);
+    expect((await call<PermissionView[]>(r.users.listPermissions, dialect, one)).json).toContainEqual({
+      permission: "API_KEY",
+      targetTypeScopes: null,
+    });
+    await refused(r.users.removePermission, dialect, { params: { userId: id, permission: "DELETE_TARGET" } }, [404, "repo.entityNotFound"]);
+  });
+
+  it("management 10.1 one's own password, or with USER_MANAGEMENT anybody's; the old one is of no use within seconds", async () => {
+    const [self, other] = [await user(), await user()];
+    const change = (userId: number, newPassword: string, auth?: string) => ({
+      params: { userId },
+      body: { newPassword },
+      ...(auth === undefined ? {} : { auth }),
+    });
+    await refused(r.users.changePassword, dialect, change(other.id, unique(), self.auth), [403, "insufficientPermission"]);
+    await refused(r.users.changePassword, dialect, change(self.id, "weak", self.auth), [400, "repo.constraintViolation"]);
+    const next = unique("secret");
+    await call(r.users.changePassword, dialect, change(self.id, next, self.auth));
+    expect((await info(basic(self.name, next))).status).toBe(200);
+    await eventually(async () => (await info(self.auth)).status === 401, secondsMs);
+    await call(r.users.changePassword, dialect, change(other.id, next));
+    expect((await info(basic(other.name, next))).status).toBe(200);
+  });
+
+  it("management 12.134 deleted users are out within seconds; the system's and one's own account stay", async () => {
+    const { id, name, auth } = await user(["USER_MANAGEMENT"]);
+    expect((await info(auth)).status).toBe(200);
+    const one = { params: { userId: id } };
+    await refused(r.users.delete, dialect, { ...one, auth }, [403, "entityReadOnly"]);
+    await call(r.users.delete, dialect, one);
+    await eventually(async () => (await info(auth)).status === 401, secondsMs);
+    await refused(r.users.get, dialect, one, [404, "repo.entityNotFound"]);
+    const listed = await call<Page<UserView>>(r.users.list, dialect, { query: { q: `name==${credentials.adminUser}` } });
+    const [admin] = listed.json.content;
+    expect(admin).toMatchObject({ systemManaged: true });
+    const system = { params: { userId: admin?.id as number } };
+    const manager = await user(["USER_MANAGEMENT"]);
+    await refused(r.users.delete, dialect, { ...system, auth: manager.auth }, [403, "entityReadOnly"]);
+    await refused(r.users.setPermissions, dialect, { ...system, body: [], auth: manager.auth }, [403, "entityReadOnly"]);
+    await refused(r.users.changePassword, dialect, { ...system, body: { newPassword: unique() } }, [403, "entityReadOnly"]);
+    // the name can be used again, and the new one is somebody else
+    const [again] = await create([{ name, password: unique() }]);
+    expect(again?.id).not.toBe(id);
+    expect((await info(auth)).status).toBe(401);
+  });
+
+  it("extensions what concerns all tenants is given on by nobody who does not hold it", async () => {
+    const { auth } = await user(["USER_MANAGEMENT", "ROLE_MANAGEMENT"]);
+    const { id } = await user();
+    const forbidden = [403, "insufficientPermission"] as const;
+    await refused(r.users.addPermissions, dialect, { params: { userId: id }, body: ["SYSTEM_ADMIN"], auth }, forbidden);
+    const body = [{ name: unique(), permissions: [{ permission: "SYSTEM_ADMIN" }] }];
+    await refused(r.roles.create, dialect, { body, auth }, forbidden);
+  });
+
+  it("management 12.43 a download needs its own permission", async () => {
+    const { moduleId, artifact } = await build.setWithArtifact();
+    const params = { softwareModuleId: moduleId, artifactId: artifact.id };
+    const [reader, loader] = [await user(["READ_REPOSITORY"]), await user(["DOWNLOAD_REPOSITORY_ARTIFACT"])];
+    await refused(r.artifacts.download, dialect, { params, auth: reader.auth }, [403, "insufficientPermission"]);
+    expect((await call(r.artifacts.download, dialect, { params, auth: loader.auth })).bytes).toEqual(artifact.bytes);
+  });
+
+  it("management 12.124 the gateway token's key is shown to those alone who may read it", async () => {
+    const key = "authentication.gatewaytoken.key";
+    const [reader, both] = [
+      await user(["READ_TENANT_CONFIGURATION"]),
+      await user(["READ_TENANT_CONFIGURATION", "READ_GATEWAY_SECURITY_TOKEN"]),
+    ];
+    const list = async (auth: string) => Object.keys((await call<Record<string, unknown>>(r.configs.list, dialect, { auth })).json);
+    expect(await list(reader.auth)).not.toContain(key);
+    expect(await list(both.auth)).toContain(key);
+    await refused(r.configs.get, dialect, { params: { key }, auth: reader.auth }, [403, "insufficientPermission"]);
+    await call(r.configs.get, dialect, { params: { key }, auth: both.auth });
+  });
+});

@@ -1,0 +1,136 @@
+import { type Route, routeTable as r, routes, type Surface } from "@harrier/contracts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ask, type CallOptions, dialects, urlOf } from "../support/call.ts";
+import { type Identity, workAs } from "../support/http.ts";
+import type { Page } from "../support/look.ts";
+import { refusedWalk } from "../support/refused-walk.ts";
+import { makeTenant } from "../support/tenants.ts";
+import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
+import { createWorld, type World } from "../support/world.ts";
+
+/**
+ * What somebody of another tenant is told. Without a row here it is 404, so a new route has to say what it answers when it finds nothing:
+ * - `empty`: a list with nothing in it
+ * - `own`: a success that is about his own tenant alone; nothing of the other one stands in it
+ * - `forbidden`: he may not ask that at all
+ */
+type Told = "empty" | "own" | "forbidden";
+const told: Readonly<Record<string, Told>> = {
+  "softwareModules.list": "empty",
+  "softwareModules.create": "own",
+  "softwareModuleTypes.list": "own",
+  "softwareModuleTypes.create": "own",
+  "distributionSetTypes.list": "own",
+  "targetTypes.list": "empty",
+  "targetTags.list": "empty",
+  "targetTags.create": "own",
+  "distributionSetTags.list": "empty",
+  "distributionSetTags.create": "own",
+  "distributionSets.list": "empty",
+  "targets.list": "empty",
+  "targets.create": "own",
+  "targets.exportCsv": "own",
+  "targets.importCsv": "own",
+  "targetFilters.list": "empty",
+  "targetFilters.create": "own",
+  "actions.list": "empty",
+  "rollouts.list": "empty",
+  "configs.list": "own",
+  "configs.get": "own",
+  "configs.put": "own",
+  "configs.putMany": "own",
+  "configs.delete": "own",
+  "userinfo.get": "own",
+  "users.list": "own",
+  "users.create": "own",
+  "roles.list": "own",
+  "roles.create": "own",
+  "quotas.list": "own",
+  "quotas.get": "own",
+  "oauth2Clients.list": "empty",
+  "oauth2Clients.create": "own",
+  "apiKeys.list": "empty",
+  "apiKeys.create": "own",
+  "tenants.list": "forbidden",
+  "tenants.create": "forbidden",
+  "tenants.get": "forbidden",
+  "tenants.update": "forbidden",
+  "tenants.delete": "forbidden",
+  "tenants.suspend": "forbidden",
+  "tenants.resume": "forbidden",
+  "tenantQuotas.list": "forbidden",
+  "tenantQuotas.get": "forbidden",
+  "tenantQuotas.set": "forbidden",
+  "operations.list": "empty",
+  // each of these is written of what he has done himself; the chain is everybody's, and shows nobody's entries
+  "audit.list": "own",
+  "audit.verify": "own",
+  // a device of his own that has the same name
+  "device.poll": "own",
+  "device.configData": "own",
+  "device.confirmationBase": "own",
+  "device.deactivateAutoConfirm": "own",
+};
+
+describe.each(dialects)("another tenant's routes, %s", (dialect) => {
+  let theirs: Identity;
+  let other: Identity;
+  /** Where own things come to be: ids of tenants meet, so the other one must have none. */
+  let third: Identity;
+  let world: World;
+  let requests: Record<string, ValidRequest>;
+  /** Texts that stand in the data of the tenant and nowhere else. */
+  let marks: string[];
+
+  beforeAll(async () => {
+    [theirs, other, third] = [await makeTenant(dialect), await makeTenant(dialect, 0), await makeTenant(dialect, 0)];
+    workAs(theirs);
+    world = await createWorld(dialect, "action.cleanup.onQuotaHit.percent");
+    requests = validRequests(world);
+    const { artifact, controllerId, cancelling, finished, waiting, prefix } = world;
+    const named = [controllerId, cancelling.controllerId, finished.controllerId, waiting.controllerId, prefix, theirs.tenant];
+    marks = [...named, artifact.hashes.sha1 as string, artifact.providedFilename];
+  });
+  afterAll(() => workAs());
+
+  const findsNothing = async (route: Route, surface: Surface, options: CallOptions): Promise<void> => {
+    const { status, text, json } = await ask<unknown>(route, surface, options);
+    const shown = `answered ${status} ${text.slice(0, 1_000)}`;
+    const outcome = told[route.id];
+    if (outcome === undefined) return expect(status, shown).toBe(404);
+    if (outcome === "forbidden") return expect(status, shown).toBe(403);
+    expect(status, shown).toBe(route.success[surface]);
+    if (outcome === "empty") expect(Array.isArray(json) ? json : (json as Page<unknown>).content, shown).toEqual([]);
+    // what he has sent himself may be said back to him
+    const sent = `${decodeURIComponent(urlOf(route, surface, options))} ${JSON.stringify(options.body)}`;
+    for (const mark of marks.filter((one) => !sent.includes(one))) expect(text, shown).not.toContain(mark);
+  };
+
+  const managing = routesOn(dialect).filter(([, route]) => route.interface === "management");
+  it.each(managing)("management 12 %s finds nothing of a tenant but for its own users", async (id, route, surface) => {
+    const asker = told[id] === "own" && route.method !== "GET" ? third : other;
+    await refusedWalk({ world, requests }, route, surface, (options) => findsNothing(route, surface, { ...options, auth: asker.admin }));
+  });
+
+  const ofDevices = routesOn(dialect).filter(([, route]) => route.interface === "device");
+  it.each(ofDevices)("device 9.1 %s lets no device of another tenant in, and shows it nothing in its own", async (id, route, surface) => {
+    const asker = told[id] === "own" ? third : other;
+    await refusedWalk({ world, requests }, route, surface, async (options) => {
+      const { status, text } = await ask(route, surface, { ...options, auth: other.gateway });
+      expect([status, text]).toEqual([401, ""]);
+      await findsNothing(route, surface, { ...options, auth: asker.gateway, params: { ...options.params, tenant: asker.tenant } });
+    });
+  });
+
+  it("and signs nobody in with a password or a token of the other", async () => {
+    const [, password = ""] = Buffer.from(other.admin.slice(6), "base64").toString().split(":");
+    const auth = `Basic ${Buffer.from(`${theirs.tenant}\\boss:${password}`).toString("base64")}`;
+    expect((await ask(r.userinfo.get, dialect, { auth })).status).toBe(401);
+    expect((await ask(r.userinfo.get, dialect, { auth: other.admin })).json).toMatchObject({ tenant: other.tenant });
+  });
+});
+
+it("every row above is about a route", () => {
+  const ids = new Set(routes.map(({ id }) => id));
+  expect(Object.keys(told).filter((id) => !ids.has(id))).toEqual([]);
+});

@@ -1,0 +1,51 @@
+import { routeTable as r, type TargetFilterView } from "@harrier/contracts";
+import { builder, unique } from "./build.ts";
+import { type CallOptions, call, type Dialect } from "./call.ts";
+import type { ValidRequest } from "./walk.ts";
+
+/** A query that no target of anybody matches. */
+const nobody = (): string => `controllerid==${unique()}`;
+
+/** What an administrator does with target filters, in one dialect. */
+export function filterBuilder(dialect: Dialect) {
+  const of = (filterId: number): CallOptions & { params: { filterId: number } } => ({ params: { filterId } });
+  const filter = async (query = nobody(), more: object = {}): Promise<TargetFilterView> =>
+    (await call<TargetFilterView>(r.targetFilters.create, dialect, { body: { name: unique("filter"), query, ...more } })).json;
+  const get = async (id: number): Promise<TargetFilterView> => (await call<TargetFilterView>(r.targetFilters.get, dialect, of(id))).json;
+  const assign = async (id: number, setId: number, more: object = {}): Promise<TargetFilterView> =>
+    (await call<TargetFilterView>(r.targetFilters.setAutoAssign, dialect, { ...of(id), body: { id: setId, ...more } })).json;
+  const end = (id: number) => call(r.targetFilters.removeAutoAssign, dialect, of(id));
+  return { of, filter, get, assign, end };
+}
+
+/** A valid request of every route of target filters. */
+export function filterRequests(dialect: Dialect): Record<string, ValidRequest> {
+  const build = builder(dialect);
+  const { of, filter, assign } = filterBuilder(dialect);
+  const plain = async () => of((await filter()).id);
+  const assigning = async () => {
+    const [{ id }, set] = [await filter(), await build.set()];
+    await assign(id, set.id);
+    return { options: of(id), set };
+  };
+  return {
+    "targetFilters.list": async () => {
+      await assigning();
+      return { query: { representation: "full", q: "name==*", sort: "id:DESC", limit: 5 } };
+    },
+    "targetFilters.create": () => ({ body: { name: unique("filter"), query: nobody() } }),
+    "targetFilters.get": async () => (await assigning()).options,
+    "targetFilters.update": async () => ({ ...(await plain()), body: { name: unique("filter"), query: nobody() } }),
+    "targetFilters.delete": plain,
+    "targetFilters.getAutoAssign": async () => (await assigning()).options,
+    "targetFilters.setAutoAssign": async () => ({
+      ...(await plain()),
+      body: { id: (await build.set()).id, type: "soft", weight: 7, confirmationRequired: false },
+    }),
+    "targetFilters.removeAutoAssign": plain,
+    "distributionSets.autoAssignFilters": async () => ({
+      params: { distributionSetId: (await assigning()).set.id },
+      query: { q: "name==*", sort: "name:ASC" },
+    }),
+  };
+}
