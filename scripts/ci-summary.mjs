@@ -15,6 +15,16 @@ export function countTests(report) {
   return counts;
 }
 
+/** What failed, a line each with the beginning of why: the last thing that CI prints is what is read. */
+export function failuresIn(report) {
+  const firstLine = (text = "") => text.split("\n").slice(0, 4).join(" | ").slice(0, 400);
+  return report.testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const failed = assertionResults.filter((test) => test.status === "failed");
+    if (failed.length === 0) return status === "failed" ? [`${name}: ${firstLine(message)}`] : [];
+    return failed.map((test) => `${name}: ${test.fullName}: ${firstLine(test.failureMessages?.[0])}`);
+  });
+}
+
 /** Counts of one command: `steps` as test.mjs wrote them, `report` of its vitest run, either of which may be missing. */
 export function countCommand(exitCode, steps, report) {
   const counts = report === undefined ? { passed: 0, failed: 0 } : countTests(report);
@@ -30,7 +40,10 @@ function main([folder, ...commands]) {
   const total = { passed: 0, failed: 0 };
   for (const command of commands) {
     const [name, code] = command.split("=");
-    const counts = countCommand(Number(code), readJson(join(folder, `${name}-steps.json`)), readJson(join(folder, `${name}-vitest.json`)));
+    const [steps, report] = ["steps", "vitest"].map((kind) => readJson(join(folder, `${name}-${kind}.json`)));
+    const counts = countCommand(Number(code), steps, report);
+    for (const step of steps ?? []) if (!step.ok) console.log(`FAILED ${name}: ${step.name}`);
+    for (const failure of report === undefined ? [] : failuresIn(report)) console.log(`FAILED ${name}: ${failure}`);
     console.log(`${name}: ${counts.passed} passed, ${counts.failed} failed`);
     total.passed += counts.passed;
     total.failed += counts.failed;

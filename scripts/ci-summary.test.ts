@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 // @ts-expect-error a script without types
-import { countCommand, countTests } from "./ci-summary.mjs";
+import { countCommand, countTests, failuresIn } from "./ci-summary.mjs";
 
 const file = (status: string, ...tests: string[]) => ({ status, assertionResults: tests.map((one) => ({ status: one })) });
 
@@ -21,4 +21,11 @@ test("a command that fails without a word is a failure all the same", () => {
   expect(countCommand(1, undefined, undefined)).toEqual({ passed: 0, failed: 1 });
   expect(countCommand(137, [{ name: "types", ok: true }], undefined)).toEqual({ passed: 1, failed: 1 });
   expect(countCommand(0, undefined, undefined)).toEqual({ passed: 1, failed: 0 });
+});
+
+test("what failed is named, with the beginning of why", () => {
+  const failed = { status: "failed", fullName: "a poll answers", failureMessages: ["Error: 500\n    at here"] };
+  const broken = { name: "c.test.ts", status: "failed", message: "cannot be read", assertionResults: [] };
+  const report = { testResults: [{ name: "a.test.ts", status: "failed", assertionResults: [failed, { status: "passed" }] }, broken] };
+  expect(failuresIn(report)).toEqual(["a.test.ts: a poll answers: Error: 500 |     at here", "c.test.ts: cannot be read"]);
 });
