@@ -1,8 +1,9 @@
 import { autoAssignBody } from "@harrier/contracts";
+import { HarrierError } from "@harrier/errors";
 import { eventually } from "@harrier/testkit";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { assignByFilter, endAutoAssign } from "../filters/auto-assign.ts";
-import { changeFilter, createFilter, removeFilter } from "../filters/filters.ts";
+import { changeFilter, createFilter, getFilter, removeFilter } from "../filters/filters.ts";
 import { parseTargetFilter } from "../matching/matching.ts";
 import { chunksOfController } from "../testing/auto-assign-chunks.ts";
 import { createWorld, setIds, typeIds, type World } from "../testing/world.ts";
@@ -97,14 +98,21 @@ test("what fails is tried again and told, and stops no other filter", async () =
   await world.addTargets("g", 7);
   await world.addTargets("h", 7);
   let failing = 0;
+  let mended = false;
   chunks.beforeCall = (filterName) => {
-    if (filterName === `f${names - 1}` && failing++ < 2) throw new Error("controller is away");
+    if (filterName === `f${names - 1}` && failing++ >= 0 && !mended) throw new HarrierError("unavailable", "controller is away");
   };
   const bad = await assigning("name==g-*");
-  await assigning("name==h-*");
+  const good = await assigning("name==h-*");
+  const lastError = async (id: number) => (await getFilter(world.create, 1, id)).lastError;
   engine();
   await become("h", all("h", 7));
+  await eventually(async () => expect((await lastError(bad))?.attempts).toBeGreaterThan(1));
+  expect(await lastError(bad)).toMatchObject({ message: "controller is away", at: expect.any(Number) });
+  expect(await lastError(good)).toBeNull();
+  mended = true;
   await become("g", all("g", 7));
+  await eventually(async () => expect(await lastError(bad)).toBeNull());
   expect(failing).toBeGreaterThan(1);
   expect(warnings).toContainEqual(expect.objectContaining({ filterId: bad }));
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { run, runOne } from "@harrier/db";
+import { backoffMs, failureMessage } from "../domain/failure.ts";
 import { claimFilters, type FilterClaim, releaseFilter, ringForFleet } from "./leases.sql.ts";
 import { type RunDeps, runFilter, type Turn } from "./run-filter.ts";
 
@@ -13,13 +14,11 @@ export interface AutoAssignerOptions {
   pollMs?: number;
   /** How long a claim outlives its engine; longer than a turn takes. */
   leaseSeconds?: number;
-  /** Filters worked on at the same time. */
+  /** Filters worked on at the same time; one tenant has all but one of them at most. */
   slots?: number;
 }
 
 const changesPerLook = 5_000;
-const firstBackoffMs = 250;
-const longestBackoffMs = 15_000;
 /** At a first start the views of others may not be there yet: that is worth a line only when it lasts. */
 const patienceMs = 10_000;
 /** A turn that takes longer is left to its end alone; its claim ends by itself. */
@@ -44,7 +43,7 @@ export class AutoAssigner {
     this.#deps = deps;
     this.#pollMs = options.pollMs ?? 500;
     this.#leaseSeconds = options.leaseSeconds ?? 20;
-    this.#slots = options.slots ?? 2;
+    this.#slots = options.slots ?? 3;
   }
 
   start(): void {
@@ -92,7 +91,12 @@ export class AutoAssigner {
   async #claim(): Promise<void> {
     const free = this.#slots - this.#working.size;
     if (free <= 0) return;
-    for (const claim of await run(this.#deps.db.pool, claimFilters, [this.#owner, this.#leaseSeconds, free])) {
+    for (const claim of await run(this.#deps.db.pool, claimFilters, [
+      this.#owner,
+      this.#leaseSeconds,
+      free,
+      Math.max(1, this.#slots - 1),
+    ])) {
       const work = this.#work(claim).finally(() => {
         this.#working.delete(work);
         this.nudge();
@@ -106,11 +110,11 @@ export class AutoAssigner {
       await this.#release(claim, await runFilter(this.#deps, claim, this.#abort.signal), 0, null);
     } catch (error) {
       const attempts = claim.attempts + 1;
-      const restMs = Math.min(firstBackoffMs * 2 ** Math.min(attempts - 1, 10), longestBackoffMs);
+      const restMs = backoffMs(attempts);
       this.#deps.log.warn({ err: error, ...claim, attempts, restMs }, "a filter could not assign its set, trying again");
-      const message = error instanceof Error ? error.message : String(error);
+      const turn = { progress: claim.progress, restMs, deafMs: restMs, idle: 0 };
       // if even this fails, the claim ends by itself
-      await this.#release(claim, { progress: claim.progress, restMs, deafMs: restMs, idle: 0 }, attempts, message).catch(() => {});
+      await this.#release(claim, turn, attempts, failureMessage(error)).catch(() => {});
     }
   }
 

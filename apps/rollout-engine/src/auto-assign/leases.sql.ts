@@ -1,4 +1,5 @@
 import { statement } from "@harrier/db";
+import { claimText } from "../work/leases.sql.ts";
 
 export interface FilterClaim {
   tenantId: number;
@@ -13,16 +14,13 @@ export interface FilterClaim {
   attempts: number;
 }
 
-/** Filters that are due and free, of tenants that are not suspended, taken for `seconds`. Two engines never take the same. */
-export const claimFilters = statement<[owner: string, seconds: number, limit: number], FilterClaim>(
+/** Filters that are due and free, taken for `seconds`: tenants take turns (work/leases.sql.ts). */
+export const claimFilters = statement<[owner: string, seconds: number, limit: number, perTenant: number], FilterClaim>(
   "auto_assign.claim",
-  `update auto_assign_leases l set owner = $1, until = now() + make_interval(secs => $2), passes = l.passes + 1
-     from (select b.tenant_id, b.filter_id from auto_assign_leases b
-             join management.tenants_v1 t on t.tenant_id = b.tenant_id and t.status = 'active'
-            where b.due_at <= now() and (b.until is null or b.until <= now())
-            order by b.due_at limit $3 for update of b skip locked) due
-    where l.tenant_id = due.tenant_id and l.filter_id = due.filter_id
-    returning l.tenant_id as "tenantId", l.filter_id as "filterId", l.rung, l.passes as pass, l.progress, l.idle, l.attempts`,
+  claimText(
+    { table: "auto_assign_leases", key: "filter_id" },
+    { set: ", passes = l.passes + 1", returning: 'l.filter_id as "filterId", l.rung, l.passes as pass, l.progress, l.idle, l.attempts' },
+  ),
 );
 
 /** Gives a claim back until `restMs` have passed, or a ring after `deafMs`; one that rang meanwhile counts as one after. */
@@ -43,7 +41,7 @@ export const releaseFilter = statement<
 >(
   "auto_assign.release",
   `update auto_assign_leases
-      set owner = null, until = null, idle = $8, attempts = $9, last_error = $10,
+      set owner = null, until = null, idle = $8, attempts = $9, last_error = $10, failed_at = case when $10::text is not null then now() end,
           progress = case when rung = $4 then $5 else -1 end,
           rested_at = now() + make_interval(secs => $7::float8 / 1000),
           due_at = case when rung <> $4 then now() + make_interval(secs => $7::float8 / 1000)

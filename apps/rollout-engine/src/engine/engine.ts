@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { run, runOne } from "@harrier/db";
+import { backoffMs, failureMessage } from "../domain/failure.ts";
 import { driveRollout } from "./drive.ts";
 import { type Claim, claimDue, releaseClaim, renewClaims, ringForProgress } from "./leases.sql.ts";
 import type { PerformDeps } from "./perform.ts";
@@ -14,17 +15,22 @@ export interface EngineOptions {
   pollMs?: number;
   /** How long a claim outlives its engine. */
   leaseSeconds?: number;
-  /** Rollouts worked on at the same time. */
+  /** Rollouts worked on at the same time; one tenant has all but one of them at most. */
   slots?: number;
 }
 
 /** At a first start the views of others may not be there yet: that is worth a line only when it lasts. */
 const patienceMs = 10_000;
-const firstBackoffMs = 250;
-const longestBackoffMs = 15_000;
 const progressPerLook = 5_000;
 /** A chunk that takes longer is left to its end alone; its claim ends by itself. */
 const stopLimitMs = 5_000;
+
+interface Released {
+  dueAt: number | null;
+  restMs: number;
+  attempts: number | null;
+  lastError: string | null;
+}
 
 const keyOf = ({ tenantId, rolloutId }: { tenantId: number; rolloutId: number }): string => `${tenantId}/${rolloutId}`;
 
@@ -113,7 +119,7 @@ export class RolloutEngine {
   async #claim(): Promise<void> {
     const free = this.#slots - this.#working.size;
     if (free <= 0) return;
-    for (const claim of await run(this.#deps.db.pool, claimDue, [this.#owner, this.#leaseSeconds, free])) {
+    for (const claim of await run(this.#deps.db.pool, claimDue, [this.#owner, this.#leaseSeconds, free, Math.max(1, this.#slots - 1)])) {
       const key = keyOf(claim);
       const abort = new AbortController();
       const done = this.#work(claim, abort.signal).finally(() => {
@@ -126,21 +132,19 @@ export class RolloutEngine {
 
   async #work(claim: Claim, signal: AbortSignal): Promise<void> {
     try {
-      const dueAt = await driveRollout(this.#deps, claim, signal);
-      await this.#release(claim, dueAt, 0, null);
+      const { dueAt, got } = await driveRollout(this.#deps, claim, signal);
+      await this.#release(claim, { dueAt, restMs: 0, attempts: got ? 0 : null, lastError: null });
     } catch (error) {
       const attempts = claim.attempts + 1;
-      const backoffMs = Math.min(firstBackoffMs * 2 ** Math.min(attempts - 1, 10), longestBackoffMs);
-      this.#deps.log.warn({ err: error, ...claim, attempts, backoffMs }, "a rollout could not go on, trying again");
-      const message = error instanceof Error ? error.message : String(error);
+      const restMs = backoffMs(attempts);
+      this.#deps.log.warn({ err: error, ...claim, attempts, restMs }, "a rollout could not go on, trying again");
       // if even this fails, the claim ends by itself
-      await this.#release(claim, this.#deps.now() + backoffMs, attempts, message).catch(() => {});
+      await this.#release(claim, { dueAt: null, restMs, attempts, lastError: failureMessage(error) }).catch(() => {});
     }
   }
 
-  async #release(claim: Claim, dueAt: number | null, attempts: number, lastError: string | null): Promise<void> {
-    const { tenantId, rolloutId, rung } = claim;
-    await run(this.#deps.db.pool, releaseClaim, [tenantId, rolloutId, this.#owner, rung, dueAt, attempts, lastError]);
+  async #release({ tenantId, rolloutId, rung }: Claim, { dueAt, restMs, attempts, lastError }: Released): Promise<void> {
+    await run(this.#deps.db.pool, releaseClaim, [tenantId, rolloutId, this.#owner, rung, dueAt, restMs, attempts, lastError]);
   }
 
   /** A claim that is gone belongs to another engine: its work here ends, though nothing would be wrong if both went on. */

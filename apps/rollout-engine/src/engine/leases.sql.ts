@@ -1,4 +1,5 @@
 import { statement } from "@harrier/db";
+import { claimText } from "../work/leases.sql.ts";
 
 export interface Claim {
   tenantId: number;
@@ -8,19 +9,10 @@ export interface Claim {
   attempts: number;
 }
 
-/**
- * Rollouts that are due and free, taken for `seconds`. Two engines never take the same: each skips what the other is taking. Those of a
- * suspended tenant stay due, and are taken when it is back.
- */
-export const claimDue = statement<[owner: string, seconds: number, limit: number], Claim>(
+/** Rollouts that are due and free, taken for `seconds`: tenants take turns (work/leases.sql.ts). */
+export const claimDue = statement<[owner: string, seconds: number, limit: number, perTenant: number], Claim>(
   "engine.claim_due",
-  `update leases l set owner = $1, until = now() + make_interval(secs => $2)
-     from (select d.tenant_id, d.rollout_id from leases d
-            where d.due_at <= now() and (d.until is null or d.until <= now())
-              and exists (select from management.tenants_v1 t where t.tenant_id = d.tenant_id and t.status = 'active')
-            order by d.due_at limit $3 for update of d skip locked) due
-    where l.tenant_id = due.tenant_id and l.rollout_id = due.rollout_id
-    returning l.tenant_id as "tenantId", l.rollout_id as "rolloutId", l.rung, l.attempts`,
+  claimText({ table: "leases", key: "rollout_id" }, { set: "", returning: 'l.rollout_id as "rolloutId", l.rung, l.attempts' }),
 );
 
 /** Keeps all claims of one engine alive; what is missing in the answer was lost to another. Leases are locked in one order everywhere. */
@@ -32,15 +24,32 @@ export const renewClaims = statement<[owner: string, seconds: number], { tenantI
     returning l.tenant_id as "tenantId", l.rollout_id as "rolloutId"`,
 );
 
-/** Gives a claim back until `dueAt` (epoch ms; null: until somebody rings), or at once when somebody rang meanwhile. */
+/**
+ * Gives a claim back until `dueAt` (epoch ms; in the past: at once, behind what is due already; null: until somebody rings), or at once
+ * when somebody rang meanwhile. After a failure it rests for `restMs` whoever rings; without news (`attempts` null) an older failure stays.
+ */
 export const releaseClaim = statement<
-  [tenantId: number, rolloutId: number, owner: string, rung: number, dueAt: number | null, attempts: number, lastError: string | null],
+  [
+    tenantId: number,
+    rolloutId: number,
+    owner: string,
+    rung: number,
+    dueAt: number | null,
+    restMs: number,
+    attempts: number | null,
+    lastError: string | null,
+  ],
   never
 >(
   "engine.release_claim",
   `update leases
-      set owner = null, until = null, attempts = $6, last_error = $7,
-          due_at = case when rung <> $4 then now() when $5::bigint is null then 'infinity' else to_timestamp($5::bigint / 1000.0) end
+      set owner = null, until = null, attempts = coalesce($7, attempts),
+          last_error = case when $7::int is null then last_error else $8 end,
+          failed_at = case when $7::int is null then failed_at when $8::text is not null then now() end,
+          rested_at = now() + make_interval(secs => $6::float8 / 1000),
+          due_at = case when rung <> $4 or $6 > 0 then now() + make_interval(secs => $6::float8 / 1000)
+                        when $5::bigint is null then 'infinity'
+                        else greatest(now(), to_timestamp($5::bigint / 1000.0)) end
     where tenant_id = $1 and rollout_id = $2 and owner = $3`,
 );
 
@@ -72,7 +81,7 @@ export const ringForProgress = statement<[limit: number], { rung: number }>(
      update progress_cursor p set txid = n.txid, id = n.id, seen_txid = n.seen_txid, seen_id = n.seen_id
        from newest n where (p.txid, p.id) <= (n.txid, n.id) and (p.seen_txid, p.seen_id) <= (n.seen_txid, n.seen_id)
    ), rung as (
-     update leases l set due_at = least(l.due_at, now()), rung = l.rung + 1
+     update leases l set due_at = least(l.due_at, greatest(now(), l.rested_at)), rung = l.rung + 1
        from (select b.tenant_id, b.rollout_id from leases b
               where (b.tenant_id, b.rollout_id) in (select tenant_id, rollout_id from late union select tenant_id, rollout_id from early)
               order by b.tenant_id, b.rollout_id for no key update) o

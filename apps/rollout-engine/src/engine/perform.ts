@@ -26,7 +26,7 @@ type Step = Exclude<Command, { do: "wait" }>;
 /** A chunk takes controller some 200 ms; one that takes longer than this is better asked for again. */
 const callMs = 10_000;
 /** After so long the thresholds deserve another look, even if more actions wait to be created. */
-const workMs = 500;
+export const workMs = 500;
 
 /** Carries one command out. Each may be repeated, by this engine or by another one, without harm. */
 export async function perform(deps: PerformDeps, work: RolloutWork, step: Step, signal: AbortSignal): Promise<void> {

@@ -39,7 +39,7 @@ test("both at one rollout, without any lease between them, end where one would",
     for (let attempt = 0; attempt < 20; attempt++) {
       // the one that comes second to the freeze is told to come again
       const ended = await driveRollout(deps, { tenantId: 1, rolloutId: id }, signal).catch(() => undefined);
-      if (ended !== undefined) return;
+      if (ended !== undefined && ended.dueAt !== 0) return; // 0: its turn is over, its work is not
     }
   };
   await Promise.all([racer(), racer(), racer()]);
@@ -58,7 +58,7 @@ test("the work of one that dies is taken over within 5 seconds, where it was", a
   const id = await world.createRollout({ amountGroups: 1 });
   // with connections of its own, to be cut: then nothing can be noted, renewed or given back, as if the process were killed
   const cut = createDatabase({ url: world.database.urlOf("rollout-engine"), applicationName: "dying" });
-  const dying = world.engine({}, cut);
+  const dying = world.engine({}, { db: cut });
   await world.isStatus(id, "ready");
   let chunks = 0;
   world.controller.beforeCall = async (command) => {
@@ -80,31 +80,4 @@ test("the work of one that dies is taken over within 5 seconds, where it was", a
   // the first two chunks were noted: only the rest was asked for
   expect(world.controller.calls.filter((call) => call.startsWith("schedule"))).toHaveLength(2);
   await stopped;
-});
-
-test("a step that fails is tried again, and its reason is kept", async () => {
-  world.warnings.length = 0;
-  world.engine();
-  const id = await world.createRollout({});
-  await world.isStatus(id, "ready");
-  let failures = 2;
-  world.controller.beforeCall = () => {
-    if (failures-- > 0) throw new Error("controller is away");
-  };
-  await startRollout(world.drive, world.call, id);
-  await eventually(
-    async () => {
-      const [lease] = await world.sql<{ last_error: string | null }>(
-        "select last_error from rollout_engine.leases where rollout_id = $1 and attempts > 0",
-        [id],
-      );
-      expect(lease?.last_error).toBe("controller is away");
-    },
-    5_000,
-    5,
-  );
-  await world.isStatus(id, "running");
-  expect(world.warnings).toHaveLength(2);
-  const [lease] = await world.sql("select attempts, last_error from rollout_engine.leases where rollout_id = $1", [id]);
-  expect(lease).toEqual({ attempts: 0, last_error: null });
 });

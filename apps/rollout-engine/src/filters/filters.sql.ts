@@ -1,8 +1,10 @@
 import { statement } from "@harrier/db";
 import { sortFields, targetFilterFields } from "@harrier/fiql";
+import type { Failure } from "../domain/failure.ts";
 import { type AuditRow, auditColumns } from "../lists/columns.ts";
 import type { ListSource } from "../lists/read-page.ts";
 import type { Scope } from "../matching/scope.ts";
+import { failureOf } from "../work/leases.sql.ts";
 
 /** A target filter as the interface shows it. */
 export interface FilterRow extends AuditRow {
@@ -20,6 +22,8 @@ export interface FilterRow extends AuditRow {
   confirmationRequired: boolean;
   /** What whoever set it was restricted to. */
   targetTypes: Scope;
+  /** Null when its auto-assignment gets on. */
+  lastError: Failure | null;
   /** Whether the tenant's devices ask their user: only then confirmationRequired is shown. */
   consentFlow: boolean;
 }
@@ -36,7 +40,8 @@ const columns = `${auditColumns}, t.id, t.name, t.query, t.revision, t.auto_assi
   t.set_version as "setVersion", t.set_type_id as "setTypeId", t.auto_assign_type as "forceType", t.auto_assign_weight as weight,
   t.auto_assign_confirmation as "confirmationRequired", t.auto_assign_types as "targetTypes",
   coalesce((select s.value = 'true'::jsonb from management.tenant_settings_v1 s
-             where s.tenant_id = $1 and s.key = 'user.confirmation.flow.enabled'), false) as "consentFlow"`;
+             where s.tenant_id = $1 and s.key = 'user.confirmation.flow.enabled'), false) as "consentFlow",
+  ${failureOf({ table: "auto_assign_leases", key: "filter_id" })}`;
 
 export const findFilter = statement<[tenantId: number, id: number], FilterRow>(
   "filters.find",

@@ -22,6 +22,7 @@ export function rolloutJson(base: string, row: RolloutRow, full: boolean): Rollo
     type: forceTypeNames[row.forceType] ?? "forced",
     forcetime: row.forceTime,
     weight: row.weight,
+    ...(row.lastError === null ? {} : { lastError: row.lastError }),
     ...(full ? fullMembers(row) : {}),
     _links: { ...(full ? fullLinks(base, self, row) : {}), self: { href: self } },
   };

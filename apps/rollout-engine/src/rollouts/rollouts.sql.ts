@@ -1,9 +1,11 @@
 import { statement } from "@harrier/db";
 import { rolloutFields, sortFields } from "@harrier/fiql";
 import type { BucketCounts, RolloutStatus } from "../domain/facts.ts";
+import type { Failure } from "../domain/failure.ts";
 import { type AuditRow, auditColumns, epochMs } from "../lists/columns.ts";
 import type { ListSource } from "../lists/read-page.ts";
 import type { Scope } from "../matching/scope.ts";
+import { failureOf } from "../work/leases.sql.ts";
 import { reachesOnly } from "./reach.sql.ts";
 
 /** A rollout as the interface shows it. */
@@ -25,12 +27,15 @@ export interface RolloutRow extends AuditRow {
   totalTargets: number;
   totalGroups: number;
   counts: BucketCounts;
+  /** Null when its work gets on. */
+  lastError: Failure | null;
 }
 
 const columns = `${auditColumns}, t.id, t.name, t.description, t.status, t.deleted, t.dynamic, t.target_filter as "targetFilter",
   t.set_id as "setId", t.set_name as "setName", t.set_version as "setVersion", t.force_type as "forceType", t.force_time as "forceTime",
   t.weight, ${epochMs("t.start_at")} as "startAt", t.total_targets as "totalTargets",
-  (select count(*)::int from rollout_groups g where g.tenant_id = t.tenant_id and g.rollout_id = t.id) as "totalGroups", p.counts`;
+  (select count(*)::int from rollout_groups g where g.tenant_id = t.tenant_id and g.rollout_id = t.id) as "totalGroups", p.counts,
+  ${failureOf({ table: "leases", key: "rollout_id" })}`;
 
 const progress = `left join lateral (
   select json_build_object('scheduled', coalesce(sum(scheduled), 0), 'running', coalesce(sum(running), 0),

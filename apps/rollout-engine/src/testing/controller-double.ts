@@ -8,7 +8,7 @@ export interface ControllerDouble {
   /** Names of the commands that were called, with the group where there is one. */
   readonly calls: string[];
   /** Called before each command; throwing fails the command. */
-  beforeCall: (command: string) => void | Promise<void>;
+  beforeCall: (command: string, tenantId: number) => void | Promise<void>;
   /** Ends the first `n` running actions of a group. */
   report(rolloutId: number, groupId: number, n: number, outcome: "finished" | "error" | "cancelled"): Promise<void>;
   /** Deletes the targets of the first `n` running actions of a group. */
@@ -17,48 +17,51 @@ export interface ControllerDouble {
 
 const outcomes = { finished: { status: 0, bucket: 2 }, error: { status: 1, bucket: 3 }, cancelled: { status: 4, bucket: 4 } };
 const tenantId = 1;
+type Call = Parameters<Actions["openFence"]>[1];
 
 export function controllerDouble(database: TestDatabase, chunk = 2_000): ControllerDouble {
   const { pool } = database.db("controller");
-  const fences = new Map<number, number>();
+  const fences = new Map<string, number>();
   const calls: string[] = [];
 
-  async function begin(command: string, rolloutId: number, epoch: number): Promise<void> {
+  const fenceOf = ({ principal }: Call, rolloutId: unknown) => `${principal.tenantId}/${rolloutId}`;
+  async function begin(command: string, fence: string, epoch: number): Promise<void> {
     calls.push(command);
-    await double.beforeCall(command);
-    if (fences.get(rolloutId) !== epoch) throw new HarrierError("fenced");
+    await double.beforeCall(command, Number.parseInt(fence, 10));
+    if (fences.get(fence) !== epoch) throw new HarrierError("fenced");
   }
 
   const double: ControllerDouble = {
     calls,
     beforeCall: () => {},
     actions: {
-      async openFence({ rolloutId = 0, epoch = 0 }) {
+      async openFence({ rolloutId = 0, epoch = 0 }, call) {
         calls.push("openFence");
-        await double.beforeCall("openFence");
-        fences.set(Number(rolloutId), Number(epoch));
+        await double.beforeCall("openFence", call.principal.tenantId);
+        fences.set(fenceOf(call, rolloutId), Number(epoch));
         return {};
       },
-      async closeFence({ rolloutId = 0 }) {
+      async closeFence({ rolloutId = 0 }, call) {
         calls.push("closeFence");
-        fences.delete(Number(rolloutId));
+        fences.delete(fenceOf(call, rolloutId));
         return {};
       },
-      async scheduleChunk({ rolloutId = 0, groupId = 0, epoch = 0, cursor = -1, set }) {
-        await begin(`schedule ${groupId}`, Number(rolloutId), Number(epoch));
-        const { rows } = await pool.query(scheduleChunk, [tenantId, rolloutId, groupId, cursor, chunk, set?.id]);
+      async scheduleChunk({ rolloutId = 0, groupId = 0, epoch = 0, cursor = -1, set }, call) {
+        await begin(`schedule ${groupId}`, fenceOf(call, rolloutId), Number(epoch));
+        const { rows } = await pool.query(scheduleChunk, [call.principal.tenantId, rolloutId, groupId, cursor, chunk, set?.id]);
         return { cursor: rows[0].cursor ?? cursor, done: rows[0].seen < chunk, created: rows[0].created };
       },
-      async startChunk({ rolloutId = 0, groupId = 0, epoch = 0, cursor = -1 }) {
-        await begin(`start ${groupId}`, Number(rolloutId), Number(epoch));
-        const { rows } = await pool.query(startChunk, [tenantId, rolloutId, groupId, cursor, chunk]);
+      async startChunk({ rolloutId = 0, groupId = 0, epoch = 0, cursor = -1 }, call) {
+        await begin(`start ${groupId}`, fenceOf(call, rolloutId), Number(epoch));
+        const { rows } = await pool.query(startChunk, [call.principal.tenantId, rolloutId, groupId, cursor, chunk]);
         return { cursor: rows[0].cursor ?? cursor, done: rows[0].seen < chunk, started: rows[0].started, skipped: 0 };
       },
-      async stopChunk({ rolloutId = 0, cursor = -1, keepRunning = false }) {
+      async stopChunk({ rolloutId = 0, cursor = -1, keepRunning = false }, call) {
+        const { tenantId, tenant } = call.principal;
         calls.push("stop");
-        await double.beforeCall("stop");
-        if (fences.has(Number(rolloutId))) throw new HarrierError("fenced");
-        const { rows } = await pool.query(stopChunk, [tenantId, "DEFAULT", rolloutId, cursor, chunk, !keepRunning, "x", null]);
+        await double.beforeCall("stop", tenantId);
+        if (fences.has(fenceOf(call, rolloutId))) throw new HarrierError("fenced");
+        const { rows } = await pool.query(stopChunk, [tenantId, tenant, rolloutId, cursor, chunk, !keepRunning, "x", null]);
         return rows[0];
       },
     },

@@ -2,7 +2,7 @@ import { rolloutEvent } from "@harrier/contracts";
 import { expand, type OutboxRow } from "@harrier/events";
 import { eventually } from "@harrier/testkit";
 import { expect } from "vitest";
-import { RolloutEngine } from "../engine/engine.ts";
+import { type EngineDeps, RolloutEngine } from "../engine/engine.ts";
 import { createRollout } from "../rollouts/create-rollout.ts";
 import { type DriveDeps, startRollout } from "../rollouts/drive-rollout.ts";
 import { getRollout } from "../rollouts/read-rollouts.ts";
@@ -31,7 +31,7 @@ export interface EngineWorld extends World {
   /** What the engines have warned of. */
   readonly warnings: object[];
   readonly drive: DriveDeps;
-  engine(options?: EngineOptions, db?: World["create"]["db"]): RolloutEngine;
+  engine(options?: EngineOptions, over?: Partial<EngineDeps>): RolloutEngine;
   /** Forgets an engine: it is not stopped with the others. */
   abandon(engine: RolloutEngine): void;
   stopEngines(): Promise<void>;
@@ -76,8 +76,9 @@ export async function createEngineWorld(): Promise<EngineWorld> {
     controller,
     warnings,
     drive,
-    engine(options = {}, db = world.create.db) {
-      const made = new RolloutEngine({ db, actions: controller.actions, fault: () => {}, now: Date.now, log }, { pollMs: 50, ...options });
+    engine(options = {}, over = {}) {
+      const deps = { db: world.create.db, actions: controller.actions, fault: () => {}, now: Date.now, log, ...over };
+      const made = new RolloutEngine(deps, { pollMs: 50, ...options });
       made.start();
       engines.push(made);
       return made;

@@ -15,6 +15,17 @@ export const totalsView = z
   .meta({ id: "TotalTargetsPerStatus" });
 export type TotalsView = z.output<typeof totalsView>;
 
+/** Why background work does not get on (contract rollouts.md §9 no. 3); it is tried again by itself, and the member goes when it succeeds. */
+export const lastErrorView = z
+  .object({
+    message: z.string(),
+    /** Of the newest attempt, epoch ms. */
+    at: z.int(),
+    /** Failures in a row. */
+    attempts: z.int(),
+  })
+  .meta({ id: "LastError" });
+
 /** Rollout (spec 001 §2.6); the members after `weight` come in the full form only (contract rollouts.md §2.3). */
 export const rolloutView = z
   .object({
@@ -36,6 +47,7 @@ export const rolloutView = z
     startAt: z.int().optional(),
     approveDecidedBy: z.string().optional(),
     approvalRemark: z.string().optional(),
+    lastError: lastErrorView.optional(),
     _links: links("self", "start", "pause", "resume", "triggerNextGroup", "approve", "deny", "groups", "distributionset"),
   })
   .meta({ id: "Rollout" });

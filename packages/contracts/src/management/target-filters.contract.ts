@@ -6,8 +6,9 @@ import { bodiless, created, ok, route } from "../route.ts";
 import { bodyId, optionalName, pathId, requiredName, weight, withoutNulls } from "../values.ts";
 import { listErrors } from "./common.ts";
 import { distributionSetView } from "./distribution-sets.contract.ts";
+import { lastErrorView } from "./rollout-view.ts";
 
-/** A target filter (spec 001 §2.8); all members are always there, null where there is nothing (contract management.md §4.10). */
+/** A target filter (spec 001 §2.8); all members but `lastError` are always there, null where there is nothing (contract management.md §4.10). */
 export const targetFilterView = z
   .object({
     ...audit,
@@ -18,6 +19,8 @@ export const targetFilterView = z
     autoAssignActionType: z.enum(forceTypeNames).nullable(),
     autoAssignWeight: z.int().nullable(),
     confirmationRequired: z.boolean().nullable(),
+    /** Why its auto-assignment does not get on. */
+    lastError: lastErrorView.optional(),
     _links: links("self", "autoAssignDS", "DS"),
   })
   .meta({ id: "TargetFilter" });
