@@ -100,6 +100,7 @@ export const chunkOf = (
   initiator: "creator",
   rolloutName: `rollout ${rolloutId}`,
   groupName: "group-1",
+  maintenanceWindow: null,
   confirmationRequired: change.confirmationRequired ?? true,
 });
 

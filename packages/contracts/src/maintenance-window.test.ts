@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isWindowOpen, parseMaintenanceWindow, windowAt, windowsEnd } from "./maintenance-window.ts";
+import { isWindowOpen, parseMaintenanceWindow, upcomingMaintenanceWindow, windowAt, windowsEnd } from "./maintenance-window.ts";
 
 const window = (schedule: string, duration = "01:00:00", timezone = "+00:00") => ({ schedule, duration, timezone });
 const at = (text: string) => Date.parse(text);
@@ -191,4 +191,11 @@ describe("windowsEnd", () => {
     expect(windowAt(window("0 0 2 1 1 ? 2027"), end - 1)).toBeDefined();
     expect(windowAt(window("0 0 2 1 1 ? 2027"), end)).toBeUndefined();
   });
+});
+
+it("a window that is to begin has one that is still to come or runs", () => {
+  const [last, now] = [window("0 0 2 24 12 ? 2098"), at("2098-12-24T02:30:00Z")];
+  expect(upcomingMaintenanceWindow(undefined, now)).toBeUndefined();
+  expect(upcomingMaintenanceWindow(last, now)).toEqual(last);
+  expect(() => upcomingMaintenanceWindow(last, at("2098-12-24T03:00:00Z"))).toThrow("no further window");
 });

@@ -54,6 +54,21 @@ export function parseMaintenanceWindow(parts: {
 }
 
 /**
+ * As `parseMaintenanceWindow`, of something that is to begin: a window that never comes again is as useless as one that cannot be read
+ * (contract management.md §5.6).
+ */
+export function upcomingMaintenanceWindow(
+  parts: Parameters<typeof parseMaintenanceWindow>[0] | undefined,
+  nowMs: number,
+): MaintenanceWindow | undefined {
+  const window = parseMaintenanceWindow(parts ?? {});
+  if (window !== undefined && windowAt(window, nowMs) === undefined) {
+    throw invalid("The schedule of the maintenance window has no further window.");
+  }
+  return window;
+}
+
+/**
  * The window that runs at a moment, else the next one: the first that ends after it (contract device.md §3.5). Undefined
  * when no further window comes. Throws for a window that `parseMaintenanceWindow` would refuse.
  */

@@ -40,7 +40,13 @@ export function filterRequests(dialect: Dialect): Record<string, ValidRequest> {
     "targetFilters.getAutoAssign": async () => (await assigning()).options,
     "targetFilters.setAutoAssign": async () => ({
       ...(await plain()),
-      body: { id: (await build.set()).id, type: "soft", weight: 7, confirmationRequired: false },
+      body: {
+        id: (await build.set()).id,
+        type: "soft",
+        weight: 7,
+        maintenanceWindow: { schedule: "0 0 2 ? * *", duration: "01:00", timezone: "Z" },
+        confirmationRequired: false,
+      },
     }),
     "targetFilters.removeAutoAssign": plain,
     "distributionSets.autoAssignFilters": async () => ({

@@ -1,12 +1,13 @@
-import { forceType, windowsEnd } from "@harrier/contracts";
+import { forceType } from "@harrier/contracts";
 import { type Database, type IdBlocks, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
-import type { AssignmentItem, AssignOfflineRequest, AssignSetRequest, AssignSetResponse, CallContext } from "@harrier/rpc";
+import type { AssignOfflineRequest, AssignSetRequest, AssignSetResponse, CallContext } from "@harrier/rpc";
 import { tooManyActions } from "../domain/quota-exceeded.ts";
 import type { LimitsOf } from "../domain/quotas.ts";
 import { scopeOf } from "../targets/targets.ts";
 import { type AssignAnswer, assignOffline as note, assignSet as write } from "./assign.sql.ts";
 import { forceTimeOf, forceTypeOf } from "./force.ts";
+import { windowLists } from "./windows.ts";
 
 interface Deps {
   db: Database;
@@ -39,10 +40,7 @@ export async function assignSet(deps: Deps, request: AssignSetRequest, ctx: Call
     items.map((i) => forceType[forceTypeOf(i.forceType)]),
     items.map((i) => forceTimeOf(i.forceType, i.forceTime)),
     items.map((i) => i.weight),
-    items.map((i) => i.maintenanceWindow?.schedule ?? null),
-    items.map((i) => i.maintenanceWindow?.duration ?? null),
-    items.map((i) => i.maintenanceWindow?.timezone ?? null),
-    endsOf(items, deps.now()),
+    ...windowLists(items, deps.now()),
     items.map((i) => i.confirmationRequired ?? true),
     await deps.ids.take(tenantId, "action", items.length),
     most,
@@ -96,19 +94,3 @@ function toResponse(answer: AssignAnswer | undefined, most: number): AssignSetRe
       throw new HarrierError("internal");
   }
 }
-
-/**
- * When the last window of each action ends (contract device.md §3.1); null where it has no last one, or no window at all. Items mostly
- * share their window, which is looked for once.
- */
-function endsOf(items: readonly AssignmentItem[], now: number): (Date | null)[] {
-  const known = new Map<string, Date | null>();
-  return items.map(({ maintenanceWindow: window }) => {
-    if (window === null) return null;
-    const key = JSON.stringify([window.schedule, window.duration, window.timezone]);
-    if (!known.has(key)) known.set(key, dateOf(windowsEnd(window, now)));
-    return known.get(key) ?? null;
-  });
-}
-
-const dateOf = (ms: number | undefined): Date | null => (ms === undefined ? null : new Date(ms));

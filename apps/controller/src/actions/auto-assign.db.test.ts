@@ -46,6 +46,7 @@ const assign = (filterId: number, change: object = {}) =>
       set: reservedSet(100),
       forceType: "soft",
       weight: 7,
+      maintenanceWindow: null,
       initiator: "somebody",
       filterName: `filter ${filterId}`,
       ...change,

@@ -1,6 +1,7 @@
 import { statement } from "@harrier/db";
 import { confirmationFlow } from "../settings/confirmation-flow.sql.ts";
 import { autoclose } from "./autoclose.sql.ts";
+import type { WindowValues } from "./windows.ts";
 
 /** How many candidates a chunk will look at, without more of them than `limit` being counted. */
 export const countCandidates = statement<[tenantId: number, filterId: number, pass: number, cursor: number, limit: number], { n: number }>(
@@ -34,6 +35,7 @@ export const autoAssignChunk = statement<
     migrationStep: boolean,
     forceType: number,
     weight: number,
+    ...window: WindowValues,
     confirmationRequired: boolean,
     maxActions: number,
     initiator: string,
@@ -43,6 +45,6 @@ export const autoAssignChunk = statement<
   AutoAssignedRow
 >(
   "controller.auto_assign_chunk",
-  `select * from auto_assign_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, ${autoclose},
-                                   ${confirmationFlow}, $18, $19, $20)`,
+  `select * from auto_assign_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+                                   ${autoclose}, ${confirmationFlow}, $22, $23, $24)`,
 );

@@ -6,6 +6,7 @@ import type { LimitsOf } from "../domain/quotas.ts";
 import { autoAssignChunk as assign, countCandidates } from "./auto-assign.sql.ts";
 import { createChunkSize } from "./chunk-size.ts";
 import { forceTypeOf } from "./force.ts";
+import { windowValues } from "./windows.ts";
 
 interface Deps {
   db: Database;
@@ -50,6 +51,7 @@ async function assignNext(deps: Sized, request: AutoAssignChunkRequest, ctx: Cal
     set.migrationStep,
     forceType[forceTypeOf(request.forceType)],
     request.weight,
+    ...windowValues(request.maintenanceWindow, began),
     request.confirmationRequired ?? true,
     deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT,
     request.initiator,

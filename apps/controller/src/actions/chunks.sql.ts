@@ -1,6 +1,7 @@
 import { statement } from "@harrier/db";
 import { confirmationFlow } from "../settings/confirmation-flow.sql.ts";
 import { autoclose } from "./autoclose.sql.ts";
+import type { WindowValues } from "./windows.ts";
 
 /** How many members a chunk will take; without more of them than `limit` being looked at. Groups are frozen, so it stays true. */
 export const countMembers = statement<[tenantId: number, rolloutId: number, groupId: number, cursor: number, limit: number], { n: number }>(
@@ -34,11 +35,15 @@ export const scheduleChunk = statement<
     forceType: number,
     forceTime: Date | null,
     weight: number,
+    ...window: WindowValues,
     initiator: string,
     traceparent: string | null,
   ],
   ScheduledRow
->("controller.schedule_chunk", `select * from schedule_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`);
+>(
+  "controller.schedule_chunk",
+  `select * from schedule_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
+);
 
 export interface StartedRow {
   fenced: boolean;

@@ -13,6 +13,7 @@ import type {
 import { createChunkSize } from "./chunk-size.ts";
 import { countMembers, scheduleChunk as schedule, setFence, startChunk as start } from "./chunks.sql.ts";
 import { forceTimeOf, forceTypeOf } from "./force.ts";
+import { windowValues } from "./windows.ts";
 
 interface Deps {
   db: Database;
@@ -63,6 +64,7 @@ async function scheduleNext(deps: Sized, request: ScheduleChunkRequest, ctx: Cal
     forceType[forceTypeOf(request.forceType)],
     forceTimeOf(request.forceType, request.forceTime),
     request.weight,
+    ...windowValues(request.maintenanceWindow, began),
     request.initiator,
     ctx.traceparent ?? null,
   ]);

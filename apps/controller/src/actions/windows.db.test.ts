@@ -1,6 +1,6 @@
 import { windowsEnd } from "@harrier/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type CommandsFixture, commandsFixture, contextOf, itemOf, reservedSet } from "../commands.fixture.ts";
+import { type CommandsFixture, chunkOf, commandsFixture, contextOf, itemOf, reservedSet, seedMembers } from "../commands.fixture.ts";
 import { seedTargets } from "../device.fixture.ts";
 
 let fixture: CommandsFixture;
@@ -8,7 +8,7 @@ beforeAll(async () => {
   fixture = await commandsFixture();
   await seedTargets(
     fixture,
-    [1, 2, 3, 4].map((id) => ({ id })),
+    Array.from({ length: 8 }, (_, n) => n + 1).map((id) => ({ id })),
   );
 });
 afterAll(() => fixture.close());
@@ -36,4 +36,47 @@ test("each action keeps its window, and when its last one ends where there is a 
   const end = Date.UTC(2098, 11, 24, 9); // 02:00 at -05:30, and an hour and a half
   expect(windowsEnd(once, Date.now())).toBe(end);
   expect(ends.rows.map((row) => row.at)).toEqual([null, end, end, null]);
+});
+
+const engine = () => fixture.database.db("rollout-engine").pool;
+const windowsOf = async (targets: number[]) => {
+  const { rows } = await fixture.db.pool.query(
+    `select maintenance_schedule as schedule, maintenance_duration as duration, maintenance_timezone as timezone,
+            (extract(epoch from maintenance_ends_at) * 1000)::bigint as end
+       from actions where target_id = any ($1) order by target_id`,
+    [targets],
+  );
+  return rows;
+};
+const anyTime = { schedule: null, duration: null, timezone: null, end: null };
+
+test("a rollout gives its window to each of its actions, with their creation", async () => {
+  await seedMembers(fixture, { rolloutId: 21, groupId: 1 }, [5]);
+  await seedMembers(fixture, { rolloutId: 22, groupId: 1 }, [6]);
+  for (const chunk of [{ ...chunkOf(21), maintenanceWindow: once }, chunkOf(22)]) {
+    await fixture.actions.openFence({ rolloutId: chunk.rolloutId, epoch: 1 }, contextOf());
+    await fixture.actions.scheduleChunk(chunk, contextOf());
+  }
+  expect(await windowsOf([5, 6])).toEqual([{ ...once, end: windowsEnd(once, Date.now()) }, anyTime]);
+});
+
+test("so does an auto-assignment", async () => {
+  await engine().query(
+    `insert into target_filters (tenant_id, id, name, query, auto_assign_set_id, auto_assign_type, auto_assign_epoch, created_by,
+       last_modified_by) values (1, 7, 'nightly', 'name==x', 100, 1, 1, 'x', 'x')`,
+  );
+  await engine().query("insert into auto_assign_candidates (tenant_id, filter_id, pass, target_id) values (1, 7, 1, 7), (1, 7, 2, 8)");
+  const chunk = {
+    filterId: 7,
+    epoch: 1,
+    cursor: -1,
+    set: reservedSet(100),
+    forceType: "forced",
+    weight: 7,
+    initiator: "x",
+    filterName: "n",
+  };
+  await fixture.actions.autoAssignChunk({ ...chunk, pass: 1, maintenanceWindow: nightly }, contextOf());
+  await fixture.actions.autoAssignChunk({ ...chunk, pass: 2, maintenanceWindow: null }, contextOf());
+  expect(await windowsOf([7, 8])).toEqual([{ ...nightly, end: null }, anyTime]);
 });

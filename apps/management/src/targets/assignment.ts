@@ -3,9 +3,8 @@ import {
   type DistributionSetAssignment,
   isOver,
   type MaintenanceWindow,
-  parseMaintenanceWindow,
   type TargetAssignment,
-  windowAt,
+  upcomingMaintenanceWindow,
 } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 import type { AssignmentItemInput } from "@harrier/rpc";
@@ -27,7 +26,7 @@ export type CheckedItem<T extends Item = Item> = Omit<T, "maintenanceWindow"> & 
 export function checkItems<T extends Item>(items: readonly T[], { now, most }: { now: number; most: number }): CheckedItem<T>[] {
   const distinct = new Map<string, CheckedItem<T>>();
   for (const { maintenanceWindow, ...item } of items) {
-    const checked = { ...item, window: readWindow(maintenanceWindow, now) };
+    const checked = { ...item, window: upcomingMaintenanceWindow(maintenanceWindow, now) };
     distinct.set(JSON.stringify(fingerprint(checked)), checked);
   }
   const collapsed = [...distinct.values()];
@@ -74,15 +73,6 @@ const fingerprint = (item: CheckedItem): unknown[] => [
   // required where nothing is said
   item.confirmationRequired ?? true,
 ];
-
-/** A window that never comes again is as useless as one that cannot be read (contract management.md §5.6). */
-function readWindow(parts: Item["maintenanceWindow"], now: number): MaintenanceWindow | undefined {
-  const window = parseMaintenanceWindow(parts ?? {});
-  if (window !== undefined && windowAt(window, now) === undefined) {
-    throw new HarrierError("maintenanceScheduleInvalid", "The schedule of the maintenance window has no further window.");
-  }
-  return window;
-}
 
 /**
  * Id of one command: new for every request, kept over the repetitions that the client of a service makes by itself. Not made from the

@@ -1,3 +1,4 @@
+import type { MaintenanceWindow } from "@harrier/contracts";
 import { type CompiledQuery, statement } from "@harrier/db";
 import { eligibleTargets } from "../filters/auto-assign.sql.ts";
 import type { Selection } from "../matching/matching.ts";
@@ -13,6 +14,7 @@ export interface FilterWork {
   setTypeId: number;
   forceType: number;
   weight: number;
+  maintenanceWindow: MaintenanceWindow | null;
   confirmationRequired: boolean;
   targetTypes: Scope;
   initiator: string;
@@ -23,7 +25,8 @@ export interface FilterWork {
 export const loadFilterWork = statement<[tenantId: number, filterId: number], FilterWork>(
   "auto_assign.load",
   `select t.name as tenant, t.status = 'active' as "tenantActive", f.name, f.query, d.id as "setId", d.type_id as "setTypeId", f.auto_assign_type as "forceType",
-          f.auto_assign_weight as weight, f.auto_assign_confirmation as "confirmationRequired", f.auto_assign_types as "targetTypes",
+          f.auto_assign_weight as weight, f.auto_assign_window as "maintenanceWindow",
+          f.auto_assign_confirmation as "confirmationRequired", f.auto_assign_types as "targetTypes",
           f.auto_assign_by as initiator, f.auto_assign_epoch as epoch
      from target_filters f
      join management.tenants_v1 t on t.tenant_id = f.tenant_id

@@ -102,6 +102,7 @@ async function assignAll(
       set: { id: set.id, name: set.name, version: set.version, typeId: set.typeId, migrationStep: set.migrationStep },
       forceType: forceTypeNames[work.forceType] ?? "forced",
       weight: work.weight,
+      maintenanceWindow: work.maintenanceWindow,
       confirmationRequired: work.confirmationRequired,
       initiator: work.initiator,
       filterName: work.name,

@@ -108,6 +108,7 @@ async function scheduleNext(deps: PerformDeps, work: RolloutWork, groupId: numbe
       forceType: forceTypeNames[work.forceType] ?? "forced",
       forceTime: work.forceTime,
       weight: work.weight,
+      maintenanceWindow: work.maintenanceWindow,
       initiator: work.createdBy,
       rolloutName: work.name,
       groupName: group.name,

@@ -1,3 +1,4 @@
+import type { MaintenanceWindow } from "@harrier/contracts";
 import { type CompiledQuery, statement } from "@harrier/db";
 import { matchingTargets, type Predicate, type Selection } from "../matching/matching.ts";
 import type { Scope } from "../matching/scope.ts";
@@ -34,6 +35,7 @@ export const setAutoAssign = statement<
     setId: number,
     forceType: number,
     weight: number,
+    maintenanceWindow: MaintenanceWindow | null,
     confirmationRequired: boolean,
     targetTypes: Scope,
     actor: string,
@@ -42,9 +44,9 @@ export const setAutoAssign = statement<
 >(
   "filters.set_auto_assign",
   `update target_filters f
-      set auto_assign_set_id = $4, auto_assign_type = $5, auto_assign_weight = $6, auto_assign_confirmation = $7,
-          auto_assign_types = $8, auto_assign_by = $9, auto_assign_epoch = f.auto_assign_epoch + 1,
-          last_modified_by = $9, last_modified_at = now(), revision = f.revision + 1
+      set auto_assign_set_id = $4, auto_assign_type = $5, auto_assign_weight = $6, auto_assign_window = $7, auto_assign_confirmation = $8,
+          auto_assign_types = $9, auto_assign_by = $10, auto_assign_epoch = f.auto_assign_epoch + 1,
+          last_modified_by = $10, last_modified_at = now(), revision = f.revision + 1
     where f.tenant_id = $1 and f.id = $2 and f.revision = $3
     returning f.id`,
 );
@@ -53,7 +55,7 @@ export const setAutoAssign = statement<
 export const clearAutoAssign = statement<[tenantId: number, id: number, revision: number, actor: string], { id: number }>(
   "filters.clear_auto_assign",
   `update target_filters f
-      set auto_assign_set_id = null, auto_assign_type = null, auto_assign_weight = null, auto_assign_confirmation = null,
+      set auto_assign_set_id = null, auto_assign_type = null, auto_assign_weight = null, auto_assign_window = null, auto_assign_confirmation = null,
           auto_assign_types = null, auto_assign_by = null, auto_assign_epoch = f.auto_assign_epoch + 1,
           last_modified_by = $4, last_modified_at = now(), revision = f.revision + 1
     where f.tenant_id = $1 and f.id = $2 and f.revision = $3

@@ -1,4 +1,4 @@
-import { type AutoAssignment, forceType } from "@harrier/contracts";
+import { type AutoAssignment, forceType, upcomingMaintenanceWindow } from "@harrier/contracts";
 import { inTransaction, type Queryable, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { Client, OutCall, Principal } from "@harrier/rpc";
@@ -25,6 +25,7 @@ export async function assignByFilter(deps: AutoAssignDeps, id: number, body: Aut
   const { principal } = call;
   const { tenantId, subject } = principal;
   if (body.type === "timeforced") throw new HarrierError("invalidAutoAssignActionType");
+  const window = upcomingMaintenanceWindow(body.maintenanceWindow, deps.now()) ?? null;
   const filter = await getFilter(deps, tenantId, id);
   checkReach(principal, filter, reach);
   const set = checkSet(await runOne(deps.db.pool, readSet, [tenantId, body.id]), body.id);
@@ -35,7 +36,7 @@ export async function assignByFilter(deps: AutoAssignDeps, id: number, body: Aut
   const { weight, confirmationRequired = filter.consentFlow } = body;
   const type = forceType[body.type];
   await underLock(deps, principal, id, async (tx) => {
-    const values = [tenantId, id, filter.revision, set.id, type, weight, confirmationRequired, targetTypes, subject] as const;
+    const values = [tenantId, id, filter.revision, set.id, type, weight, window, confirmationRequired, targetTypes, subject] as const;
     const changed = await runOne(tx, setAutoAssign, [...values]);
     if (changed) await run(tx, ringFilter, [tenantId, id]);
     return changed;

@@ -23,6 +23,7 @@ export function filterJson(base: string, row: FilterRow, show: FilterLinks = {})
     autoAssignActionType: assigns ? (forceTypeNames[row.forceType] ?? "forced") : null,
     autoAssignWeight: assigns ? row.weight : null,
     confirmationRequired: assigns && row.consentFlow ? row.confirmationRequired : null,
+    ...(assigns && row.maintenanceWindow ? { autoAssignMaintenanceWindow: row.maintenanceWindow } : {}),
     ...(row.lastError === null ? {} : { lastError: row.lastError }),
     _links: {
       self: { href: self },

@@ -1,3 +1,4 @@
+import type { MaintenanceWindow } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 import { sortFields, targetFilterFields } from "@harrier/fiql";
 import type { Failure } from "../domain/failure.ts";
@@ -19,6 +20,7 @@ export interface FilterRow extends AuditRow {
   setTypeId: number;
   forceType: number;
   weight: number;
+  maintenanceWindow: MaintenanceWindow | null;
   confirmationRequired: boolean;
   /** What whoever set it was restricted to. */
   targetTypes: Scope;
@@ -30,14 +32,14 @@ export interface FilterRow extends AuditRow {
 
 /** Filters with the set that they assign. One that was deleted or invalidated is assigned no more (contract management.md §5.1, §5.2). */
 const filters = `(select f.tenant_id, f.id, f.name, f.query, f.revision, f.created_by, f.created_at, f.last_modified_by, f.last_modified_at,
-    f.auto_assign_type, f.auto_assign_weight, f.auto_assign_confirmation, f.auto_assign_types, d.id as auto_assign_set_id,
+    f.auto_assign_type, f.auto_assign_weight, f.auto_assign_window, f.auto_assign_confirmation, f.auto_assign_types, d.id as auto_assign_set_id,
     d.name as set_name, d.version as set_version, d.type_id as set_type_id
   from target_filters f
   left join management.distribution_sets_v1 d
     on d.tenant_id = f.tenant_id and d.id = f.auto_assign_set_id and d.valid and not d.deleted)`;
 
 const columns = `${auditColumns}, t.id, t.name, t.query, t.revision, t.auto_assign_set_id as "setId", t.set_name as "setName",
-  t.set_version as "setVersion", t.set_type_id as "setTypeId", t.auto_assign_type as "forceType", t.auto_assign_weight as weight,
+  t.set_version as "setVersion", t.set_type_id as "setTypeId", t.auto_assign_type as "forceType", t.auto_assign_weight as weight, t.auto_assign_window as "maintenanceWindow",
   t.auto_assign_confirmation as "confirmationRequired", t.auto_assign_types as "targetTypes",
   coalesce((select s.value = 'true'::jsonb from management.tenant_settings_v1 s
              where s.tenant_id = $1 and s.key = 'user.confirmation.flow.enabled'), false) as "consentFlow",

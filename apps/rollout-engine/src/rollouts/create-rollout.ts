@@ -1,4 +1,4 @@
-import { forceType, type RolloutCreate } from "@harrier/contracts";
+import { forceType, type MaintenanceWindow, type RolloutCreate, upcomingMaintenanceWindow } from "@harrier/contracts";
 import { type Database, type IdBlocks, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { Client, OutCall, ReserveSetResponse } from "@harrier/rpc";
@@ -33,13 +33,14 @@ export async function createRollout(deps: CreateDeps, body: RolloutCreate, call:
   if (set.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");
   checkMembers(body, permissions, settings.quotas);
   const now = deps.now();
+  const window = upcomingMaintenanceWindow(body.maintenanceWindow, now);
   const targetTypes = reachableTypes(call.principal);
   const selection = { tenantId, setTypeId: set.typeId, targetTypes, filter: filters.rollout, now, macros: queryMacros(settings, now) };
   const counts = await runOne(deps.db.pool, countTargets(selection, body.name, filters.groups));
   if (!counts) throw new Error("a count without a row");
   checkCounts(body, filters, counts, settings.quotas);
   const reserved = await deps.catalogue.reserveSet({ setId: set.id }, call);
-  return insert(deps, body, { call, settings, reserved, targetTypes, totalTargets: counts.total });
+  return insert(deps, body, { call, settings, reserved, targetTypes, totalTargets: counts.total, window });
 }
 
 interface Gathered {
@@ -48,6 +49,7 @@ interface Gathered {
   reserved: ReserveSetResponse;
   targetTypes: Scope;
   totalTargets: number;
+  window: MaintenanceWindow | undefined;
 }
 
 async function insert(deps: CreateDeps, body: RolloutCreate, gathered: Gathered): Promise<number> {
@@ -68,6 +70,7 @@ async function insert(deps: CreateDeps, body: RolloutCreate, gathered: Gathered)
     forceType: forceType[body.type],
     forceTime: storableMs(body.forcetime),
     weight: body.weight,
+    maintenanceWindow: gathered.window ?? null,
     startAt: body.startAt === undefined ? null : storableMs(body.startAt),
     targetTypes: gathered.targetTypes,
     totalTargets: gathered.totalTargets,

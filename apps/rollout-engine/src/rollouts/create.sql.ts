@@ -1,3 +1,4 @@
+import type { MaintenanceWindow } from "@harrier/contracts";
 import { type CompiledQuery, statement } from "@harrier/db";
 import type { Ast } from "@harrier/fiql";
 import { filterPredicate, matchingTargets, type Selection } from "../matching/matching.ts";
@@ -78,6 +79,7 @@ export interface NewRollout {
   forceType: number;
   forceTime: number;
   weight: number;
+  maintenanceWindow: MaintenanceWindow | null;
   startAt: number | null;
   targetTypes: Scope;
   totalTargets: number;
@@ -92,14 +94,14 @@ export const insertRollout = statement<
   "rollouts.insert",
   `with rollout as (
      insert into rollouts (tenant_id, id, name, description, status, target_filter, set_id, set_name, set_version, set_type_id,
-                           migration_step, force_type, force_time, weight, start_at, target_types, total_targets, sequence, created_by,
+                           migration_step, force_type, force_time, weight, maintenance_window, start_at, target_types, total_targets, sequence, created_by,
                            last_modified_by)
      select $1, x.id, x.name, x.description, 'creating', x.filter, x."setId", x."setName", x."setVersion", x."setTypeId",
-            x."migrationStep", x."forceType", x."forceTime", x.weight, to_timestamp(x."startAt" / 1000.0), x."targetTypes", x."totalTargets",
+            x."migrationStep", x."forceType", x."forceTime", x.weight, nullif(x."maintenanceWindow", 'null'), to_timestamp(x."startAt" / 1000.0), x."targetTypes", x."totalTargets",
             1 + jsonb_array_length($5::jsonb), x."createdBy", x."createdBy"
        from jsonb_to_record($4::jsonb) as x(
               id bigint, name text, description text, filter text, "setId" bigint, "setName" text, "setVersion" text, "setTypeId" bigint,
-              "migrationStep" boolean, "forceType" smallint, "forceTime" bigint, weight int, "startAt" bigint, "targetTypes" bigint[],
+              "migrationStep" boolean, "forceType" smallint, "forceTime" bigint, weight int, "maintenanceWindow" jsonb, "startAt" bigint, "targetTypes" bigint[],
               "totalTargets" int, "createdBy" text)
      returning tenant_id, id, name, set_id, set_name, set_version, total_targets, created_by
    ), groups as (

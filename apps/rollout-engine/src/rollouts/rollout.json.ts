@@ -33,6 +33,7 @@ function fullMembers(row: RolloutRow) {
     totalTargetsPerStatus: totalsOf(row.totalTargets, row.counts),
     totalGroups: row.totalGroups,
     ...(row.startAt === null ? {} : { startAt: row.startAt }),
+    ...(row.maintenanceWindow === null ? {} : { maintenanceWindow: row.maintenanceWindow }),
   };
 }
 

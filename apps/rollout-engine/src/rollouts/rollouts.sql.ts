@@ -1,3 +1,4 @@
+import type { MaintenanceWindow } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 import { rolloutFields, sortFields } from "@harrier/fiql";
 import type { BucketCounts, RolloutStatus } from "../domain/facts.ts";
@@ -24,6 +25,7 @@ export interface RolloutRow extends AuditRow {
   forceTime: number;
   weight: number;
   startAt: number | null;
+  maintenanceWindow: MaintenanceWindow | null;
   totalTargets: number;
   totalGroups: number;
   counts: BucketCounts;
@@ -33,7 +35,7 @@ export interface RolloutRow extends AuditRow {
 
 const columns = `${auditColumns}, t.id, t.name, t.description, t.status, t.deleted, t.dynamic, t.target_filter as "targetFilter",
   t.set_id as "setId", t.set_name as "setName", t.set_version as "setVersion", t.force_type as "forceType", t.force_time as "forceTime",
-  t.weight, ${epochMs("t.start_at")} as "startAt", t.total_targets as "totalTargets",
+  t.weight, ${epochMs("t.start_at")} as "startAt", t.maintenance_window as "maintenanceWindow", t.total_targets as "totalTargets",
   (select count(*)::int from rollout_groups g where g.tenant_id = t.tenant_id and g.rollout_id = t.id) as "totalGroups", p.counts,
   ${failureOf({ table: "leases", key: "rollout_id" })}`;
 

@@ -19,8 +19,8 @@ export function chunksOfController(database: TestDatabase, limit: number): Chunk
       const firstId = nextId;
       nextId += limit;
       const { rows } = await pool.query(
-        `select * from auto_assign_chunk(1, 'DEFAULT', $1, $2, $3, $4, $5, $6, $7, 'set', '1', $8, false, $9, $10, true, 2000, false, false,
-           $11, $12, null)`,
+        `select * from auto_assign_chunk(1, 'DEFAULT', $1, $2, $3, $4, $5, $6, $7, 'set', '1', $8, false, $9, $10,
+           $11, $12, $13, null, true, 2000, false, false, $14, $15, null)`,
         [
           filterId,
           epoch,
@@ -32,6 +32,9 @@ export function chunksOfController(database: TestDatabase, limit: number): Chunk
           set?.typeId,
           ["soft", "forced"].indexOf(request.forceType ?? ""),
           weight,
+          request.maintenanceWindow?.schedule,
+          request.maintenanceWindow?.duration,
+          request.maintenanceWindow?.timezone,
           initiator,
           filterName,
         ],

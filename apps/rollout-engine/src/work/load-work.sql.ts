@@ -1,3 +1,4 @@
+import type { MaintenanceWindow } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 import type { BucketCounts, GroupFacts, RolloutStatus } from "../domain/facts.ts";
 
@@ -31,6 +32,7 @@ export interface RolloutWork {
   forceType: number;
   forceTime: number;
   weight: number;
+  maintenanceWindow: MaintenanceWindow | null;
   groups: GroupWork[];
   progress: ({ groupId: number } & BucketCounts)[];
 }
@@ -44,7 +46,7 @@ export const loadWork = statement<[tenantId: number, rolloutId: number], Rollout
           r.keep_running as "keepRunning", r.stop_cursor as "stopCursor",
           json_build_object('id', r.set_id, 'name', r.set_name, 'version', r.set_version, 'typeId', r.set_type_id,
                             'migrationStep', r.migration_step) as set,
-          r.force_type as "forceType", r.force_time as "forceTime", r.weight,
+          r.force_type as "forceType", r.force_time as "forceTime", r.weight, r.maintenance_window as "maintenanceWindow",
           (select coalesce(json_agg(json_build_object(
                     'id', g.id, 'name', g.name, 'status', g.status, 'totalTargets', g.total_targets, 'started', g.started,
                     'startRequested', g.start_requested, 'successExpression', g.success_expression, 'successAction', g.success_action,

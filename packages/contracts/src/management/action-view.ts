@@ -13,6 +13,9 @@ export const maintenanceWindowView = z
   .object({ schedule: z.string(), duration: z.string(), timezone: z.string(), nextStartAt: z.int() })
   .meta({ id: "MaintenanceWindow" });
 
+/** Window that a rollout or an auto-assignment gives to its actions. */
+export const maintenanceScheduleView = maintenanceWindowView.omit({ nextStartAt: true }).meta({ id: "MaintenanceSchedule" });
+
 const actionMembers = {
   ...audit,
   id: z.int(),

@@ -7,7 +7,7 @@ const emptyIsAbsent = (text: string | undefined) => (text === undefined || text 
 const windowPart = z.string().trim().optional().transform(emptyIsAbsent);
 
 /** Window in which an update may be installed; `parseMaintenanceWindow` says whether its parts make sense (contract management.md §5.6). */
-const maintenanceWindow = z
+export const maintenanceWindowBody = z
   .object({ schedule: windowPart, duration: windowPart, timezone: windowPart })
   .meta({ id: "MaintenanceWindowRequest" });
 
@@ -15,7 +15,7 @@ const itemMembers = {
   type: z.enum(forceTypeNames).default("forced"),
   forcetime: epochMs.default(0),
   weight: weight.optional(),
-  maintenanceWindow: maintenanceWindow.optional(),
+  maintenanceWindow: maintenanceWindowBody.optional(),
   confirmationRequired: z.boolean().optional(),
 };
 

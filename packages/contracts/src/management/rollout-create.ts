@@ -13,6 +13,7 @@ import {
   weight,
   withoutNulls,
 } from "../values.ts";
+import { maintenanceWindowBody } from "./assignment.ts";
 
 /** Only whole percentages work; anything else would silently never trigger (contract rollouts.md §4.5). */
 const threshold = z
@@ -61,6 +62,7 @@ export const rolloutCreate = z
     // the largest int64 means "not scheduled", as null does (contract rollouts.md §2.1)
     startAt: epochMs.transform((at) => (at >= lastMoment ? undefined : at)).optional(),
     weight: weight.default(1000),
+    maintenanceWindow: maintenanceWindowBody.optional(),
     amountGroups: int32.optional(),
     groups: arrayOf(rolloutGroupCreate).optional(),
     dynamic: z.boolean().default(false),

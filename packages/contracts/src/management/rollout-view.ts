@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { forceTypeNames, rolloutGroupStatusNames, rolloutStatusNames } from "../codes.ts";
 import { audit, links } from "../link.ts";
+import { maintenanceScheduleView } from "./action-view.ts";
 
 /** Counts of a rollout or group by bucket (spec 001 §2.6); always all six. */
 export const totalsView = z
@@ -45,6 +46,7 @@ export const rolloutView = z
     totalTargetsPerStatus: totalsView.optional(),
     totalGroups: z.int().optional(),
     startAt: z.int().optional(),
+    maintenanceWindow: maintenanceScheduleView.optional(),
     approveDecidedBy: z.string().optional(),
     approvalRemark: z.string().optional(),
     lastError: lastErrorView.optional(),

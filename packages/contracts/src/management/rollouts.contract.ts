@@ -65,6 +65,7 @@ export const rollouts = {
       "setIncomplete",
       "deleted",
       "constraintViolation",
+      "maintenanceScheduleInvalid",
       "quotaTooManyEntries",
       "entityAlreadyExists",
     ],

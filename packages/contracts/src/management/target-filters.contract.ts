@@ -4,11 +4,16 @@ import { audit, links } from "../link.ts";
 import { pageOf, pageQuery, representedPageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
 import { bodyId, optionalName, pathId, requiredName, weight, withoutNulls } from "../values.ts";
+import { maintenanceScheduleView } from "./action-view.ts";
+import { maintenanceWindowBody } from "./assignment.ts";
 import { listErrors } from "./common.ts";
 import { distributionSetView } from "./distribution-sets.contract.ts";
 import { lastErrorView } from "./rollout-view.ts";
 
-/** A target filter (spec 001 §2.8); all members but `lastError` are always there, null where there is nothing (contract management.md §4.10). */
+/**
+ * A target filter (spec 001 §2.8); all members are always there, null where there is nothing (contract management.md §4.10). `lastError` and
+ * the window are ours, and only there where there is one: clients of others see what they know.
+ */
 export const targetFilterView = z
   .object({
     ...audit,
@@ -19,6 +24,7 @@ export const targetFilterView = z
     autoAssignActionType: z.enum(forceTypeNames).nullable(),
     autoAssignWeight: z.int().nullable(),
     confirmationRequired: z.boolean().nullable(),
+    autoAssignMaintenanceWindow: maintenanceScheduleView.optional(),
     /** Why its auto-assignment does not get on. */
     lastError: lastErrorView.optional(),
     _links: links("self", "autoAssignDS", "DS"),
@@ -47,6 +53,7 @@ export const autoAssignBody = z
     id: bodyId,
     type: z.enum(forceTypeNames).default("forced"),
     weight: weight.default(1000),
+    maintenanceWindow: maintenanceWindowBody.optional(),
     confirmationRequired: z.boolean().optional(),
   })
   .meta({ id: "AutoAssignment" });
@@ -155,6 +162,7 @@ export const targetFilters = {
     errors: [
       "constraintViolation",
       "invalidAutoAssignActionType",
+      "maintenanceScheduleInvalid",
       "entityNotFound",
       "deleted",
       "setIncomplete",

@@ -2,6 +2,10 @@
 
 import type { Long } from "@grpc/proto-loader";
 import type {
+  MaintenanceWindow as _harrier_controller_v1_MaintenanceWindow,
+  MaintenanceWindowInput as _harrier_controller_v1_MaintenanceWindowInput,
+} from "../../../harrier/controller/v1/MaintenanceWindow.ts";
+import type {
   ReservedSet as _harrier_controller_v1_ReservedSet,
   ReservedSetInput as _harrier_controller_v1_ReservedSetInput,
 } from "../../../harrier/controller/v1/ReservedSet.ts";
@@ -17,6 +21,7 @@ export interface AutoAssignChunkRequestInput {
   confirmationRequired?: boolean;
   initiator?: string;
   filterName?: string;
+  maintenanceWindow?: _harrier_controller_v1_MaintenanceWindowInput | null;
   _confirmationRequired?: "confirmationRequired";
 }
 
@@ -31,5 +36,6 @@ export interface AutoAssignChunkRequest {
   confirmationRequired?: boolean;
   initiator: string;
   filterName: string;
+  maintenanceWindow: _harrier_controller_v1_MaintenanceWindow | null;
   _confirmationRequired?: "confirmationRequired";
 }

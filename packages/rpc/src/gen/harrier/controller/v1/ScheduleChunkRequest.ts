@@ -2,6 +2,10 @@
 
 import type { Long } from "@grpc/proto-loader";
 import type {
+  MaintenanceWindow as _harrier_controller_v1_MaintenanceWindow,
+  MaintenanceWindowInput as _harrier_controller_v1_MaintenanceWindowInput,
+} from "../../../harrier/controller/v1/MaintenanceWindow.ts";
+import type {
   ReservedSet as _harrier_controller_v1_ReservedSet,
   ReservedSetInput as _harrier_controller_v1_ReservedSetInput,
 } from "../../../harrier/controller/v1/ReservedSet.ts";
@@ -18,6 +22,7 @@ export interface ScheduleChunkRequestInput {
   initiator?: string;
   rolloutName?: string;
   groupName?: string;
+  maintenanceWindow?: _harrier_controller_v1_MaintenanceWindowInput | null;
 }
 
 export interface ScheduleChunkRequest {
@@ -32,4 +37,5 @@ export interface ScheduleChunkRequest {
   initiator: string;
   rolloutName: string;
   groupName: string;
+  maintenanceWindow: _harrier_controller_v1_MaintenanceWindow | null;
 }
