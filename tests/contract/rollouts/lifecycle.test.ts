@@ -1,10 +1,8 @@
-import { type RolloutView, routeTable as r } from "@harrier/contracts";
+import { routeTable as r } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
-import { ask, call, dialects, refused } from "../support/call.ts";
+import { ask, dialects } from "../support/call.ts";
 import { actionIdOf, device, report } from "../support/device.ts";
-import type { Page } from "../support/look.ts";
 import { filled, rolloutBuilder } from "../support/rollout.ts";
-import { eventually } from "../support/wait.ts";
 
 describe.concurrent.each(dialects)("the life of a rollout, %s", (dialect) => {
   const rollouts = rolloutBuilder(dialect);
@@ -132,43 +130,6 @@ describe.concurrent.each(dialects)("the life of a rollout, %s", (dialect) => {
     expect(await look.state(waiting, (await actionOf(waiting, id)).id)).toMatchObject({ active: false, state: "canceled" });
     expect(actionIdOf((await device(waiting).links()).deploymentBase)).toBe(byHand);
     expect(filled((await get(id)).totalTargetsPerStatus)).toEqual({ running: 1, cancelled: 1 });
-  });
-
-  it("rollouts 10.80 a rollout that was never started is gone when it is deleted", async () => {
-    const { prefix, ids } = await fleet(1);
-    const { id, name } = await ready(prefix);
-    expect((await call(r.rollouts.delete, dialect, one(id))).status).toBe(bodiless);
-    await eventually(async () => (await ask(r.rollouts.get, dialect, one(id))).status === 404);
-    expect((await look.actions(ids[0] as string)).total).toBe(0);
-    await create(prefix, { name });
-  });
-
-  it("rollouts 10.81 one that has run stays readable, hidden from lists, and does not change any more", async () => {
-    const { prefix, ids } = await fleet(2);
-    const { id, name } = await running(prefix, { errorCondition: { expression: "100" } });
-    await reportAll(id, ids.slice(0, 1), "closed", "failure");
-    await reportAll(id, ids.slice(1), "closed", "success");
-    await become(id, "finished");
-    expect((await call(r.rollouts.delete, dialect, one(id))).status).toBe(bodiless);
-    expect((await become(id, "deleted")).deleted).toBe(true);
-    await call(r.rollouts.delete, dialect, one(id));
-    const list = async (query: object) =>
-      (await call<Page<RolloutView>>(r.rollouts.list, dialect, { query: { q: `name==${name}`, ...query } })).json.total;
-    expect([await list({}), await list({ soft_deleted_mode: "ONLY_SOFT_DELETED" })]).toEqual([0, 1]);
-    await refused(r.rollouts.update, dialect, { ...one(id), body: { description: "x" } }, [403, "entityReadOnly"]);
-    for (const name of ["start", "pause", "resume"] as const) await noStep(name, id);
-    expect((await actionOf(ids[0] as string, id)).rolloutName).toBe(name);
-  });
-
-  it("rollouts 0 one that runs is not deleted as long as its actions cannot be ended with it, and goes on", async () => {
-    const { prefix, ids } = await fleet(2);
-    const { id } = await running(prefix, { amountGroups: 2 });
-    await refused(r.rollouts.delete, dialect, one(id), [400, "rollout.illegalState"]);
-    await step("pause", id);
-    await refused(r.rollouts.delete, dialect, one(id), [400, "rollout.illegalState"]);
-    await step("resume", id);
-    for (const controllerId of ids) await eventually(async () => (await reportAll(id, [controllerId], "closed", "success")) === undefined);
-    await become(id, "finished");
   });
 
   it("rollouts 4.3 reports of all devices at once, and every one is counted", async () => {

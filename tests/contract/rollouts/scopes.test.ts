@@ -41,7 +41,7 @@ describe.each(dialects)("rollouts and grants that are restricted to target types
     const { auth } = await user([...permissions, "READ_TARGET", { permission: "UPDATE_TARGET", targetTypeScopes: [] }]);
     const options = { params: { rolloutId: rollout.id }, auth };
     expect((await ask(r.rollouts.get, dialect, options)).status).toBe(200);
-    for (const route of [r.rollouts.start, r.rollouts.pause, r.rollouts.resume])
+    for (const route of [r.rollouts.start, r.rollouts.pause, r.rollouts.resume, r.rollouts.stop, r.rollouts.triggerNextGroup])
       await refused(route, dialect, options, [403, "insufficientPermission"]);
     expect((await get(rollout.id)).status).toBe("ready");
   });

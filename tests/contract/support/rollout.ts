@@ -24,6 +24,9 @@ export function filled(totals: TotalsView | undefined): Partial<TotalsView> {
   return Object.fromEntries(Object.entries(totals ?? {}).filter(([, count]) => count > 0));
 }
 
+/** Commands on a rollout that need nothing but its id. */
+type Step = "start" | "pause" | "resume" | "stop" | "triggerNextGroup";
+
 /** What an administrator does with rollouts, in one dialect. */
 export function rolloutBuilder(dialect: Dialect) {
   const build = builder(dialect);
@@ -81,9 +84,8 @@ export function rolloutBuilder(dialect: Dialect) {
       throw new Error(`the groups of rollout ${id} are ${now}, not ${statuses.join()}`);
     }, stepMs);
 
-  const step = (name: "start" | "pause" | "resume", id: number) => call(r.rollouts[name], dialect, one(id));
-  const noStep = (name: "start" | "pause" | "resume", id: number) =>
-    refused(r.rollouts[name], dialect, one(id), [400, "rollout.illegalState"]);
+  const step = (name: Step, id: number) => call(r.rollouts[name], dialect, one(id));
+  const noStep = (name: Step, id: number) => refused(r.rollouts[name], dialect, one(id), [400, "rollout.illegalState"]);
   const ready = async (prefix: string, more: object = {}) => become((await create(prefix, more)).id, "ready");
   const running = async (prefix: string, more: object = {}) => {
     const { id } = await ready(prefix, more);

@@ -72,6 +72,8 @@ export const told: Readonly<Record<string, Told>> = {
   "rollouts.start": "unknown",
   "rollouts.pause": "unknown",
   "rollouts.resume": "unknown",
+  "rollouts.stop": "unknown",
+  "rollouts.triggerNextGroup": "unknown",
   "rollouts.listGroups": "unknown",
   "rollouts.getGroup": "unknown",
   "rollouts.groupTargets": "unknown",

@@ -164,6 +164,8 @@ function rolloutRequests(world: World): Record<string, ValidRequest> {
       await step("pause", id);
       return inState(id);
     },
+    "rollouts.stop": async () => inState((await ready(await others())).id),
+    "rollouts.triggerNextGroup": async () => inState((await running(await others(), { amountGroups: 2 })).id),
     "rollouts.listGroups": () => ({ ...one, query: { representation: "full" } }),
     "rollouts.getGroup": () => group,
     "rollouts.groupTargets": () => ({ ...group, query: { q: "name==*" } }),

@@ -78,7 +78,7 @@ test("a stop needs the fence closed; what has not begun goes, what has is asked 
   await runGroup(fixture, chunkOf(31));
   await fixture.actions.scheduleChunk(chunkOf(31, { groupId: 2 }), contextOf());
   const stop = (keepRunning: boolean) =>
-    fixture.actions.stopChunk({ rolloutId: 31, cursor: -1, keepRunning, initiator: "admin" }, contextOf());
+    fixture.actions.stopChunk({ rolloutId: 31, cursor: -1, keepRunning, force: false, initiator: "admin" }, contextOf());
   await expect(stop(true)).rejects.toMatchObject({ code: "fenced" });
   await fixture.actions.closeFence({ rolloutId: 31, epoch: 1 }, contextOf());
   expect(await stop(true)).toMatchObject({ done: true, removed: 3, canceled: 0 });
@@ -93,4 +93,27 @@ test("a stop needs the fence closed; what has not begun goes, what has is asked 
   expect(rows).toEqual([{ n: 0 }]);
   expect(await brokenSequences(fixture)).toEqual([]);
   await expect(fixture.actions.scheduleChunk(chunkOf(31, { groupId: 2 }), contextOf())).rejects.toMatchObject({ code: "fenced" });
+});
+
+test("a deletion closes what has begun by force, also what is being cancelled, and removes the rest", async () => {
+  const [asked = 0, running = 0, done = 0] = await newTargets(3);
+  const waiting = await newTargets(2);
+  await seedMembers(fixture, { rolloutId: 32, groupId: 1 }, [asked, running, done]);
+  await seedMembers(fixture, { rolloutId: 32, groupId: 2 }, waiting);
+  await runGroup(fixture, chunkOf(32));
+  await fixture.actions.scheduleChunk(chunkOf(32, { groupId: 2 }), contextOf());
+  const idOf = new Map((await actionsOfRollout(fixture, 32)).map(({ id, targetId }) => [targetId, Number(id)]));
+  await fixture.actions.cancelAction({ controllerId: `d${asked}`, actionId: idOf.get(asked) ?? 0, force: false }, contextOf());
+  await fixture.db.pool.query("update actions set status = 0, active = false where id = $1", [idOf.get(done)]);
+  await fixture.actions.closeFence({ rolloutId: 32, epoch: 1 }, contextOf());
+  const end = () =>
+    fixture.actions.stopChunk({ rolloutId: 32, cursor: -1, keepRunning: false, force: true, initiator: "admin" }, contextOf());
+  expect(await end()).toMatchObject({ done: true, removed: 2, canceled: 1 });
+  expect((await actionsOfRollout(fixture, 32)).map(({ status }) => status)).toEqual([CANCELED, CANCELED, 0]);
+  expect(await readTarget(fixture, running)).toMatchObject({ assignedSetId: null, updateStatus: updateStatus.in_sync });
+  expect((await readHistory(fixture, idOf.get(running) ?? 0)).at(-2)?.messages).toEqual([
+    "Update Server: cancel action because its rollout was deleted",
+  ]);
+  expect(await end()).toMatchObject({ done: true, removed: 0, canceled: 0 });
+  expect(await brokenSequences(fixture)).toEqual([]);
 });

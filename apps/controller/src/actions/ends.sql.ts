@@ -16,11 +16,12 @@ export const stopChunk = statement<
     cursor: number,
     limit: number,
     cancel: boolean,
+    force: boolean,
     by: string,
     traceparent: string | null,
   ],
   StoppedRow
->("controller.stop_chunk", "select * from stop_chunk($1, $2, $3, $4, $5, $6, $7, $8)");
+>("controller.stop_chunk", "select * from stop_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9)");
 
 export interface CanceledRow {
   cursor: number;

@@ -22,14 +22,14 @@ export function createEnds(deps: Deps) {
   };
 }
 
-/** Stops the next actions of a rollout (contract rollouts.md §4.1, STOPPING). Its fence is closed before. */
+/** Ends the next actions of a rollout (contract rollouts.md §4.1, STOPPING; by force: DELETING). Its fence is closed before. */
 async function stopNext(deps: Sized, request: StopChunkRequest, ctx: CallContext): Promise<StopChunkResponse> {
   const { tenantId, tenant } = ctx.principal;
-  const { rolloutId, cursor, keepRunning, initiator } = request;
+  const { rolloutId, cursor, keepRunning, force, initiator } = request;
   const limit = deps.size.next();
   const began = deps.now();
   const traceparent = ctx.traceparent ?? null;
-  const row = await runOne(deps.db.pool, stop, [tenantId, tenant, rolloutId, cursor, limit, !keepRunning, initiator, traceparent]);
+  const row = await runOne(deps.db.pool, stop, [tenantId, tenant, rolloutId, cursor, limit, !keepRunning, force, initiator, traceparent]);
   if (row === undefined) throw new HarrierError("internal");
   if (row.fenced) throw new HarrierError("fenced", "the rollout's fence is still open");
   deps.size.took(row.removed + row.canceled, deps.now() - began);

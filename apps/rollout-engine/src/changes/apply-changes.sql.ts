@@ -4,7 +4,8 @@ import { statement } from "@harrier/db";
 export interface AskedChange {
   n: number;
   groupId: number | null;
-  from: string;
+  /** Null: whichever of the expected ones the rollout is in. */
+  from: string | null;
   to: string | null;
   requestStart: boolean;
   reason: string | null;
@@ -49,7 +50,8 @@ export const applyChangesStatement = statement<Values, { status: string; epoch: 
       where g.tenant_id = l.tenant_id and g.rollout_id = l.id and g.id = a."groupId" and g.status = a."from"
       returning a.n, g.id, g.name, a."from", a."to", g.total_targets
    ), rollout_change as materialized (
-     select a.n, a."from", a."to", a.reason, a."causedBy" from asked a, locked l where a."groupId" is null and a."from" = l.status
+     select a.n, l.status as "from", a."to", a.reason, a."causedBy" from asked a, locked l
+      where a."groupId" is null and coalesce(a."from", l.status) = l.status
    ), totals as (
      select l.id, json_build_object(
               'scheduled', p.scheduled, 'running', p.running, 'finished', p.finished, 'error', p.error, 'cancelled', p.cancelled,
@@ -78,6 +80,8 @@ export const applyChangesStatement = statement<Values, { status: string; epoch: 
         set status = coalesce(c."to", r.status),
             deleted = r.deleted or c."to" is not distinct from 'deleted',
             epoch = r.epoch + (c."to" is not distinct from 'starting')::int,
+            -- what a stop has walked over is walked over again, by force, when the rollout is deleted
+            stop_cursor = case when c."to" in ('stopping', 'deleting') then -1 else r.stop_cursor end,
             sequence = r.sequence + (select count(*) from numbered),
             last_modified_at = now(), last_modified_by = coalesce($6, r.last_modified_by), revision = r.revision + 1
        from locked l left join rollout_change c on true

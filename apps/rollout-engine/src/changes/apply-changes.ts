@@ -34,7 +34,7 @@ export async function applyChanges(db: Queryable, changes: Changes): Promise<boo
     causedBy: null,
   }));
   if (rollout) {
-    const { from, to, reason = null, groupId = null } = rollout;
+    const { from = null, to, reason = null, groupId = null } = rollout;
     asked.push({ n: asked.length, groupId: null, from, to, requestStart: false, reason, causedBy: groupId });
   }
   const row = await runOne(db, applyChangesStatement, [

@@ -188,3 +188,17 @@ export function groupsToBeginOnResume(groups: readonly GroupFacts[], progress: P
   const succeeded = last.status === "finished" || successMet(last.successExpression, counts, recount(last, progress).totalTargets);
   return last.status === "error" || (last.successAction === "PAUSE" && succeeded) ? [begin(next)] : [];
 }
+
+/** A group has its turn, or had it; a group whose actions are not all created yet has only noted it. */
+const hadTurn = (group: GroupFacts): boolean => group.startRequested || ["running", "finished", "error"].includes(group.status);
+
+/**
+ * What a trigger by hand begins (contract rollouts.md §4.7): the group behind the last one that had its turn. None where all have had it;
+ * undefined where no group has begun.
+ */
+export function groupToTrigger(groups: readonly GroupFacts[]): GroupChange | "none left" | undefined {
+  const lastIndex = groups.findLastIndex(hadTurn);
+  if (lastIndex < 0) return undefined;
+  const next = groups.slice(lastIndex + 1).find(canBegin);
+  return next ? begin(next) : "none left";
+}

@@ -20,10 +20,10 @@ export const noteStarted = statement<[tenantId: number, rolloutId: number, group
     where tenant_id = $1 and rollout_id = $2 and id = $3 and (start_cursor < $4 or (not started and $5))`,
 );
 
-/** How far the actions of a rollout are stopped. Only ever forward. */
-export const noteStopped = statement<[tenantId: number, rolloutId: number, cursor: number], never>(
+/** How far the actions of a rollout are ended. Only ever forward, and not behind the back of a deletion that has begun the walk anew. */
+export const noteStopped = statement<[tenantId: number, rolloutId: number, status: string, cursor: number], never>(
   "engine.note_stopped",
-  "update rollouts set stop_cursor = $3 where tenant_id = $1 and id = $2 and stop_cursor < $3",
+  "update rollouts set stop_cursor = $4 where tenant_id = $1 and id = $2 and status = $3 and stop_cursor < $4",
 );
 
 /** Sizes of groups that lost targets, and of their rollout. */

@@ -1,6 +1,6 @@
-import { eventually, withClient } from "@harrier/testkit";
+import { withClient } from "@harrier/testkit";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { deleteRollout, pauseRollout, resumeRollout, startRollout } from "../rollouts/drive-rollout.ts";
+import { pauseRollout, resumeRollout } from "../rollouts/drive-rollout.ts";
 import { getRollout } from "../rollouts/read-rollouts.ts";
 import { createEngineWorld, type EngineWorld } from "../testing/engine-world.ts";
 
@@ -134,50 +134,6 @@ describe("a rollout from end to end (contract rollouts.md §10)", () => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(await world.status(soon)).toBe("ready");
     await world.isStatus(soon, "running");
-  });
-});
-
-describe("start and delete (contract rollouts.md §4.1)", () => {
-  test("only what is ready can be started, and only once", async () => {
-    const id = await world.createRollout({});
-    await expect(startRollout(world.drive, world.call, id)).rejects.toMatchObject({ code: "rolloutIllegalState" });
-    world.engine();
-    await world.isStatus(id, "ready");
-    const twice = await Promise.allSettled([1, 2].map(() => startRollout(world.drive, world.call, id)));
-    expect(twice.map((one) => one.status).sort()).toEqual(["fulfilled", "rejected"]);
-    await expect(startRollout(world.drive, world.call, 999_999)).rejects.toMatchObject({ code: "entityNotFound" });
-  });
-
-  test("a rollout that has not begun goes without a trace but its events", async () => {
-    world.engine();
-    const id = await world.createRollout({ amountGroups: 2 });
-    await world.isStatus(id, "ready");
-    await deleteRollout(world.drive, world.call, id);
-    await eventually(() => expect(getRollout(world.create, 1, id)).rejects.toMatchObject({ code: "entityNotFound" }));
-    for (const table of ["rollout_groups", "group_members", "leases"])
-      expect(await world.sql(`select 1 from rollout_engine.${table} where rollout_id = $1`, [id])).toEqual([]);
-    expect((await world.events(id)).map((event) => event.what).slice(-2)).toEqual(["rollout deleting", "rollout deleted"]);
-  });
-
-  test("one that has run stays readable; one that runs is refused", async () => {
-    world.engine();
-    const { id, g1 } = await world.started({});
-    await expect(deleteRollout(world.drive, world.call, id)).rejects.toMatchObject({ code: "rolloutIllegalState" });
-    await world.controller.report(id, g1, 12, "finished");
-    await world.isStatus(id, "finished");
-    await deleteRollout(world.drive, world.call, id);
-    await world.isStatus(id, "deleted");
-    expect(await getRollout(world.create, 1, id)).toMatchObject({ deleted: true });
-    expect(world.controller.calls.at(-1)).toBe("closeFence");
-    await deleteRollout(world.drive, world.call, id);
-  });
-
-  test("one that finished with devices still at it is refused", async () => {
-    world.engine();
-    const { id, g1 } = await world.started({ errorCondition: { expression: "0" } });
-    await world.controller.report(id, g1, 1, "error");
-    await world.isStatus(id, "finished");
-    await expect(deleteRollout(world.drive, world.call, id)).rejects.toThrow("11 of its actions are open");
   });
 });
 

@@ -2,6 +2,7 @@ import { forceTypeNames } from "@harrier/contracts";
 import { type Database, run } from "@harrier/db";
 import type { Client, OutCall } from "@harrier/rpc";
 import { applyChanges } from "../changes/apply-changes.ts";
+import { groupsToFinish } from "../domain/changes.ts";
 import type { RolloutStatus } from "../domain/facts.ts";
 import { freezeRollout } from "../freeze/freeze.ts";
 import { removeRollout } from "../rollouts/remove-rollout.ts";
@@ -51,10 +52,10 @@ export async function perform(deps: PerformDeps, work: RolloutWork, step: Step, 
     case "start":
       return untilTired(deps, signal, step.groups, (id) => startNext(deps, work, id));
     case "stop":
-      return stopRollout(deps, work, signal);
+      if (await endActions(deps, work, signal)) await noteStop(deps, work);
+      return;
     case "remove":
-      if (work.epoch > 0) await deps.actions.closeFence({ rolloutId, epoch: work.epoch }, outCall(deps, work));
-      await removeRollout(deps, work);
+      if (await endActions(deps, work, signal)) await removeRollout(deps, work);
   }
 }
 
@@ -149,23 +150,26 @@ async function startNext(deps: PerformDeps, work: RolloutWork, groupId: number):
 }
 
 /**
- * Stops a rollout (contract rollouts.md §4.1): the fence is closed first, so that nothing begins behind the walk. One that has never
- * started has neither fence nor actions.
+ * Ends the actions of a rollout that is being stopped or deleted (contract rollouts.md §4.1); true when none is left to end. The fence is
+ * closed first, so that nothing begins behind the walk. A rollout that has never started has neither fence nor actions.
  */
-async function stopRollout(deps: PerformDeps, work: RolloutWork, signal: AbortSignal): Promise<void> {
-  const { tenantId, rolloutId, epoch, keepRunning, lastModifiedBy: initiator } = work;
-  if (epoch > 0) {
-    await deps.actions.closeFence({ rolloutId, epoch }, outCall(deps, work));
-    const end = deps.now() + workMs;
-    for (let cursor = work.stopCursor, done = false; !done; ) {
-      if (signal.aborted || deps.now() >= end) return;
-      ({ cursor, done } = await deps.actions.stopChunk({ rolloutId, cursor, keepRunning, initiator }, outCall(deps, work)));
-      await run(deps.db.pool, noteStopped, [tenantId, rolloutId, cursor]);
-    }
+async function endActions(deps: PerformDeps, work: RolloutWork, signal: AbortSignal): Promise<boolean> {
+  const { tenantId, rolloutId, status, epoch, keepRunning, lastModifiedBy: initiator } = work;
+  if (epoch === 0) return true;
+  await deps.actions.closeFence({ rolloutId, epoch }, outCall(deps, work));
+  const end = deps.now() + workMs;
+  const force = status === "deleting";
+  for (let cursor = work.stopCursor, done = false; !done; ) {
+    if (signal.aborted || deps.now() >= end) return false;
+    ({ cursor, done } = await deps.actions.stopChunk({ rolloutId, cursor, keepRunning, force, initiator }, outCall(deps, work)));
+    await run(deps.db.pool, noteStopped, [tenantId, rolloutId, status, cursor]);
   }
-  const groups = work.groups
-    .filter(({ status }) => status !== "finished" && status !== "error")
-    .map(({ id, status }) => ({ id, from: status, to: "finished" }) as const);
-  await applyChanges(deps.db.pool, { ...work, expected: ["stopping"], groups, rollout: { from: "stopping", to: "stopped" } });
+  return true;
+}
+
+/** Nothing of the rollout goes on: its groups are finished, and it is STOPPED. */
+async function noteStop(deps: PerformDeps, work: RolloutWork): Promise<void> {
+  const rollout = { from: "stopping", to: "stopped" } as const;
+  await applyChanges(deps.db.pool, { ...work, expected: ["stopping"], groups: groupsToFinish(work.groups), rollout });
   await deps.fault("rollout-engine.advance.after-commit");
 }

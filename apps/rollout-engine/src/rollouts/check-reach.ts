@@ -32,3 +32,11 @@ export async function checkReach(
 
 /** Permissions whose restriction confines driving a rollout: what is started changes targets. */
 export const toDrive = ["UPDATE_TARGET", "HANDLE_ROLLOUT"];
+
+/** A group that is triggered changes targets as well. */
+export const toTrigger = ["UPDATE_TARGET", "UPDATE_ROLLOUT"];
+
+/** Stopping takes either permission (contract rollouts.md §2): its restriction is that of the one which was asked for first and is held. */
+export function toStop({ permissions }: Pick<Principal, "permissions">): readonly string[] {
+  return permissions.includes("HANDLE_ROLLOUT") ? toDrive : toTrigger;
+}

@@ -1,8 +1,16 @@
 import { page, rollouts } from "@harrier/contracts";
 import type { Mount } from "@harrier/service";
-import { checkReach, toDrive } from "./check-reach.ts";
+import { checkReach, toDrive, toStop, toTrigger } from "./check-reach.ts";
 import { type CreateDeps, createRollout } from "./create-rollout.ts";
-import { type DriveDeps, deleteRollout, pauseRollout, resumeRollout, startRollout } from "./drive-rollout.ts";
+import {
+  type DriveDeps,
+  deleteRollout,
+  pauseRollout,
+  resumeRollout,
+  startRollout,
+  stopRollout,
+  triggerNextGroup,
+} from "./drive-rollout.ts";
 import { getRollout, listRollouts, type ReadDeps } from "./read-rollouts.ts";
 import { rolloutJson } from "./rollout.json.ts";
 import { changeRollout } from "./update-rollout.ts";
@@ -65,5 +73,17 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
   mount(rollouts.resume, async (ctx) => {
     await checkReach(deps, ctx.identity, ctx.params.rolloutId, toDrive);
     await resumeRollout(deps, ctx.out(), ctx.params.rolloutId);
+  });
+
+  /** contract rollouts.md §2, stop. */
+  mount(rollouts.stop, async (ctx) => {
+    await checkReach(deps, ctx.identity, ctx.params.rolloutId, toStop(ctx.identity));
+    await stopRollout(deps, ctx.out(), ctx.params.rolloutId);
+  });
+
+  /** spec 001 §4.6, trigger next group. */
+  mount(rollouts.triggerNextGroup, async (ctx) => {
+    await checkReach(deps, ctx.identity, ctx.params.rolloutId, toTrigger);
+    await triggerNextGroup(deps, ctx.out(), ctx.params.rolloutId);
   });
 }

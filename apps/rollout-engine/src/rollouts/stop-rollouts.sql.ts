@@ -1,7 +1,7 @@
 import { statement } from "@harrier/db";
+import { stoppable as stoppableStatuses } from "./statuses.ts";
 
-/** Statuses from which a rollout can be stopped (contract rollouts.md §4.1). */
-const stoppable = "('creating', 'ready', 'waiting_for_approval', 'approval_denied', 'starting', 'running', 'paused')";
+const stoppable = `(${stoppableStatuses.map((status) => `'${status}'`).join(", ")})`;
 
 /**
  * Moves the next rollouts of a set to STOPPING, with an event each, and wakes the engine for them. Answers how many were moved and how many
@@ -19,7 +19,7 @@ export const stopNextOfSet = statement<
       order by id limit $5 for no key update
    ), stopped as (
      update rollouts r
-        set status = 'stopping', keep_running = $4, sequence = r.sequence + 1,
+        set status = 'stopping', keep_running = $4, stop_cursor = -1, sequence = r.sequence + 1,
             last_modified_at = now(), last_modified_by = $6, revision = r.revision + 1
        from picked p where r.tenant_id = p.tenant_id and r.id = p.id
      returning r.id

@@ -56,12 +56,12 @@ export function controllerDouble(database: TestDatabase, chunk = 2_000): Control
         const { rows } = await pool.query(startChunk, [call.principal.tenantId, rolloutId, groupId, cursor, chunk]);
         return { cursor: rows[0].cursor ?? cursor, done: rows[0].seen < chunk, started: rows[0].started, skipped: 0 };
       },
-      async stopChunk({ rolloutId = 0, cursor = -1, keepRunning = false }, call) {
+      async stopChunk({ rolloutId = 0, cursor = -1, keepRunning = false, force = false }, call) {
         const { tenantId, tenant } = call.principal;
         calls.push("stop");
         await double.beforeCall("stop", tenantId);
         if (fences.has(fenceOf(call, rolloutId))) throw new HarrierError("fenced");
-        const { rows } = await pool.query(stopChunk, [tenantId, tenant, rolloutId, cursor, chunk, !keepRunning, "x", null]);
+        const { rows } = await pool.query(stopChunk, [tenantId, tenant, rolloutId, cursor, chunk, !keepRunning, force, "x", null]);
         return rows[0];
       },
     },
@@ -94,7 +94,7 @@ const scheduleChunk = `
   select (select max(ordinal) from page) as cursor, (select count(*) from page)::int as seen, (select count(*) from made)::int as created`;
 
 /** Controller's own. */
-const stopChunk = "select * from stop_chunk($1, $2, $3, $4, $5, $6, $7, $8)";
+const stopChunk = "select * from stop_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
 const startChunk = `
   with page as (

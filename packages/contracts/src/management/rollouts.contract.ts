@@ -14,7 +14,11 @@ const path = `${base}/:rolloutId`;
 const groups = `${path}/deploygroups`;
 
 /** A step of a rollout's life: no body either way, and an error when the rollout is in another state. */
-function step(name: "start" | "pause" | "resume", summary: string): Route<z.output<typeof one>, Record<string, never>, undefined> {
+function step(
+  name: "start" | "pause" | "resume" | "stop" | "triggerNextGroup",
+  summary: string,
+  more: Partial<Pick<Route, "permission" | "permissionRest" | "source">> = {},
+): Route<z.output<typeof one>, Record<string, never>, undefined> {
   return route({
     id: `rollouts.${name}`,
     service: "rollout-engine",
@@ -27,6 +31,7 @@ function step(name: "start" | "pause" | "resume", summary: string): Route<z.outp
     errors: ["entityNotFound", "rolloutIllegalState"],
     summary,
     source: "spec 001 §4.6",
+    ...more,
   });
 }
 
@@ -111,12 +116,18 @@ export const rollouts = {
     success: bodiless,
     permission: ["DELETE_ROLLOUT"],
     errors: ["entityNotFound"],
-    summary: "Delete a rollout; its running actions are cancelled",
+    summary: "Delete a rollout in any status; its open actions are closed without their devices",
     source: "spec 001 §4.6",
   }),
   start: step("start", "Start a rollout that is ready"),
   pause: step("pause", "Pause a running rollout"),
   resume: step("resume", "Resume a paused rollout"),
+  stop: step("stop", "Stop a rollout for good: what has not begun is taken back, open actions are cancelled", {
+    // hawkBit 1.x says the one and asks for the other
+    permissionRest: [["UPDATE_ROLLOUT"]],
+    source: "contract rollouts.md §2",
+  }),
+  triggerNextGroup: step("triggerNextGroup", "Begin the next group of a running rollout now", { permission: ["UPDATE_ROLLOUT"] }),
   listGroups: route({
     id: "rollouts.listGroups",
     service: "rollout-engine",

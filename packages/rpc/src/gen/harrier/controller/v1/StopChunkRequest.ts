@@ -7,6 +7,7 @@ export interface StopChunkRequestInput {
   cursor?: number | string | Long;
   keepRunning?: boolean;
   initiator?: string;
+  force?: boolean;
 }
 
 export interface StopChunkRequest {
@@ -14,4 +15,5 @@ export interface StopChunkRequest {
   cursor: number;
   keepRunning: boolean;
   initiator: string;
+  force: boolean;
 }
