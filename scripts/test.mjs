@@ -1,4 +1,4 @@
-// `npm test`, `npm run test:real`, `npm run check:long`. Runs on Node 24 with node_modules/.bin in PATH (see dev.mjs).
+// `npm test`, `npm run test:real`, `npm run check:long`, `npm run e2e:faults`. Runs on Node 24 with node_modules/.bin in PATH (see dev.mjs).
 // Everything after the suite's name goes to vitest: `npm test -- packages/db`.
 // With TEST_REPORTS (a folder) it also writes what passed there, for .ci/run to add up.
 import { spawn } from "node:child_process";
@@ -11,12 +11,14 @@ const checks = join(root, "scripts", "checks");
 
 const build = { name: "build and types", command: "turbo", args: ["run", "build", "typecheck", "--output-logs=errors-only"] };
 const lint = { name: "lint", command: "biome", args: ["ci", "."] };
+/** Suites that are a part of another one, by the names of their files. */
+const parts = { faults: ["tests/e2e/rollout-faults"] };
 const reports = process.env.TEST_REPORTS;
 const reportFile = (kind) => join(reports, `${suite}-${kind}.json`);
 const vitest = (...projects) => ({
   name: `tests: ${projects.join(", ")}`,
   command: "vitest",
-  args: ["run", ...projects.flatMap((project) => ["--project", project]), ...reporters(), ...rest],
+  args: ["run", ...projects.flatMap((project) => ["--project", project]), ...reporters(), ...(parts[suite] ?? []), ...rest],
 });
 const reporters = () => (reports ? ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile("vitest")}`] : []);
 const ownChecks = () =>
@@ -30,6 +32,7 @@ const suites = {
   test: () => [build, lint, ...ownChecks(), vitest("unit", "db", "contract")],
   real: () => [build, vitest("e2e", "real")],
   long: () => [build, vitest("long")],
+  faults: () => [build, vitest("long")],
 };
 
 function run({ command, args }) {

@@ -10,7 +10,7 @@ export function testSeed(): number {
 }
 
 /** Numbers from 0 to 1 that depend on the seed only (mulberry32). */
-function numbersFrom(seed: number): () => number {
+export function numbersFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -20,25 +20,57 @@ function numbersFrom(seed: number): () => number {
   };
 }
 
-/** Kills any replica of any service at random moments, `count` times while `work` runs again and again; `work` begins once more for each. */
-export async function killAtRandom(stack: Stack, seed: number, count: number, work: (round: number) => Promise<void>): Promise<string[]> {
+export interface Kills {
+  seed: number;
+  /** How many. */
+  count: number;
+  /** Names of processes (`controller-0`, `postgres`); every service by default. */
+  among?: readonly string[];
+  /** Between two kills, from … to. */
+  restMs?: readonly [from: number, to: number];
+}
+
+export interface Killer {
+  /** Names of the killed, in order. */
+  readonly killed: readonly string[];
+  /** Resolves when all kills are done, or it was stopped. */
+  readonly done: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Kills processes of the stack at random moments until it has killed enough; whoever is not there at that moment is passed over. */
+export function startKiller(stack: Stack, { seed, count, among, restMs = [300, 3_000] }: Kills): Killer {
+  const names = among ?? stack.services.map(({ name }) => name);
   const random = numbersFrom(seed);
   const killed: string[] = [];
   let working = true;
-  const killing = (async () => {
+  const done = (async () => {
     while (working && killed.length < count) {
-      await sleep(300 + random() * 2_700);
-      const victim = stack.services[Math.floor(random() * stack.services.length)];
-      if (victim === undefined || !working) break;
-      killed.push(victim.name);
-      stack.kill(victim.service, victim.index);
+      await sleep(restMs[0] + random() * (restMs[1] - restMs[0]));
+      const victim = names[Math.floor(random() * names.length)];
+      const pid = stack.processes().find(({ name }) => name === victim)?.pid;
+      if (victim === undefined || pid === undefined || !working) continue;
+      killed.push(victim);
+      process.kill(pid, "SIGKILL");
     }
   })();
+  return {
+    killed,
+    done,
+    stop() {
+      working = false;
+      return done;
+    },
+  };
+}
+
+/** Kills any replica of any service at random moments, `count` times while `work` runs again and again; `work` begins once more for each. */
+export async function killAtRandom(stack: Stack, seed: number, count: number, work: (round: number) => Promise<void>): Promise<string[]> {
+  const killer = startKiller(stack, { seed, count });
   try {
-    for (let round = 0; killed.length < count || round === 0; round += 1) await work(round);
+    for (let round = 0; killer.killed.length < count || round === 0; round += 1) await work(round);
   } finally {
-    working = false;
-    await killing;
+    await killer.stop();
   }
-  return killed;
+  return [...killer.killed];
 }

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Stack } from "@harrier/stack";
+import { twoOfEach } from "@harrier/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startKiller, testSeed } from "./support/random-kills.ts";
+import { adminOf } from "./support/replicas.ts";
+import { type ResilientAdmin, resilientAdmin } from "./support/resilient-admin.ts";
+import { answering, startAnsweringStack } from "./support/serving.ts";
+import { type StormRollout, startCommands } from "./support/storm-commands.ts";
+import { seedFleet, startDevices } from "./support/storm-fleet.ts";
+import { stormFaults } from "./support/storm-judge.ts";
+
+// `npm run e2e:faults`: a large rollout to its end through the death of everything that it hangs on, among commands that cross it.
+// HARRIER_TEST_SEED repeats the kills and the commands of an earlier run (not their exact moments: those are the machine's).
+
+const fromEnv = (name: string, otherwise: number) => Number(process.env[name] || otherwise);
+const targets = fromEnv("HARRIER_TEST_TARGETS", 50_000);
+const kills = fromEnv("HARRIER_TEST_KILLS", 20);
+const victims = ["rollout-engine-0", "rollout-engine-1", "controller-0", "controller-1", "postgres"];
+const setsForOthers = 12;
+const limitMs = 600_000;
+
+let stack: Stack;
+
+beforeAll(async () => {
+  // the deaths are what it is about: only the table tells of them
+  stack = await startAnsweringStack({ replicas: twoOfEach, print: () => undefined });
+});
+afterAll(() => stack?.stop());
+
+interface View {
+  id: number;
+  status: string;
+  totalTargetsPerStatus?: Record<string, number>;
+  lastError?: unknown;
+}
+const over = new Set(["finished", "stopped", "deleted"]);
+
+async function start(api: ResilientAdmin, setId: number): Promise<StormRollout> {
+  const body = {
+    name: "storm",
+    distributionSetId: setId,
+    targetFilterQuery: "controllerid==storm-*",
+    amountGroups: 5,
+    successCondition: { condition: "THRESHOLD", expression: "60" },
+    errorCondition: { condition: "THRESHOLD", expression: "50" },
+    startAt: 1,
+  };
+  const { id } = await api.create<View>("rollouts", body, async () => undefined);
+  return { id, setId };
+}
+
+/** One that was deleted before anything of it began is gone. */
+async function statusOf(api: ResilientAdmin, id: number): Promise<string> {
+  const { answer } = await api.settle<View>(`rollouts/${id}`);
+  return answer.status === 404 ? "deleted" : answer.body.status;
+}
+
+/** What the storm left paused goes on; resolves when nothing has anything to do any more. */
+async function calmDown(api: ResilientAdmin, rollouts: readonly StormRollout[]): Promise<Record<string, number>> {
+  const until = Date.now() + limitMs;
+  for (;;) {
+    const statuses: Record<string, number> = {};
+    for (const { id } of rollouts) {
+      const status = await statusOf(api, id);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      if (status === "paused") await api.settle(`rollouts/${id}/resume`, { method: "POST" });
+    }
+    if (Object.keys(statuses).every((status) => over.has(status))) return statuses;
+    if (Date.now() > until) throw new Error(`not over: ${JSON.stringify(statuses)}`);
+    await sleep(500);
+  }
+}
+
+test(`${kills} times kill -9 in a rollout of ${targets.toLocaleString("en")} targets`, async () => {
+  const seed = testSeed();
+  const admin = adminOf(stack);
+  const module = await admin.createModule();
+  const sets: number[] = [];
+  for (let n = 0; n <= setsForOthers; n += 1) sets.push((await admin.createSet([module.id])).id);
+  await seedFleet(stack, targets);
+  const api = resilientAdmin(stack);
+  const began = Date.now();
+  const main = await start(api, sets[0] as number);
+  const killer = startKiller(stack, { seed, count: kills, among: victims, restMs: [500, 6_000] });
+  // the work lasts as long as the killing: it is spread over the whole life of the rollout
+  const allowed = () => (killer.killed.length >= kills ? Number.POSITIVE_INFINITY : ((killer.killed.length + 1) / (kills + 1)) * targets);
+  const devices = startDevices(stack, main.id, allowed);
+  const commands = startCommands(api, main, sets.slice(1), seed);
+  try {
+    await killer.done;
+    await commands.stop();
+    const statuses = await calmDown(api, [main, ...commands.rollouts]);
+    await answering(stack);
+    const view = await api.get<View>(`rollouts/${main.id}`);
+    console.table({ seed, targets, seconds: Math.round((Date.now() - began) / 1_000), reports: devices.reports });
+    console.table(
+      Object.entries(Object.groupBy(killer.killed, (name) => name)).map(([name, all]) => ({ killed: name, times: all?.length })),
+    );
+    console.table(Object.entries(commands.tally).map(([command, times]) => ({ command, ...times })));
+    console.table({ "all rollouts": statuses, "the large one": { [view.status]: 1, ...view.totalTargetsPerStatus } });
+    expect(view).toMatchObject({ status: "finished", totalTargetsPerStatus: { running: 0, scheduled: 0, notstarted: 0 } });
+    expect(view.lastError).toBeUndefined();
+  } finally {
+    await killer.stop();
+    await commands.stop().catch(() => undefined);
+    await devices.stop();
+  }
+  expect(await stormFaults(stack, main.id, targets), `seed ${seed}`).toEqual([]);
+});

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { uniqueName } from "@harrier/testkit";
+import { numbersFrom } from "./random-kills.ts";
+import type { ResilientAdmin, Settled } from "./resilient-admin.ts";
+
+export interface StormRollout {
+  id: number;
+  setId: number;
+}
+
+/** How often a command was carried out, and how often it was refused for what the rollout was at that moment. */
+export type Tally = Record<string, { done: number; refused: number }>;
+
+export interface Commands {
+  readonly tally: Tally;
+  /** What has been made beside the main rollout. */
+  readonly rollouts: readonly StormRollout[];
+  stop(): Promise<void>;
+}
+
+interface Rollout {
+  id: number;
+  status: string;
+}
+
+/** Refusals that a command may get: it came in a state that it is not for, or twice because its first answer was lost. */
+const refusals = new Set([400, 404, 405, 409, 410, 423]);
+const restMs = { from: 300, to: 2_500 };
+
+/**
+ * An administrator who cannot make up his mind: pauses and resumes the main rollout, supersedes it on parts of the fleet, stops, deletes
+ * and invalidates what supersedes it. Which command comes next depends on the seed alone.
+ */
+export function startCommands(api: ResilientAdmin, main: StormRollout, sets: readonly number[], seed: number): Commands {
+  const random = numbersFrom(seed ^ 0x5bd1e995);
+  const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
+  const tally: Tally = {};
+  const rollouts: StormRollout[] = [];
+  const unused = [...sets];
+  const count = (name: string, { answer }: Settled<unknown>) => {
+    if (answer.status > 299 && !refusals.has(answer.status)) throw new Error(`${name}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    tally[name] ??= { done: 0, refused: 0 };
+    tally[name][answer.status > 299 ? "refused" : "done"] += 1;
+  };
+  const step = async (name: string, id: number, verb = name) => count(name, await api.settle(`rollouts/${id}/${verb}`, { method: "POST" }));
+
+  /** A rollout over a hundredth of the fleet, `startAt` its start by itself. */
+  async function make(setId: number, startAt?: number): Promise<number> {
+    const name = uniqueName("storm");
+    const part = `controllerid==storm-*${Math.floor(random() * 10)}${Math.floor(random() * 10)}`;
+    const body = { name, distributionSetId: setId, targetFilterQuery: part, amountGroups: 2, ...(startAt ? { startAt } : {}) };
+    const find = async () => (await api.get<{ content: Rollout[] }>(`rollouts?q=name==${name}`)).content[0];
+    return (await api.create<Rollout>("rollouts", body, find)).id;
+  }
+
+  const commands: Record<string, () => Promise<unknown>> = {
+    pause: () => step("pause", main.id),
+    resume: () => step("resume", main.id),
+    async supersede() {
+      const setId = unused.shift();
+      if (setId === undefined) return;
+      rollouts.push({ id: await make(setId, 1), setId });
+      tally["supersede"] = { done: rollouts.length, refused: 0 };
+    },
+    async "delete before start"() {
+      const id = await make(main.setId);
+      count("delete before start", await api.settle(`rollouts/${id}`, { method: "DELETE" }));
+    },
+    async "delete while it runs"() {
+      const one = pick(rollouts);
+      if (one) count("delete while it runs", await api.settle(`rollouts/${one.id}`, { method: "DELETE" }));
+    },
+    async stop() {
+      const one = pick(rollouts);
+      if (one) await step("stop", one.id);
+    },
+    async invalidate() {
+      const one = pick(rollouts);
+      const body = { actionCancelationType: random() < 0.5 ? "soft" : "force", cancelRollouts: true };
+      if (one) count("invalidate", await api.settle(`distributionsets/${one.setId}/invalidate`, { method: "POST", body }));
+    },
+  };
+  const dice = ["pause", "resume", "resume", "supersede", "supersede", "delete before start", "delete while it runs", "stop", "invalidate"];
+  let working = true;
+  const done = (async () => {
+    for (let n = 0; working; n += 1) {
+      await sleep(restMs.from + random() * (restMs.to - restMs.from));
+      // each of them once at least, then as it comes
+      await commands[n < dice.length ? (dice[n] as string) : (pick(dice) as string)]?.();
+    }
+  })();
+  done.catch(() => undefined); // told by `stop`
+  return {
+    tally,
+    rollouts,
+    stop() {
+      working = false;
+      return done;
+    },
+  };
+}
