@@ -4,6 +4,9 @@ import { parseKeys } from "./keys.ts";
 import { createRpcServer, type RpcServer } from "./server.ts";
 import type { Handlers, WatchState } from "./types.ts";
 
+/** For what happens at once on a machine that has nothing else to do. */
+const patience = { timeout: 8_000 };
+
 const keys = parseKeys(`controller=k1:${Buffer.alloc(32, 1).toString("base64")}`);
 const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 const identity = "harrier.controller.v1.DeviceIdentityService";
@@ -59,7 +62,7 @@ describe("watch", () => {
       await untilAborted(ctx.signal);
     });
     const { messages, states } = watch(port);
-    await vi.waitFor(() => expect(messages).toHaveLength(500));
+    await vi.waitFor(() => expect(messages).toHaveLength(500), patience);
     expect(messages).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
     expect(states).toEqual(["alive"]);
   });
@@ -89,7 +92,7 @@ describe("watch", () => {
       if (!ctx.signal.aborted) await untilAborted(ctx.signal);
     });
     const { messages, states } = watch(port);
-    await vi.waitFor(() => expect(messages).toEqual([1, 2]));
+    await vi.waitFor(() => expect(messages).toEqual([1, 2]), patience);
     expect(states).toEqual(["alive", "interrupted", "alive"]);
   });
 
@@ -97,9 +100,9 @@ describe("watch", () => {
     const { stream } = heart(20);
     const [server, port] = await serve(stream);
     const { states } = watch(port);
-    await vi.waitFor(() => expect(states).toEqual(["alive"]));
+    await vi.waitFor(() => expect(states).toEqual(["alive"]), patience);
     await server.stop(0);
-    await vi.waitFor(() => expect(states).toEqual(["alive", "interrupted"]));
+    await vi.waitFor(() => expect(states).toEqual(["alive", "interrupted"]), patience);
     await serve(stream, port);
     await vi.waitFor(() => expect(states).toEqual(["alive", "interrupted", "alive"]), { timeout: 5_000 });
   });
@@ -114,7 +117,7 @@ describe("watch", () => {
       await untilAborted(ctx.signal);
     });
     const { messages, states } = watch(port);
-    await vi.waitFor(() => expect(messages).toEqual([1, 2, 3]));
+    await vi.waitFor(() => expect(messages).toEqual([1, 2, 3]), patience);
     expect(states).toEqual(["alive", "interrupted", "alive", "interrupted", "alive"]);
   });
 
@@ -126,26 +129,26 @@ describe("watch", () => {
       clearInterval(beat);
     });
     const { states, messages } = watch(port, 200);
-    await vi.waitFor(() => expect(messages.length).toBeGreaterThan(3));
+    await vi.waitFor(() => expect(messages.length).toBeGreaterThan(3), patience);
     quiet = true;
-    await vi.waitFor(() => expect(states).toEqual(["alive", "silent"]));
+    await vi.waitFor(() => expect(states).toEqual(["alive", "silent"]), patience);
     quiet = false;
-    await vi.waitFor(() => expect(states).toEqual(["alive", "silent", "alive"]));
+    await vi.waitFor(() => expect(states).toEqual(["alive", "silent", "alive"]), patience);
   });
 
   it("is silent when nobody listens at all", async () => {
     const { states } = watch(1, 200);
-    await vi.waitFor(() => expect(states).toEqual(["silent"]));
+    await vi.waitFor(() => expect(states).toEqual(["silent"]), patience);
   });
 
   it("ends on both sides when it is stopped", async () => {
     const { stream, open } = heart(20);
     const [, port] = await serve(stream);
     const { handle, messages, states } = watch(port);
-    await vi.waitFor(() => expect(messages.length).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(messages.length).toBeGreaterThan(0), patience);
     expect(open.count).toBe(1);
     handle.stop();
-    await vi.waitFor(() => expect(open.count).toBe(0));
+    await vi.waitFor(() => expect(open.count).toBe(0), patience);
     expect(states).toEqual(["alive"]);
   });
 
@@ -153,7 +156,7 @@ describe("watch", () => {
     const { stream } = heart(20);
     const [server, port] = await serve(stream);
     const { states } = watch(port);
-    await vi.waitFor(() => expect(states).toEqual(["alive"]));
+    await vi.waitFor(() => expect(states).toEqual(["alive"]), patience);
     const began = Date.now();
     await server.stop(3_000);
     expect(Date.now() - began).toBeLessThan(1_000);

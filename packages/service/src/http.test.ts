@@ -5,6 +5,9 @@ import { ask, type Served, serve, user } from "../test-support/serve.ts";
 import type { HttpOptions } from "./http.ts";
 import type { Mount } from "./mount.ts";
 
+/** For what happens at once on a machine that has nothing else to do. */
+const patience = { timeout: 8_000 };
+
 const device = {
   service: "controller",
   interface: "device",
@@ -55,7 +58,7 @@ describe("operations", () => {
       { ready: false, checks: { database: "ok", views: "missing: management.tenants_v1", broken: "connection refused" } },
     ]);
     views = [];
-    await vi.waitFor(async () => expect((await ask(served, "/readyz", bare)).status).toBe(200));
+    await vi.waitFor(async () => expect((await ask(served, "/readyz", bare)).status).toBe(200), patience);
     // cached for 500 ms, however often it is asked
     expect(readiness.database.mock.calls.length).toBeLessThanOrEqual(3);
   });
@@ -125,10 +128,10 @@ describe("an answer that cannot be given", () => {
     );
     const aborted = new AbortController();
     const asked = ask(served, "/DEFAULT/slow", { signal: aborted.signal }).catch(() => "hung up");
-    await vi.waitFor(() => expect(gone).toBeDefined());
+    await vi.waitFor(() => expect(gone).toBeDefined(), patience);
     aborted.abort();
     expect(await asked).toBe("hung up");
-    await vi.waitFor(() => expect(served.lines.map(({ level, status }) => [level, status])).toEqual([["info", 499]]));
+    await vi.waitFor(() => expect(served.lines.map(({ level, status }) => [level, status])).toEqual([["info", 499]]), patience);
   });
 
   it("because of an impossible header is 500, and the process lives on", async () => {
@@ -162,7 +165,7 @@ describe("an end", () => {
       }),
     );
     const running = ask(served, "/DEFAULT/slow");
-    await vi.waitFor(() => expect(finish).toBeDefined());
+    await vi.waitFor(() => expect(finish).toBeDefined(), patience);
     const closing = served.http.close(2_000);
     await expect(ask(served, "/livez", bare)).rejects.toThrow();
     finish?.();
@@ -173,7 +176,7 @@ describe("an end", () => {
   it("does not wait longer than told", async () => {
     const served = await start((mount) => mount(slow, () => new Promise<never>(() => undefined)));
     const running = ask(served, "/DEFAULT/slow").catch(() => "cut");
-    await vi.waitFor(async () => expect((await ask(served, "/livez", bare)).status).toBe(200));
+    await vi.waitFor(async () => expect((await ask(served, "/livez", bare)).status).toBe(200), patience);
     const began = Date.now();
     await served.http.close(200);
     expect(Date.now() - began).toBeLessThan(1_000);
