@@ -21,6 +21,7 @@ import { mountSoftwareModules } from "./software-modules/software-modules.routes
 import { mountDistributionSetTags } from "./tags/distribution-set-tags.routes.ts";
 import { mountTargetTags } from "./tags/target-tags.routes.ts";
 import { mountTargetCsv } from "./target-csv/target-csv.routes.ts";
+import { mountTargetDeletion } from "./target-deletion/target-deletion.routes.ts";
 import { mountAutoAssignedSet } from "./target-filters/target-filters.routes.ts";
 import { mountTargetTypes } from "./target-types/target-types.routes.ts";
 import { mountAssignment } from "./targets/assignment.routes.ts";
@@ -42,7 +43,8 @@ export type Parts = Parameters<typeof mountTargets>[1] &
   Parameters<typeof mountApiKeys>[1] &
   Parameters<typeof mountTenants>[1] &
   Parameters<typeof mountTargetMetadata>[1] &
-  Parameters<typeof mountTargetCsv>[1];
+  Parameters<typeof mountTargetCsv>[1] &
+  Parameters<typeof mountTargetDeletion>[1];
 
 /** Every HTTP route of this service; what a constraint of the database refuses is the caller's 400 or 409, not a failure of ours. */
 export function mountAll(register: Mount, parts: Parts): void {
@@ -63,6 +65,7 @@ export function mountAll(register: Mount, parts: Parts): void {
   mountAutoAssignedSet(mount, parts);
   mountMetadata(mount, parts);
   mountTargetCsv(mount, parts);
+  mountTargetDeletion(mount, parts);
   mountTargets(mount, parts);
   mountAssignment(mount, parts);
   mountAutoConfirm(mount, parts);

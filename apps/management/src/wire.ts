@@ -22,6 +22,7 @@ import { mountAll } from "./mount-all.ts";
 import { SigningKeys } from "./oauth-tokens/signing-keys.ts";
 import { serveTokenEndpoint } from "./oauth-tokens/token-endpoint.ts";
 import { ReleaseWorker } from "./operations/release-worker.ts";
+import { TargetDeletionWorker } from "./target-deletion/target-deletion-worker.ts";
 import { DeletionWorker } from "./tenants/deletion-worker.ts";
 import { ownersOf } from "./tenants/erase-tenant.ts";
 import { ensureDefaultTenant } from "./tenants/seed-tenant.ts";
@@ -87,12 +88,13 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const deletions = new DeletionWorker({ db, owners, log, lateMs: config.HARRIER_LATE_REQUESTS_SECONDS * 1_000 });
 
   const invalidations = new InvalidationWorker({ db, rollouts, actions, log });
+  const targetDeletions = new TargetDeletionWorker({ db, targets, log });
 
   const readiness = { database: async () => checkNeeds(db.pool, needs) };
   const restDialect = config.HARRIER_REST_DIALECT;
   const audit = await startAudit({ db, schema, log });
   const http = createHttp({ service: "management", keys, log, metrics, readiness, restDialect, countTrips, audit: audit.trail, ...tls });
-  const nudges = { nudge: releases.nudge, nudgeOperations: deletions.nudge };
+  const nudges = { nudge: releases.nudge, nudgeOperations: deletions.nudge, nudgeTargetDeletions: targetDeletions.nudge };
   mountAll(http.mount, { db, ids, secrets, targets, actions, invalidations, ...nudges, now: Date.now, fault: faultPoint });
   serveTokenEndpoint(http.app, { db: db.pool, keys: signingKeys, issuer, log });
   const rpc = createRpcServer({
@@ -125,6 +127,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   releases.start();
   deletions.start();
   invalidations.start();
+  targetDeletions.start();
   const partitions = setInterval(() => {
     ensurePartitions({ pool: db.pool, schema, tables: partitioned }).catch((err: unknown) =>
       log.error({ err }, "partitions cannot be made"),
@@ -142,6 +145,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     deletions,
     signingKeys,
     invalidations,
+    targetDeletions,
     rpc,
     feed,
     http,

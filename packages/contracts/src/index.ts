@@ -36,6 +36,7 @@ export * from "./management/system.contract.ts";
 export * from "./management/tags.ts";
 export * from "./management/target-actions.contract.ts";
 export * from "./management/target-csv.contract.ts";
+export * from "./management/target-deletion.contract.ts";
 export * from "./management/target-filters.contract.ts";
 export * from "./management/target-metadata.contract.ts";
 export * from "./management/target-tags.contract.ts";

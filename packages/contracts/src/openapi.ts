@@ -113,7 +113,7 @@ function successesOf(row: Route): Record<string, ZodOpenApiResponseObject> {
     responses[status] = { description: `Success${where}${silent}`, ...(status === 204 ? {} : contentOf(row)) };
   }
   for (const [status, description] of Object.entries(row.otherSuccess ?? {})) {
-    responses[status] = { description, ...(status === "206" ? contentOf(row) : {}) };
+    responses[status] = { description, ...(status === "204" ? {} : contentOf(row)) };
   }
   if (row.method === "GET" && row.responseType === undefined) responses["304"] = { description: "Unchanged since the given ETag" };
   return responses;

@@ -25,7 +25,7 @@ const expectedIds = {
     "targets.assign targets.listActions targets.getAction targets.actionStatus targets.forceAction targets.cancelAction",
     "targets.confirmAction targets.autoConfirm targets.activateAutoConfirm targets.deactivateAutoConfirm targets.tags",
     "targets.listMetadata targets.createMetadata targets.getMetadata targets.updateMetadata targets.deleteMetadata",
-    "targets.exportCsv targets.importCsv",
+    "targets.exportCsv targets.importCsv targets.deleteByQuery",
     "targetTags.list targetTags.create targetTags.get targetTags.update targetTags.delete targetTags.listAssigned targetTags.assign",
     "targetTags.assignByPut targetTags.unassign targetTags.assignOne targetTags.unassignOne",
     "distributionSetTags.list distributionSetTags.create distributionSetTags.get distributionSetTags.update distributionSetTags.delete",
@@ -59,7 +59,7 @@ const expectedIds = {
 /** Routes for whoever has signed in; what a password belongs to, and who might have begun an operation, is asked in their handlers. */
 const withoutPermission = ["userinfo.get", "users.changePassword", "operations.list", "operations.get"];
 /** Deletes that answer what is left of a list (spec 001 §4.7), or the operation that does it (contract extensions.md). */
-const answersToDelete = /^(users|roles)\.remove(Permission|Scopes)$|^tenants\.delete$/;
+const answersToDelete = /^(users|roles)\.remove(Permission|Scopes)$|^tenants\.delete$|^targets\.deleteByQuery$/;
 
 const listed = routes.map((row) => [row.id, row] as const);
 

@@ -20,6 +20,7 @@ import { setStatistics } from "./management/statistics.contract.ts";
 import { configs, userinfo } from "./management/system.contract.ts";
 import { targetActions } from "./management/target-actions.contract.ts";
 import { targetCsv } from "./management/target-csv.contract.ts";
+import { targetDeletion } from "./management/target-deletion.contract.ts";
 import { filtersOfSet, targetFilters } from "./management/target-filters.contract.ts";
 import { targetMetadata } from "./management/target-metadata.contract.ts";
 import { tagsOfTarget, targetTags } from "./management/target-tags.contract.ts";
@@ -37,7 +38,16 @@ export const routeTable = {
   softwareModuleTypes,
   distributionSetTypes,
   distributionSets: { ...distributionSets, ...setMetadata, ...setStatistics, ...filtersOfSet },
-  targets: { ...targets, ...typeOfTarget, ...targetActions, ...autoConfirm, ...tagsOfTarget, ...targetMetadata, ...targetCsv },
+  targets: {
+    ...targets,
+    ...typeOfTarget,
+    ...targetActions,
+    ...autoConfirm,
+    ...tagsOfTarget,
+    ...targetMetadata,
+    ...targetCsv,
+    ...targetDeletion,
+  },
   targetTypes,
   distributionSetTags,
   targetTags,

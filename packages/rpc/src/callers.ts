@@ -17,7 +17,7 @@ export const callers: Readonly<Record<ProtoServiceName, readonly ServiceName[]>>
 /** Methods whose callers differ from those of their service. */
 export const methodCallers: { readonly [S in ProtoServiceName]?: Readonly<Record<string, readonly ServiceName[]>> } = {
   "harrier.controller.v1.ActionsService": { noteDownloads: ["artifact-store"] },
-  "harrier.controller.v1.TargetsService": { eraseTenantTargets: ["management"] },
+  "harrier.controller.v1.TargetsService": { eraseTenantTargets: ["management"], deleteTargetsById: ["management"] },
 };
 
 /** True when `caller` may call this method. */

@@ -38,6 +38,7 @@ export const methods = {
     createTargets: "command",
     updateTarget: "idempotent",
     deleteTargets: "once", // a repetition would answer 0 deleted
+    deleteTargetsById: "idempotent", // what matters is that they are gone
     readSecurityTokens: "idempotent",
     activateAutoConfirm: "once", // a repetition would answer that it is active already
     deactivateAutoConfirm: "idempotent",

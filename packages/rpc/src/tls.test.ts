@@ -31,6 +31,7 @@ async function call(clientTls: RpcTls | undefined): Promise<string> {
     addMetadata: unused,
     changeMetadata: unused,
     removeMetadata: unused,
+    deleteTargetsById: unused,
     deleteTargets: async () => ({ deleted: 1 }),
   });
   const port = await server.start();

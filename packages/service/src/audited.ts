@@ -89,7 +89,7 @@ export class AuditedRequest<R extends Route> {
   }
 
   #call(): AuditedCall {
-    const { identity, req, body } = this.#ctx;
+    const { identity, req, body, query } = this.#ctx;
     return {
       tenantId: identity.tenantId,
       actorKind: identity.kind.toUpperCase(),
@@ -100,7 +100,7 @@ export class AuditedRequest<R extends Route> {
       // the gateway's word: it takes away what clients say of themselves
       sourceIp: plain(String(req.headers["x-forwarded-for"] ?? "")).slice(0, 64),
       requestId: identity.rid.slice(0, 64),
-      details: auditDetails(this.#route, body),
+      details: auditDetails(this.#route, this.#route.body === undefined ? query : body),
     };
   }
 

@@ -1,5 +1,5 @@
 /** What somebody is told whose permissions are good for other target types: nothing is there, or nothing was done. */
-export type Told = "open" | "unknown" | "nobody" | "none assigned" | "forbidden" | "no match" | "no line" | "not imported";
+export type Told = "open" | "unknown" | "nobody" | "none assigned" | "forbidden" | "no match" | "no line" | "not imported" | "not as many";
 
 /** Routes that reach targets, or are not for a tenant's users at all. */
 export const told: Readonly<Record<string, Told>> = {
@@ -13,6 +13,8 @@ export const told: Readonly<Record<string, Told>> = {
   "targets.create": "forbidden",
   "targets.exportCsv": "no line",
   "targets.importCsv": "not imported",
+  // he means none of those that were confirmed
+  "targets.deleteByQuery": "not as many",
   "targets.get": "unknown",
   "targets.update": "unknown",
   "targets.delete": "unknown",

@@ -117,6 +117,7 @@ function targetRequests(world: World): Record<string, ValidRequest> {
     "targets.delete": async () => ({ params: { targetId: (await build.target()).controllerId } }),
     "targets.exportCsv": () => ({ query: { q: `controllerid==${targetId}` } }),
     "targets.importCsv": () => ({ headers: { "content-type": "text/csv" }, body: `controllerId,name\n${unique()},n\n` }),
+    "targets.deleteByQuery": async () => ({ query: { q: `controllerid==${(await build.target()).controllerId}`, confirm: 1 } }),
     "targets.attributes": () => one,
     "targets.assignedSet": () => one,
     "targets.installedSet": () => ({ params: { targetId: world.finished.controllerId } }),

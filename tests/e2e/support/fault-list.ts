@@ -15,6 +15,9 @@ const passes: Partial<Record<FaultPoint, readonly number[]>> = {
   "management.invalidate-set.after-commit": [],
   "controller.stop-chunk.after-commit": [],
   "controller.cancel-set-chunk.after-commit": [],
+  // not in the main job: target-deletion.long.test.ts
+  "management.delete-targets.after-commit": [],
+  "controller.delete-targets.after-commit": [],
 };
 
 /** Every fault point of every service in the main job, as HARRIER_FAULT takes it. */

@@ -161,6 +161,27 @@ test("deletes with everything a target owns, in one round trip; its group counts
   expect(await fixture.targets.deleteTargets({ controllerIds: [] }, contextOf())).toEqual({ deleted: 0 });
 });
 
+test("by internal ids: what has gone is not counted, who has taken its name stays, and a scope still confines", async () => {
+  const made = await create([{ controllerId: "i1" }, { controllerId: "i2" }, { controllerId: "i3", targetTypeId: 7 }]);
+  const [one = 0, two = 0, three = 0] = (made.targets ?? []).map((t) => Number(t.id));
+  const byId = (targetIds: number[], principal = {}) =>
+    fixture.targets.deleteTargetsById({ targetIds, initiator: "somebody" }, contextOf(principal));
+  expect(await fixture.trips.during(() => byId([one]))).toBe(1);
+  await create([{ controllerId: "i1" }]);
+  expect(await byId([one, two, 4_711])).toEqual({ deleted: 1 });
+  expect(await storedTarget("i1")).toBeDefined();
+  expect(await storedTarget("i2")).toBeUndefined();
+  expect((await readOutbox(fixture)).at(-1)).toMatchObject({
+    type: "io.update.target.deleted.v1",
+    items: [{ subject: "targets/i2", data: { controllerId: "i2", targetId: two, initiatedBy: "somebody" } }],
+  });
+  expect(await credentialChanges()).toContain("i2");
+  expect(await byId([three], { targetTypeScopes: { DELETE_TARGET: [8] } })).toEqual({ deleted: 0 });
+  expect(await byId([three], { tenantId: 2 })).toEqual({ deleted: 0 });
+  expect(await byId([three], { targetTypeScopes: { DELETE_TARGET: [7] } })).toEqual({ deleted: 1 });
+  expect(await byId([])).toEqual({ deleted: 0 });
+});
+
 test("a command that is refused stores nothing under its id", async () => {
   const context = contextOf({}, "refused");
   await expect(create([{ controllerId: "a" }], context)).rejects.toMatchObject({ code: "entityAlreadyExists" });

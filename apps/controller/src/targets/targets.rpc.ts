@@ -4,7 +4,7 @@ import { eraseTenant } from "../tenants/erase-tenant.ts";
 import { importTargets } from "./import.ts";
 import { addMetadata, changeMetadata, removeMetadata } from "./metadata.ts";
 import { changeTag } from "./tags.ts";
-import { createTargets, deleteTargets, readSecurityTokens, type TargetDeps, updateTarget } from "./targets.ts";
+import { createTargets, deleteTargets, deleteTargetsById, readSecurityTokens, type TargetDeps, updateTarget } from "./targets.ts";
 
 /** harrier.controller.v1.TargetsService: set-based commands on targets; the row's owner enforces tenant and scope. */
 export function targetsHandlers(deps: TargetDeps): Handlers<"harrier.controller.v1.TargetsService"> {
@@ -12,6 +12,7 @@ export function targetsHandlers(deps: TargetDeps): Handlers<"harrier.controller.
     createTargets: (request, ctx) => createTargets(deps, request, ctx),
     updateTarget: (request, ctx) => updateTarget(deps, request, ctx),
     deleteTargets: (request, ctx) => deleteTargets(deps, request, ctx),
+    deleteTargetsById: (request, ctx) => deleteTargetsById(deps, request, ctx),
     readSecurityTokens: (request, ctx) => readSecurityTokens(deps, request, ctx),
     activateAutoConfirm: (request, ctx) => activateAutoConfirm(deps, request, ctx),
     deactivateAutoConfirm: (request, ctx) => deactivateAutoConfirm(deps, request, ctx),

@@ -69,3 +69,9 @@ export const deleteTargets = statement<
   [tenantId: number, tenant: string, controllerIds: string[], scope: number[] | null, by: string, traceparent: string | null],
   { deleted: number }
 >("controller.delete_targets", `select delete_targets($1, $2, $3::text[], $4::bigint[], $5, $6) as deleted`);
+
+/** By internal ids, which are never given twice. */
+export const deleteTargetsById = statement<
+  [tenantId: number, tenant: string, ids: number[], scope: number[] | null, by: string, traceparent: string | null],
+  { deleted: number }
+>("controller.delete_targets_by_id", `select delete_targets_by_id($1, $2, $3::int[], $4::bigint[], $5, $6) as deleted`);

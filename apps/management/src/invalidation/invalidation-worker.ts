@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Database, run, runOne } from "@harrier/db";
 import { type Client, type OutCall, servicePrincipal } from "@harrier/rpc";
 import { finishBackground, noteProgress, postponeBackground, restOperation } from "../operations/background.sql.ts";
+import { WorkLoop } from "../operations/work-loop.ts";
 import { type Invalidation, noteCursor, takeDueInvalidation } from "./invalidation.sql.ts";
 
 interface Deps {
@@ -29,32 +30,24 @@ const betweenLooksMs = 200;
 export class InvalidationWorker {
   readonly #deps: Deps;
   readonly #now: () => number;
-  readonly #stopping = new AbortController();
-  #loop: Promise<void> | undefined;
+  readonly #loop: WorkLoop;
 
   constructor(deps: Deps) {
     this.#deps = deps;
     this.#now = deps.now ?? Date.now;
+    this.#loop = new WorkLoop({
+      work: () => this.carryOutDue(),
+      failed: (err) => deps.log.warn({ err }, "invalidations cannot go on"),
+      pollMs: deps.pollMs ?? 1_000,
+    });
   }
 
   start(): void {
-    this.#loop = this.#work();
+    this.#loop.start();
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#loop;
-  }
-
-  async #work(): Promise<void> {
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      const more = await this.carryOutDue().catch((error: unknown) => {
-        this.#deps.log.warn({ err: error }, "invalidations cannot go on");
-        return false;
-      });
-      if (!more) await sleep(this.#deps.pollMs ?? 1_000, undefined, { signal }).catch(() => undefined);
-    }
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
   /** A turn of one invalidation; true when there was one. */
@@ -86,7 +79,7 @@ export class InvalidationWorker {
   }
 
   #isOver(untilMs: number): boolean {
-    return this.#stopping.signal.aborted || this.#now() >= untilMs;
+    return this.#loop.stopping.aborted || this.#now() >= untilMs;
   }
 
   /** True when none of the set's rollouts goes on. */
@@ -98,7 +91,7 @@ export class InvalidationWorker {
       if (stopping === 0) return true;
       if (this.#isOver(untilMs)) return false;
       await run(this.#deps.db.pool, noteProgress, [due.tenantId, due.id, 0, leaseSeconds]);
-      await sleep(betweenLooksMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+      await sleep(betweenLooksMs, undefined, { signal: this.#loop.stopping }).catch(() => undefined);
     }
   }
 

@@ -3,7 +3,7 @@ import type { FieldMap, SortMap } from "@harrier/fiql";
 import type { PageSource } from "../lists/page.sql.ts";
 import { type Columns, epochMs, selectList } from "../rows/columns.ts";
 
-export type OperationKind = "delete-tenant" | "invalidate-set";
+export type OperationKind = "delete-tenant" | "invalidate-set" | "delete-targets";
 
 /** An operation as the interface shows it. */
 export interface OperationRow {
@@ -21,7 +21,7 @@ export interface OperationRow {
   endedAt: number | null;
 }
 
-const columns: Columns = {
+export const operationColumns: Columns = {
   id: "t.id",
   kind: "t.kind",
   subject: "t.subject",
@@ -35,12 +35,21 @@ const columns: Columns = {
   endedAt: epochMs("t.ended_at"),
 };
 
-/** Operations of a tenant, of the kinds that the caller might have begun. */
-export const operationList = (tenantId: number, kinds: readonly OperationKind[]): PageSource => ({
+/** Whose operations somebody sees: those of kinds that he might have begun, of others those that he has begun. */
+export interface Seer {
+  kinds: readonly OperationKind[];
+  ownKinds: readonly OperationKind[];
+  subject: string;
+}
+
+const visible = "(t.kind = any($2::text[]) or (t.kind = any($3::text[]) and t.created_by = $4))";
+
+/** Operations of a tenant that the caller sees. */
+export const operationList = (tenantId: number, { kinds, ownKinds, subject }: Seer): PageSource => ({
   from: "background_operations",
-  columns,
-  where: "t.tenant_id = $1 and t.kind = any($2::text[])",
-  values: [tenantId, kinds],
+  columns: operationColumns,
+  where: `t.tenant_id = $1 and ${visible}`,
+  values: [tenantId, kinds, ownKinds, subject],
 });
 
 export const operationQuery: { fields: FieldMap; sort: SortMap } = {
@@ -54,22 +63,25 @@ export const operationQuery: { fields: FieldMap; sort: SortMap } = {
   sort: { fields: { id: "t.id", createdat: "t.created_at" }, initial: "t.id desc", last: "t.id asc" },
 };
 
-export const findOperation = statement<[tenantId: number, id: number, kinds: readonly OperationKind[]], OperationRow>(
+export const findOperation = statement<
+  [tenantId: number, kinds: readonly OperationKind[], ownKinds: readonly OperationKind[], subject: string, id: number],
+  OperationRow
+>(
   "management.find_operation",
-  `select ${selectList(columns)} from background_operations t where t.tenant_id = $1 and t.id = $2 and t.kind = any($3::text[])`,
+  `select ${selectList(operationColumns)} from background_operations t where t.tenant_id = $1 and ${visible} and t.id = $5`,
 );
 
 /** The deletion of this tenant that has not ended. */
 export const findDeletion = statement<[tenantId: number, ofTenantId: number], OperationRow>(
   "management.find_tenant_deletion",
-  `select ${selectList(columns)} from background_operations t
+  `select ${selectList(operationColumns)} from background_operations t
     where t.tenant_id = $1 and t.kind = 'delete-tenant' and t.payload ->> 'tenantId' = $2::int::text and t.ended_at is null`,
 );
 
 export const beginDeletion = statement<[tenantId: number, ofTenantId: number, name: string, actor: string], OperationRow>(
   "management.begin_tenant_deletion",
   `insert into background_operations as t (tenant_id, kind, subject, payload, created_by)
-   values ($1, 'delete-tenant', $3, jsonb_build_object('tenantId', $2::int), $4) returning ${selectList(columns)}`,
+   values ($1, 'delete-tenant', $3, jsonb_build_object('tenantId', $2::int), $4) returning ${selectList(operationColumns)}`,
 );
 
 export interface DueOperation {

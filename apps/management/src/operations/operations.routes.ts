@@ -1,10 +1,12 @@
 import { operations, page } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
+import type { Identity } from "@harrier/rpc";
 import type { Mount } from "@harrier/service";
 import { systemPermission } from "../identity/permissions.ts";
 import { readPage } from "../lists/list.ts";
-import { findOperation, type OperationKind, type OperationRow, operationList, operationQuery } from "./background.sql.ts";
+import { scopeOf } from "../targets/scope.ts";
+import { findOperation, type OperationKind, type OperationRow, operationList, operationQuery, type Seer } from "./background.sql.ts";
 import { operationJson } from "./operation.json.ts";
 
 interface Deps {
@@ -16,16 +18,20 @@ interface Deps {
 const permissions: Readonly<Record<OperationKind, string>> = {
   "delete-tenant": systemPermission,
   "invalidate-set": "UPDATE_REPOSITORY",
+  "delete-targets": "DELETE_TARGET",
 };
 
-function kindsFor(held: readonly string[]): OperationKind[] {
-  return (Object.keys(permissions) as OperationKind[]).filter((kind) => held.includes(permissions[kind]));
+/** Who is limited to target types might not have begun what reaches further than he does. */
+function seer(identity: Identity): Seer {
+  const held = (Object.keys(permissions) as OperationKind[]).filter((kind) => identity.permissions.includes(permissions[kind]));
+  const limited = (kind: OperationKind) => kind === "delete-targets" && scopeOf(identity, "DELETE_TARGET") !== null;
+  return { kinds: held.filter((kind) => !limited(kind)), ownKinds: held.filter(limited), subject: identity.subject };
 }
 
 /** How far background operations are (contract extensions.md). */
 export function mountOperations(mount: Mount, deps: Deps): void {
   mount(operations.list, async (ctx) => {
-    const kind = { source: operationList(ctx.tenantId, kindsFor(ctx.identity.permissions)), ...operationQuery };
+    const kind = { source: operationList(ctx.tenantId, seer(ctx.identity)), ...operationQuery };
     const { rows, total } = await readPage<OperationRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
     return {
       body: page(
@@ -37,7 +43,8 @@ export function mountOperations(mount: Mount, deps: Deps): void {
 
   mount(operations.get, async (ctx) => {
     const { operationId } = ctx.params;
-    const row = await runOne(deps.db.pool, findOperation, [ctx.tenantId, operationId, kindsFor(ctx.identity.permissions)]);
+    const { kinds, ownKinds, subject } = seer(ctx.identity);
+    const row = await runOne(deps.db.pool, findOperation, [ctx.tenantId, kinds, ownKinds, subject, operationId]);
     if (row === undefined) throw entityNotFound("Operation", operationId);
     return { body: operationJson(ctx, row) };
   });

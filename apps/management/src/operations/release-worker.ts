@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Queryable, run, runCount } from "@harrier/db";
 import { type Client, servicePrincipal } from "@harrier/rpc";
 import { finishOperations, type OperationRow, postponeOperation, takeDueReleases } from "./operations.sql.ts";
+import { WorkLoop } from "./work-loop.ts";
 
 interface Deps {
   db: Queryable;
@@ -22,36 +23,26 @@ const leaseSeconds = (callMs / 1000) * (most / atOnce) + 10;
  */
 export class ReleaseWorker {
   readonly #deps: Deps;
-  #stopped = false;
-  #wake: () => void = () => {};
-  #loop: Promise<void> | undefined;
+  readonly #loop: WorkLoop;
 
   constructor(deps: Deps) {
     this.#deps = deps;
+    this.#loop = new WorkLoop({
+      work: () => this.releaseDue(),
+      failed: (err) => deps.log.warn({ err }, "artifact references cannot be given back"),
+      pollMs: deps.pollMs ?? 2_000,
+    });
   }
 
   start(): void {
-    this.#loop = this.#work();
+    this.#loop.start();
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#wake();
-    await this.#loop;
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
-  /** There is something to do now; nothing is lost when nobody calls this. */
-  readonly nudge = (): void => this.#wake();
-
-  async #work(): Promise<void> {
-    while (!this.#stopped) {
-      const more = await this.releaseDue().catch((error: unknown) => {
-        this.#deps.log.warn({ err: error }, "artifact references cannot be given back");
-        return false;
-      });
-      if (!more) await this.#pause();
-    }
-  }
+  readonly nudge = (): void => this.#loop.nudge();
 
   /** One batch; true when there may be more. */
   async releaseDue(): Promise<boolean> {
@@ -80,16 +71,5 @@ export class ReleaseWorker {
     } catch (error) {
       return error ?? new Error("refused without a reason");
     }
-  }
-
-  #pause(): Promise<void> {
-    if (this.#stopped) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#deps.pollMs ?? 2_000);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

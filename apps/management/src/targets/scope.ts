@@ -11,6 +11,12 @@ export function scopeOf(identity: Pick<Identity, "targetTypeScopes">, permission
   return identity.targetTypeScopes?.[permission] ?? null;
 }
 
+/** What lies in both scopes. */
+export function commonScope(one: Scope, other: Scope): Scope {
+  if (one === null || other === null) return one ?? other;
+  return one.filter((id) => other.includes(id));
+}
+
 /** What `inScope` asks, of a row that is here already. */
 export function isInScope(scope: Scope, typeId: number | null): boolean {
   return scope === null || (typeId !== null && scope.includes(typeId));

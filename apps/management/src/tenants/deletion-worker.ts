@@ -9,6 +9,7 @@ import {
   restOperation,
   takeDueDeletion,
 } from "../operations/background.sql.ts";
+import { WorkLoop } from "../operations/work-loop.ts";
 import type { Owner } from "./erase-tenant.ts";
 import { deleteTenantRow } from "./tenants.sql.ts";
 
@@ -32,37 +33,27 @@ const pruneEveryMs = 60 * 60 * 1000;
  */
 export class DeletionWorker {
   readonly #deps: Deps;
-  #stopped = false;
-  #wake: () => void = () => {};
-  #loop: Promise<void> | undefined;
+  readonly #loop: WorkLoop;
   #prunedAt = 0;
 
   constructor(deps: Deps) {
     this.#deps = deps;
+    this.#loop = new WorkLoop({
+      work: () => this.deleteDue(),
+      failed: (err) => deps.log.warn({ err }, "the deletion of tenants cannot go on"),
+      pollMs: deps.pollMs ?? 1_000,
+    });
   }
 
   start(): void {
-    this.#loop = this.#work();
+    this.#loop.start();
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#wake();
-    await this.#loop;
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
-  /** There is something to do now; nothing is lost when nobody calls this. */
-  readonly nudge = (): void => this.#wake();
-
-  async #work(): Promise<void> {
-    while (!this.#stopped) {
-      const more = await this.deleteDue().catch((error: unknown) => {
-        this.#deps.log.warn({ err: error }, "the deletion of tenants cannot go on");
-        return false;
-      });
-      if (!more) await this.#pause();
-    }
-  }
+  readonly nudge = (): void => this.#loop.nudge();
 
   /** One round of one deletion; true when there was one. */
   async deleteDue(): Promise<boolean> {
@@ -92,7 +83,7 @@ export class DeletionWorker {
     let rows = 0;
     for (const owner of owners) {
       for (let done = false; !done; ) {
-        if (this.#stopped) return void (await run(db.pool, restOperation, [due.tenantId, due.id, 0]));
+        if (this.#loop.stopping.aborted) return void (await run(db.pool, restOperation, [due.tenantId, due.id, 0]));
         const slice = await owner.erase(tenant);
         ({ done } = slice);
         rows += slice.rows;
@@ -108,16 +99,5 @@ export class DeletionWorker {
       await run(tx, finishBackground, [due.tenantId, due.id]);
     });
     log.info({ operation: due.id, tenant: due.subject }, "a tenant was deleted");
-  }
-
-  #pause(): Promise<void> {
-    if (this.#stopped) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#deps.pollMs ?? 1_000);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

@@ -60,6 +60,7 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
     ...controllerFake(fixture, note),
     nudge: () => {},
     nudgeOperations: () => {},
+    nudgeTargetDeletions: () => {},
     invalidations: {
       async carryOut(invalidation) {
         note("carryOut", invalidation, {});
@@ -162,6 +163,11 @@ function controllerFake(fixture: Fixture, note: Note): Pick<Parts, "targets" | "
       async deleteTargets(request, call) {
         note("deleteTargets", request, call);
         const gone = await fixture.asController("delete from targets where controller_id = any($1) returning id", [request.controllerIds]);
+        return { deleted: gone.length };
+      },
+      async deleteTargetsById(request, call) {
+        note("deleteTargetsById", request, call);
+        const gone = await fixture.asController("delete from targets where id = any($1::int[]) returning id", [request.targetIds]);
         return { deleted: gone.length };
       },
       async readSecurityTokens(request, call) {

@@ -1,10 +1,11 @@
 /**
- * What an entry of the audit trail tells of a call's body, by route: members by name, of lists those of each item. What is not listed here is
+ * What an entry of the audit trail tells of a call's body, or of its query where it has no body, by route: members by name, of lists those of each item. What is not listed here is
  * never noted, so that a new member is no secret told by mistake; never a password, a hash, a key, a token or the value of a setting.
  */
 export const auditNotes: Readonly<Record<string, readonly string[]>> = {
   "targets.create": ["controllerId", "name", "targetType"],
   "targets.update": ["name", "targetType", "requestAttributes"],
+  "targets.deleteByQuery": ["q", "confirm"],
   "targets.assign": ["id", "type", "forcetime", "weight"],
   "targets.forceAction": ["forceType"],
   "targets.confirmAction": ["confirmation", "code"],

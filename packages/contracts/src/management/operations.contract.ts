@@ -9,8 +9,8 @@ import { listErrors } from "./common.ts";
 export const operationView = z
   .object({
     id: z.int(),
-    kind: z.enum(["delete-tenant", "invalidate-set"]),
-    /** What it is about: the name of the tenant, or name and version of the set. */
+    kind: z.enum(["delete-tenant", "invalidate-set", "delete-targets"]),
+    /** What it is about: the name of the tenant, name and version of the set, or the query of the targets. */
     subject: z.string(),
     status: z.enum(["waiting", "running", "finished"]),
     done: z.int(),

@@ -51,6 +51,14 @@ import type {
   DeactivateAutoConfirmResponseInput as _harrier_controller_v1_DeactivateAutoConfirmResponseInput,
 } from "../../../harrier/controller/v1/DeactivateAutoConfirmResponse.ts";
 import type {
+  DeleteTargetsByIdRequest as _harrier_controller_v1_DeleteTargetsByIdRequest,
+  DeleteTargetsByIdRequestInput as _harrier_controller_v1_DeleteTargetsByIdRequestInput,
+} from "../../../harrier/controller/v1/DeleteTargetsByIdRequest.ts";
+import type {
+  DeleteTargetsByIdResponse as _harrier_controller_v1_DeleteTargetsByIdResponse,
+  DeleteTargetsByIdResponseInput as _harrier_controller_v1_DeleteTargetsByIdResponseInput,
+} from "../../../harrier/controller/v1/DeleteTargetsByIdResponse.ts";
+import type {
   DeleteTargetsRequest as _harrier_controller_v1_DeleteTargetsRequest,
   DeleteTargetsRequestInput as _harrier_controller_v1_DeleteTargetsRequestInput,
 } from "../../../harrier/controller/v1/DeleteTargetsRequest.ts";
@@ -141,6 +149,12 @@ export interface TargetsServiceDefinition extends grpc.ServiceDefinition {
     _harrier_controller_v1_DeleteTargetsResponseInput,
     _harrier_controller_v1_DeleteTargetsRequest,
     _harrier_controller_v1_DeleteTargetsResponse
+  >;
+  DeleteTargetsById: MethodDefinition<
+    _harrier_controller_v1_DeleteTargetsByIdRequestInput,
+    _harrier_controller_v1_DeleteTargetsByIdResponseInput,
+    _harrier_controller_v1_DeleteTargetsByIdRequest,
+    _harrier_controller_v1_DeleteTargetsByIdResponse
   >;
   EraseTenantTargets: MethodDefinition<
     _harrier_controller_v1_EraseTenantTargetsRequestInput,

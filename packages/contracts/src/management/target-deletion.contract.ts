@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { first } from "../paging.ts";
+import { missingMessage } from "../parse.ts";
+import { route } from "../route.ts";
+import { shownAs } from "../shown-as.ts";
+import { lookedUpText } from "../values.ts";
+import { listErrors } from "./common.ts";
+import { operationView } from "./operations.contract.ts";
+
+const needed = (schema: z.ZodType<string>) =>
+  z
+    .unknown()
+    .transform(first)
+    .refine((value) => value !== undefined, { error: missingMessage, abort: true })
+    .pipe(schema);
+
+/** Whom it is about; required, since nobody deletes a fleet by leaving something out. */
+const q = shownAs(needed(lookedUpText), { type: "string", minLength: 1, description: "FIQL query", example: "name==a*;createdat=gt=0" });
+
+const confirm = shownAs(
+  needed(z.string()).pipe(
+    z
+      .string()
+      .trim()
+      .regex(/^\d{1,9}$/, "must be a number")
+      .transform(Number),
+  ),
+  { type: "integer", format: "int32", minimum: 0, description: "How many targets the query means" },
+);
+
+/** Targets by a query, of any number; what goes is what was counted. */
+export const targetDeletion = {
+  deleteByQuery: route({
+    id: "targets.deleteByQuery",
+    service: "management",
+    interface: "management",
+    method: "DELETE",
+    path: "/targets",
+    query: z.object({ q, confirm }),
+    success: { spec: 204, rest: 204 },
+    otherSuccess: { 202: "There are more than 1,000: the operation that deletes them" },
+    response: operationView,
+    permission: ["DELETE_TARGET"],
+    errors: [...listErrors, "constraintViolation", "concurrentModification"],
+    summary: "Delete the targets that a query means, if they are as many as confirmed; 409 tells how many in `info.count`",
+    source: "contract extensions.md",
+  }),
+};
