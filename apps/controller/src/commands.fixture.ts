@@ -1,6 +1,8 @@
 import type { AssignmentItem, CallContext, Principal } from "@harrier/rpc";
 import { actionsHandlers } from "./actions/actions.rpc.ts";
 import { type DeviceFixture, deviceFixture, seedSet, tenantId } from "./device.fixture.ts";
+import type { LimitsOf } from "./domain/quotas.ts";
+import { withDefaults } from "./settings/defaults.ts";
 import { targetsHandlers } from "./targets/targets.rpc.ts";
 
 export type Actions = ReturnType<typeof actionsHandlers>;
@@ -12,6 +14,8 @@ export interface CommandsFixture extends DeviceFixture {
   targets: Targets;
   /** Names of the fault points that were passed. */
   faults: string[];
+  /** Settings that the tenant has stored, as controller has them in memory. */
+  stored: Record<string, unknown>;
 }
 
 /** Sets 100, 101 and 102 are there (type 1). */
@@ -19,12 +23,16 @@ export async function commandsFixture(): Promise<CommandsFixture> {
   const device = await deviceFixture();
   for (const id of [100, 101, 102]) await seedSet(device, { id, modules: 0 });
   const faults: string[] = [];
-  const { db, ids, secrets, limits } = device;
+  const stored: Record<string, unknown> = {};
+  const settings = { get: () => withDefaults(Object.entries(stored).map(([key, value]) => ({ key, value }))) };
+  const { db, ids, secrets } = device;
+  const limits: LimitsOf = (tenant) => ({ ...device.limits(tenant), ...(stored.limits as object) });
   const fault = (name: string) => faults.push(name);
   return {
     ...device,
     faults,
-    actions: actionsHandlers({ db, ids, limits, fault, now: Date.now }),
+    stored,
+    actions: actionsHandlers({ db, ids, limits, settings, fault, now: Date.now }),
     targets: targetsHandlers({ db, ids, secrets, limits, fault }),
   };
 }

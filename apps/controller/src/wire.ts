@@ -33,6 +33,7 @@ const needs = [
   { schema: "management", view: "target_type_set_types_v1" },
   { schema: "management", view: "target_tags_v1" },
   { schema: "rollout_engine", view: "group_members_v1" },
+  { schema: "rollout_engine", view: "rollouts_v1" },
   { schema: "rollout_engine", view: "target_filters_v1" },
   { schema: "rollout_engine", view: "auto_assign_candidates_v1" },
 ];
@@ -45,7 +46,6 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   const onConnectionError = (error: Error): void => log.warn({ err: error }, "an idle database connection broke");
   const db = createDatabase({ url: config.HARRIER_DATABASE_URL, applicationName: `harrier/${service}`, onConnectionError });
   await prepareSchema(db);
-  const maintenance = await startMaintenance({ db, log });
 
   const metrics = createMetrics({ service });
   const now = Date.now;
@@ -54,6 +54,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   const ids = new IdBlocks(db.pool);
   const settings = createTenantSettings({ pool: db.pool, log });
   const limits = (tenantId: number) => settings.get(tenantId).quotas;
+  const maintenance = await startMaintenance({ db, log, settings, fault });
   const stamps = createPollStamps({ pool: db.pool, log });
   const documents = createDeploymentDocuments({ pool: db.pool });
   const feed = new CredentialFeed({ db: db.pool, log });
@@ -79,7 +80,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   })
     .add("harrier.controller.v1.DeviceIdentityService", deviceIdentityHandlers({ db: db.pool, feed }))
     .add("harrier.controller.v1.TargetsService", targetsHandlers({ db, ids, secrets, limits, fault }))
-    .add("harrier.controller.v1.ActionsService", actionsHandlers({ db, ids, limits, fault, now }));
+    .add("harrier.controller.v1.ActionsService", actionsHandlers({ db, ids, limits, settings, fault, now }));
   const relay = createRelay({
     db,
     schema: "controller",

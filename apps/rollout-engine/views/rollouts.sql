@@ -1,4 +1,4 @@
--- Rollouts as others read them: controller pulls the members of a group, management names rollouts and groups in its lists.
+-- Rollouts as others read them: controller pulls the members of a group and asks which rollouts are over, management names rollouts and groups in its lists.
 
 create or replace view group_members_v1 as
   select tenant_id, rollout_id, group_id, ordinal, target_id from group_members;
@@ -12,4 +12,5 @@ create or replace view rollout_groups_v1 as
   select tenant_id, rollout_id, id, name, status, total_targets from rollout_groups;
 
 grant select on group_members_v1 to harrier_controller, harrier_management;
+grant select on rollouts_v1 to harrier_controller;
 grant select on rollouts_v1, rollout_groups_v1 to harrier_management;

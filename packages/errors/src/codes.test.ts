@@ -31,6 +31,7 @@ describe("the error table", () => {
     ["entityReadOnly", 403],
     ["locked", 423],
     ["actionNotCancelable", 405],
+    ["actionNotDeletable", 405],
     ["actionClosed", 410],
     ["constraintViolation", 400],
     ["targetTypeUsed", 409],

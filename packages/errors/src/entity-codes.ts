@@ -125,6 +125,14 @@ export const entityCodes = {
     status: everywhere(405),
     message: "Only active actions which are in status canceling can be force quit.",
   },
+  actionNotDeletable: {
+    hawkbit: "hawkbit.server.error.action.notDeletable",
+    exceptionClass: `${repository}.ActionNotDeletableException`,
+    grpc: grpcStatus.failedPrecondition,
+    retryable: false,
+    status: everywhere(405),
+    message: "Only closed actions in a status that the tenant allows can be deleted.",
+  },
   actionClosed: {
     hawkbit: "",
     exceptionClass: "",

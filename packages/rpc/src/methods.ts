@@ -29,6 +29,7 @@ export const methods = {
     cancelSetChunk: "idempotent",
     noteDownloads: "command",
     autoAssignChunk: "idempotent",
+    deleteActions: "once", // a repetition would answer that there is none
   },
   "harrier.controller.v1.DeviceIdentityService": {
     verifyDevice: "idempotent",

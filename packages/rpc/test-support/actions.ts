@@ -26,6 +26,7 @@ export const idle: ActionHandlers = {
   cancelSetChunk: unused,
   noteDownloads: unused,
   autoAssignChunk: unused,
+  deleteActions: unused,
 };
 
 const cleanups: (() => unknown)[] = [];

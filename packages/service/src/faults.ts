@@ -19,6 +19,7 @@ export const faultPoints = [
   "controller.start-chunk.after-commit",
   "controller.stop-chunk.after-commit",
   "controller.cancel-set-chunk.after-commit",
+  "controller.clean-actions.after-commit",
   "controller.relay.after-send",
   "management.http.before-answer",
   "management.http.after-answer",

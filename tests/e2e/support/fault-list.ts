@@ -18,6 +18,8 @@ const passes: Partial<Record<FaultPoint, readonly number[]>> = {
   // not in the main job: target-deletion.long.test.ts
   "management.delete-targets.after-commit": [],
   "controller.delete-targets.after-commit": [],
+  // of the background
+  "controller.clean-actions.after-commit": [],
 };
 
 /** Every fault point of every service in the main job, as HARRIER_FAULT takes it. */

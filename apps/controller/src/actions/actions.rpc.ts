@@ -1,7 +1,9 @@
 import type { Database, IdBlocks } from "@harrier/db";
 import type { Handlers } from "@harrier/rpc";
+import { deleteActions } from "../cleanup/delete-actions.ts";
 import { confirmAction } from "../confirmation/commands.ts";
 import type { LimitsOf } from "../domain/quotas.ts";
+import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
 import { assignOffline, assignSet } from "./assign.ts";
 import { createAutoAssign } from "./auto-assign.ts";
 import { cancelAction, forceAction } from "./change.ts";
@@ -13,6 +15,7 @@ interface Deps {
   db: Database;
   ids: Pick<IdBlocks, "take">;
   limits: LimitsOf;
+  settings: Pick<TenantSettingsCache, "get">;
   fault: (name: string) => unknown;
   now: () => number;
 }
@@ -29,5 +32,6 @@ export function actionsHandlers(deps: Deps): Handlers<"harrier.controller.v1.Act
     ...createChunks(deps),
     ...createEnds(deps),
     ...createAutoAssign(deps),
+    deleteActions: (request, ctx) => deleteActions(deps, request, ctx),
   };
 }

@@ -2,8 +2,11 @@ import { forceType } from "@harrier/contracts";
 import { type Database, type IdBlocks, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import type { AssignOfflineRequest, AssignSetRequest, AssignSetResponse, CallContext } from "@harrier/rpc";
+import { makeRoom } from "../cleanup/cleanup.sql.ts";
+import { roomPercent } from "../cleanup/rules.ts";
 import { tooManyActions } from "../domain/quota-exceeded.ts";
 import type { LimitsOf } from "../domain/quotas.ts";
+import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
 import { scopeOf } from "../targets/targets.ts";
 import { type AssignAnswer, assignOffline as note, assignSet as write } from "./assign.sql.ts";
 import { forceTimeOf, forceTypeOf } from "./force.ts";
@@ -15,6 +18,7 @@ interface Deps {
   fault: (name: string) => unknown;
   now: () => number;
   limits: LimitsOf;
+  settings: Pick<TenantSettingsCache, "get">;
 }
 
 /**
@@ -27,27 +31,32 @@ export async function assignSet(deps: Deps, request: AssignSetRequest, ctx: Call
   if (items.length === 0) return { alreadyAssigned: 0, actions: [] };
   const { tenantId, tenant } = ctx.principal;
   const most = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
-  const row = await runOne(deps.db.pool, write, [
-    tenantId,
-    tenant,
-    ctx.commandId ?? "",
-    set.id,
-    set.name,
-    set.version,
-    set.typeId,
-    set.migrationStep,
-    items.map((i) => i.controllerId),
-    items.map((i) => forceType[forceTypeOf(i.forceType)]),
-    items.map((i) => forceTimeOf(i.forceType, i.forceTime)),
-    items.map((i) => i.weight),
-    ...windowLists(items, deps.now()),
-    items.map((i) => i.confirmationRequired ?? true),
-    await deps.ids.take(tenantId, "action", items.length),
-    most,
-    scopeOf(ctx, "UPDATE_TARGET"),
-    request.initiator,
-    ctx.traceparent ?? null,
-  ]);
+  const firstId = await deps.ids.take(tenantId, "action", items.length);
+  const scope = scopeOf(ctx, "UPDATE_TARGET");
+  const assign = () =>
+    runOne(deps.db.pool, write, [
+      tenantId,
+      tenant,
+      ctx.commandId ?? "",
+      set.id,
+      set.name,
+      set.version,
+      set.typeId,
+      set.migrationStep,
+      items.map((i) => i.controllerId),
+      items.map((i) => forceType[forceTypeOf(i.forceType)]),
+      items.map((i) => forceTimeOf(i.forceType, i.forceTime)),
+      items.map((i) => i.weight),
+      ...windowLists(items, deps.now()),
+      items.map((i) => i.confirmationRequired ?? true),
+      firstId,
+      most,
+      scope,
+      request.initiator,
+      ctx.traceparent ?? null,
+    ]);
+  const controllerIds = items.map((i) => i.controllerId);
+  const row = await withRoom(deps, { tenantId, setId: set.id, controllerIds, most, scope }, assign);
   await deps.fault("controller.assign.after-commit");
   return toResponse(row?.answer, most);
 }
@@ -62,24 +71,48 @@ export async function assignOffline(deps: Deps, request: AssignOfflineRequest, c
   if (controllerIds.length === 0) return { alreadyAssigned: 0, actions: [] };
   const { tenantId, tenant } = ctx.principal;
   const most = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
-  const row = await runOne(deps.db.pool, note, [
-    tenantId,
-    tenant,
-    ctx.commandId ?? "",
-    set.id,
-    set.name,
-    set.version,
-    set.typeId,
-    set.migrationStep,
-    controllerIds,
-    await deps.ids.take(tenantId, "action", controllerIds.length),
-    most,
-    scopeOf(ctx, "UPDATE_TARGET"),
-    request.initiator,
-    ctx.traceparent ?? null,
-  ]);
+  const firstId = await deps.ids.take(tenantId, "action", controllerIds.length);
+  const scope = scopeOf(ctx, "UPDATE_TARGET");
+  const assign = () =>
+    runOne(deps.db.pool, note, [
+      tenantId,
+      tenant,
+      ctx.commandId ?? "",
+      set.id,
+      set.name,
+      set.version,
+      set.typeId,
+      set.migrationStep,
+      controllerIds,
+      firstId,
+      most,
+      scope,
+      request.initiator,
+      ctx.traceparent ?? null,
+    ]);
+  const row = await withRoom(deps, { tenantId, setId: set.id, controllerIds, most, scope }, assign);
   await deps.fault("controller.assign.after-commit");
   return toResponse(row?.answer, most);
+}
+
+interface Asked {
+  tenantId: number;
+  setId: number;
+  controllerIds: string[];
+  most: number;
+  scope: number[] | null;
+}
+
+type Answered = { answer: AssignAnswer } | undefined;
+
+/** Where a target is full, and the tenant wants its oldest closed actions to go for a new one, they go and it is tried once more (rollouts.md §4.4). */
+async function withRoom(deps: Deps, asked: Asked, assign: () => Promise<Answered>): Promise<Answered> {
+  const { tenantId, setId, controllerIds, most, scope } = asked;
+  const row = await assign();
+  const percent = row?.answer.outcome === "quota" ? roomPercent(deps.settings.get(tenantId)) : 0;
+  if (percent === 0) return row;
+  const made = await runOne(deps.db.pool, makeRoom, [tenantId, controllerIds, setId, scope, most, percent]);
+  return made?.removed ? assign() : row;
 }
 
 function toResponse(answer: AssignAnswer | undefined, most: number): AssignSetResponse {

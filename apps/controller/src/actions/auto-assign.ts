@@ -2,7 +2,10 @@ import { forceType } from "@harrier/contracts";
 import { type Database, type IdBlocks, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import type { AutoAssignChunkRequest, AutoAssignChunkResponse, CallContext } from "@harrier/rpc";
+import { makeRoomForCandidates } from "../cleanup/cleanup.sql.ts";
+import { roomPercent } from "../cleanup/rules.ts";
 import type { LimitsOf } from "../domain/quotas.ts";
+import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
 import { autoAssignChunk as assign, countCandidates } from "./auto-assign.sql.ts";
 import { createChunkSize } from "./chunk-size.ts";
 import { forceTypeOf } from "./force.ts";
@@ -13,6 +16,7 @@ interface Deps {
   ids: Pick<IdBlocks, "take">;
   now: () => number;
   limits: LimitsOf;
+  settings: Pick<TenantSettingsCache, "get">;
 }
 
 /** The chunks of auto-assignments (contract management.md §5.8); like those of rollouts, each says where it ended. */
@@ -33,6 +37,9 @@ async function assignNext(deps: Sized, request: AutoAssignChunkRequest, ctx: Cal
   const limit = deps.size.next();
   const candidates = await runOne(deps.db.pool, countCandidates, [tenantId, filterId, pass, cursor, limit]);
   if (!candidates?.n) return { cursor, done: true, created: 0 };
+  const most = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
+  const percent = most > 0 ? roomPercent(deps.settings.get(tenantId)) : 0;
+  if (percent > 0) await runOne(deps.db.pool, makeRoomForCandidates, [tenantId, filterId, pass, cursor, limit, most, percent]);
   const firstId = await deps.ids.take(tenantId, "action", candidates.n);
   const began = deps.now();
   const row = await runOne(deps.db.pool, assign, [
@@ -53,7 +60,7 @@ async function assignNext(deps: Sized, request: AutoAssignChunkRequest, ctx: Cal
     request.weight,
     ...windowValues(request.maintenanceWindow, began),
     request.confirmationRequired ?? true,
-    deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT,
+    most,
     request.initiator,
     `Auto assignment: ${request.filterName}`,
     ctx.traceparent ?? null,

@@ -22,6 +22,8 @@ test("partitions are there before they are needed, and what was written before t
   await fixture.targets.createTargets({ targets: [{ controllerId: "early", name: "early" }] }, contextOf({}, "early"));
   const stop = await startMaintenance({
     db: fixture.database.db("controller"),
+    settings: { all: () => new Map() },
+    fault: () => {},
     log: { warn: (fields) => expect.unreachable(JSON.stringify(fields)) },
   });
   stop();

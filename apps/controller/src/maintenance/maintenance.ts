@@ -1,7 +1,8 @@
 import { type Database, ensurePartitions, run, runOne } from "@harrier/db";
+import { type CleanupDeps, cleanUp } from "../cleanup/cleanup.ts";
 import { deltasFoldedUntil, eventsSentUntil, refreshStatistics, sweepImports, sweepTags, walkTargetUsage } from "./maintenance.sql.ts";
 
-interface Deps {
+interface Deps extends CleanupDeps {
   db: Database;
   log: { warn(fields: object, message: string): void };
 }
@@ -15,12 +16,13 @@ const tagLinksAtOnce = 10_000;
 /** Together the pace of the walk: what targets use of their quotas may be as old as their number in milliseconds. */
 const usageEveryMs = 1_000;
 const usageTargets = 1_000;
+const cleanupEveryMs = 1_000;
 
 /**
  * Partitions of the append-only tables: made ahead, dropped when their time is over, but events only when the relay has passed and
  * deltas only when they are folded. History stays: it is what the API shows of an action as long as the action is there.
  */
-async function maintain({ db }: Deps): Promise<void> {
+async function maintain({ db }: Pick<Deps, "db">): Promise<void> {
   const sent = async ({ until }: { until: Date }) => (await runOne(db.pool, eventsSentUntil, [until]))?.sent ?? false;
   const folded = async ({ until }: { until: Date }) => (await runOne(db.pool, deltasFoldedUntil, [until]))?.folded ?? false;
   await ensurePartitions({
@@ -49,6 +51,7 @@ export async function startMaintenance(deps: Deps): Promise<() => void> {
     repeat(tagsEveryMs, () => runOne(deps.db.pool, sweepTags, [tagLinksAtOnce]), "links to deleted tags could not be swept"),
     repeat(tagsEveryMs, () => runOne(deps.db.pool, sweepImports, [tagLinksAtOnce]), "imports that were left behind could not be swept"),
     repeat(usageEveryMs, () => run(deps.db.pool, walkTargetUsage, [usageTargets]), "what targets use could not be looked at"),
+    repeat(cleanupEveryMs, () => cleanUp(deps), "expired actions could not be cleaned up"),
   ];
   return () => {
     for (const timer of timers) clearInterval(timer);

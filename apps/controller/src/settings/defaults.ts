@@ -11,6 +11,13 @@ export const settingDefaults = {
   minPollingTime: "00:00:30",
   maintenanceWindowPollCount: 3,
   "repository.actions.autoclose.enabled": false,
+  "action.cleanup.enabled": false,
+  "action.cleanup.actionExpiry": 2_592_000_000,
+  "action.cleanup.actionStatus": "CANCELED,ERROR",
+  "action.cleanup.auto.expiry": -1,
+  "action.cleanup.auto.status": "CANCELED,ERROR",
+  "action.cleanup.onQuotaHit.percent": 0,
+  "action.delete.allowed.statuses": "CANCELED,ERROR,FINISHED",
 } as const satisfies Record<string, string | number | boolean>;
 
 type Widened<T> = T extends string ? string : T extends number ? number : boolean;

@@ -9,6 +9,8 @@ export type { TenantSettings } from "./defaults.ts";
 export interface TenantSettingsCache {
   /** Throws `unavailable` until the settings have been read once. */
   get(tenantId: number): TenantSettings;
+  /** Those of every tenant that has stored any. */
+  all(): ReadonlyMap<number, TenantSettings>;
   /** True once they have been read: part of the service's readiness. */
   ready(): boolean;
   /** Looks for changes once. */
@@ -61,6 +63,7 @@ export function createTenantSettings(deps: TenantSettingsDeps): TenantSettingsCa
       if (revision === undefined) throw new HarrierError("unavailable");
       return byTenant.get(tenantId) ?? untouched;
     },
+    all: () => byTenant,
     ready: () => revision !== undefined,
     refresh,
     start() {

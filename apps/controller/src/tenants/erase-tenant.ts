@@ -1,7 +1,7 @@
-import { countTenantRows, type Database, deleteTenantRows, runOne } from "@harrier/db";
+import { countTenantRows, type Database, deleteTenantRows, runCount, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import type { CallContext } from "@harrier/rpc";
-import { isBeingDeleted } from "./erase-tenant.sql.ts";
+import { forgetCounts, isBeingDeleted } from "./erase-tenant.sql.ts";
 
 const schema = "controller";
 /** Well within the caller's deadline, and short enough that progress is seen. */
@@ -18,8 +18,10 @@ export async function eraseTenant(
 ): Promise<{ rows: number; done: boolean }> {
   const tenant = await runOne(db.pool, isBeingDeleted, [tenantId]);
   if (tenant?.deleting !== true) throw new HarrierError("constraintViolation", "The tenant is not being deleted.");
-  const which = { pool: db.pool, schema, tenantId };
+  // the number of targets last: each that goes is counted out
+  const which = { pool: db.pool, schema, tenantId, except: ["target_counts"] };
   if (countOnly) return { rows: await countTenantRows(which), done: false };
   const { deleted, done } = await deleteTenantRows({ ...which, untilMs: Date.now() + sliceMs });
+  if (done) await runCount(db.pool, forgetCounts, [tenantId]);
   return { rows: deleted, done };
 }

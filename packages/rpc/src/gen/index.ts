@@ -42,6 +42,8 @@ export type * from "./harrier/controller/v1/CreateTargetsRequest.ts";
 export type * from "./harrier/controller/v1/CreateTargetsResponse.ts";
 export type * from "./harrier/controller/v1/DeactivateAutoConfirmRequest.ts";
 export type * from "./harrier/controller/v1/DeactivateAutoConfirmResponse.ts";
+export type * from "./harrier/controller/v1/DeleteActionsRequest.ts";
+export type * from "./harrier/controller/v1/DeleteActionsResponse.ts";
 export type * from "./harrier/controller/v1/DeleteTargetsByIdRequest.ts";
 export type * from "./harrier/controller/v1/DeleteTargetsByIdResponse.ts";
 export type * from "./harrier/controller/v1/DeleteTargetsRequest.ts";

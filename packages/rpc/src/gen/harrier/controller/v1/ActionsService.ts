@@ -59,6 +59,14 @@ import type {
   ConfirmActionResponseInput as _harrier_controller_v1_ConfirmActionResponseInput,
 } from "../../../harrier/controller/v1/ConfirmActionResponse.ts";
 import type {
+  DeleteActionsRequest as _harrier_controller_v1_DeleteActionsRequest,
+  DeleteActionsRequestInput as _harrier_controller_v1_DeleteActionsRequestInput,
+} from "../../../harrier/controller/v1/DeleteActionsRequest.ts";
+import type {
+  DeleteActionsResponse as _harrier_controller_v1_DeleteActionsResponse,
+  DeleteActionsResponseInput as _harrier_controller_v1_DeleteActionsResponseInput,
+} from "../../../harrier/controller/v1/DeleteActionsResponse.ts";
+import type {
   ForceActionRequest as _harrier_controller_v1_ForceActionRequest,
   ForceActionRequestInput as _harrier_controller_v1_ForceActionRequestInput,
 } from "../../../harrier/controller/v1/ForceActionRequest.ts";
@@ -149,6 +157,12 @@ export interface ActionsServiceDefinition extends grpc.ServiceDefinition {
     _harrier_controller_v1_ConfirmActionResponseInput,
     _harrier_controller_v1_ConfirmActionRequest,
     _harrier_controller_v1_ConfirmActionResponse
+  >;
+  DeleteActions: MethodDefinition<
+    _harrier_controller_v1_DeleteActionsRequestInput,
+    _harrier_controller_v1_DeleteActionsResponseInput,
+    _harrier_controller_v1_DeleteActionsRequest,
+    _harrier_controller_v1_DeleteActionsResponse
   >;
   ForceAction: MethodDefinition<
     _harrier_controller_v1_ForceActionRequestInput,

@@ -1,0 +1,237 @@
+import { actionStatus } from "@harrier/contracts";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+  type CommandsFixture,
+  chunkOf,
+  commandsFixture,
+  contextOf,
+  itemOf,
+  progressOf,
+  reservedSet,
+  runGroup,
+  seedMembers,
+} from "../commands.fixture.ts";
+import { readHistory, readTarget, seedActions, seedTargets } from "../device.fixture.ts";
+import { withDefaults } from "../settings/defaults.ts";
+import { cleanUp } from "./cleanup.ts";
+
+const { FINISHED, ERROR, CANCELED, CANCELING, SCHEDULED, DOWNLOADED, RUNNING } = actionStatus;
+let fixture: CommandsFixture;
+let nextTarget = 1;
+let nextAction = 10_000;
+beforeAll(async () => {
+  fixture = await commandsFixture();
+});
+afterAll(() => fixture.close());
+beforeEach(async () => {
+  for (const key of Object.keys(fixture.stored)) delete fixture.stored[key];
+  await fixture.db.pool.query("update action_cleanups set due_at = now(), cursor_id = -1");
+});
+
+const newTarget = async (): Promise<number> => {
+  const id = nextTarget++;
+  await seedTargets(fixture, [{ id }]);
+  return id;
+};
+
+/** A closed action of a target, or an open one, changed so many days ago. */
+async function action(targetId: number, status: number, { days = 40, active = false, rolloutId }: Partial<Seeded> = {}): Promise<number> {
+  const id = nextAction++;
+  await seedActions(fixture, [{ id, targetId, status, active, ...(rolloutId === undefined ? {} : { rolloutId, groupId: 1 }) }]);
+  await fixture.db.pool.query("update actions set last_modified_at = now() - make_interval(days => $2) where id = $1", [id, days]);
+  return id;
+}
+interface Seeded {
+  days: number;
+  active: boolean;
+  rolloutId: number;
+}
+
+const left = async (targetId: number): Promise<number[]> => {
+  const { rows } = await fixture.db.pool.query("select id::int from actions where target_id = $1 order by id", [targetId]);
+  return rows.map((row) => row.id);
+};
+const settings = () => ({
+  all: () => new Map([[1, withDefaults(Object.entries(fixture.stored).map(([key, value]) => ({ key, value })))]]),
+});
+const clean = () => cleanUp({ db: fixture.db, settings: settings(), fault: () => {} });
+
+async function rollout(id: number, status: string): Promise<void> {
+  await fixture.database.db("rollout-engine").pool.query(
+    `insert into rollouts (tenant_id, id, name, status, target_filter, set_id, set_name, set_version, set_type_id, migration_step,
+       force_type, created_by, last_modified_by) values (1, $1::bigint, 'r' || $1::bigint, $2, 'name==*', 100, 's', '1', 1, false, 1, 'x', 'x')`,
+    [id, status],
+  );
+}
+
+test("without rules nothing goes, and nothing is looked at", async () => {
+  const target = await newTarget();
+  const old = await action(target, CANCELED);
+  expect(await fixture.trips.during(async () => expect(await clean()).toBe(0))).toBe(0);
+  expect(await left(target)).toEqual([old]);
+});
+
+test("what is closed, listed and old goes with its history; what is open, waits, is new or another goes not", async () => {
+  const target = await newTarget();
+  const gone = [await action(target, CANCELED), await action(target, ERROR)];
+  const stays = [
+    await action(target, FINISHED),
+    await action(target, CANCELED, { days: 20 }),
+    await action(target, CANCELING, { active: true }),
+    await action(target, SCHEDULED),
+    await action(target, RUNNING, { active: true }),
+  ];
+  fixture.stored["action.cleanup.enabled"] = true;
+  expect(await fixture.trips.during(clean)).toBe(1);
+  expect(await left(target)).toEqual(stays);
+  for (const id of gone) expect(await readHistory(fixture, id)).toEqual([]);
+  expect(await readHistory(fixture, stays[0] as number)).toHaveLength(1);
+});
+
+test("never what is open or has not begun, though the rules list its status", async () => {
+  const target = await newTarget();
+  const stays = [await action(target, SCHEDULED), await action(target, RUNNING, { active: true })];
+  const gone = await action(target, DOWNLOADED);
+  fixture.stored["action.cleanup.auto.expiry"] = 0;
+  fixture.stored["action.cleanup.auto.status"] = "SCHEDULED,RUNNING,DOWNLOADED";
+  await clean();
+  expect(await left(target)).toEqual(stays);
+  expect(await readHistory(fixture, gone)).toEqual([]);
+});
+
+test("a walk is cut into steps; whoever comes next goes on behind the cursor, and two at once do not meet", async () => {
+  const target = await newTarget();
+  await fixture.db.pool.query(
+    `insert into actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, initiated_by, created_by, last_modified_by,
+       last_modified_at)
+     select 1, 100000 + n, $1, 'x', 100, case when n % 2 = 0 then 4 else 0 end, false, 1, 'x', 'x', 'x', now() - interval '40 days'
+       from generate_series(1, 5000) n`,
+    [target],
+  );
+  fixture.stored["action.cleanup.enabled"] = true;
+  const steps: number[] = [];
+  for (let n = 0; n < 10; n++) steps.push(...(await Promise.all([clean(), clean()])));
+  expect(steps.every((removed) => removed <= 2_000)).toBe(true);
+  expect(steps.reduce((sum, removed) => sum + removed, 0)).toBeGreaterThanOrEqual(2_500);
+  const { rows } = await fixture.db.pool.query(
+    "select count(*)::int as n, bool_and(status = 0) as finished from actions where id > 100000",
+  );
+  expect(rows[0]).toEqual({ n: 2_500, finished: true });
+  // the walk is over: the tenant rests
+  expect(await clean()).toBe(0);
+  await fixture.db.pool.query("delete from actions where id > 100000");
+});
+
+test("a rollout that goes on keeps its actions; one that is over loses them, and what it has come to stays", async () => {
+  const [a, b, c] = [await newTarget(), await newTarget(), await newTarget()];
+  for (const [id, status, targets] of [
+    [31, "running", [a]],
+    [32, "finished", [b, c]],
+  ] as const) {
+    await rollout(id, status);
+    await seedMembers(fixture, { rolloutId: id, groupId: 1 }, [...targets]);
+    await runGroup(fixture, chunkOf(id));
+  }
+  const end = async (rolloutId: number, targetId: number) => {
+    const { rows } = await fixture.db.pool.query("select id::int from actions where rollout_id = $1 and target_id = $2", [
+      rolloutId,
+      targetId,
+    ]);
+    for (const force of [false, true])
+      await fixture.actions.cancelAction({ controllerId: `d${targetId}`, actionId: rows[0].id, force }, contextOf());
+    await fixture.db.pool.query("update actions set last_modified_at = now() - interval '40 days' where id = $1", [rows[0].id]);
+  };
+  await end(31, a);
+  await end(32, b);
+  const before = [await progressOf(fixture, 31), await progressOf(fixture, 32)];
+  expect(before).toEqual([
+    [0, 0, 0, 0, 1],
+    [0, 1, 0, 0, 1],
+  ]);
+  fixture.stored["action.cleanup.enabled"] = true;
+  await clean();
+  expect([await left(a), await left(b), await left(c)]).toEqual([[expect.any(Number)], [], [expect.any(Number)]]);
+  expect([await progressOf(fixture, 31), await progressOf(fixture, 32)]).toEqual(before);
+});
+
+test("what is installed is shown by the newest action that is left of it, or by none", async () => {
+  const target = await newTarget();
+  const [older, newest] = [await action(target, FINISHED, { days: 10 }), await action(target, FINISHED)];
+  await fixture.db.pool.query("update target_state set installed_set_id = 100, installed_action_id = $2 where target_id = $1", [
+    target,
+    newest,
+  ]);
+  Object.assign(fixture.stored, { "action.cleanup.enabled": true, "action.cleanup.actionStatus": "FINISHED" });
+  await clean();
+  expect(await readTarget(fixture, target)).toMatchObject({ installedSetId: 100, installedActionId: older });
+  await fixture.actions.deleteActions({ controllerId: "", actionIds: [older] }, contextOf());
+  expect(await readTarget(fixture, target)).toMatchObject({ installedSetId: 100, installedActionId: null });
+});
+
+test("a full target makes room: the oldest closed actions go, and only where that is wanted", async () => {
+  const target = await newTarget();
+  const seeded: number[] = [];
+  for (const status of [RUNNING, CANCELED, FINISHED, ERROR])
+    seeded.push(await action(target, status, { days: 1, active: status === RUNNING }));
+  fixture.stored.limits = { ACTIONS_PER_TARGET_MAX_COUNT: 4 };
+  const assign = () => fixture.actions.assignSet({ set: reservedSet(101), items: [itemOf(`d${target}`)], initiator: "admin" }, contextOf());
+  await expect(assign()).rejects.toMatchObject({ code: "quotaTooManyEntries" });
+  fixture.stored["action.cleanup.onQuotaHit.percent"] = 50;
+  expect((await assign()).actions).toHaveLength(1);
+  // two of four, the open one aside
+  expect((await left(target)).filter((id) => seeded.includes(id))).toEqual([seeded[0], seeded[3]]);
+});
+
+test("who has nothing closed stays full", async () => {
+  const target = await newTarget();
+  await action(target, RUNNING, { active: true });
+  Object.assign(fixture.stored, { limits: { ACTIONS_PER_TARGET_MAX_COUNT: 1 }, "action.cleanup.onQuotaHit.percent": 99 });
+  const items = [itemOf(`d${target}`)];
+  await expect(fixture.actions.assignSet({ set: reservedSet(101), items, initiator: "admin" }, contextOf())).rejects.toMatchObject({
+    code: "quotaTooManyEntries",
+  });
+});
+
+test("named actions are deleted all or none, within reach and in a status that may be", async () => {
+  const [one, other] = [await newTarget(), await newTarget()];
+  const closed = [await action(one, CANCELED), await action(other, FINISHED)];
+  const open = await action(one, RUNNING, { active: true });
+  const remove = (actionIds: number[], controllerId = "", principal = {}) =>
+    fixture.actions.deleteActions({ controllerId, actionIds }, contextOf(principal));
+  await expect(remove([...closed, 999_999])).rejects.toMatchObject({ code: "entityNotFound" });
+  await expect(remove([...closed, open])).rejects.toMatchObject({ code: "actionNotDeletable" });
+  await expect(remove(closed, "", { targetTypeScopes: { UPDATE_TARGET: [7] } })).rejects.toMatchObject({ code: "entityNotFound" });
+  await expect(remove(closed, "nobody")).rejects.toMatchObject({ code: "entityNotFound" });
+  fixture.stored["action.delete.allowed.statuses"] = "FINISHED";
+  await expect(remove(closed)).rejects.toMatchObject({ code: "actionNotDeletable" });
+  delete fixture.stored["action.delete.allowed.statuses"];
+  expect([await left(one), await left(other)]).toEqual([[closed[0], open], [closed[1]]]);
+  // of a target alone: another's is passed over
+  expect(await remove(closed, `d${one}`)).toEqual({ removed: 1 });
+  expect([await left(one), await left(other)]).toEqual([[open], [closed[1]]]);
+  expect(await remove([closed[1] as number, closed[1] as number])).toEqual({ removed: 1 });
+});
+
+test("the last so many of a target stay, and whatever may not be deleted", async () => {
+  const target = await newTarget();
+  const ids: number[] = [];
+  for (const status of [RUNNING, CANCELED, DOWNLOADED, ERROR, FINISHED, CANCELED])
+    ids.push(await action(target, status, { active: status === RUNNING }));
+  const keep = (keepLast: number) => fixture.actions.deleteActions({ controllerId: `d${target}`, actionIds: [], keepLast }, contextOf());
+  expect(await keep(2)).toEqual({ removed: 2 });
+  expect(await left(target)).toEqual([ids[0], ids[2], ids[4], ids[5]]);
+  expect(await keep(0)).toEqual({ removed: 2 });
+  expect(await left(target)).toEqual([ids[0], ids[2]]);
+});
+
+test("an action that is deleted out of a rollout on its way is counted out", async () => {
+  const [a, b] = [await newTarget(), await newTarget()];
+  await rollout(41, "running");
+  await seedMembers(fixture, { rolloutId: 41, groupId: 1 }, [a, b]);
+  await runGroup(fixture, chunkOf(41));
+  const [actionId = 0] = await left(a);
+  for (const force of [false, true]) await fixture.actions.cancelAction({ controllerId: `d${a}`, actionId, force }, contextOf());
+  expect(await progressOf(fixture, 41)).toEqual([0, 1, 0, 0, 1]);
+  await fixture.actions.deleteActions({ controllerId: "", actionIds: [actionId] }, contextOf());
+  expect(await progressOf(fixture, 41)).toEqual([0, 1, 0, 0, 0]);
+});
