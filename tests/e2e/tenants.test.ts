@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Stack } from "@harrier/stack";
-import { type Admin, auditTables, createAdmin, dumpTenants, eventually, movingTables, uniqueName, withClient } from "@harrier/testkit";
+import { type Admin, createAdmin, dumpTenants, eventually, movingTables, outlivingTables, uniqueName, withClient } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminOf, gatewayUrls } from "./support/replicas.ts";
 import { answering, startAnsweringStack } from "./support/serving.ts";
@@ -80,9 +80,9 @@ async function signIn(gateway: string, { name, password }: Tenant): Promise<numb
   return status;
 }
 
-/** Rows of a tenant in every table of every service, but for the audit trail, which stays. */
+/** Rows of a tenant in every table of every service, but for the logs that stay. */
 const dump = (ids: readonly number[], except: readonly string[] = []) =>
-  asSuperuser((client) => dumpTenants(client, ids, { except: [...auditTables, ...except] }));
+  asSuperuser((client) => dumpTenants(client, ids, { except: [...outlivingTables, ...except] }));
 const objectsOf = (id: number): string[] => {
   const files = readdirSync(join(stack.dataDir, "artifacts"), { recursive: true, withFileTypes: true });
   return files.filter((file) => file.isFile() && file.parentPath.endsWith(`/${id}`)).map((file) => file.name);

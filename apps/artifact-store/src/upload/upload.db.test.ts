@@ -230,15 +230,17 @@ describe("upload (contract management.md §4.3)", () => {
     expect(await service.bench.rows()).toEqual({ blobs: 1, blobReferences: 1, uploads: 0 });
   });
 
-  it("costs twelve round trips, however large the file", async () => {
-    const counts: number[] = [];
-    for (let i = 0; i < 4; i += 1) {
-      const { bytes } = randomContent(1 + i * 1_000_000);
-      const upload = () => service.call("POST", path, form({ name: "file", filename: `${i}.bin`, body: bytes }));
-      counts.push(await service.counter.during(upload));
+  it("costs fourteen round trips, however large the file, two of them for its audit entry", async () => {
+    for (const size of [1, 3_000_000]) {
+      // the janitor's rounds go over the same proxy: those of a quiet moment are the upload's
+      let fewest = Number.POSITIVE_INFINITY;
+      for (let n = 0; n < 30 && fewest > 14; n += 1) {
+        const { bytes } = randomContent(size);
+        const upload = () => service.call("POST", path, form({ name: "file", filename: `${size}-${n}.bin`, body: bytes }));
+        fewest = Math.min(fewest, await service.counter.during(upload));
+      }
+      expect(fewest).toBe(14);
     }
-    // the janitor's rounds go over the same proxy
-    expect(Math.min(...counts)).toBe(12);
   });
 
   it("keeps a large file out of memory", async () => {

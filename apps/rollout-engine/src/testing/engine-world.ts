@@ -67,7 +67,7 @@ export async function createEngineWorld(): Promise<EngineWorld> {
   const status = async (id: number) => (await getRollout(world.create, 1, id)).status;
   const groups = (id: number) => world.sql<GroupState>(groupsQuery, [id]);
   const groupStatuses = async (id: number) => (await groups(id)).map((group) => group.status);
-  const isStatus = (id: number, expected: string) => eventually(async () => expect(await status(id)).toBe(expected));
+  const isStatus = (id: number, expected: string) => eventually(async () => expect(await status(id)).toBe(expected), 40_000);
   const create = (body: Record<string, unknown>) =>
     createRollout(world.create, rolloutBody({ targetFilterQuery: "name==t-*", ...body }), world.call);
 
@@ -101,7 +101,7 @@ export async function createEngineWorld(): Promise<EngineWorld> {
     isStatus,
     groups,
     groupStatuses,
-    areStatuses: (id, ...expected) => eventually(async () => expect(await groupStatuses(id)).toEqual(expected)),
+    areStatuses: (id, ...expected) => eventually(async () => expect(await groupStatuses(id)).toEqual(expected), 40_000),
     actions: (id) => world.sql(actionsQuery, [id]),
     async events(id) {
       const rows = await world.sql<OutboxRow & { at: Date }>(eventsQuery, [id]);

@@ -17,6 +17,9 @@ export const movingTables: readonly string[] = [
   "artifact_store.data_traffic",
 ];
 
+/** Logs of a deleted tenant that are dropped by age alone: whoever has not read them yet must still be told. */
+export const outlivingTables: readonly string[] = [...auditTables, "management.credential_changes"];
+
 /** Rows and a hash of all their columns, by `schema.table`. */
 export type TenantDump = Readonly<Record<string, { rows: number; hash: string }>>;
 
