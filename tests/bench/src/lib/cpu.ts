@@ -6,6 +6,8 @@ const ticksPerSecond = 100;
 interface Stat {
   ppid: number;
   seconds: number;
+  /** Of children that have ended. */
+  endedSeconds: number;
   residentMiB: number;
 }
 
@@ -16,6 +18,7 @@ function stat(pid: number): Stat | undefined {
     return {
       ppid: Number(fields[1]),
       seconds: (Number(fields[11]) + Number(fields[12])) / ticksPerSecond,
+      endedSeconds: (Number(fields[13]) + Number(fields[14])) / ticksPerSecond,
       residentMiB: (Number(fields[21]) * 4096) / 2 ** 20,
     };
   } catch {
@@ -51,6 +54,24 @@ export interface ProcessGroup {
 /** CPU seconds used so far per group. A connection that ended between two readings takes its share along; pools keep theirs open. */
 export function cpuSeconds(groups: readonly ProcessGroup[]): Map<string, number> {
   return new Map(groups.map((g) => [g.name, sum(descendants(g.pids).map((pid) => stat(pid)?.seconds ?? 0))]));
+}
+
+/** CPU seconds of one process of its own, 0 when it is gone. */
+export function ownCpuSeconds(pid: number): number {
+  return stat(pid)?.seconds ?? 0;
+}
+
+/** CPU seconds per group with all that has ended within it: autovacuum's workers come and go. */
+export function cpuSecondsWithEnded(groups: readonly ProcessGroup[]): Map<string, number> {
+  const alive = cpuSeconds(groups);
+  for (const { name, pids } of groups) alive.set(name, (alive.get(name) ?? 0) + sum(pids.map((pid) => stat(pid)?.endedSeconds ?? 0)));
+  return alive;
+}
+
+/** The most that one process ever had resident, MiB. */
+export function peakMiB(pid: number): number {
+  const kib = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kib ?? Number.NaN) / 1_024;
 }
 
 /** Resident MiB per group; PostgreSQL's shared memory counts once per process that touched it, so its figure is an upper bound. */

@@ -1,19 +1,26 @@
 import pg from "pg";
 import { median } from "../lib/statistics.ts";
 
-const repetitions = 5;
+/** Each time is the median of so many; a million rows once more take long enough to need no median. */
+const repetitions = (rows: number): number => (rows > 200_000 ? 1 : 5);
 
 /** Seconds for writing the rows of a finished step once more, raw, into copies of the same tables with the same indexes. */
 export interface RawRows {
   ready(rolloutId: number): Promise<number>;
   firstGroup(rolloutId: number, groupId: number): Promise<number>;
+  /** All that a rollout has written, once: CPU seconds of the database, whichever of its processes. */
+  wholeCpu(rolloutId: number, cpu: () => number): Promise<number>;
   close(): Promise<void>;
 }
 
 export async function openRawRows(adminUrl: string): Promise<RawRows> {
   const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();
-  const time = (copies: readonly Copy[], values: number[]) => timeAll(client, copies, values);
+  const time = async (copies: readonly Copy[], values: number[]) => {
+    let seconds = 0;
+    for (const each of copies) seconds += (await timeCopy(client, each, values, repetitions)).seconds;
+    return seconds;
+  };
   return {
     ready: (rolloutId) =>
       time(
@@ -41,6 +48,11 @@ export async function openRawRows(adminUrl: string): Promise<RawRows> {
         ],
         [rolloutId, groupId],
       ),
+    async wholeCpu(rolloutId, cpu) {
+      let seconds = 0;
+      for (const each of whole) seconds += (await timeCopy(client, each, [rolloutId], () => 1, cpu)).cpuSeconds;
+      return seconds;
+    },
     close: () => client.end(),
   };
 }
@@ -52,28 +64,49 @@ interface Copy {
 
 const copy = (table: string, where: string): Copy => ({ table, where });
 
-async function timeAll(client: pg.Client, copies: readonly Copy[], values: number[]): Promise<number> {
-  let seconds = 0;
-  for (const { table, where } of copies) {
-    const used = values.slice(0, where.includes("$2") ? 2 : 1);
-    const times: number[] = [];
-    for (let i = 0; i < repetitions; i++) times.push(await timeOne(client, { table, where }, used));
-    seconds += median(times);
-  }
-  return seconds;
+/** The rows that were updated count as written twice: the second version is what an update leaves. */
+const whole: readonly Copy[] = [
+  copy("rollout_engine.group_members", "rollout_id = $1"),
+  copy("rollout_engine.rollouts", "id = $1"),
+  copy("rollout_engine.rollout_groups", "rollout_id = $1"),
+  copy("controller.actions", "rollout_id = $1"),
+  copy("controller.actions", "rollout_id = $1 and revision > 1"),
+  copy("controller.action_history", "(tenant_id, action_id) in (select tenant_id, id from controller.actions where rollout_id = $1)"),
+  copy(
+    "controller.target_state",
+    "(tenant_id, target_id) in (select tenant_id, target_id from controller.actions where rollout_id = $1 and revision > 1)",
+  ),
+  copy("controller.group_deltas", "rollout_id = $1"),
+  copy("controller.outbox", "(common->>'rolloutId')::bigint = $1"),
+];
+
+interface Timed {
+  seconds: number;
+  cpuSeconds: number;
 }
 
 /** The rows are gathered first, so that only the writing is timed; the copy of a partitioned table is one plain table. */
-async function timeOne(client: pg.Client, { table, where }: Copy, values: number[]): Promise<number> {
-  await client.query("drop table if exists raw_rows, raw_copy");
+async function timeCopy(
+  client: pg.Client,
+  { table, where }: Copy,
+  given: number[],
+  times: (rows: number) => number,
+  cpu: () => number = () => 0,
+): Promise<Timed> {
+  await client.query("drop table if exists raw_rows");
   await client.query(`create temp table raw_rows as select * from ${table} limit 0`);
-  await client.query(`insert into raw_rows select * from ${table} where ${where}`, values);
-  // not temporary: temporary tables write no log, and the log is part of the price
-  await client.query(`create table raw_copy (like ${table} including all)`);
+  const values = given.slice(0, where.includes("$2") ? 2 : 1);
+  const { rowCount } = await client.query(`insert into raw_rows select * from ${table} where ${where}`, values);
   const columns = await writableColumns(client, table);
-  const from = performance.now();
-  await client.query(`insert into raw_copy (${columns}) overriding system value select ${columns} from raw_rows`);
-  return (performance.now() - from) / 1_000;
+  const taken: Timed[] = [];
+  for (let i = 0; i < times(rowCount ?? 0); i++) {
+    // not temporary: temporary tables write no log, and the log is part of the price
+    await client.query(`drop table if exists raw_copy; create table raw_copy (like ${table} including all)`);
+    const [from, cpuFrom] = [performance.now(), cpu()];
+    await client.query(`insert into raw_copy (${columns}) overriding system value select ${columns} from raw_rows`);
+    taken.push({ seconds: (performance.now() - from) / 1_000, cpuSeconds: cpu() - cpuFrom });
+  }
+  return { seconds: median(taken.map(({ seconds }) => seconds)), cpuSeconds: median(taken.map(({ cpuSeconds }) => cpuSeconds)) };
 }
 
 async function writableColumns(client: pg.Client, table: string): Promise<string> {

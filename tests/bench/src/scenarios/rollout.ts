@@ -1,102 +1,167 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
 import type { Bench } from "../lib/context.ts";
+import { cpuSeconds, cpuSecondsWithEnded, ownCpuSeconds, peakMiB } from "../lib/cpu.ts";
 import { load } from "../lib/load.ts";
-import { seedSet, seedTargets, targetTokenHeader } from "../lib/seed.ts";
-import { median } from "../lib/statistics.ts";
+import { makeRollout, nearThreshold, type RolloutRun, runAllGroups, startFirstGroup, untilRow } from "../lib/rollout-run.ts";
+import { seedFleet, seedSet, targetTokenHeader } from "../lib/seed.ts";
 import { openRawRows } from "../limits/raw-rows.ts";
+import { benchPollsBeside } from "./rollout-polls.ts";
 
-interface Rollout {
-  id: number;
-  status: string;
-}
-interface Group {
-  id: number;
-  status: string;
-  totalTargets: number;
-  totalTargetsPerStatus: { running: number; finished: number };
-}
-
-/** The tenant's quota of targets in one group. */
-const mostInGroup = 20_000;
 /** A step may take this many times the raw writing of its rows, and one second. */
 const factor = 3;
 const allowance = 1;
+/** Engine: CPU of a whole rollout, and what a million targets may add to the memory that a small rollout needs. */
+const engineCpu = { fixed: 1, perGroup: 0.2 };
+const engineMemoryMiB = 64;
+/** CPU of the database for a whole rollout, in times of the raw writing of its rows. */
+const databaseFactor = 4;
+const pausedWithinSeconds = 2;
+/** The rollout that the large one's memory is held against. */
+const smallTargets = 10_000;
+/** Devices of no rollout, who poll. */
+const bystanders = 20_000;
+/** Above every id that services give out. */
+const firstId = 1_500_000_000;
 
-/** A rollout over N targets: from POST to ready, and from start until every device of the first group is offered its update. */
-export async function benchRollout(bench: Bench): Promise<void> {
-  const { report, options } = bench;
-  const raw = await openRawRows(bench.stack.adminDatabaseUrl ?? "");
-  const rounds = { ready: [] as number[], rawReady: [] as number[], first: [] as number[], rawFirst: [] as number[] };
-  try {
-    for (let round = 0; round < Math.min(options.rounds, 3); round++) {
-      const prefix = `r${round}-`;
-      const ids = await seedTargets(bench.api, prefix, options.targets);
-      const set = await seedSet(bench.api, `rollout-set-${round}`);
-      const made = await timeRollout(bench, { prefix, setId: set.id, targets: options.targets });
-      await confirmOffered(bench, ids.slice(0, 200));
-      rounds.ready.push(made.ready);
-      rounds.first.push(made.first);
-      rounds.rawReady.push(await raw.ready(made.rolloutId));
-      rounds.rawFirst.push(await raw.firstGroup(made.rolloutId, made.groupId));
-    }
-  } finally {
-    await raw.close();
-  }
-  const scenario = `rollout of ${options.targets.toLocaleString("en")}`;
-  const add = (figure: string, value: number, rawSeconds: number) => {
-    const budget = factor * rawSeconds + allowance;
-    report.add({
-      scenario,
-      figure,
-      value,
-      unit: "s",
-      limit: `raw ${rawSeconds.toFixed(2)} s, budget ${budget.toFixed(2)} s`,
-      ok: value <= budget,
-    });
-  };
-  add("POST → ready", median(rounds.ready), median(rounds.rawReady));
-  add("start → first group offered", median(rounds.first), median(rounds.rawFirst));
+interface Watched {
+  engine: number;
+  database: number;
 }
 
-async function timeRollout(
+/** A rollout over N targets beside the raw writing of its rows: making it, starting it, what it costs, and what others notice of it. */
+export async function benchRollout(bench: Bench): Promise<void> {
+  const { targets } = bench.options;
+  const url = bench.stack.adminDatabaseUrl ?? "";
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const raw = await openRawRows(url);
+  try {
+    await bench.api.put("/system/configs/authentication.targettoken.enabled", { value: true });
+    await seedFleet(client, { prefix: "small-", count: smallTargets, firstId });
+    await seedFleet(client, { prefix: "beside-", count: bystanders, firstId: firstId + 50_000 });
+    await seedFleet(client, { prefix: "large-", count: targets, firstId: firstId + 100_000 });
+    const small = await wholeRollout(bench, client, "small-", smallTargets);
+    const memoryBefore = enginePeak(bench);
+    const large = await wholeRollout(bench, client, "large-", targets);
+    const scenario = `rollout of ${targets.toLocaleString("en")}`;
+    await addTimes(bench, scenario, { raw, large });
+    await addCosts(bench, scenario, { raw, large, small, memoryBefore });
+    await addPaused(bench, client, scenario, large.run);
+    await benchPollsBeside(bench, client, { scenario, targets, bystanders });
+  } finally {
+    await raw.close();
+    await client.end();
+  }
+}
+
+interface Whole {
+  run: RolloutRun;
+  firstGroupSeconds: number;
+  cpu: Watched;
+}
+
+/** From POST until every action is started; devices report so much that every group begins. */
+async function wholeRollout(bench: Bench, client: pg.Client, prefix: string, targets: number): Promise<Whole> {
+  const set = await seedSet(bench.api, `rollout-set-${prefix}`);
+  const own = (await client.query<{ pid: number }>("select pg_backend_pid() as pid")).rows[0]?.pid ?? 0;
+  const before = watch(bench, own);
+  const run = await makeRollout(bench, client, { prefix, setId: set.id, targets });
+  const firstGroupSeconds = await startFirstGroup(bench, client, run);
+  await confirmOffered(bench, client, run);
+  await runAllGroups(client, run);
+  const after = watch(bench, own);
+  return { run, firstGroupSeconds, cpu: { engine: after.engine - before.engine, database: after.database - before.database } };
+}
+
+const enginesOf = (bench: Bench) => bench.groups().filter(({ name }) => name.startsWith("rollout-engine"));
+const databaseOf = (bench: Bench) => bench.groups().filter(({ name }) => name === "postgres");
+const sum = (values: Iterable<number>): number => [...values].reduce((a, b) => a + b, 0);
+const enginePeak = (bench: Bench): number => Math.max(...enginesOf(bench).flatMap(({ pids }) => pids.map(peakMiB)));
+
+/** CPU seconds so far; what the harness itself asks of the database on connection `own` is not the rollout's. */
+function watch(bench: Bench, own: number): Watched {
+  return {
+    engine: sum(cpuSeconds(enginesOf(bench)).values()),
+    database: sum(cpuSecondsWithEnded(databaseOf(bench)).values()) - ownCpuSeconds(own),
+  };
+}
+
+async function addTimes(
   bench: Bench,
-  input: { prefix: string; setId: number; targets: number },
-): Promise<{ ready: number; first: number; rolloutId: number; groupId: number }> {
-  const { api } = bench;
-  const posted = performance.now();
-  const { id } = await api.post<Rollout>("/rollouts", {
-    name: `rollout-${input.prefix}`,
-    targetFilterQuery: `controllerid==${input.prefix}*`,
-    distributionSetId: input.setId,
-    amountGroups: Math.max(3, Math.ceil(input.targets / mostInGroup)),
+  scenario: string,
+  { raw, large }: { raw: Awaited<ReturnType<typeof openRawRows>>; large: Whole },
+): Promise<void> {
+  const { run } = large;
+  const add = (figure: string, value: number, rawSeconds: number) => {
+    const budget = factor * rawSeconds + allowance;
+    const limit = `raw ${rawSeconds.toFixed(2)} s, budget ${budget.toFixed(2)} s`;
+    bench.report.add({ scenario, figure, value, unit: "s", limit, ok: value <= budget });
+  };
+  add("POST → ready", run.readySeconds, await raw.ready(run.id));
+  add("start → first group offered", large.firstGroupSeconds, await raw.firstGroup(run.id, run.firstGroupId));
+}
+
+async function addCosts(
+  bench: Bench,
+  scenario: string,
+  { raw, large, small, memoryBefore }: { raw: Awaited<ReturnType<typeof openRawRows>>; large: Whole; small: Whole; memoryBefore: number },
+): Promise<void> {
+  const { add } = bench.report;
+  const { groups, id } = large.run;
+  const budget = engineCpu.fixed + engineCpu.perGroup * groups;
+  const ofSmall = `${small.cpu.engine.toFixed(2)} s with ${smallTargets.toLocaleString("en")} targets`;
+  const { engine, database } = large.cpu;
+  const figure = `engine CPU, ${groups} groups`;
+  add({ scenario, figure, value: engine, unit: "s", limit: `budget ${budget.toFixed(1)} s; ${ofSmall}`, ok: engine <= budget });
+  const peak = enginePeak(bench);
+  const most = memoryBefore + engineMemoryMiB;
+  const limit = `budget ${most.toFixed(0)} MiB; ${memoryBefore.toFixed(0)} with ${smallTargets.toLocaleString("en")} targets`;
+  add({ scenario, figure: "engine memory, peak", value: peak, unit: "MiB", limit, ok: peak <= most });
+  const rawCpu = await raw.wholeCpu(id, () => sum(cpuSecondsWithEnded(databaseOf(bench)).values()));
+  add({ scenario, figure: "database CPU", value: database, unit: "s", limit: `raw ${rawCpu.toFixed(1)} s` });
+  const ratio = database / rawCpu;
+  const times = { unit: "×", limit: `budget ${databaseFactor}×`, ok: ratio <= databaseFactor };
+  add({ scenario, figure: "database CPU by the raw writing's", value: ratio, ...times });
+}
+
+/** From one device's report, the one that breaks the threshold, until the rollout is paused. */
+async function addPaused(bench: Bench, client: pg.Client, scenario: string, run: RolloutRun): Promise<void> {
+  const { controllerId, actionId } = await nearThreshold(client, run);
+  await sleep(1_000); // the engine has seen what came before
+  const path = `/DEFAULT/controller/v1/${controllerId}/deploymentBase/${actionId}/feedback`;
+  const headers = { authorization: targetTokenHeader(controllerId), "content-type": "application/json" };
+  const body = JSON.stringify({ status: { execution: "closed", result: { finished: "failure" } } });
+  const from = performance.now();
+  const answer = await load({
+    url: bench.stack.baseUrl,
+    connections: 1,
+    requests: 1,
+    expect: 200,
+    next: () => ({ path, method: "POST", headers, body }),
   });
-  await until(async () => (await api.get<Rollout>(`/rollouts/${id}`)).status === "ready");
-  const ready = (performance.now() - posted) / 1_000;
-  const page = await api.get<{ content: Group[] }>(`/rollouts/${id}/deploygroups?representation=full`);
-  const groupId = page.content[0]?.id ?? 0;
-  const started = performance.now();
-  await api.post(`/rollouts/${id}/start`, {});
-  await until(async () => {
-    const group = await api.get<Group>(`/rollouts/${id}/deploygroups/${groupId}`);
-    return group.totalTargetsPerStatus.running + group.totalTargetsPerStatus.finished === group.totalTargets;
-  });
-  return { ready, first: (performance.now() - started) / 1_000, rolloutId: id, groupId };
+  if (answer.bad > 0) throw new Error("the report that breaks the threshold was refused");
+  await untilRow(client, "select from rollout_engine.rollouts where tenant_id = 1 and id = $1 and status = 'paused'", [run.id], 5);
+  const value = (performance.now() - from) / 1_000;
+  const limit = `budget ${pausedWithinSeconds} s`;
+  bench.report.add({ scenario, figure: "report over the threshold → paused", value, unit: "s", limit, ok: value <= pausedWithinSeconds });
 }
 
 /** What the counters say must be what devices see. */
-async function confirmOffered(bench: Bench, ids: readonly string[]): Promise<void> {
+async function confirmOffered(bench: Bench, client: pg.Client, run: RolloutRun): Promise<void> {
+  const { rows } = await client.query<{ id: string }>(
+    "select controller_id as id from controller.actions where tenant_id = 1 and rollout_id = $1 and group_id = $2 order by target_id limit 200",
+    [run.id, run.firstGroupId],
+  );
+  for (const { id } of rows.slice(0, 3)) {
+    const answer = await fetch(`${bench.stack.baseUrl}/DEFAULT/controller/v1/${id}`, { headers: { authorization: targetTokenHeader(id) } });
+    const links = ((await answer.json()) as { _links?: Record<string, unknown> })._links;
+    if (links?.["deploymentBase"] === undefined) throw new Error(`${id} is not offered its update`);
+  }
   const next = (i: number) => {
-    const id = ids[i] as string;
+    const id = rows[i]?.id as string;
     return { path: `/DEFAULT/controller/v1/${id}`, headers: { authorization: targetTokenHeader(id) } };
   };
-  const result = await load({ url: bench.stack.baseUrl, connections: 8, requests: ids.length, expect: 200, next });
+  const result = await load({ url: bench.stack.baseUrl, connections: 8, requests: rows.length, expect: 200, next });
   if (result.bad > 0) throw new Error("devices of the first group could not poll");
-}
-
-async function until(done: () => Promise<boolean>): Promise<void> {
-  const limit = Date.now() + 300_000;
-  while (!(await done())) {
-    if (Date.now() > limit) throw new Error("a rollout did not get there within five minutes");
-    await sleep(20);
-  }
 }
