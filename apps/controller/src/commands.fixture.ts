@@ -108,6 +108,7 @@ export const chunkOf = (
   initiator: "creator",
   rolloutName: `rollout ${rolloutId}`,
   groupName: "group-1",
+  joining: false,
   maintenanceWindow: null,
   confirmationRequired: change.confirmationRequired ?? true,
 });

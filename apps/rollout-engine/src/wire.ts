@@ -6,6 +6,7 @@ import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
 import { createHttp, createMetrics, type FaultPoint, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
 import { AutoAssigner } from "./auto-assign/auto-assigner.ts";
 import type { RolloutEngineConfig } from "./config.ts";
+import { createFiller } from "./dynamic/filler.ts";
 import { RolloutEngine } from "./engine/engine.ts";
 import { mountFilters } from "./filters/filters.routes.ts";
 import { mountGroups } from "./groups/groups.routes.ts";
@@ -58,6 +59,7 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
 
   const assigner = new AutoAssigner({ db, catalogue, actions, now, log });
   const engine = new RolloutEngine({ db, actions, fault, now, log });
+  const filler = createFiller({ db, nudge: () => engine.nudge(), now, log });
   const readiness = { database: async () => checkNeeds(db.pool, needs) };
   const restDialect = config.HARRIER_REST_DIALECT;
   const audit = await startAudit({ db, schema, log });
@@ -77,8 +79,9 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   await http.listen(host, config.HARRIER_HTTP_PORT);
   engine.start();
   assigner.start();
+  filler.start();
   relay.start();
-  return [db, audit, maintenance, catalogue, actions, targets, rpc, relay, engine, assigner, http];
+  return [db, audit, maintenance, catalogue, actions, targets, rpc, relay, engine, assigner, filler, http];
 }
 
 async function prepareSchema(db: Database): Promise<void> {

@@ -195,8 +195,4 @@ describe.each(dialects)("creating rollouts, %s", (dialect) => {
     const body = await rollouts.body(ten, { distributionSetId: setId });
     await refused(r.rollouts.create, dialect, { body: [body] }, [400, "rest.body.notReadable"]);
   });
-
-  it("rollouts 0 dynamic rollouts are refused, not half made", async () => {
-    await notCreated(ten, { dynamic: true, distributionSetId: setId }, bad);
-  });
 });

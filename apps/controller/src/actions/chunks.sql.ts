@@ -18,31 +18,36 @@ export interface ScheduledRow {
   created: number;
 }
 
-export const scheduleChunk = statement<
-  [
-    tenantId: number,
-    tenant: string,
-    rolloutId: number,
-    groupId: number,
-    epoch: number,
-    cursor: number,
-    limit: number,
-    firstId: number,
-    setId: number,
-    setName: string,
-    setVersion: string,
-    migrationStep: boolean,
-    forceType: number,
-    forceTime: Date | null,
-    weight: number,
-    ...window: WindowValues,
-    initiator: string,
-    traceparent: string | null,
-  ],
-  ScheduledRow
->(
+type ScheduleValues = [
+  tenantId: number,
+  tenant: string,
+  rolloutId: number,
+  groupId: number,
+  epoch: number,
+  cursor: number,
+  limit: number,
+  firstId: number,
+  setId: number,
+  setName: string,
+  setVersion: string,
+  migrationStep: boolean,
+  forceType: number,
+  forceTime: Date | null,
+  weight: number,
+  ...window: WindowValues,
+  initiator: string,
+  traceparent: string | null,
+];
+
+export const scheduleChunk = statement<ScheduleValues, ScheduledRow>(
   "controller.schedule_chunk",
   `select * from schedule_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
+);
+
+/** Of members that have joined a running rollout. */
+export const joinChunk = statement<ScheduleValues, ScheduledRow>(
+  "controller.join_chunk",
+  `select * from join_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
 );
 
 export interface StartedRow {

@@ -11,7 +11,7 @@ import type {
   StartChunkResponse,
 } from "@harrier/rpc";
 import { createChunkSize } from "./chunk-size.ts";
-import { countMembers, scheduleChunk as schedule, setFence, startChunk as start } from "./chunks.sql.ts";
+import { countMembers, joinChunk as join, scheduleChunk as schedule, setFence, startChunk as start } from "./chunks.sql.ts";
 import { forceTimeOf, forceTypeOf } from "./force.ts";
 import { windowValues } from "./windows.ts";
 
@@ -38,7 +38,7 @@ export function createChunks(deps: Deps) {
 
 type Sized = Deps & { size: ReturnType<typeof createChunkSize> };
 
-/** Creates SCHEDULED actions for the next members of a group; idempotent by (rollout, target). */
+/** Creates SCHEDULED actions for the next members of a group; idempotent by (rollout, target). Those who join yield to newer rollouts. */
 async function scheduleNext(deps: Sized, request: ScheduleChunkRequest, ctx: CallContext): Promise<ScheduleChunkResponse> {
   const set = setOf(request);
   const { tenantId, tenant } = ctx.principal;
@@ -48,7 +48,7 @@ async function scheduleNext(deps: Sized, request: ScheduleChunkRequest, ctx: Cal
   const firstId = await deps.ids.take(tenantId, "action", members?.n ?? 0);
   await deps.fault("controller.schedule-chunk.before-commit");
   const began = deps.now();
-  const row = await runOne(deps.db.pool, schedule, [
+  const row = await runOne(deps.db.pool, request.joining ? join : schedule, [
     tenantId,
     tenant,
     request.rolloutId,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { run, runOne } from "@harrier/db";
 import { backoffMs, failureMessage } from "../domain/failure.ts";
+import { TurnLoop, type Turns } from "../work/turns.ts";
 import { claimFilters, type FilterClaim, releaseFilter, ringForFleet } from "./leases.sql.ts";
 import { type RunDeps, runFilter, type Turn } from "./run-filter.ts";
 
@@ -19,95 +19,43 @@ export interface AutoAssignerOptions {
 }
 
 const changesPerLook = 5_000;
-/** At a first start the views of others may not be there yet: that is worth a line only when it lasts. */
-const patienceMs = 10_000;
-/** A turn that takes longer is left to its end alone; its claim ends by itself. */
-const stopLimitMs = 5_000;
 
-/**
- * Looks for filters that are due, claims them by lease and lets each have its turn. Any number of them share the work; the claims of one
- * that is killed end by themselves.
- */
+/** Lets filters that are due assign their sets, by any number of processes; what one that dies had claimed comes free by itself. */
 export class AutoAssigner {
   readonly #deps: AutoAssignerDeps;
   readonly #owner = randomUUID();
-  readonly #pollMs: number;
-  readonly #leaseSeconds: number;
-  readonly #slots: number;
-  readonly #abort = new AbortController();
-  readonly #working = new Set<Promise<void>>();
-  #wake = new AbortController();
-  #loop: Promise<void> = Promise.resolve();
+  readonly #loop: TurnLoop<FilterClaim>;
 
-  constructor(deps: AutoAssignerDeps, options: AutoAssignerOptions = {}) {
+  constructor(deps: AutoAssignerDeps, { pollMs = 500, leaseSeconds = 20, slots = 3 }: AutoAssignerOptions = {}) {
     this.#deps = deps;
-    this.#pollMs = options.pollMs ?? 500;
-    this.#leaseSeconds = options.leaseSeconds ?? 20;
-    this.#slots = options.slots ?? 3;
+    const { pool } = deps.db;
+    const perTenant = Math.max(1, slots - 1);
+    const turns: Turns<FilterClaim> = {
+      ring: () => runOne(pool, ringForFleet, [changesPerLook]),
+      claim: (free) => run(pool, claimFilters, [this.#owner, leaseSeconds, free, perTenant]),
+      take: (claim, signal) => this.#work(claim, signal),
+      failed: (error) => deps.log.warn({ err: error }, "auto-assignments cannot be looked for, trying again"),
+    };
+    this.#loop = new TurnLoop(turns, { pollMs, slots });
   }
 
   start(): void {
-    this.#loop = this.#run();
+    this.#loop.start();
   }
 
   /** A filter was changed here: look at once. */
   nudge(): void {
-    this.#wake.abort();
+    this.#loop.nudge();
   }
 
   /** Stops after the parts that are under way. */
-  async stop(): Promise<void> {
-    this.#abort.abort();
-    this.nudge();
-    await this.#loop;
-    const limit = new AbortController();
-    const patience = sleep(stopLimitMs, undefined, { signal: limit.signal }).catch(() => {});
-    await Promise.race([Promise.all(this.#working), patience]);
-    limit.abort();
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
-  async #run(): Promise<void> {
-    let warnAfter = performance.now() + patienceMs;
-    let lookedAt = Number.NEGATIVE_INFINITY;
-    while (!this.#abort.signal.aborted) {
-      this.#wake = new AbortController();
-      try {
-        if (performance.now() - lookedAt >= this.#pollMs) {
-          lookedAt = performance.now();
-          await runOne(this.#deps.db.pool, ringForFleet, [changesPerLook]);
-        }
-        await this.#claim();
-        warnAfter = 0;
-      } catch (error) {
-        if (performance.now() >= warnAfter) {
-          this.#deps.log.warn({ err: error }, "auto-assignments cannot be looked for, trying again");
-          warnAfter = Number.POSITIVE_INFINITY; // once per outage
-        }
-      }
-      await sleep(Math.max(0, lookedAt + this.#pollMs - performance.now()), undefined, { signal: this.#wake.signal }).catch(() => {});
-    }
-  }
-
-  async #claim(): Promise<void> {
-    const free = this.#slots - this.#working.size;
-    if (free <= 0) return;
-    for (const claim of await run(this.#deps.db.pool, claimFilters, [
-      this.#owner,
-      this.#leaseSeconds,
-      free,
-      Math.max(1, this.#slots - 1),
-    ])) {
-      const work = this.#work(claim).finally(() => {
-        this.#working.delete(work);
-        this.nudge();
-      });
-      this.#working.add(work);
-    }
-  }
-
-  async #work(claim: FilterClaim): Promise<void> {
+  async #work(claim: FilterClaim, signal: AbortSignal): Promise<void> {
     try {
-      await this.#release(claim, await runFilter(this.#deps, claim, this.#abort.signal), 0, null);
+      await this.#release(claim, await runFilter(this.#deps, claim, signal), 0, null);
     } catch (error) {
       const attempts = claim.attempts + 1;
       const restMs = backoffMs(attempts);

@@ -59,7 +59,7 @@ export const ringFilter = statement<[tenantId: number, filterId: number], never>
 );
 
 /**
- * Rings for every filter of a tenant whose targets or actions have changed since the last look, and moves the shared cursor. What commits
+ * Rings for every filter and every running dynamic rollout of a tenant whose targets or actions have changed since the last look, and moves the shared cursor. What commits
  * late, behind what has rung already, waits for the filter's next turn: no ring is what correctness hangs on.
  */
 export const ringForFleet = statement<[limit: number], { rung: number }>(
@@ -81,6 +81,13 @@ export const ringForFleet = statement<[limit: number], { rung: number }>(
               order by b.tenant_id, b.filter_id for no key update) o
       where l.tenant_id = o.tenant_id and l.filter_id = o.filter_id
       returning 1
+   ), rung_dynamic as (
+     update dynamic_leases l set due_at = least(l.due_at, greatest(now(), l.rested_at)), rung = l.rung + 1
+       from (select b.tenant_id, b.rollout_id from dynamic_leases b
+               join rollouts r on r.tenant_id = b.tenant_id and r.id = b.rollout_id and r.dynamic and r.status = 'running'
+              where b.tenant_id in (select tenant_id from fresh)
+              order by b.tenant_id, b.rollout_id for no key update of b) o
+      where l.tenant_id = o.tenant_id and l.rollout_id = o.rollout_id
    )
    select count(*)::int as rung from rung`,
 );

@@ -3,7 +3,7 @@ import { type Database, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import type { Client, OutCall, ReserveSetResponse } from "@harrier/rpc";
 import { parseTargetFilter } from "../matching/matching.ts";
-import { loadSettings, queryMacros } from "../settings/settings.ts";
+import { macrosOf } from "../settings/settings.ts";
 import { type FilterWork, loadFilterWork, noteCandidates } from "./candidates.sql.ts";
 import type { FilterClaim } from "./leases.sql.ts";
 
@@ -36,7 +36,7 @@ const workMs = 2_000;
  * A pass rests in proportion to what it took, so that the passes of a large fleet cost no more of the database than those of a small one;
  * and longer the more often it found nobody, so that a hundred filters that are done do not keep a busy tenant's database at work.
  */
-export function restAfter(tookMs: number, idle: number): Pick<Turn, "restMs" | "deafMs"> {
+export function restAfter(tookMs: number, idle: number): { restMs: number; deafMs: number } {
   return {
     restMs: Math.min(60_000, Math.max(2_000 * 2 ** Math.min(idle, 2), 20 * tookMs)),
     deafMs: Math.min(15_000, Math.max(250 * 2 ** Math.min(idle, 3), 5 * tookMs)),
@@ -54,7 +54,7 @@ export async function runFilter(deps: RunDeps, claim: FilterClaim, signal: Abort
   if (!work) return { progress: -1, restMs: null, deafMs: 0, idle: 0 };
   // due at once, but not taken again before the tenant is back (leases.sql.ts)
   if (!work.tenantActive) return { progress: claim.progress, restMs: 0, deafMs: 0, idle: 0 };
-  const macros = await macrosOf(deps, tenantId, work.query, began);
+  const macros = await macrosOf(deps.db.pool, tenantId, work.query, began);
   const { setId, setTypeId, targetTypes } = work;
   const selection = { tenantId, setTypeId, targetTypes, filter: parseTargetFilter(work.query), now: began, macros };
   let nobody = true;
@@ -68,11 +68,6 @@ export async function runFilter(deps: RunDeps, claim: FilterClaim, signal: Abort
     cursor = found.last;
     if (signal.aborted || deps.now() - began > workMs) return { progress: cursor, restMs: 0, deafMs: 0, idle };
   }
-}
-
-/** Most queries have no macro, and then nothing has to be looked up. */
-async function macrosOf(deps: RunDeps, tenantId: number, query: string, now: number): Promise<Record<string, number>> {
-  return query.includes("${") ? queryMacros(await loadSettings(deps.db.pool, tenantId), now) : {};
 }
 
 /** Chunk after chunk; an assignment that was changed or ended meanwhile is left as it is, its own ring begins the next pass. */

@@ -1,7 +1,7 @@
 import type { GroupFacts, GroupStatus, RolloutStatus } from "./facts.ts";
 
 /** Why a rollout changed its status, as events tell it (contract rollouts.md §7.2); absent for the plain course of things. */
-export type Reason = "user" | "schedule" | "error_threshold" | "success_pause" | "invalidation";
+export type Reason = "user" | "schedule" | "error_threshold" | "success_pause" | "invalidation" | "quota";
 
 export interface GroupChange {
   id: number;

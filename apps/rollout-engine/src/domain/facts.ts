@@ -18,6 +18,10 @@ export interface RolloutFacts {
   epoch: number;
   /** The epoch whose fence controller has confirmed. */
   fencedEpoch: number;
+  /** Targets join it while it runs (contract rollouts.md §4.6). */
+  dynamic: boolean;
+  /** Groups that a rollout of the tenant may have; 0 or less: any number. */
+  maxGroups: number;
 }
 
 /** A group in the order of its rollout. */
@@ -32,6 +36,11 @@ export interface GroupFacts {
   successExpression: string;
   successAction: "NEXTGROUP" | "PAUSE";
   errorExpression: string;
+  /** Targets join it, `targetCount` of them at most. */
+  dynamic: boolean;
+  targetCount: number;
+  /** Some of those that joined have no action yet. */
+  lags: boolean;
 }
 
 export type Progress = ReadonlyMap<number, BucketCounts>;

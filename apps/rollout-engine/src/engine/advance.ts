@@ -1,4 +1,5 @@
 import type { GroupChange, Reason, RolloutChange } from "../domain/changes.ts";
+import { judgedTotal, mayGrow, staysOpen, wantsGroup } from "../domain/dynamic.ts";
 import {
   actionsIn,
   type BucketCounts,
@@ -16,6 +17,8 @@ export type Command =
   | { do: "freeze" }
   | { do: "openFence" }
   | { do: "recount"; totals: { groupId: number; total: number }[] }
+  /** Add a group behind the last one of a dynamic rollout. */
+  | { do: "extend"; behind: number }
   | { do: "change"; groups: GroupChange[]; rollout?: RolloutChange }
   /** Create the actions of these groups, one group after the other. */
   | { do: "schedule"; groups: number[] }
@@ -47,7 +50,7 @@ export function advance(rollout: RolloutFacts, groups: readonly GroupFacts[], pr
     case "starting":
       return [advanceStarting(rollout, groups)];
     case "running":
-      return advanceRunning(groups, progress, now);
+      return advanceRunning(rollout, groups, progress, now);
     case "paused":
       // what has begun goes on: only no further group gets its turn
       return [work(groups) ?? wait(null)];
@@ -79,26 +82,28 @@ function advanceStarting(rollout: RolloutFacts, groups: readonly GroupFacts[]): 
 
 /** Actions that must still be started, then actions that must still be created; those of a group whose turn has come first. */
 function work(groups: readonly GroupFacts[]): Command | undefined {
-  const begun = groups.filter((group) => group.status === "running" && !group.started);
+  const begun = groups.filter((group) => group.status === "running" && !group.started && !group.lags);
   if (begun.length > 0) return { do: "start", groups: begun.map((group) => group.id) };
-  const ready = groups.filter((group) => group.status === "ready");
+  const ready = groups.filter((group) => group.status === "ready" || group.lags);
   const next = [...ready.filter((group) => group.startRequested), ...ready.filter((group) => !group.startRequested)];
   return next.length > 0 ? { do: "schedule", groups: next.map((group) => group.id) } : undefined;
 }
 
-function advanceRunning(groups: readonly GroupFacts[], progress: Progress, now: number): Command[] {
+function advanceRunning(rollout: RolloutFacts, groups: readonly GroupFacts[], progress: Progress, now: number): Command[] {
   const recounted = groups.map((group) => recount(group, progress));
   const totals = recounted
     .filter((group, index) => group.totalTargets !== groups[index]?.totalTargets)
     .map((group) => ({ groupId: group.id, total: group.totalTargets }));
-  const decided = decide(recounted, progress);
   const commands: Command[] = totals.length > 0 ? [{ do: "recount", totals }] : [];
+  const last = recounted.at(-1);
+  if (last && wantsGroup(rollout, recounted)) return [...commands, { do: "extend", behind: last.id }];
+  const decided = decide(rollout, recounted, progress);
   return [...commands, decided ?? work(groups) ?? wait(now + lookAgainMs)];
 }
 
 /** The size of a scheduled group is the number of its actions: targets that were deleted do not count any more (§0#20, §4.5). */
 function recount(group: GroupFacts, progress: Progress): GroupFacts {
-  if (group.status !== "scheduled" && group.status !== "running") return group;
+  if ((group.status !== "scheduled" && group.status !== "running") || group.lags) return group;
   return { ...group, totalTargets: actionsIn(progress.get(group.id) ?? noActions) };
 }
 
@@ -106,8 +111,11 @@ const open = (status: GroupStatus): boolean => status === "ready" || status === 
 const canBegin = (group: GroupFacts): boolean => (group.status === "scheduled" || group.status === "ready") && !group.startRequested;
 
 /** Changes that the thresholds ask for, all of one look; undefined when there are none. */
-function decide(groups: readonly GroupFacts[], progress: Progress): Command | undefined {
-  const verdicts = groups.map((group) => judge(group, progress.get(group.id) ?? noActions));
+function decide(rollout: RolloutFacts, groups: readonly GroupFacts[], progress: Progress): Command | undefined {
+  const verdicts = groups.map((group) => {
+    const verdict = judge(group, progress.get(group.id) ?? noActions, judgedTotal(groups, group));
+    return { ...verdict, complete: verdict.complete && !staysOpen(rollout, groups, group) };
+  });
   const failed = verdicts.findIndex((verdict) => verdict.failed);
   const changes: GroupChange[] = [];
   let cause: { reason: Reason; groupId: number } | undefined;
@@ -127,15 +135,15 @@ function decide(groups: readonly GroupFacts[], progress: Progress): Command | un
     else changes.push(begin(next));
   });
   const remaining = groups.filter((group) => open(statusAfter(group, changes)));
-  if (remaining.length === 0) return { do: "change", groups: changes, rollout: ended(cause) };
+  if (remaining.length === 0 && !mayGrow(rollout, groups)) return { do: "change", groups: changes, rollout: ended(rollout, cause) };
   if (cause) return { do: "change", groups: changes, rollout: { from: "running", to: "paused", ...cause } };
   changes.push(...nextTurn(groups, changes));
   return changes.length > 0 ? { do: "change", groups: changes } : undefined;
 }
 
-/** An error in the last group ends the rollout in the same look; the group keeps it (§4.1). */
-function ended(cause: { reason: Reason; groupId: number } | undefined): RolloutChange {
-  return { from: "running", to: "finished", ...cause };
+/** An error in the last group ends the rollout in the same look; the group keeps it (§4.1). A dynamic one has no group left for who would join. */
+function ended({ dynamic }: RolloutFacts, cause: { reason: Reason; groupId: number } | undefined): RolloutChange {
+  return dynamic ? { from: "running", to: "stopped", reason: "quota", ...cause } : { from: "running", to: "finished", ...cause };
 }
 
 interface Verdict {
@@ -145,11 +153,11 @@ interface Verdict {
 }
 
 /** The error condition comes first; a group whose actions are all closed has succeeded whatever its threshold says (§0#14). */
-function judge(group: GroupFacts, counts: BucketCounts): Verdict {
+function judge(group: GroupFacts, counts: BucketCounts, total: number): Verdict {
   if (group.status !== "running") return { failed: false, succeeded: false, complete: false };
-  if (errorMet(group.errorExpression, counts, group.totalTargets)) return { failed: true, succeeded: false, complete: false };
-  const complete = group.started && counts.scheduled + counts.running === 0;
-  return { failed: false, complete, succeeded: complete || successMet(group.successExpression, counts, group.totalTargets) };
+  if (errorMet(group.errorExpression, counts, total)) return { failed: true, succeeded: false, complete: false };
+  const complete = group.started && !group.lags && counts.scheduled + counts.running === 0;
+  return { failed: false, complete, succeeded: complete || successMet(group.successExpression, counts, total) };
 }
 
 function statusAfter(group: GroupFacts, changes: readonly GroupChange[]): GroupStatus {
@@ -180,12 +188,13 @@ function nextTurn(groups: readonly GroupFacts[], changes: readonly GroupChange[]
  * rollout by its success. Otherwise the next look decides.
  */
 export function groupsToBeginOnResume(groups: readonly GroupFacts[], progress: Progress): GroupChange[] {
-  const lastIndex = groups.findLastIndex((group) => ["running", "finished", "error"].includes(group.status));
-  const last = groups[lastIndex];
+  const recounted = groups.map((group) => recount(group, progress));
+  const lastIndex = recounted.findLastIndex((group) => ["running", "finished", "error"].includes(group.status));
+  const last = recounted[lastIndex];
   const next = groups.slice(lastIndex + 1).find(canBegin);
   if (!last || !next) return [];
   const counts = progress.get(last.id) ?? noActions;
-  const succeeded = last.status === "finished" || successMet(last.successExpression, counts, recount(last, progress).totalTargets);
+  const succeeded = last.status === "finished" || successMet(last.successExpression, counts, judgedTotal(recounted, last));
   return last.status === "error" || (last.successAction === "PAUSE" && succeeded) ? [begin(next)] : [];
 }
 

@@ -1,9 +1,10 @@
 import { forceTypeNames } from "@harrier/contracts";
-import { type Database, run } from "@harrier/db";
+import { type Database, run, runOne } from "@harrier/db";
 import type { Client, OutCall } from "@harrier/rpc";
 import { applyChanges } from "../changes/apply-changes.ts";
 import { groupsToFinish } from "../domain/changes.ts";
 import type { RolloutStatus } from "../domain/facts.ts";
+import { addGroup } from "../dynamic/add-group.sql.ts";
 import { freezeRollout } from "../freeze/freeze.ts";
 import { removeRollout } from "../rollouts/remove-rollout.ts";
 import type { GroupWork, RolloutWork } from "../work/load-work.ts";
@@ -41,7 +42,11 @@ export async function perform(deps: PerformDeps, work: RolloutWork, step: Step, 
       await run(deps.db.pool, noteFence, [tenantId, rolloutId, work.epoch]);
       return;
     case "recount":
-      await run(deps.db.pool, storeTotals, [tenantId, rolloutId, JSON.stringify(step.totals)]);
+      await run(deps.db.pool, storeTotals, [tenantId, rolloutId, JSON.stringify(step.totals.map(withWas(work)))]);
+      return;
+    case "extend":
+      await runOne(deps.db.pool, addGroup, [tenantId, work.tenant, rolloutId, step.behind, "running", "scheduled"]);
+      await deps.fault("rollout-engine.advance.after-commit");
       return;
     case "change":
       await applyChanges(deps.db.pool, { ...work, expected: [work.status], groups: step.groups, ...rolloutChange(step) });
@@ -58,6 +63,12 @@ export async function perform(deps: PerformDeps, work: RolloutWork, step: Step, 
       if (await endActions(deps, work, signal)) await removeRollout(deps, work);
   }
 }
+
+/** A size is stored only where it is still what it was when it was counted anew. */
+const withWas = (work: RolloutWork) => (counted: { groupId: number; total: number }) => ({
+  ...counted,
+  was: groupOf(work, counted.groupId).totalTargets,
+});
 
 function rolloutChange(step: Extract<Step, { do: "change" }>) {
   return step.rollout ? { rollout: step.rollout } : {};
@@ -113,12 +124,14 @@ async function scheduleNext(deps: PerformDeps, work: RolloutWork, groupId: numbe
       initiator: work.createdBy,
       rolloutName: work.name,
       groupName: group.name,
+      joining: group.dynamic,
     };
     const { cursor, done } = await deps.actions.scheduleChunk(request, outCall(deps, work));
     group.scheduleCursor = cursor;
     await run(deps.db.pool, noteScheduled, [tenantId, rolloutId, groupId, cursor]);
     if (!done) return false;
   }
+  if (group.status !== "ready") return true;
   await applyChanges(deps.db.pool, { ...work, expected: scheduling, groups: [{ id: groupId, from: "ready", to: "scheduled" }] });
   await deps.fault("rollout-engine.advance.after-commit");
   return true;
@@ -145,7 +158,7 @@ async function startNext(deps: PerformDeps, work: RolloutWork, groupId: number):
     ({ cursor, done } = await deps.actions.startChunk(request, outCall(deps, work)));
   }
   group.startCursor = cursor;
-  await run(deps.db.pool, noteStarted, [tenantId, rolloutId, groupId, cursor, done]);
+  await run(deps.db.pool, noteStarted, [tenantId, rolloutId, groupId, cursor, done, group.lastOrdinal]);
   return done;
 }
 

@@ -19,6 +19,11 @@ export interface FreezeRow {
   createdAt: number;
   /** As counted at creation. */
   totalTargets: number;
+  /** Targets join it later. */
+  dynamic: boolean;
+  /** The group that they will join, where creation has made it. */
+  dynamicGroup: number | null;
+  /** Those that are filled now; none of a rollout that is purely dynamic. */
   groups: FrozenGroup[];
 }
 
@@ -27,8 +32,9 @@ export const lockForFreeze = statement<[tenantId: number, rolloutId: number], Fr
   "freeze.lock",
   `select t.name as tenant, r.target_filter as filter, r.set_type_id as "setTypeId", r.target_types as "targetTypes", r.total_targets as "totalTargets",
           floor(extract(epoch from r.created_at) * 1000)::bigint as "createdAt",
-          (select json_agg(json_build_object('id', g.id, 'filter', g.target_filter, 'percentage', g.target_percentage) order by g.position)
-             from rollout_groups g where g.tenant_id = r.tenant_id and g.rollout_id = r.id) as groups
+          r.dynamic, (select g.id from rollout_groups g where g.tenant_id = r.tenant_id and g.rollout_id = r.id and g.dynamic) as "dynamicGroup",
+          (select coalesce(json_agg(json_build_object('id', g.id, 'filter', g.target_filter, 'percentage', g.target_percentage) order by g.position), '[]')
+             from rollout_groups g where g.tenant_id = r.tenant_id and g.rollout_id = r.id and not g.dynamic) as groups
      from rollouts r join management.tenants_v1 t on t.tenant_id = r.tenant_id
     where r.tenant_id = $1 and r.id = $2 and r.status = 'creating'
       for update of r`,

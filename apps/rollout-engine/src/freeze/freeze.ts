@@ -1,6 +1,7 @@
 import { type Database, inTransaction, type Queryable, run, runOne } from "@harrier/db";
 
 import { applyChanges } from "../changes/apply-changes.ts";
+import { addGroup } from "../dynamic/add-group.sql.ts";
 import { parseTargetFilter, type Selection } from "../matching/matching.ts";
 import { loadSettings, queryMacros } from "../settings/settings.ts";
 import {
@@ -57,10 +58,13 @@ export async function freezeRollout(deps: Deps, { tenantId, rolloutId }: Rollout
     const groups = row.groups.map((group) => ({ ...group, percentage: Math.fround(group.percentage) }));
     const plan = { groups, expected: row.totalTargets };
     const freeze = groups.some((group) => group.filter !== "") ? freezeByFilters : freezeByShares;
-    const sizes = await freeze(tx, rolloutId, selection, plan);
+    const sizes = groups.length > 0 ? await freeze(tx, rolloutId, selection, plan) : [];
     const groupIds = groups.map((group) => group.id);
-    await run(tx, storeSizes, [tenantId, rolloutId, groupIds, sizes]);
-    await run(tx, storeReachedTypes, [tenantId, rolloutId]);
+    if (groups.length > 0) await run(tx, storeSizes, [tenantId, rolloutId, groupIds, sizes]);
+    // whom a dynamic rollout will reach is told by whom its creator might reach, not by its members of today (ADR 16)
+    if (!row.dynamic) await run(tx, storeReachedTypes, [tenantId, rolloutId]);
+    else if (row.dynamicGroup === null)
+      await runOne(tx, addGroup, [tenantId, row.tenant, rolloutId, groupIds.at(-1) ?? 0, "creating", "ready"]);
     await applyChanges(tx, {
       tenantId,
       tenant: row.tenant,

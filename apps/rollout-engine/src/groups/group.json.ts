@@ -13,7 +13,7 @@ export function groupJson(base: string, rolloutId: number, row: GroupRow, full: 
     name: row.name,
     ...(row.description === null ? {} : { description: row.description }),
     status: row.status,
-    targetPercentage: row.targetPercentage,
+    targetPercentage: row.targetCount ?? row.targetPercentage,
     targetFilterQuery: row.targetFilter,
     totalTargets: row.totalTargets,
     dynamic: row.dynamic,

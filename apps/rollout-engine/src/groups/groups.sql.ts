@@ -15,6 +15,8 @@ export interface GroupRow extends AuditRow {
   dynamic: boolean;
   targetFilter: string;
   targetPercentage: number;
+  /** Of a dynamic group, which has no percentage. */
+  targetCount: number | null;
   totalTargets: number;
   confirmationRequired: boolean;
   /** Whether the tenant's devices ask their user: only then confirmationRequired is shown. */
@@ -28,7 +30,7 @@ export interface GroupRow extends AuditRow {
 }
 
 const columns = `${auditColumns}, t.id, t.name, t.description, t.status, t.dynamic, t.target_filter as "targetFilter",
-  t.target_percentage as "targetPercentage", t.total_targets as "totalTargets", t.confirmation_required as "confirmationRequired",
+  t.target_percentage as "targetPercentage", t.target_count as "targetCount", t.total_targets as "totalTargets", t.confirmation_required as "confirmationRequired",
   coalesce((select s.value = 'true'::jsonb from management.tenant_settings_v1 s
              where s.tenant_id = $1 and s.key = 'user.confirmation.flow.enabled'), false) as "consentFlow",
   t.success_expression as "successExpression", t.success_action as "successAction",
@@ -80,14 +82,19 @@ const targetColumns = `${auditColumns}, t.controller_id as "controllerId", t.nam
   ${epochMs("t.last_poll_at")} as "lastPollAt", t.target_type_id as "targetTypeId", tt.name as "targetTypeName",
   exists (select from controller.auto_confirmations_v1 c where c.tenant_id = t.tenant_id and c.target_id = t.id) as "autoConfirm"`;
 
-/** The members of a group that still exist and that the caller may see. Which group belongs to which rollout is the members' own matter (contract rollouts.md §2). */
+/** The members of a group that still exist and that the caller may see; of a dynamic group those that have their action (contract rollouts.md §2). Which group belongs to which rollout is the members' own matter (contract rollouts.md §2). */
 export function membersSource(tenantId: number, { rolloutId, groupId }: { rolloutId: number; groupId: number }, scope: Scope): ListSource {
   const values: unknown[] = [tenantId, rolloutId, groupId];
   const visible = scopePredicate(scope, values);
   return {
     from: "controller.targets_v1",
     where: `t.tenant_id = $1 and ${visible} and t.id in (
-      select m.target_id from group_members m where m.tenant_id = $1 and m.rollout_id = $2 and m.group_id = $3)`,
+      select m.target_id from group_members m
+        join rollout_groups g on g.tenant_id = m.tenant_id and g.rollout_id = m.rollout_id and g.id = m.group_id
+       where m.tenant_id = $1 and m.rollout_id = $2 and m.group_id = $3
+         and (not g.dynamic or exists (
+           select from controller.actions_v1 a
+            where a.tenant_id = m.tenant_id and a.rollout_id = m.rollout_id and a.group_id = m.group_id and a.target_id = m.target_id)))`,
     values,
     columns: targetColumns,
     joins: "left join management.target_types_v1 tt on tt.tenant_id = t.tenant_id and tt.id = t.target_type_id",

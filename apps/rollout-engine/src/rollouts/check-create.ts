@@ -25,26 +25,37 @@ export function checkFilters(body: RolloutCreate): Filters {
 
 /** What the members of the body say about each other, in the order of contract rollouts.md §2.4. */
 export function checkMembers(body: RolloutCreate, permissions: readonly string[], quotas: QuotaLimits): void {
-  const { groups, amountGroups } = body;
-  if (body.dynamic) throw violation("Dynamic rollouts are not supported.");
+  const { groups, amountGroups, dynamicGroupTemplate: template } = body;
+  if (groups && body.dynamic) throw violation("A dynamic rollout makes its groups itself: give amountGroups.");
   if (groups && amountGroups !== undefined) throw violation("Give either amountGroups or groups, not both.");
   if (groups?.length === 0) throw violation("A rollout needs at least one group.");
-  if (amountGroups !== undefined && amountGroups < 1) throw violation("amountGroups must be at least 1.");
-  const amount = groups?.length ?? amountGroups ?? 1;
+  if (amountGroups !== undefined && amountGroups < 1 && !isPurelyDynamic(body)) throw violation("amountGroups must be at least 1.");
+  const amount = (groups?.length ?? amountGroups ?? 1) + (body.dynamic ? 1 : 0);
   const limit = quotas.ROLLOUT_GROUPS_PER_ROLLOUT_MAX_COUNT;
   if (isOver(limit, amount)) throw quotaExceeded({ n: amount, of: "RolloutGroup", owner: "Rollout '<new>'", limit });
-  if (body.dynamicGroupTemplate) throw violation("A dynamicGroupTemplate needs a dynamic rollout.");
+  if (template && !body.dynamic) throw violation("A dynamicGroupTemplate needs a dynamic rollout.");
+  if (template && template.targetCount < 1) throw violation("The targetCount of a dynamicGroupTemplate must be at least 1.");
+  if (template) checkGroupQuota(template.targetCount, quotas.TARGETS_PER_ROLLOUT_GROUP_MAX_COUNT);
   if (body.startAt !== undefined && !permissions.includes("HANDLE_ROLLOUT")) throw new HarrierError("insufficientPermission");
+}
+
+/** A rollout whose targets all join it while it runs: it needs none to begin with (contract rollouts.md §4.6). */
+export function isPurelyDynamic({ dynamic, amountGroups, dynamicGroupTemplate }: RolloutCreate): boolean {
+  return dynamic && amountGroups === 0 && dynamicGroupTemplate !== undefined;
 }
 
 /** What the number of matching targets says, in the same order. */
 export function checkCounts(body: RolloutCreate, filters: Filters, counts: Counts, quotas: QuotaLimits): void {
-  if (counts.total === 0) throw violation("No existing target matches the filter and is compatible with the distribution set.");
-  const sizes = body.groups ? coveringSizes(body.groups, filters, counts) : [Math.floor(counts.total / (body.amountGroups ?? 1))];
-  for (const size of sizes) checkGroupQuota(size, quotas.TARGETS_PER_ROLLOUT_GROUP_MAX_COUNT);
+  if (!isPurelyDynamic(body)) checkSizes(body, filters, counts, quotas);
   if (counts.nameTaken) throw new HarrierError("entityAlreadyExists");
   const names = (body.groups ?? []).map((group) => group.name);
   if (new Set(names).size < names.length) throw new HarrierError("entityAlreadyExists", "Two groups of the rollout have the same name.");
+}
+
+function checkSizes(body: RolloutCreate, filters: Filters, counts: Counts, quotas: QuotaLimits): void {
+  if (counts.total === 0) throw violation("No existing target matches the filter and is compatible with the distribution set.");
+  const sizes = body.groups ? coveringSizes(body.groups, filters, counts) : [Math.floor(counts.total / (body.amountGroups ?? 1))];
+  for (const size of sizes) checkGroupQuota(size, quotas.TARGETS_PER_ROLLOUT_GROUP_MAX_COUNT);
 }
 
 function checkGroupQuota(size: number, limit: number): void {
@@ -76,7 +87,7 @@ function sharesOf(groups: readonly RolloutGroupCreate[]): GroupShare[] {
   return groups.map((group) => ({ filter: group.targetFilterQuery ?? "", percentage: Math.fround(group.targetPercentage) }));
 }
 
-/** Shares of the groups to be created, whether counted or listed. */
+/** Shares of the groups to be filled at once, whether counted or listed. */
 export function plannedShares(body: RolloutCreate): GroupShare[] {
   return body.groups ? sharesOf(body.groups) : equalShares(body.amountGroups ?? 1);
 }

@@ -4,7 +4,7 @@ import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { Client, OutCall, ReserveSetResponse } from "@harrier/rpc";
 import { reachableTypes, type Scope } from "../matching/scope.ts";
 import { loadSettings, queryMacros, type TenantSettings } from "../settings/settings.ts";
-import { checkCounts, checkFilters, checkMembers, plannedShares } from "./check-create.ts";
+import { checkCounts, checkFilters, checkMembers, isPurelyDynamic, plannedShares } from "./check-create.ts";
 import { withConflicts } from "./conflicts.ts";
 import { countTargets, insertRollout, type NewGroup, type NewRollout, readSet } from "./create.sql.ts";
 
@@ -40,7 +40,8 @@ export async function createRollout(deps: CreateDeps, body: RolloutCreate, call:
   if (!counts) throw new Error("a count without a row");
   checkCounts(body, filters, counts, settings.quotas);
   const reserved = await deps.catalogue.reserveSet({ setId: set.id }, call);
-  return insert(deps, body, { call, settings, reserved, targetTypes, totalTargets: counts.total, window });
+  const totalTargets = isPurelyDynamic(body) ? 0 : counts.total;
+  return insert(deps, body, { call, settings, reserved, targetTypes, totalTargets, window });
 }
 
 interface Gathered {
@@ -75,6 +76,8 @@ async function insert(deps: CreateDeps, body: RolloutCreate, gathered: Gathered)
     targetTypes: gathered.targetTypes,
     totalTargets: gathered.totalTargets,
     createdBy: subject,
+    dynamic: body.dynamic,
+    dynamicSuffix: body.dynamicGroupTemplate?.nameSuffix ?? "",
   };
   const rows: NewGroup[] = groups.map((group, position) => ({ ...group, position, id: firstGroupId + position }));
   await withConflicts(() =>
@@ -93,10 +96,12 @@ type Conditions = Pick<RolloutCreate, "successCondition" | "successAction" | "er
 /** Half of a group decides where nothing is said (contract rollouts.md §2.1). */
 const half = { condition: "THRESHOLD", expression: "50" } as const;
 
+/** More than any tenant has: the ids of targets end there. */
+const mostTargets = 2 ** 31 - 1;
+
 /** Groups as they will be: what a group leaves open comes from the rollout, and from the defaults (contract rollouts.md §2.2, §3.1). */
 function plannedGroups(body: RolloutCreate, consentFlow: boolean): PlannedGroup[] {
-  const shares = plannedShares(body);
-  return shares.map((share, index) => {
+  const planned = plannedShares(body).map((share, index) => {
     const own = body.groups?.[index];
     const name = own?.name ?? `group-${index + 1}`;
     return {
@@ -104,10 +109,17 @@ function plannedGroups(body: RolloutCreate, consentFlow: boolean): PlannedGroup[
       description: own ? (own.description ?? null) : name,
       filter: share.filter,
       percentage: share.percentage,
+      targetCount: null,
       confirmationRequired: own?.confirmationRequired ?? body.confirmationRequired ?? consentFlow,
       ...conditionsOf(own ?? {}, body),
     };
   });
+  const template = body.dynamicGroupTemplate;
+  if (!template) return planned;
+  const name = `group-${planned.length + 1}${template.nameSuffix}`;
+  const confirmationRequired = body.confirmationRequired ?? consentFlow;
+  const targetCount = Math.min(template.targetCount, mostTargets);
+  return [...planned, { name, description: name, filter: "", percentage: 0, targetCount, confirmationRequired, ...conditionsOf({}, body) }];
 }
 
 function conditionsOf(own: Partial<Conditions>, rollout: Conditions) {

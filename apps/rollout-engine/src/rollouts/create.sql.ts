@@ -55,6 +55,8 @@ export interface NewGroup {
   description: string | null;
   filter: string;
   percentage: number;
+  /** Of a dynamic group: how many targets it takes; it waits for them from the beginning. */
+  targetCount: number | null;
   confirmationRequired: boolean;
   successCondition: string;
   successExpression: string;
@@ -84,6 +86,8 @@ export interface NewRollout {
   targetTypes: Scope;
   totalTargets: number;
   createdBy: string;
+  dynamic: boolean;
+  dynamicSuffix: string;
 }
 
 /** A rollout with its groups, its lease (due at once) and the events of its creation, in one statement. */
@@ -95,29 +99,33 @@ export const insertRollout = statement<
   `with rollout as (
      insert into rollouts (tenant_id, id, name, description, status, target_filter, set_id, set_name, set_version, set_type_id,
                            migration_step, force_type, force_time, weight, maintenance_window, start_at, target_types, total_targets, sequence, created_by,
-                           last_modified_by)
+                           last_modified_by, dynamic, dynamic_suffix)
      select $1, x.id, x.name, x.description, 'creating', x.filter, x."setId", x."setName", x."setVersion", x."setTypeId",
             x."migrationStep", x."forceType", x."forceTime", x.weight, nullif(x."maintenanceWindow", 'null'), to_timestamp(x."startAt" / 1000.0), x."targetTypes", x."totalTargets",
-            1 + jsonb_array_length($5::jsonb), x."createdBy", x."createdBy"
+            1 + jsonb_array_length($5::jsonb), x."createdBy", x."createdBy", x.dynamic, x."dynamicSuffix"
        from jsonb_to_record($4::jsonb) as x(
               id bigint, name text, description text, filter text, "setId" bigint, "setName" text, "setVersion" text, "setTypeId" bigint,
               "migrationStep" boolean, "forceType" smallint, "forceTime" bigint, weight int, "maintenanceWindow" jsonb, "startAt" bigint, "targetTypes" bigint[],
-              "totalTargets" int, "createdBy" text)
-     returning tenant_id, id, name, set_id, set_name, set_version, total_targets, created_by
+              "totalTargets" int, "createdBy" text, dynamic boolean, "dynamicSuffix" text)
+     returning tenant_id, id, name, set_id, set_name, set_version, total_targets, created_by, dynamic
    ), groups as (
      insert into rollout_groups (tenant_id, rollout_id, id, position, name, description, status, target_filter, target_percentage,
+                                 dynamic, target_count,
                                  confirmation_required, success_condition, success_expression, success_action, success_action_expression,
                                  error_condition, error_expression, error_action, error_action_expression, created_by, last_modified_by)
-     select r.tenant_id, r.id, x.id, x.position, x.name, x.description, 'creating', x.filter, x.percentage,
+     select r.tenant_id, r.id, x.id, x.position, x.name, x.description, case when x."targetCount" is null then 'creating' else 'ready' end, x.filter,
+            x.percentage, x."targetCount" is not null, x."targetCount",
             x."confirmationRequired", x."successCondition", x."successExpression", x."successAction", x."successActionExpression",
             x."errorCondition", x."errorExpression", x."errorAction", x."errorActionExpression", r.created_by, r.created_by
        from rollout r, jsonb_to_recordset($5::jsonb) as x(
-              id bigint, position int, name text, description text, filter text, percentage real, "confirmationRequired" boolean,
+              id bigint, position int, name text, description text, filter text, percentage real, "targetCount" int, "confirmationRequired" boolean,
               "successCondition" text, "successExpression" text, "successAction" text, "successActionExpression" text,
               "errorCondition" text, "errorExpression" text, "errorAction" text, "errorActionExpression" text)
-     returning rollout_id, id, position, name
+     returning rollout_id, id, position, name, status
    ), lease as (
      insert into leases (tenant_id, rollout_id) select tenant_id, id from rollout
+   ), fill as (
+     insert into dynamic_leases (tenant_id, rollout_id) select tenant_id, id from rollout where dynamic
    ), event as (
      insert into outbox (tenant_id, topic, type, common, items, traceparent)
      select r.tenant_id, 'rollout-events', 'io.update.rollout.created.v1',
@@ -129,7 +137,7 @@ export const insertRollout = statement<
                union all
                select 2 + g.position, json_build_object('type', 'io.update.rollout_group.created.v1',
                         'subject', 'rollouts/' || r.id || '/groups/' || g.id, 'sequence', 2 + g.position,
-                        'data', json_build_object('groupId', g.id, 'groupName', g.name, 'status', 'creating', 'actor', r.created_by))
+                        'data', json_build_object('groupId', g.id, 'groupName', g.name, 'status', g.status, 'actor', r.created_by))
                  from groups g) i), $3
        from rollout r
    )

@@ -37,7 +37,7 @@ const columns = `${auditColumns}, t.id, t.name, t.description, t.status, t.delet
   t.set_id as "setId", t.set_name as "setName", t.set_version as "setVersion", t.force_type as "forceType", t.force_time as "forceTime",
   t.weight, ${epochMs("t.start_at")} as "startAt", t.maintenance_window as "maintenanceWindow", t.total_targets as "totalTargets",
   (select count(*)::int from rollout_groups g where g.tenant_id = t.tenant_id and g.rollout_id = t.id) as "totalGroups", p.counts,
-  ${failureOf({ table: "leases", key: "rollout_id" })}`;
+  ${failureOf({ table: "leases", key: "rollout_id" }, { table: "dynamic_leases", key: "rollout_id" })}`;
 
 const progress = `left join lateral (
   select json_build_object('scheduled', coalesce(sum(scheduled), 0), 'running', coalesce(sum(running), 0),

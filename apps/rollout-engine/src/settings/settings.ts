@@ -27,6 +27,11 @@ export function queryMacros(settings: TenantSettings, now: number): Record<strin
   return { OVERDUE_TS: now - settings.pollingMs - settings.overdueMs };
 }
 
+/** The same for one query. Most have no macro, and then nothing has to be looked up. */
+export async function macrosOf(db: Queryable, tenantId: number, query: string, now: number): Promise<Record<string, number>> {
+  return query.includes("${") ? queryMacros(await loadSettings(db, tenantId), now) : {};
+}
+
 const fiveMinutes = 300_000;
 
 /** The interval itself, without its spread and what applies to some targets only. */

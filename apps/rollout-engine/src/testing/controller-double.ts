@@ -31,6 +31,13 @@ export function controllerDouble(database: TestDatabase, chunk = 2_000): Control
     if (fences.get(fence) !== epoch) throw new HarrierError("fenced");
   }
 
+  let nextJoining = 1_000_000_000;
+  async function join(tenant: number, values: unknown[]) {
+    const { rows } = await pool.query(joinChunk, [tenant, ...values, nextJoining]);
+    nextJoining += chunk;
+    return rows[0];
+  }
+
   const double: ControllerDouble = {
     calls,
     beforeCall: () => {},
@@ -38,16 +45,22 @@ export function controllerDouble(database: TestDatabase, chunk = 2_000): Control
       async openFence({ rolloutId = 0, epoch = 0 }, call) {
         calls.push("openFence");
         await double.beforeCall("openFence", call.principal.tenantId);
+        await pool.query(openFence, [call.principal.tenantId, rolloutId, epoch]);
         fences.set(fenceOf(call, rolloutId), Number(epoch));
         return {};
       },
       async closeFence({ rolloutId = 0 }, call) {
         calls.push("closeFence");
+        await pool.query("update rollout_fences set open = false where tenant_id = $1 and rollout_id = $2", [
+          call.principal.tenantId,
+          rolloutId,
+        ]);
         fences.delete(fenceOf(call, rolloutId));
         return {};
       },
-      async scheduleChunk({ rolloutId = 0, groupId = 0, epoch = 0, cursor = -1, set }, call) {
+      async scheduleChunk({ rolloutId = 0, groupId = 0, epoch = 0, cursor = -1, set, joining }, call) {
         await begin(`schedule ${groupId}`, fenceOf(call, rolloutId), Number(epoch));
+        if (joining) return join(call.principal.tenantId, [rolloutId, groupId, epoch, cursor, chunk, set?.id]);
         const { rows } = await pool.query(scheduleChunk, [call.principal.tenantId, rolloutId, groupId, cursor, chunk, set?.id]);
         return { cursor: rows[0].cursor ?? cursor, done: rows[0].seen < chunk, created: rows[0].created };
       },
@@ -92,6 +105,13 @@ const scheduleChunk = `
     select $1, $2, $3, null, 0, count(*) from made having count(*) > 0
   )
   select (select max(ordinal) from page) as cursor, (select count(*) from page)::int as seen, (select count(*) from made)::int as created`;
+
+const openFence = `insert into rollout_fences as f (tenant_id, rollout_id, epoch, open) values ($1, $2, $3, true)
+  on conflict (tenant_id, rollout_id) do update set epoch = excluded.epoch, open = true`;
+
+/** Controller's own: it lets the newer of two rollouts win. */
+const joinChunk = `select * from join_chunk($1, 'DEFAULT', $2, $3, $4, $5, $6, $8, $7, 'set', '1', false, 1::smallint, null, 1000,
+  null, null, null, null, 'x', null)`;
 
 /** Controller's own. */
 const stopChunk = "select * from stop_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9)";

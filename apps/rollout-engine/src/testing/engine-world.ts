@@ -35,7 +35,7 @@ export interface EngineWorld extends World {
   /** Forgets an engine: it is not stopped with the others. */
   abandon(engine: RolloutEngine): void;
   stopEngines(): Promise<void>;
-  createRollout(body: Record<string, unknown>): Promise<number>;
+  createRollout(body: Record<string, unknown>, principal?: World["call"]["principal"]): Promise<number>;
   /** Creates and starts a rollout, and waits until it runs; answers its first groups too. */
   started(body: Record<string, unknown>): Promise<{ id: number; g1: number; g2: number; g3: number; g4: number }>;
   status(id: number): Promise<string>;
@@ -68,8 +68,8 @@ export async function createEngineWorld(): Promise<EngineWorld> {
   const groups = (id: number) => world.sql<GroupState>(groupsQuery, [id]);
   const groupStatuses = async (id: number) => (await groups(id)).map((group) => group.status);
   const isStatus = (id: number, expected: string) => eventually(async () => expect(await status(id)).toBe(expected), 40_000);
-  const create = (body: Record<string, unknown>) =>
-    createRollout(world.create, rolloutBody({ targetFilterQuery: "name==t-*", ...body }), world.call);
+  const create = (body: Record<string, unknown>, principal = world.call.principal) =>
+    createRollout(world.create, rolloutBody({ targetFilterQuery: "name==t-*", ...body }), { ...world.call, principal });
 
   return {
     ...world,

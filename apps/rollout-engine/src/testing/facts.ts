@@ -6,6 +6,8 @@ export const rollout = (status: RolloutStatus, over: Partial<RolloutFacts> = {})
   startAt: null,
   epoch: 1,
   fencedEpoch: 1,
+  dynamic: false,
+  maxGroups: 500,
   ...over,
 });
 
@@ -19,6 +21,9 @@ export const group = (id: number, status: GroupFacts["status"], over: Partial<Gr
   successExpression: "50",
   successAction: "NEXTGROUP",
   errorExpression: "50",
+  dynamic: false,
+  targetCount: 0,
+  lags: false,
   ...over,
 });
 

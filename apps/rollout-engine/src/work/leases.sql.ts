@@ -2,14 +2,18 @@ import { epochMs } from "../lists/columns.ts";
 
 /** Tables of leases have the same form; a lease is named by its tenant and one more column. */
 export interface LeaseTable {
-  table: "leases" | "auto_assign_leases";
+  table: "leases" | "auto_assign_leases" | "dynamic_leases";
   key: "rollout_id" | "filter_id";
+  /** Which of them can be taken at present, where it is not all: the others stay due. */
+  among?: string;
 }
 
-/** Why the work on row `t` does not get on; null when it does. */
-export const failureOf = ({ table, key }: LeaseTable): string =>
+const failureIn = ({ table, key }: LeaseTable): string =>
   `(select json_build_object('message', e.last_error, 'at', ${epochMs("e.failed_at")}, 'attempts', e.attempts) from ${table} e
-     where e.tenant_id = t.tenant_id and e.${key} = t.id and e.last_error is not null) as "lastError"`;
+     where e.tenant_id = t.tenant_id and e.${key} = t.id and e.last_error is not null)`;
+
+/** Why the work on row `t` does not get on; null when it does. */
+export const failureOf = (...tables: LeaseTable[]): string => `coalesce(${tables.map(failureIn).join(", ")}) as "lastError"`;
 
 /**
  * Takes leases that are due and free, `$3` at most, for `$2` seconds as owner `$1`. Tenants take turns: who has least of it under way
@@ -17,9 +21,9 @@ export const failureOf = ({ table, key }: LeaseTable): string =>
  * room for another's. Two owners never take the same: each skips what the other is taking. Those of a suspended tenant stay due, and are
  * taken when it is back. A lease that its owner let expire counts as a failure.
  */
-export const claimText = ({ table, key }: LeaseTable, also: { set: string; returning: string }): string => `
+export const claimText = ({ table, key, among = table }: LeaseTable, also: { set: string; returning: string }): string => `
   with waiting as materialized (
-    select tenant_id from ${table} where due_at <= now() and (until is null or until <= now()) group by tenant_id
+    select tenant_id from ${among} w where due_at <= now() and (until is null or until <= now()) group by tenant_id
   ), ranked as materialized (
     select h.tenant_id, h.${key}, w.under_way + h.n as rank, w.turned_at, h.due_at
       from (select q.tenant_id, count(o.owner) as under_way, count(*) filter (where o.owner = $1) as mine,
@@ -29,7 +33,7 @@ export const claimText = ({ table, key }: LeaseTable, also: { set: string; retur
               left join ${table} o on o.tenant_id = q.tenant_id and o.owner is not null and o.until > now()
              group by q.tenant_id) w,
            lateral (select d.tenant_id, d.${key}, d.due_at, row_number() over (order by d.due_at) as n
-                      from ${table} d
+                      from ${among} d
                      where d.tenant_id = w.tenant_id and d.due_at <= now() and (d.until is null or d.until <= now())
                      order by d.due_at limit $4) h
      where w.mine + h.n <= $4

@@ -1,4 +1,4 @@
-import type { MaintenanceWindow } from "@harrier/contracts";
+import { type MaintenanceWindow, quotaDefaults } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 import type { BucketCounts, GroupFacts, RolloutStatus } from "../domain/facts.ts";
 
@@ -8,6 +8,8 @@ export interface GroupWork extends GroupFacts {
   confirmationRequired: boolean;
   scheduleCursor: number;
   startCursor: number;
+  /** Of a dynamic group: its newest member. */
+  lastOrdinal: number;
 }
 
 /** Everything one step of a rollout needs. */
@@ -22,6 +24,8 @@ export interface RolloutWork {
   startAt: number | null;
   epoch: number;
   fencedEpoch: number;
+  dynamic: boolean;
+  maxGroups: number;
   createdBy: string;
   lastModifiedBy: string;
   /** Of one that is being stopped: what has begun goes on. */
@@ -37,12 +41,17 @@ export interface RolloutWork {
   progress: ({ groupId: number } & BucketCounts)[];
 }
 
+const groupQuota = "ROLLOUT_GROUPS_PER_ROLLOUT_MAX_COUNT";
+
 /** A rollout, its groups and their progress in one snapshot: what was decided together was seen together. */
 export const loadWork = statement<[tenantId: number, rolloutId: number], RolloutWork>(
   "work.load",
   `select r.tenant_id as "tenantId", t.name as tenant, t.status = 'active' as "tenantActive", r.id as "rolloutId", r.name, r.status,
           floor(extract(epoch from r.start_at) * 1000)::bigint as "startAt",
-          r.epoch, r.fenced_epoch as "fencedEpoch", r.created_by as "createdBy", r.last_modified_by as "lastModifiedBy",
+          r.epoch, r.fenced_epoch as "fencedEpoch", r.dynamic,
+          coalesce((select q.value from management.tenant_quotas_v1 q where q.tenant_id = r.tenant_id and q.key = '${groupQuota}'),
+                   ${quotaDefaults[groupQuota]}) as "maxGroups",
+          r.created_by as "createdBy", r.last_modified_by as "lastModifiedBy",
           r.keep_running as "keepRunning", r.stop_cursor as "stopCursor",
           json_build_object('id', r.set_id, 'name', r.set_name, 'version', r.set_version, 'typeId', r.set_type_id,
                             'migrationStep', r.migration_step) as set,
@@ -51,7 +60,9 @@ export const loadWork = statement<[tenantId: number, rolloutId: number], Rollout
                     'id', g.id, 'name', g.name, 'status', g.status, 'totalTargets', g.total_targets, 'started', g.started,
                     'startRequested', g.start_requested, 'successExpression', g.success_expression, 'successAction', g.success_action,
                     'errorExpression', g.error_expression, 'confirmationRequired', g.confirmation_required,
-                    'scheduleCursor', g.schedule_cursor, 'startCursor', g.start_cursor)
+                    'scheduleCursor', g.schedule_cursor, 'startCursor', g.start_cursor, 'dynamic', g.dynamic,
+                    'targetCount', coalesce(g.target_count, 0), 'lastOrdinal', g.last_ordinal,
+                    'lags', g.dynamic and g.schedule_cursor < g.last_ordinal)
                   order by g.position), '[]')
              from rollout_groups g where g.tenant_id = r.tenant_id and g.rollout_id = r.id) as groups,
           (select coalesce(json_agg(json_build_object(

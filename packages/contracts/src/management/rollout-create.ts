@@ -47,6 +47,9 @@ export const rolloutGroupCreate = z
   })
   .meta({ id: "RolloutGroupCreate" });
 
+/** The group that targets join first, and every one behind it (contract rollouts.md §4.6). With its number the name is 128 characters at most. */
+const dynamicGroupTemplate = z.object({ nameSuffix: optionalDescription(112).default(""), targetCount: bodyId.default(0) });
+
 /**
  * A rollout to create (spec 001 §2.6, contract rollouts.md §2.1). What depends on more than one member is checked by the owner,
  * whose order of checks is part of the contract (§2.4).
@@ -66,7 +69,7 @@ export const rolloutCreate = z
     amountGroups: int32.optional(),
     groups: arrayOf(rolloutGroupCreate).optional(),
     dynamic: z.boolean().default(false),
-    dynamicGroupTemplate: z.object({ nameSuffix: optionalText(128).default(""), targetCount: bodyId.default(0) }).optional(),
+    dynamicGroupTemplate: dynamicGroupTemplate.optional(),
     ...conditions,
   })
   .meta({ id: "RolloutCreate" });

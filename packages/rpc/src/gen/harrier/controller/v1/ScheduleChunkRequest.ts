@@ -23,6 +23,7 @@ export interface ScheduleChunkRequestInput {
   rolloutName?: string;
   groupName?: string;
   maintenanceWindow?: _harrier_controller_v1_MaintenanceWindowInput | null;
+  joining?: boolean;
 }
 
 export interface ScheduleChunkRequest {
@@ -38,4 +39,5 @@ export interface ScheduleChunkRequest {
   rolloutName: string;
   groupName: string;
   maintenanceWindow: _harrier_controller_v1_MaintenanceWindow | null;
+  joining: boolean;
 }
