@@ -9,6 +9,7 @@ export * from "./device-api-key.ts";
 export * from "./events.ts";
 export * from "./link.ts";
 export * from "./maintenance-window.ts";
+export * from "./management/action-deletion.contract.ts";
 export * from "./management/action-view.ts";
 export * from "./management/actions.contract.ts";
 export * from "./management/api-keys.contract.ts";

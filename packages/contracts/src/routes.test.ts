@@ -31,7 +31,7 @@ const expectedIds = {
     "distributionSetTags.list distributionSetTags.create distributionSetTags.get distributionSetTags.update distributionSetTags.delete",
     "distributionSetTags.listAssigned distributionSetTags.assign distributionSetTags.assignByPut distributionSetTags.unassign",
     "distributionSetTags.assignOne distributionSetTags.unassignOne targetFilters.getAutoAssign",
-    "actions.list actions.get configs.list configs.get configs.put configs.putMany configs.delete userinfo.get",
+    "actions.list actions.get actions.delete actions.deleteMany targets.deleteActions configs.list configs.get configs.put configs.putMany configs.delete userinfo.get",
     "users.list users.create users.get users.delete users.listPermissions users.setPermissions users.addPermissions users.removePermission",
     "users.changePassword roles.list roles.create roles.get roles.delete roles.listPermissions roles.setPermissions roles.addPermissions",
     "roles.removePermission roles.replaceScopes roles.addScopes roles.removeScopes",

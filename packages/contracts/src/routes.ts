@@ -1,5 +1,6 @@
 import { device } from "./device/device.contract.ts";
 import { downloads } from "./device/downloads.contract.ts";
+import { actionDeletion, targetActionDeletion } from "./management/action-deletion.contract.ts";
 import { actions } from "./management/actions.contract.ts";
 import { apiKeys } from "./management/api-keys.contract.ts";
 import { artifacts } from "./management/artifacts.contract.ts";
@@ -42,6 +43,7 @@ export const routeTable = {
     ...targets,
     ...typeOfTarget,
     ...targetActions,
+    ...targetActionDeletion,
     ...autoConfirm,
     ...tagsOfTarget,
     ...targetMetadata,
@@ -52,7 +54,7 @@ export const routeTable = {
   distributionSetTags,
   targetTags,
   targetFilters,
-  actions,
+  actions: { ...actions, ...actionDeletion },
   rollouts,
   configs,
   quotas,

@@ -30,6 +30,7 @@ export const told: Readonly<Record<string, Told>> = {
   "targets.forceAction": "unknown",
   "targets.cancelAction": "unknown",
   "targets.confirmAction": "unknown",
+  "targets.deleteActions": "unknown",
   "targets.autoConfirm": "unknown",
   "targets.activateAutoConfirm": "unknown",
   "targets.deactivateAutoConfirm": "unknown",
@@ -65,6 +66,8 @@ export const told: Readonly<Record<string, Told>> = {
   "targetFilters.removeAutoAssign": "open",
   "actions.list": "nobody",
   "actions.get": "unknown",
+  "actions.delete": "unknown",
+  "actions.deleteMany": "unknown",
   // those that reach further than he does
   "rollouts.list": "nobody",
   "rollouts.create": "no match",

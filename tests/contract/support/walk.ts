@@ -4,7 +4,7 @@ import { apiKeyRequests } from "./api-keys.ts";
 import { auditRequests } from "./audit.ts";
 import { builder, someBytes, unique } from "./build.ts";
 import type { CallOptions, Dialect } from "./call.ts";
-import { report } from "./device.ts";
+import { device, report } from "./device.ts";
 import { filterRequests } from "./filters.ts";
 import { metadataRequests } from "./metadata.ts";
 import { multipart } from "./multipart.ts";
@@ -107,6 +107,11 @@ function targetRequests(world: World): Record<string, ValidRequest> {
     const made = await build.deployment(item);
     return { params: { targetId: made.controllerId, actionId: made.actionId } };
   };
+  const closed = async () => {
+    const made = await build.deployment();
+    await device(made.controllerId).feedback(made.actionId, report("closed", "failure"));
+    return made;
+  };
   return {
     "targets.list": () => ({ query: { q: `controllerid==${targetId}`, sort: "name:ASC" } }),
     "targets.create": () => ({
@@ -139,6 +144,12 @@ function targetRequests(world: World): Record<string, ValidRequest> {
     "targets.deactivateAutoConfirm": async () => ({ params: { targetId: (await build.target()).controllerId } }),
     "actions.list": () => ({ query: { representation: "full", q: `target.controllerid==${targetId}` } }),
     "actions.get": () => ({ params: { actionId } }),
+    "actions.delete": async () => ({ params: { actionId: (await closed()).actionId } }),
+    "actions.deleteMany": async () => ({ body: [(await closed()).actionId] }),
+    "targets.deleteActions": async () => {
+      const made = await closed();
+      return { params: { targetId: made.controllerId }, body: [made.actionId] };
+    },
   };
 }
 

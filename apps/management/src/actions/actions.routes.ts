@@ -1,4 +1,4 @@
-import { actions, page, targetActions } from "@harrier/contracts";
+import { actionDeletion, actions, page, targetActionDeletion, targetActions } from "@harrier/contracts";
 import type { Database } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import { actionFields, sortFields } from "@harrier/fiql";
@@ -9,10 +9,11 @@ import { scopeOf } from "../targets/scope.ts";
 import { actionJson, statusJson } from "./action.json.ts";
 import { type ActionRow, actionList, actionsOfTarget } from "./actions.sql.ts";
 import { cancelAction, confirmAction, forceAction, getAction, getActionOfTarget, listStatuses } from "./actions.ts";
+import { deleteActions, deleteActionsOfTarget } from "./delete-actions.ts";
 
 interface Deps {
   db: Database;
-  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "cancelAction" | "forceAction" | "confirmAction">;
+  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "cancelAction" | "forceAction" | "confirmAction" | "deleteActions">;
   now: () => number;
 }
 
@@ -71,6 +72,16 @@ export function mountActions(mount: Mount, deps: Deps): void {
   mount(targetActions.forceAction, async (ctx) => ({ body: shown(ctx, await forceAction(deps, ctx, keyOf(ctx.params)), true) }));
 
   mount(targetActions.cancelAction, async (ctx) => cancelAction(deps, ctx, { ...keyOf(ctx.params), force: ctx.query.force }));
+
+  mount(actionDeletion.delete, async (ctx) => {
+    await deps.actions.deleteActions({ actionIds: [ctx.params.actionId] }, ctx.out());
+  });
+
+  mount(actionDeletion.deleteMany, async (ctx) => deleteActions(deps, ctx, { q: ctx.query.q, ids: ctx.body, dialect: dialectOf(ctx) }));
+
+  mount(targetActionDeletion.deleteActions, async (ctx) =>
+    deleteActionsOfTarget(deps, ctx, { controllerId: ctx.params.targetId, keepLast: ctx.query.keepLast, ids: ctx.body }),
+  );
 
   mount(targetActions.confirmAction, async (ctx) => confirmAction(deps, ctx, { ...keyOf(ctx.params), ...ctx.body }));
 }

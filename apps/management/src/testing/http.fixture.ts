@@ -253,6 +253,10 @@ function controllerFake(fixture: Fixture, note: Note): Pick<Parts, "targets" | "
         await one("update actions set force_type = 1 where id = $1", [request.actionId]);
         return {};
       },
+      async deleteActions(request, call) {
+        note("deleteActions", request, call);
+        return { removed: request.actionIds?.length ?? 0 };
+      },
       async confirmAction(request, call) {
         note("confirmAction", request, call);
         await one("update actions set status = $2 where id = $1", [request.actionId, request.confirmed ? 3 : 11]);

@@ -7,6 +7,8 @@ export const auditNotes: Readonly<Record<string, readonly string[]>> = {
   "targets.update": ["name", "targetType", "requestAttributes"],
   "targets.deleteByQuery": ["q", "confirm"],
   "targets.assign": ["id", "type", "forcetime", "weight"],
+  "targets.deleteActions": ["keepLast"],
+  "actions.deleteMany": ["q"],
   "targets.forceAction": ["forceType"],
   "targets.confirmAction": ["confirmation", "code"],
   "targets.activateAutoConfirm": ["initiator"],

@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { queryInt, queryText } from "../paging.ts";
+import { route } from "../route.ts";
+import { bodyId, lookedUpText, pathId } from "../values.ts";
+import { listErrors } from "./common.ts";
+
+/** So many actions are deleted by one request; more take more of them. */
+export const mostActionsAtOnce = 5_000;
+
+/** Ids of actions; no body and an empty list are the same. */
+const ids = z.array(bodyId).max(mostActionsAtOnce).optional();
+
+const common = {
+  service: "management",
+  interface: "management",
+  method: "DELETE",
+  // without a body by every prefix, as the cancellation of one (contract management.md §1.8)
+  success: { spec: 204, rest: 204 },
+  permission: ["UPDATE_TARGET"],
+  source: "contract rollouts.md §6.7",
+} as const;
+
+/** Deletion of closed actions: of all targets. */
+export const actionDeletion = {
+  delete: route({
+    ...common,
+    id: "actions.delete",
+    path: "/actions/:actionId",
+    params: z.object({ actionId: pathId }),
+    errors: ["entityNotFound", "actionNotDeletable"],
+    summary: "Delete a closed action with its history",
+  }),
+  deleteMany: route({
+    ...common,
+    id: "actions.deleteMany",
+    path: "/actions",
+    query: z.object({ q: queryText.meta({ description: "FIQL query", example: "status==finished;createdat=lt=0" }) }),
+    body: ids,
+    bodyKind: "optional-json",
+    errors: [...listErrors, "constraintViolation", "entityNotFound", "actionNotDeletable", "quotaTooManyEntries", "concurrentModification"],
+    summary: "Delete closed actions, all or none: either those of a query or those of a list of ids, at most 5,000",
+  }),
+};
+
+/** Deletion of closed actions: of one target. */
+export const targetActionDeletion = {
+  deleteActions: route({
+    ...common,
+    id: "targets.deleteActions",
+    path: "/targets/:targetId/actions",
+    params: z.object({ targetId: lookedUpText }),
+    // below 0: not given
+    query: z.object({ keepLast: queryInt(-1) }),
+    body: ids,
+    bodyKind: "optional-json",
+    errors: ["constraintViolation", "entityNotFound", "actionNotDeletable"],
+    summary: "Delete closed actions of a target: either those of a list of ids, all or none, or all but its newest `keepLast`",
+  }),
+};
