@@ -80,10 +80,12 @@ describe("the query language", () => {
   });
 
   it("management 12.116 overdue targets are those whose poll status says so", async () => {
-    const { content } = (await call<Page<TargetView>>(r.targets.list, "spec", { query: { q: `controllerid==${p}*` } })).json;
-    const overdue = content.filter(({ pollStatus }) => pollStatus?.overdue).map(({ controllerId }) => controllerId.slice(p.length + 1));
-    expect(await matching(`lastcontrollerrequestat=le=${macro("OVERDUE_TS")}`)).toBe(overdue.join(""));
-    expect(await matching(`lastcontrollerrequestat=gt=${macro("overdue_ts")}`)).toBe("4");
+    for (const dialect of dialects) {
+      const { content } = (await call<Page<TargetView>>(r.targets.list, dialect, { query: { q: `controllerid==${p}*` } })).json;
+      const overdue = content.filter(({ pollStatus }) => pollStatus?.overdue).map(({ controllerId }) => controllerId.slice(p.length + 1));
+      expect(await matching(`lastcontrollerrequestat=le=${macro("OVERDUE_TS")}`, dialect)).toBe(overdue.join(""));
+      expect(await matching(`lastcontrollerrequestat=gt=${macro("overdue_ts")}`, dialect)).toBe("4");
+    }
   });
 
   it.each([
@@ -121,9 +123,9 @@ describe("the query language", () => {
     },
   );
 
-  it("management 12.113 a flag is true or false", async () => {
-    await refused(r.distributionSets.list, "spec", { query: { q: "valid==maybe" } }, [400, "rest.param.rsqlParamSyntax"]);
-    const count = async (q: string) => (await call<Page<object>>(r.distributionSets.list, "spec", { query: { q } })).json.total;
+  it.each(dialects)("management 12.113 a flag is true or false, %s", async (dialect) => {
+    await refused(r.distributionSets.list, dialect, { query: { q: "valid==maybe" } }, [400, "rest.param.rsqlParamSyntax"]);
+    const count = async (q: string) => (await call<Page<object>>(r.distributionSets.list, dialect, { query: { q } })).json.total;
     expect(await count(`name==${set};valid==true;complete==TRUE;type==os`)).toBe(1);
     expect(await count(`name==${set};valid==false`)).toBe(0);
   });
