@@ -22,6 +22,7 @@ import { mountAll } from "./mount-all.ts";
 import { SigningKeys } from "./oauth-tokens/signing-keys.ts";
 import { serveTokenEndpoint } from "./oauth-tokens/token-endpoint.ts";
 import { ReleaseWorker } from "./operations/release-worker.ts";
+import { metadataWalk } from "./quotas/metadata-walk.ts";
 import { TargetDeletionWorker } from "./target-deletion/target-deletion-worker.ts";
 import { DeletionWorker } from "./tenants/deletion-worker.ts";
 import { ownersOf } from "./tenants/erase-tenant.ts";
@@ -88,6 +89,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const deletions = new DeletionWorker({ db, owners, log, lateMs: config.HARRIER_LATE_REQUESTS_SECONDS * 1_000 });
 
   const invalidations = new InvalidationWorker({ db, rollouts, actions, log });
+  const metadataUsage = metadataWalk({ db: db.pool, log });
   const targetDeletions = new TargetDeletionWorker({ db, targets, log });
 
   const readiness = { database: async () => checkNeeds(db.pool, needs) };
@@ -128,6 +130,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   deletions.start();
   invalidations.start();
   targetDeletions.start();
+  metadataUsage.start();
   const partitions = setInterval(() => {
     ensurePartitions({ pool: db.pool, schema, tables: partitioned }).catch((err: unknown) =>
       log.error({ err }, "partitions cannot be made"),
@@ -146,6 +149,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     signingKeys,
     invalidations,
     targetDeletions,
+    metadataUsage,
     rpc,
     feed,
     http,

@@ -65,6 +65,17 @@ describe.each(dialects)("quotas of a tenant, %s", (dialect) => {
     expect((await call<QuotaView>(r.tenantQuotas.get, dialect, asOperator({ params: { tenantName: name, key } }))).json.limit).toBe(0);
   });
 
+  it("management 10.3 of the targets' metadata the most that any of them has is used", async () => {
+    const [one, two] = [await build.target(), await build.target()];
+    const add = ({ controllerId: targetId }: { controllerId: string }, keys: string[]) =>
+      call(r.targets.createMetadata, dialect, { params: { targetId }, body: keys.map((key) => ({ key, value: "v" })) });
+    await add(one, ["a", "b", "c"]);
+    await add(two, ["a"]);
+    await eventually(async () => (await quota("METADATA_PER_TARGET_MAX_COUNT")).used === 3, 60_000);
+    await call(r.targets.delete, dialect, { params: { targetId: one.controllerId } });
+    await eventually(async () => (await quota("METADATA_PER_TARGET_MAX_COUNT")).used === 1, 60_000);
+  });
+
   it("device 13.20 a first contact beyond the targets of the tenant is 403, in the words of clients; who is known goes on", async () => {
     await limit("TARGETS_MAX_COUNT", 1);
     const known = device(unique("known"));

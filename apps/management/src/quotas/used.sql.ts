@@ -8,7 +8,7 @@ const mostPer = (owner: string, table: string): string =>
 /** One member of what controller has found out about its targets (`target_usage_v1`: a walk in the background, not a look at all of them). */
 const ofTargets = (member: string): string => `(select u.${member} from controller.target_usage_v1 u where u.tenant_id = $1)`;
 
-/** Nothing that is stored tells: a limit of single requests, or of what this version has not. */
+/** Limits of single requests (items of an assignment, targets that a filter means when its set is chosen): nothing is left that used them. */
 const nothing = "0";
 
 /**
@@ -23,7 +23,8 @@ const used: Readonly<Record<QuotaKey, string>> = {
   SOFTWARE_MODULES_PER_DISTRIBUTION_SET_MAX_COUNT: mostPer("set_id", "set_modules"),
   SOFTWARE_MODULE_TYPES_PER_DISTRIBUTION_SET_TYPE_MAX_COUNT: mostPer("set_type_id", "set_type_module_types"),
   DISTRIBUTION_SET_TYPES_PER_TARGET_TYPE_MAX_COUNT: mostPer("target_type_id", "target_type_set_types"),
-  METADATA_PER_TARGET_MAX_COUNT: nothing,
+  // found by a walk of our own, see metadata-walk.ts
+  METADATA_PER_TARGET_MAX_COUNT: "(select greatest(u.most, u.so_far) from target_metadata_usage u where u.tenant_id = $1)",
   METADATA_PER_DISTRIBUTION_SET_MAX_COUNT: mostPer("set_id", "set_metadata"),
   METADATA_PER_SOFTWARE_MODULE_MAX_COUNT: mostPer("module_id", "module_metadata"),
   ATTRIBUTES_PER_TARGET_MAX_COUNT: ofTargets("attributes"),

@@ -14,6 +14,7 @@ export const movingTables: readonly string[] = [
   "rollout_engine.leases",
   "rollout_engine.auto_assign_leases",
   ...["target_polls", "target_usage", "group_deltas", "group_progress"].map((table) => `controller.${table}`),
+  "management.target_metadata_usage",
   "artifact_store.data_traffic",
 ];
 
