@@ -17,7 +17,7 @@ const fromEnv = (name: string, otherwise: number) => Number(process.env[name] ||
 const targets = fromEnv("HARRIER_TEST_TARGETS", 50_000);
 const kills = fromEnv("HARRIER_TEST_KILLS", 20);
 const victims = ["rollout-engine-0", "rollout-engine-1", "controller-0", "controller-1", "postgres"];
-const setsForOthers = 12;
+const setsForOthers = 30;
 const limitMs = 600_000;
 
 let stack: Stack;

@@ -50,8 +50,12 @@ export function startKiller(stack: Stack, { seed, count, among, restMs = [300, 3
       const victim = names[Math.floor(random() * names.length)];
       const pid = stack.processes().find(({ name }) => name === victim)?.pid;
       if (victim === undefined || pid === undefined || !working) continue;
-      killed.push(victim);
-      process.kill(pid, "SIGKILL");
+      try {
+        process.kill(pid, "SIGKILL");
+        killed.push(victim);
+      } catch {
+        // it has just ended, and is not there again yet
+      }
     }
   })();
   return {

@@ -25,6 +25,7 @@ interface Rollout {
 
 /** Refusals that a command may get: it came in a state that it is not for, or twice because its first answer was lost. */
 const refusals = new Set([400, 404, 405, 409, 410, 423]);
+const patienceMs = 30_000;
 const restMs = { from: 300, to: 2_500 };
 
 /**
@@ -53,29 +54,45 @@ export function startCommands(api: ResilientAdmin, main: StormRollout, sets: rea
     return (await api.create<Rollout>("rollouts", body, find)).id;
   }
 
+  /** One more that supersedes; none when all sets are used. */
+  async function supersede(): Promise<StormRollout | undefined> {
+    const setId = unused.shift();
+    if (setId === undefined) return undefined;
+    const made = { id: await make(setId, 1), setId };
+    rollouts.push(made);
+    tally["supersede"] = { done: rollouts.length, refused: 0 };
+    return made;
+  }
+
+  /** One that is just at its work, for the commands that are about these. */
+  async function busy(): Promise<StormRollout | undefined> {
+    const made = await supersede();
+    if (made === undefined) return pick(rollouts);
+    for (const until = Date.now() + patienceMs; Date.now() < until; await sleep(100)) {
+      const { status } = await api.get<Rollout>(`rollouts/${made.id}`);
+      if (status !== "creating" && status !== "ready") break;
+    }
+    return made;
+  }
+
   const commands: Record<string, () => Promise<unknown>> = {
     pause: () => step("pause", main.id),
     resume: () => step("resume", main.id),
-    async supersede() {
-      const setId = unused.shift();
-      if (setId === undefined) return;
-      rollouts.push({ id: await make(setId, 1), setId });
-      tally["supersede"] = { done: rollouts.length, refused: 0 };
-    },
+    supersede,
     async "delete before start"() {
       const id = await make(main.setId);
       count("delete before start", await api.settle(`rollouts/${id}`, { method: "DELETE" }));
     },
     async "delete while it runs"() {
-      const one = pick(rollouts);
+      const one = await busy();
       if (one) count("delete while it runs", await api.settle(`rollouts/${one.id}`, { method: "DELETE" }));
     },
     async stop() {
-      const one = pick(rollouts);
+      const one = await busy();
       if (one) await step("stop", one.id);
     },
     async invalidate() {
-      const one = pick(rollouts);
+      const one = await busy();
       const body = { actionCancelationType: random() < 0.5 ? "soft" : "force", cancelRollouts: true };
       if (one) count("invalidate", await api.settle(`distributionsets/${one.setId}/invalidate`, { method: "POST", body }));
     },

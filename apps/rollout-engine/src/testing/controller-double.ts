@@ -142,7 +142,9 @@ const endActions = `
 
 const deleteTargets = `
   with gone as (
-    delete from targets t using (${running}) r where t.tenant_id = $1 and t.id = r.target_id returning 1
+    delete from targets t using (${running}) r where t.tenant_id = $1 and t.id = r.target_id returning t.id
+  ), actions_gone as (
+    delete from actions a using gone where a.tenant_id = $1 and a.target_id = gone.id
   )
   insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
   select $1, $2, $3, 1, null, count(*) from gone having count(*) > 0`;

@@ -1,0 +1,123 @@
+import type { Queryable } from "@harrier/db";
+import { driveRollout } from "../engine/drive.ts";
+import type { Actions } from "../engine/perform.ts";
+import { createRollout } from "../rollouts/create-rollout.ts";
+import { deleteRollout, pauseRollout, resumeRollout, startRollout, stopRollout, triggerNextGroup } from "../rollouts/drive-rollout.ts";
+import type { EngineWorld } from "./engine-world.ts";
+import { rolloutBody } from "./world.ts";
+
+/** What may happen to a rollout, and how often beside the others. */
+export const happenings = {
+  tick: 4,
+  crash: 2,
+  start: 1,
+  pause: 1,
+  resume: 1,
+  trigger: 1,
+  finished: 2,
+  error: 1,
+  cancelled: 1,
+  "targets deleted": 1,
+  stop: 0.3,
+  delete: 0.3,
+} as const;
+/** `seed` decides what is left open: which group, which moment. */
+export interface Happening {
+  do: keyof typeof happenings;
+  seed: number;
+}
+
+export const groupsOfOne = 3;
+export const targetsOfOne = 12;
+class Crash extends Error {}
+
+/** A rollout on targets of its own, and what can happen to it. */
+export async function newRollout(world: EngineWorld, prefix: string, body: Record<string, unknown>) {
+  await world.addTargets(prefix, targetsOfOne);
+  const whole = rolloutBody({ targetFilterQuery: `name==${prefix}-*`, amountGroups: groupsOfOne, ...body });
+  const id = await createRollout(world.create, whole, world.call);
+  const command = async (work: Promise<unknown>) => {
+    // in the wrong state, or gone: refused, and nothing has changed
+    await work.catch((error: { code?: string }) => {
+      if (error.code !== "rolloutIllegalState" && error.code !== "entityNotFound") throw error;
+    });
+  };
+  const groups = (await world.groups(id)).map((group) => group.id);
+  const groupAt = (seed: number) => groups[seed % groupsOfOne] ?? 0;
+
+  /** One turn of an engine that dies at its `dieAt`th contact with others, before or after the other has done what it was asked to. */
+  async function turn(dieAt: number): Promise<void> {
+    let contacts = 0;
+    const hook = () => {
+      contacts += 1;
+      if (contacts === dieAt) throw new Crash();
+    };
+    const actions = Object.fromEntries(
+      Object.entries(world.controller.actions).map(([name, call]) => [
+        name,
+        async (request: never, out: never) => {
+          hook();
+          const answer = await call(request, out);
+          hook();
+          return answer;
+        },
+      ]),
+    ) as unknown as Actions;
+    // a clock that goes on with every look: turns end in the middle of the work too
+    let now = Date.now();
+    const deps = { db: world.create.db, actions, fault: hook, now: () => (now += 60) };
+    await driveRollout(deps, { tenantId: 1, rolloutId: id }, new AbortController().signal).catch((error: { code?: string }) => {
+      if (!(error instanceof Crash)) throw error;
+    });
+  }
+
+  const { drive, call, controller } = world;
+  const does: Record<Happening["do"], (seed: number) => Promise<unknown>> = {
+    tick: () => turn(0),
+    crash: (seed) => turn(1 + (seed % 6)),
+    start: () => command(startRollout(drive, call, id)),
+    pause: () => command(pauseRollout(drive, call, id)),
+    resume: () => command(resumeRollout(drive, call, id)),
+    trigger: () => command(triggerNextGroup(drive, call, id)),
+    stop: () => command(stopRollout(drive, call, id)),
+    delete: () => command(deleteRollout(drive, call, id)),
+    finished: async (seed) => controller.report(id, groupAt(seed), 1 + (seed % 4), "finished"),
+    error: async (seed) => controller.report(id, groupAt(seed), 1 + (seed % 3), "error"),
+    cancelled: async (seed) => controller.report(id, groupAt(seed), 1, "cancelled"),
+    "targets deleted": async (seed) => controller.deleteTargets(id, groupAt(seed), 1),
+  };
+  return { id, happen: (what: Happening) => does[what.do](what.seed) };
+}
+
+/** Everything that invariants are about, read in one snapshot. */
+export interface Snapshot {
+  /** Null: removed. */
+  status: string | null;
+  groups: { id: number; status: string; started: boolean; counts: number[]; actions: number[] }[];
+  /** Members whose target is still there and that have not exactly one action, by group. */
+  withoutOne: Record<string, number>;
+  doubles: number;
+}
+
+const snapshotQuery = `
+  select (select status from rollout_engine.rollouts where tenant_id = 1 and id = $1) as status,
+    (select coalesce(json_agg(json_build_object('id', g.id, 'status', g.status, 'started', g.started,
+        'counts', (select json_build_array(coalesce(sum(p.scheduled), 0), coalesce(sum(p.running), 0), coalesce(sum(p.finished), 0), coalesce(sum(p.error), 0), coalesce(sum(p.cancelled), 0))
+                     from controller.group_progress_v1 p where p.tenant_id = 1 and p.rollout_id = g.rollout_id and p.group_id = g.id),
+        'actions', (select json_build_array(count(*) filter (where b = 0), count(*) filter (where b = 1), count(*) filter (where b = 2), count(*) filter (where b = 3), count(*) filter (where b = 4))
+                      from (select controller.action_bucket(a.status, a.force_type) as b from controller.actions a
+                             where a.tenant_id = 1 and a.rollout_id = g.rollout_id and a.group_id = g.id) x)) order by g.position), '[]')
+       from rollout_engine.rollout_groups g where g.tenant_id = 1 and g.rollout_id = $1) as groups,
+    (select coalesce(json_object_agg(group_id, n), '{}') from (
+       select m.group_id, count(*) as n from rollout_engine.group_members m
+         join controller.targets t on t.tenant_id = 1 and t.id = m.target_id
+        where m.tenant_id = 1 and m.rollout_id = $1
+          and (select count(*) from controller.actions a where a.tenant_id = 1 and a.rollout_id = $1 and a.target_id = m.target_id) <> 1
+        group by 1) x) as "withoutOne",
+    (select count(*)::int from (select 1 from controller.actions where tenant_id = 1 and rollout_id = $1 group by target_id having count(*) > 1) x) as doubles`;
+
+/** `db`: as the superuser, since it looks behind every view. */
+export async function snapshot(db: Pick<Queryable, "query">, id: number): Promise<Snapshot> {
+  const { rows } = await db.query<Snapshot & Record<string, unknown>>({ text: snapshotQuery, values: [id] });
+  return rows[0] as Snapshot;
+}
