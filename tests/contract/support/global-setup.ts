@@ -30,9 +30,10 @@ declare module "vitest" {
   }
 }
 
-/** Settings of the tenant as the cases expect them: the defaults, and both ways for a device to sign in. */
+/** Settings of the tenant as the cases expect them: the defaults, both ways for a device to sign in, and approval of what others create. */
 const gatewayKey = "contract-suite-gateway-key";
-const signIn = {
+const settings = {
+  "rollout.approval.enabled": true,
   "authentication.targettoken.enabled": true,
   "authentication.gatewaytoken.enabled": true,
   "authentication.gatewaytoken.key": gatewayKey,
@@ -117,7 +118,7 @@ async function prepareTenant(baseUrl: string, authorization: string): Promise<Wa
   for (let n = 0; n < 50 && (await fetch(configs, { headers: { authorization } })).status === 503; n += 1) {
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  await expectOk("sign-in settings", await fetch(configs, { method: "PUT", headers, body: JSON.stringify(signIn) }));
+  await expectOk("settings", await fetch(configs, { method: "PUT", headers, body: JSON.stringify(settings) }));
   for (const key of atDefault) await expectOk(key, await fetch(`${configs}/${key}`, { method: "DELETE", headers: { authorization } }));
   const waiting = await makeWaiting(`${baseUrl}/api/mgmt/v1`, headers);
   // controller reads settings twice a second

@@ -13,6 +13,7 @@ import {
 import { builder, unique } from "./build.ts";
 import { type CallOptions, call, type Dialect, refused } from "./call.ts";
 import { device, report } from "./device.ts";
+import { credentials } from "./http.ts";
 import { type Page, viewer } from "./look.ts";
 import { eventually } from "./wait.ts";
 
@@ -50,8 +51,8 @@ export function rolloutBuilder(dialect: Dialect) {
     ...("amountGroups" in more || "groups" in more ? {} : { amountGroups: 1 }),
     ...more,
   });
-  const create = async (prefix: string, more: object = {}): Promise<RolloutView> =>
-    (await call<RolloutView>(r.rollouts.create, dialect, { body: await body(prefix, more) })).json;
+  const create = async (prefix: string, more: object = {}, auth = credentials.admin): Promise<RolloutView> =>
+    (await call<RolloutView>(r.rollouts.create, dialect, { body: await body(prefix, more), auth })).json;
   const notCreated = async (prefix: string, more: object, expected: readonly [number, string]) =>
     refused(r.rollouts.create, dialect, { body: await body(prefix, more) }, expected);
 

@@ -77,6 +77,8 @@ export const told: Readonly<Record<string, Told>> = {
   "rollouts.start": "unknown",
   "rollouts.pause": "unknown",
   "rollouts.resume": "unknown",
+  "rollouts.approve": "unknown",
+  "rollouts.deny": "unknown",
   "rollouts.stop": "unknown",
   "rollouts.triggerNextGroup": "unknown",
   "rollouts.listGroups": "unknown",

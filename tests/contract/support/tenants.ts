@@ -6,8 +6,9 @@ import { eventually } from "./wait.ts";
 import { makeWaiting } from "./waiting.ts";
 import type { ValidRequest } from "./walk.ts";
 
-/** Settings that let devices of a tenant of ours in. */
-const signInWith = (key: string) => ({
+/** Settings that let devices of a tenant of ours in, and rollouts wait whose creator may not approve them. */
+const settingsWith = (key: string) => ({
+  "rollout.approval.enabled": true,
   "authentication.targettoken.enabled": true,
   "authentication.gatewaytoken.enabled": true,
   "authentication.gatewaytoken.key": key,
@@ -41,7 +42,7 @@ export async function makeTenant(dialect: Dialect, waiting = 2): Promise<Identit
   const { name, administrator } = await tenantBuilder(dialect).create({ administrator: { name: "boss" } });
   const admin = credentials.basic(`${name}\\boss`, administrator?.password as string);
   const key = unique("gateway");
-  await call(r.configs.putMany, dialect, { auth: admin, body: signInWith(key) });
+  await call(r.configs.putMany, dialect, { auth: admin, body: settingsWith(key) });
   const headers = { authorization: admin, "content-type": "application/json" };
   const made = waiting === 0 ? [] : await makeWaiting(`${baseUrl}/api/mgmt/v1`, headers, waiting);
   return { tenant: name, admin, gateway: `GatewayToken ${key}`, waiting: made };

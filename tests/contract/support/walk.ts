@@ -1,5 +1,5 @@
 import { type Route, routes, type Surface } from "@harrier/contracts";
-import { accessRequests } from "./access.ts";
+import { accessBuilder, accessRequests, type SignedUp } from "./access.ts";
 import { apiKeyRequests } from "./api-keys.ts";
 import { auditRequests } from "./audit.ts";
 import { builder, someBytes, unique } from "./build.ts";
@@ -155,11 +155,18 @@ function targetRequests(world: World): Record<string, ValidRequest> {
 
 function rolloutRequests(world: World): Record<string, ValidRequest> {
   const { dialect, rolloutId, groupId, prefix } = world;
-  const { body, ready, running, step, filterOf, fleet } = rolloutBuilder(dialect);
+  const { body, create, become, ready, running, step, filterOf, fleet } = rolloutBuilder(dialect);
   // a rollout that starts takes scheduled targets away from others
   const others = async () => (await fleet(2)).prefix;
   const one = { params: { rolloutId } };
   const group = { params: { rolloutId, groupId } };
+  // the suite's tenants let those wait whose creator may not approve them
+  let creator: Promise<SignedUp> | undefined;
+  const waiting = async () => {
+    creator ??= accessBuilder(dialect).user(["CREATE_ROLLOUT"]);
+    const { id } = await create(await others(), {}, (await creator).auth);
+    return inState((await become(id, "waiting_for_approval")).id);
+  };
   const inState = async (id: number) => ({ params: { rolloutId: id } });
   return {
     "rollouts.list": () => ({ query: { representation: "full", q: `id==${rolloutId}` } }),
@@ -176,6 +183,8 @@ function rolloutRequests(world: World): Record<string, ValidRequest> {
       await step("pause", id);
       return inState(id);
     },
+    "rollouts.approve": async () => ({ ...(await waiting()), body: { remark: "r" } }),
+    "rollouts.deny": async () => ({ ...(await waiting()), body: { remark: "r" } }),
     "rollouts.stop": async () => inState((await ready(await others())).id),
     "rollouts.triggerNextGroup": async () => inState((await running(await others(), { amountGroups: 2 })).id),
     "rollouts.listGroups": () => ({ ...one, query: { representation: "full" } }),

@@ -10,6 +10,8 @@ export interface AskedChange {
   requestStart: boolean;
   reason: string | null;
   causedBy: number | null;
+  decidedBy: string | null;
+  remark: string | null;
 }
 
 type Values = [
@@ -41,7 +43,7 @@ export const applyChangesStatement = statement<Values, { status: string; epoch: 
       for no key update
    ), asked as materialized (
      select x.* from jsonb_to_recordset($5::jsonb)
-       as x(n int, "groupId" bigint, "from" text, "to" text, "requestStart" boolean, reason text, "causedBy" bigint)
+       as x(n int, "groupId" bigint, "from" text, "to" text, "requestStart" boolean, reason text, "causedBy" bigint, "decidedBy" text, remark text)
    ), groups_changed as (
      update rollout_groups g
         set status = coalesce(a."to", g.status), start_requested = g.start_requested or a."requestStart",
@@ -50,7 +52,7 @@ export const applyChangesStatement = statement<Values, { status: string; epoch: 
       where g.tenant_id = l.tenant_id and g.rollout_id = l.id and g.id = a."groupId" and g.status = a."from"
       returning a.n, g.id, g.name, a."from", a."to", g.total_targets
    ), rollout_change as materialized (
-     select a.n, l.status as "from", a."to", a.reason, a."causedBy" from asked a, locked l
+     select a.n, l.status as "from", a."to", a.reason, a."causedBy", a."decidedBy", a.remark from asked a, locked l
       where a."groupId" is null and coalesce(a."from", l.status) = l.status
    ), totals as (
      select l.id, json_build_object(
@@ -82,6 +84,7 @@ export const applyChangesStatement = statement<Values, { status: string; epoch: 
             epoch = r.epoch + (c."to" is not distinct from 'starting')::int,
             -- what a stop has walked over is walked over again, by force, when the rollout is deleted
             stop_cursor = case when c."to" in ('stopping', 'deleting') then -1 else r.stop_cursor end,
+            approve_decided_by = coalesce(c."decidedBy", r.approve_decided_by), approval_remark = coalesce(c.remark, r.approval_remark),
             sequence = r.sequence + (select count(*) from numbered),
             last_modified_at = now(), last_modified_by = coalesce($6, r.last_modified_by), revision = r.revision + 1
        from locked l left join rollout_change c on true

@@ -32,10 +32,13 @@ export async function applyChanges(db: Queryable, changes: Changes): Promise<boo
     requestStart: group.requestStart ?? false,
     reason: null,
     causedBy: null,
+    decidedBy: null,
+    remark: null,
   }));
   if (rollout) {
-    const { from = null, to, reason = null, groupId = null } = rollout;
-    asked.push({ n: asked.length, groupId: null, from, to, requestStart: false, reason, causedBy: groupId });
+    const { from = null, to, reason = null, groupId: causedBy = null, decision } = rollout;
+    const decided = { decidedBy: decision?.by ?? null, remark: decision?.remark ?? null };
+    asked.push({ n: asked.length, groupId: null, from, to, requestStart: false, reason, causedBy, ...decided });
   }
   const row = await runOne(db, applyChangesStatement, [
     tenantId,

@@ -18,6 +18,8 @@ export interface RolloutChange {
   reason?: Reason;
   /** The group that caused it. */
   groupId?: number;
+  /** Who decided about its approval, and what was said to it; without a remark an earlier one stays. */
+  decision?: { by: string; remark?: string | undefined };
 }
 
 /** What becomes of the groups of a rollout that was stopped or deleted (contract rollouts.md §4.2). */

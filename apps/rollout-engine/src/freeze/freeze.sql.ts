@@ -19,6 +19,7 @@ export interface FreezeRow {
   createdAt: number;
   /** As counted at creation. */
   totalTargets: number;
+  creatorApproves: boolean;
   /** Targets join it later. */
   dynamic: boolean;
   /** The group that they will join, where creation has made it. */
@@ -31,6 +32,7 @@ export interface FreezeRow {
 export const lockForFreeze = statement<[tenantId: number, rolloutId: number], FreezeRow>(
   "freeze.lock",
   `select t.name as tenant, r.target_filter as filter, r.set_type_id as "setTypeId", r.target_types as "targetTypes", r.total_targets as "totalTargets",
+          r.creator_approves as "creatorApproves",
           floor(extract(epoch from r.created_at) * 1000)::bigint as "createdAt",
           r.dynamic, (select g.id from rollout_groups g where g.tenant_id = r.tenant_id and g.rollout_id = r.id and g.dynamic) as "dynamicGroup",
           (select coalesce(json_agg(json_build_object('id', g.id, 'filter', g.target_filter, 'percentage', g.target_percentage) order by g.position), '[]')

@@ -3,7 +3,7 @@ import { type Database, inTransaction, type Queryable, run, runOne } from "@harr
 import { applyChanges } from "../changes/apply-changes.ts";
 import { addGroup } from "../dynamic/add-group.sql.ts";
 import { parseTargetFilter, type Selection } from "../matching/matching.ts";
-import { loadSettings, queryMacros } from "../settings/settings.ts";
+import { loadSettings, queryMacros, type TenantSettings } from "../settings/settings.ts";
 import {
   analyzeCandidates,
   analyzeMembers,
@@ -45,7 +45,7 @@ interface Plan {
 const worthAnalyzing = 1_000;
 
 /**
- * Freezes who is in a rollout and in which of its groups (contract rollouts.md §3), and makes it READY. All in one transaction: a killed
+ * Freezes who is in a rollout and in which of its groups (contract rollouts.md §3), and makes it READY, or lets it wait for approval. All in one transaction: a killed
  * engine leaves nothing behind, and of two engines the second finds nothing to do. False when the rollout is not CREATING any more.
  */
 export async function freezeRollout(deps: Deps, { tenantId, rolloutId }: Rollout): Promise<boolean> {
@@ -53,7 +53,8 @@ export async function freezeRollout(deps: Deps, { tenantId, rolloutId }: Rollout
     await run(tx, oneSnapshot, []);
     const row = await runOne(tx, lockForFreeze, [tenantId, rolloutId]);
     if (!row) return undefined;
-    const selection = await selectionOf(tx, tenantId, row);
+    const settings = await loadSettings(tx, tenantId);
+    const selection = selectionOf(settings, tenantId, row);
     // a `real` comes back as its shortest text; the sizes are defined on the 32-bit float itself
     const groups = row.groups.map((group) => ({ ...group, percentage: Math.fround(group.percentage) }));
     const plan = { groups, expected: row.totalTargets };
@@ -71,7 +72,8 @@ export async function freezeRollout(deps: Deps, { tenantId, rolloutId }: Rollout
       rolloutId,
       expected: ["creating"],
       groups: groupIds.map((id) => ({ id, from: "creating", to: "ready" })),
-      rollout: { from: "creating", to: "ready" },
+      // who waits for approval is decided here, once: the switch lets nobody go afterwards (contract rollouts.md §4.11)
+      rollout: { from: "creating", to: settings.approval && !row.creatorApproves ? "waiting_for_approval" : "ready" },
     });
     return sizes.reduce((sum, n) => sum + n, 0);
   });
@@ -80,10 +82,10 @@ export async function freezeRollout(deps: Deps, { tenantId, rolloutId }: Rollout
   return size !== undefined;
 }
 
-async function selectionOf(tx: Queryable, tenantId: number, row: FreezeRow): Promise<Selection> {
+function selectionOf(settings: TenantSettings, tenantId: number, row: FreezeRow): Selection {
   // macros mean the moment of creation, like the limit on the targets' own creation
   const now = row.createdAt;
-  const macros = queryMacros(await loadSettings(tx, tenantId), now);
+  const macros = queryMacros(settings, now);
   return { tenantId, setTypeId: row.setTypeId, targetTypes: row.targetTypes, filter: parseTargetFilter(row.filter), now, macros };
 }
 

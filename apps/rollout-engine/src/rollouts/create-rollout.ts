@@ -55,7 +55,7 @@ interface Gathered {
 
 async function insert(deps: CreateDeps, body: RolloutCreate, gathered: Gathered): Promise<number> {
   const { call, reserved } = gathered;
-  const { tenantId, tenant, subject } = call.principal;
+  const { tenantId, tenant, subject, permissions } = call.principal;
   const groups = plannedGroups(body, gathered.settings.consentFlow);
   const [id, firstGroupId] = await Promise.all([deps.ids.next(tenantId, "rollout"), deps.ids.take(tenantId, "group", groups.length)]);
   const rollout: NewRollout = {
@@ -75,6 +75,7 @@ async function insert(deps: CreateDeps, body: RolloutCreate, gathered: Gathered)
     startAt: body.startAt === undefined ? null : storableMs(body.startAt),
     targetTypes: gathered.targetTypes,
     totalTargets: gathered.totalTargets,
+    creatorApproves: permissions.includes("APPROVE_ROLLOUT"),
     createdBy: subject,
     dynamic: body.dynamic,
     dynamicSuffix: body.dynamicGroupTemplate?.nameSuffix ?? "",

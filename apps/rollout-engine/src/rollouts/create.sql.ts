@@ -85,6 +85,8 @@ export interface NewRollout {
   startAt: number | null;
   targetTypes: Scope;
   totalTargets: number;
+  /** Who creates it may approve rollouts. */
+  creatorApproves: boolean;
   createdBy: string;
   dynamic: boolean;
   dynamicSuffix: string;
@@ -98,15 +100,15 @@ export const insertRollout = statement<
   "rollouts.insert",
   `with rollout as (
      insert into rollouts (tenant_id, id, name, description, status, target_filter, set_id, set_name, set_version, set_type_id,
-                           migration_step, force_type, force_time, weight, maintenance_window, start_at, target_types, total_targets, sequence, created_by,
-                           last_modified_by, dynamic, dynamic_suffix)
+                           migration_step, force_type, force_time, weight, maintenance_window, start_at, target_types, total_targets, sequence,
+                           creator_approves, created_by, last_modified_by, dynamic, dynamic_suffix)
      select $1, x.id, x.name, x.description, 'creating', x.filter, x."setId", x."setName", x."setVersion", x."setTypeId",
             x."migrationStep", x."forceType", x."forceTime", x.weight, nullif(x."maintenanceWindow", 'null'), to_timestamp(x."startAt" / 1000.0), x."targetTypes", x."totalTargets",
-            1 + jsonb_array_length($5::jsonb), x."createdBy", x."createdBy", x.dynamic, x."dynamicSuffix"
+            1 + jsonb_array_length($5::jsonb), x."creatorApproves", x."createdBy", x."createdBy", x.dynamic, x."dynamicSuffix"
        from jsonb_to_record($4::jsonb) as x(
               id bigint, name text, description text, filter text, "setId" bigint, "setName" text, "setVersion" text, "setTypeId" bigint,
               "migrationStep" boolean, "forceType" smallint, "forceTime" bigint, weight int, "maintenanceWindow" jsonb, "startAt" bigint, "targetTypes" bigint[],
-              "totalTargets" int, "createdBy" text, dynamic boolean, "dynamicSuffix" text)
+              "totalTargets" int, "creatorApproves" boolean, "createdBy" text, dynamic boolean, "dynamicSuffix" text)
      returning tenant_id, id, name, set_id, set_name, set_version, total_targets, created_by, dynamic
    ), groups as (
      insert into rollout_groups (tenant_id, rollout_id, id, position, name, description, status, target_filter, target_percentage,

@@ -1,7 +1,9 @@
 import { eventually } from "@harrier/testkit";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createEngineWorld, type EngineWorld } from "../testing/engine-world.ts";
-import { deleteRollout, pauseRollout, startRollout, stopRollout, triggerNextGroup } from "./drive-rollout.ts";
+import { rolloutBody } from "../testing/world.ts";
+import { createRollout } from "./create-rollout.ts";
+import { decideRollout, deleteRollout, pauseRollout, startRollout, stopRollout, triggerNextGroup } from "./drive-rollout.ts";
 import { getRollout } from "./read-rollouts.ts";
 
 let world: EngineWorld;
@@ -125,4 +127,40 @@ test("of commands that exclude each other exactly one wins, beside two engines",
     expect(told.map(({ sequence }) => sequence)).toEqual(told.map((_, n) => n + 1));
     expect(told.filter(({ what }) => what === "rollout stopping")).toHaveLength(1);
   }
+});
+
+describe("approval (contract rollouts.md §4.11)", () => {
+  const approval = (on: boolean) =>
+    world.sql(
+      `insert into management.settings (tenant_id, key, value, created_by, last_modified_by)
+         values (1, 'rollout.approval.enabled', $1::jsonb, 'x', 'x')
+       on conflict (tenant_id, key) do update set value = excluded.value`,
+      [JSON.stringify(on)],
+    );
+
+  test("the switch counts when the members are frozen, for those whose creator may not approve; of decisions one wins", async () => {
+    await approval(true);
+    const [id, switched] = [await world.createRollout({}), await world.createRollout({ targetFilterQuery: "name==few-*" })];
+    const { principal } = world.call;
+    const chief = { ...world.call, principal: { ...principal, permissions: [...principal.permissions, "APPROVE_ROLLOUT"] } };
+    const own = await createRollout(world.create, rolloutBody({ targetFilterQuery: "name==t-*" }), chief);
+    world.engine();
+    await world.isStatus(id, "waiting_for_approval");
+    await world.isStatus(own, "ready");
+    await approval(false);
+    const later = await world.createRollout({});
+    await world.isStatus(later, "ready");
+    expect(await world.status(switched)).toBe("waiting_for_approval");
+    const decide = (approved: boolean, remark: string | undefined) => decideRollout(world.drive, world.call, id, { approved, remark });
+    const answers = await Promise.allSettled([decide(true, "yes"), decide(false, "no"), decide(true, undefined)]);
+    const won = answers.findIndex(({ status }) => status === "fulfilled");
+    expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(await getRollout(world.create, 1, id)).toMatchObject({
+      status: won === 1 ? "approval_denied" : "ready",
+      approveDecidedBy: principal.subject,
+      approvalRemark: ["yes", "no", null][won],
+    });
+    const told = (await world.events(id)).filter(({ what }) => /^rollout (ready|approval_denied|waiting)/.test(what));
+    expect(told.map(({ data }) => data["previousStatus"])).toEqual(["creating", "waiting_for_approval"]);
+  });
 });

@@ -48,6 +48,24 @@ export function stopRollout(deps: DriveDeps, caller: Caller, id: number): Promis
 }
 
 /**
+ * Decides about a rollout that waits for approval (contract rollouts.md §4.11). Anybody with the permission may, its creator too: four eyes are
+ * not asked for.
+ */
+export function decideRollout(
+  deps: DriveDeps,
+  caller: Caller,
+  id: number,
+  { approved, remark }: { approved: boolean; remark: string | undefined },
+): Promise<void> {
+  const rollout = {
+    to: approved ? "ready" : "approval_denied",
+    reason: "user",
+    decision: { by: caller.principal.subject, remark },
+  } as const;
+  return change(deps, caller, id, approved ? "approved" : "denied", { expected: ["waiting_for_approval"], groups: [], rollout });
+}
+
+/**
  * Begins the group behind the last one that has begun, whatever the thresholds say (contract rollouts.md §4.7). What was decided on one look
  * is done at most once: where the tick or somebody else has begun that very group meanwhile, it is done already.
  */

@@ -33,6 +33,8 @@ function fullMembers(row: RolloutRow) {
     totalTargetsPerStatus: totalsOf(row.totalTargets, row.counts),
     totalGroups: row.totalGroups,
     ...(row.startAt === null ? {} : { startAt: row.startAt }),
+    ...(row.approveDecidedBy === null ? {} : { approveDecidedBy: row.approveDecidedBy }),
+    ...(row.approvalRemark === null ? {} : { approvalRemark: row.approvalRemark }),
     ...(row.maintenanceWindow === null ? {} : { maintenanceWindow: row.maintenanceWindow }),
   };
 }

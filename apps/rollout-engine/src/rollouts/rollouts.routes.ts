@@ -4,6 +4,7 @@ import { checkReach, toDrive, toStop, toTrigger } from "./check-reach.ts";
 import { type CreateDeps, createRollout } from "./create-rollout.ts";
 import {
   type DriveDeps,
+  decideRollout,
   deleteRollout,
   pauseRollout,
   resumeRollout,
@@ -74,6 +75,18 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
     await checkReach(deps, ctx.identity, ctx.params.rolloutId, toDrive);
     await resumeRollout(deps, ctx.out(), ctx.params.rolloutId);
   });
+
+  for (const [row, approved] of [
+    [rollouts.approve, true],
+    [rollouts.deny, false],
+  ] as const) {
+    /** spec 001 §4.6, approve and deny; the remark comes in the query or in the body. */
+    mount(row, async (ctx) => {
+      await checkReach(deps, ctx.identity, ctx.params.rolloutId, ["APPROVE_ROLLOUT"]);
+      const remark = ctx.query.remark || ctx.body?.remark || undefined;
+      await decideRollout(deps, ctx.out(), ctx.params.rolloutId, { approved, remark });
+    });
+  }
 
   /** contract rollouts.md §2, stop. */
   mount(rollouts.stop, async (ctx) => {

@@ -25,6 +25,8 @@ export interface RolloutRow extends AuditRow {
   forceTime: number;
   weight: number;
   startAt: number | null;
+  approveDecidedBy: string | null;
+  approvalRemark: string | null;
   maintenanceWindow: MaintenanceWindow | null;
   totalTargets: number;
   totalGroups: number;
@@ -35,7 +37,8 @@ export interface RolloutRow extends AuditRow {
 
 const columns = `${auditColumns}, t.id, t.name, t.description, t.status, t.deleted, t.dynamic, t.target_filter as "targetFilter",
   t.set_id as "setId", t.set_name as "setName", t.set_version as "setVersion", t.force_type as "forceType", t.force_time as "forceTime",
-  t.weight, ${epochMs("t.start_at")} as "startAt", t.maintenance_window as "maintenanceWindow", t.total_targets as "totalTargets",
+  t.weight, ${epochMs("t.start_at")} as "startAt", t.approve_decided_by as "approveDecidedBy",
+  t.approval_remark as "approvalRemark", t.maintenance_window as "maintenanceWindow", t.total_targets as "totalTargets",
   (select count(*)::int from rollout_groups g where g.tenant_id = t.tenant_id and g.rollout_id = t.id) as "totalGroups", p.counts,
   ${failureOf({ table: "leases", key: "rollout_id" }, { table: "dynamic_leases", key: "rollout_id" })}`;
 

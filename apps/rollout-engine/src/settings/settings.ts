@@ -8,6 +8,8 @@ export interface TenantSettings {
   overdueMs: number;
   /** Devices ask their user before an update. */
   consentFlow: boolean;
+  /** Rollouts wait until somebody approves them, but for those whose creator may do that. */
+  approval: boolean;
   quotas: QuotaLimits;
 }
 
@@ -18,6 +20,7 @@ export async function loadSettings(db: Queryable, tenantId: number): Promise<Ten
     pollingMs: milliseconds(row?.pollingTime ?? ""),
     overdueMs: milliseconds(row?.pollingOverdueTime ?? ""),
     consentFlow: row?.consentFlow ?? false,
+    approval: row?.approval ?? false,
     quotas: quotaLimits(row?.quotas ?? []),
   };
 }

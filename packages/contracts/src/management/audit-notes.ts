@@ -33,6 +33,8 @@ export const auditNotes: Readonly<Record<string, readonly string[]>> = {
   "targetFilters.setAutoAssign": ["id", "type", "weight"],
   "rollouts.create": ["name", "distributionSetId", "targetFilterQuery", "type", "weight", "amountGroups", "startAt"],
   "rollouts.update": ["name"],
+  "rollouts.approve": ["remark"],
+  "rollouts.deny": ["remark"],
   "apiKeys.create": ["name", "expiresAt"],
   "oauth2Clients.create": ["name", "scopes"],
   "oauth2Clients.update": ["name", "scopes"],

@@ -82,3 +82,11 @@ export type RolloutUpdate = z.output<typeof rolloutUpdate>;
 
 export const rolloutCreateBody = withoutNulls(rolloutCreate);
 export const rolloutUpdateBody = withoutNulls(rolloutUpdate);
+
+/** What is said to a decision about a rollout; the body may be missing, and an empty text counts as none (contract rollouts.md §2). */
+export const rolloutDecisionBody = withoutNulls(
+  z
+    .object({ remark: optionalText(255) })
+    .meta({ id: "RolloutDecision" })
+    .optional(),
+);

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { pageOf, pageQuery, representedPageQuery } from "../paging.ts";
+import { first, pageOf, pageQuery, representedPageQuery } from "../paging.ts";
 import { bodiless, created, ok, type Route, route } from "../route.ts";
-import { pathId } from "../values.ts";
+import { optionalText, pathId } from "../values.ts";
 import { listErrors, withDeletedModes } from "./common.ts";
-import { rolloutCreateBody, rolloutUpdateBody } from "./rollout-create.ts";
+import { rolloutCreateBody, rolloutDecisionBody, rolloutUpdateBody } from "./rollout-create.ts";
 import { rolloutGroupView, rolloutView } from "./rollout-view.ts";
 import { targetPage } from "./target-view.ts";
 
@@ -32,6 +32,26 @@ function step(
     summary,
     source: "spec 001 §4.6",
     ...more,
+  });
+}
+
+/** A decision about a rollout that waits for it; what is said to it may come in the query or in the body. */
+function decision(name: "approve" | "deny", summary: string) {
+  return route({
+    id: `rollouts.${name}`,
+    service: "rollout-engine",
+    interface: "management",
+    method: "POST",
+    path: `${path}/${name}`,
+    params: one,
+    query: z.object({ remark: z.preprocess(first, optionalText(255)) }),
+    body: rolloutDecisionBody,
+    bodyKind: "optional-json",
+    success: bodiless,
+    permission: ["APPROVE_ROLLOUT"],
+    errors: ["constraintViolation", "entityNotFound", "rolloutIllegalState"],
+    summary,
+    source: "spec 001 §4.6",
   });
 }
 
@@ -122,6 +142,8 @@ export const rollouts = {
   start: step("start", "Start a rollout that is ready"),
   pause: step("pause", "Pause a running rollout"),
   resume: step("resume", "Resume a paused rollout"),
+  approve: decision("approve", "Approve a rollout that waits for approval"),
+  deny: decision("deny", "Deny a rollout that waits for approval"),
   stop: step("stop", "Stop a rollout for good: what has not begun is taken back, open actions are cancelled", {
     // hawkBit 1.x says the one and asks for the other
     permissionRest: [["UPDATE_ROLLOUT"]],
