@@ -36,6 +36,9 @@ const restsWithinMs = 40_000;
 /** The engine looks twice a second for what devices have done. */
 const engineMs = 600;
 
+/** Downloads are noted in the history a second after they have ended. */
+const notesMs = 2_500;
+
 /** No engine is at work for them, or is about to be. Of a service that runs elsewhere, only time tells. */
 async function enginesRest(world: World): Promise<boolean> {
   const { databaseUrl } = inject("service");
@@ -63,7 +66,7 @@ export async function unchangedBy<T>(
 ): Promise<T> {
   const state = () => stateOf(world, namedIn(options), except);
   const rollouts = id.startsWith("rollouts.");
-  const still = rollouts ? engineMs : 50;
+  const still = rollouts ? engineMs : id.startsWith("device.artifact") ? notesMs : 50;
   let before = await state();
   const began = Date.now();
   for (;;) {
