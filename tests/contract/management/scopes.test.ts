@@ -62,6 +62,8 @@ describe.each(dialects)("target types, %s", (dialect) => {
     else if (outcome === "unknown") await refused(route, dialect, asked, [404]);
     else if (outcome === "forbidden") await refused(route, dialect, asked, [403, "insufficientPermission"]);
     else if (outcome === "no match" || outcome === "not imported") await refused(route, dialect, asked, [400, "repo.constraintViolation"]);
+    else if (outcome === "none toggled")
+      expect((await call(route, dialect, asked)).json).toEqual({ assignedTargets: [], unassignedTargets: [] });
     else if (outcome === "not as many") await refused(route, dialect, asked, [409, "repo.concurrentModification"]);
     else if (outcome === "no line") expect((await call(route, dialect, asked)).text).toMatch(/^controllerId,[^\n]*\n$/);
     else if (outcome === "nobody")

@@ -124,6 +124,28 @@ describe.each(dialects)("target tags, %s", (dialect) => {
     }
   });
 
+  it("management 4.12 a toggle takes the tag from targets that all have it, or gives it to those that have not", async () => {
+    const { id } = await tags.targetTag();
+    const known = await targets(3);
+    const toggle = async (...ids: string[]) => {
+      const body = ids.map((controllerId) => ({ controllerId }));
+      const { json } = await call<{ assignedTargets: TargetView[]; unassignedTargets: TargetView[] }>(r.targetTags.toggle, dialect, {
+        ...of(id),
+        body,
+      });
+      return [json.assignedTargets, json.unassignedTargets].map((found) => found.map(({ controllerId }) => controllerId).sort());
+    };
+    const [one = "", two = "", three = ""] = known.toSorted();
+    expect(await toggle(one, unique("nobody"))).toEqual([[one], []]);
+    expect(await toggle(one, two, three)).toEqual([[two, three], []]);
+    expect(await tagged(id)).toEqual(known);
+    expect(await toggle(one, two)).toEqual([[], [one, two]]);
+    expect(await tagged(id)).toEqual([three]);
+    expect(await toggle(unique("nobody"))).toEqual([[], []]);
+    await refused(r.targetTags.toggle, dialect, { ...of(9_999_999), body: [{ controllerId: one }] }, notFound);
+    await refused(r.targetTags.toggle, dialect, { ...of(id), body: [{}] }, [400]);
+  });
+
   it("management 12.77 the tags of a target are a plain array", async () => {
     const [one, two] = [await tags.targetTag({ name: unique("b") }), await tags.targetTag({ name: unique("a") })];
     const [controllerId = ""] = await targets(1);
@@ -190,6 +212,26 @@ describe.each(dialects)("distribution set tags, %s", (dialect) => {
     expect(await tagged(id)).toEqual([a, b]);
     await call(r.distributionSetTags.unassign, dialect, { ...of(id), body: [a] });
     expect(await tagged(id)).toEqual([b]);
+  });
+
+  it("management 4.12 a toggle takes the tag from sets that all have it, or gives it to those that have not", async () => {
+    const { id } = await tags.setTag();
+    const params = { distributionsetTagId: id };
+    const [one, two] = [(await build.set()).id, (await build.set()).id];
+    const toggle = async (...ids: number[]) => {
+      const { json } = await call<{ assignedDistributionSets: { id: number }[]; unassignedDistributionSets: { id: number }[] }>(
+        r.distributionSetTags.toggle,
+        dialect,
+        { params, body: ids.map((setId) => ({ id: setId })) },
+      );
+      return [json.assignedDistributionSets, json.unassignedDistributionSets].map((found) => found.map((set) => set.id));
+    };
+    expect(await toggle(one)).toEqual([[one], []]);
+    expect(await toggle(one, two)).toEqual([[two], []]);
+    expect(await toggle(one, two)).toEqual([[], [one, two]]);
+    const body = [{ id: one }, { id: 9_999_999 }];
+    await refused(r.distributionSetTags.toggle, dialect, { params, body }, notFound);
+    expect(await toggle(one, two)).toEqual([[one, two], []]);
   });
 
   it("management 4.9 one set at a time", async () => {

@@ -1,5 +1,15 @@
 /** What somebody is told whose permissions are good for other target types: nothing is there, or nothing was done. */
-export type Told = "open" | "unknown" | "nobody" | "none assigned" | "forbidden" | "no match" | "no line" | "not imported" | "not as many";
+export type Told =
+  | "open"
+  | "unknown"
+  | "nobody"
+  | "none assigned"
+  | "forbidden"
+  | "no match"
+  | "no line"
+  | "none toggled"
+  | "not imported"
+  | "not as many";
 
 /** Routes that reach targets, or are not for a tenant's users at all. */
 export const told: Readonly<Record<string, Told>> = {
@@ -53,6 +63,8 @@ export const told: Readonly<Record<string, Told>> = {
   "targetTags.assign": "unknown",
   "targetTags.assignByPut": "unknown",
   "targetTags.unassign": "unknown",
+  // of none of his: what he does not reach is passed over
+  "targetTags.toggle": "none toggled",
   "targetTags.assignOne": "unknown",
   "targetTags.unassignOne": "unknown",
   // a filter is a text; what it assigns reaches no further than who set it
@@ -121,7 +133,7 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
     "distributionSets",
     "list create get update delete listModules assignModules removeModule listMetadata getMetadata updateMetadata deleteMetadata statistics rolloutStatistics actionStatistics autoAssignmentStatistics",
   ),
-  ...named("distributionSetTags", "list create get update delete listAssigned assign assignByPut unassign assignOne unassignOne"),
+  ...named("distributionSetTags", "list create get update delete listAssigned assign assignByPut unassign toggle assignOne unassignOne"),
   ...named("configs", "list get put putMany delete"),
   ...named("quotas", "list get"),
   ...named("userinfo", "get"),

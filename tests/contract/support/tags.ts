@@ -55,6 +55,7 @@ export function tagRequests(dialect: Dialect, world: { controllerId: string; set
     "targetTags.assign": manyTargets,
     "targetTags.assignByPut": manyTargets,
     "targetTags.unassign": manyTargets,
+    "targetTags.toggle": async () => ({ ...(await targetTag()), body: [{ controllerId }] }),
     "targetTags.assignOne": ofTarget,
     "targetTags.unassignOne": ofTarget,
     "targets.tags": async () => {
@@ -73,6 +74,7 @@ export function tagRequests(dialect: Dialect, world: { controllerId: string; set
     "distributionSetTags.assign": manySets,
     "distributionSetTags.assignByPut": manySets,
     "distributionSetTags.unassign": manySets,
+    "distributionSetTags.toggle": async () => ({ ...(await setTag()), body: [{ id: (await build.set()).id }] }),
     "distributionSetTags.assignOne": ofSet,
     "distributionSetTags.unassignOne": ofSet,
   };

@@ -28,6 +28,11 @@ export async function getSet(deps: Pick<SetDeps, "db">, tenantId: number, id: nu
   return row;
 }
 
+/** Those of some sets that are there, by id. */
+export async function getSets(deps: Pick<SetDeps, "db">, tenantId: number, ids: number[]): Promise<SetRow[]> {
+  return ids.length === 0 ? [] : run(deps.db.pool, findSets, [tenantId, ids]);
+}
+
 /** Creates all sets or none, with their modules (spec 001 §4.1). One statement stores them, one reads them back. */
 export async function createSets(deps: SetDeps, actor: Actor, sets: readonly DistributionSetCreate[]): Promise<SetRow[]> {
   if (sets.length === 0) return [];

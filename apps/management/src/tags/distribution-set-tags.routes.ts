@@ -3,11 +3,12 @@ import { entityNotFound } from "@harrier/errors";
 import { setFields, sortFields, tagFields } from "@harrier/fiql";
 import type { Mount } from "@harrier/service";
 import { setJson } from "../distribution-sets/distribution-set.json.ts";
+import { getSets } from "../distribution-sets/distribution-sets.ts";
 import { readPage } from "../lists/list.ts";
 import type { SetRow } from "../rows/set.ts";
 import { distributionSetTagJson } from "./tag.json.ts";
 import { setsOfTag } from "./tagged-sets.sql.ts";
-import { changeTagOfSets } from "./tagged-sets.ts";
+import { changeTagOfSets, toggleTagOfSets } from "./tagged-sets.ts";
 import { type TagRow, tagList } from "./tags.sql.ts";
 import { changeTag, createTags, getTag, removeTag, type TagDeps } from "./tags.ts";
 
@@ -63,6 +64,13 @@ export function mountDistributionSetTags(mount: Mount, deps: Deps): void {
     };
   });
 
+  // before the routes of one set, whose id would swallow its name
+  mount(distributionSetTags.toggle, async (ctx) => {
+    const { assigned, unassigned } = await toggleTagOfSets(deps, { tag: idOf(ctx), setIds: ctx.body.map(({ id }) => id) });
+    const shown = (await getSets(deps, ctx.tenantId, [...assigned, ...unassigned])).map((row) => setJson(ctx, row, false));
+    const [assignedDistributionSets, unassignedDistributionSets] = assigned.length > 0 ? [shown, []] : [[], shown];
+    return { body: { assignedDistributionSets, unassignedDistributionSets } };
+  });
   for (const [many, one, assign] of [
     [distributionSetTags.assign, distributionSetTags.assignOne, true],
     [distributionSetTags.unassign, distributionSetTags.unassignOne, false],

@@ -13,6 +13,13 @@ export const setsOfTag = (tenantId: number, tagId: number, withDeleted: boolean)
   known: "exists (select from distribution_set_tags o where o.tenant_id = $1 and o.id = $2)",
 });
 
+/** Those of some sets that exist, each with whether it has a tag. */
+export const setsWithTag = statement<[tenantId: number, tagId: number, setIds: readonly number[]], { id: number; tagged: boolean }>(
+  "management.sets_with_tag",
+  `select s.id, exists (select from distribution_set_tag_links l where l.tenant_id = $1 and l.set_id = s.id and l.tag_id = $2) as tagged
+     from distribution_sets s where s.tenant_id = $1 and s.id = any($3::bigint[])`,
+);
+
 export interface ChangeTagRow {
   /** The tag is there. */
   known: boolean;

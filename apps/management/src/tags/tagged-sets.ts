@@ -1,6 +1,6 @@
-import { type Database, runOne } from "@harrier/db";
+import { type Database, run, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
-import { tagSets, untagSets } from "./tagged-sets.sql.ts";
+import { setsWithTag, tagSets, untagSets } from "./tagged-sets.sql.ts";
 
 /** Gives a tag to sets or takes it from them, all or none (contract management.md §4.9); repeating it is fine. */
 export async function changeTagOfSets(
@@ -11,4 +11,18 @@ export async function changeTagOfSets(
   const row = await runOne(deps.db.pool, assign ? tagSets : untagSets, [tag.tenantId, tag.id, setIds]);
   if (!row?.known) throw entityNotFound("DistributionSetTag", tag.id);
   if (row.missing !== null) throw entityNotFound("DistributionSet", row.missing);
+}
+
+/** Takes a tag from sets if all of them have it, or else gives it to those that have not (contract management.md §4.12); with an unknown one to none. */
+export async function toggleTagOfSets(
+  deps: { db: Database },
+  { tag, setIds }: { tag: { tenantId: number; id: number }; setIds: readonly number[] },
+): Promise<{ assigned: number[]; unassigned: number[] }> {
+  const having = (await run(deps.db.pool, setsWithTag, [tag.tenantId, tag.id, setIds])).filter(({ tagged }) => tagged);
+  const had = new Set(having.map(({ id }) => id));
+  const all = [...new Set(setIds)];
+  const assign = all.some((id) => !had.has(id));
+  // all of them, so that one that does not exist is found
+  await changeTagOfSets(deps, { tag, setIds: all, assign });
+  return assign ? { assigned: all.filter((id) => !had.has(id)), unassigned: [] } : { assigned: [], unassigned: all };
 }

@@ -16,6 +16,19 @@ export const targetsOfTag = (tenantId: number, scope: Scope, tagId: number): Pag
   known: "exists (select from target_tags o where o.tenant_id = $1 and o.id = $3)",
 });
 
+/** Those of some targets that exist, each with whether it has a tag. */
+export const whoHasTag = statement<
+  [tenantId: number, scope: Scope, tagId: number, controllerIds: readonly string[]],
+  { controllerId: string; tagged: boolean }
+>(
+  "management.targets_with_tag",
+  `select t.controller_id as "controllerId",
+          exists (select from controller.target_tag_links_v1 l
+                   where l.tenant_id = t.tenant_id and l.target_id = t.id and l.tag_id = $3) as tagged
+     from controller.targets_v1 t
+    where t.tenant_id = $1 and ${inScope("t.target_type_id", "$2")} and t.controller_id = any($4::text[])`,
+);
+
 /** One row with no tag for a target that has none; no row for an unknown one. */
 export const tagsOfTarget = statement<[tenantId: number, scope: Scope, controllerId: string], TagRow | { id: null }>(
   "management.tags_of_target",

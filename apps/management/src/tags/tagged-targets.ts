@@ -4,7 +4,7 @@ import { entityNotFound } from "@harrier/errors";
 import type { Client, Identity } from "@harrier/rpc";
 import { scopeOf } from "../targets/scope.ts";
 import type { Asker } from "../targets/targets.ts";
-import { tagsOfTarget } from "./tagged-targets.sql.ts";
+import { tagsOfTarget, whoHasTag } from "./tagged-targets.sql.ts";
 import type { TagRow } from "./tags.sql.ts";
 
 export interface TagTargetDeps {
@@ -34,4 +34,22 @@ export async function changeTagOfTargets(
     asker.out(),
   );
   if (missing.length > 0 && policy !== "ON_WHAT_FOUND_AND_SUCCESS") throw entityNotFound("Target", missing.join(", "));
+}
+
+/**
+ * Takes a tag from targets if all of them have it, or else gives it to those that have not (contract management.md §4.12). Targets that do not
+ * exist are passed over. Answers with those that were changed.
+ */
+export async function toggleTagOfTargets(
+  deps: TagTargetDeps,
+  asker: Asker,
+  { tagId, controllerIds }: { tagId: number; controllerIds: readonly string[] },
+): Promise<{ assigned: string[]; unassigned: string[] }> {
+  const { identity } = asker;
+  const found = await run(deps.db.pool, whoHasTag, [identity.tenantId, scopeOf(identity, "UPDATE_TARGET"), tagId, controllerIds]);
+  const assign = found.some(({ tagged }) => !tagged);
+  const changed = found.filter(({ tagged }) => !(assign && tagged)).map(({ controllerId }) => controllerId);
+  // also of none: whether the tag is there is controller's to say
+  await changeTagOfTargets(deps, asker, { tagId, controllerIds: changed, assign, policy: "ON_WHAT_FOUND_AND_SUCCESS" });
+  return assign ? { assigned: changed, unassigned: [] } : { assigned: [], unassigned: changed };
 }

@@ -7,10 +7,10 @@ import type { TargetRow } from "../rows/target.ts";
 import { overdueMacro } from "../targets/poll-times.ts";
 import { scopeOf } from "../targets/scope.ts";
 import { targetJson } from "../targets/target.json.ts";
-import { type TargetDeps, withTokens } from "../targets/targets.ts";
+import { getChanged, type TargetDeps, withTokens } from "../targets/targets.ts";
 import { targetTagJson } from "./tag.json.ts";
 import { targetsOfTag } from "./tagged-targets.sql.ts";
-import { changeTagOfTargets, listTagsOfTarget, type TagTargetDeps } from "./tagged-targets.ts";
+import { changeTagOfTargets, listTagsOfTarget, type TagTargetDeps, toggleTagOfTargets } from "./tagged-targets.ts";
 import { type TagRow, tagList } from "./tags.sql.ts";
 import { changeTag, createTags, getTag, removeTag, type TagDeps } from "./tags.ts";
 
@@ -86,6 +86,16 @@ function mountTargets(mount: Mount, deps: Deps): void {
   mount(targetTags.unassign, async (ctx) =>
     change(ctx, ctx.params.targetTagId, { controllerIds: ctx.body, assign: false, policy: ctx.query.onNotFoundPolicy }),
   );
+  // before the routes of one target, whose id would swallow its name
+  mount(targetTags.toggle, async (ctx) => {
+    const controllerIds = ctx.body.map(({ controllerId }) => controllerId);
+    const { assigned, unassigned } = await toggleTagOfTargets(deps, ctx, { tagId: ctx.params.targetTagId, controllerIds });
+    const shown = (await getChanged(deps, ctx, [...assigned, ...unassigned])).map(({ row, securityToken }) =>
+      targetJson(ctx, row, { now: deps.now(), securityToken }, false),
+    );
+    const [assignedTargets, unassignedTargets] = assigned.length > 0 ? [shown, []] : [[], shown];
+    return { body: { assignedTargets, unassignedTargets } };
+  });
   mount(targetTags.assignOne, async (ctx) =>
     change(ctx, ctx.params.targetTagId, { controllerIds: [ctx.params.controllerId], assign: true, policy: "FAIL" }),
   );

@@ -48,6 +48,14 @@ export async function getTarget(
   return found ?? { row, securityToken: undefined };
 }
 
+/** Those of some targets that are there, for whoever may change them. */
+export async function getChanged(deps: TargetDeps, asker: Asker, controllerIds: readonly string[]): Promise<FoundTarget[]> {
+  const { identity } = asker;
+  if (controllerIds.length === 0) return [];
+  const rows = await run(deps.db.pool, findTargets, [identity.tenantId, scopeOf(identity, "UPDATE_TARGET"), controllerIds]);
+  return withTokens(deps, asker, rows);
+}
+
 /** Creates all targets or none (spec 001 §4.2); controller writes them, in one command. */
 export async function createTargets(
   deps: TargetDeps,

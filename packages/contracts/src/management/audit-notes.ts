@@ -13,6 +13,8 @@ export const auditNotes: Readonly<Record<string, readonly string[]>> = {
   "targets.confirmAction": ["confirmation", "code"],
   "targets.activateAutoConfirm": ["initiator"],
   "targets.setType": ["id"],
+  "targetTags.toggle": ["controllerId"],
+  "distributionSetTags.toggle": ["id"],
   "targetTypes.create": ["name"],
   "targetTypes.update": ["name"],
   "targetTypes.addCompatible": ["id"],

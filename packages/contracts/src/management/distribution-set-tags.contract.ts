@@ -2,9 +2,9 @@ import { z } from "zod";
 import { links } from "../link.ts";
 import { pageOf, pageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
-import { arrayBody, bodyId, pathId, withoutNulls } from "../values.ts";
+import { arrayBody, bodyId, idReference, pathId, withoutNulls } from "../values.ts";
 import { listErrors } from "./common.ts";
-import { distributionSetPage } from "./distribution-sets.contract.ts";
+import { distributionSetPage, distributionSetView } from "./distribution-sets.contract.ts";
 import { tagCreate, tagMembers, tagUpdate } from "./tags.ts";
 
 export const distributionSetTagView = z
@@ -128,6 +128,22 @@ export const distributionSetTags = {
     permission: ["UPDATE_REPOSITORY"],
     errors: ["entityNotFound"],
     summary: "Take a tag from many distribution sets, all or none",
+  }),
+  toggle: route({
+    ...common,
+    id: "distributionSetTags.toggle",
+    method: "POST",
+    path: `${taggedSets}/toggleTagAssignment`,
+    params: setTag,
+    body: arrayBody(idReference),
+    success: ok,
+    response: z
+      .object({ assignedDistributionSets: z.array(distributionSetView), unassignedDistributionSets: z.array(distributionSetView) })
+      .meta({ id: "DistributionSetTagToggle" }),
+    permission: ["UPDATE_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "Take a tag from sets that all have it, or give it to those that have not, as old clients ask",
+    source: "contract management.md §4.12",
   }),
   assignOne: route({
     ...common,

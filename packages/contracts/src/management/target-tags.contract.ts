@@ -6,7 +6,7 @@ import { shownAs } from "../shown-as.ts";
 import { arrayBody, lookedUpText, pathId, withoutNulls } from "../values.ts";
 import { listErrors } from "./common.ts";
 import { tagCreate, tagMembers, tagUpdate } from "./tags.ts";
-import { targetPage } from "./target-view.ts";
+import { targetPage, targetView } from "./target-view.ts";
 
 export const targetTagView = z.object({ ...tagMembers, _links: links("self", "assignedTargets") }).meta({ id: "TargetTag" });
 export type TargetTagView = z.output<typeof targetTagView>;
@@ -142,6 +142,20 @@ export const targetTags = {
     permission: ["UPDATE_TARGET"],
     errors: ["entityNotFound"],
     summary: "Take a tag from many targets",
+  }),
+  toggle: route({
+    ...common,
+    id: "targetTags.toggle",
+    method: "POST",
+    path: `${taggedTargets}/toggleTagAssignment`,
+    params: targetTag,
+    body: arrayBody(z.object({ controllerId: lookedUpText }).meta({ id: "TargetToToggle" })),
+    success: ok,
+    response: z.object({ assignedTargets: z.array(targetView), unassignedTargets: z.array(targetView) }).meta({ id: "TargetTagToggle" }),
+    permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
+    errors: ["entityNotFound"],
+    summary: "Take a tag from targets that all have it, or give it to those that have not, as old clients ask",
+    source: "contract management.md §4.12",
   }),
   assignOne: route({
     ...common,
