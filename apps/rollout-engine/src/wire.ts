@@ -57,7 +57,7 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   const actions = createClient("harrier.controller.v1.ActionsService", { ...calls, addresses: config.HARRIER_CONTROLLER_GRPC });
   const targets = createClient("harrier.controller.v1.TargetsService", { ...calls, addresses: config.HARRIER_CONTROLLER_GRPC });
 
-  const assigner = new AutoAssigner({ db, catalogue, actions, now, log });
+  const assigner = new AutoAssigner({ db, catalogue, actions, fault, now, log });
   const engine = new RolloutEngine({ db, actions, fault, now, log });
   const filler = createFiller({ db, nudge: () => engine.nudge(), now, log });
   const readiness = { database: async () => checkNeeds(db.pool, needs) };

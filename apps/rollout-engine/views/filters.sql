@@ -1,7 +1,10 @@
--- Target filters and the sets that they assign: management shows these and counts them, controller asks whether an assignment still stands.
+-- Target filters and the sets that they assign: management shows these and counts them, controller asks whether an assignment still stands,
+-- and whether one waits for last polls (the name of the field is enough: a filter too many looks once more).
 
 create or replace view target_filters_v1 as
-  select tenant_id, id, name, auto_assign_set_id, auto_assign_epoch from target_filters;
+  select tenant_id, id, name, auto_assign_set_id, auto_assign_epoch,
+         query ~* 'lastcontrollerrequestat' as asks_polls
+    from target_filters;
 
 grant select on target_filters_v1 to harrier_controller, harrier_management;
 

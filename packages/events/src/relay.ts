@@ -122,6 +122,7 @@ async function sendBacklog(leader: { options: RelayOptions; producer: Producer; 
 
 async function publishRows(options: RelayOptions, producer: Producer, rows: readonly OutboxRow[]): Promise<void> {
   for (const messages of batches(options.schema, rows)) {
+    if (messages.length === 0) continue; // rows without an event, which only ring inside
     await send(producer, messages);
     await options.fault?.(`${options.schema.replaceAll("_", "-")}.relay.after-send`);
     options.onPublished?.(messages.length);

@@ -20,6 +20,7 @@ export const faultPoints = [
   "controller.stop-chunk.after-commit",
   "controller.cancel-set-chunk.after-commit",
   "controller.clean-actions.after-commit",
+  "controller.auto-assign-chunk.after-commit",
   "controller.relay.after-send",
   "management.http.before-answer",
   "management.http.after-answer",
@@ -43,6 +44,8 @@ export const faultPoints = [
   "rollout-engine.freeze.after-commit",
   "rollout-engine.start.after-commit",
   "rollout-engine.advance.after-commit",
+  "rollout-engine.auto-assign.after-candidates",
+  "rollout-engine.auto-assign.after-chunk",
   "rollout-engine.relay.after-send",
 ] as const;
 

@@ -20,6 +20,10 @@ const passes: Partial<Record<FaultPoint, readonly number[]>> = {
   "controller.delete-targets.after-commit": [],
   // of the background
   "controller.clean-actions.after-commit": [],
+  // not in the main job: auto-assign.long.test.ts
+  "controller.auto-assign-chunk.after-commit": [],
+  "rollout-engine.auto-assign.after-candidates": [],
+  "rollout-engine.auto-assign.after-chunk": [],
 };
 
 /** Every fault point of every service in the main job, as HARRIER_FAULT takes it. */

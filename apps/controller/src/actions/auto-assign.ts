@@ -14,6 +14,7 @@ import { windowValues } from "./windows.ts";
 interface Deps {
   db: Database;
   ids: Pick<IdBlocks, "take">;
+  fault: (name: string) => unknown;
   now: () => number;
   limits: LimitsOf;
   settings: Pick<TenantSettingsCache, "get">;
@@ -68,5 +69,6 @@ async function assignNext(deps: Sized, request: AutoAssignChunkRequest, ctx: Cal
   if (row === undefined) throw new HarrierError("internal");
   if (row.fenced) throw new HarrierError("fenced", "the filter assigns this set no more");
   deps.size.took(row.created, deps.now() - began);
+  await deps.fault("controller.auto-assign-chunk.after-commit");
   return { cursor: row.cursor, done: row.done, created: row.created };
 }

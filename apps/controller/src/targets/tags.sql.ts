@@ -1,4 +1,5 @@
 import { statement } from "@harrier/db";
+import { ringing } from "../domain/bell.sql.ts";
 
 export interface ChangeTagRow {
   outcome: "ok" | "tagNotFound" | "targetNotFound";
@@ -9,4 +10,11 @@ export interface ChangeTagRow {
 export const changeTargetTag = statement<
   [tenantId: number, tagId: number, controllerIds: string[], scope: number[] | null, assign: boolean, onlyAll: boolean],
   ChangeTagRow
->("controller.change_target_tag", "select outcome, missing from change_target_tag($1, $2, $3::text[], $4::bigint[], $5, $6)");
+>(
+  "controller.change_target_tag",
+  // what is missing keeps the others from it only where all were asked for
+  ringing(
+    "select outcome, missing from change_target_tag($1, $2, $3::text[], $4::bigint[], $5, $6)",
+    "outcome = 'ok' or (outcome = 'targetNotFound' and not $6)",
+  ),
+);

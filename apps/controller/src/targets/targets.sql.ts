@@ -1,4 +1,5 @@
 import { statement } from "@harrier/db";
+import { ringing } from "../domain/bell.sql.ts";
 
 export interface CreateAnswer {
   outcome: "ok" | "typeNotFound" | "quota";
@@ -63,7 +64,10 @@ export const updateTarget = statement<
     by: string,
   ],
   { outcome: "ok" | "targetNotFound" | "typeNotFound" }
->("controller.update_target", `select update_target($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::bigint[], $11) as outcome`);
+>(
+  "controller.update_target",
+  ringing("select update_target($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::bigint[], $11) as outcome", "outcome = 'ok'"),
+);
 
 export const deleteTargets = statement<
   [tenantId: number, tenant: string, controllerIds: string[], scope: number[] | null, by: string, traceparent: string | null],

@@ -28,7 +28,7 @@ afterAll(() => world?.drop());
 
 function engine(): AutoAssigner {
   const log = { warn: (fields: object) => void warnings.push(fields) };
-  const made = new AutoAssigner({ ...world.create, actions: chunks, log }, { pollMs: 50, leaseSeconds: 2 });
+  const made = new AutoAssigner({ ...world.create, actions: chunks, fault: () => {}, log }, { pollMs: 50, leaseSeconds: 2 });
   made.start();
   engines.push(made);
   return made;
@@ -156,6 +156,27 @@ test("a change of a target rings; suspended tenants are passed over", async () =
   await world.addTargets("m-new", 1);
   await world.sql("insert into controller.outbox (tenant_id, topic, type, common, items) values (1, 'target-events', 't', '{}', '[]')");
   await become("m-new", ["m-new-1"]);
+});
+
+test("polls wake the filters that ask for them, and no other", async () => {
+  engine();
+  const [asks, other] = [await assigning("lastcontrollerrequestat=ge=99999999999999"), await assigning("name==nobody-at-all")];
+  await eventually(async () => expect([(await passes(asks)) > 0, (await passes(other)) > 0]).toEqual([true, true]));
+  const rest =
+    "update rollout_engine.auto_assign_leases set due_at = now() + interval '1 hour', rested_at = now() where filter_id = any ($1)";
+  const free =
+    "select 1 from rollout_engine.auto_assign_leases where filter_id = any ($1) and owner is null and due_at > now() + interval '1 minute'";
+  await eventually(async () => {
+    await world.sql(rest, [[asks, other]]);
+    expect(await world.sql(free, [[asks, other]])).toHaveLength(2);
+  });
+  // nobody matches: what is assigned would ring for all
+  const before = [await passes(asks), await passes(other)] as const;
+  await world.sql(
+    "insert into controller.outbox (tenant_id, topic, type, common, items) values (1, 'target-events', 'bell.polled', '{}', '[]')",
+  );
+  await eventually(async () => expect(await passes(asks)).toBeGreaterThan(before[0]));
+  expect(await passes(other)).toBe(before[1]);
 });
 
 /** A filter of another tenant, whose set does not exist: one look is enough for it. */

@@ -59,7 +59,8 @@ export const ringFilter = statement<[tenantId: number, filterId: number], never>
 );
 
 /**
- * Rings for every filter and every running dynamic rollout of a tenant whose targets or actions have changed since the last look, and moves the shared cursor. What commits
+ * Rings for every filter and every running dynamic rollout of a tenant whose targets or actions have changed since the last look, and moves
+ * the shared cursor. Where only last polls have, for those that ask for them. What commits
  * late, behind what has rung already, waits for the filter's next turn: no ring is what correctness hangs on.
  */
 export const ringForFleet = statement<[limit: number], { rung: number }>(
@@ -67,7 +68,7 @@ export const ringForFleet = statement<[limit: number], { rung: number }>(
   `with c as materialized ( -- one engine at a time is enough
      select * from fleet_cursor where pg_try_advisory_xact_lock(hashtextextended('harrier fleet changes', 0))
    ), fresh as materialized (
-     select f.tenant_id, f.txid, f.id from controller.fleet_changes_v1 f
+     select f.tenant_id, f.txid, f.id, f.polled from controller.fleet_changes_v1 f
       where (f.txid, f.id) > ((select txid from c), (select id from c))
       order by f.txid, f.id limit $1
    ), moved as (
@@ -77,15 +78,17 @@ export const ringForFleet = statement<[limit: number], { rung: number }>(
    ), rung as (
      update auto_assign_leases l set due_at = least(l.due_at, greatest(now(), l.rested_at)), rung = l.rung + 1
        from (select b.tenant_id, b.filter_id from auto_assign_leases b
-              where b.due_at <> 'infinity' and b.tenant_id in (select tenant_id from fresh)
-              order by b.tenant_id, b.filter_id for no key update) o
+               join target_filters_v1 f on f.tenant_id = b.tenant_id and f.id = b.filter_id
+              where b.due_at <> 'infinity'
+                and b.tenant_id in (select h.tenant_id from fresh h where not h.polled or f.asks_polls)
+              order by b.tenant_id, b.filter_id for no key update of b) o
       where l.tenant_id = o.tenant_id and l.filter_id = o.filter_id
       returning 1
    ), rung_dynamic as (
      update dynamic_leases l set due_at = least(l.due_at, greatest(now(), l.rested_at)), rung = l.rung + 1
        from (select b.tenant_id, b.rollout_id from dynamic_leases b
                join rollouts r on r.tenant_id = b.tenant_id and r.id = b.rollout_id and r.dynamic and r.status = 'running'
-              where b.tenant_id in (select tenant_id from fresh)
+              where b.tenant_id in (select h.tenant_id from fresh h where not h.polled or r.target_filter ~* 'lastcontrollerrequestat')
               order by b.tenant_id, b.rollout_id for no key update of b) o
       where l.tenant_id = o.tenant_id and l.rollout_id = o.rollout_id
    )

@@ -11,6 +11,7 @@ export interface RunDeps {
   db: Database;
   catalogue: Pick<Client<"harrier.management.v1.CatalogueService">, "reserveSet">;
   actions: Pick<Client<"harrier.controller.v1.ActionsService">, "autoAssignChunk">;
+  fault: (name: "rollout-engine.auto-assign.after-candidates" | "rollout-engine.auto-assign.after-chunk") => unknown;
   now: () => number;
 }
 
@@ -61,6 +62,7 @@ export async function runFilter(deps: RunDeps, claim: FilterClaim, signal: Abort
   for (let cursor = claim.progress; ; ) {
     const found = await runOne(deps.db.pool, noteCandidates(selection, setId, { filterId, pass, cursor, limit: atMost }));
     if (!found) throw new Error("candidates without a row");
+    await deps.fault("rollout-engine.auto-assign.after-candidates");
     if (found.n > 0) await assignFound(deps, claim, work, cursor);
     nobody &&= found.n === 0;
     const idle = nobody ? claim.idle + 1 : 0;
@@ -103,6 +105,7 @@ async function assignAll(
       filterName: work.name,
     };
     ({ cursor, done } = await deps.actions.autoAssignChunk(request, outCall(deps, claim, work)));
+    await deps.fault("rollout-engine.auto-assign.after-chunk");
   }
 }
 

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type CommandsFixture, commandsFixture, contextOf } from "../commands.fixture.ts";
+import { createPollStamps } from "../poll/stamps.ts";
+
+let fixture: CommandsFixture;
+beforeAll(async () => {
+  fixture = await commandsFixture();
+  await fixture.database
+    .db("management")
+    .pool.query("insert into target_tags (tenant_id, id, name, created_by, last_modified_by) values (1, 1, 'tag', 'a', 'a')");
+  await fixture.targets.createTargets({ targets: [{ controllerId: "d1", name: "d1" }] }, contextOf());
+});
+afterAll(() => fixture.close());
+
+/** What the engine of target filters sees of a change. */
+async function rung(work: () => Promise<unknown>): Promise<boolean[]> {
+  const { pool } = fixture.database.db("rollout-engine");
+  const { rows: before } = await pool.query("select coalesce(max(id), 0) as id from controller.fleet_changes_v1");
+  await work();
+  const { rows } = await pool.query("select polled from controller.fleet_changes_v1 where id > $1 and tenant_id = 1 order by id", [
+    before[0].id,
+  ]);
+  return rows.map((row) => row.polled);
+}
+
+const update = (controllerId: string) => fixture.targets.updateTarget({ controllerId, name: "other" }, contextOf());
+const tag = (controllerIds: string[], onlyAll = true) =>
+  fixture.targets.changeTag({ tagId: 1, controllerIds, assign: true, onlyAll }, contextOf());
+const metadata = (value: string) =>
+  fixture.targets.changeMetadata({ controllerId: "d1", key: "k", value }, contextOf()).catch(() => undefined);
+
+test("names and types, tags and metadata ring once each, and are told to nobody outside", async () => {
+  const outside = async () => (await fixture.db.pool.query("select count(*)::int as n from outbox where items::text <> '[]'")).rows[0].n;
+  const before = await outside();
+  expect(await rung(() => update("d1"))).toEqual([false]);
+  expect(await rung(() => tag(["d1"]))).toEqual([false]);
+  expect(await rung(() => tag(["d1", "nobody"], false))).toEqual([false]);
+  expect(await rung(() => fixture.targets.addMetadata({ controllerId: "d1", entries: [{ key: "k", value: "v" }] }, contextOf()))).toEqual([
+    false,
+  ]);
+  expect(await rung(() => metadata("w"))).toEqual([false]);
+  expect(await outside()).toBe(before);
+});
+
+test("what changed nothing rings nobody", async () => {
+  expect(await rung(() => update("nobody").catch(() => undefined))).toEqual([]);
+  expect(await rung(() => tag(["d1", "nobody"]))).toEqual([]);
+});
+
+test("polls ring where a filter that assigns a set asks for them", async () => {
+  const stamps = createPollStamps({ pool: fixture.db.pool, log: { warn: (fields) => expect.unreachable(JSON.stringify(fields)) } });
+  const poll = () => {
+    stamps.note(1, 1, Date.now());
+    return stamps.flush();
+  };
+  expect(await rung(poll)).toEqual([]);
+  const filter = `insert into target_filters (tenant_id, id, name, query, auto_assign_set_id, auto_assign_type, created_by, last_modified_by)
+                  values (1, $1::bigint, 'f' || $1::bigint, $2, $3, $4, 'x', 'x')`;
+  const { pool } = fixture.database.db("rollout-engine");
+  await pool.query(filter, [1, "name==x", 100, 1]);
+  await pool.query(filter, [2, "lastControllerRequestAt=lt=5", null, null]);
+  expect(await rung(poll)).toEqual([]);
+  await pool.query(filter, [3, "lastControllerRequestAt=ge=5", 100, 1]);
+  expect(await rung(poll)).toEqual([true]);
+});
