@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { builder } from "../support/build.ts";
 import { type CallOptions, call, dialects, refused } from "../support/call.ts";
 import { device, report } from "../support/device.ts";
+import { filterBuilder } from "../support/filters.ts";
 import { type Page, viewer } from "../support/look.ts";
 import { filled, rolloutBuilder } from "../support/rollout.ts";
-import { aWhile, pause } from "../support/wait.ts";
+import { aWhile, eventually, pause } from "../support/wait.ts";
 
 const key = "user.confirmation.flow.enabled";
 const switchFlow = async (on: boolean) => {
@@ -148,6 +149,28 @@ describe.each(dialects)("with the confirmation flow, %s", (dialect) => {
     await give(waits, waiting.id, { confirmation: "confirmed" });
     expect(await stateOf(waits, waiting.id)).toEqual({ ...on, state: "running" });
     expect(filled((await rollouts.groups(id))[0]?.totalTargetsPerStatus)).toEqual({ running: 2 });
+  });
+
+  it("rollouts 10.68, 10.69, management 5.8 by an auto-assignment: it waits, unless none is required or the target confirms by itself", async () => {
+    const { filter, assign, end } = filterBuilder(dialect);
+    const { prefix, ids } = await rollouts.fleet(2);
+    const [waits, runs] = ids as [string, string];
+    await activate(runs);
+    const served = (id: string, setId: number) =>
+      eventually(async () => (await look.actions(id, { q: `distributionset.id==${setId}` })).content[0], 60_000);
+    const needed = await filter(rollouts.filterOf(prefix));
+    const set = await build.set();
+    expect((await assign(needed.id, set.id)).confirmationRequired).toBe(true);
+    const [waiting, running] = [await served(waits, set.id), await served(runs, set.id)];
+    expect(await stateOf(waits, waiting.id)).toEqual({ ...on, state: "wait_for_confirmation" });
+    expect(await stateOf(runs, running.id)).toEqual({ ...on, state: "running" });
+    await give(waits, waiting.id, { confirmation: "confirmed" });
+    expect(await stateOf(waits, waiting.id)).toEqual({ ...on, state: "running" });
+    await end(needed.id);
+    const other = await build.set();
+    const needless = await filter(`controllerid==${waits}`);
+    await assign(needless.id, other.id, { confirmationRequired: false });
+    expect(await stateOf(waits, (await served(waits, other.id)).id)).toEqual({ ...on, state: "running" });
   });
 
   it("rollouts 2.2 a group that needs none is confirmed by whoever made it", async () => {

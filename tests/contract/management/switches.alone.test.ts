@@ -6,6 +6,7 @@ import { actionIdOf, device, report } from "../support/device.ts";
 import { look } from "../support/look.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
 import { aWhile, pause } from "../support/wait.ts";
+import { giver, ways } from "../support/ways.ts";
 
 const put = (key: string, value: unknown) => call(r.configs.put, "spec", { params: { key }, body: { value } });
 const reset = (key: string) => call(r.configs.delete, "spec", { params: { key } });
@@ -45,6 +46,34 @@ describe("with auto-close", () => {
     const { controllerId } = await build.target();
     const first = await build.assign(step.id, controllerId);
     await build.assign((await build.set()).id, controllerId);
+    expect(await look.state(controllerId, first)).toMatchObject({ active: true, state: "running" });
+    expect(actionIdOf((await device(controllerId).links()).deploymentBase)).toBe(first);
+  });
+
+  const give = giver("spec");
+
+  it.each(ways)(
+    "device 13.68, rollouts 10.65 by %s: what is open is closed at once, and the device sees the new one alone",
+    async (way) => {
+      const { controllerId, actionId } = await build.deployment();
+      const newer = await give(way, controllerId, await build.set());
+      expect(await look.state(controllerId, actionId)).toEqual({ type: "cancel", active: false, state: "canceled" });
+      const links = await device(controllerId).links();
+      expect([links.cancelAction, actionIdOf(links.deploymentBase)]).toEqual([undefined, newer]);
+      await device(controllerId).feedbackRefused(actionId, report("closed", "success"), [410, ""]);
+      await device(controllerId).feedback(newer, report("closed", "success"));
+      expect((await look.target(controllerId)).updateStatus).toBe("in_sync");
+    },
+  );
+
+  it.each(ways)("device 13.68, rollouts 10.65 by %s: also what is being cancelled, but no migration step", async (way) => {
+    const canceling = await build.deployment();
+    await build.cancel(canceling.controllerId, canceling.actionId);
+    await give(way, canceling.controllerId, await build.set());
+    expect(await look.state(canceling.controllerId, canceling.actionId)).toMatchObject({ active: false, state: "canceled" });
+    const { controllerId } = await build.target();
+    const first = await build.assign((await build.set({ requiredMigrationStep: true })).id, controllerId);
+    await give(way, controllerId, await build.set());
     expect(await look.state(controllerId, first)).toMatchObject({ active: true, state: "running" });
     expect(actionIdOf((await device(controllerId).links()).deploymentBase)).toBe(first);
   });
