@@ -45,7 +45,7 @@ const expectedIds = {
   ],
   "rollout-engine": [
     "rollouts.list rollouts.create rollouts.get rollouts.update rollouts.delete rollouts.start rollouts.pause rollouts.resume",
-    "rollouts.approve rollouts.deny rollouts.stop rollouts.triggerNextGroup rollouts.listGroups rollouts.getGroup rollouts.groupTargets",
+    "rollouts.retry rollouts.approve rollouts.deny rollouts.stop rollouts.triggerNextGroup rollouts.listGroups rollouts.getGroup rollouts.groupTargets",
     "targetFilters.list targetFilters.create targetFilters.get targetFilters.update targetFilters.delete targetFilters.setAutoAssign",
     "targetFilters.removeAutoAssign distributionSets.autoAssignFilters",
   ],

@@ -89,6 +89,7 @@ export const told: Readonly<Record<string, Told>> = {
   "rollouts.start": "unknown",
   "rollouts.pause": "unknown",
   "rollouts.resume": "unknown",
+  "rollouts.retry": "unknown",
   "rollouts.approve": "unknown",
   "rollouts.deny": "unknown",
   "rollouts.stop": "unknown",

@@ -155,7 +155,7 @@ function targetRequests(world: World): Record<string, ValidRequest> {
 
 function rolloutRequests(world: World): Record<string, ValidRequest> {
   const { dialect, rolloutId, groupId, prefix } = world;
-  const { body, create, become, ready, running, step, filterOf, fleet } = rolloutBuilder(dialect);
+  const { body, create, become, ready, running, step, filterOf, fleet, reportAll } = rolloutBuilder(dialect);
   // a rollout that starts takes scheduled targets away from others
   const others = async () => (await fleet(2)).prefix;
   const one = { params: { rolloutId } };
@@ -166,6 +166,12 @@ function rolloutRequests(world: World): Record<string, ValidRequest> {
     creator ??= accessBuilder(dialect).user(["CREATE_ROLLOUT"]);
     const { id } = await create(await others(), {}, (await creator).auth);
     return inState((await become(id, "waiting_for_approval")).id);
+  };
+  const failed = async () => {
+    const { prefix: one, ids } = await fleet(1);
+    const { id } = await running(one);
+    await reportAll(id, ids, "closed", "failure");
+    return inState((await become(id, "finished")).id);
   };
   const inState = async (id: number) => ({ params: { rolloutId: id } });
   return {
@@ -183,6 +189,7 @@ function rolloutRequests(world: World): Record<string, ValidRequest> {
       await step("pause", id);
       return inState(id);
     },
+    "rollouts.retry": failed,
     "rollouts.approve": async () => ({ ...(await waiting()), body: { remark: "r" } }),
     "rollouts.deny": async () => ({ ...(await waiting()), body: { remark: "r" } }),
     "rollouts.stop": async () => inState((await ready(await others())).id),

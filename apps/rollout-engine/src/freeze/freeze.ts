@@ -2,7 +2,7 @@ import { type Database, inTransaction, type Queryable, run, runOne } from "@harr
 
 import { applyChanges } from "../changes/apply-changes.ts";
 import { addGroup } from "../dynamic/add-group.sql.ts";
-import { parseTargetFilter, type Selection } from "../matching/matching.ts";
+import { parseOwnFilter, parseTargetFilter, type Selection } from "../matching/matching.ts";
 import { loadSettings, queryMacros, type TenantSettings } from "../settings/settings.ts";
 import {
   analyzeCandidates,
@@ -86,7 +86,7 @@ function selectionOf(settings: TenantSettings, tenantId: number, row: FreezeRow)
   // macros mean the moment of creation, like the limit on the targets' own creation
   const now = row.createdAt;
   const macros = queryMacros(settings, now);
-  return { tenantId, setTypeId: row.setTypeId, targetTypes: row.targetTypes, filter: parseTargetFilter(row.filter), now, macros };
+  return { tenantId, setTypeId: row.setTypeId, targetTypes: row.targetTypes, filter: parseOwnFilter(row.filter), now, macros };
 }
 
 /**

@@ -1,4 +1,5 @@
-import { type Ast, type Compiled, compile, parse, targetFields } from "@harrier/fiql";
+import { actionStatus } from "@harrier/contracts";
+import { type Ast, type Compiled, compile, type FieldMap, parse, targetFields } from "@harrier/fiql";
 import type { Scope } from "./scope.ts";
 
 /** Which targets a rollout is for: its filter, and whether its set may go there at all (contract rollouts.md §2.4). */
@@ -17,6 +18,28 @@ export interface Selection {
 export interface Predicate {
   sql: string;
   values: unknown[];
+}
+
+/**
+ * What the filters of rollouts that are stored may ask besides: targets with a failed action of a rollout, in one go (contract rollouts.md
+ * §4.8). Callers may not: it would tell them of rollouts that they do not see.
+ */
+const ownFields: FieldMap = {
+  ...targetFields,
+  failedrollout: {
+    kind: "toMany",
+    from: "controller.actions_v1 fa",
+    on: `fa.tenant_id = t.tenant_id and fa.target_id = t.id and fa.status = ${actionStatus.ERROR}`,
+    fields: { id: { kind: "number", column: "fa.rollout_id" } },
+    bare: "id",
+  },
+};
+
+/** A filter that a rollout of ours has. */
+export function parseOwnFilter(text: string): Ast {
+  const ast = parse(text);
+  compile(ast, ownFields, { now: 0 });
+  return ast;
 }
 
 /** A filter as it is asked; throws rsqlParamSyntax or rsqlInvalidField, so that a wrong one is refused before anything is read. */
@@ -48,7 +71,7 @@ export function scopePredicate(scope: Scope, values: unknown[]): string {
 
 /** One more filter over the same targets; its values are appended. */
 export function filterPredicate(selection: Selection, filter: Ast, values: unknown[]): string {
-  const compiled: Compiled = compile(filter, targetFields, {
+  const compiled: Compiled = compile(filter, ownFields, {
     firstParam: values.length + 1,
     now: selection.now,
     macros: selection.macros,

@@ -20,9 +20,8 @@ export interface CreateDeps {
  * Creates a rollout in CREATING (spec 001 §4.6); the engine freezes its members next. Checks in the order of contract rollouts.md §2.4,
  * and the set is reserved only when nothing else can be wrong: a refused rollout must not lock a set.
  */
-export async function createRollout(deps: CreateDeps, body: RolloutCreate, call: OutCall): Promise<number> {
+export async function createRollout(deps: CreateDeps, body: RolloutCreate, call: OutCall, filters = checkFilters(body)): Promise<number> {
   const { tenantId, permissions } = call.principal;
-  const filters = checkFilters(body);
   const [settings, set] = await Promise.all([
     loadSettings(deps.db.pool, tenantId),
     runOne(deps.db.pool, readSet, [tenantId, body.distributionSetId]),

@@ -13,6 +13,7 @@ import {
   triggerNextGroup,
 } from "./drive-rollout.ts";
 import { getRollout, listRollouts, type ReadDeps } from "./read-rollouts.ts";
+import { retryRollout } from "./retry-rollout.ts";
 import { rolloutJson } from "./rollout.json.ts";
 import { changeRollout } from "./update-rollout.ts";
 
@@ -92,6 +93,14 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
   mount(rollouts.stop, async (ctx) => {
     await checkReach(deps, ctx.identity, ctx.params.rolloutId, toStop(ctx.identity));
     await stopRollout(deps, ctx.out(), ctx.params.rolloutId);
+  });
+
+  /** spec 001 §4.6, retry. */
+  mount(rollouts.retry, async (ctx) => {
+    await checkReach(deps, ctx.identity, ctx.params.rolloutId, ["CREATE_ROLLOUT"]);
+    const id = await retryRollout(deps, ctx.params.rolloutId, ctx.out());
+    deps.nudge();
+    return { body: rolloutJson(ctx.base, await getRollout(deps, ctx.tenantId, id), true) };
   });
 
   /** spec 001 §4.6, trigger next group. */
