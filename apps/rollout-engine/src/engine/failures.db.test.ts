@@ -6,6 +6,7 @@ import { getRollout, listRollouts } from "../rollouts/read-rollouts.ts";
 import { createEngineWorld, type EngineWorld } from "../testing/engine-world.ts";
 
 let world: EngineWorld;
+const patienceMs = 25_000;
 
 beforeAll(async () => {
   world = await createEngineWorld();
@@ -34,7 +35,7 @@ test("a step that fails is told on the rollout, tried again with growing rests, 
   // the other one goes on
   await world.isStatus(good, "running");
   expect(await lastError(good)).toBeNull();
-  await eventually(async () => expect((await lastError(bad))?.attempts).toBeGreaterThan(2));
+  await eventually(async () => expect((await lastError(bad))?.attempts).toBeGreaterThan(2), patienceMs);
   const told = await lastError(bad);
   expect(told?.message).toBe("controller is away");
   expect(told?.at).toBeGreaterThanOrEqual(began);
@@ -42,7 +43,7 @@ test("a step that fails is told on the rollout, tried again with growing rests, 
   expect(listed.rows.find(({ id }) => id === bad)?.lastError?.message).toBe("controller is away");
   failing = false;
   await world.isStatus(bad, "running");
-  await eventually(async () => expect(await lastError(bad)).toBeNull());
+  await eventually(async () => expect(await lastError(bad)).toBeNull(), patienceMs);
   expect(await world.actions(bad)).toEqual(await world.actions(good));
 });
 
@@ -53,7 +54,7 @@ test("what fails inside is told without its text", async () => {
     throw new Error("select token_cipher from controller.targets");
   };
   await startRollout(world.drive, world.call, id);
-  await eventually(async () => expect((await lastError(id))?.attempts).toBeGreaterThan(0));
+  await eventually(async () => expect((await lastError(id))?.attempts).toBeGreaterThan(0), patienceMs);
   expect((await lastError(id))?.message).toBe("An unexpected error occurred. The log of the rollout engine tells more.");
 });
 
@@ -69,7 +70,10 @@ test("reports of its devices do not undo the back-off", async () => {
     "select rung::int as rung, due_at > now() + interval '59 minutes' as later from rollout_engine.leases where rollout_id = $1";
   const [before] = await world.sql<{ rung: number }>(lease, [id]);
   await world.controller.report(id, g1, 1, "finished");
-  await eventually(async () => expect((await world.sql<{ rung: number }>(lease, [id]))[0]?.rung).toBeGreaterThan(before?.rung ?? 0));
+  await eventually(
+    async () => expect((await world.sql<{ rung: number }>(lease, [id]))[0]?.rung).toBeGreaterThan(before?.rung ?? 0),
+    patienceMs,
+  );
   expect((await world.sql<{ later: boolean }>(lease, [id]))[0]?.later).toBe(true);
 });
 
@@ -92,6 +96,9 @@ test("a lease that was never given back counts as a failure", async () => {
     },
   );
   await world.isStatus(id, "ready");
-  await eventually(() => expect(seen).toMatchObject({ message: "The process that worked on it ended in the middle.", attempts: 2 }));
-  await eventually(async () => expect(await lastError(id)).toBeNull());
+  await eventually(
+    () => expect(seen).toMatchObject({ message: "The process that worked on it ended in the middle.", attempts: 2 }),
+    patienceMs,
+  );
+  await eventually(async () => expect(await lastError(id)).toBeNull(), patienceMs);
 });

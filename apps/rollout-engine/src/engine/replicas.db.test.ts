@@ -36,7 +36,7 @@ test("both at one rollout, without any lease between them, end where one would",
   const id = await world.createRollout({ amountGroups: 3, startAt: 1 });
   const signal = new AbortController().signal;
   const racer = async () => {
-    for (let attempt = 0; attempt < 20; attempt++) {
+    for (let attempt = 0; attempt < 60; attempt++) {
       // the one that comes second to the freeze is told to come again
       const ended = await driveRollout(deps, { tenantId: 1, rolloutId: id }, signal).catch(() => undefined);
       if (ended !== undefined && ended.dueAt !== 0) return; // 0: its turn is over, its work is not
