@@ -5,13 +5,14 @@ import { unique } from "../support/build.ts";
 import { call, dialects, refused } from "../support/call.ts";
 import { credentials } from "../support/http.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
+import { typeBuilder } from "../support/types.ts";
 import { aWhile, pause } from "../support/wait.ts";
 
 const bad = [400, "repo.constraintViolation"] as const;
 
 describe.each(dialects)("creating rollouts, %s", (dialect) => {
   const rollouts = rolloutBuilder(dialect);
-  const { create, notCreated, get, groups, ready, fleet } = rollouts;
+  const { build, create, notCreated, get, groups, ready, fleet } = rollouts;
   const overQuota = [dialect === "spec" ? 403 : 429, "quota.tooManyEntries"] as const;
   let ten: string;
   let setId: number;
@@ -84,6 +85,15 @@ describe.each(dialects)("creating rollouts, %s", (dialect) => {
     await notCreated(ten, { distributionSetId: setId, ...more }, expected);
     // a refused rollout locks nothing
     if (!before) expect((await rollouts.look.set(setId)).locked).toBe(false);
+  });
+
+  it("rollouts 10.8 targets whose type does not take the set's", async () => {
+    const other = await typeBuilder(dialect).targetType();
+    const { prefix } = await fleet(2, { targetType: other.id });
+    await notCreated(prefix, { distributionSetId: setId }, bad);
+    // those without a type take any
+    await build.targets({ controllerId: `${prefix}-untyped` });
+    expect((await create(prefix, { distributionSetId: setId })).totalTargets).toBe(1);
   });
 
   it("rollouts 2.4 the first of several errors is answered: filter, set, members, targets, name", async () => {

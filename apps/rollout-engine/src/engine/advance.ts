@@ -183,23 +183,25 @@ function nextTurn(groups: readonly GroupFacts[], changes: readonly GroupChange[]
   return first ? [begin(first)] : [];
 }
 
+/** A group has its turn, or had it; a group whose actions are not all created yet has only noted it. */
+const hadTurn = (group: GroupFacts): boolean => group.startRequested || ["running", "finished", "error"].includes(group.status);
+
 /**
  * What a resume starts at once (contract rollouts.md §0#13): the next group, when the last started one ended in error or has paused the
  * rollout by its success. Otherwise the next look decides.
  */
 export function groupsToBeginOnResume(groups: readonly GroupFacts[], progress: Progress): GroupChange[] {
   const recounted = groups.map((group) => recount(group, progress));
-  const lastIndex = recounted.findLastIndex((group) => ["running", "finished", "error"].includes(group.status));
+  const lastIndex = recounted.findLastIndex(hadTurn);
   const last = recounted[lastIndex];
+  // its turn is noted and has not come yet: that is what the resume lets happen
+  if (last?.status === "ready" || last?.status === "scheduled") return [];
   const next = groups.slice(lastIndex + 1).find(canBegin);
   if (!last || !next) return [];
   const counts = progress.get(last.id) ?? noActions;
   const succeeded = last.status === "finished" || successMet(last.successExpression, counts, judgedTotal(recounted, last));
   return last.status === "error" || (last.successAction === "PAUSE" && succeeded) ? [begin(next)] : [];
 }
-
-/** A group has its turn, or had it; a group whose actions are not all created yet has only noted it. */
-const hadTurn = (group: GroupFacts): boolean => group.startRequested || ["running", "finished", "error"].includes(group.status);
 
 /**
  * What a trigger by hand begins (contract rollouts.md §4.7): the group behind the last one that had its turn. None where all have had it;
