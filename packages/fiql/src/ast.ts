@@ -22,3 +22,8 @@ export interface Logical {
 }
 
 export type Ast = Comparison | Logical;
+
+/** Every comparison of a query, in its order. */
+export function comparisonsOf(ast: Ast): Comparison[] {
+  return ast.kind === "comparison" ? [ast] : ast.terms.flatMap(comparisonsOf);
+}

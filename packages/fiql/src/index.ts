@@ -13,7 +13,7 @@ import { groupSort, rolloutSort } from "./rollout-fields.ts";
 import { targetSort } from "./target-fields.ts";
 
 export { actionFields } from "./action-fields.ts";
-export type { Argument, Ast, Comparison, Logical, Operator } from "./ast.ts";
+export { type Argument, type Ast, type Comparison, comparisonsOf, type Logical, type Operator } from "./ast.ts";
 export {
   metadataFields,
   moduleFields,

@@ -1,4 +1,4 @@
-import type { Ast, Comparison } from "./ast.ts";
+import { type Ast, type Comparison, comparisonsOf } from "./ast.ts";
 import { type CompileOptions, expanded, type Found, related, resolve, subField, type Value } from "./compile.ts";
 import type { FieldMap } from "./fields.ts";
 import type { Bind } from "./predicates.ts";
@@ -47,8 +47,4 @@ export function lookups(ast: Ast, fields: FieldMap, options: LookupOptions): Loo
 
 function few(comparison: Comparison, ids: readonly string[] | undefined): [Comparison, readonly string[]][] {
   return ids === undefined || ids.length > mostIds ? [] : [[comparison, ids]];
-}
-
-function comparisonsOf(ast: Ast): Comparison[] {
-  return ast.kind === "comparison" ? [ast] : ast.terms.flatMap(comparisonsOf);
 }

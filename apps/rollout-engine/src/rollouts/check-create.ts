@@ -1,6 +1,6 @@
 import { isOver, type QuotaLimits, type RolloutCreate, type RolloutGroupCreate } from "@harrier/contracts";
 import { HarrierError, quotaExceeded } from "@harrier/errors";
-import type { Ast } from "@harrier/fiql";
+import { type Ast, comparisonsOf } from "@harrier/fiql";
 import { equalShares, type GroupCount, type GroupShare, simulateGroups } from "../freeze/split-groups.ts";
 import { parseTargetFilter } from "../matching/matching.ts";
 import type { Counts } from "./create.sql.ts";
@@ -20,7 +20,24 @@ export function checkFilters(body: RolloutCreate): Filters {
   if (body.targetFilterQuery === undefined) throw new HarrierError("rsqlParamSyntax", "A rollout needs a targetFilterQuery.");
   const rollout = parseTargetFilter(body.targetFilterQuery);
   const texts = [...new Set((body.groups ?? []).map((group) => group.targetFilterQuery ?? ""))];
-  return { rollout, texts, groups: texts.map((text) => (text === "" ? null : parseTargetFilter(text))) };
+  const groups = texts.map((text) => (text === "" ? null : parseTargetFilter(text)));
+  checkTogether(groups);
+  return { rollout, texts, groups };
+}
+
+/**
+ * What the filters of all groups may be together: one statement asks them all. Where nothing limited them, 500 filters of 60 tags each kept the
+ * planner busy for minutes and took more than ten gigabytes; PostgreSQL takes no more than 65,535 values.
+ */
+const mostTogether = { comparisons: 1_000, values: 20_000 } as const;
+
+function checkTogether(filters: readonly (Ast | null)[]): void {
+  const comparisons = filters.flatMap((filter) => (filter ? comparisonsOf(filter) : []));
+  const values = comparisons.reduce((sum, comparison) => sum + comparison.arguments.length, 0);
+  const refuse = (most: number, of: string) =>
+    new HarrierError("rsqlParamSyntax", `The filters of the groups have more than ${most} ${of} together.`);
+  if (comparisons.length > mostTogether.comparisons) throw refuse(mostTogether.comparisons, "comparisons");
+  if (values > mostTogether.values) throw refuse(mostTogether.values, "values");
 }
 
 /** What the members of the body say about each other, in the order of contract rollouts.md §2.4. */

@@ -25,6 +25,11 @@ const create = (body: Record<string, unknown>, permissions?: string[]) => {
   return createRollout(world.create, rolloutBody({ targetFilterQuery: "name==ten-*", ...body }), { ...call, principal });
 };
 
+/** Groups whose filters are all different. */
+const filtered = (amount: number, filterOf: (n: number) => string) =>
+  Array.from({ length: amount }, (_, n) => ({ name: `g${n}`, targetFilterQuery: filterOf(n) }));
+const anyOf = (n: number) => `id=in=(${Array.from({ length: 101 }, (_, k) => `a${n * 101 + k}`).join(",")})`;
+
 const groups = (...percentages: number[]) => percentages.map((targetPercentage, index) => ({ name: `g${index + 1}`, targetPercentage }));
 
 describe("what is refused (contract rollouts.md §2.4)", () => {
@@ -33,6 +38,9 @@ describe("what is refused (contract rollouts.md §2.4)", () => {
     ["bad filter", { targetFilterQuery: "name=bogus=x", distributionSetId: 999 }, "rsqlParamSyntax"],
     ["unknown field", { targetFilterQuery: "bogus==x", distributionSetId: 999 }, "rsqlInvalidField"],
     ["bad filter of a group", { groups: [{ name: "g", targetFilterQuery: "bogus==x" }], distributionSetId: 999 }, "rsqlInvalidField"],
+    ["filters that ask too much together", { groups: filtered(334, (n) => `tag!=a${n};tag!=b${n};tag!=c${n}`) }, "rsqlParamSyntax"],
+    ["filters with too many values together", { groups: filtered(200, anyOf) }, "rsqlParamSyntax"],
+    ["many filters", { groups: filtered(333, (n) => `tag==a${n};id!=b${n};id!=c${n}`) }, "constraintViolation"],
     ["unknown set, before the members", { distributionSetId: 999, amountGroups: 0 }, "entityNotFound"],
     ["invalid set", { distributionSetId: setIds.invalid, amountGroups: 0 }, "setInvalid"],
     ["incomplete set", { distributionSetId: setIds.incomplete, amountGroups: 0 }, "setIncomplete"],
