@@ -44,7 +44,7 @@ const expectedIds = {
     "artifacts.upload artifacts.download device.artifact device.artifactMd5 device.artifactDownload device.artifactDownloadMd5",
   ],
   "rollout-engine": [
-    "rollouts.list rollouts.create rollouts.get rollouts.update rollouts.delete rollouts.start rollouts.pause rollouts.resume",
+    "rollouts.list rollouts.create rollouts.preview rollouts.get rollouts.update rollouts.delete rollouts.start rollouts.pause rollouts.resume",
     "rollouts.retry rollouts.approve rollouts.deny rollouts.stop rollouts.triggerNextGroup rollouts.listGroups rollouts.getGroup rollouts.groupTargets",
     "targetFilters.list targetFilters.create targetFilters.get targetFilters.update targetFilters.delete targetFilters.setAutoAssign",
     "targetFilters.removeAutoAssign distributionSets.autoAssignFilters",

@@ -83,6 +83,7 @@ export const told: Readonly<Record<string, Told>> = {
   // those that reach further than he does
   "rollouts.list": "nobody",
   "rollouts.create": "no match",
+  "rollouts.preview": "no match",
   "rollouts.get": "unknown",
   "rollouts.update": "unknown",
   "rollouts.delete": "unknown",

@@ -179,6 +179,7 @@ function rolloutRequests(world: World): Record<string, ValidRequest> {
     "rollouts.create": async () => ({
       body: { ...(await body(prefix, { amountGroups: 2 })), targetFilterQuery: filterOf(prefix), successCondition: { expression: "50" } },
     }),
+    "rollouts.preview": async () => ({ body: { ...(await body(prefix, { amountGroups: 2 })), targetFilterQuery: filterOf(prefix) } }),
     "rollouts.get": () => one,
     "rollouts.update": () => ({ ...one, body: { description: "e" } }),
     "rollouts.delete": async () => inState((await ready(await others())).id),

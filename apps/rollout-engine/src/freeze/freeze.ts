@@ -23,7 +23,7 @@ import {
   storeSizes,
   takeFromPool,
 } from "./freeze.sql.ts";
-import { remainingShares, splitGroups } from "./split-groups.ts";
+import { sizeByFilters, sizeByShares } from "./size-groups.ts";
 
 interface Deps {
   db: Database;
@@ -95,8 +95,7 @@ function selectionOf(settings: TenantSettings, tenantId: number, row: FreezeRow)
  */
 async function freezeByShares(tx: Queryable, rolloutId: number, selection: Selection, plan: Plan): Promise<number[]> {
   const { groups, expected } = plan;
-  const shares = remainingShares(groups);
-  const sizes = splitGroups(expected, shares);
+  const sizes = sizeByShares(groups, expected);
   const ranges = rangesOf(groups, sizes);
   if (ranges.total === expected) {
     const made = await runOne(tx, freezeMembers(selection, rolloutId, ranges, expected + 1));
@@ -104,7 +103,7 @@ async function freezeByShares(tx: Queryable, rolloutId: number, selection: Selec
     await run(tx, dropMembers, [selection.tenantId, rolloutId]);
   }
   const pool = await runOne(tx, countCandidates(selection, rolloutId));
-  const exact = splitGroups(pool?.n ?? 0, shares);
+  const exact = sizeByShares(groups, pool?.n ?? 0);
   const exactRanges = rangesOf(groups, exact);
   await runOne(tx, freezeMembers(selection, rolloutId, exactRanges, exactRanges.total));
   return exact;
@@ -117,17 +116,14 @@ async function freezeByFilters(tx: Queryable, rolloutId: number, selection: Sele
   const filters = texts.map((text) => (text === "" ? null : parseTargetFilter(text)));
   await run(tx, freezeCandidates(selection, rolloutId, filters));
   await run(tx, analyzeCandidates, []);
-  const shares = remainingShares(groups);
-  const sizes: number[] = [];
-  for (const { from, to } of runsOfOneFilter(groups)) {
-    const members = groups.slice(from, to);
-    const filter = texts.indexOf(members[0]?.filter ?? "") + 1;
-    const pool = await runOne(tx, countPool, [tenantId, rolloutId, filter]);
-    const taken = splitGroups(pool?.n ?? 0, shares.slice(from, to));
-    const { groupIds, first, total } = rangesOf(members, taken);
-    await run(tx, takeFromPool, [tenantId, rolloutId, filter, groupIds, first, total]);
-    sizes.push(...taken);
-  }
+  const indexOf = (filter: string) => texts.indexOf(filter) + 1;
+  const sizes = await sizeByFilters(groups, {
+    count: async (filter) => (await runOne(tx, countPool, [tenantId, rolloutId, indexOf(filter)]))?.n ?? 0,
+    async take(filter, drawing, taken) {
+      const { groupIds, first, total } = rangesOf(drawing, taken);
+      await run(tx, takeFromPool, [tenantId, rolloutId, indexOf(filter), groupIds, first, total]);
+    },
+  });
   await run(tx, membersFromCandidates, [tenantId, rolloutId]);
   await run(tx, dropCandidates, [tenantId, rolloutId]);
   return sizes;
@@ -141,15 +137,4 @@ function rangesOf(groups: readonly FrozenGroup[], sizes: readonly number[]): Ran
     return begin;
   });
   return { groupIds: groups.map((group) => group.id), first, total };
-}
-
-/** Neighbours with the same filter draw from one pool, so one statement serves them all: 500 plain groups cost what one costs. */
-function* runsOfOneFilter(groups: readonly FrozenGroup[]): Generator<{ from: number; to: number }> {
-  let from = 0;
-  while (from < groups.length) {
-    let to = from + 1;
-    while (groups[to]?.filter === groups[from]?.filter && to < groups.length) to++;
-    yield { from, to };
-    from = to;
-  }
 }

@@ -49,16 +49,17 @@ export function parseTargetFilter(text: string): Ast {
   return ast;
 }
 
+/** Targets that may get sets of type $2. */
+export const compatible = `(t.target_type_id is null or exists (
+      select 1 from management.target_type_set_types_v1 c
+       where c.tenant_id = t.tenant_id and c.target_type_id = t.target_type_id and c.set_type_id = $2))`;
+
 /** Targets of the tenant that match the filter and that may get the set: those without a type, or whose type lists the set's. */
 export function matchingTargets(selection: Selection): Predicate {
   const values: unknown[] = [selection.tenantId, selection.setTypeId];
   const scope = scopePredicate(selection.targetTypes, values);
   const filter = filterPredicate(selection, selection.filter, values);
-  const sql = `t.tenant_id = $1
-    and (t.target_type_id is null or exists (
-      select 1 from management.target_type_set_types_v1 c
-       where c.tenant_id = t.tenant_id and c.target_type_id = t.target_type_id and c.set_type_id = $2))
-    and ${scope} and ${filter}`;
+  const sql = `t.tenant_id = $1 and ${compatible} and ${scope} and ${filter}`;
   return { sql, values };
 }
 

@@ -235,4 +235,5 @@ test("round trips are those that the README promises", async () => {
   expect(await counter.during(() => call("PUT", `/rollouts/${id}`, { body: { description: "x" } }))).toBe(2);
   // the first creates have filled the block of rollout ids
   expect(await counter.during(() => call("POST", "/rollouts", { body: rollout() }))).toBe(6);
+  expect(await counter.during(() => call("POST", "/rollouts/preview", { body: rollout() }))).toBe(7);
 });

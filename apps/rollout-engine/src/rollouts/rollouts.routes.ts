@@ -1,5 +1,6 @@
 import { page, rollouts } from "@harrier/contracts";
 import type { Mount } from "@harrier/service";
+import { previewRollout } from "../preview/preview.ts";
 import { checkReach, toDrive, toStop, toTrigger } from "./check-reach.ts";
 import { type CreateDeps, createRollout } from "./create-rollout.ts";
 import {
@@ -39,6 +40,9 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
     deps.nudge();
     return { body: rolloutJson(ctx.base, await getRollout(deps, ctx.tenantId, id), true) };
   });
+
+  /** extensions.md, rollout preview. */
+  mount(rollouts.preview, async (ctx) => ({ body: await previewRollout(deps, ctx.body, ctx.out()) }));
 
   /** spec 001 §4.6, get. */
   mount(rollouts.get, async ({ identity, tenantId, params, base }) => {

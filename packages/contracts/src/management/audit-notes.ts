@@ -34,6 +34,7 @@ export const auditNotes: Readonly<Record<string, readonly string[]>> = {
   "targetFilters.update": ["name", "query"],
   "targetFilters.setAutoAssign": ["id", "type", "weight"],
   "rollouts.create": ["name", "distributionSetId", "targetFilterQuery", "type", "weight", "amountGroups", "startAt"],
+  "rollouts.preview": ["name", "distributionSetId", "targetFilterQuery", "amountGroups"],
   "rollouts.update": ["name"],
   "rollouts.approve": ["remark"],
   "rollouts.deny": ["remark"],

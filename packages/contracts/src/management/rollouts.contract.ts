@@ -1,9 +1,11 @@
+import type { ErrorCode } from "@harrier/errors";
 import { z } from "zod";
 import { first, pageOf, pageQuery, representedPageQuery } from "../paging.ts";
 import { bodiless, created, ok, type Route, route } from "../route.ts";
 import { optionalText, pathId } from "../values.ts";
 import { listErrors, withDeletedModes } from "./common.ts";
 import { rolloutCreateBody, rolloutDecisionBody, rolloutUpdateBody } from "./rollout-create.ts";
+import { rolloutPreview } from "./rollout-preview.ts";
 import { rolloutGroupView, rolloutView } from "./rollout-view.ts";
 import { targetPage } from "./target-view.ts";
 
@@ -55,6 +57,20 @@ function decision(name: "approve" | "deny", summary: string) {
   });
 }
 
+/** contract rollouts.md §2.4. */
+const creationErrors: readonly ErrorCode[] = [
+  "rsqlParamSyntax",
+  "rsqlInvalidField",
+  "entityNotFound",
+  "setInvalid",
+  "setIncomplete",
+  "deleted",
+  "constraintViolation",
+  "maintenanceScheduleInvalid",
+  "quotaTooManyEntries",
+  "entityAlreadyExists",
+];
+
 /** spec 001 §4.6, rollouts. */
 export const rollouts = {
   list: route({
@@ -82,20 +98,23 @@ export const rollouts = {
     response: rolloutView,
     // a rollout with startAt needs HANDLE_ROLLOUT too; the owner checks it, since only the body tells (contract rollouts.md §2)
     permission: ["CREATE_ROLLOUT"],
-    errors: [
-      "rsqlParamSyntax",
-      "rsqlInvalidField",
-      "entityNotFound",
-      "setInvalid",
-      "setIncomplete",
-      "deleted",
-      "constraintViolation",
-      "maintenanceScheduleInvalid",
-      "quotaTooManyEntries",
-      "entityAlreadyExists",
-    ],
+    errors: creationErrors,
     summary: "Create a rollout",
     source: "spec 001 §4.6",
+  }),
+  preview: route({
+    id: "rollouts.preview",
+    service: "rollout-engine",
+    interface: "management",
+    method: "POST",
+    path: `${base}/preview`,
+    body: rolloutCreateBody,
+    success: ok,
+    response: rolloutPreview,
+    permission: ["CREATE_ROLLOUT"],
+    errors: creationErrors,
+    summary: "Tell what a rollout would be, without creating it",
+    source: "contract extensions.md, rollout preview",
   }),
   get: route({
     id: "rollouts.get",
