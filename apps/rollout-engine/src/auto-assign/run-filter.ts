@@ -2,6 +2,7 @@ import { forceTypeNames } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import type { Client, OutCall, ReserveSetResponse } from "@harrier/rpc";
+import { restAfter } from "../domain/rest.ts";
 import { parseTargetFilter } from "../matching/matching.ts";
 import { macrosOf } from "../settings/settings.ts";
 import { type FilterWork, loadFilterWork, noteCandidates } from "./candidates.sql.ts";
@@ -32,17 +33,6 @@ const atMost = 20_000;
 const callMs = 10_000;
 /** After so long others have their turn. */
 const workMs = 2_000;
-
-/**
- * A pass rests in proportion to what it took, so that the passes of a large fleet cost no more of the database than those of a small one;
- * and longer the more often it found nobody, so that a hundred filters that are done do not keep a busy tenant's database at work.
- */
-export function restAfter(tookMs: number, idle: number): { restMs: number; deafMs: number } {
-  return {
-    restMs: Math.min(60_000, Math.max(2_000 * 2 ** Math.min(idle, 2), 20 * tookMs)),
-    deafMs: Math.min(15_000, Math.max(250 * 2 ** Math.min(idle, 3), 5 * tookMs)),
-  };
-}
 
 /**
  * Gives the set of a filter to the targets that match it now and never had it (contract management.md §5.8). Each part may be repeated, by

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { restAfter } from "./run-filter.ts";
+import { restAfter } from "./rest.ts";
 
 test.each([
   [5, 0, 2_000, 250],

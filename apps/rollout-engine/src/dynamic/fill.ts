@@ -1,5 +1,5 @@
 import { type Database, runOne } from "@harrier/db";
-import { restAfter } from "../auto-assign/run-filter.ts";
+import { restAfter } from "../domain/rest.ts";
 import { parseTargetFilter } from "../matching/matching.ts";
 import { macrosOf } from "../settings/settings.ts";
 import { findJoining, joinGroup, loadFillWork } from "./fill.sql.ts";

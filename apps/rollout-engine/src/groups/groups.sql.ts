@@ -82,7 +82,10 @@ const targetColumns = `${auditColumns}, t.controller_id as "controllerId", t.nam
   ${epochMs("t.last_poll_at")} as "lastPollAt", t.target_type_id as "targetTypeId", tt.name as "targetTypeName",
   exists (select from controller.auto_confirmations_v1 c where c.tenant_id = t.tenant_id and c.target_id = t.id) as "autoConfirm"`;
 
-/** The members of a group that still exist and that the caller may see; of a dynamic group those that have their action (contract rollouts.md §2). Which group belongs to which rollout is the members' own matter (contract rollouts.md §2). */
+/**
+ * The members of a group that still exist and that the caller may see; of a dynamic group those that have their action. Which group belongs
+ * to which rollout is the members' own matter (contract rollouts.md §2).
+ */
 export function membersSource(tenantId: number, { rolloutId, groupId }: { rolloutId: number; groupId: number }, scope: Scope): ListSource {
   const values: unknown[] = [tenantId, rolloutId, groupId];
   const visible = scopePredicate(scope, values);
