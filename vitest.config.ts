@@ -4,6 +4,9 @@ const ignored = ["**/node_modules/**", "**/dist/**", "**/.harrier/**"];
 const src = (name: string) => [`apps/*/src/**/${name}`, `packages/*/src/**/${name}`];
 const postgres = ["tests/setup/postgres.ts"];
 
+// what is polled for comes when it comes: the machine may be busy with something else
+const patient = { poll: { timeout: 8_000 } };
+
 // A file's name says what it needs: x.test.ts nothing, x.db.test.ts PostgreSQL, x.real.test.ts Kafka and S3 as well, x.long.test.ts much time.
 export default defineConfig({
   test: {
@@ -16,6 +19,7 @@ export default defineConfig({
           include: [...src("*.test.ts"), "scripts/**/*.test.ts"],
           exclude: [...ignored, "**/*.{db,real,long}.test.ts"],
           testTimeout: 10_000,
+          expect: patient,
         },
       },
       {
@@ -24,6 +28,7 @@ export default defineConfig({
           include: [...src("*.db.test.ts"), "tests/**/*.db.test.ts"],
           exclude: ignored,
           globalSetup: postgres,
+          expect: patient,
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },

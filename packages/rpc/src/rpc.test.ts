@@ -128,7 +128,9 @@ describe("a deadline", () => {
           });
         }),
     });
-    const error = await failure(connect([port]).forceAction(force, call({ deadline: Date.now() + 300 })));
+    const client = connect([port]);
+    await client.ready(8_000);
+    const error = await failure(client.forceAction(force, call({ deadline: Date.now() + 1_500 })));
     expect(error.code).toBe("deadlineExceeded");
     await vi.waitFor(() => expect(aborted).toBe(true), patience);
   });
@@ -192,13 +194,18 @@ describe("the server", () => {
   });
 
   it("lets a running call finish when it stops", async () => {
+    let end: (() => void) | undefined;
     const [server, port] = await serve({
-      forceAction: () => new Promise((resolve) => setTimeout(() => resolve({}), 200)),
+      forceAction: () =>
+        new Promise((resolve) => {
+          end = () => resolve({});
+        }),
     });
-    const client = connect([port]);
-    const running = client.forceAction(force, call());
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    await server.stop(2_000);
+    const running = connect([port]).forceAction(force, call());
+    await vi.waitFor(() => expect(end).toBeDefined(), patience);
+    const stopped = server.stop(8_000);
+    setTimeout(() => end?.(), 100);
+    await stopped;
     await expect(running).resolves.toEqual({});
   });
 });

@@ -77,7 +77,7 @@ describe("watch", () => {
       await untilAborted(ctx.signal);
     });
     const { messages, states } = watch(port);
-    await vi.waitFor(() => expect(messages).toHaveLength(5_000), { timeout: 5_000 });
+    await vi.waitFor(() => expect(messages).toHaveLength(5_000), patience);
     expect(messages).toEqual(Array.from({ length: 5_000 }, (_, index) => index + 1));
     expect(states).toEqual(["alive"]);
     expect(warnings).toEqual([]);
@@ -104,7 +104,7 @@ describe("watch", () => {
     await server.stop(0);
     await vi.waitFor(() => expect(states).toEqual(["alive", "interrupted"]), patience);
     await serve(stream, port);
-    await vi.waitFor(() => expect(states).toEqual(["alive", "interrupted", "alive"]), { timeout: 5_000 });
+    await vi.waitFor(() => expect(states).toEqual(["alive", "interrupted", "alive"]), patience);
   });
 
   it("opens it again when the handler ends or fails", async () => {
@@ -157,8 +157,7 @@ describe("watch", () => {
     const [server, port] = await serve(stream);
     const { states } = watch(port);
     await vi.waitFor(() => expect(states).toEqual(["alive"]), patience);
-    const began = Date.now();
-    await server.stop(3_000);
-    expect(Date.now() - began).toBeLessThan(1_000);
+    // more patience than the test has: an end that waited for the stream would be too late
+    await server.stop(60_000);
   });
 });

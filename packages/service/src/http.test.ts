@@ -177,9 +177,7 @@ describe("an end", () => {
     const served = await start((mount) => mount(slow, () => new Promise<never>(() => undefined)));
     const running = ask(served, "/DEFAULT/slow").catch(() => "cut");
     await vi.waitFor(async () => expect((await ask(served, "/livez", bare)).status).toBe(200), patience);
-    const began = Date.now();
     await served.http.close(200);
-    expect(Date.now() - began).toBeLessThan(1_000);
     expect(await running).toBe("cut");
   });
 });

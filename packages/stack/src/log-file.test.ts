@@ -27,7 +27,7 @@ function say(to: LogFile, text: string): void {
   writeSync(to.descriptor, text);
   to.read();
 }
-const cut = () => vi.waitFor(() => expect(statSync(path).size).toBe(0));
+const cut = () => vi.waitFor(() => expect(statSync(path).size).toBe(0), 8_000);
 
 test("beyond its limit it begins anew and the former one is kept; nobody else can read them", async () => {
   const file = open(10);
@@ -37,7 +37,7 @@ test("beyond its limit it begins anew and the former one is kept; nobody else ca
   await vi.waitFor(() => {
     say(file, "more\n");
     expect(read).toMatch(/^a longer line\n(more\n)+$/);
-  });
+  }, 8_000);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(statSync(join(dir, "logs")).mode & 0o777).toBe(0o700);
 });

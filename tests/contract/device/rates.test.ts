@@ -47,7 +47,7 @@ describe.runIf(trustsUs)("rates of the device interface", () => {
     });
     expect(Object.keys(refused)).toEqual(["401", "429"]);
     expect((await poll(d, other)).status).toBe(200);
-    await eventually(async () => (await poll(d, one)).status === 200, 5_000);
+    await eventually(async () => (await poll(d, one)).status === 200, 20_000);
   });
 
   it("device 13.95 beyond 50 writes a second, HEAD among them, while reads go on", async () => {

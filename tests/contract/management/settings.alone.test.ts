@@ -49,11 +49,11 @@ describe.each(dialects)("settings of the tenant, %s", (dialect) => {
     const d = device(unique());
     const sleep = async () => (await d.poll()).json.config.polling.sleep;
     await put("pollingTime", "00:00:45");
-    await eventually(async () => (await sleep()) === "00:00:45", 5_000);
+    await eventually(async () => (await sleep()) === "00:00:45", 20_000);
     const etag = (await d.poll()).headers["etag"] as string;
     await reset("pollingTime");
-    await eventually(async () => (await sleep()) === "00:05:00", 5_000);
-    await eventually(async () => (await d.ask(r.device.poll, {}, { headers: { "if-none-match": etag } })).status === 200, 5_000);
+    await eventually(async () => (await sleep()) === "00:05:00", 20_000);
+    await eventually(async () => (await d.ask(r.device.poll, {}, { headers: { "if-none-match": etag } })).status === 200, 20_000);
   });
 
   it("management 12.119 unknown keys are 400", async () => {

@@ -18,7 +18,7 @@ import { type Page, viewer } from "./look.ts";
 import { eventually } from "./wait.ts";
 
 /** Far more than a step of the engine takes. */
-const stepMs = 20_000;
+const stepMs = 40_000;
 
 /** Buckets of a rollout or group that are not empty. */
 export function filled(totals: TotalsView | undefined): Partial<TotalsView> {

@@ -1,5 +1,5 @@
 /** Resolves with what `look` gives once it gives anything but undefined or false; fails with the last error or value seen. */
-export async function eventually<T>(look: () => Promise<T | undefined | false>, limitMs = 20_000): Promise<T> {
+export async function eventually<T>(look: () => Promise<T | undefined | false>, limitMs = 40_000): Promise<T> {
   const until = Date.now() + limitMs;
   let last: unknown;
   for (;;) {

@@ -17,7 +17,7 @@ describe("download notes", () => {
     const { notes } = create(send);
     notes.add(note(1));
     notes.add(note(2));
-    await vi.waitFor(() => expect(send).toHaveBeenCalledTimes(1));
+    await vi.waitFor(() => expect(send).toHaveBeenCalledTimes(1), 5_000);
     expect(send.mock.calls[0]).toEqual([[note(1), note(2)], expect.any(String)]);
   });
 
@@ -37,7 +37,7 @@ describe("download notes", () => {
       if (ids.length < 3) throw new HarrierError("unavailable");
     });
     notes.add(note(1));
-    await vi.waitFor(() => expect(ids).toHaveLength(3), 3_000);
+    await vi.waitFor(() => expect(ids).toHaveLength(3), 5_000);
     expect(new Set(ids).size).toBe(1);
     expect(dropped).toEqual([]);
     await notes.stop();

@@ -99,7 +99,7 @@ test("a slow statement does not hold up the polls after it", async () => {
     () => time,
   );
   const slow = read(key("d601"));
-  await vi.waitFor(() => expect(statements).toBe(1));
+  await vi.waitFor(() => expect(statements).toBe(1), 10_000);
   time = 100;
   expect((await read(key("d602")))?.targetId).toBe(602);
   first.resolve();

@@ -61,6 +61,8 @@ test("what fails inside is told without its text", async () => {
 test("reports of its devices do not undo the back-off", async () => {
   world.engine();
   const { id, g1 } = await world.started({ amountGroups: 2 });
+  // a turn that is still under way would give its lease back over this
+  await world.stopEngines();
   await world.sql(
     `update rollout_engine.leases set attempts = 9, last_error = 'x', failed_at = now(), due_at = now() + interval '1 hour',
             rested_at = now() + interval '1 hour' where rollout_id = $1`,
@@ -69,6 +71,7 @@ test("reports of its devices do not undo the back-off", async () => {
   const lease =
     "select rung::int as rung, due_at > now() + interval '59 minutes' as later from rollout_engine.leases where rollout_id = $1";
   const [before] = await world.sql<{ rung: number }>(lease, [id]);
+  world.engine();
   await world.controller.report(id, g1, 1, "finished");
   await eventually(
     async () => expect((await world.sql<{ rung: number }>(lease, [id]))[0]?.rung).toBeGreaterThan(before?.rung ?? 0),
