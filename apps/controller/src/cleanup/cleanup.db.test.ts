@@ -71,6 +71,19 @@ test("without rules nothing goes, and nothing is looked at", async () => {
   expect(await left(target)).toEqual([old]);
 });
 
+test("a tenant on its way out is left alone, and nothing of it comes back", async () => {
+  const management = fixture.database.db("management").pool;
+  const old = await action(await newTarget(), CANCELED);
+  fixture.stored["action.cleanup.enabled"] = true;
+  await fixture.db.pool.query("delete from action_cleanups");
+  await management.query("update tenants set status = 'deleting' where tenant_id = 1");
+  expect(await clean()).toBe(0);
+  expect((await fixture.db.pool.query("select 1 from action_cleanups")).rows).toEqual([]);
+  await management.query("update tenants set status = 'active' where tenant_id = 1");
+  expect(await clean()).toBeGreaterThan(0);
+  expect((await fixture.db.pool.query("select 1 from actions where id = $1", [old])).rows).toEqual([]);
+});
+
 test("what is closed, listed and old goes with its history; what is open, waits, is new or another goes not", async () => {
   const target = await newTarget();
   const gone = [await action(target, CANCELED), await action(target, ERROR)];

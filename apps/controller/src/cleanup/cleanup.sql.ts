@@ -1,10 +1,20 @@
 import { statement } from "@harrier/db";
 
-/** One step of the walk over the actions of the tenant whose turn it is; the rules are three lists of one length. */
+/**
+ * One step of the walk over the actions of the tenant whose turn it is; the rules are three lists of one length. A tenant that is being
+ * deleted has no turn: its cursor would come back behind those who erase it.
+ */
 export const cleanActions = statement<
   [tenants: number[], statuses: number[], expiriesMs: number[], limit: number, restMs: number],
   { looked: number; removed: number }
->("controller.clean_actions", "select * from clean_actions($1::int[], $2::smallint[], $3::bigint[], $4, $5)");
+>(
+  "controller.clean_actions",
+  `select c.looked, c.removed
+     from (select array_agg(u.tenant_id) as tenants, array_agg(u.status) as statuses, array_agg(u.expiry_ms) as expiries
+             from unnest($1::int[], $2::smallint[], $3::bigint[]) as u (tenant_id, status, expiry_ms)
+             join management.tenants_v1 n on n.tenant_id = u.tenant_id and n.status <> 'deleting') live
+    cross join lateral clean_actions(live.tenants, live.statuses, live.expiries, $4, $5) c`,
+);
 
 /** Room for one more action on each of these targets that is full and is to get the set; answers how many actions went. */
 export const makeRoom = statement<
