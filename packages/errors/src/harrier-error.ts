@@ -82,6 +82,15 @@ export function toHarrierError(thrown: unknown): HarrierError {
   return new HarrierError("internal", undefined, { cause: thrown });
 }
 
+/**
+ * What users may read of background work that does not get on: the text of our own errors, never of the database or a library, which may hold
+ * statements or secrets. `service` has the rest in its log.
+ */
+export function failureMessage(thrown: unknown, service: string): string {
+  const { code, message } = toHarrierError(thrown);
+  return code === "internal" ? `${message} The log of ${service} tells more.` : message;
+}
+
 function shown(id: unknown): string {
   return Array.isArray(id) ? id.join(", ") : String(id);
 }

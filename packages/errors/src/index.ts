@@ -3,6 +3,7 @@ export {
   type ErrorBody,
   entityNotFound,
   errorBody,
+  failureMessage,
   HarrierError,
   type HarrierErrorDetails,
   httpStatus,

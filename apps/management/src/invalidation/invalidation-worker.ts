@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Database, run, runOne } from "@harrier/db";
+import { failureMessage } from "@harrier/errors";
 import { type Client, type OutCall, servicePrincipal } from "@harrier/rpc";
 import { finishBackground, noteProgress, postponeBackground, restOperation } from "../operations/background.sql.ts";
 import { WorkLoop } from "../operations/work-loop.ts";
@@ -73,7 +74,7 @@ export class InvalidationWorker {
         { err: error, operation: id, set: due.setId },
         "what goes on with an invalid set could not be ended; it will be tried again",
       );
-      await run(db.pool, postponeBackground, [tenantId, id, error instanceof Error ? error.message : String(error)]);
+      await run(db.pool, postponeBackground, [tenantId, id, failureMessage(error, "management")]);
       return false;
     }
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Database, run, runOne } from "@harrier/db";
+import { failureMessage } from "@harrier/errors";
 import { type Client, type OutCall, servicePrincipal } from "@harrier/rpc";
 import { finishBackground, postponeBackground, restOperation } from "../operations/background.sql.ts";
 import { WorkLoop } from "../operations/work-loop.ts";
@@ -56,7 +57,7 @@ export class TargetDeletionWorker {
       else await run(pool, restOperation, [tenantId, id, 0]);
     } catch (error) {
       this.#deps.log.warn({ err: error, operation: id }, "targets of a query could not be deleted; it will be tried again");
-      await run(pool, postponeBackground, [tenantId, id, error instanceof Error ? error.message : String(error)]);
+      await run(pool, postponeBackground, [tenantId, id, failureMessage(error, "management")]);
     }
     return true;
   }

@@ -139,6 +139,16 @@ test("whoever is killed in the middle is followed by another, who does the chunk
   expect(await left()).toBe(0);
 });
 
+test("what the database or a library says is not shown to those who look at the operation", async () => {
+  await fleet("a", 1_001, 100);
+  await remove("name==a", 1_001);
+  const broken = worker([], () => {
+    throw new Error('deadlock detected in "update controller.actions"');
+  });
+  await broken.carryOutDue();
+  expect(await operation()).toMatchObject({ last_error: "An unexpected error occurred. The log of management tells more." });
+});
+
 test("two workers never take the same operation", async () => {
   await fleet("a", 1_001, 100);
   await remove("name==a", 1_001);

@@ -1,3 +1,4 @@
+import { HarrierError } from "@harrier/errors";
 import { dumpTenants, outlivingTables, withClient } from "@harrier/testkit";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
@@ -110,7 +111,7 @@ test("the name stays taken while a request that had been let in may still be und
 test("an owner that does not answer is asked again later, and what went wrong can be read", async () => {
   const id = await begin("stubborn");
   const broken = owners().map((owner) =>
-    owner.name === "artifact-store" ? { ...owner, erase: () => Promise.reject(new Error("no store")) } : owner,
+    owner.name === "artifact-store" ? { ...owner, erase: () => Promise.reject(new HarrierError("unavailable", "no store")) } : owner,
   );
   await worker({ owners: broken }).deleteDue();
   expect(await operation()).toMatchObject({ status: "running", attempts: 1, last_error: "no store" });

@@ -1,4 +1,5 @@
 import { type Database, inTransaction, run, runOne } from "@harrier/db";
+import { failureMessage } from "@harrier/errors";
 import {
   type DueOperation,
   finishBackground,
@@ -68,7 +69,7 @@ export class DeletionWorker {
       await this.#round(due);
     } catch (error) {
       log.warn({ err: error, operation: due.id, tenant: due.subject }, "a tenant could not be erased; it will be tried again");
-      await run(db.pool, postponeBackground, [due.tenantId, due.id, error instanceof Error ? error.message : String(error)]);
+      await run(db.pool, postponeBackground, [due.tenantId, due.id, failureMessage(error, "management")]);
     }
     return true;
   }

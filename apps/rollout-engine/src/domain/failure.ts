@@ -1,4 +1,4 @@
-import { toHarrierError } from "@harrier/errors";
+import { failureMessage as messageFor } from "@harrier/errors";
 
 /** Why background work does not get on, as its owner shows it (contract rollouts.md §9 no. 3). It is tried again by itself. */
 export interface Failure {
@@ -17,8 +17,5 @@ export function backoffMs(attempts: number): number {
   return Math.min(firstBackoffMs * 2 ** Math.min(attempts - 1, 10), longestBackoffMs);
 }
 
-/** What users may read of an error: the text of our own errors, never of the database or a library, which may hold statements or secrets. */
-export function failureMessage(error: unknown): string {
-  const { code, message } = toHarrierError(error);
-  return code === "internal" ? `${message} The log of the rollout engine tells more.` : message;
-}
+/** What users may read of an error. */
+export const failureMessage = (error: unknown): string => messageFor(error, "the rollout engine");
