@@ -15,6 +15,6 @@ export const changeTargetTag = statement<
   // what is missing keeps the others from it only where all were asked for
   ringing(
     "select outcome, missing from change_target_tag($1, $2, $3::text[], $4::bigint[], $5, $6)",
-    "outcome = 'ok' or (outcome = 'targetNotFound' and not $6)",
+    "cardinality($3::text[]) > 0 and (outcome = 'ok' or (outcome = 'targetNotFound' and not $6))",
   ),
 );
