@@ -1,0 +1,70 @@
+import { databaseServices, schemaOf } from "@harrier/db";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { withClient } from "./template.ts";
+import { type TestDatabase, testDatabase } from "./test-database.ts";
+
+/*
+ * architecture §1.7: whose a row is stands first in every key and every index, so that tenants can be spread over several databases. Read from
+ * the catalogue: a table or an index that comes later is in it.
+ */
+
+/** Of the installation, not of a tenant: the services' own bookkeeping, the audit chain over all tenants, keys that sign for everybody. */
+const ofTheInstallation = [
+  /^\w+\.(schema_migrations|schema_views|audit_batches|audit_chain)$/,
+  /^(controller|rollout_engine)\.outbox_cursor$/,
+  /^controller\.group_progress_folded$/,
+  /^rollout_engine\.(fleet|progress)_cursor$/,
+  /^management\.signing_keys$/,
+];
+/** For work over all tenants: logs that are read in their order, queues by what is due, names that are looked up before the tenant is known. */
+const overAllTenants = [
+  /_(order|due|ended|lease|position)$/,
+  /^\w+\.outbox_pkey$/,
+  /^controller\.credential_changes_pkey$/,
+  /^controller\.target_imports_at$/,
+  /^management\.tenants_name$/,
+  // the operator's operation on a tenant: its own tenant is the operator's
+  /^management\.background_operations_tenant$/,
+];
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database?.drop());
+
+const rows = <Row>(sql: string) =>
+  withClient(database.adminUrl, async (client) => (await client.query(sql, [databaseServices.map(schemaOf)])).rows as Row[]);
+
+test("every table has a tenant, but for those of the service itself", async () => {
+  const without = await rows<{ name: string }>(
+    `select n.nspname || '.' || c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = any($1) and c.relkind in ('r', 'p') and not c.relispartition
+        and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped)
+      order by 1`,
+  );
+  const names = without.map(({ name }) => name);
+  expect(names.filter((name) => !ofTheInstallation.some((known) => known.test(name)))).toEqual([]);
+  for (const known of ofTheInstallation)
+    expect(
+      names.some((name) => known.test(name)),
+      String(known),
+    ).toBe(true);
+});
+
+test("the tenant is the first column of every primary key, and of every index that is not for work over all tenants", async () => {
+  const others = await rows<{ name: string; of: string }>(
+    `select n.nspname || '.' || i.relname as name, n.nspname || '.' || c.relname as of
+       from pg_index x join pg_class i on i.oid = x.indexrelid join pg_class c on c.oid = x.indrelid join pg_namespace n on n.oid = c.relnamespace
+       left join pg_attribute a on a.attrelid = c.oid and a.attnum = x.indkey[0]
+      where n.nspname = any($1) and not c.relispartition and a.attname is distinct from 'tenant_id'
+      order by 1`,
+  );
+  const names = others.filter(({ of }) => !ofTheInstallation.some((known) => known.test(of))).map(({ name }) => name);
+  expect(names.filter((name) => !overAllTenants.some((known) => known.test(name)))).toEqual([]);
+  for (const known of overAllTenants)
+    expect(
+      names.some((name) => known.test(name)),
+      String(known),
+    ).toBe(true);
+});
