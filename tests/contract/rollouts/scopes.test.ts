@@ -5,7 +5,15 @@ import { ask, call, dialects, refused } from "../support/call.ts";
 import type { Page } from "../support/look.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
 
-const permissions = ["READ_ROLLOUT", "CREATE_ROLLOUT", "UPDATE_ROLLOUT", "DELETE_ROLLOUT", "HANDLE_ROLLOUT", "READ_REPOSITORY"];
+const permissions = [
+  "READ_ROLLOUT",
+  "CREATE_ROLLOUT",
+  "UPDATE_ROLLOUT",
+  "DELETE_ROLLOUT",
+  "HANDLE_ROLLOUT",
+  "APPROVE_ROLLOUT",
+  "READ_REPOSITORY",
+];
 const ofOne = routes.filter(({ id, path }) => id.startsWith("rollouts.") && path.includes(":rolloutId"));
 
 describe.each(dialects)("rollouts and grants that are restricted to target types, %s", (dialect) => {

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { HarrierError } from "@harrier/errors";
 import busboy from "busboy";
@@ -77,9 +77,9 @@ export interface DiscardBudget {
 
 /**
  * After a refusal: reads on and throws away, so that a client which sends everything before it reads still gets its answer
- * instead of a reset. Not for ever: beyond the budget the connection is cut.
+ * instead of a reset. Not for ever: beyond the budget, whose bytes count from the answer on, the connection is cut.
  */
-export function discardRest(req: IncomingMessage, budget: DiscardBudget): void {
+export function discardRest(req: IncomingMessage & { res?: ServerResponse | undefined }, budget: DiscardBudget): void {
   if (req.complete || req.destroyed) return;
   let left = budget.bytes;
   const cut = (): void => void req.destroy();
@@ -88,7 +88,7 @@ export function discardRest(req: IncomingMessage, budget: DiscardBudget): void {
   req.on("close", () => clearTimeout(timer));
   req.on("end", () => clearTimeout(timer));
   req.on("data", (chunk: Buffer) => {
-    left -= chunk.length;
+    if (req.res?.writableFinished !== false) left -= chunk.length;
     if (left < 0) cut();
   });
   req.resume();
