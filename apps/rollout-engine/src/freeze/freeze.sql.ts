@@ -147,12 +147,16 @@ export const storeSizes = statement<[tenantId: number, rolloutId: number, groupI
    update rollouts set total_targets = (select sum(size) from unnest($4::int[]) as s(size)) where tenant_id = $1 and id = $2`,
 );
 
-/** Which types of targets the members have, 0 for none: what somebody must be allowed to see the rollout. */
+/**
+ * Which types of targets the members have, 0 for none: what somebody must be allowed to see the rollout. Member by member along the targets' key
+ * ("offset 0"): nothing is known yet of rows this transaction has just written, and a join could walk through all of them for each target.
+ */
 export const storeReachedTypes = statement<[tenantId: number, rolloutId: number], never>(
   "freeze.store_reached_types",
   `update rollouts set reached_types = array(
      select distinct coalesce(t.target_type_id, 0) from group_members m
-       join controller.targets_v1 t on t.tenant_id = m.tenant_id and t.id = m.target_id
+       cross join lateral (
+         select x.target_type_id from controller.targets_v1 x where x.tenant_id = m.tenant_id and x.id = m.target_id offset 0) t
       where m.tenant_id = $1 and m.rollout_id = $2)
     where tenant_id = $1 and id = $2`,
 );
