@@ -106,7 +106,7 @@ describe("sign-in of devices", () => {
     await before.poll();
     const fresh = unique("token");
     await call(r.targets.update, "spec", { params: { targetId: controllerId }, body: { securityToken: fresh } });
-    await eventually(async () => (await before.ask(r.device.poll)).status === 401, 20_000);
+    await eventually(async () => (await before.ask(r.device.poll)).status === 401, 5_000);
     await device(controllerId, { auth: credentials.target(fresh) }).poll();
   });
 
@@ -115,10 +115,10 @@ describe("sign-in of devices", () => {
     const d = device(controllerId, { auth: credentials.target(securityToken as string) });
     await d.poll();
     await call(r.targets.delete, "spec", { params: { targetId: controllerId } });
-    await eventually(async () => (await d.ask(r.device.poll)).status === 401, 20_000);
+    await eventually(async () => (await d.ask(r.device.poll)).status === 401, 5_000);
     // made anew it has a token of its own
     await build.target({ controllerId });
-    await eventually(async () => (await d.ask(r.device.poll)).status === 401, 20_000);
+    await eventually(async () => (await d.ask(r.device.poll)).status === 401, 5_000);
   });
 
   it("device 9 what only our own services may say counts for nothing", async () => {
