@@ -1,0 +1,49 @@
+import { Pool } from "undici";
+import { type SeededSet, targetTokenHeader } from "./seed.ts";
+
+const concurrency = 32;
+
+/** Devices of one server with the actions that they are to carry out. */
+export interface CyclingFleet {
+  readonly url: string;
+  readonly ids: readonly string[];
+  readonly actions: ReadonlyMap<string, number>;
+  readonly set: SeededSet;
+}
+
+/** Every device of the fleet polls, reads its deployment, reports twice, downloads and reports the end; any answer but 200 ends the run. */
+export async function runCycles(fleet: CyclingFleet): Promise<void> {
+  const pool = new Pool(fleet.url, { connections: concurrency });
+  let place = 0;
+  const worker = async (): Promise<void> => {
+    for (;;) {
+      const id = fleet.ids[place++];
+      if (id === undefined) return;
+      await cycle(pool, id, fleet);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  await pool.close();
+}
+
+async function cycle(pool: Pool, id: string, { actions, set }: CyclingFleet): Promise<void> {
+  const base = `/DEFAULT/controller/v1/${id}`;
+  const action = `${base}/deploymentBase/${actions.get(id)}`;
+  const headers = { authorization: targetTokenHeader(id) };
+  const ask = async (path: string, report?: { execution: string; finished: string }): Promise<void> => {
+    const answer = await pool.request({
+      path,
+      method: report ? "POST" : "GET",
+      headers: { ...headers, ...(report ? { "content-type": "application/json" } : {}) },
+      ...(report ? { body: JSON.stringify({ status: { execution: report.execution, result: { finished: report.finished } } }) } : {}),
+    });
+    await answer.body.dump({ limit: 2 ** 27 });
+    if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode}`);
+  };
+  await ask(base);
+  await ask(action);
+  await ask(`${action}/feedback`, { execution: "download", finished: "none" });
+  await ask(`${base}/softwaremodules/${set.moduleId}/artifacts/${set.filename}`);
+  await ask(`${action}/feedback`, { execution: "downloaded", finished: "none" });
+  await ask(`${action}/feedback`, { execution: "closed", finished: "success" });
+}

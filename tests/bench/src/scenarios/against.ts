@@ -1,0 +1,130 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Stack } from "@harrier/stack";
+import { type Api, createApi } from "../lib/api.ts";
+import { cpuSeconds, difference, type ProcessGroup, total } from "../lib/cpu.ts";
+import { runCycles } from "../lib/device-cycle.ts";
+import { type LoadRequest, load } from "../lib/load.ts";
+import type { Report } from "../lib/report.ts";
+import { assign, type SeededSet, seedSet, seedTargets, targetTokenHeader } from "../lib/seed.ts";
+import { median, medianRatio } from "../lib/statistics.ts";
+
+/** CPU of all processes for the same work, as a multiple of the other checkout's in the same run. */
+const budget = 1.03;
+const connections = 32;
+const pollsPerRound = 8_000;
+const downloadsPerRound = 3_000;
+const cyclesPerRound = 400;
+const polledDevices = 20_000;
+
+/** One of the two checkouts with its own processes, database and devices. */
+export interface Side {
+  readonly stack: Stack;
+  readonly api: Api;
+}
+
+interface Seeded extends Side {
+  readonly polled: readonly string[];
+  readonly updated: readonly string[];
+  readonly set: SeededSet;
+  readonly actions: ReadonlyMap<string, number>;
+  readonly groups: () => ProcessGroup[];
+  place: number;
+  cycled: number;
+}
+
+type StartStack = (options: { dataDir: string; httpPort: number; logLevel: string; print: (line: string) => void }) => Promise<Stack>;
+
+/** Starts the services of another built checkout; both sides run beside each other, and only one is loaded at a time. */
+export async function startOther(checkout: string, dataDir: string): Promise<Side> {
+  const entry = resolve(checkout, "packages/stack/dist/index.js");
+  if (!existsSync(entry)) throw new Error(`${checkout} is no built checkout: run \`npm run build\` there`);
+  const { startStack } = (await import(pathToFileURL(entry).href)) as { startStack: StartStack };
+  const stack = await startStack({ dataDir, httpPort: 0, logLevel: "warn", print: (line) => console.error(line) });
+  return { stack, api: createApi(stack.baseUrl, stack.adminPassword) };
+}
+
+/** Polls, downloads and whole device cycles of this checkout beside those of another one, in interleaved pairs. */
+export async function benchAgainst(options: { ours: Side; other: Side; rounds: number; report: Report }): Promise<void> {
+  const { rounds, report } = options;
+  const ours = await seed(options.ours, rounds);
+  const other = await seed(options.other, rounds);
+  const works: [string, (side: Seeded) => Promise<number>][] = [
+    ["poll", polls],
+    ["download of 64 KiB", downloads],
+    ["device cycle", cycles],
+  ];
+  for (const [name, work] of works) {
+    await work(ours); // connections, compiled code and prepared statements of both sides are warm before anything counts
+    await work(other);
+    const costs = { ours: [] as number[], other: [] as number[] };
+    for (let round = 0; round < rounds; round++) {
+      // who begins alternates, so that a drift of the machine favours neither
+      for (const side of round % 2 === 0 ? ([ours, other] as const) : ([other, ours] as const)) {
+        costs[side === ours ? "ours" : "other"].push(await cpuMs(side, () => work(side)));
+      }
+    }
+    const ratio = medianRatio(costs.ours, costs.other);
+    const limit = `the other's ${median(costs.other).toFixed(3)} ms`;
+    report.add({ scenario: "against", figure: `CPU per ${name}, all processes`, value: median(costs.ours), unit: "ms", limit });
+    report.add({
+      scenario: "against",
+      figure: `CPU ratio, ${name}`,
+      value: ratio,
+      unit: "×",
+      limit: `budget ${budget}×`,
+      ok: ratio <= budget,
+    });
+  }
+}
+
+async function seed(side: Side, rounds: number): Promise<Seeded> {
+  const { stack, api } = side;
+  const polled = await seedTargets(api, "poll-", polledDevices);
+  const updated = await seedTargets(api, "cycle-", cyclesPerRound * (rounds + 1));
+  const set = await seedSet(api, "against-set");
+  const actions = await assign(api, set.id, updated);
+  const groups = () => stack.processes().map(({ name, pid }) => ({ name, pids: [pid] }));
+  const seeded: Seeded = { ...side, polled, updated, set, actions, groups, place: 0, cycled: 0 };
+  await ask(seeded, polled.length, pollOf); // the first poll of a device costs more than all that follow
+  return seeded;
+}
+
+/** CPU milliseconds of one piece of `work`, which returns how many pieces it did. */
+async function cpuMs(side: Seeded, work: () => Promise<number>): Promise<number> {
+  const before = cpuSeconds(side.groups());
+  const done = await work();
+  return (total(difference(cpuSeconds(side.groups()), before)) * 1_000) / done;
+}
+
+const polls = (side: Seeded): Promise<number> => ask(side, pollsPerRound, pollOf);
+const downloads = (side: Seeded): Promise<number> => ask(side, downloadsPerRound, downloadOf);
+
+async function cycles(side: Seeded): Promise<number> {
+  const ids = side.updated.slice(side.cycled, side.cycled + cyclesPerRound);
+  side.cycled += cyclesPerRound;
+  await runCycles({ url: side.stack.baseUrl, ids, actions: side.actions, set: side.set });
+  return ids.length;
+}
+
+async function ask(side: Seeded, requests: number, requestOf: (side: Seeded) => LoadRequest): Promise<number> {
+  const result = await load({ url: side.stack.baseUrl, connections, requests, expect: 200, next: () => requestOf(side) });
+  if (result.bad > 0) throw new Error(`${result.bad} of ${requests} answers were not 200`);
+  return result.requests;
+}
+
+function pollOf(side: Seeded): LoadRequest {
+  const id = side.polled[side.place++ % side.polled.length] as string;
+  return { path: `/DEFAULT/controller/v1/${id}`, headers: { accept: "application/hal+json", authorization: targetTokenHeader(id) } };
+}
+
+function downloadOf(side: Seeded): LoadRequest {
+  // the last devices are those whose update comes last, so that their actions are still open
+  const id = side.updated[side.updated.length - 1 - (side.place++ % cyclesPerRound)] as string;
+  const { moduleId, filename } = side.set;
+  return {
+    path: `/DEFAULT/controller/v1/${id}/softwaremodules/${moduleId}/artifacts/${filename}`,
+    headers: { authorization: targetTokenHeader(id) },
+  };
+}
