@@ -70,7 +70,7 @@ export async function limitVolume({ bench, traffic }: RunningService, limit: num
 }
 
 /** The whole service in this process, with a real database, a real directory and its neighbours played. */
-export async function startService(): Promise<RunningService> {
+export async function startService(settings: Readonly<Record<string, string>> = {}): Promise<RunningService> {
   const bench = await openBench();
   await seedCatalogue(bench);
   const neighbours: Neighbours = {
@@ -95,6 +95,7 @@ export async function startService(): Promise<RunningService> {
     HARRIER_MANAGEMENT_GRPC: `${host}:${await management.start()}`,
     HARRIER_CONTROLLER_GRPC: `${host}:${await controller.start()}`,
     HARRIER_STORAGE_DIR: bench.root,
+    ...settings,
   });
   const parts = await startArtifactStore(config, createLog({ service: "artifact-store", level: "silent" }));
   const traffic = parts.find((part): part is Traffic => "beat" in part && "sent" in part);

@@ -10,6 +10,7 @@ import { mountDownloads } from "./download/download.routes.ts";
 import { DownloadNotes } from "./download/download-notes.ts";
 import { startJanitor } from "./janitor/janitor.ts";
 import { createDirectoryStorage } from "./storage/directory.ts";
+import { createReserve } from "./storage/reserve.ts";
 import { createS3Storage } from "./storage/s3.ts";
 import type { Storage } from "./storage/storage.ts";
 import { createTraffic } from "./traffic/traffic.ts";
@@ -37,7 +38,7 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
   const onConnectionError = (error: Error): void => log.warn({ err: error }, "an idle database connection broke");
   const db = createDatabase({ url: config.HARRIER_DATABASE_URL, applicationName: "harrier/artifact-store", onConnectionError });
   await prepareSchema(db);
-  const storage = createStorage(config.storage);
+  const storage = createStorage(config.storage, log);
   await storage.prepare();
 
   const metrics = createMetrics({ service: "artifact-store" });
@@ -58,6 +59,10 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
   const readiness = {
     database: async () => checkNeeds(db.pool, needs),
     quotas: async () => traffic.ready() || "the tenants' data volumes have not been read yet",
+    storage: async () => {
+      const note = await storage.note();
+      return note === undefined ? true : { note };
+    },
   };
   const audit = await startAudit({ db, schema, log });
   const secure = tls === undefined ? {} : { tls };
@@ -88,6 +93,7 @@ async function prepareSchema(db: Database): Promise<void> {
   await applyViews({ pool: db.pool, schema, dir: fileURLToPath(new URL("../views", import.meta.url)), migrations });
 }
 
-function createStorage(settings: StorageSettings): Storage {
-  return settings.kind === "directory" ? createDirectoryStorage(settings.path) : createS3Storage(settings);
+function createStorage(settings: StorageSettings, log: Log): Storage {
+  if (settings.kind === "s3") return createS3Storage(settings);
+  return createDirectoryStorage(settings.path, createReserve(settings.path, { bytes: settings.reserveBytes, log }));
 }

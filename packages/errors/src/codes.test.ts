@@ -38,6 +38,7 @@ describe("the error table", () => {
     ["configChangeNotAllowed", 403],
     ["artifactBinaryDeleted", 410],
     ["artifactUploadFailed", 500],
+    ["storageFull", 507],
     ["multipartInvalid", 400],
     ["rolloutIllegalState", 400],
     ["stopRolloutFailed", 423],

@@ -132,6 +132,14 @@ export const featureCodes = {
     status: everywhere(500),
     message: "The upload of the artifact failed.",
   },
+  storageFull: {
+    hawkbit: "hawkbit.server.error.artifact.uploadFailed",
+    exceptionClass: `${repository}.ArtifactUploadFailedException`,
+    grpc: grpcStatus.resourceExhausted,
+    retryable: true,
+    status: everywhere(507),
+    message: "The store for artifacts is full: delete artifacts that are no longer needed, or give it more room.",
+  },
   multipartInvalid: {
     hawkbit: "hawkbit.server.error.artifact.uploadFailed",
     exceptionClass: "org.eclipse.hawkbit.rest.exception.MultiPartFileUploadException",

@@ -63,6 +63,15 @@ describe("operations", () => {
     expect(readiness.database.mock.calls.length).toBeLessThanOrEqual(3);
   });
 
+  it("stay ready with a note of what is not as it should be", async () => {
+    const readiness = { database: async () => true, storage: async () => ({ note: "disk below reserve" }) };
+    const answer = await ask(await start(() => undefined, { readiness }), "/readyz", bare);
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      { ready: true, checks: { database: "ok", storage: "degraded: disk below reserve" } },
+    ]);
+  });
+
   it("count requests by pattern, never by path", async () => {
     const served = await start((mount) => mount(poll, async () => ({ body: {} })));
     await ask(served, "/DEFAULT/controller/v1/secret-device");

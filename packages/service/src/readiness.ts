@@ -1,7 +1,12 @@
-type Verdict = boolean | string | readonly string[] | undefined;
+/** A condition that holds, but not as it should: the note is shown, and the service stays ready. */
+export interface ReadinessNote {
+  readonly note: string;
+}
+
+type Verdict = boolean | string | readonly string[] | ReadinessNote | undefined;
 
 /**
- * One condition of readiness: `true` or nothing when it holds, `false` or a reason (or a list of what is missing)
+ * One condition of readiness: `true`, nothing or a note when it holds, `false` or a reason (or a list of what is missing)
  * when it does not. Throwing is a reason too.
  */
 export type ReadinessCheck = () => Promise<Verdict> | Promise<void>;
@@ -9,7 +14,7 @@ export type ReadinessChecks = Readonly<Record<string, ReadinessCheck>>;
 
 export interface Readiness {
   ready: boolean;
-  /** `ok` or the reason, by name of the check. */
+  /** `ok`, `degraded: …` or the reason, by name of the check. */
   checks: Record<string, string>;
 }
 
@@ -27,10 +32,11 @@ export function createReadiness(checks: ReadinessChecks, now: () => number = Dat
 
 async function runAll(checks: ReadinessChecks): Promise<Readiness> {
   const results = await Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await runOne(check)] as const));
-  return { ready: results.every(([, result]) => result === "ok"), checks: Object.fromEntries(results) };
+  const checked = results.map(([name, result]) => [name, typeof result === "string" ? result : `degraded: ${result.note}`] as const);
+  return { ready: results.every(([, result]) => result === "ok" || typeof result !== "string"), checks: Object.fromEntries(checked) };
 }
 
-async function runOne(check: ReadinessCheck): Promise<string> {
+async function runOne(check: ReadinessCheck): Promise<string | ReadinessNote> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve("no answer in time"), checkTimeoutMs);
@@ -44,9 +50,9 @@ async function runOne(check: ReadinessCheck): Promise<string> {
   }
 }
 
-function describe(result: Verdict): string {
+function describe(result: Verdict): string | ReadinessNote {
   if (result === undefined || result === true) return "ok";
   if (result === false) return "not ready";
-  if (typeof result === "string") return result;
+  if (typeof result === "string" || "note" in result) return result;
   return result.length === 0 ? "ok" : `missing: ${result.join(", ")}`;
 }

@@ -76,6 +76,8 @@ test("artifacts lie in S3 where that is set, else in the data directory", () => 
   expect(envOf("artifact-store")["HARRIER_STORAGE_DIR"]).toBe("/data/artifacts");
   const s3 = { endpoint: "http://s3", accessKey: "a", secretKey: "b", bucket: "c" };
   expect(envOf("artifact-store", { s3 })).toMatchObject({ HARRIER_S3_ENDPOINT: "http://s3", HARRIER_S3_BUCKET: "c" });
+  expect(envOf("artifact-store")).not.toHaveProperty("HARRIER_STORAGE_RESERVE");
+  expect(envOf("artifact-store", { storageReserve: 5 })["HARRIER_STORAGE_RESERVE"]).toBe("5");
   expect(envOf("artifact-store", { s3 })).not.toHaveProperty("HARRIER_STORAGE_DIR");
   expect(envOf("controller", { s3, kafkaBrokers: "k:1" })).not.toHaveProperty("HARRIER_S3_SECRET_KEY");
 });

@@ -19,6 +19,8 @@ export interface Plan {
   adminPassword: string;
   databaseUrls: Readonly<Record<DatabaseService, string>>;
   storageDir: string;
+  /** Bytes that uploads leave free there. */
+  storageReserve?: number;
   kafkaBrokers?: string;
   s3?: S3Settings;
   logLevel?: string;
@@ -103,7 +105,10 @@ function own(plan: Plan, service: ServiceName): Variables {
       };
     case "artifact-store":
       return plan.s3 === undefined
-        ? { HARRIER_STORAGE_DIR: plan.storageDir }
+        ? {
+            HARRIER_STORAGE_DIR: plan.storageDir,
+            ...(plan.storageReserve === undefined ? {} : { HARRIER_STORAGE_RESERVE: String(plan.storageReserve) }),
+          }
         : {
             HARRIER_S3_ENDPOINT: plan.s3.endpoint,
             HARRIER_S3_ACCESS_KEY: plan.s3.accessKey,

@@ -135,6 +135,8 @@ describe("a bad value", () => {
   });
 
   test("S3 endpoint", () => {
+    expect(read({ HARRIER_STORAGE_RESERVE: "1000000" }).storageReserve).toBe(1_000_000);
+    expect(messageOf({ HARRIER_STORAGE_RESERVE: "1GB" })).toBe('HARRIER_STORAGE_RESERVE must be a number of bytes, not "1GB"');
     const s3 = { HARRIER_S3_ENDPOINT: "minio:9000", HARRIER_S3_ACCESS_KEY: "a", HARRIER_S3_SECRET_KEY: "b", HARRIER_S3_BUCKET: "c" };
     expect(messageOf(s3)).toBe('HARRIER_S3_ENDPOINT must be a URL like http://127.0.0.1:9000, not "minio:9000"');
   });

@@ -25,6 +25,8 @@ export interface StartSettings {
   database: DatabaseSettings;
   kafkaBrokers?: string;
   s3?: S3Settings;
+  /** Bytes that uploads leave free on the disk of the data directory. */
+  storageReserve?: number;
   logLevel?: string;
   /** Settings of the gateway alone, by their names. */
   gateway?: Readonly<Record<string, string>>;
@@ -63,6 +65,7 @@ const plainNames = [
   "HARRIER_DATA_DIR",
   "HARRIER_KAFKA_BROKERS",
   "HARRIER_LOG_LEVEL",
+  "HARRIER_STORAGE_RESERVE",
   s3Names.endpoint,
   s3Names.bucket,
   ...gatewayNames,
@@ -97,6 +100,7 @@ export function readSettings(env: Environment, cwd: string): StartSettings {
   const kafkaBrokers = readBrokers(value("HARRIER_KAFKA_BROKERS"));
   const s3 = readS3(value);
   const gateway = readGateway(value);
+  const storageReserve = readBytes("HARRIER_STORAGE_RESERVE", value("HARRIER_STORAGE_RESERVE"));
   const logLevel = value("HARRIER_LOG_LEVEL");
   if (logLevel !== undefined && !logLevels.includes(logLevel))
     throw new StartError(`HARRIER_LOG_LEVEL must be one of ${logLevels.join(", ")}`);
@@ -107,6 +111,7 @@ export function readSettings(env: Environment, cwd: string): StartSettings {
     ...(adminPassword === undefined ? {} : { adminPassword }),
     ...(kafkaBrokers === undefined ? {} : { kafkaBrokers }),
     ...(s3 === undefined ? {} : { s3 }),
+    ...(storageReserve === undefined ? {} : { storageReserve }),
     ...(logLevel === undefined ? {} : { logLevel }),
     ...(Object.keys(gateway).length === 0 ? {} : { gateway }),
   };
@@ -186,6 +191,12 @@ function readPort(text: string): number {
   if (!/^\d+$/.test(text) || port < 1 || port > 65_535)
     throw new StartError(`HARRIER_HTTP_PORT must be a port from 1 to 65535, not "${text}"`);
   return port;
+}
+
+function readBytes(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text)) throw new StartError(`${name} must be a number of bytes, not "${text}"`);
+  return Number(text);
 }
 
 function readDatabase(value: (name: string) => string | undefined): DatabaseSettings {

@@ -23,6 +23,8 @@ export interface StackOptions {
   database?: DatabaseSettings | string;
   kafkaBrokers?: string;
   s3?: S3Settings;
+  /** Bytes that uploads leave free on the disk of the data directory. */
+  storageReserve?: number;
   logLevel?: string;
   /** Added to the gateways' environment. */
   gateway?: Readonly<Record<string, string>>;
@@ -125,6 +127,7 @@ async function makePlan(options: StackOptions, data: DataDir, database: StackDat
     extra: options.env ?? {},
     ...(options.kafkaBrokers === undefined ? {} : { kafkaBrokers: options.kafkaBrokers }),
     ...(options.s3 === undefined ? {} : { s3: options.s3 }),
+    ...(options.storageReserve === undefined ? {} : { storageReserve: options.storageReserve }),
     ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
     ...(options.gateway === undefined ? {} : { gateway: options.gateway }),
   };

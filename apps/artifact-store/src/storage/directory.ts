@@ -4,10 +4,14 @@ import { dirname, join, sep } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { HarrierError } from "@harrier/errors";
+import { mapFull, type Reserve } from "./reserve.ts";
 import { type ByteRange, checkSize, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";
 
 /** Larger than the default 64 KiB: a quarter of the read calls on a 1 GiB artifact. */
 const readChunk = 256 * 1024;
+
+/** So much of one upload is written between two looks at the disk's reserve. */
+const reserveStep = 8 * 1024 * 1024;
 
 /** File systems without hard links (exFAT, some network mounts) answer `link` with one of these. */
 const cannotLink = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EXDEV", "EMLINK"]);
@@ -26,8 +30,11 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Artifacts as files under one directory, which all replicas must share. */
-export function createDirectoryStorage(root: string): Storage {
+/** Without one every byte of the disk may be used. */
+const noReserve: Reserve = { check: async () => {}, note: async () => undefined };
+
+/** Artifacts as files under one directory, which all replicas must share. Uploads leave the disk its reserve. */
+export function createDirectoryStorage(root: string, reserve: Reserve = noReserve): Storage {
   const pathOf = (key: string): string => {
     const path = join(root, key);
     if (!path.startsWith(root + sep)) throw new Error(`key ${key} leaves the storage directory`);
@@ -37,20 +44,25 @@ export function createDirectoryStorage(root: string): Storage {
     async prepare() {
       await mkdir(join(root, stagingPrefix), { recursive: true, mode: 0o700 });
     },
+    checkRoom: () => reserve.check(),
+    note: () => reserve.note(),
     async put(key, source) {
-      const path = pathOf(key);
-      const handle = await open(path, "wx", 0o600);
       try {
-        await pipeline(source, handle.createWriteStream({ flush: true, highWaterMark: readChunk }));
+        await write(pathOf(key), source, reserve);
       } catch (error) {
-        await rm(path, { force: true });
-        throw error;
+        // whoever fills the source must hear of it, also where it was never read
+        source.destroy(error as Error);
+        throw mapFull(error);
       }
     },
     async promote(from, to) {
-      await mkdir(dirname(pathOf(to)), { recursive: true, mode: 0o700 });
-      await appear(pathOf(from), pathOf(to));
-      await syncDirectory(dirname(pathOf(to)));
+      try {
+        await mkdir(dirname(pathOf(to)), { recursive: true, mode: 0o700 });
+        await appear(pathOf(from), pathOf(to));
+        await syncDirectory(dirname(pathOf(to)));
+      } catch (error) {
+        throw mapFull(error);
+      }
     },
     async open(key, size, range) {
       return await openFile(pathOf(key), size, range);
@@ -70,6 +82,32 @@ export function createDirectoryStorage(root: string): Storage {
       yield* listFiles(root);
     },
   };
+}
+
+/** What a failure leaves is removed. */
+async function write(path: string, source: Readable, reserve: Reserve): Promise<void> {
+  await reserve.check();
+  const handle = await open(path, "wx", 0o600);
+  try {
+    const target = handle.createWriteStream({ flush: true, highWaterMark: readChunk });
+    await pipeline(source, (chunks: AsyncIterable<Buffer>) => withinReserve(chunks, reserve), target);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+/** Passes the bytes on and looks at the disk before each further step: a large upload must not use up what a small one may not. */
+async function* withinReserve(chunks: AsyncIterable<Buffer>, reserve: Reserve): AsyncGenerator<Buffer> {
+  let left = reserveStep;
+  for await (const chunk of chunks) {
+    left -= chunk.length;
+    if (left < 0) {
+      await reserve.check();
+      left = reserveStep;
+    }
+    yield chunk;
+  }
 }
 
 /** A hard link is atomic and free; a copy goes by a temporary name so that nobody ever reads half of it. */

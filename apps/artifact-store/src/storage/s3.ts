@@ -2,6 +2,8 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { HarrierError } from "@harrier/errors";
 import { Client, CopyDestinationOptions, CopySourceOptions } from "minio";
+import { mapFull } from "./reserve.ts";
+import { timedTransport } from "./s3-transport.ts";
 import { type ByteRange, checkSize, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";
 
 export interface S3Settings {
@@ -9,6 +11,8 @@ export interface S3Settings {
   readonly accessKey: string;
   readonly secretKey: string;
   readonly bucket: string;
+  /** Silence of the store after which a request has failed; the default fits MinIO and S3, a test wants less. */
+  readonly silenceMs?: number;
 }
 
 /**
@@ -60,6 +64,8 @@ function connect(settings: S3Settings): Client {
     secretKey: settings.secretKey,
     // the library's own retry writes to the console; ours is above
     retryOptions: { disableRetry: true },
+    // and it waits for ever for a store that says nothing
+    transport: timedTransport(url.protocol, settings.silenceMs),
   });
 }
 
@@ -79,13 +85,25 @@ export function createS3Storage(settings: S3Settings): Storage {
     async prepare() {
       await retrying(() => createBucket(client, bucket));
     },
+    // how much a bucket may still take, S3 does not tell
+    checkRoom: async () => {},
+    note: async () => undefined,
     async put(key, source) {
-      await putParts({ client, bucket, key }, source);
+      try {
+        await putParts({ client, bucket, key }, source);
+      } catch (error) {
+        source.destroy(error as Error);
+        throw mapFull(error);
+      }
     },
     async promote(from, to) {
       const staged = await statObject(from);
       if (staged === undefined) throw new HarrierError("artifactUploadFailed", `The staged object ${from} is missing.`);
-      await copy({ client, bucket, key: to }, from, staged.size);
+      try {
+        await copy({ client, bucket, key: to }, from, staged.size);
+      } catch (error) {
+        throw mapFull(error);
+      }
     },
     async open(key, size, range) {
       return await openObject({ client, bucket, key }, size, range);

@@ -18,7 +18,14 @@ export interface StagedObject {
 export interface Storage {
   /** Creates the directory or the bucket when it is absent. */
   prepare(): Promise<void>;
-  /** Stores a stream of unknown length. When it fails (or the source does), nothing is left under the key. */
+  /** Rejects with `storageFull` where it is known that no upload can be taken: asked before the first byte of one is read. */
+  checkRoom(): Promise<void>;
+  /** What an operator should know of a store that serves, but not all it should; undefined when nothing. */
+  note(): Promise<string | undefined>;
+  /**
+   * Stores a stream of unknown length. When it fails (or the source does), nothing is left under the key, and the source is destroyed.
+   * Rejects with `storageFull` where there is no room.
+   */
   put(key: string, source: Readable): Promise<void>;
   /** Makes the object appear under `to` as well, whole or not at all. `from` stays; doing it twice changes nothing. */
   promote(from: string, to: string): Promise<void>;

@@ -41,6 +41,7 @@ const patienceMs = 20_000;
 export async function uploadArtifact(deps: UploadDeps, order: UploadOrder): Promise<UploadedArtifact> {
   const given = parseWith(uploadFields, present(order.given), "query");
   const room = await checkUpload(deps, order, given.filename);
+  await deps.storage.checkRoom();
   const upload = await openUpload(deps.db, order.principal, order.moduleId);
   using _lease = keepLease(deps.db, upload);
   const content = await receive(deps, order, { upload, given, room });

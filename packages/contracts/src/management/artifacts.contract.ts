@@ -67,6 +67,7 @@ export const artifacts = {
       "multipartInvalid",
       "requestRefused",
       "artifactUploadFailed",
+      "storageFull",
     ],
     summary: "Upload an artifact",
     source: "spec 001 §4.4",

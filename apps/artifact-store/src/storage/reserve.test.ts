@@ -1,0 +1,116 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createDirectoryStorage } from "./directory.ts";
+import { createReserve, type Disk } from "./reserve.ts";
+import { stagingKey } from "./storage.ts";
+
+const mebi = 1024 * 1024;
+const full = vi.hoisted(() => ({ on: false }));
+
+// a file on a full disk, by the kernel itself: /dev/full takes no byte
+vi.mock("node:fs/promises", async (original) => {
+  const real = await original<typeof import("node:fs/promises")>();
+  return {
+    ...real,
+    open: async (path: string, flags?: string, mode?: number) => {
+      const handle = await real.open(path, flags, mode);
+      if (!full.on || flags !== "wx") return handle;
+      await handle.close();
+      return real.open("/dev/full", "w");
+    },
+  };
+});
+
+let root: string;
+let disk: Disk;
+const lines: string[] = [];
+const log = {
+  info: (_fields: object, message: string) => void lines.push(`info ${message}`),
+  warn: (_fields: object, message: string) => void lines.push(`warn ${message}`),
+};
+const key = stagingKey(1, "00000000-0000-4000-8000-000000000001");
+const files = async (): Promise<string[]> => readdir(join(root, "staging"));
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "harrier-reserve-"));
+  disk = { free: 100 * mebi, size: 1000 * mebi };
+  lines.length = 0;
+});
+afterEach(async () => {
+  full.on = false;
+  await rm(root, { recursive: true, force: true });
+});
+
+function storageWith(bytes?: number) {
+  return createDirectoryStorage(root, createReserve(root, { bytes, log, measure: async () => disk }));
+}
+
+describe("the disk's reserve", () => {
+  it("is 5 % of a small disk and a gibibyte of a large one, unless set", async () => {
+    disk = { free: 49 * mebi, size: 1000 * mebi };
+    await expect(storageWith().checkRoom()).rejects.toMatchObject({ code: "storageFull" });
+    disk = { free: 51 * mebi, size: 1000 * mebi };
+    await storageWith().checkRoom();
+    disk = { free: 1023 * mebi, size: 1_000_000 * mebi };
+    await expect(storageWith().checkRoom()).rejects.toMatchObject({ code: "storageFull" });
+    await storageWith(0).checkRoom();
+    await expect(storageWith(1024 * mebi).checkRoom()).rejects.toMatchObject({ code: "storageFull" });
+  });
+
+  it("is looked at while an upload goes on, which leaves nothing", async () => {
+    const storage = storageWith(10 * mebi);
+    await storage.prepare();
+    let sent = 0;
+    const source = Readable.from(
+      (async function* () {
+        for (; sent < 200; sent += 1) {
+          if (sent === 20) disk = { free: 9 * mebi, size: 1000 * mebi };
+          yield Buffer.alloc(mebi);
+        }
+      })(),
+    );
+    await expect(storage.put(key, source)).rejects.toMatchObject({ code: "storageFull" });
+    expect(sent).toBeLessThan(60);
+    expect(source.destroyed).toBe(true);
+    expect(await files()).toEqual([]);
+  });
+
+  it("refuses before it makes a file, and lets go of the source", async () => {
+    disk = { free: 0, size: 1000 * mebi };
+    const storage = storageWith();
+    await storage.prepare();
+    const source = Readable.from([Buffer.alloc(10)]);
+    await expect(storage.put(key, source)).rejects.toMatchObject({ code: "storageFull" });
+    expect(source.destroyed).toBe(true);
+    expect(await files()).toEqual([]);
+  });
+
+  it("is told once when it is gone and once when it is back, and does not keep anybody from deleting", async () => {
+    const storage = storageWith();
+    await storage.prepare();
+    await storage.put(key, Readable.from([Buffer.alloc(10)]));
+    expect(await storage.note()).toBeUndefined();
+    disk = { free: 1, size: 1000 * mebi };
+    for (let n = 0; n < 5; n += 1) await storage.checkRoom().catch(() => {});
+    expect(await storage.note()).toMatch(/^disk below reserve/);
+    await storage.delete(key);
+    expect(await files()).toEqual([]);
+    disk = { free: 100 * mebi, size: 1000 * mebi };
+    await storage.checkRoom();
+    expect(lines.map((line) => line.split(" ", 1)[0])).toEqual(["warn", "info"]);
+  });
+});
+
+it("says that a disk without room is full, and leaves nothing", async () => {
+  const storage = createDirectoryStorage(root);
+  await storage.prepare();
+  full.on = true;
+  await expect(storage.put(key, Readable.from([Buffer.alloc(300_000)]))).rejects.toMatchObject({
+    code: "storageFull",
+    cause: { code: "ENOSPC" },
+  });
+  expect(await files()).toEqual([]);
+});
