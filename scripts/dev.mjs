@@ -99,6 +99,22 @@ async function build({ always = false } = {}) {
   writeFileSync(built, hash);
 }
 
+/**
+ * npm started by a person or a service manager may be killed in a way that it cannot pass on. Then we are the child of somebody else, and
+ * end what we started in order. Only under npm: who starts this file in the background of a shell may close the shell.
+ */
+function followParent() {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, "SIGTERM");
+  }, 500);
+  watch.unref();
+}
+
+followParent();
 await install();
 const [script, ...rest] = process.argv.slice(2);
 if (script !== undefined && Object.hasOwn(programs, script)) {

@@ -53,6 +53,21 @@ test("a folder in use is refused, one whose owner is gone is taken over", async 
   (await openDataDir(dir)).release();
 });
 
+test.runIf(existsSync("/proc/self/stat"))("a folder whose owner has ended, but was never reaped, is taken over", async () => {
+  // a shell that turns into a program which does not wait for the children it had
+  const keeper = spawn("sh", ["-c", "sleep 0.01 & echo $!; exec sleep 60"]);
+  const ended = Number(await new Promise<string>((resolve) => keeper.stdout.once("data", (data: Buffer) => resolve(data.toString()))));
+  try {
+    await expect.poll(() => readFileSync(`/proc/${ended}/stat`, "utf8")).toMatch(/\) Z /);
+    (await openDataDir(dir)).release();
+    writeFileSync(join(dir, "run.json"), JSON.stringify({ pid: ended, start: startOf(ended), children: [] }));
+    await checkDataDir(dir);
+    (await openDataDir(dir)).release();
+  } finally {
+    keeper.kill("SIGKILL");
+  }
+});
+
 test("of several that come at once one gets it, new or after a killed one", async () => {
   const winners = async (path: string) => {
     const opened = await Promise.allSettled([openDataDir(path), openDataDir(path), openDataDir(path)]);

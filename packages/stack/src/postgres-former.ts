@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { isAlive, processesIn, signal, waitForEnd } from "./processes.ts";
+import { processesIn, signal, waitForEnd } from "./processes.ts";
 
 /**
  * Ends what a killed start left behind on this cluster. Call it only while holding the data directory's lock: nobody else's server is there then.
@@ -21,5 +21,6 @@ export async function endFormerServer(dir: string): Promise<void> {
   const orphans = working();
   if (!(await waitForEnd(orphans, 5_000))) for (const pid of orphans) signal(pid, "SIGKILL");
   if (!(await waitForEnd(orphans, 5_000))) throw new Error(`a former PostgreSQL still works in ${dir} (process ${orphans.join(", ")})`);
-  if (isAlive(postmaster)) rmSync(pidFile, { force: true }); // an unrelated process that has the number now
+  // its number may belong to an unrelated process now, or still to one that has ended and is never reaped: PostgreSQL would not start
+  rmSync(pidFile, { force: true });
 }

@@ -94,6 +94,14 @@ test("a start over a server that is still there, or over the pid file of one tha
   const third = await startPostgres(options);
   expect(await query(third.url, "select x from t")).toEqual([{ x: 1 }]);
   await third.stop();
+  // a pid file of a server that has ended, but is never reaped
+  const keeper = spawn("sh", ["-c", "sleep 0.01 & echo $!; exec sleep 600"]);
+  const ended = Number(await new Promise<string>((resolve) => keeper.stdout.once("data", (data: Buffer) => resolve(data.toString()))));
+  await eventually(() => expect(isAlive(ended)).toBe(false));
+  writeFileSync(join(options.dataDir, "postmaster.pid"), `${ended}\n${options.dataDir}\n1\n5432\n\n127.0.0.1\n`);
+  const beside = await startPostgres(options);
+  await beside.stop();
+  keeper.kill("SIGKILL");
   // a pid file whose number belongs to a stranger now
   writeFileSync(join(options.dataDir, "postmaster.pid"), `${elsewhere.pid}\n${options.dataDir}\n1\n5432\n\n127.0.0.1\n`);
   const fourth = await startPostgres(options);

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { appendFile, chownSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { Writable } from "node:stream";
+import { join, resolve } from "node:path";
 import { guardProcess } from "./guard.ts";
 import { freePort } from "./ports.ts";
 import { postgresHome, serverEnv, serverIds } from "./postgres-binaries.ts";
 import { endFormerServer } from "./postgres-former.ts";
+import { createRotatingLog } from "./rotating-log.ts";
 
 export interface EmbeddedPostgres {
   /** The superuser's URL, database `postgres`. */
@@ -123,10 +123,7 @@ function launch(binary: string, dir: string, args: string[], logFile: string | u
     }),
   );
   if (logFile !== undefined) {
-    mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
-    // each piece by itself, and lost where there is no room: a full disk must end neither us nor the reading
-    const write = (piece: Buffer, _: string, done: () => void) => appendFile(logFile, piece, { mode: 0o600 }, () => done());
-    child.stderr?.pipe(new Writable({ write }));
+    child.stderr?.pipe(createRotatingLog(logFile));
   }
   return new Promise((resolve, reject) => {
     let words = "";
