@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { startAudit } from "@harrier/audit";
 import { applyViews, checkNeeds, countTrips, createDatabase, type Database, migrate } from "@harrier/db";
 import { createClient, createRpcServer, parseKeys, servicePrincipal } from "@harrier/rpc";
-import { createHttp, createMetrics, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
+import { background, createHttp, createMetrics, drainOf, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
 import { artifactsHandlers } from "./blobs/artifacts.rpc.ts";
 import type { ArtifactStoreConfig, StorageSettings } from "./config.ts";
 import { mountDownloads } from "./download/download.routes.ts";
@@ -66,7 +66,17 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
   };
   const audit = await startAudit({ db, schema, log });
   const secure = tls === undefined ? {} : { tls };
-  const http = createHttp({ service: "artifact-store", keys, log, metrics, readiness, countTrips, audit: audit.trail, ...secure });
+  const http = createHttp({
+    drain: drainOf(config),
+    service: "artifact-store",
+    keys,
+    log,
+    metrics,
+    readiness,
+    countTrips,
+    audit: audit.trail,
+    ...secure,
+  });
   mountUpload(http.mount, { db, storage, catalogue, fault: faultPoint, now, idleMs });
   mountDownloads(http.mount, { db, storage, notes, traffic, now, idleMs });
   const rpc = createRpcServer({
@@ -84,7 +94,7 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
   await rpc.start();
   await http.listen(config.HARRIER_HTTP_HOST, config.HARRIER_HTTP_PORT);
   const janitor = startJanitor({ db, storage, catalogue, fault: faultPoint, now, log });
-  return [db, audit, catalogue, actions, notes, traffic, janitor, rpc, http];
+  return [db, audit, catalogue, actions, notes, traffic, background(janitor), rpc, http];
 }
 
 async function prepareSchema(db: Database): Promise<void> {

@@ -2,7 +2,17 @@ import { fileURLToPath } from "node:url";
 import { applyViews, checkNeeds, countTrips, createDatabase, createSecretBox, type Database, IdBlocks, migrate } from "@harrier/db";
 import { createRelay } from "@harrier/events";
 import { createRpcServer, parseKeys } from "@harrier/rpc";
-import { createHttp, createMetrics, type FaultPoint, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
+import {
+  background,
+  createHttp,
+  createMetrics,
+  drainOf,
+  type FaultPoint,
+  faultPoint,
+  type Log,
+  type Stoppable,
+  tlsOf,
+} from "@harrier/service";
 import { actionsHandlers } from "./actions/actions.rpc.ts";
 import type { ControllerConfig } from "./config.ts";
 import { createDeploymentDocuments } from "./deployment/documents.ts";
@@ -64,7 +74,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     database: async () => checkNeeds(db.pool, needs),
     settings: async () => settings.ready() || "tenant settings have not been read yet",
   };
-  const http = createHttp({ service, keys, log, metrics, readiness, countTrips, ...secure });
+  const http = createHttp({ drain: drainOf(config), service, keys, log, metrics, readiness, countTrips, ...secure });
   mountDeviceInterface(http.mount, { db, readPoll: createPollReader(db.pool), settings, limits, stamps, documents, ids, secrets, now });
   const host = config.HARRIER_HTTP_HOST;
   const beforeAnswer = () => faultPoint("controller.rpc.before-answer");
@@ -98,7 +108,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   fold.start();
   relay.start();
   // stopped from the right: the feed before the server, for its streams last as long as it does
-  return [db, maintenance, settings, stamps, rpc, feed, relay, fold, http];
+  return [db, background(maintenance), settings, stamps, rpc, feed, background(relay), background(fold), http];
 }
 
 async function prepareSchema(db: Database): Promise<void> {

@@ -12,7 +12,7 @@ import {
   migrate,
 } from "@harrier/db";
 import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
-import { createHttp, createMetrics, faultPoint, type Log, type Stoppable, Turns, tlsOf } from "@harrier/service";
+import { background, createHttp, createMetrics, drainOf, faultPoint, type Log, type Stoppable, Turns, tlsOf } from "@harrier/service";
 import { catalogueHandlers } from "./catalogue/catalogue.rpc.ts";
 import type { ManagementConfig } from "./config.ts";
 import { identityHandlers } from "./identity/identity.rpc.ts";
@@ -95,7 +95,18 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const readiness = { database: async () => checkNeeds(db.pool, needs) };
   const restDialect = config.HARRIER_REST_DIALECT;
   const audit = await startAudit({ db, schema, log });
-  const http = createHttp({ service: "management", keys, log, metrics, readiness, restDialect, countTrips, audit: audit.trail, ...tls });
+  const http = createHttp({
+    drain: drainOf(config),
+    service: "management",
+    keys,
+    log,
+    metrics,
+    readiness,
+    restDialect,
+    countTrips,
+    audit: audit.trail,
+    ...tls,
+  });
   const nudges = { nudge: releases.nudge, nudgeOperations: deletions.nudge, nudgeTargetDeletions: targetDeletions.nudge };
   mountAll(http.mount, { db, ids, secrets, targets, actions, invalidations, ...nudges, now: Date.now, fault: faultPoint });
   serveTokenEndpoint(http.app, { db: db.pool, keys: signingKeys, issuer, log });
@@ -144,12 +155,12 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     rollouts,
     () => clearInterval(partitions),
     audit,
-    releases,
-    deletions,
+    background(releases),
+    background(deletions),
     signingKeys,
-    invalidations,
-    targetDeletions,
-    metadataUsage,
+    background(invalidations),
+    background(targetDeletions),
+    background(metadataUsage),
     rpc,
     feed,
     http,

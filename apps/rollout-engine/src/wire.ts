@@ -3,7 +3,17 @@ import { startAudit } from "@harrier/audit";
 import { applyViews, checkNeeds, countTrips, createDatabase, type Database, IdBlocks, migrate } from "@harrier/db";
 import { createRelay } from "@harrier/events";
 import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
-import { createHttp, createMetrics, type FaultPoint, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
+import {
+  background,
+  createHttp,
+  createMetrics,
+  drainOf,
+  type FaultPoint,
+  faultPoint,
+  type Log,
+  type Stoppable,
+  tlsOf,
+} from "@harrier/service";
 import { AutoAssigner } from "./auto-assign/auto-assigner.ts";
 import type { RolloutEngineConfig } from "./config.ts";
 import { createFiller } from "./dynamic/filler.ts";
@@ -63,7 +73,18 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   const readiness = { database: async () => checkNeeds(db.pool, needs) };
   const restDialect = config.HARRIER_REST_DIALECT;
   const audit = await startAudit({ db, schema, log });
-  const http = createHttp({ service, keys, log, metrics, readiness, restDialect, countTrips, audit: audit.trail, ...secure });
+  const http = createHttp({
+    drain: drainOf(config),
+    service,
+    keys,
+    log,
+    metrics,
+    readiness,
+    restDialect,
+    countTrips,
+    audit: audit.trail,
+    ...secure,
+  });
   const ids = new IdBlocks(db.pool);
   mountRollouts(http.mount, { db, ids, catalogue, nudge: () => engine.nudge(), fault, now });
   mountGroups(http.mount, { db, targets, now });
@@ -81,7 +102,20 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   assigner.start();
   filler.start();
   relay.start();
-  return [db, audit, maintenance, catalogue, actions, targets, rpc, relay, engine, assigner, filler, http];
+  return [
+    db,
+    audit,
+    background(maintenance),
+    catalogue,
+    actions,
+    targets,
+    rpc,
+    background(relay),
+    background(engine),
+    background(assigner),
+    background(filler),
+    http,
+  ];
 }
 
 async function prepareSchema(db: Database): Promise<void> {

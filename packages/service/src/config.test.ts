@@ -18,6 +18,8 @@ const file = (text: string) => {
 describe("loadConfig", () => {
   it("parses what is given and adds what every service knows", () => {
     expect(loadConfig(schema, right)).toEqual({
+      HARRIER_DRAIN_MS: 3_000,
+      HARRIER_DRAIN_TRANSFERS_MS: 60_000,
       HARRIER_HTTP_PORT: 8080,
       HARRIER_SECRET_KEY: "s3cret",
       HARRIER_LOG_LEVEL: "info",

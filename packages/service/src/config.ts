@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { RpcTls } from "@harrier/rpc";
 import { z } from "zod";
+import type { DrainTimes } from "./drain.ts";
 
 /** A setting that is missing or wrong; the message is one line for the operator. */
 export class ConfigError extends Error {
@@ -18,6 +19,10 @@ export const commonSettings = z.object({
   /** `name:nth[:kill|exit|delay=<ms>]`; for tests only. */
   HARRIER_FAULT: z.string().optional(),
   HARRIER_HTTP_HOST: z.string().default("127.0.0.1"),
+  /** Milliseconds between "not ready" and the end of the listener when the service is told to stop; longer than its callers' checks. */
+  HARRIER_DRAIN_MS: z.coerce.number().int().min(0).max(600_000).default(3_000),
+  /** Milliseconds that running uploads and downloads get after that. */
+  HARRIER_DRAIN_TRANSFERS_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),
   /** PEM texts, usually as `…_FILE`; all three turn mutual TLS between the services on. */
   HARRIER_TLS_CERT: z.string().optional(),
   HARRIER_TLS_KEY: z.string().optional(),
@@ -68,8 +73,13 @@ export function redactConfig(config: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(config).map(([name, value]) => [name, redactValue(name, value)]));
 }
 
+/** How a service's HTTP server ends, for `createHttp`. */
+export function drainOf(config: CommonConfig): DrainTimes {
+  return { pauseMs: config.HARRIER_DRAIN_MS, transfersMs: config.HARRIER_DRAIN_TRANSFERS_MS };
+}
+
 /** Mutual TLS of the services' own connections, when all its settings are given. */
-export function tlsOf(config: CommonConfig): RpcTls | undefined {
+export function tlsOf(config: Partial<CommonConfig>): RpcTls | undefined {
   const { HARRIER_TLS_CERT: cert, HARRIER_TLS_KEY: key, HARRIER_TLS_CA: ca } = config;
   if (cert === undefined && key === undefined && ca === undefined) return undefined;
   if (cert === undefined || key === undefined || ca === undefined) {

@@ -6,6 +6,7 @@ import type { KeySet, RpcTls, ServiceName } from "@harrier/rpc";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import { sendError } from "./answer.ts";
 import type { CallAudit } from "./audited.ts";
+import { Drain, type DrainTimes } from "./drain.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { type CountTrips, type Mount, type MountDeps, mountRoute } from "./mount.ts";
@@ -25,6 +26,8 @@ export interface HttpOptions {
   countTrips?: CountTrips;
   /** Keeps who changed what by the management interface. */
   audit?: CallAudit;
+  /** How long its end is announced, and what transfers get; by default neither is waited for. */
+  drain?: DrainTimes;
 }
 
 export interface Http {
@@ -32,7 +35,9 @@ export interface Http {
   readonly mount: Mount;
   /** Listens; resolves to the port. What is mounted later is not served. */
   listen(host: string, port: number): Promise<number>;
-  /** Stops accepting, lets running requests finish for `graceMs`, then cuts them. */
+  /** Announces the end: not ready any more, and no connection outlives its answer. Resolves after the pause of `drain`. */
+  drain(): Promise<void>;
+  /** Stops accepting, lets running requests finish for `graceMs` and transfers for as long as `drain` says, then cuts them. */
   close(graceMs?: number): Promise<void>;
 }
 
@@ -41,11 +46,10 @@ export function createHttp(options: HttpOptions): Http {
   const app = createApp();
   const deps: MountDeps = { app, ...options, restDialect: options.restDialect ?? "current", countTrips: options.countTrips };
   const methodsByPath = new Map<string, string[]>();
-  const state = { draining: false };
-  let server: Server | undefined;
+  const drain = new Drain(options.drain ?? { pauseMs: 0, transfersMs: 0 });
 
   const mount: Mount = (route, handler) => {
-    for (const path of mountRoute(deps, route, handler)) {
+    for (const path of mountRoute(deps, route, drain.around(route, handler))) {
       const methods = route.method === "GET" ? ["GET", "HEAD"] : [route.method];
       methodsByPath.set(path, [...(methodsByPath.get(path) ?? []), ...methods]);
     }
@@ -55,20 +59,18 @@ export function createHttp(options: HttpOptions): Http {
     app,
     mount,
     async listen(host, port) {
-      serveOperations(app, options, state);
+      serveOperations(app, options, drain);
       serveFallbacks(app, methodsByPath, options.log);
-      server = createServer(app, options.tls);
-      const listening = server;
+      const listening = createServer(app, options.tls);
+      drain.follow(listening, options.tls === undefined ? "connection" : "secureConnection");
       await new Promise<void>((resolve, reject) => {
         listening.once("error", reject);
         listening.listen(port, host, resolve);
       });
       return (listening.address() as AddressInfo).port;
     },
-    async close(graceMs = 2_500) {
-      state.draining = true;
-      if (server !== undefined) await drain(server, graceMs);
-    },
+    drain: () => drain.announce(),
+    close: (graceMs = 2_500) => drain.close(graceMs),
   };
 }
 
@@ -89,13 +91,13 @@ function createServer(app: Express, tls: RpcTls | undefined): Server {
   return createTlsServer({ ...settings, ...tls, requestCert: true, rejectUnauthorized: true }, app);
 }
 
-function serveOperations(app: Express, options: HttpOptions, state: { draining: boolean }): void {
+function serveOperations(app: Express, options: HttpOptions, drain: Drain): void {
   const readiness = createReadiness(options.readiness ?? {});
   app.get("/livez", (_req, res) => void res.json({ alive: true }));
   app.get("/readyz", async (_req, res) => {
     const result = await readiness();
-    const ready = result.ready && !state.draining;
-    res.status(ready ? 200 : 503).json({ ready, checks: state.draining ? { ...result.checks, process: "stopping" } : result.checks });
+    const ready = result.ready && !drain.announced;
+    res.status(ready ? 200 : 503).json({ ready, checks: drain.announced ? { ...result.checks, process: "stopping" } : result.checks });
   });
   if (options.exposeMetrics === false) return;
   app.get("/metrics", async (_req, res) => {
@@ -132,18 +134,4 @@ function serveFallbacks(app: Express, methodsByPath: ReadonlyMap<string, readonl
 function surfaceOf(req: Request): Surface {
   if (req.path.startsWith("/rest/v1/")) return "rest";
   return req.path.startsWith("/api/mgmt/v1/") ? "spec" : "device";
-}
-
-function drain(server: Server, graceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    // keep-alive connections count as open: let go of each as soon as it is idle
-    const sweep = setInterval(() => server.closeIdleConnections(), 50);
-    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-    server.close(() => {
-      clearInterval(sweep);
-      clearTimeout(cut);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
 }

@@ -6,12 +6,14 @@ export {
   ConfigError,
   type ConfigOf,
   commonSettings,
+  drainOf,
   loadConfig,
   port,
   redactConfig,
   tlsOf,
   unknownSettings,
 } from "./config.ts";
+export type { DrainTimes } from "./drain.ts";
 export { armFaults, type FaultPoint, faultPoint, faultPoints } from "./faults.ts";
 export { createHttp, type Http, type HttpOptions } from "./http.ts";
 export { createLog, type Log, type LogOptions } from "./log.ts";
@@ -21,5 +23,5 @@ export { negotiate } from "./negotiate.ts";
 export { permits, requirePermission } from "./permission.ts";
 export { createReadiness, type Readiness, type ReadinessCheck, type ReadinessChecks } from "./readiness.ts";
 export { budgetHeader, type RequestContext } from "./request-context.ts";
-export { type RunOptions, runService, type Stoppable } from "./run-service.ts";
+export { background, type RunOptions, runService, type Stoppable } from "./run-service.ts";
 export { Turns } from "./turns.ts";

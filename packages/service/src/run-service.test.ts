@@ -10,7 +10,7 @@ const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).hre
 function launch(start: string, config = `{ HARRIER_LOG_LEVEL: "info", HARRIER_SECRET_KEY: "s3cret" }`, stdout: "pipe" | number = "pipe") {
   const code = `
     import { ConfigError } from ${here("./config.ts")};
-    import { runService } from ${here("./run-service.ts")};
+    import { background, runService } from ${here("./run-service.ts")};
     const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
     await runService({ name: "controller", config: ${config}, start: async (_config, log) => { ${start} } });`;
   const child = spawn(process.execPath, ["--no-warnings", "--input-type=module", "-e", code], { stdio: ["ignore", stdout, "pipe"] });
@@ -44,6 +44,31 @@ describe("runService", () => {
     expect(order[0]).toBeGreaterThan(0);
     expect(order).toEqual(order.toSorted((a, b) => a - b));
     expect(run.output()).not.toContain("s3cret");
+  });
+
+  it("tells every part of the end before it stops the first, and ends background work with it, once", async () => {
+    const run = launch(`${keepAlive} const say = (name) => void process.stdout.write(name + "\\n");
+      return [{ stop: () => say("database") }, background({ stop: async () => say("lease") }),
+        { drain: async () => { say("told"); await wait(300); say("waited") }, close: () => say("closed") }];`);
+    await started(run);
+    run.child.kill("SIGTERM");
+    expect(await exitOf(run.child)).toBe(0);
+    const said = run
+      .output()
+      .split("\n")
+      .filter((line) => /^[a-z]+$/.test(line));
+    expect(said.toSorted()).toEqual(["closed", "database", "lease", "told", "waited"]);
+    expect(said.slice(0, 2).toSorted()).toEqual(["lease", "told"]);
+    expect(said.slice(2)).toEqual(["waited", "closed", "database"]);
+  });
+
+  it("ends with exit 1 when it takes longer than its limit, which the drain settings extend", async () => {
+    const slow = `${keepAlive} return [() => wait(60_000)];`;
+    const run = launch(slow, "{ HARRIER_LOG_LEVEL: 'info' }, stopLimitMs: () => 200");
+    await started(run);
+    run.child.kill("SIGTERM");
+    expect(await exitOf(run.child)).toBe(1);
+    expect(run.output()).toContain("did not stop within 200 ms");
   });
 
   it("says in one line why it cannot start, with exit 1", async () => {

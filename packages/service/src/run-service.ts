@@ -2,8 +2,11 @@ import { type CommonConfig, ConfigError, redactConfig } from "./config.ts";
 import { armFaults } from "./faults.ts";
 import { createLog, type Log } from "./log.ts";
 
-/** Anything with an end; a function is called as it is. */
-export type Stoppable = { stop(): unknown } | { close(): unknown } | (() => unknown);
+/**
+ * Anything with an end; a function is called as it is. `drain` is called before anything is stopped, on all parts at once: what takes
+ * requests announces its end there and waits until its callers have heard of it.
+ */
+export type Stoppable = ({ drain?(): unknown } & ({ stop(): unknown } | { close(): unknown })) | (() => unknown);
 
 export interface RunOptions<Config extends Partial<CommonConfig>> {
   name: string;
@@ -12,9 +15,21 @@ export interface RunOptions<Config extends Partial<CommonConfig>> {
   /** Builds and starts everything; what it returns is stopped in reverse order, last started first. */
   start: (config: Config, log: Log) => Promise<readonly Stoppable[]>;
   log?: Log;
+  /** Milliseconds that all of it may take to stop; by default 8 s more than its drain settings give. */
+  stopLimitMs?: (config: Config) => number;
 }
 
-const stopLimitMs = 8_000;
+const usualStopLimitMs = 8_000;
+
+/** Background work: it ends with the announcement, so that another replica takes over while this one still answers. */
+export function background(part: Stoppable): { drain(): Promise<unknown>; stop(): Promise<unknown> } {
+  let stopped: Promise<unknown> | undefined;
+  const stop = (): Promise<unknown> => {
+    stopped ??= (async () => stopOne(part))();
+    return stopped;
+  };
+  return { drain: stop, stop };
+}
 
 /** Runs a service until a signal: exit 0 after a graceful end, exit 1 when it cannot start, cannot stop in time or breaks. */
 export async function runService<Config extends Partial<CommonConfig>>(options: RunOptions<Config>): Promise<void> {
@@ -33,7 +48,7 @@ export async function runService<Config extends Partial<CommonConfig>>(options: 
     startedLog.info("started");
     const signal = await signalled;
     startedLog.info({ signal }, "stopping");
-    await stopAll(stoppables, startedLog);
+    await stopAll(stoppables, startedLog, options.stopLimitMs?.(config) ?? stopLimitOf(config));
     startedLog.info("stopped");
     exit(startedLog, 0);
   } catch (error) {
@@ -48,19 +63,25 @@ function failToStart(name: string, log: Log | undefined, error: unknown): void {
   exit(log, 1);
 }
 
-/** Last started first; one that fails does not keep the others from their end. */
-async function stopAll(stoppables: readonly Stoppable[], log: Log): Promise<void> {
+function stopLimitOf({ HARRIER_DRAIN_MS: pauseMs = 0, HARRIER_DRAIN_TRANSFERS_MS: transfersMs = 0 }: Partial<CommonConfig>): number {
+  return usualStopLimitMs + pauseMs + transfersMs;
+}
+
+/** All are told first; then last started first. One that fails does not keep the others from their end. */
+async function stopAll(stoppables: readonly Stoppable[], log: Log, stopLimitMs: number): Promise<void> {
   const limit = setTimeout(() => {
     log.fatal(`did not stop within ${stopLimitMs} ms`);
     exit(log, 1);
   }, stopLimitMs);
-  for (const stoppable of stoppables.toReversed()) {
+  const end = async (work: () => unknown): Promise<void> => {
     try {
-      await stopOne(stoppable);
+      await work();
     } catch (error) {
       log.error({ err: error }, "a part did not stop");
     }
-  }
+  };
+  await Promise.all(stoppables.map((stoppable) => (typeof stoppable === "function" ? undefined : end(() => stoppable.drain?.()))));
+  for (const stoppable of stoppables.toReversed()) await end(() => stopOne(stoppable));
   clearTimeout(limit);
 }
 

@@ -44,6 +44,9 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
     HARRIER_HTTP_HOST: HOST,
     HARRIER_HTTP_PORT: String(replica.httpPort),
     HARRIER_IDENTITY_KEYS: identityKeys(plan, service),
+    // one of each on one machine: there is nobody to go elsewhere, and who presses Ctrl-C does not want to wait
+    HARRIER_DRAIN_MS: "0",
+    HARRIER_DRAIN_TRANSFERS_MS: "2500",
     ...addresses(plan, service),
     ...own(plan, service),
     ...(service === "gateway" ? plan.gateway : undefined),
