@@ -8,7 +8,12 @@ test.each(["ECONNREFUSED", "08006", "53000", "53100", "53200", "53300", "57P03"]
   expect(mapConnectionError(error)).toMatchObject({ code: "unavailable", cause: error });
 });
 
-test.each(["23505", "53400", "57014", "22021"])("%s is what the database answered", (code) => {
+test.each(["23505", "53400", "22021", "40001"])("%s is what the database answered", (code) => {
   const error = failure(code);
   expect(mapConnectionError(error)).toBe(error);
+});
+
+test.each(["57014", "55P03", "25P03"])("%s is a limit that was met: unavailable, with a time to come again", (code) => {
+  const error = failure(code);
+  expect(mapConnectionError(error)).toMatchObject({ code: "unavailable", cause: error, headers: { "retry-after": "2" } });
 });

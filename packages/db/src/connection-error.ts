@@ -16,7 +16,22 @@ export function isConnectionError(error: unknown): boolean {
   return driverMessages.test(error.message);
 }
 
-/** A database that cannot be asked is `unavailable` to a caller, who may come again; everything else passes unchanged. */
+// a statement that took too long, a lock that did not come free in time, a transaction that said nothing for too long
+const limitCodes = new Map([
+  ["57014", "The database took too long to answer."],
+  ["55P03", "What is to be changed is being changed by somebody else."],
+  ["25P03", "The database took too long to answer."],
+]);
+
+/** A client that comes again within a second finds the same crowd. */
+const comeAgain = { headers: { "retry-after": "2" } };
+
+/**
+ * A database that cannot be asked, or that has met one of the limits that it keeps for us, is `unavailable` to a caller, who may come again;
+ * everything else passes unchanged.
+ */
 export function mapConnectionError(error: unknown): unknown {
-  return isConnectionError(error) ? new HarrierError("unavailable", "The database is not available.", { cause: error }) : error;
+  if (isConnectionError(error)) return new HarrierError("unavailable", "The database is not available.", { cause: error });
+  const limit = error instanceof Error ? limitCodes.get((error as { code?: string }).code ?? "") : undefined;
+  return limit === undefined ? error : new HarrierError("unavailable", limit, { ...comeAgain, cause: error });
 }

@@ -1,12 +1,29 @@
 import pg from "pg";
+import { createCanceller } from "./cancel.ts";
 
-/** What one service holds open: two kinds of connections to one PostgreSQL database. */
+/** What one service holds open: a few kinds of connections to one PostgreSQL database, each opened when it is first needed. */
 export interface Database {
   /** Short statements and transactions. Works behind a transaction pooler. */
   readonly pool: pg.Pool;
   /** Connections that keep state between statements: advisory locks, LISTEN. Must reach PostgreSQL itself. */
   readonly session: pg.Pool;
+  /** Who signs in: a few connections that nothing else may use up. */
+  readonly signIn: pg.Pool;
+  /** Work that nobody waits for, with long limits of its own: migrations, leases, relays, the engine. */
+  readonly background: pg.Pool;
+  /** Commands of other services, of which a chunk may take longer than a request; `pool` where none were asked for. */
+  readonly commands: pg.Pool;
   close(): Promise<void>;
+}
+
+/** Upper limits that the database itself keeps, in milliseconds; 0 is none. */
+export interface PoolLimits {
+  /** Of one statement. A request's own deadline is usually earlier (`RequestScope`). */
+  statementMs: number;
+  /** Of waiting for one lock. */
+  lockMs: number;
+  /** Of a transaction that says nothing: whoever holds it has died or hangs. */
+  idleInTransactionMs: number;
 }
 
 export interface DatabaseOptions {
@@ -16,9 +33,28 @@ export interface DatabaseOptions {
   max?: number;
   /** Connections of `session`: one per leadership that this process holds, and one per listener. */
   sessionMax?: number;
+  /** Connections of `signIn`. */
+  signInMax?: number;
+  /** Connections of `background`. */
+  backgroundMax?: number;
+  /** Connections of `commands`; 0, the default: commands share `pool`. */
+  commandsMax?: number;
+  /** Of `pool`, where they differ from `requestLimits`. */
+  limits?: Partial<PoolLimits>;
   /** An idle connection that broke. Nothing has to be done about it (the pool opens another): it is there to be logged. */
   onConnectionError?: (error: Error) => void;
 }
+
+/** The longest budget of a request is 30 s; who waits 10 s for a lock hears that the service is busy while it still listens. */
+export const requestLimits: PoolLimits = { statementMs: 30_000, lockMs: 10_000, idleInTransactionMs: 60_000 };
+/** A device has given up after 5 s, and whatever still runs for it is for nobody. */
+export const deviceLimits: PoolLimits = { statementMs: 5_000, lockMs: 5_000, idleInTransactionMs: 60_000 };
+/** Nobody may sign in for longer than a device waits. */
+const signInLimits: PoolLimits = deviceLimits;
+/** The longest call between services, the end of a CSV import, may take ten minutes; its deadline usually comes before these. */
+const commandLimits: PoolLimits = { statementMs: 600_000, lockMs: 30_000, idleInTransactionMs: 60_000 };
+/** The freeze of a million members takes a minute at most; ten mean that something is wrong. Leases and retries look after locks. */
+const backgroundLimits: PoolLimits = { statementMs: 600_000, lockMs: 0, idleInTransactionMs: 60_000 };
 
 type TypeParser = (value: string) => unknown;
 const parserOf = pg.types.getTypeParser as unknown as (oid: number, format?: string) => TypeParser;
@@ -37,31 +73,57 @@ const types = {
   },
 };
 
-/** Opens nothing yet: connections are made when they are first needed. */
+/**
+ * Opens nothing yet: connections are made when they are first needed. The limits go along in the startup message of each connection, so
+ * that they cost no round trip; a pooler must let them pass (docs/operations.md).
+ */
 export function createDatabase(options: DatabaseOptions): Database {
-  const { url, applicationName, max = 10, sessionMax = 6, onConnectionError } = options;
-  const open = (size: number, suffix: string): pg.Pool => {
-    const pool = new pg.Pool({
-      connectionString: url,
-      application_name: `${applicationName}${suffix}`,
-      max: size,
-      keepAlive: true,
-      connectionTimeoutMillis: 10_000,
-      // a new connection costs a process of the database and all its statements prepared again
-      idleTimeoutMillis: 300_000,
-      types: types as pg.CustomTypesConfig,
-    });
-    // without a listener an idle connection that the server closes would end the process
-    pool.on("error", (error) => onConnectionError?.(error));
-    return pool;
-  };
-  const pool = open(max, "");
-  const session = open(sessionMax, "/session");
+  const { max = 10, sessionMax = 3, signInMax = 4, backgroundMax = 4, commandsMax = 0 } = options;
+  const limits = { ...requestLimits, ...options.limits };
+  const pool = openPool(options, "", { size: max, limits });
+  const session = openPool(options, "/session", { size: sessionMax, limits: { ...backgroundLimits, idleInTransactionMs: 0 } });
+  const signIn = openPool(options, "/sign-in", { size: signInMax, limits: signInLimits });
+  const background = openPool(options, "/background", { size: backgroundMax, limits: backgroundLimits });
+  const commands = commandsMax === 0 ? pool : openPool(options, "/commands", { size: commandsMax, limits: commandLimits });
   return {
     pool,
     session,
+    signIn,
+    background,
+    commands,
     async close() {
-      await Promise.all([pool.end(), session.end()]);
+      await Promise.all([...new Set([pool, session, signIn, background, commands])].map((one) => one.end()));
     },
   };
+}
+
+/** The same database for work that nobody waits for: its `pool` is `background`. Closing it closes all. */
+export function backgroundOf(db: Database): Database {
+  return { ...db, pool: db.background };
+}
+
+/** The same database for commands of other services: its `pool` is `commands`. Closing it closes all. */
+export function commandsOf(db: Database): Database {
+  return { ...db, pool: db.commands };
+}
+
+function openPool(options: DatabaseOptions, suffix: string, { size, limits }: { size: number; limits: PoolLimits }): pg.Pool {
+  const config: pg.PoolConfig = {
+    connectionString: options.url,
+    application_name: `${options.applicationName}${suffix}`,
+    max: size,
+    keepAlive: true,
+    connectionTimeoutMillis: 10_000,
+    // a new connection costs a process of the database and all its statements prepared again
+    idleTimeoutMillis: 300_000,
+    statement_timeout: limits.statementMs,
+    lock_timeout: limits.lockMs,
+    idle_in_transaction_session_timeout: limits.idleInTransactionMs,
+    types: types as pg.CustomTypesConfig,
+  };
+  const pool = new pg.Pool(config);
+  // without a listener an idle connection that the server closes would end the process
+  pool.on("error", (error) => options.onConnectionError?.(error));
+  createCanceller(pool, config);
+  return pool;
 }

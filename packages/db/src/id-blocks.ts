@@ -1,4 +1,5 @@
 import { HarrierError } from "@harrier/errors";
+import { apart } from "./request-scope.ts";
 import { type Queryable, runOne, statement } from "./statement.ts";
 
 // Ids that a device sees start at 11 (one real client misreads shorter ones) and stay below 2^31 (real clients parse them so).
@@ -46,7 +47,7 @@ export class IdBlocks {
     if (spare !== undefined) return spare;
     // those who meet an empty block wait for one refill together, and may find it empty again
     while (block.next >= block.end) {
-      block.refill ??= this.#refill(block, tenantId, kind);
+      block.refill ??= apart(() => this.#refill(block, tenantId, kind));
       await block.refill;
     }
     const id = block.next;

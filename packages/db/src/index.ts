@@ -2,16 +2,25 @@
 export type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from "pg";
 export { bootstrap, type DatabaseService, databaseServices, type RolePasswords, roleOf, schemaOf, serviceUrl } from "./bootstrap.ts";
 export { isConnectionError } from "./connection-error.ts";
-export { createDatabase, type Database, type DatabaseOptions } from "./database.ts";
+export {
+  backgroundOf,
+  commandsOf,
+  createDatabase,
+  type Database,
+  type DatabaseOptions,
+  deviceLimits,
+  type PoolLimits,
+  requestLimits,
+} from "./database.ts";
 export { IdBlocks } from "./id-blocks.ts";
 export { type LeadershipOptions, withLeadership } from "./leadership.ts";
 export { migrate } from "./migrate.ts";
 export { ensurePartitions, type PartitionedTable } from "./partitions.ts";
+export { apart, countTrips, type RequestScope, type StatementTurns } from "./request-scope.ts";
 export { createSecretBox, digest, type SecretBox } from "./secrets.ts";
 export {
   type CompiledQuery,
   compile,
-  countTrips,
   createQueryBuilder,
   inSnapshot,
   inTransaction,

@@ -33,6 +33,8 @@ export async function readSqlFiles(dir: string): Promise<SqlFile[]> {
  * and directs unqualified names to the schema. A transaction lock, not a session lock: it works behind a transaction pooler.
  */
 export async function lockSchema(tx: pg.PoolClient, schema: string): Promise<void> {
+  // another replica's migration may take as long as it takes, and so may ours: none of the pool's limits hold here
+  await tx.query("set local statement_timeout = 0; set local lock_timeout = 0");
   await tx.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`harrier migrate ${schema}`]);
   await tx.query(`set local search_path = ${checkedIdentifier(schema)}`);
 }

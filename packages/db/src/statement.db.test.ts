@@ -2,7 +2,8 @@ import { HarrierError } from "@harrier/errors";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freshDatabase } from "../../../tests/setup/fresh-database.ts";
 import { createDatabase, type Database } from "./database.ts";
-import { compile, countTrips, createQueryBuilder, inTransaction, run, runCount, runOne, statement } from "./statement.ts";
+import { countTrips } from "./request-scope.ts";
+import { compile, createQueryBuilder, inTransaction, run, runCount, runOne, statement } from "./statement.ts";
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>;
 let db: Database;

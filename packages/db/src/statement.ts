@@ -1,7 +1,8 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import knex, { type Knex } from "knex";
 import type pg from "pg";
+import { wasCancelled } from "./cancel.ts";
 import { mapConnectionError } from "./connection-error.ts";
+import { beginTrip, connectWithin, inTurn, limitingScope, queryWithin, throwIfOver } from "./request-scope.ts";
 
 /** A pool, or the connection of a transaction. */
 export interface Queryable {
@@ -43,22 +44,13 @@ export function compile<Row = unknown>(query: { toSQL(): Knex.Sql }): CompiledQu
   return { sql: native.sql, bindings: native.bindings };
 }
 
-const trips = new AsyncLocalStorage<{ trips: number }>();
-
-/** Adds to `counter.trips` for every round trip that `run` and `inTransaction` make inside `work`: the `trips` of a request's log line. */
-export function countTrips<T>(counter: { trips: number }, work: () => T): T {
-  return trips.run(counter, work);
-}
-
-function countTrip(): void {
-  const counter = trips.getStore();
-  if (counter !== undefined) counter.trips += 1;
-}
-
 async function execute<Row>(db: Queryable, config: pg.QueryConfig): Promise<pg.QueryResult<Row & pg.QueryResultRow>> {
-  countTrip();
+  const scope = beginTrip();
   try {
-    return await db.query<Row & pg.QueryResultRow>(config);
+    // most statements are of requests without a signal (devices): they go the short way
+    return await (scope === undefined
+      ? db.query<Row & pg.QueryResultRow>(config)
+      : queryWithin<Row & pg.QueryResultRow>(db, config, scope));
   } catch (error) {
     throw mapConnectionError(error);
   }
@@ -122,10 +114,15 @@ export function inSnapshot<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promis
   return bracket(pool, "begin isolation level repeatable read read only", work);
 }
 
-async function bracket<T>(pool: pg.Pool, begin: string, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
+/** A request whose statements wait for their turn takes one for the whole transaction. */
+function bracket<T>(pool: pg.Pool, begin: string, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
+  return inTurn(limitingScope(), () => transact(pool, begin, work));
+}
+
+async function transact<T>(pool: pg.Pool, begin: string, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
   let tx: pg.PoolClient;
   try {
-    tx = await pool.connect();
+    tx = await connectWithin(pool, limitingScope()?.signal);
   } catch (error) {
     throw mapConnectionError(error);
   }
@@ -138,7 +135,7 @@ async function bracket<T>(pool: pg.Pool, begin: string, work: (tx: pg.PoolClient
   try {
     await execute(tx, { text: begin });
     const result = await work(tx);
-    await execute(tx, { text: "commit" });
+    await commit(tx);
     return result;
   } catch (error) {
     await tx.query("rollback").catch((rollbackError: Error) => {
@@ -147,6 +144,16 @@ async function bracket<T>(pool: pg.Pool, begin: string, work: (tx: pg.PoolClient
     throw error;
   } finally {
     tx.off("error", onError);
-    tx.release(broken);
+    tx.release(broken ?? wasCancelled(tx));
+  }
+}
+
+/** Not begun for a request that is over, and never cancelled: a commit that is cut off leaves open whether it was one. */
+async function commit(tx: pg.PoolClient): Promise<void> {
+  throwIfOver(beginTrip()?.signal);
+  try {
+    await tx.query("commit");
+  } catch (error) {
+    throw mapConnectionError(error);
   }
 }
