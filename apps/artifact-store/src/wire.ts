@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { startAudit } from "@harrier/audit";
-import { applyViews, checkNeeds, countTrips, createDatabase, type Database, migrate } from "@harrier/db";
+import { applyViews, backgroundOf, checkNeeds, countTrips, createDatabase, type Database, migrate, untilAborted } from "@harrier/db";
 import { createClient, createRpcServer, parseKeys, servicePrincipal } from "@harrier/rpc";
-import { background, createHttp, createMetrics, drainOf, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
+import { backgroundWork, createHttp, createMetrics, drainOf, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
 import { artifactsHandlers } from "./blobs/artifacts.rpc.ts";
 import type { ArtifactStoreConfig, StorageSettings } from "./config.ts";
 import { mountDownloads } from "./download/download.routes.ts";
@@ -31,13 +31,22 @@ const needs = [
 const idleMs = 30_000;
 const noteDeadlineMs = 5_000;
 
+/** A blob's row is locked while its bytes are copied or deleted: a store may take minutes for gigabytes. */
+const storeLimits = { lockMs: 30_000, idleInTransactionMs: 600_000 };
+
 /** Builds the whole service and starts it; returns what has to be stopped. */
 export async function startArtifactStore(config: ArtifactStoreConfig, log: Log): Promise<readonly Stoppable[]> {
   const keys = parseKeys(config.HARRIER_IDENTITY_KEYS);
   const tls = tlsOf(config);
   const onConnectionError = (error: Error): void => log.warn({ err: error }, "an idle database connection broke");
-  const db = createDatabase({ url: config.HARRIER_DATABASE_URL, applicationName: "harrier/artifact-store", onConnectionError });
-  await prepareSchema(db);
+  const db = createDatabase({
+    url: config.HARRIER_DATABASE_URL,
+    applicationName: "harrier/artifact-store",
+    limits: storeLimits,
+    onConnectionError,
+  });
+  const background = backgroundOf(db);
+  await prepareSchema(background);
   const storage = createStorage(config.storage, log);
   await storage.prepare();
 
@@ -55,7 +64,7 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
     now,
   });
 
-  const traffic = createTraffic({ pool: db.pool, now, log });
+  const traffic = createTraffic({ pool: background.pool, now, log });
   const readiness = {
     database: async () => checkNeeds(db.pool, needs),
     quotas: async () => traffic.ready() || "the tenants' data volumes have not been read yet",
@@ -86,6 +95,7 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
     keys,
     log,
     observe: metrics.observeRpc,
+    within: untilAborted,
     beforeAnswer: () => faultPoint("artifact-store.rpc.before-answer"),
     ...(tls === undefined ? {} : { tls }),
   }).add("harrier.artifactstore.v1.ArtifactsService", artifactsHandlers({ db, storage, log }));
@@ -93,8 +103,8 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
   traffic.start();
   await rpc.start();
   await http.listen(config.HARRIER_HTTP_HOST, config.HARRIER_HTTP_PORT);
-  const janitor = startJanitor({ db, storage, catalogue, fault: faultPoint, now, log });
-  return [db, audit, catalogue, actions, notes, traffic, background(janitor), rpc, http];
+  const janitor = startJanitor({ db: background, storage, catalogue, fault: faultPoint, now, log });
+  return [db, audit, catalogue, actions, notes, traffic, backgroundWork(janitor), rpc, http];
 }
 
 async function prepareSchema(db: Database): Promise<void> {

@@ -1,9 +1,22 @@
 import { fileURLToPath } from "node:url";
-import { applyViews, checkNeeds, countTrips, createDatabase, createSecretBox, type Database, IdBlocks, migrate } from "@harrier/db";
+import {
+  applyViews,
+  backgroundOf,
+  checkNeeds,
+  commandsOf,
+  countTrips,
+  createDatabase,
+  createSecretBox,
+  type Database,
+  deviceLimits,
+  IdBlocks,
+  migrate,
+  untilAborted,
+} from "@harrier/db";
 import { createRelay } from "@harrier/events";
 import { createRpcServer, parseKeys } from "@harrier/rpc";
 import {
-  background,
+  backgroundWork,
   createHttp,
   createMetrics,
   drainOf,
@@ -48,27 +61,38 @@ const needs = [
   { schema: "rollout_engine", view: "auto_assign_candidates_v1" },
 ];
 
+/** Of rollout-engine and management; devices have ten of their own. */
+const commandConnections = 8;
+
 /** Builds the whole service and starts it; returns what has to be stopped. */
 export async function startController(config: ControllerConfig, log: Log): Promise<readonly Stoppable[]> {
   const keys = parseKeys(config.HARRIER_IDENTITY_KEYS);
   const tls = tlsOf(config);
   const secure = tls === undefined ? {} : { tls };
   const onConnectionError = (error: Error): void => log.warn({ err: error }, "an idle database connection broke");
-  const db = createDatabase({ url: config.HARRIER_DATABASE_URL, applicationName: `harrier/${service}`, onConnectionError });
-  await prepareSchema(db);
+  const db = createDatabase({
+    url: config.HARRIER_DATABASE_URL,
+    applicationName: `harrier/${service}`,
+    limits: deviceLimits,
+    commandsMax: commandConnections,
+    onConnectionError,
+  });
+  const background = backgroundOf(db);
+  const commands = commandsOf(db);
+  await prepareSchema(background);
 
   const metrics = createMetrics({ service });
   const now = Date.now;
   const fault = (name: string): unknown => faultPoint(name as FaultPoint);
   const secrets = createSecretBox(config.HARRIER_SECRET_KEY);
   const ids = new IdBlocks(db.pool);
-  const settings = createTenantSettings({ pool: db.pool, log });
+  const settings = createTenantSettings({ pool: background.pool, log });
   const limits = (tenantId: number) => settings.get(tenantId).quotas;
-  const maintenance = await startMaintenance({ db, log, settings, fault });
-  const stamps = createPollStamps({ pool: db.pool, log });
+  const maintenance = await startMaintenance({ db: background, log, settings, fault });
+  const stamps = createPollStamps({ pool: background.pool, log });
   const documents = createDeploymentDocuments({ pool: db.pool });
-  const feed = new CredentialFeed({ db: db.pool, log });
-  const fold = new ProgressFold({ db, log });
+  const feed = new CredentialFeed({ db: background.pool, log });
+  const fold = new ProgressFold({ db: background, log });
 
   const readiness = {
     database: async () => checkNeeds(db.pool, needs),
@@ -85,14 +109,15 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     keys,
     log,
     observe: metrics.observeRpc,
+    within: untilAborted,
     beforeAnswer,
     ...secure,
   })
-    .add("harrier.controller.v1.DeviceIdentityService", deviceIdentityHandlers({ db: db.pool, feed }))
-    .add("harrier.controller.v1.TargetsService", targetsHandlers({ db, ids, secrets, limits, fault }))
-    .add("harrier.controller.v1.ActionsService", actionsHandlers({ db, ids, limits, settings, fault, now }));
+    .add("harrier.controller.v1.DeviceIdentityService", deviceIdentityHandlers({ db: db.signIn, feed }))
+    .add("harrier.controller.v1.TargetsService", targetsHandlers({ db: commands, ids, secrets, limits, fault }))
+    .add("harrier.controller.v1.ActionsService", actionsHandlers({ db: commands, ids, limits, settings, fault, now }));
   const relay = createRelay({
-    db,
+    db: background,
     schema: "controller",
     brokers: config.HARRIER_KAFKA_BROKERS,
     clientId: `harrier-${service}`,
@@ -108,7 +133,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   fold.start();
   relay.start();
   // stopped from the right: the feed before the server, for its streams last as long as it does
-  return [db, background(maintenance), settings, stamps, rpc, feed, background(relay), background(fold), http];
+  return [db, backgroundWork(maintenance), settings, stamps, rpc, feed, backgroundWork(relay), backgroundWork(fold), http];
 }
 
 async function prepareSchema(db: Database): Promise<void> {

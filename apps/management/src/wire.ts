@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { startAudit } from "@harrier/audit";
 import {
   applyViews,
+  backgroundOf,
   checkNeeds,
   countTrips,
   createDatabase,
@@ -10,9 +11,21 @@ import {
   ensurePartitions,
   IdBlocks,
   migrate,
+  untilAborted,
 } from "@harrier/db";
 import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
-import { background, createHttp, createMetrics, drainOf, faultPoint, type Log, type Stoppable, Turns, tlsOf } from "@harrier/service";
+import {
+  backgroundWork,
+  createHttp,
+  createMetrics,
+  drainOf,
+  faultPoint,
+  type Log,
+  type Stoppable,
+  TenantLimiter,
+  Turns,
+  tlsOf,
+} from "@harrier/service";
 import { catalogueHandlers } from "./catalogue/catalogue.rpc.ts";
 import type { ManagementConfig } from "./config.ts";
 import { identityHandlers } from "./identity/identity.rpc.ts";
@@ -70,7 +83,9 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const tls = mutualTls === undefined ? {} : { tls: mutualTls };
   const onConnectionError = (err: Error): void => log.warn({ err }, "an idle database connection broke");
   const db = createDatabase({ url: config.HARRIER_DATABASE_URL, applicationName: "harrier/management", onConnectionError });
-  await prepareSchema(db);
+  // what nobody waits for has connections of its own, so that it neither takes those of requests nor waits behind them
+  const background = backgroundOf(db);
+  await prepareSchema(background);
   const ids = new IdBlocks(db.pool);
   await seed(config, db, ids);
 
@@ -80,17 +95,17 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const actions = createClient("harrier.controller.v1.ActionsService", { ...client, addresses: config.HARRIER_CONTROLLER_GRPC });
   const artifacts = createClient("harrier.artifactstore.v1.ArtifactsService", { ...client, addresses: config.HARRIER_ARTIFACT_STORE_GRPC });
   const rollouts = createClient("harrier.rolloutengine.v1.RolloutsService", { ...client, addresses: config.HARRIER_ROLLOUT_ENGINE_GRPC });
-  const feed = new PrincipalFeed({ db: db.pool, log });
-  const releases = new ReleaseWorker({ db: db.pool, artifacts, log });
-  const signingKeys = new SigningKeys({ db, secrets, log, rotateMs: config.HARRIER_OAUTH_KEY_DAYS * dayMs });
+  const feed = new PrincipalFeed({ db: background.pool, log });
+  const releases = new ReleaseWorker({ db: background.pool, artifacts, log });
+  const signingKeys = new SigningKeys({ db: background, secrets, log, rotateMs: config.HARRIER_OAUTH_KEY_DAYS * dayMs });
   const issuer = config.HARRIER_OAUTH_ISSUER.replace(/\/+$/, "");
 
-  const owners = ownersOf({ db, rollouts, targets, artifacts });
-  const deletions = new DeletionWorker({ db, owners, log, lateMs: config.HARRIER_LATE_REQUESTS_SECONDS * 1_000 });
+  const owners = ownersOf({ db: background, rollouts, targets, artifacts });
+  const deletions = new DeletionWorker({ db: background, owners, log, lateMs: config.HARRIER_LATE_REQUESTS_SECONDS * 1_000 });
 
-  const invalidations = new InvalidationWorker({ db, rollouts, actions, log });
-  const metadataUsage = metadataWalk({ db: db.pool, log });
-  const targetDeletions = new TargetDeletionWorker({ db, targets, log });
+  const invalidations = new InvalidationWorker({ db: background, rollouts, actions, log });
+  const metadataUsage = metadataWalk({ db: background.pool, log });
+  const targetDeletions = new TargetDeletionWorker({ db: background, targets, log });
 
   const readiness = { database: async () => checkNeeds(db.pool, needs) };
   const restDialect = config.HARRIER_REST_DIALECT;
@@ -105,11 +120,12 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     restDialect,
     countTrips,
     audit: audit.trail,
+    limiter: new TenantLimiter(),
     ...tls,
   });
   const nudges = { nudge: releases.nudge, nudgeOperations: deletions.nudge, nudgeTargetDeletions: targetDeletions.nudge };
   mountAll(http.mount, { db, ids, secrets, targets, actions, invalidations, ...nudges, now: Date.now, fault: faultPoint });
-  serveTokenEndpoint(http.app, { db: db.pool, keys: signingKeys, issuer, log });
+  serveTokenEndpoint(http.app, { db: db.signIn, keys: signingKeys, issuer, log });
   const rpc = createRpcServer({
     service: "management",
     host: config.HARRIER_HTTP_HOST,
@@ -117,6 +133,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     keys,
     log,
     observe: metrics.observeRpc,
+    within: untilAborted,
     beforeAnswer: () => faultPoint("management.rpc.before-answer"),
     ...tls,
   })
@@ -124,7 +141,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     .add(
       "harrier.management.v1.IdentityService",
       identityHandlers({
-        db: db.pool,
+        db: db.signIn,
         defaultTenant: config.HARRIER_DEFAULT_TENANT,
         hashing: new Turns(passwordHashes),
         feed,
@@ -143,7 +160,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   targetDeletions.start();
   metadataUsage.start();
   const partitions = setInterval(() => {
-    ensurePartitions({ pool: db.pool, schema, tables: partitioned }).catch((err: unknown) =>
+    ensurePartitions({ pool: background.pool, schema, tables: partitioned }).catch((err: unknown) =>
       log.error({ err }, "partitions cannot be made"),
     );
   }, partitionsEveryMs);
@@ -155,12 +172,12 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     rollouts,
     () => clearInterval(partitions),
     audit,
-    background(releases),
-    background(deletions),
+    backgroundWork(releases),
+    backgroundWork(deletions),
     signingKeys,
-    background(invalidations),
-    background(targetDeletions),
-    background(metadataUsage),
+    backgroundWork(invalidations),
+    backgroundWork(targetDeletions),
+    backgroundWork(metadataUsage),
     rpc,
     feed,
     http,

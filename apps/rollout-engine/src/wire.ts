@@ -1,10 +1,20 @@
 import { fileURLToPath } from "node:url";
 import { startAudit } from "@harrier/audit";
-import { applyViews, checkNeeds, countTrips, createDatabase, type Database, IdBlocks, migrate } from "@harrier/db";
+import {
+  applyViews,
+  backgroundOf,
+  checkNeeds,
+  countTrips,
+  createDatabase,
+  type Database,
+  IdBlocks,
+  migrate,
+  untilAborted,
+} from "@harrier/db";
 import { createRelay } from "@harrier/events";
 import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
 import {
-  background,
+  backgroundWork,
   createHttp,
   createMetrics,
   drainOf,
@@ -12,6 +22,7 @@ import {
   faultPoint,
   type Log,
   type Stoppable,
+  TenantLimiter,
   tlsOf,
 } from "@harrier/service";
 import { AutoAssigner } from "./auto-assign/auto-assigner.ts";
@@ -49,15 +60,24 @@ const needs = [
   { schema: "management", view: "distribution_set_tag_links_v1" },
 ];
 
+/** Four rollouts and the filters of target filters at a time, and the small change of leases and outbox beside them. */
+const backgroundConnections = 8;
+
 /** Builds the whole service and starts it; returns what has to be stopped. */
 export async function startRolloutEngine(config: RolloutEngineConfig, log: Log): Promise<readonly Stoppable[]> {
   const keys = parseKeys(config.HARRIER_IDENTITY_KEYS);
   const tls = tlsOf(config);
   const secure = tls === undefined ? {} : { tls };
   const onConnectionError = (error: Error): void => log.warn({ err: error }, "an idle database connection broke");
-  const db = createDatabase({ url: config.HARRIER_DATABASE_URL, applicationName: `harrier/${service}`, onConnectionError });
-  await prepareSchema(db);
-  const maintenance = await startMaintenance({ db, log });
+  const db = createDatabase({
+    url: config.HARRIER_DATABASE_URL,
+    applicationName: `harrier/${service}`,
+    backgroundMax: backgroundConnections,
+    onConnectionError,
+  });
+  const background = backgroundOf(db);
+  await prepareSchema(background);
+  const maintenance = await startMaintenance({ db: background, log });
 
   const metrics = createMetrics({ service });
   const now = Date.now;
@@ -67,9 +87,9 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   const actions = createClient("harrier.controller.v1.ActionsService", { ...calls, addresses: config.HARRIER_CONTROLLER_GRPC });
   const targets = createClient("harrier.controller.v1.TargetsService", { ...calls, addresses: config.HARRIER_CONTROLLER_GRPC });
 
-  const assigner = new AutoAssigner({ db, catalogue, actions, fault, now, log });
-  const engine = new RolloutEngine({ db, actions, fault, now, log });
-  const filler = createFiller({ db, nudge: () => engine.nudge(), now, log });
+  const assigner = new AutoAssigner({ db: background, catalogue, actions, fault, now, log });
+  const engine = new RolloutEngine({ db: background, actions, fault, now, log });
+  const filler = createFiller({ db: background, nudge: () => engine.nudge(), now, log });
   const readiness = { database: async () => checkNeeds(db.pool, needs) };
   const restDialect = config.HARRIER_REST_DIALECT;
   const audit = await startAudit({ db, schema, log });
@@ -83,6 +103,7 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
     restDialect,
     countTrips,
     audit: audit.trail,
+    limiter: new TenantLimiter(),
     ...secure,
   });
   const ids = new IdBlocks(db.pool);
@@ -90,11 +111,17 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   mountGroups(http.mount, { db, targets, now });
   mountFilters(http.mount, { db, ids, catalogue, nudge: () => assigner.nudge(), now });
   const host = config.HARRIER_HTTP_HOST;
-  const rpc = createRpcServer({ service, host, port: config.HARRIER_GRPC_PORT, keys, log, observe: metrics.observeRpc, ...secure }).add(
-    "harrier.rolloutengine.v1.RolloutsService",
-    rolloutsHandlers({ db, nudge: () => engine.nudge() }),
-  );
-  const relay = createRelay({ db, schema, brokers: config.HARRIER_KAFKA_BROKERS, clientId: `harrier-${service}`, log, fault });
+  const rpc = createRpcServer({
+    service,
+    host,
+    port: config.HARRIER_GRPC_PORT,
+    keys,
+    log,
+    observe: metrics.observeRpc,
+    within: untilAborted,
+    ...secure,
+  }).add("harrier.rolloutengine.v1.RolloutsService", rolloutsHandlers({ db, nudge: () => engine.nudge() }));
+  const relay = createRelay({ db: background, schema, brokers: config.HARRIER_KAFKA_BROKERS, clientId: `harrier-${service}`, log, fault });
 
   await rpc.start();
   await http.listen(host, config.HARRIER_HTTP_PORT);
@@ -105,15 +132,15 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   return [
     db,
     audit,
-    background(maintenance),
+    backgroundWork(maintenance),
     catalogue,
     actions,
     targets,
     rpc,
-    background(relay),
-    background(engine),
-    background(assigner),
-    background(filler),
+    backgroundWork(relay),
+    backgroundWork(engine),
+    backgroundWork(assigner),
+    backgroundWork(filler),
     http,
   ];
 }

@@ -1,5 +1,5 @@
 import type { ErrorCode, Surface } from "@harrier/errors";
-import type { z } from "zod";
+import { z } from "zod";
 
 export type { Surface } from "@harrier/errors";
 
@@ -62,6 +62,25 @@ export function route<P = Nothing, Q = Nothing, B = undefined>(row: Route<P, Q, 
 export function isTransfer(row: Pick<Route, "id" | "credential" | "bodyKind" | "responseType">): boolean {
   if (row.credential === "download" || row.bodyKind === "multipart" || row.bodyKind === "csv") return true;
   return row.responseType === "text/csv" || row.responseType === "application/octet-stream";
+}
+
+/** No lists, and yet they read as much: a preview sorts all targets, a creation counts them, a verification reads the trail. */
+const expensive: ReadonlySet<string> = new Set([
+  "rollouts.preview",
+  "rollouts.create",
+  "audit.verify",
+  "distributionSets.statistics",
+  "distributionSets.rolloutStatistics",
+  "distributionSets.actionStatistics",
+  "distributionSets.autoAssignmentStatistics",
+]);
+
+/**
+ * What may keep a database connection busy for seconds: everything that takes a query (`q`: lists, exports, deletions by query), and a few
+ * operations by name. Derived from the schemas, so that no list is forgotten.
+ */
+export function isExpensive(row: Pick<Route, "id" | "query">): boolean {
+  return expensive.has(row.id) || (row.query instanceof z.ZodObject && ("q" in row.query.shape || "offset" in row.query.shape));
 }
 
 /** Success of a write without a body: 200 by the specification, 204 where hawkBit 1.x is spoken (contract management.md D1). */

@@ -16,7 +16,7 @@ export { IdBlocks } from "./id-blocks.ts";
 export { type LeadershipOptions, withLeadership } from "./leadership.ts";
 export { migrate } from "./migrate.ts";
 export { ensurePartitions, type PartitionedTable } from "./partitions.ts";
-export { apart, countTrips, type RequestScope, type StatementTurns } from "./request-scope.ts";
+export { apart, countTrips, type RequestScope, type StatementTurns, untilAborted } from "./request-scope.ts";
 export { createSecretBox, digest, type SecretBox } from "./secrets.ts";
 export {
   type CompiledQuery,

@@ -29,6 +29,17 @@ export function countTrips<T>(scope: RequestScope, work: () => T): T {
   return scopes.run(scope, work);
 }
 
+/** Runs a call of another service: its statements end when the signal aborts, as long as the work runs. */
+export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const scope: { trips: number; signal?: AbortSignal } = { trips: 0, signal };
+  try {
+    return await scopes.run(scope, work);
+  } finally {
+    // what it leaves behind it (a nudged worker) is free of that
+    delete scope.signal;
+  }
+}
+
 /** Runs work that several requests wait for together: it is counted for who began it, but does not end with that request. */
 export function apart<T>(work: () => T): T {
   const scope = scopes.getStore();

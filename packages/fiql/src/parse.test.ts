@@ -96,11 +96,22 @@ describe("parse (contract management.md §6.1)", () => {
     ["a control character", "name=='a\u0007b'", "position 9: found U+0007"],
     ["a control character outside of values", "na\u001bme==a", "position 3: found U+001B"],
     ["delete", "name==a\u007f", "position 8: found U+007F"],
+    [
+      "more patterns than a query may have",
+      `${"a==*x,".repeat(9)}a==x*y*,a!=*z`,
+      "position 66: more than 10 patterns that begin with '*' or hold more than one '*'",
+    ],
     ["half a character", "name=\ud83d", "position 5"],
   ])("%s is a syntax error", (_, text, message) => {
     const error = catchError(() => parse(text));
     expect(error.code).toBe("rsqlParamSyntax");
     expect(error.message).toContain(message);
+  });
+
+  test("patterns that an index helps with, that ask for presence or that are quoted do not count, nor do those of a stored query", () => {
+    const cheap = ["a==x*", "a==*", "a==\\**", "a==x\\*y\\*", "a=in=(*x,*y*)", "b!=xy*"].map((term) => `${term},`.repeat(15)).join("");
+    expect(() => parse(`${cheap}${"a==*x*,".repeat(9)}a==*y`)).not.toThrow();
+    expect(() => parse(`${"a==*x,".repeat(199)}a==*y`, { stored: true })).not.toThrow();
   });
 
   test("white space may be asked for: attributes may hold it", () => {

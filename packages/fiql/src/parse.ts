@@ -1,5 +1,5 @@
 import { HarrierError } from "@harrier/errors";
-import type { Argument, Ast } from "./ast.ts";
+import { type Argument, type Ast, type Comparison, comparisonsOf } from "./ast.ts";
 import { Scanner } from "./scan.ts";
 
 /** What one query may be: more than people and tools write, and less than what would keep the planner busy. */
@@ -12,17 +12,24 @@ export const limits = {
   comparisons: 200,
   /** Of all comparisons together, the elements of lists included. */
   values: 1_000,
+  /** Values with a wildcard that no index helps with: `*` at the beginning, or more than one. Each reads every row and walks its text. */
+  openPatterns: 10,
 } as const;
 
 /** Control characters other than white space: no value that can be stored holds one, and PostgreSQL knows no NUL at all. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const control = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f]/;
 
+export interface ParseOptions {
+  /** A query that was stored before there was a limit of its patterns goes on to work: only what is asked or stored now is held to it. */
+  stored?: boolean;
+}
+
 /**
  * Reads a query of the management interface (contract management.md §6.1) into a tree.
  * Throws rsqlParamSyntax with the position of the first offending character.
  */
-export function parse(text: string): Ast {
+export function parse(text: string, options: ParseOptions = {}): Ast {
   const scanner = new Scanner(text);
   if (text.length > limits.length) tooMuch(limits.length + 1, `longer than ${limits.length} characters`);
   const unprintable = text.search(control);
@@ -31,7 +38,23 @@ export function parse(text: string): Ast {
   const ast = parseOr(scanner, 0);
   scanner.skipBlanks();
   if (!scanner.atEnd) scanner.fail("';', ',' or the end of the query");
+  if (!options.stored) checkPatterns(ast);
   return ast;
+}
+
+function checkPatterns(ast: Ast): void {
+  const open = comparisonsOf(ast).filter(isOpenPattern);
+  const beyond = open[limits.openPatterns];
+  if (beyond === undefined) return;
+  const what = "patterns that begin with '*' or hold more than one '*'";
+  tooMuch(beyond.arguments[0]?.at ?? beyond.at, `more than ${limits.openPatterns} ${what}`);
+}
+
+/** `a*` is found by an index; `*`, which asks for presence, costs little; lists know no wildcards. */
+function isOpenPattern({ operator, arguments: [value] }: Comparison): boolean {
+  if (value === undefined || operator === "in" || operator === "out" || value.text === "*") return false;
+  const stars = value.text.replaceAll("\\*", "").match(/\*+/g) ?? [];
+  return stars.length > 1 || (stars.length === 1 && value.text.startsWith("*"));
 }
 
 function parseOr(scanner: Scanner, depth: number): Ast {

@@ -29,6 +29,8 @@ export interface RpcServerOptions {
   tls?: RpcTls;
   protosDir?: string;
   observe?: (report: CallReport) => void;
+  /** Runs the handler of every call that is no stream, so that what it begins can end with `signal`: `untilAborted` of @harrier/db. */
+  within?: <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
   /** Runs between a handler's end and its answer; the place of a fault point. */
   beforeAnswer?: (method: string) => void | Promise<void>;
 }
@@ -104,8 +106,11 @@ export class RpcServer {
     const began = Date.now();
     let ctx: CallContextImpl | undefined;
     try {
-      ctx = this.#begin(call, method);
-      const response = await handler(call.request, ctx);
+      const begun = this.#begin(call, method);
+      ctx = begun;
+      const work = () => handler(call.request, begun);
+      const { within } = this.#options;
+      const response = await (within === undefined ? work() : within(begun.signal, work));
       await this.#options.beforeAnswer?.(method.name);
       callback(null, response);
       this.#report(method, "ok", began);

@@ -11,6 +11,7 @@ import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { type CountTrips, type Mount, type MountDeps, mountRoute } from "./mount.ts";
 import { createReadiness, type ReadinessChecks } from "./readiness.ts";
+import type { TenantLimiter } from "./tenant-limiter.ts";
 
 export interface HttpOptions {
   service: ServiceName;
@@ -28,6 +29,8 @@ export interface HttpOptions {
   audit?: CallAudit;
   /** How long its end is announced, and what transfers get; by default neither is waited for. */
   drain?: DrainTimes;
+  /** Shares the database among tenants: every expensive route (`isExpensive`) takes turns of it. */
+  limiter?: TenantLimiter;
 }
 
 export interface Http {

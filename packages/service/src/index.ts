@@ -23,5 +23,6 @@ export { negotiate } from "./negotiate.ts";
 export { permits, requirePermission } from "./permission.ts";
 export { createReadiness, type Readiness, type ReadinessCheck, type ReadinessChecks } from "./readiness.ts";
 export { budgetHeader, type RequestContext } from "./request-context.ts";
-export { background, type RunOptions, runService, type Stoppable } from "./run-service.ts";
+export { backgroundWork, type RunOptions, runService, type Stoppable } from "./run-service.ts";
+export { listLimits, TenantLimiter, type TenantLimits, type TenantTurns } from "./tenant-limiter.ts";
 export { Turns } from "./turns.ts";

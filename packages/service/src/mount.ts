@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import { basePaths, parseWith, type Route, type Surface } from "@harrier/contracts";
+import { basePaths, isExpensive, parseWith, type Route, type Surface } from "@harrier/contracts";
 import { HarrierError, toHarrierError } from "@harrier/errors";
 import { identityHeader, identityPath, type KeySet, type ServiceName, verifyIdentity } from "@harrier/rpc";
 import type { Express, Request, Response } from "express";
@@ -12,6 +12,8 @@ import type { Metrics, RouteTimer } from "./metrics.ts";
 import { fallbackJson, negotiate } from "./negotiate.ts";
 import { requirePermission } from "./permission.ts";
 import { Context, type RequestContext } from "./request-context.ts";
+import { endOf } from "./request-end.ts";
+import type { TenantLimiter } from "./tenant-limiter.ts";
 
 export type Handler<R extends Route> = (ctx: RequestContext<R>) => Promise<Reply | undefined> | Promise<void> | Reply | undefined;
 
@@ -29,10 +31,12 @@ export interface MountDeps {
   readonly countTrips: CountTrips | undefined;
   /** Keeps who changed what by the management interface; a service that serves no such route leaves it out. */
   readonly audit?: CallAudit | undefined;
+  /** Shares the database among tenants; asked for every route of the management interface that is expensive. */
+  readonly limiter?: TenantLimiter | undefined;
 }
 
-/** Runs `work` and adds its round trips to `counter`; `countTrips` of @harrier/db. */
-export type CountTrips = <T>(counter: { trips: number }, work: () => T) => T;
+/** Runs `work` within the limits of `scope` and adds its round trips there; `countTrips` of @harrier/db. */
+export type CountTrips = <T>(scope: Pick<Context<Route>, "trips" | "signal" | "turns">, work: () => T) => T;
 
 /** A route on one surface, with everything decided that does not depend on the request. */
 interface Mounted<R extends Route> {
@@ -52,6 +56,10 @@ interface Mounted<R extends Route> {
   readonly quiet: boolean;
   readonly timer: RouteTimer;
   readonly audit: CallAudit | undefined;
+  /** Statements end with the request. Those of devices do not: they are short, and the database itself ends them. */
+  readonly ends: boolean;
+  /** Where its statements wait for their tenant's turn. */
+  readonly limiter: TenantLimiter | undefined;
 }
 
 /** The artifact list is the one JSON answer to a device without a tag (contract device.md §1, E14). */
@@ -100,6 +108,8 @@ function prepare<R extends Route>(deps: MountDeps, route: R, handler: Handler<R>
     quiet: route.interface === "device" && route.method === "GET",
     timer: deps.metrics.route(route.method, basePath + route.path),
     audit: isAudited(route) ? deps.audit : undefined,
+    ends: route.interface === "management" && deps.countTrips !== undefined,
+    limiter: route.interface === "management" && isExpensive(route) ? deps.limiter : undefined,
   };
 }
 
@@ -162,8 +172,7 @@ async function answer<R extends Route>(mounted: Mounted<R>, ctx: Context<R>, aud
   if (route.query !== undefined) ctx.query = parseWith(route.query, req.query, "query") as Context<R>["query"];
   if (route.body !== undefined) ctx.body = await parseBody(route, req, res);
   await audited?.begin();
-  const work = () => mounted.handler(ctx);
-  const reply = (await (deps.countTrips === undefined ? work() : deps.countTrips(ctx, work))) ?? undefined;
+  const reply = (await (mounted.ends ? handleWithin(mounted, ctx) : handle(mounted, ctx))) ?? undefined;
   if (audited !== undefined) {
     if (faultsArmed() && deps.service !== "gateway" && deps.service !== "controller") await faultPoint(`${deps.service}.audit.before-end`);
     await audited.succeeded(reply?.status ?? mounted.success, reply);
@@ -173,6 +182,24 @@ async function answer<R extends Route>(mounted: Mounted<R>, ctx: Context<R>, aud
   if (reply === undefined && res.headersSent) return res.statusCode;
   const etag = mounted.etag && req.method === "GET"; // HEAD gets none (contract device.md §1)
   return sendReply(req, res, mounted.silent ? {} : (reply ?? {}), { status: reply?.status ?? mounted.success, type, etag });
+}
+
+function handle<R extends Route>({ deps, handler }: Mounted<R>, ctx: Context<R>): ReturnType<Handler<R>> {
+  return deps.countTrips === undefined ? handler(ctx) : deps.countTrips(ctx, () => handler(ctx));
+}
+
+/** The handler, with statements that end when nobody wants the answer any more. What it leaves behind it (a nudged worker) is free of that. */
+async function handleWithin<R extends Route>(mounted: Mounted<R>, ctx: Context<R>): Promise<Awaited<ReturnType<Handler<R>>>> {
+  const end = endOf(ctx.req, ctx.res, ctx.deadline);
+  ctx.signal = end.signal;
+  ctx.turns = mounted.limiter?.turnsOf(ctx.tenantId, end.signal);
+  try {
+    return await handle(mounted, ctx);
+  } finally {
+    end.release();
+    ctx.signal = undefined;
+    ctx.turns = undefined;
+  }
 }
 
 async function passFaults(service: ServiceName, res: Response): Promise<void> {

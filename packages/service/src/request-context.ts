@@ -2,6 +2,7 @@ import type { BodyOf, ParamsOf, QueryOf, Route, Surface } from "@harrier/contrac
 import type { Identity, OutCall } from "@harrier/rpc";
 import type { Request, Response } from "express";
 import type { Log } from "./log.ts";
+import type { TenantTurns } from "./tenant-limiter.ts";
 
 /** Milliseconds within which an answer is wanted; set by the gateway, absent for transfers. Not a time: clocks of two hosts differ. */
 export const budgetHeader = "x-harrier-budget";
@@ -49,6 +50,10 @@ export class Context<R extends Route> implements RequestContext<R> {
   query!: QueryOf<R>;
   body!: BodyOf<R>;
   trips = 0;
+  /** While a handler of the management interface runs: what its statements end with (`RequestScope` of @harrier/db). */
+  signal: AbortSignal | undefined;
+  /** While an expensive handler runs: what its statements wait for. */
+  turns: TenantTurns | undefined;
   readonly #basePath: string;
   readonly #log: Log;
   #requestLog: Log | undefined;

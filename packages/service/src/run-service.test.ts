@@ -10,7 +10,7 @@ const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).hre
 function launch(start: string, config = `{ HARRIER_LOG_LEVEL: "info", HARRIER_SECRET_KEY: "s3cret" }`, stdout: "pipe" | number = "pipe") {
   const code = `
     import { ConfigError } from ${here("./config.ts")};
-    import { background, runService } from ${here("./run-service.ts")};
+    import { backgroundWork, runService } from ${here("./run-service.ts")};
     const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
     await runService({ name: "controller", config: ${config}, start: async (_config, log) => { ${start} } });`;
   const child = spawn(process.execPath, ["--no-warnings", "--input-type=module", "-e", code], { stdio: ["ignore", stdout, "pipe"] });
@@ -48,7 +48,7 @@ describe("runService", () => {
 
   it("tells every part of the end before it stops the first, and ends background work with it, once", async () => {
     const run = launch(`${keepAlive} const say = (name) => void process.stdout.write(name + "\\n");
-      return [{ stop: () => say("database") }, background({ stop: async () => say("lease") }),
+      return [{ stop: () => say("database") }, backgroundWork({ stop: async () => say("lease") }),
         { drain: async () => { say("told"); await wait(300); say("waited") }, close: () => say("closed") }];`);
     await started(run);
     run.child.kill("SIGTERM");

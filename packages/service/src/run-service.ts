@@ -22,7 +22,7 @@ export interface RunOptions<Config extends Partial<CommonConfig>> {
 const usualStopLimitMs = 8_000;
 
 /** Background work: it ends with the announcement, so that another replica takes over while this one still answers. */
-export function background(part: Stoppable): { drain(): Promise<unknown>; stop(): Promise<unknown> } {
+export function backgroundWork(part: Stoppable): { drain(): Promise<unknown>; stop(): Promise<unknown> } {
   let stopped: Promise<unknown> | undefined;
   const stop = (): Promise<unknown> => {
     stopped ??= (async () => stopOne(part))();

@@ -35,7 +35,7 @@ export function overridingStatements(plan: PollingPlan): OverridingStatements | 
 
 function readable(plan: PollingPlan, query: string, place: number): Term[] {
   try {
-    const term = { place, query, ast: parse(query) };
+    const term = { place, query, ast: parse(query, { stored: true }) };
     compiled(plan, [term], 0);
     return [term];
   } catch {

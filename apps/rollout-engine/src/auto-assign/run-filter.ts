@@ -3,7 +3,7 @@ import { type Database, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import type { Client, OutCall, ReserveSetResponse } from "@harrier/rpc";
 import { restAfter } from "../domain/rest.ts";
-import { parseTargetFilter } from "../matching/matching.ts";
+import { parseStoredFilter } from "../matching/matching.ts";
 import { macrosOf } from "../settings/settings.ts";
 import { type FilterWork, loadFilterWork, noteCandidates } from "./candidates.sql.ts";
 import type { FilterClaim } from "./leases.sql.ts";
@@ -47,7 +47,7 @@ export async function runFilter(deps: RunDeps, claim: FilterClaim, signal: Abort
   if (!work.tenantActive) return { progress: claim.progress, restMs: 0, deafMs: 0, idle: 0 };
   const macros = await macrosOf(deps.db.pool, tenantId, work.query, began);
   const { setId, setTypeId, targetTypes } = work;
-  const selection = { tenantId, setTypeId, targetTypes, filter: parseTargetFilter(work.query), now: began, macros };
+  const selection = { tenantId, setTypeId, targetTypes, filter: parseStoredFilter(work.query), now: began, macros };
   let nobody = true;
   for (let cursor = claim.progress; ; ) {
     const found = await runOne(deps.db.pool, noteCandidates(selection, setId, { filterId, pass, cursor, limit: atMost }));

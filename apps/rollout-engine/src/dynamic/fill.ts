@@ -1,6 +1,6 @@
 import { type Database, runOne } from "@harrier/db";
 import { restAfter } from "../domain/rest.ts";
-import { parseTargetFilter } from "../matching/matching.ts";
+import { parseStoredFilter } from "../matching/matching.ts";
 import { macrosOf } from "../settings/settings.ts";
 import { findJoining, joinGroup, loadFillWork } from "./fill.sql.ts";
 import type { FillClaim } from "./leases.sql.ts";
@@ -45,7 +45,7 @@ export async function fillRollout(deps: FillDeps, { tenantId, rolloutId, idle }:
   if (work.room === 0) return rest(false);
   const { groupId, lastOrdinal, setTypeId, targetTypes } = work;
   const macros = await macrosOf(deps.db.pool, tenantId, work.filter, began);
-  const selection = { tenantId, setTypeId, targetTypes, filter: parseTargetFilter(work.filter), now: began, macros };
+  const selection = { tenantId, setTypeId, targetTypes, filter: parseStoredFilter(work.filter), now: began, macros };
   const found = await runOne(deps.db.pool, findJoining(selection, rolloutId, Math.min(work.room, atMost)));
   if (!found || found.ids.length === 0) return rest(false);
   const row = await runOne(deps.db.pool, joinGroup, [tenantId, rolloutId, groupId, lastOrdinal, found.ids]);

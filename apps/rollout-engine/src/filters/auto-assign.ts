@@ -3,7 +3,7 @@ import { inTransaction, type Queryable, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { Client, OutCall, Principal } from "@harrier/rpc";
 import { ringFilter } from "../auto-assign/leases.sql.ts";
-import { parseTargetFilter } from "../matching/matching.ts";
+import { parseStoredFilter } from "../matching/matching.ts";
 import { scopeOf } from "../matching/scope.ts";
 import { clearAutoAssign, lockAutoAssign, readSet, type SetRow, setAutoAssign } from "./auto-assign.sql.ts";
 import { checkQuota } from "./check-quota.ts";
@@ -30,7 +30,7 @@ export async function assignByFilter(deps: AutoAssignDeps, id: number, body: Aut
   checkReach(principal, filter, reach);
   const set = checkSet(await runOne(deps.db.pool, readSet, [tenantId, body.id]), body.id);
   const targetTypes = scopeOf(principal, reach);
-  const ast = parseTargetFilter(filter.query);
+  const ast = parseStoredFilter(filter.query);
   await checkQuota(deps, { filterId: id, tenantId, setId: set.id, setTypeId: set.typeId, targetTypes, filter: ast });
   await deps.catalogue.reserveSet({ setId: set.id }, call);
   const { weight, confirmationRequired = filter.consentFlow } = body;

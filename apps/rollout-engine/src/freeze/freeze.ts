@@ -2,7 +2,7 @@ import { type Database, inTransaction, type Queryable, run, runOne } from "@harr
 
 import { applyChanges } from "../changes/apply-changes.ts";
 import { addGroup } from "../dynamic/add-group.sql.ts";
-import { parseOwnFilter, parseTargetFilter, type Selection } from "../matching/matching.ts";
+import { parseOwnFilter, parseStoredFilter, type Selection } from "../matching/matching.ts";
 import { loadSettings, queryMacros, type TenantSettings } from "../settings/settings.ts";
 import {
   analyzeCandidates,
@@ -113,7 +113,7 @@ async function freezeByShares(tx: Queryable, rolloutId: number, selection: Selec
 async function freezeByFilters(tx: Queryable, rolloutId: number, selection: Selection, { groups }: Plan): Promise<number[]> {
   const { tenantId } = selection;
   const texts = [...new Set(groups.map((group) => group.filter))];
-  const filters = texts.map((text) => (text === "" ? null : parseTargetFilter(text)));
+  const filters = texts.map((text) => (text === "" ? null : parseStoredFilter(text)));
   await run(tx, freezeCandidates(selection, rolloutId, filters));
   await run(tx, analyzeCandidates, []);
   const indexOf = (filter: string) => texts.indexOf(filter) + 1;

@@ -37,7 +37,7 @@ const ownFields: FieldMap = {
 
 /** A filter that a rollout of ours has. */
 export function parseOwnFilter(text: string): Ast {
-  const ast = parse(text);
+  const ast = parse(text, { stored: true });
   compile(ast, ownFields, { now: 0 });
   return ast;
 }
@@ -45,6 +45,13 @@ export function parseOwnFilter(text: string): Ast {
 /** A filter as it is asked; throws rsqlParamSyntax or rsqlInvalidField, so that a wrong one is refused before anything is read. */
 export function parseTargetFilter(text: string): Ast {
   const ast = parse(text);
+  compile(ast, targetFields, { now: 0 });
+  return ast;
+}
+
+/** Like `parseTargetFilter`, for one that was taken before: limits that came later do not hold for it. */
+export function parseStoredFilter(text: string): Ast {
+  const ast = parse(text, { stored: true });
   compile(ast, targetFields, { now: 0 });
   return ast;
 }

@@ -1,5 +1,5 @@
 import { page, rollouts } from "@harrier/contracts";
-import { type Mount, Turns } from "@harrier/service";
+import type { Mount } from "@harrier/service";
 import { previewRollout } from "../preview/preview.ts";
 import { checkReach, toDrive, toStop, toTrigger } from "./check-reach.ts";
 import { type CreateDeps, createRollout } from "./create-rollout.ts";
@@ -19,9 +19,6 @@ import { rolloutJson } from "./rollout.json.ts";
 import { changeRollout } from "./update-rollout.ts";
 
 export type RolloutDeps = CreateDeps & DriveDeps & ReadDeps & { fault: CreateDeps["fault"] & DriveDeps["fault"] };
-
-/** Each keeps a connection for seconds where many groups have filters of their own: the lists and the engine need theirs. */
-const previewsBeside = { atOnce: 2, waiting: 20 };
 
 /** spec 001 §4.6: rollouts and what drives them. */
 export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
@@ -45,8 +42,7 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
   });
 
   /** extensions.md, rollout preview. */
-  const previews = new Turns(previewsBeside);
-  mount(rollouts.preview, async (ctx) => ({ body: await previews.run(() => previewRollout(deps, ctx.body, ctx.out())) }));
+  mount(rollouts.preview, async (ctx) => ({ body: await previewRollout(deps, ctx.body, ctx.out()) }));
 
   /** spec 001 §4.6, get. */
   mount(rollouts.get, async ({ identity, tenantId, params, base }) => {

@@ -1,0 +1,35 @@
+import { HarrierError } from "@harrier/errors";
+import type { Request, Response } from "express";
+
+/** The end of a request, whichever comes first. */
+export interface RequestEnd {
+  /** Aborts with the error that the request ends with. */
+  readonly signal: AbortSignal;
+  /** The answer is there: nothing aborts any more. */
+  release(): void;
+}
+
+/**
+ * Tells when nobody wants the answer any more: its deadline has passed, or the client of a read has gone. A change goes on when its client has
+ * gone: it may well be wanted. `deadline` in epoch ms, Infinity for transfers.
+ */
+export function endOf(req: Request, res: Response, deadline: number): RequestEnd {
+  const abort = new AbortController();
+  const onDeadline = (): void => abort.abort(new HarrierError("deadlineExceeded", undefined, { headers: { "retry-after": "2" } }));
+  const onClose = (): void => {
+    if (!res.writableFinished) abort.abort(new HarrierError("unavailable", "The client has gone."));
+  };
+  const timer = Number.isFinite(deadline) ? setTimeout(onDeadline, Math.max(0, deadline - Date.now())).unref() : undefined;
+  const read = req.method === "GET" || req.method === "HEAD";
+  if (read) {
+    res.once("close", onClose);
+    if (res.destroyed) onClose();
+  }
+  return {
+    signal: abort.signal,
+    release() {
+      clearTimeout(timer);
+      if (read) res.off("close", onClose);
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import { HarrierError } from "@harrier/errors";
+import { expect, test } from "vitest";
+import { TenantLimiter } from "./tenant-limiter.ts";
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A limiter whose work ends when it is told to; `running` names what runs. */
+function bench(limits = { perTenant: 2, total: 3, waiting: 3 }) {
+  const limiter = new TenantLimiter(limits);
+  const running: string[] = [];
+  const ends = new Map<string, () => void>();
+  const ask = (tenantId: number, name: string, signal?: AbortSignal) =>
+    limiter.turnsOf(tenantId, signal).run(async () => {
+      running.push(name);
+      await new Promise<void>((resolve) => ends.set(name, resolve));
+      running.splice(running.indexOf(name), 1);
+      return name;
+    });
+  const end = async (name: string) => {
+    ends.get(name)?.();
+    await tick();
+  };
+  return { limiter, running, ask, end };
+}
+
+test("one tenant holds so many turns and no more, in order, and others go on", async () => {
+  const { running, ask, end } = bench();
+  const all = ["a1", "a2", "a3", "a4"].map((name) => ask(1, name));
+  const other = ask(2, "b1");
+  await tick();
+  expect(running).toEqual(["a1", "a2", "b1"]);
+  await end("b1");
+  expect(await other).toBe("b1");
+  expect(running).toEqual(["a1", "a2"]);
+  await end("a2");
+  expect(running).toEqual(["a1", "a3"]);
+  for (const name of ["a1", "a3", "a4"]) await end(name);
+  expect(await Promise.all(all)).toEqual(["a1", "a2", "a3", "a4"]);
+});
+
+test("where all turns are taken tenants get the next ones in turn, however many of one wait", async () => {
+  const { running, ask, end } = bench({ perTenant: 2, total: 2, waiting: 9 });
+  const all = [...["a1", "a2", "a3", "a4"].map((name) => ask(1, name)), ask(2, "b1"), ask(3, "c1")];
+  await tick();
+  expect(running).toEqual(["a1", "a2"]);
+  await end("a1");
+  await end("a2");
+  expect(running).toEqual(["b1", "c1"]);
+  for (const name of ["b1", "c1", "a3", "a4"]) await end(name);
+  await Promise.all(all);
+});
+
+test("one more than may wait is refused with a time to come again; other tenants may still come", async () => {
+  const { ask, end } = bench({ perTenant: 1, total: 3, waiting: 1 });
+  const first = ask(1, "a1");
+  const second = ask(1, "a2");
+  await expect(ask(1, "a3")).rejects.toMatchObject({ code: "tooManyRequests", headers: { "retry-after": "1" } });
+  const other = ask(2, "b1");
+  for (const name of ["a1", "b1", "a2"]) await end(name);
+  expect(await Promise.all([first, second, other])).toEqual(["a1", "a2", "b1"]);
+});
+
+test("who gives up leaves the queue at once and makes room", async () => {
+  const { running, ask, end } = bench({ perTenant: 1, total: 3, waiting: 1 });
+  const first = ask(1, "a1");
+  const abort = new AbortController();
+  const gone = new HarrierError("unavailable", "gone");
+  const second = ask(1, "a2", abort.signal);
+  abort.abort(gone);
+  await expect(second).rejects.toBe(gone);
+  const third = ask(1, "a3");
+  await end("a1");
+  expect(running).toEqual(["a3"]);
+  await end("a3");
+  await Promise.all([first, third]);
+});
+
+test("within its turn a request needs no other, and failures give the turn back", async () => {
+  const { limiter } = bench({ perTenant: 1, total: 1, waiting: 0 });
+  const turns = limiter.turnsOf(1);
+  expect(await turns.run(() => turns.run(async () => "inner"))).toBe("inner");
+  await expect(turns.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await limiter.turnsOf(2).run(async () => "other")).toBe("other");
+});
+
+test("a request that reads in pieces comes back however many wait", async () => {
+  const { limiter, ask, end } = bench({ perTenant: 1, total: 1, waiting: 1 });
+  const turns = limiter.turnsOf(1);
+  await turns.run(async () => "first piece");
+  const others = [ask(1, "a1"), ask(1, "a2")];
+  const second = turns.run(async () => "second piece");
+  await tick();
+  for (const name of ["a1", "a2"]) await end(name);
+  expect(await second).toBe("second piece");
+  await Promise.all(others);
+});
