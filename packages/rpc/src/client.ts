@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client as GrpcClient, Metadata, type MethodDefinition, type ServiceError } from "@grpc/grpc-js";
+import { Client as GrpcClient, Metadata, type MethodDefinition, type ServiceError, status } from "@grpc/grpc-js";
 import { HarrierError } from "@harrier/errors";
 import { mayConnect } from "./callers.ts";
 import { channelOptions, clientCredentials, targetOf } from "./channel.ts";
-import { fromServiceError } from "./error-transport.ts";
+import { Circuit, type CircuitOptions } from "./circuit.ts";
+import { fromServiceError, isAnswer, isSessionEnd } from "./error-transport.ts";
 import { type Identity, identityHeader, identityLifeMs, servicePrincipal, signIdentity } from "./identity.ts";
 import type { KeySet } from "./keys.ts";
 import { identityMethod, keysOfMetadata } from "./metadata.ts";
 import { type MethodKind, methodKind } from "./methods.ts";
+import { type PlaceLimits, Places, unavailable } from "./places.ts";
 import { loadService } from "./protos.ts";
 import { hosts, type ProtoServiceName, type ServiceName } from "./services.ts";
 import type { CallReport, Client, OutCall, RpcLog, RpcTls, Watch, WatchOptions, WatchState } from "./types.ts";
@@ -23,6 +25,10 @@ export interface ClientOptions {
   log?: RpcLog;
   protosDir?: string;
   observe?: (report: CallReport) => void;
+  /** How many calls are on their way at once; for tests. */
+  places?: PlaceLimits;
+  /** When a callee counts as hanging; for tests. */
+  circuit?: CircuitOptions;
 }
 
 /** For a caller that has no deadline of its own (a transfer, a background tick). */
@@ -32,17 +38,23 @@ const firstRetryDelayMs = 50;
 /** Longer than a channel waits between two attempts to connect would help nobody: a device has five seconds. */
 const longestWaitMs = 1_200;
 const silentAfterMs = 3_000;
+const sessionEndQuietMs = 5_000;
+const leastRemainingMs = 100;
 
 interface Method {
   readonly name: string;
   readonly kind: MethodKind;
   readonly definition: MethodDefinition<object, object>;
+  readonly circuit: Circuit;
 }
 
 interface Connection {
   readonly service: ProtoServiceName;
   readonly options: ClientOptions;
   readonly grpc: GrpcClient;
+  readonly places: Places;
+  /** Epoch ms until which the end of a session is not worth another line: it ends all calls at once. */
+  quietUntil: number;
 }
 
 /** Builds the typed client of a proto service; throws where the caller table does not list the caller. */
@@ -51,7 +63,7 @@ export function createClient<S extends ProtoServiceName>(service: S, options: Cl
     throw new Error(`${options.caller} may not call ${service}; who may is listed in packages/rpc/src/callers.ts`);
   }
   const grpc = new GrpcClient(targetOf(options.addresses), clientCredentials(options.tls), channelOptions);
-  const connection: Connection = { service, options, grpc };
+  const connection: Connection = { service, options, grpc, places: new Places(options.places), quietUntil: 0 };
   const watches = new Set<Watch>();
   const client: Record<string, unknown> = {
     ready: (timeoutMs: number) => waitForReady(grpc, timeoutMs),
@@ -64,7 +76,7 @@ export function createClient<S extends ProtoServiceName>(service: S, options: Cl
   for (const [name, definition] of loadService(service, options.protosDir)) {
     const kind = methodKind(service, name);
     if (kind === undefined) throw new Error(`${service}.${name} is missing in packages/rpc/src/methods.ts`);
-    const method: Method = { name, kind, definition };
+    const method: Method = { name, kind, definition, circuit: new Circuit(options.circuit) };
     if (kind === "stream") streams.set(name, method);
     else client[name] = (request: object, call: OutCall) => unary(connection, method, request, call);
   }
@@ -97,7 +109,7 @@ async function unary(connection: Connection, method: Method, request: object, ca
       } catch (error) {
         if (!(error instanceof HarrierError) || error.code !== "unavailable") throw error;
         const delayMs = firstRetryDelayMs * 4 ** retries * (0.5 + Math.random() / 2);
-        if (!repeatable || retries === mostRetries || Date.now() + delayMs >= deadline) throw error;
+        if (!repeatable || retries === mostRetries || method.circuit.open || Date.now() + delayMs >= deadline) throw error;
         await sleep(delayMs);
         if (!(await connected(connection, Math.min(deadline, Date.now() + longestWaitMs)))) throw error;
       }
@@ -118,18 +130,53 @@ function connected(connection: Connection, until: number): Promise<boolean> {
 /** A repetition does not fail at once where its connection is just being replaced. */
 type Attempt = OutCall & { waitForReady: boolean };
 
-function once(connection: Connection, method: Method, request: object, call: Attempt): Promise<object> {
-  if (call.deadline <= Date.now()) return Promise.reject(new HarrierError("deadlineExceeded"));
+/** Begins nothing where the callee hangs, and no more than there are places. */
+async function once(connection: Connection, method: Method, request: object, call: Attempt): Promise<object> {
+  if (call.deadline <= Date.now()) throw new HarrierError("deadlineExceeded");
+  const waiting = connection.places.enter(call.deadline);
+  if (waiting !== undefined) await waiting;
+  try {
+    // the callee refuses what is left with less
+    if (waiting !== undefined && call.deadline - Date.now() < leastRemainingMs) throw new HarrierError("deadlineExceeded");
+    if (!method.circuit.pass(Date.now())) throw unavailable(`${hosts[connection.service]} does not answer.`);
+    return await send(connection, method, request, call);
+  } finally {
+    connection.places.leave();
+  }
+}
+
+function send(connection: Connection, method: Method, request: object, call: Attempt): Promise<object> {
+  const began = Date.now();
   const { path, requestSerialize, responseDeserialize } = method.definition;
   const metadata = metadataOf(connection, method, call);
   metadata.setOptions({ waitForReady: call.waitForReady });
   return new Promise((resolve, reject) => {
     const done = (error: ServiceError | null, response?: object) => {
+      learn(connection, method, error, Date.now() - began);
       if (error !== null) reject(fromServiceError(error));
       else resolve(response ?? {});
     };
     connection.grpc.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, { deadline: call.deadline }, done);
   });
+}
+
+/** What the end of a call says of the callee. */
+function learn(connection: Connection, method: Method, error: ServiceError | null, waitedMs: number): void {
+  const { circuit } = method;
+  const { log } = connection.options;
+  const fields = { service: connection.service, method: method.name };
+  if (isAnswer(error)) {
+    if (circuit.answered()) log?.info(fields, "the callee answers again");
+    return;
+  }
+  const now = Date.now();
+  if (error?.code === status.DEADLINE_EXCEEDED && circuit.silent(now, waitedMs)) {
+    log?.warn(fields, "the callee does not answer: calls are refused, but for a probe now and then");
+  }
+  if (error !== null && isSessionEnd(error) && now >= connection.quietUntil) {
+    connection.quietUntil = now + sessionEndQuietMs;
+    log?.warn({ ...fields, err: error }, "a connection ended under its calls");
+  }
 }
 
 function metadataOf(connection: Connection, method: Method, call: OutCall): Metadata {

@@ -25,7 +25,22 @@ export function fromServiceError(error: ServiceError): HarrierError {
   if (wire !== undefined && isErrorCode(wire.code)) {
     return new HarrierError(wire.code, wire.message, { info: wire.info, parameters: wire.parameters, cause: error });
   }
-  return new HarrierError(codeOf(error.code), undefined, { cause: error });
+  const code = isSessionEnd(error) ? "unavailable" : codeOf(error.code);
+  return new HarrierError(code, undefined, { cause: error, ...(code === "unavailable" ? { headers: { "retry-after": "1" } } : {}) });
+}
+
+/**
+ * True where the connection ended under the call and the library has no name for how: as `INTERNAL` (a reset of any kind, for instance of a
+ * server that has seen too many resets of ours) or `RESOURCE_EXHAUSTED` (it asks for calm). A callee's own error of these codes comes with
+ * our trailer, a message that is too large with another text.
+ */
+export function isSessionEnd(error: ServiceError): boolean {
+  return readTrailer(error) === undefined && /^(Received RST_STREAM with code|Bandwidth exhausted)/.test(error.details ?? "");
+}
+
+/** True where the callee said something of its own, an error of ours among it. */
+export function isAnswer(error: ServiceError | null): boolean {
+  return error === null || readTrailer(error) !== undefined;
 }
 
 function codeOf(code: status): "deadlineExceeded" | "unavailable" | "internal" {

@@ -6,7 +6,8 @@ import { createRpcServer, type RpcServer, type RpcServerOptions } from "../src/s
 import type { Handlers, OutCall, RpcLog } from "../src/types.ts";
 
 export const secret = (letter: string) => Buffer.from(letter.repeat(32)).toString("base64");
-export const keys = parseKeys(`controller=k1:${secret("a")};management=k1:${secret("b")}`);
+export const keyText = `controller=k1:${secret("a")};management=k1:${secret("b")}`;
+export const keys = parseKeys(keyText);
 export const log: Record<keyof RpcLog, Mock> = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 export const actions = "harrier.controller.v1.ActionsService";
 export type ActionHandlers = Handlers<typeof actions>;

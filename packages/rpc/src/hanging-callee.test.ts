@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { HarrierError } from "@harrier/errors";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { call, cleanUp, connect, force, keyText, log, serve } from "../test-support/actions.ts";
+
+afterEach(cleanUp);
+
+/** A controller whose `forceAction` hangs until told otherwise; `openFence` takes its time and answers, `cancelAction` too. */
+async function hangingServer() {
+  const state = { hangs: true, reached: 0, slow: 0 };
+  const wait = () => new Promise<never>(() => undefined);
+  const slowly = async () => {
+    state.slow += 1;
+    await sleep(3_000);
+    return {};
+  };
+  const [, port] = await serve({
+    forceAction: () => {
+      state.reached += 1;
+      return state.hangs ? wait() : Promise.resolve({});
+    },
+    openFence: slowly,
+    cancelAction: slowly,
+  });
+  return { state, port };
+}
+
+const outcomeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => "ok",
+    (error: HarrierError) => error.code,
+  );
+const count = (outcomes: readonly string[]) =>
+  Object.fromEntries([...new Set(outcomes)].map((code) => [code, outcomes.filter((one) => one === code).length]));
+
+describe("a callee that hangs", () => {
+  it("costs few calls their time and no other call its connection", { timeout: 30_000 }, async () => {
+    const { state, port } = await hangingServer();
+    const client = connect([port], { log });
+    const slow = [
+      outcomeOf(client.openFence({ rolloutId: 1 }, call({ deadline: Date.now() + 20_000 }))),
+      outcomeOf(client.cancelAction(force, call({ deadline: Date.now() + 20_000 }))),
+    ];
+    await vi.waitFor(() => expect(state.slow).toBe(2), { timeout: 10_000 });
+    const outcomes = await Promise.all(
+      Array.from({ length: 2_000 }, () => outcomeOf(client.forceAction(force, call({ deadline: Date.now() + 600 })))),
+    );
+    const { deadlineExceeded = 0, unavailable = 0, ...others } = count(outcomes);
+    expect(others).toEqual({});
+    expect(deadlineExceeded + unavailable).toBe(2_000);
+    expect(state.reached).toBeLessThanOrEqual(400);
+    // the calls beside them, the one that may not be repeated included, never lost their connection
+    expect(await Promise.all(slow)).toEqual(["ok", "ok"]);
+    expect(state.slow).toBe(2);
+    expect(log.warn.mock.calls.map(([, text]) => text)).toEqual([
+      "the callee does not answer: calls are refused, but for a probe now and then",
+    ]);
+  });
+
+  it("is asked again within a second of its recovery", async () => {
+    const { state, port } = await hangingServer();
+    const client = connect([port], { log });
+    const hung = Array.from({ length: 50 }, () => outcomeOf(client.forceAction(force, call({ deadline: Date.now() + 600 }))));
+    await Promise.all(hung);
+    const refusedAt = Date.now();
+    expect(await client.forceAction(force, call()).catch((error: unknown) => error)).toMatchObject({
+      code: "unavailable",
+      headers: { "retry-after": "1" },
+    });
+    expect(Date.now() - refusedAt).toBeLessThan(300);
+    state.hangs = false;
+    await vi.waitFor(() => client.forceAction(force, call()), { timeout: 1_500, interval: 20 });
+    expect(await Promise.all(Array.from({ length: 20 }, () => outcomeOf(client.forceAction(force, call()))))).toEqual(Array(20).fill("ok"));
+  });
+
+  it("that answers errors is no hanging one", async () => {
+    const [, port] = await serve({ forceAction: () => Promise.reject(new HarrierError("deadlineExceeded")) });
+    const client = connect([port]);
+    for (let i = 0; i < 30; i += 1) expect(await outcomeOf(client.forceAction(force, call()))).toBe("deadlineExceeded");
+  });
+});
+
+/** A controller whose whole process hangs when told so. */
+async function stoppedServer(slowMs: number) {
+  const worker = new Worker(new URL("../test-support/stopped-server.ts", import.meta.url), { workerData: { keys: keyText, slowMs } });
+  const seen: { port?: number; slow?: number } = {};
+  worker.on("message", (message: object) => Object.assign(seen, message));
+  await vi.waitFor(() => expect(seen.port).toBeDefined(), { timeout: 15_000 });
+  return { port: seen.port ?? 0, seen, stopFor: (ms: number) => worker.postMessage(ms), end: () => worker.terminate() };
+}
+
+describe("a callee whose process hangs and comes back", () => {
+  const unbound = { places: { inFlight: 10_000, waiting: 0 }, circuit: { failures: 1_000_000, probeEveryMs: 1, leastWaitMs: 0 } };
+
+  /** Two slow calls on their way, the callee stops, a storm of calls runs out of time meanwhile. */
+  async function storm(options: object) {
+    const callee = await stoppedServer(8_000);
+    const client = connect([callee.port], { log, ...options });
+    const deadline = Date.now() + 25_000;
+    const idempotent = outcomeOf(client.openFence({ rolloutId: 1 }, call({ deadline })));
+    const single = outcomeOf(client.cancelAction(force, call({ deadline })));
+    await vi.waitFor(() => expect(callee.seen.slow).toBe(2), { timeout: 10_000 });
+    callee.stopFor(5_000);
+    const calls: Promise<string>[] = [];
+    // not all in one turn of the loop: a call whose time is over before its stream begins resets nothing
+    for (let n = 0; n < 2_000; n += 50) {
+      for (let i = 0; i < 50; i += 1) calls.push(outcomeOf(client.forceAction(force, call({ deadline: Date.now() + 1_500 }))));
+      await sleep(5);
+    }
+    const outcomes = Object.keys(count(await Promise.all(calls))).sort();
+    const ends = { outcomes, idempotent: await idempotent, single: await single };
+    await vi.waitFor(() => client.forceAction(force, call()), { timeout: 3_000, interval: 50 });
+    await callee.end();
+    return { ...ends, lines: log.warn.mock.calls.map(([, text]) => text) };
+  }
+
+  it("closes the session where too much is reset: an outage, not an error; what may be repeated is", { timeout: 40_000 }, async () => {
+    const { outcomes, idempotent, single, lines } = await storm(unbound);
+    expect([outcomes, idempotent, single]).toEqual([["deadlineExceeded"], "ok", "unavailable"]);
+    expect(lines).toEqual(["a connection ended under its calls"]);
+  });
+
+  it("keeps the session where calls are bounded: no call beside the storm is lost", { timeout: 40_000 }, async () => {
+    const { outcomes, idempotent, single, lines } = await storm({});
+    expect(outcomes.filter((code) => code !== "deadlineExceeded" && code !== "unavailable")).toEqual([]);
+    expect([idempotent, single]).toEqual(["ok", "ok"]);
+    expect(lines).toEqual(["the callee does not answer: calls are refused, but for a probe now and then"]);
+  });
+});
+
+it("beyond the places calls wait without a stream, beyond the queue they are refused at once", async () => {
+  const { state, port } = await hangingServer();
+  const client = connect([port], { places: { inFlight: 1, waiting: 1 } });
+  const deadline = Date.now() + 600;
+  const outcomes = [1, 2, 3].map(() => outcomeOf(client.forceAction(force, call({ deadline }))));
+  expect(await Promise.all(outcomes)).toEqual(["deadlineExceeded", "deadlineExceeded", "unavailable"]);
+  expect(state.reached).toBe(1);
+});
