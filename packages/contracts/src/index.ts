@@ -1,3 +1,4 @@
+export { mostAssignments, mostElements, mostItems } from "./arrays.ts";
 export * from "./codes.ts";
 export * from "./device/answers.ts";
 export * from "./device/confirmation.ts";

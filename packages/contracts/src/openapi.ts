@@ -1,6 +1,7 @@
 import { codes, type ErrorCode, type Surface } from "@harrier/errors";
 import { z } from "zod";
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, type ZodOpenApiResponseObject } from "zod-openapi";
+import { isArrayBody } from "./arrays.ts";
 import { oauthDocumentation } from "./openapi-oauth.ts";
 import { basePaths, type Route } from "./route.ts";
 import { routes } from "./routes.ts";
@@ -134,6 +135,7 @@ function commonErrors(row: Route): ErrorCode[] {
   if (row.params || row.query || row.body) common.push("bodyNotReadable");
   if (row.responseType !== "application/octet-stream" && row.responseType !== "text/csv") common.push("notAcceptable");
   if (row.body) common.push("unsupportedMediaType", "payloadTooLarge");
+  if (row.body && (row.interface === "device" || isArrayBody(row.body))) common.push("quotaTooManyEntries");
   return common;
 }
 

@@ -1,5 +1,6 @@
-import { HarrierError } from "@harrier/errors";
+import { type ErrorCode, HarrierError } from "@harrier/errors";
 import type { z } from "zod";
+import { check, mostIssues } from "./arrays.ts";
 
 /** Message of a required member that is absent or null; unlike a wrong type this is a violated constraint. */
 export const missingMessage = "must not be null";
@@ -10,15 +11,18 @@ const limitCodes: ReadonlySet<string> = new Set(["too_big", "too_small", "custom
 /**
  * Parses one part of a request. Limits give `constraintViolation`, wrong types, shapes and literals `bodyNotReadable`
  * (contract management.md §1.1, §1.6); a request with both is unreadable. A refinement that really checks a type says so
- * with `params: { unreadable: true }`.
+ * with `params: { unreadable: true }`; one that stands for an error of its own, as a quota does, names it with `params: { refusedAs: code }`.
+ * However much is wrong, the error tells of `mostIssues` issues at most.
  */
 export function parseWith<T>(schema: z.ZodType<T>, value: unknown, where: "params" | "query" | "body"): T {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const issues = result.error.issues;
-  if (issues.every(isLimit)) throw new HarrierError("constraintViolation", issues.map(describe).join(" "));
+  const result = check(schema, value);
+  if (result.success) return result.data as T;
+  const { issues } = result;
+  const refused = issues.find((issue) => issue.code === "custom" && issue.params?.["refusedAs"] !== undefined);
+  if (refused?.code === "custom") throw new HarrierError(refused.params?.["refusedAs"] as ErrorCode, refused.message);
+  if (issues.every(isLimit)) throw new HarrierError("constraintViolation", describe(issues));
   // the text of an unreadable body is fixed: clients compare it (contract device.md §10.2)
-  throw new HarrierError("bodyNotReadable", where === "body" ? undefined : issues.map(describe).join(" "));
+  throw new HarrierError("bodyNotReadable", where === "body" ? undefined : describe(issues));
 }
 
 function isLimit(issue: z.core.$ZodIssue): boolean {
@@ -26,7 +30,14 @@ function isLimit(issue: z.core.$ZodIssue): boolean {
   return limitCodes.has(issue.code) || (issue.code === "invalid_type" && issue.message === missingMessage);
 }
 
-function describe(issue: z.core.$ZodIssue): string {
-  const path = issue.path.map(String).join(".");
+/** Names of members are the sender's, so that a path may be as long as a body. */
+const longestPath = 200;
+
+function describe(issues: readonly z.core.$ZodIssue[]): string {
+  return issues.slice(0, mostIssues).map(sentence).join(" ");
+}
+
+function sentence(issue: z.core.$ZodIssue): string {
+  const path = issue.path.map(String).join(".").slice(0, longestPath);
   return `${path === "" ? "request" : path} ${issue.message}.`;
 }

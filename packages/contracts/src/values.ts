@@ -2,6 +2,8 @@ import { z } from "zod";
 import { missingMessage } from "./parse.ts";
 import { shownAs } from "./shown-as.ts";
 
+export { arrayBody, arrayOf, arrayUpTo, recordUpTo, upTo, withoutNulls } from "./arrays.ts";
+
 /** Longest id that JavaScript and int8 both hold; larger ones exist nowhere, so they are looked up as this one and not found. */
 const largestId = Number.MAX_SAFE_INTEGER;
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
@@ -135,42 +137,4 @@ function isInt64(text: string): boolean {
 
 function clampId(value: number): number {
   return Math.max(-largestId, Math.min(largestId, value));
-}
-
-/** A body whose null members count as absent, at every level (contract management.md §1.1). */
-export function withoutNulls<T extends z.ZodType>(schema: T) {
-  return z.preprocess((value) => dropNulls(value), schema);
-}
-
-/** A body that is an array; one object alone is read as an array of it (contract management.md D6). */
-export function arrayBody<T extends z.ZodType>(item: T) {
-  return z.preprocess((value) => wrapped(dropNulls(value)), z.array(item));
-}
-
-/** A member that is an array; one object alone is read as an array of it. */
-export function arrayOf<T extends z.ZodType>(item: T) {
-  return z.preprocess(wrapped, z.array(item));
-}
-
-function wrapped(value: unknown): unknown {
-  return isObject(value) ? [value] : value;
-}
-
-/** Deeper than any body of the contract; what lies below is unknown anyway, and a hostile body must not exhaust the stack. */
-const deepest = 16;
-
-function dropNulls(value: unknown, depth = 0): unknown {
-  if (depth > deepest) return value;
-  if (Array.isArray(value)) return value.map((member) => dropNulls(member, depth + 1));
-  if (!isObject(value)) return value;
-  const kept: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(value)) {
-    // a member named __proto__ would change the object instead of being kept
-    if (member !== null && key !== "__proto__") kept[key] = dropNulls(member, depth + 1);
-  }
-  return kept;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

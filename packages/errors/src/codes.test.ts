@@ -93,3 +93,25 @@ describe("HarrierError", () => {
     expect(toHarrierError(error)).toBe(error);
   });
 });
+
+describe("what a caller sent", () => {
+  it.each(["x", "ü", "😀", "\u0000"])("comes back in an error of 2 KiB at most, made of %j", (character) => {
+    const long = character.repeat(500_000);
+    const body = errorBody(entityNotFound("Target", long));
+    expect(Buffer.byteLength(body?.message ?? "")).toBeLessThanOrEqual(2_048);
+    expect(Buffer.byteLength(String(body?.info?.["entityId"]))).toBeLessThanOrEqual(2_048);
+    expect(body?.message).toMatch(/^Target with given identifier \{/);
+    expect(body?.message.isWellFormed()).toBe(true);
+    expect(body?.message).not.toContain("\ufffd");
+  });
+
+  it("comes back as a list of 100 at most", () => {
+    const ids = Array.from({ length: 5_000 }, (_, n) => n);
+    expect(errorBody(entityNotFound("Target", ids))?.info).toEqual({ type: "Target", entityId: ids.slice(0, 100) });
+  });
+
+  it("is whole where it is short", () => {
+    const text = "ü".repeat(1_000);
+    expect(new HarrierError("constraintViolation", text).message).toBe(text);
+  });
+});

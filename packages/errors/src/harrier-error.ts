@@ -8,6 +8,9 @@ export interface HarrierErrorDetails {
   readonly cause?: unknown;
 }
 
+/** Bytes of the longest text, and elements of the longest list, that an error answer tells. */
+const longest = { textBytes: 2_048, list: 100 };
+
 /** The only error that use cases throw; its code decides every face it has outside. */
 export class HarrierError extends Error {
   readonly code: ErrorCode;
@@ -17,7 +20,7 @@ export class HarrierError extends Error {
   readonly headers?: Record<string, string>;
 
   constructor(code: ErrorCode, message?: string, details: HarrierErrorDetails = {}) {
-    super(message ?? codes[code].message, details.cause === undefined ? undefined : { cause: details.cause });
+    super(shortened(message ?? codes[code].message), details.cause === undefined ? undefined : { cause: details.cause });
     this.name = "HarrierError";
     this.code = code;
     if (details.info !== undefined) this.info = details.info;
@@ -47,9 +50,27 @@ export function errorBody(error: HarrierError): ErrorBody | undefined {
   const body: ErrorBody = { message: error.message };
   if (row.exceptionClass !== "") body.exceptionClass = row.exceptionClass;
   if (row.hawkbit !== "") body.errorCode = row.hawkbit;
-  if (error.parameters !== undefined && error.parameters.length > 0) body.parameters = error.parameters;
-  if (error.info !== undefined && Object.keys(error.info).length > 0) body.info = error.info;
+  if (error.parameters !== undefined && error.parameters.length > 0) body.parameters = error.parameters.slice(0, longest.list);
+  if (error.info !== undefined && Object.keys(error.info).length > 0) {
+    body.info = Object.fromEntries(Object.entries(error.info).map(([name, value]) => [name, bounded(value)]));
+  }
   return body;
+}
+
+/** What the caller sent may be part of an error, and comes back to it at this length only. */
+function bounded(value: unknown): unknown {
+  if (typeof value === "string") return shortened(value);
+  return Array.isArray(value) ? value.slice(0, longest.list).map(bounded) : value;
+}
+
+function shortened(text: string): string {
+  // no character has more than three bytes to a UTF-16 unit
+  if (text.length * 3 <= longest.textBytes) return text;
+  const bytes = Buffer.from(text.slice(0, longest.textBytes));
+  if (bytes.length <= longest.textBytes && text.length <= longest.textBytes) return text;
+  const kept = bytes.subarray(0, longest.textBytes - 3).toString();
+  // the last character may have been cut in two
+  return `${kept.replace(/\ufffd+$/, "")}…`;
 }
 
 /** An unknown id or key, in the words and with the `info` that clients know (contract device.md §10.1). */

@@ -1,9 +1,10 @@
 import { MIMEType } from "node:util";
 import type { BodyOf, Route } from "@harrier/contracts";
-import { parseWith } from "@harrier/contracts";
+import { mostReported, parseWith } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 import express from "express";
 import { cborType, readCbor } from "./cbor.ts";
+import { cborItems, jsonHasMore } from "./members.ts";
 import { isPlain } from "./plain.ts";
 
 /** Bytes of a request body, inflated; nothing of a longer one is kept (contract device.md §8). */
@@ -14,15 +15,30 @@ const limits = {
   type: () => true, // the media type is checked before, with the interface's own rules
 } as const;
 
-const readJson = express.json({
+// the parser would take no text for {}
+const refuseEmpty = (_req: unknown, _res: unknown, bytes: Buffer): void => {
+  if (bytes.length === 0) throw new HarrierError("bodyNotReadable");
+};
+
+const readJson = express.json({ ...limits, verify: refuseEmpty });
+
+/** JSON of a device, refused before it is parsed where it holds more members than any report may. */
+const readDeviceJson = express.json({
   ...limits,
-  verify: (_req, _res, bytes) => {
-    // the parser would take no text for {}
-    if (bytes.length === 0) throw new HarrierError("bodyNotReadable");
+  verify: (req, res, bytes) => {
+    refuseEmpty(req, res, bytes);
+    if (bytes.length > mostDeviceMembers && jsonHasMore(bytes, mostDeviceMembers)) throw tooManyMembers();
   },
 });
 
 const readBytes = express.raw(limits);
+
+/** Members and elements of a device's body at all levels: twice what the longest of its lists and maps may hold (contracts, device/feedback.ts). */
+const mostDeviceMembers = 2 * mostReported;
+
+function tooManyMembers(): HarrierError {
+  return new HarrierError("quotaTooManyEntries", `Quota exceeded: a request holds ${mostReported} entries at most.`);
+}
 
 /** Media types of request bodies; devices may not send HAL, people no CBOR (contract device.md §1.1, management.md §1.1). */
 const accepted = {
@@ -45,13 +61,23 @@ export async function parseBody<R extends Route>(route: R, req: express.Request,
   const type = mediaType(req.headers["content-type"]);
   if (!accepted[route.interface].has(type)) throw new HarrierError("unsupportedMediaType");
   const decode = type === cborType ? readCbor : jsonDecoder(req.headers["content-type"]);
-  const read = decode === undefined ? readJson : readBytes;
+  const json = route.interface === "device" ? readDeviceJson : readJson;
+  const read = decode === undefined ? json : readBytes;
   await new Promise<void>((resolve, reject) => {
     read(req, res, (error?: unknown) => (error === undefined ? resolve() : reject(readError(error))));
   });
+  if (decode === readCbor) checkCbor(req.body);
   const body = decode === undefined ? req.body : decoded(decode, req.body);
   if (!isPlain(body)) throw new HarrierError("bodyNotReadable");
   return parseWith(schema, body, "body") as BodyOf<R>;
+}
+
+/** A name and its value are two items; and nothing that a device says is made of more lists and maps than of what they hold. */
+function checkCbor(bytes: Buffer): void {
+  const most = 2 * mostDeviceMembers;
+  const { containers, others } = cborItems(bytes, most);
+  if (containers > most) throw new HarrierError("bodyNotReadable");
+  if (others > most) throw tooManyMembers();
 }
 
 type Decode = (bytes: Buffer) => unknown;
@@ -88,6 +114,7 @@ function mediaType(header: string | undefined): string {
 
 function readError(error: unknown): HarrierError {
   const status = (error as { status?: unknown }).status;
+  if (error instanceof HarrierError) return error;
   if (status === 413) return new HarrierError("payloadTooLarge");
   if (status === 415) return new HarrierError("unsupportedMediaType");
   return new HarrierError("bodyNotReadable", undefined, { cause: error });

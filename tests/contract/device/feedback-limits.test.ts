@@ -1,3 +1,5 @@
+import { routeTable as r } from "@harrier/contracts";
+import { encode } from "cborg";
 import { describe, expect, it } from "vitest";
 import { build } from "../support/build.ts";
 import { device, report } from "../support/device.ts";
@@ -32,5 +34,18 @@ describe("limits of feedback", () => {
     expect(await look.history(controllerId, actionId)).toHaveLength(1);
     await d.feedback(actionId, report("proceeding", "none", details(50)));
     await d.feedback(actionId, report("closed", "success", { ...details(49), code: 7 }));
+  });
+
+  it.each(["json", "cbor"] as const)("200,000 details and 60,000 attributes are refused as a quota, in %s", async (encoding) => {
+    const { controllerId, actionId } = await build.deployment();
+    const d = device(controllerId);
+    const details = Array(200_000).fill("a");
+    const data = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`k${n}`, "v"]));
+    const sent = (value: unknown) =>
+      encoding === "json" ? { body: value } : { body: encode(value), headers: { "content-type": "application/cbor" } };
+    await d.refused(r.device.deploymentFeedback, { actionId }, tooMany, sent(report("proceeding", "none", { details })));
+    await d.refused(r.device.configData, {}, tooMany, sent({ data }));
+    expect(await look.history(controllerId, actionId)).toHaveLength(1);
+    await d.feedback(actionId, report("proceeding", "none", { details: ["x"] }));
   });
 });

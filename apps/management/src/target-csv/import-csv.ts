@@ -17,6 +17,8 @@ const atOnce = 1_000;
 const mostLines = 1_000_000;
 const longestRecord = 64 * 1024;
 const mostErrors = 100;
+/** Of an id that is told of in an error; a longer one is none (contract management.md §1.6). */
+const longestId = 256;
 /** How often others may be faster with one of the ids. */
 const tries = 3;
 /** All of a large file at the end: about ten seconds for 100,000 lines. */
@@ -150,7 +152,7 @@ class Import {
   #keep(line: number, controllerId: string | undefined, error: HarrierError): void {
     if (this.#errors.length >= 2 * mostErrors) return;
     const { errorCode = "", message = "" } = errorBody(error) ?? {};
-    this.#errors.push({ line, ...(controllerId ? { controllerId } : {}), errorCode, message });
+    this.#errors.push({ line, ...(controllerId ? { controllerId: controllerId.slice(0, longestId) } : {}), errorCode, message });
   }
 }
 

@@ -28,11 +28,27 @@ export function absentWhenNull<T extends z.ZodType>(schema: T) {
   return z.preprocess((value) => (value === null || value === "" ? undefined : value), schema.optional());
 }
 
+/**
+ * Details of one report and attributes of one request at most, whatever the tenant's own limits are: more are refused with the quota's error before any
+ * of them is looked at. What a target holds altogether is the tenant's quota.
+ */
+export const mostReported = 1_000;
+
+function refuseMore(n: number, of: string, context: z.RefinementCtx): void {
+  if (n <= mostReported) return;
+  const message = `Quota exceeded: Cannot assign ${n} more ${of} entities by one request. The maximum is ${mostReported}.`;
+  context.addIssue({ code: "custom", message, params: { refusedAs: "quotaTooManyEntries" }, input: undefined });
+}
+
 const detail = z.preprocess((value) => (value === null ? "" : value), looseText);
 
 /** One text alone is an array of it. */
 export const details = z
-  .preprocess((value) => (value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]), z.array(detail))
+  .preprocess((value, context) => {
+    if (!Array.isArray(value)) return value === undefined || value === null ? [] : [value];
+    refuseMore(value.length, "Message", context);
+    return value;
+  }, z.array(detail))
   // a log line may hold anything; the one character that cannot be stored must not cost the device its report
   .transform((texts) => texts.filter((text) => text !== "").map((text) => text.replaceAll("\u0000", "\ufffd")));
 
@@ -91,9 +107,11 @@ const attributeValue = z.preprocess(
   z.string().nullable(),
 );
 
-/** No object can have this member without care everywhere: said to whom sends it, and not silently left out. */
-function refuseProto(data: unknown, context: z.RefinementCtx): unknown {
-  if (typeof data === "object" && data !== null && Object.hasOwn(data, "__proto__"))
+/** Too many attributes, and the member that no object can have without care everywhere: said to whom sends it, and not silently left out. */
+function checkMembers(data: unknown, context: z.RefinementCtx): unknown {
+  if (typeof data !== "object" || data === null) return data;
+  refuseMore(Object.keys(data).length, "Attribute", context);
+  if (Object.hasOwn(data, "__proto__"))
     context.addIssue({ code: "custom", message: "must not have a member __proto__", params: { unreadable: true } });
   return data;
 }
@@ -103,7 +121,7 @@ export const configDataBody = z
   .object({
     mode: z.preprocess((value) => value ?? undefined, z.enum(attributeModes).default("merge")),
     data: z.preprocess(
-      refuseProto,
+      checkMembers,
       z.record(z.string(), attributeValue).refine((data) => Object.keys(data).length > 0, {
         error: "must not be empty",
         params: { unreadable: true },

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { queryInt, queryText } from "../paging.ts";
 import { route } from "../route.ts";
-import { bodyId, lookedUpText, pathId } from "../values.ts";
+import { arrayUpTo, bodyId, lookedUpText, pathId } from "../values.ts";
 import { listErrors } from "./common.ts";
 
 /** So many actions are deleted by one request; more take more of them. */
 export const mostActionsAtOnce = 5_000;
 
 /** Ids of actions; no body and an empty list are the same. */
-const ids = z.array(bodyId).max(mostActionsAtOnce).optional();
+const ids = arrayUpTo(mostActionsAtOnce, bodyId).optional();
 
 const common = {
   service: "management",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { mostAssignments } from "../arrays.ts";
 import { forceTypeNames } from "../codes.ts";
 import { links } from "../link.ts";
 import { arrayBody, bodyId, epochMs, lookedUpText, weight } from "../values.ts";
@@ -20,10 +21,16 @@ const itemMembers = {
 };
 
 /** Assignment of a set to targets: `id` is a controllerId (spec 001 §4.1.1). */
-export const assignTargetsBody = arrayBody(z.object({ id: lookedUpText, ...itemMembers }).meta({ id: "TargetAssignment" }));
+export const assignTargetsBody = arrayBody(
+  z.object({ id: lookedUpText, ...itemMembers }).meta({ id: "TargetAssignment" }),
+  mostAssignments,
+);
 
 /** Assignment of sets to a target: `id` is a set (spec 001 §4.1.1). */
-export const assignSetsBody = arrayBody(z.object({ id: bodyId, ...itemMembers }).meta({ id: "DistributionSetAssignment" }));
+export const assignSetsBody = arrayBody(
+  z.object({ id: bodyId, ...itemMembers }).meta({ id: "DistributionSetAssignment" }),
+  mostAssignments,
+);
 
 export type TargetAssignment = z.output<typeof assignTargetsBody>[number];
 export type DistributionSetAssignment = z.output<typeof assignSetsBody>[number];

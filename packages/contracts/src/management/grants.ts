@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bodyId, lookedUpText, requiredText, withoutNulls } from "../values.ts";
+import { arrayUpTo, bodyId, lookedUpText, requiredText, withoutNulls } from "../values.ts";
 
 /** More target types than this would make the signed identity of every request of the user too long for a header. */
 export const mostTargetTypes = 100;
@@ -14,10 +14,7 @@ export const permissionView = z
 export type PermissionView = z.output<typeof permissionView>;
 
 /** Target types as a set: which of several equal ones counts is no question. */
-export const targetTypeIds = z
-  .array(bodyId)
-  .max(mostTargetTypes)
-  .transform((ids) => [...new Set(ids)]);
+export const targetTypeIds = arrayUpTo(mostTargetTypes, bodyId).transform((ids) => [...new Set(ids)]);
 
 /** A permission to grant; without scopes it is not restricted. */
 const permissionGrant = z
@@ -27,17 +24,14 @@ export type PermissionGrant = z.output<typeof permissionGrant>;
 
 /** Permissions to grant; one that stands twice could mean two things. */
 export const permissionGrants = withoutNulls(
-  z
-    .array(permissionGrant)
-    .max(mostPermissions)
-    .refine((grants) => new Set(grants.map((grant) => grant.permission)).size === grants.length, "must name each permission once"),
+  arrayUpTo(mostPermissions, permissionGrant).refine(
+    (grants) => new Set(grants.map((grant) => grant.permission)).size === grants.length,
+    "must name each permission once",
+  ),
 );
 
 /** Names of permissions as a set. */
-export const permissionNames = z
-  .array(requiredText(64))
-  .max(mostPermissions)
-  .transform((names) => [...new Set(names)]);
+export const permissionNames = arrayUpTo(mostPermissions, requiredText(64)).transform((names) => [...new Set(names)]);
 
 /** A permission in a path. */
 export const permissionName = lookedUpText;

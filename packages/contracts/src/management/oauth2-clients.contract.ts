@@ -5,7 +5,7 @@ import { pageOf, pageQuery } from "../paging.ts";
 import { missingMessage } from "../parse.ts";
 import { bodiless, created, ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
-import { arrayBody, lookedUpText, optionalDescription, optionalName, requiredName, withoutNulls } from "../values.ts";
+import { arrayBody, lookedUpText, optionalDescription, optionalName, requiredName, upTo, withoutNulls } from "../values.ts";
 import { listErrors } from "./common.ts";
 
 /** An OAuth 2.0 client, without its secret (spec 000 §5.2). */
@@ -49,12 +49,15 @@ const accessTokenTtl = seconds(60, 86_400);
 const mostScopes = 50;
 
 /** Scopes as a set; none at all would be a client that may nothing. */
-const scopes = z
-  .array(z.string().trim().refine(isScope, "must be a scope"), {
-    error: ({ input }) => (input === undefined || input === null ? missingMessage : undefined),
-  })
-  .min(1)
-  .max(mostScopes)
+const scopes = upTo(
+  mostScopes,
+  z
+    .array(z.string().trim().refine(isScope, "must be a scope"), {
+      error: ({ input }) => (input === undefined || input === null ? missingMessage : undefined),
+    })
+    .min(1)
+    .max(mostScopes),
+)
   .transform((all) => [...new Set(all)])
   .refine((all) => all.join(" ").length <= longestScopes, `must not be longer than ${longestScopes} characters together`);
 

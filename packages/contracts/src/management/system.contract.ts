@@ -2,7 +2,10 @@ import { z } from "zod";
 import { links } from "../link.ts";
 import { ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
-import { isStorable, lookedUpText } from "../values.ts";
+import { isStorable, lookedUpText, recordUpTo } from "../values.ts";
+
+/** Several times as many settings as there are. */
+const mostConfigs = 200;
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -90,7 +93,7 @@ export const configs = {
     interface: "management",
     method: "PUT",
     path: "/system/configs",
-    body: z.record(z.string(), configValue).meta({ id: "TenantConfigurationsUpdate" }),
+    body: recordUpTo(mostConfigs, configValue).meta({ id: "TenantConfigurationsUpdate" }),
     success: changed,
     response: z.array(configView),
     permission: ["TENANT_CONFIGURATION"],
