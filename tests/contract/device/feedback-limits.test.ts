@@ -42,7 +42,7 @@ describe("limits of feedback", () => {
     const details = Array(200_000).fill("a");
     const data = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`k${n}`, "v"]));
     const sent = (value: unknown) =>
-      encoding === "json" ? { body: value } : { body: encode(value), headers: { "content-type": "application/cbor" } };
+      encoding === "json" ? { body: value } : { body: Buffer.from(encode(value)), headers: { "content-type": "application/cbor" } };
     await d.refused(r.device.deploymentFeedback, { actionId }, tooMany, sent(report("proceeding", "none", { details })));
     await d.refused(r.device.configData, {}, tooMany, sent({ data }));
     expect(await look.history(controllerId, actionId)).toHaveLength(1);

@@ -141,6 +141,32 @@ describe.each(dialects)("users, %s", (dialect) => {
     await refused(r.roles.create, dialect, { body, auth }, forbidden);
   });
 
+  it("nobody gives on what it does not hold, nor changes, becomes or deletes who holds more", async () => {
+    const boss = await user(["USER_MANAGEMENT", "ROLE_MANAGEMENT", "TENANT_CONFIGURATION"]);
+    const held = ["USER_MANAGEMENT", "ROLE_MANAGEMENT", { permission: "READ_TARGET", targetTypeScopes: [] }];
+    const { id: userId, auth } = await user(held);
+    const forbidden = [403, "insufficientPermission"] as const;
+    const self = { params: { userId }, auth };
+    const other = { params: { userId: boss.id }, auth };
+    await refused(r.users.changePassword, dialect, { ...other, body: { newPassword: unique("a new password") } }, forbidden);
+    await refused(r.users.setPermissions, dialect, { ...other, body: [] }, forbidden);
+    await refused(r.users.removePermission, dialect, { auth, params: { ...other.params, permission: "USER_MANAGEMENT" } }, forbidden);
+    await refused(r.users.delete, dialect, other, forbidden);
+    expect((await info(boss.auth)).status).toBe(200);
+    for (const permission of ["READ_TARGET", "API_KEY", "TENANT_CONFIGURATION"]) {
+      await refused(r.users.addPermissions, dialect, { ...self, body: [permission] }, forbidden);
+      await refused(r.users.setPermissions, dialect, { ...self, body: [{ permission }] }, forbidden);
+      await refused(r.users.create, dialect, { auth, body: [{ name: unique(), permissions: [permission] }] }, forbidden);
+      await refused(r.roles.create, dialect, { auth, body: [{ name: unique(), permissions: [{ permission }] }] }, forbidden);
+    }
+    expect((await info(auth)).json.permissions).not.toContain("API_KEY");
+    // what it holds it may give on
+    const { id } = await user();
+    await call(r.users.addPermissions, dialect, { params: { userId: id }, body: ["USER_MANAGEMENT"], auth });
+    const body = [{ permission: "READ_TARGET", targetTypeScopes: [] }];
+    await call(r.users.setPermissions, dialect, { params: { userId: id }, body, auth });
+  });
+
   it("management 12.43 a download needs its own permission", async () => {
     const { moduleId, artifact } = await build.setWithArtifact();
     const params = { softwareModuleId: moduleId, artifactId: artifact.id };

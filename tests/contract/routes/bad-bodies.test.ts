@@ -57,20 +57,9 @@ describe.each(dialects)("bad bodies to every route, %s", (dialect) => {
     const options = await request(id);
     const send = (body: string) => ask<ErrorBody>(route, surface, { ...options, body, headers: json });
     const quota = [surface === "rest" ? 429 : 403, "hawkbit.server.error.quota.tooManyEntries"];
-    await forEach(["{}", '""', "1"], async (element) => {
-      const answer = await send(
-        `[${Array(Math.floor(1_000_000 / (element.length + 1)))
-          .fill(element)
-          .join(",")}]`,
-      );
-      const refused = [answer.status, answer.json?.errorCode];
-      expect([quota, expect.arrayContaining([400, expect.stringMatching(code)])], `${element} ${answer.status}`).toContainEqual(refused);
-      expect(answer.text.length).toBeLessThan(4_096);
-    });
-    const members = Array.from({ length: 60_000 }, (_, n) => `"k${n}":{}`).join(",");
-    const answer = await send(`{${members}}`);
-    expect(answer.status).toBeGreaterThanOrEqual(surface === "device" ? 403 : 200);
-    expect(answer.status).toBeLessThan(500);
+    const answer = await send(`[${Array(300_000).fill("{}").join(",")}]`);
+    const refused = [answer.status, answer.json?.errorCode];
+    expect([quota, expect.arrayContaining([400, expect.stringMatching(code)])], String(answer.status)).toContainEqual(refused);
     expect(answer.text.length).toBeLessThan(4_096);
   });
 

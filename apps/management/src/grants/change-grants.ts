@@ -1,12 +1,12 @@
 import { type Database, inTransaction, type Queryable, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { Principal } from "@harrier/rpc";
-import { systemPermission } from "../identity/permissions.ts";
+import { checkCovers, type Held } from "./covers.ts";
 import { type Holder, lockGrants, unknownTargetTypes, writeGrants } from "./grants.sql.ts";
-import { type Grants, namesOf, noGrants } from "./grants.ts";
+import { type Grants, noGrants } from "./grants.ts";
 
 /** Who grants. */
-export type Granter = Pick<Principal, "tenantId" | "subject" | "permissions">;
+export type Granter = Held & Pick<Principal, "tenantId" | "subject">;
 
 const entities = { users: "User", roles: "Role" } as const;
 
@@ -32,14 +32,17 @@ export async function changeGrants(
   });
 }
 
-/** What holds the operator's permission, before or after, is changed by those alone who hold it too; and target types must be there. */
+/**
+ * Whoever changes what somebody holds, holds all of it itself, before and after: nobody gives on what it has not, lifts a restriction that it has too,
+ * or takes away from one who may do more. And target types must be there.
+ */
 export async function checkGrants(
   db: Queryable,
   granter: Granter,
   { held = noGrants, next }: { held?: Grants; next: Grants },
 ): Promise<void> {
-  const concernsSystem = [...namesOf(held), ...namesOf(next)].includes(systemPermission);
-  if (concernsSystem && !granter.permissions.includes(systemPermission)) throw new HarrierError("insufficientPermission");
+  checkCovers(granter, held);
+  checkCovers(granter, next);
   const before = new Set(Object.values(held.scoped).flat());
   const added = [...new Set(Object.values(next.scoped).flat())].filter((id) => !before.has(id));
   if (added.length === 0) return;

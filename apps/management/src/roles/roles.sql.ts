@@ -1,6 +1,5 @@
 import { statement } from "@harrier/db";
 import { type GrantsRow, grantColumns } from "../grants/grants.sql.ts";
-import { systemPermission } from "../identity/permissions.ts";
 import type { PageSource } from "../lists/page.sql.ts";
 import { type AuditRow, auditColumns, type Columns, selectList } from "../rows/columns.ts";
 
@@ -45,16 +44,10 @@ export const insertRoles = statement<[tenantId: number, roles: string, actor: st
    select ${selectList(columns)} from t order by t.id`,
 );
 
-/** Deletes a role unless it is predefined, or one with the operator's permission where the caller has none; no row for an unknown one. */
-export const deleteRole = statement<[tenantId: number, id: number, operator: boolean], { deleted: boolean; readOnly: boolean }>(
+/** Deletes a role, of which the caller has the lock. */
+export const deleteRole = statement<[tenantId: number, id: number], unknown>(
   "management.delete_role",
-  `with found as (
-     select id, system_managed as read_only, '${systemPermission}' = any (permissions) as for_operators
-       from roles where tenant_id = $1 and id = $2 for update),
-   gone as (
-     delete from roles r using found f
-      where r.tenant_id = $1 and r.id = f.id and not f.read_only and ($3 or not f.for_operators) returning r.id),
-   change as (
-     insert into credential_changes (tenant_id, user_id) select $1, 0 from gone)
-   select exists (select from gone) as deleted, read_only as "readOnly" from found`,
+  `with gone as (
+     delete from roles where tenant_id = $1 and id = $2 returning id)
+   insert into credential_changes (tenant_id, user_id) select $1, 0 from gone`,
 );

@@ -1,9 +1,11 @@
 import type { RoleCreate } from "@harrier/contracts";
-import { type Database, type IdBlocks, type Queryable, run, runOne } from "@harrier/db";
+import { type Database, type IdBlocks, inTransaction, type Queryable, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import { checkGrants, type Granter } from "../grants/change-grants.ts";
+import { checkCovers } from "../grants/covers.ts";
+import { lockGrants } from "../grants/grants.sql.ts";
 import { type Grants, merged, replaced } from "../grants/grants.ts";
-import { systemPermission, tenantPermissions } from "../identity/permissions.ts";
+import { tenantPermissions } from "../identity/permissions.ts";
 import { takeIds } from "../lists/ids.ts";
 import { deleteRole, findRole, findRolesByName, insertRoles, type RoleRow } from "./roles.sql.ts";
 
@@ -39,11 +41,13 @@ export async function createRoles(deps: RoleDeps, granter: Granter, roles: reado
   return run(deps.db.pool, insertRoles, [granter.tenantId, JSON.stringify(rows), granter.subject]);
 }
 
-/** Deletes a role; the predefined one stays, and the operator's are the operator's, as when they are changed. */
+/** Deletes a role; the predefined one stays, and so does one that allows more than the caller may do, as when they are changed. */
 export async function removeRole(deps: Pick<RoleDeps, "db">, caller: Granter, id: number): Promise<void> {
-  const operator = caller.permissions.includes(systemPermission);
-  const row = await runOne(deps.db.pool, deleteRole, [caller.tenantId, id, operator]);
-  if (row === undefined) throw entityNotFound("Role", id);
-  if (row.readOnly) throw new HarrierError("entityReadOnly", "The predefined role cannot be deleted.");
-  if (!row.deleted) throw new HarrierError("insufficientPermission");
+  await inTransaction(deps.db.pool, async (tx) => {
+    const held = await runOne(tx, lockGrants.roles, [caller.tenantId, id]);
+    if (held === undefined) throw entityNotFound("Role", id);
+    if (held.systemManaged) throw new HarrierError("entityReadOnly", "The predefined role cannot be deleted.");
+    checkCovers(caller, held);
+    await runCount(tx, deleteRole, [caller.tenantId, id]);
+  });
 }

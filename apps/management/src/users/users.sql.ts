@@ -1,6 +1,5 @@
 import { statement } from "@harrier/db";
 import { type GrantsRow, grantColumns } from "../grants/grants.sql.ts";
-import { systemPermission } from "../identity/permissions.ts";
 import type { PageSource } from "../lists/page.sql.ts";
 import { type AuditRow, auditColumns, type Columns, selectList } from "../rows/columns.ts";
 
@@ -41,36 +40,30 @@ export const insertUsers = statement<[tenantId: number, users: string, actor: st
    select ${selectList(columns)} from t order by t.id`,
 );
 
-/**
- * Deletes a user unless it is the system's, the caller's own, or one with the operator's permission where the caller has none; no row for an
- * unknown one. Gateways forget it in the same transaction.
- */
-export const deleteUser = statement<
-  [tenantId: number, id: number, self: string, operator: boolean],
-  { deleted: boolean; readOnly: boolean }
->(
+/** Deletes a user unless it is the system's or the caller's own. Gateways forget it in the same transaction. */
+export const deleteUser = statement<[tenantId: number, id: number, self: string], unknown>(
   "management.delete_user",
-  `with found as (
-     select id, system_managed or name = $3 as read_only, '${systemPermission}' = any (permissions) as for_operators
-       from users where tenant_id = $1 and id = $2 for update),
-   gone as (
-     delete from users u using found f
-      where u.tenant_id = $1 and u.id = f.id and not f.read_only and ($4 or not f.for_operators) returning u.id),
-   change as (
-     insert into credential_changes (tenant_id, user_id) select $1, id from gone)
-   select exists (select from gone) as deleted, read_only as "readOnly" from found`,
+  `with gone as (
+     delete from users where tenant_id = $1 and id = $2 and not system_managed and name <> $3 returning id)
+   insert into credential_changes (tenant_id, user_id) select $1, id from gone`,
 );
 
-/**
- * A new password of a user who has one, but of one with the operator's permission only where `$5` says so; gateways forget the old one in
- * the same transaction.
- */
-export const writePassword = statement<[tenantId: number, id: number, hash: string, actor: string, ofOperatorsToo: boolean], unknown>(
+type NewPassword = [
+  tenantId: number,
+  id: number,
+  hash: string,
+  actor: string,
+  permissions: readonly string[] | null,
+  scoped: string | null,
+];
+
+/** A new password of a user who has one, and who still holds what `$5` and `$6` say where they are given; gateways forget the old one in the same transaction. */
+export const writePassword = statement<NewPassword, unknown>(
   "management.write_password",
   `with written as (
      update users set password_hash = $3, last_modified_by = $4, last_modified_at = now(), revision = revision + 1
       where tenant_id = $1 and id = $2 and type = 'PASSWORD_USER' and not system_managed
-        and ($5 or not '${systemPermission}' = any (permissions)) returning id)
+        and ($5::text[] is null or (permissions = $5 and scoped_permissions = $6::jsonb)) returning id)
    insert into credential_changes (tenant_id, user_id) select $1, id from written`,
 );
 

@@ -1,10 +1,11 @@
 import type { UserCreate } from "@harrier/contracts";
-import { type Database, type IdBlocks, run, runCount, runOne } from "@harrier/db";
+import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { Identity } from "@harrier/rpc";
 import { checkGrants, type Granter } from "../grants/change-grants.ts";
+import { checkCovers } from "../grants/covers.ts";
+import { lockGrants } from "../grants/grants.sql.ts";
 import { noGrants, withNames } from "../grants/grants.ts";
-import { systemPermission } from "../identity/permissions.ts";
 import { takeIds } from "../lists/ids.ts";
 import { hashPassword, isSupportedHash } from "./password.ts";
 import { deleteUser, findUserById, insertUsers, type UserRow, writePassword } from "./users.sql.ts";
@@ -47,22 +48,28 @@ export async function createUsers(deps: UserDeps, granter: Granter, users: reado
   return run(deps.db.pool, insertUsers, [granter.tenantId, JSON.stringify(rows), granter.subject]);
 }
 
-/** Deletes a user, but not the system's nor the caller's own (contract management.md §10.1): somebody must be left to make others. */
+/**
+ * Deletes a user, but not the system's nor the caller's own (contract management.md §10.1): somebody must be left to make others. Nor one who may do
+ * more than the caller.
+ */
 export async function removeUser(deps: Pick<UserDeps, "db">, caller: Granter, id: number): Promise<void> {
-  const operator = caller.permissions.includes(systemPermission);
-  const row = await runOne(deps.db.pool, deleteUser, [caller.tenantId, id, caller.subject, operator]);
-  if (row === undefined) throw entityNotFound("User", id);
-  if (row.readOnly) throw new HarrierError("entityReadOnly", "The system's own user and one's own account cannot be deleted.");
-  if (!row.deleted) throw new HarrierError("insufficientPermission");
+  const { tenantId, subject } = caller;
+  await inTransaction(deps.db.pool, async (tx) => {
+    const held = await runOne(tx, lockGrants.users, [tenantId, id]);
+    if (held === undefined) throw entityNotFound("User", id);
+    if (!held.systemManaged) checkCovers(caller, held);
+    if ((await runCount(tx, deleteUser, [tenantId, id, subject])) > 0) return;
+    throw new HarrierError("entityReadOnly", "The system's own user and one's own account cannot be deleted.");
+  });
 }
 
 /**
- * A new password: one's own, or with USER_MANAGEMENT anybody's (contract management.md §10.1), but nobody becomes an operator by changing
- * the password of one.
+ * A new password: one's own, or with USER_MANAGEMENT that of anybody (contract management.md §10.1) who may do no more than the caller, since whoever
+ * sets a password can sign in with it.
  */
 export async function changePassword(
   deps: Pick<UserDeps, "db">,
-  caller: Pick<Identity, "tenantId" | "subject" | "external" | "permissions">,
+  caller: Pick<Identity, "tenantId" | "subject" | "external" | "permissions" | "targetTypeScopes">,
   { id, newPassword }: { id: number; newPassword: string },
 ): Promise<void> {
   const { tenantId, subject, permissions } = caller;
@@ -72,10 +79,12 @@ export async function changePassword(
   // before anything else: who may not change it does not learn either whether it is there
   if (!own && !permissions.includes("USER_MANAGEMENT")) throw new HarrierError("insufficientPermission");
   if (row === undefined) throw entityNotFound("User", id);
-  const ofOperatorsToo = own || permissions.includes(systemPermission);
-  if (row.permissions.includes(systemPermission) && !ofOperatorsToo) throw new HarrierError("insufficientPermission");
+  if (!own && !row.systemManaged) checkCovers(caller, row);
   if (row.systemManaged) throw new HarrierError("entityReadOnly", "The password of this user is set by the configuration.");
   if (row.type !== "PASSWORD_USER") throw new HarrierError("constraintViolation", "This user signs in at the identity provider.");
-  const written = await runCount(deps.db.pool, writePassword, [tenantId, id, await hashPassword(newPassword), subject, ofOperatorsToo]);
-  if (written === 0) throw entityNotFound("User", id);
+  const hash = await hashPassword(newPassword);
+  // what was looked at is what the password opens: who was given more meanwhile keeps the old one
+  const seen = own ? null : row;
+  const values = [tenantId, id, hash, subject, seen?.permissions ?? null, seen === null ? null : JSON.stringify(seen.scoped)] as const;
+  if ((await runCount(deps.db.pool, writePassword, [...values])) === 0) throw new HarrierError("concurrentModification");
 }

@@ -174,7 +174,7 @@ export const users = {
     success: bodiless,
     // users may change their own without any permission, which only the owner of the row can tell
     permission: [],
-    errors: ["insufficientPermission", "constraintViolation", "entityNotFound", "entityReadOnly"],
+    errors: ["insufficientPermission", "constraintViolation", "entityNotFound", "entityReadOnly", "concurrentModification"],
     summary: "Change the password of a user: one's own, or with USER_MANAGEMENT anybody's",
     source: "spec 001 §4.7",
   }),
