@@ -1,11 +1,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { HarrierError } from "@harrier/errors";
 import express, { type Express, type Router } from "express";
+import { isAmbiguous } from "./listen/broken-requests.ts";
+import { cutWhenStillSending } from "./listen/still-sending.ts";
+import { sendRefusal } from "./routing/refusal.ts";
 
 interface Deps {
   health: Router;
   docs: Router;
+  /** As of `handle`. */
+  stillSendingMs: number;
+  /** True from the signal to stop on. */
+  isDraining(): boolean;
   handle(req: IncomingMessage, res: ServerResponse): void;
 }
+
+const ambiguous = new HarrierError("bodyNotReadable", "The request is not well formed");
 
 /**
  * The public door: the few pages of our own by express, everything else straight to `handle`, because express would
@@ -14,9 +24,21 @@ interface Deps {
 export function createApp(deps: Deps): (req: IncomingMessage, res: ServerResponse) => void {
   const pages = createPages(deps);
   return (req, res) => {
-    if (isOwnPage(req.url ?? "/")) pages(req, res);
-    else deps.handle(req, res);
+    // the client's next request comes on a connection to a gateway that stays
+    if (deps.isDraining()) res.shouldKeepAlive = false;
+    if (isAmbiguous(req)) refuseAmbiguous(deps, req, res);
+    else if (isOwnPage(req.url ?? "/")) {
+      res.once("finish", () => cutWhenStillSending(req, deps.stillSendingMs));
+      pages(req, res);
+    } else deps.handle(req, res);
   };
+}
+
+/** What follows on the connection may be understood in two ways as well: it is closed. */
+function refuseAmbiguous({ stillSendingMs }: Deps, req: IncomingMessage, res: ServerResponse): void {
+  res.shouldKeepAlive = false;
+  res.once("finish", () => cutWhenStillSending(req, stillSendingMs));
+  sendRefusal({ req, res, error: ambiguous, surface: "device" });
 }
 
 function createPages(deps: Deps): Express {

@@ -20,6 +20,8 @@ const addresses = readBy((text) => new AddressList(text));
 
 /** Requests a second, failures a minute; 0: no limit. */
 const rate = z.coerce.number().int().min(0).max(4_000_000_000);
+/** Bytes a second; 0: no limit. */
+const byteRate = z.coerce.number().int().min(0).max(1_000_000_000);
 
 /** Settings of the gateway; this file is the only reader of its environment. Each may also come as `…_FILE`. */
 export const gatewayConfig = z.object({
@@ -72,6 +74,26 @@ export const gatewayConfig = z.object({
   HARRIER_RATE_TENANT_READS: rate.default(10_000),
   HARRIER_RATE_TENANT_WRITES: rate.default(5_000),
   HARRIER_RATE_TENANT_DOWNLOADS: rate.default(20_000),
+  /** Requests a second to the management interface: of one user or OAuth client, */
+  HARRIER_RATE_USER_READS: rate.default(200),
+  HARRIER_RATE_USER_WRITES: rate.default(100),
+  /** of all users and clients of a tenant. */
+  HARRIER_RATE_USERS_READS: rate.default(500),
+  HARRIER_RATE_USERS_WRITES: rate.default(250),
+  /** Requests of the management interface that a tenant has at a gateway at once, and as many transfers; 0: no limit. Nobody is exempt. */
+  HARRIER_IN_FLIGHT_TENANT: rate.default(32),
+  /** Bytes of reports a second: of one device, in windows of four seconds, so that a report of 1 MiB passes; */
+  HARRIER_RATE_DEVICE_BYTES: byteRate.default(256 * 1024),
+  /** of all devices of a tenant. */
+  HARRIER_RATE_TENANT_BYTES: byteRate.default(32 * 1024 * 1024),
+  /** Connections at once: on all ports, */
+  HARRIER_CONNECTIONS_TOTAL: rate.default(20_000),
+  /** of one client address that is neither a trusted proxy nor one of HARRIER_RATE_EXEMPT. */
+  HARRIER_CONNECTIONS_ADDRESS: rate.default(1_000),
+  /** Milliseconds after the signal to stop in which the gateway still takes requests, so that a balancer notices; */
+  HARRIER_DRAIN_MS: z.coerce.number().int().min(0).max(600_000).default(5_000),
+  /** milliseconds that requests under way have after that; transfers need them. */
+  HARRIER_DRAIN_TRANSFERS_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),
   /** Failed sign-ins a minute: of one user or device from one address, */
   HARRIER_SIGN_IN_FAILURES_ACCOUNT: rate.default(10),
   /** of one user from all addresses, */

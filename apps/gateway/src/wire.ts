@@ -3,18 +3,7 @@ import type { RequestListener } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HarrierError } from "@harrier/errors";
 import { type Client, createClient, parseKeys, servicePrincipal } from "@harrier/rpc";
-import {
-  ConfigError,
-  createHttp,
-  createMetrics,
-  faultPoint,
-  type Log,
-  largestBody,
-  type Metrics,
-  type Stoppable,
-  Turns,
-  tlsOf,
-} from "@harrier/service";
+import { ConfigError, createHttp, createMetrics, faultPoint, type Log, type Metrics, type Stoppable, Turns, tlsOf } from "@harrier/service";
 import { createApp } from "./app.ts";
 import { tokenVerifier } from "./authentication/access-token/trusted-issuers.ts";
 import { parseCertificateHeaders } from "./authentication/certificate.ts";
@@ -23,17 +12,22 @@ import { clientSignIns } from "./authentication/client-token/client-sign-ins.ts"
 import { ownTokens } from "./authentication/client-token/own-issuer.ts";
 import { DeviceCache } from "./authentication/device-cache.ts";
 import { KeyUses } from "./authentication/key-uses.ts";
+import { orUnavailable } from "./authentication/or-unavailable.ts";
 import { PrincipalCache } from "./authentication/principal-cache.ts";
 import { signIn } from "./authentication/sign-in.ts";
 import { AddressList } from "./client/address-list.ts";
 import { type GatewayConfig, rereadConfig, tlsFilesOf } from "./config.ts";
 import { docsRouter } from "./docs/docs.ts";
 import { healthRouter } from "./health/health.ts";
+import { bodiesTogether, openBodiesTogether } from "./limits/body-shares.ts";
+import { InFlight } from "./limits/in-flight.ts";
 import { RateLimits } from "./limits/rate-limits.ts";
 import { SignInFailures } from "./limits/sign-in-failures.ts";
 import { ClientCertificates } from "./listen/client-certificates.ts";
+import { ConnectionLimits } from "./listen/connection-limits.ts";
+import { Drain } from "./listen/drain.ts";
 import { followFiles } from "./listen/follow-files.ts";
-import { closeServer, createPlainServer, createTlsServer, listen, type TlsFiles } from "./listen/listen.ts";
+import { createPlainServer, createTlsServer, listen, type TlsFiles } from "./listen/listen.ts";
 import { refusalOf } from "./refusals/refusal-of.ts";
 import { Refusals } from "./refusals/refusals.ts";
 import { createHeaderFilter } from "./routing/foreign-headers.ts";
@@ -50,7 +44,9 @@ const deviceIdleMs = 6_000;
 const answerIdleMs = 32_000;
 const transferIdleMs = 60_000;
 const stillSendingMs = 10_000;
-const bodyLimits = { largest: largestBody, withinMs: 60_000, together: 256 * 1024 * 1024 };
+const bodyWithinMs = 60_000;
+/** A form of a few hundred bytes, of somebody who has not signed in. */
+const openBodyWithinMs = 10_000;
 /** Sign-ins of users whose password has not been right before: management needs about 50 ms for each. */
 const unknownUsers = { atOnce: 4, waiting: 100 };
 /** Also what a stop waits for it at most. */
@@ -83,9 +79,10 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   const upstreams = createUpstreams(replicas, tls);
   upstreams.start();
 
-  const { verifyDevice } = deviceIdentity;
+  const verifyDevice = orUnavailable(deviceIdentity.verifyDevice);
   const own = ownTokens({ identity, ttlSeconds: config.HARRIER_CREDENTIAL_TTL, log });
-  const { signIn: verifyPassword, resolveToken, signInClient } = identity;
+  const [verifyPassword, resolveToken] = [orUnavailable(identity.signIn), orUnavailable(identity.resolveToken)];
+  const signInClient = orUnavailable(identity.signInClient);
   const known = { devices, principals, tokens, own, uses, verifyDevice, signIn: verifyPassword, resolveToken, signInClient };
   const failures = signInFailures(config);
   const signInDeps = { ...known, failures, turns: new Turns(unknownUsers), now: Date.now, sleep };
@@ -102,7 +99,9 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
     upstreams,
     ...forwards(upstreams, log),
     keys,
-    bodies: createBodyReader(bodyLimits),
+    inFlight: new InFlight(config.HARRIER_IN_FLIGHT_TENANT),
+    bodies: createBodyReader({ withinMs: bodyWithinMs, together: bodiesTogether }),
+    openBodies: createBodyReader({ withinMs: openBodyWithinMs, together: openBodiesTogether }),
     stillSendingMs,
     isForeign: createHeaderFilter(certificateHeaders),
     publicUrl: config.HARRIER_PUBLIC_URL?.replace(/\/+$/, ""),
@@ -119,12 +118,19 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
     onEnd: createRequestLog({ log, metrics, now: Date.now }),
     now: Date.now,
   };
+  const drain = new Drain({ pauseMs: config.HARRIER_DRAIN_MS, endMs: config.HARRIER_DRAIN_TRANSFERS_MS });
+  const { isDraining } = drain;
   const app = createApp({
-    health: healthRouter(upstreams, streams.heardBoth),
+    health: healthRouter({ upstreams, canSignIn: streams.heardBoth, isDraining, now: Date.now }),
     docs: docsRouter(),
+    stillSendingMs,
+    isDraining,
     handle: (req, res) => handle(deps, req, res),
   });
+  const connections = connectionLimits(config, log);
   const plain = createPlainServer(app);
+  connections.watch(plain);
+  drain.add(plain);
   await listen(plain, config.HARRIER_HTTP_PORT, config.HARRIER_HTTP_HOST);
   log.info({ port: config.HARRIER_HTTP_PORT }, "listening");
   return [
@@ -136,9 +142,20 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
     refusals,
     upstreams,
     ...(await startMetrics({ config, keys, log, metrics })),
-    ...(await startTls({ app, config, files, certificates, log })),
-    () => closeServer(plain),
+    ...(await startTls({ app, config, files, certificates, log, connections, drain })),
+    drain,
   ];
+}
+
+function connectionLimits(config: GatewayConfig, log: Log): ConnectionLimits {
+  const free = [new AddressList(config.HARRIER_RATE_EXEMPT), new AddressList(config.HARRIER_TRUSTED_PROXIES)];
+  return new ConnectionLimits({
+    total: config.HARRIER_CONNECTIONS_TOTAL,
+    address: config.HARRIER_CONNECTIONS_ADDRESS,
+    isFree: (address) => free.some((list) => list.includes(address)),
+    onRefused: (refused) => log.warn({ refused }, "connections beyond HARRIER_CONNECTIONS_… were closed"),
+    now: Date.now,
+  });
 }
 
 function keyUses(identity: Client<"harrier.management.v1.IdentityService">, log: Log): KeyUses {
@@ -177,6 +194,9 @@ function rateLimits(config: GatewayConfig): RateLimits {
     address: of("ADDRESS"),
     device: of("DEVICE"),
     tenant: of("TENANT"),
+    user: { reads: config.HARRIER_RATE_USER_READS, writes: config.HARRIER_RATE_USER_WRITES },
+    users: { reads: config.HARRIER_RATE_USERS_READS, writes: config.HARRIER_RATE_USERS_WRITES },
+    bytes: { device: config.HARRIER_RATE_DEVICE_BYTES, tenant: config.HARRIER_RATE_TENANT_BYTES },
     exempt: new AddressList(config.HARRIER_RATE_EXEMPT),
   });
 }
@@ -204,9 +224,9 @@ function checkScheme(lists: readonly string[], secure: boolean): void {
 }
 
 function forwards(upstreams: Upstreams, log: Log): Pick<HandleDeps, "forwardDevice" | "forward" | "forwardTransfer"> {
-  const onError: Parameters<typeof createForward>[0]["onError"] = (error, req, res) => {
-    log.warn({ err: error, upstream: req.replica.url }, "a service could not be asked");
-    sendRefusal({ req, res, error: new HarrierError("unavailable"), surface: req.surface });
+  const onError: Parameters<typeof createForward>[0]["onError"] = ({ error, req, res, code }) => {
+    if (code === "unavailable") log.warn({ err: error, upstream: req.replica.url }, "a service could not be asked");
+    sendRefusal({ req, res, error: new HarrierError(code), surface: req.surface });
   };
   return {
     forwardDevice: createForward({ upstreams, agent: upstreams.agent, idleMs: deviceIdleMs, onError }),
@@ -234,15 +254,19 @@ interface TlsOptions {
   files: TlsFiles | undefined;
   certificates: ClientCertificates;
   log: Log;
+  connections: ConnectionLimits;
+  drain: Drain;
 }
 
 /** The port where TLS ends here, if there is one. */
-async function startTls({ app, config, files, certificates, log }: TlsOptions): Promise<Stoppable[]> {
+async function startTls({ app, config, files, certificates, log, connections, drain }: TlsOptions): Promise<Stoppable[]> {
   if (files === undefined || config.HARRIER_HTTPS_PORT === undefined) return [];
   const server = createTlsServer(app, files, certificates);
+  connections.watch(server);
+  drain.add(server);
   server.on("tlsClientError", (err) => log.debug({ err }, "a client did not get through its TLS handshake"));
   await listen(server, config.HARRIER_HTTPS_PORT, config.HARRIER_HTTP_HOST);
   log.info({ port: config.HARRIER_HTTPS_PORT }, "listening with TLS");
   const read = () => tlsFilesOf(rereadConfig()) ?? files;
-  return [() => closeServer(server), followFiles({ server, certificates, files, read, log })];
+  return [followFiles({ server, certificates, files, read, log })];
 }

@@ -45,9 +45,21 @@ const addressLists = ["HARRIER_TRUSTED_PROXIES", "HARRIER_RATE_EXEMPT"];
 const rateNames = ["ADDRESS", "DEVICE", "TENANT"].flatMap((whose) =>
   ["READS", "WRITES", "DOWNLOADS"].map((what) => `HARRIER_RATE_${whose}_${what}`),
 );
+const userRateNames = ["USER", "USERS"].flatMap((whose) => ["READS", "WRITES"].map((what) => `HARRIER_RATE_${whose}_${what}`));
+const byteRateNames = ["HARRIER_RATE_DEVICE_BYTES", "HARRIER_RATE_TENANT_BYTES"];
+const atOnceNames = ["HARRIER_IN_FLIGHT_TENANT", "HARRIER_CONNECTIONS_TOTAL", "HARRIER_CONNECTIONS_ADDRESS"];
+const drainNames = ["HARRIER_DRAIN_MS", "HARRIER_DRAIN_TRANSFERS_MS"];
 const issuersName = "HARRIER_OIDC_ISSUERS";
 const failureNames = ["ACCOUNT", "USER", "ADDRESS", "ADDRESS_DEVICES"].map((whose) => `HARRIER_SIGN_IN_FAILURES_${whose}`);
 const tlsFileNames = ["CERT", "KEY", "CLIENT_CA"].map((what) => `HARRIER_HTTPS_${what}_FILE`);
+/** Whole numbers, and what they count. */
+const numbers: readonly { names: readonly string[]; what: string }[] = [
+  { names: [...rateNames, ...userRateNames], what: "requests a second" },
+  { names: byteRateNames, what: "bytes a second" },
+  { names: atOnceNames, what: "a number of them at once" },
+  { names: drainNames, what: "milliseconds" },
+  { names: failureNames, what: "failures a minute" },
+];
 /** Handed on to the gateway as they are, which knows their defaults. */
 const gatewayNames = [
   "HARRIER_PUBLIC_URL",
@@ -55,6 +67,10 @@ const gatewayNames = [
   issuersName,
   ...addressLists,
   ...rateNames,
+  ...userRateNames,
+  ...byteRateNames,
+  ...atOnceNames,
+  ...drainNames,
   ...failureNames,
   "HARRIER_HTTPS_PORT",
   ...tlsFileNames,
@@ -125,8 +141,8 @@ function readGateway(value: (name: string) => string | undefined): Record<string
   });
   for (const { name, text } of given) {
     if (addressLists.includes(name)) checkAddresses(name, text);
-    if (rateNames.includes(name) && !/^\d{1,9}$/.test(text)) throw new StartError(`${name} must be requests a second, not "${text}"`);
-    if (failureNames.includes(name) && !/^\d{1,9}$/.test(text)) throw new StartError(`${name} must be failures a minute, not "${text}"`);
+    const what = numbers.find(({ names }) => names.includes(name))?.what;
+    if (what !== undefined && !/^\d{1,9}$/.test(text)) throw new StartError(`${name} must be ${what}, not "${text}"`);
     if (name === "HARRIER_HTTPS_PORT" && !(/^\d{1,5}$/.test(text) && Number(text) <= 65_535))
       throw new StartError(`${name} must be a port, not "${text}"`);
     if (name === "HARRIER_PUBLIC_URL" && !/^https?:\/\/[^\s]+$/.test(text))

@@ -1,19 +1,37 @@
 import express, { type Router } from "express";
 import type { Upstreams } from "../routing/upstreams.ts";
 
+interface HealthDeps {
+  upstreams: Pick<Upstreams, "allReady" | "states">;
+  /** After a start not before sign-in can work. */
+  canSignIn(): boolean;
+  /** True from the signal to stop on. */
+  isDraining(): boolean;
+  now(): number;
+}
+
+/** A gateway that has been started takes requests after this time even where an owner is away: devices poll without management. */
+const startMs = 10_000;
+
 /**
- * GET /livez: this process runs. GET /readyz: 200 only while all five services serve, else 503 with the ones that do not; after a start
- * not before sign-in can work.
+ * GET /livez: this process runs. GET /readyz: the installation is up, 200 only while all five services serve, else 503 with the ones that do not.
+ * GET /readyz/self, for balancers: 200 while this gateway takes requests, 503 until it can and from the signal to stop on. Both of the latter
+ * answer `{ ready }`.
  */
-export function healthRouter(upstreams: Pick<Upstreams, "allReady" | "states">, canSignIn: () => boolean): Router {
+export function healthRouter({ upstreams, canSignIn, isDraining, now }: HealthDeps): Router {
   const router = express.Router();
+  const startedAt = now();
   router.get("/livez", (_req, res) => {
     res.json({ live: true });
   });
   router.get("/readyz", (_req, res) => {
-    const gateway = canSignIn();
+    const gateway = canSignIn() && !isDraining();
     const ready = gateway && upstreams.allReady();
     res.status(ready ? 200 : 503).json({ ready, services: { gateway, ...upstreams.states() } });
+  });
+  router.get("/readyz/self", (_req, res) => {
+    const ready = !isDraining() && (canSignIn() || now() - startedAt >= startMs);
+    res.status(ready ? 200 : 503).json({ ready });
   });
   return router;
 }

@@ -43,17 +43,30 @@ export class RateCounters {
 
   /** Counts one request; false where the key has had its requests in this window. */
   take(key: number, limit: number, now: number): boolean {
+    const at = this.#placeOf(key, now);
+    const count = this.#counts[at] as number;
+    if (count >= limit) return false;
+    this.#counts[at] = count + 1;
+    return true;
+  }
+
+  /** Counts many at once, bytes for instance; false, and nothing is counted, where they would be more than the limit. */
+  takeMany({ key, limit, now, amount }: { key: number; limit: number; now: number; amount: number }): boolean {
+    const at = this.#placeOf(key, now);
+    const count = this.#counts[at] as number;
+    if (count + amount > limit) return false;
+    this.#counts[at] = count + amount;
+    return true;
+  }
+
+  /** Where the key counts in this window; one that has not been here yet begins in the least used place that it may have. */
+  #placeOf(key: number, now: number): number {
     let chosen = 0;
     let fewest = Number.POSITIVE_INFINITY;
     for (let i = 0; i < probes; i++) {
       const at = (key + i) & this.#mask;
       const over = this.#isOver(at, now);
-      if (this.#keys[at] === key && !over) {
-        const count = this.#counts[at] as number;
-        if (count >= limit) return false;
-        this.#counts[at] = count + 1;
-        return true;
-      }
+      if (this.#keys[at] === key && !over) return at;
       const used = over ? 0 : (this.#counts[at] as number);
       if (used < fewest) {
         fewest = used;
@@ -62,8 +75,8 @@ export class RateCounters {
     }
     this.#keys[chosen] = key;
     this.#begins[chosen] = now;
-    this.#counts[chosen] = 1;
-    return true;
+    this.#counts[chosen] = 0;
+    return chosen;
   }
 
   /** Milliseconds until the key may have a request again; 0: it may now. */

@@ -43,11 +43,14 @@ describe("counters", () => {
   });
 });
 
+/** No limits of the interfaces that a case is not about. */
+const others = { user: { reads: 0, writes: 0 }, users: { reads: 0, writes: 0 }, bytes: { device: 0, tenant: 0 } };
+
 describe("limits of the device interface", () => {
   const rates = (reads: number) => ({ reads, writes: 2, downloads: 1_000 });
   let limits: RateLimits;
   beforeEach(() => {
-    limits = new RateLimits({ address: rates(10), device: rates(6), tenant: rates(14), exempt: new AddressList("127.0.0.0/8") });
+    limits = new RateLimits({ address: rates(10), device: rates(6), tenant: rates(14), ...others, exempt: new AddressList("127.0.0.0/8") });
   });
   const ask = (address: string, controllerId: string, { tenantId = 1, kind = "reads" as RequestKind } = {}) => {
     const request = { address, hidden: false, kind, now: 1_000 };
@@ -86,7 +89,7 @@ describe("limits of the device interface", () => {
   test("an exempt address has none, and 0 is none", () => {
     expect(served(500, "127.0.0.1", "d1")).toBe(500);
     const none = { reads: 0, writes: 0, downloads: 0 };
-    limits = new RateLimits({ address: none, device: none, tenant: none, exempt: new AddressList("none") });
+    limits = new RateLimits({ address: none, device: none, tenant: none, ...others, exempt: new AddressList("none") });
     expect(served(500, "127.0.0.1", "d1")).toBe(500);
   });
 

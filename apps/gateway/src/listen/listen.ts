@@ -1,7 +1,9 @@
 import { constants } from "node:crypto";
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import { createServer as createSecureServer, type Server as SecureServer } from "node:https";
+import { answerBrokenRequests } from "./broken-requests.ts";
 import type { ClientCertificates } from "./client-certificates.ts";
+import { holdExpectedBodies } from "./expected-bodies.ts";
 
 /** PEM texts of the gateway's own TLS port. */
 export interface TlsFiles {
@@ -12,10 +14,13 @@ export interface TlsFiles {
 }
 
 const handshakeMs = 10_000;
+const httpOptions: ServerOptions = { connectionsCheckingInterval: 5_000 };
+/** A year; browsers heed it where the certificate is one that they trust. */
+const onlyTls = "max-age=31536000";
 
 /** Plain HTTP, as behind a proxy. */
 export function createPlainServer(app: RequestListener): Server {
-  return withTimeouts(createServer(app));
+  return prepared(createServer(httpOptions, app), app);
 }
 
 /**
@@ -23,17 +28,22 @@ export function createPlainServer(app: RequestListener): Server {
  * device.md §9, "a failing one does not end the chain").
  */
 export function createTlsServer(app: RequestListener, files: TlsFiles, certificates: ClientCertificates): SecureServer {
+  const secured: RequestListener = (req, res) => {
+    res.setHeader("strict-transport-security", onlyTls);
+    app(req, res);
+  };
   const server = createSecureServer(
     {
+      ...httpOptions,
       ...secureContextOf(files),
       requestCert: files.clientCa !== undefined,
       rejectUnauthorized: false,
       handshakeTimeout: handshakeMs,
     },
-    app,
+    secured,
   );
   server.on("secureConnection", (socket) => certificates.connected(socket));
-  return withTimeouts(server);
+  return prepared(server, secured);
 }
 
 /** Sessions are not resumed: a resumed one does not say by whom its certificate was issued, and outlives what is believed of it. */
@@ -47,10 +57,13 @@ export function secureContextOf({ cert, key, clientCa }: TlsFiles) {
   } as const;
 }
 
-function withTimeouts<S extends Server>(server: S): S {
+function prepared<S extends Server>(server: S, app: RequestListener): S {
   server.keepAliveTimeout = 75_000; // devices that poll every minute keep their connection
-  server.headersTimeout = 30_000;
+  server.headersTimeout = 30_000; // also of a connection on which nothing comes at all
   server.requestTimeout = 0; // uploads over slow lines take as long as they move
+  server.timeout = 120_000; // without a byte in either direction: longer than any answer may take, transfers included
+  holdExpectedBodies(server, app);
+  answerBrokenRequests(server);
   return server;
 }
 
@@ -61,11 +74,14 @@ export async function listen(server: Server, port: number, host: string): Promis
   });
 }
 
-/** Running requests get a moment; then what is still open is cut, a device comes again. */
-export async function closeServer(server: Server): Promise<void> {
+/** Accepts nothing new, lets what runs come to its end, and cuts what has not after `endMs`; a device comes again. */
+export async function closeServer(server: Server, endMs = 3_000): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // keep-alive connections count as open: let go of each as soon as it is idle
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
   server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), 3_000);
+  const cut = setTimeout(() => server.closeAllConnections(), endMs);
   await closed;
+  clearInterval(sweep);
   clearTimeout(cut);
 }

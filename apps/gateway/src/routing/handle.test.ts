@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Certificate, parseCertificateHeaders } from "../authentication/certificate.ts";
 import type { TokenRequest } from "../authentication/client-token/client-sign-ins.ts";
 import { AddressList } from "../client/address-list.ts";
+import { InFlight } from "../limits/in-flight.ts";
 import { RateLimits } from "../limits/rate-limits.ts";
 import { createHeaderFilter } from "./foreign-headers.ts";
 import { type HandleDeps, handle, type SignInRequest } from "./handle.ts";
@@ -19,6 +20,8 @@ const certificateHeaders = parseCertificateHeaders("X-Cn:X-Issuer-%d");
 const path = "/DEFAULT/controller/v1/dev";
 const principal: Principal = { tenantId: 1, tenant: "DEFAULT", kind: "device", subject: "dev", controllerId: "dev", permissions: [] };
 const rates = { reads: 5, writes: 3, downloads: 100 };
+/** No limits of the management interface. */
+const others = { user: { reads: 0, writes: 0 }, users: { reads: 0, writes: 0 }, bytes: { device: 0, tenant: 0 } };
 
 let server: Server;
 let port: number;
@@ -50,7 +53,13 @@ beforeEach(() => {
     trustedProxies: new AddressList("127.0.0.1"),
     certificateHeaders,
     certificateOf: () => shown,
-    rates: new RateLimits({ address: rates, device: { ...rates, reads: 4 }, tenant: rates, exempt: new AddressList("127.0.0.1") }),
+    rates: new RateLimits({
+      address: rates,
+      device: { ...rates, reads: 4 },
+      tenant: rates,
+      ...others,
+      exempt: new AddressList("127.0.0.1"),
+    }),
     authenticate(request) {
       signIns.push(request);
       return principal;
@@ -60,7 +69,9 @@ beforeEach(() => {
     forward,
     forwardTransfer: forward,
     keys,
-    bodies: createBodyReader({ largest: 1024 * 1024, withinMs: 200, together: 3_000_000 }),
+    inFlight: new InFlight(2),
+    bodies: createBodyReader({ withinMs: 200, together: 3_000_000 }),
+    openBodies: createBodyReader({ withinMs: 200, together: 1_000_000 }),
     stillSendingMs: 300,
     isForeign: createHeaderFilter(certificateHeaders),
     publicUrl: undefined,
@@ -111,7 +122,7 @@ const statuses = async (times: number, asked: Asked) => {
 const from = (address: string) => ({ "x-forwarded-for": address });
 
 test("an address beyond its limit is refused before anybody is signed in", async () => {
-  deps.rates = new RateLimits({ address: rates, device: rates, tenant: rates, exempt: new AddressList("none") });
+  deps.rates = new RateLimits({ address: rates, device: rates, tenant: rates, ...others, exempt: new AddressList("none") });
   expect(await statuses(7, { headers: from("203.0.113.1") })).toEqual([200, 200, 200, 200, 200, 429, 429]);
   expect(signIns).toHaveLength(5);
   const refused = await ask({ headers: from("203.0.113.1") });

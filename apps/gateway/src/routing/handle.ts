@@ -9,9 +9,15 @@ import { type Certificate, type CertificateHeaders, readCertificates } from "../
 import type { BeginClientSignIn } from "../authentication/client-token/client-sign-ins.ts";
 import type { AddressList } from "../client/address-list.ts";
 import { type Client, clientOf } from "../client/client.ts";
+import { holdersOf } from "../limits/body-shares.ts";
+import type { InFlight } from "../limits/in-flight.ts";
 import { type CountedRequest, kindOf, type RateLimits } from "../limits/rate-limits.ts";
+import { letBodyCome } from "../listen/expected-bodies.ts";
+import { cutWhenStillSending } from "../listen/still-sending.ts";
+import { whenOver } from "../listen/when-over.ts";
 import type { Refused } from "../refusals/refusal-of.ts";
 import { namedByConnection } from "./foreign-headers.ts";
+import { type Located, locate, unrouted } from "./locate.ts";
 import { type OpenPath, openPathOf, passOpen } from "./open-paths.ts";
 import type { Forward, ForwardedRequest } from "./proxy.ts";
 import { publicAddress } from "./public-address.ts";
@@ -37,7 +43,9 @@ export interface HandleDeps {
   certificateHeaders: readonly CertificateHeaders[];
   /** The certificate that the client has shown where TLS ends here. */
   certificateOf(socket: Socket): Certificate | undefined;
-  rates: Pick<RateLimits, "admitsAddress" | "admitsDevice">;
+  rates: Pick<RateLimits, "admitsAddress" | "admitsDevice" | "admitsUser" | "admitsBytes">;
+  /** Requests of the management interface that each tenant has under way. */
+  inFlight: Pick<InFlight, "enter">;
   authenticate(request: SignInRequest): Principal | Promise<Principal>;
   upstreams: Upstreams;
   /** Answers that come at once, to devices and to administrators; transfers, which may take hours, have only an idle time-out. */
@@ -46,7 +54,9 @@ export interface HandleDeps {
   forwardTransfer: Forward;
   keys: KeySet;
   bodies: BodyReader;
-  /** A client that has its answer and goes on sending gets this long to end: cut at once it might not see the answer. */
+  /** Bodies of the open paths: nobody has signed in there, so that they take nothing from those who have. */
+  openBodies: BodyReader;
+  /** See `cutWhenStillSending`. */
   stillSendingMs: number;
   /** True for headers that only we may write, or that are our proxies' words to us: no service gets them. */
   isForeign(header: string): boolean;
@@ -81,10 +91,13 @@ export function handle(deps: HandleDeps, req: IncomingMessage, res: ServerRespon
   const startedAt = deps.now();
   const rid = requestId(req);
   res.setHeader("x-request-id", rid);
-  const { path, found } = locate(deps, req);
+  const { path, found } = locate(deps.match, req);
   if (found.kind !== "route") {
     const open = openPathOf(path);
-    res.on("finish", () => deps.onEnd(req, res, { rid, startedAt, ...(open && { open }) }));
+    res.on("finish", () => {
+      deps.onEnd(req, res, { rid, startedAt, ...(open && { open }) });
+      cutWhenStillSending(req, deps.stillSendingMs);
+    });
     if (open === undefined) refuseUnrouted(found, req, res);
     else passOpen(deps, { req, res, open, rid, now: startedAt });
     return;
@@ -94,7 +107,7 @@ export function handle(deps: HandleDeps, req: IncomingMessage, res: ServerRespon
   res.on("finish", () => {
     deps.onEnd(req, res, facts);
     void deps.fault("gateway.proxy.after-answer");
-    if (!req.complete) cutWhenStillSending(req, deps.stillSendingMs);
+    cutWhenStillSending(req, deps.stillSendingMs);
   });
   const client = clientOf(req, deps.trustedProxies);
   const counted: CountedRequest = { address: client.address, hidden: client.hidden, kind: kindOf(route, req.method), now: startedAt };
@@ -119,11 +132,15 @@ export function handle(deps: HandleDeps, req: IncomingMessage, res: ServerRespon
   const proceed = (principal: Principal): void => {
     facts.principal = principal;
     requirePermission(route, surface, principal);
-    if (route.interface === "device" && !deps.rates.admitsDevice(counted, principal)) throw tooMany;
+    const admitted = route.interface === "device" ? deps.rates.admitsDevice(counted, principal) : deps.rates.admitsUser(counted, principal);
+    if (!admitted) throw tooMany;
     const exchange = { deps, req, res, refuse };
-    const passing = { principal, signIn, client, surface, path, transfer };
-    if (transfer || !hasBody(req)) pass(exchange, passing);
-    else passWithBody(exchange, passing);
+    const passing = { principal, signIn, client, counted, surface, path, transfer };
+    if (!hasBody(req)) enter(exchange, passing);
+    else if (isStreamed(route)) {
+      letBodyCome(res);
+      enter(exchange, passing);
+    } else passWithBody(exchange, passing);
   };
   try {
     if (route.interface === "device" && !deps.rates.admitsAddress(counted)) throw tooMany;
@@ -142,52 +159,17 @@ function certificatesOf(deps: HandleDeps, req: IncomingMessage, client: Client):
   return shown === undefined ? undefined : [shown];
 }
 
-type Located = Match | { kind: "malformed"; surface: Surface };
-
-/** Query strings play no part in routing; parameters of the path come out decoded. */
-function locate(deps: HandleDeps, req: IncomingMessage): { path: string; found: Located } {
-  const url = req.url ?? "/";
-  // the absolute form that proxies use (RFC 9112 §3.2.2)
-  if (url.charCodeAt(0) !== 47 && URL.canParse(url)) {
-    const { pathname, search } = new URL(url);
-    req.url = pathname + search;
-    return locate(deps, req);
-  }
-  const question = url.indexOf("?");
-  const path = question < 0 ? url : url.slice(0, question);
-  const found = deps.match(req.method ?? "GET", path);
-  if (found.kind !== "route") return { path, found };
-  try {
-    for (const name in found.params) {
-      const value = found.params[name] as string;
-      if (value.includes("%")) found.params[name] = decodeURIComponent(value);
-    }
-  } catch {
-    return { path, found: { kind: "malformed", surface: found.surface } };
-  }
-  return { path, found };
-}
-
 function refuseUnrouted(found: Exclude<Located, { kind: "route" }>, req: IncomingMessage, res: ServerResponse): void {
   sendRefusal({ req, res, error: unrouted(found), surface: found.surface });
 }
 
-function unrouted(found: Exclude<Located, { kind: "route" }>): HarrierError {
-  if (found.kind === "not-found") return new HarrierError("routeNotFound");
-  // contract device.md §0: such an address is refused before anything else is looked at
-  if (found.kind === "malformed") return new HarrierError("bodyNotReadable", "The request path is not well formed");
-  return new HarrierError("methodNotAllowed", undefined, { headers: { allow: found.allow } });
+/** The owner reads the body itself, as it comes. */
+function isStreamed({ bodyKind }: Route): boolean {
+  return bodyKind === "multipart" || bodyKind === "csv";
 }
 
 /** Made once: what says no to a flood should cost little. */
 const tooMany = new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "1" } });
-
-function cutWhenStillSending(req: IncomingMessage, afterMs: number): void {
-  const timer = setTimeout(() => {
-    if (!req.complete) req.destroy();
-  }, afterMs);
-  timer.unref();
-}
 
 interface Exchange {
   deps: HandleDeps;
@@ -200,22 +182,41 @@ interface Passing {
   principal: Principal;
   signIn: SignInRequest;
   client: Client;
+  counted: CountedRequest;
   surface: Surface;
   path: string;
   transfer: boolean;
 }
 
+/** Bytes of a body that its route has no use for; it is passed on like any other, for it is the owner's to say what becomes of it. */
+const largestUnused = 64 * 1024;
+
 /** The body first, then the way to the service: its budget begins when there is something to do. */
 function passWithBody(exchange: Exchange, passing: Passing): void {
-  const { deps, req, refuse } = exchange;
-  if (Number(req.headers["content-length"]) > largestBody) throw new HarrierError("payloadTooLarge");
+  const { deps, req, res, refuse } = exchange;
+  const { signIn, client, counted, principal } = passing;
+  const { route } = signIn;
   const forward = (body: Buffer): void => {
-    passing.signIn.deadline = deps.now() + budgetMs[passing.signIn.route.interface];
+    signIn.deadline = deps.now() + budgetMs[route.interface];
     delete req.headers["transfer-encoding"];
     req.headers["content-length"] = String(body.length);
-    pass(exchange, passing, body);
+    enter(exchange, passing, body);
   };
-  deps.bodies.read(req).then(forward).catch(refuse);
+  const admits = route.interface === "device" ? (bytes: number) => deps.rates.admitsBytes(counted, principal, bytes) : undefined;
+  const largest = route.body === undefined ? largestUnused : largestBody;
+  deps.bodies
+    .read({ req, res, largest, holders: holdersOf(client.address, principal), admits })
+    .then(forward)
+    .catch(refuse);
+}
+
+/** Counts a request of the management interface among those of its tenant that are being served, then passes it on. */
+function enter(exchange: Exchange, passing: Passing, body?: Buffer): void {
+  const { deps, req, res } = exchange;
+  const { signIn, principal, transfer } = passing;
+  // transfers take hours: they have places of their own
+  if (signIn.route.interface === "management") whenOver(req, res, deps.inFlight.enter(principal.tenantId * 2 + (transfer ? 1 : 0)));
+  pass(exchange, passing, body);
 }
 
 /** Signs who asks into one header for the one service that may read it, and hands the request on. */

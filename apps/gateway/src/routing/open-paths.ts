@@ -4,6 +4,7 @@ import { HarrierError, toHarrierError } from "@harrier/errors";
 import type { BeginClientSignIn } from "../authentication/client-token/client-sign-ins.ts";
 import type { AddressList } from "../client/address-list.ts";
 import { type Client, clientOf } from "../client/client.ts";
+import { openHolders } from "../limits/body-shares.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
 import { namedByConnection } from "./foreign-headers.ts";
 import type { Forward, ForwardedRequest } from "./proxy.ts";
@@ -22,7 +23,7 @@ export interface OpenDeps {
   rates: Pick<RateLimits, "admitsAddress">;
   upstreams: Pick<Upstreams, "pick">;
   forward: Forward;
-  bodies: BodyReader;
+  openBodies: BodyReader;
   isForeign(header: string): boolean;
   beginClientSignIn: BeginClientSignIn;
 }
@@ -78,14 +79,13 @@ function admit({ trustedProxies, rates }: OpenDeps, { req, open, now }: OpenRequ
     throw new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "1" } });
   const asked = req.method === "HEAD" ? "GET" : req.method;
   if (asked !== open.method) throw new HarrierError("methodNotAllowed", undefined, { headers: { allow: open.method } });
-  if (Number(req.headers["content-length"]) > largestForm) throw new HarrierError("payloadTooLarge");
   return client;
 }
 
 async function passWithBody(deps: OpenDeps, request: OpenRequest, client: Client): Promise<void> {
-  const { headers } = request.req;
-  const body = await deps.bodies.read(request.req);
-  if (body.length > largestForm) throw new HarrierError("payloadTooLarge");
+  const { req, res } = request;
+  const { headers } = req;
+  const body = await deps.openBodies.read({ req, res, largest: largestForm, holders: openHolders(client.address) });
   delete headers["transfer-encoding"];
   headers["content-length"] = String(body.length);
   forward(deps, request, client, body);

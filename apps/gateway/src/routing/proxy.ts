@@ -1,8 +1,9 @@
-import type { Agent, IncomingMessage, ServerResponse } from "node:http";
+import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { Surface } from "@harrier/contracts";
 import { createProxyMiddleware, type Plugin, proxyEventsPlugin } from "http-proxy-middleware";
+import { hasBody } from "./read-body.ts";
 import type { Replica, Upstreams } from "./upstreams.ts";
 
 /** A request on its way. */
@@ -15,6 +16,10 @@ export interface ForwardedRequest extends IncomingMessage {
   repeated: boolean;
   /** The body where it has been read already. */
   readBody: Buffer | undefined;
+  /** The request to the service, as soon as it has a connection. */
+  outgoing?: ClientRequest;
+  /** The connection to the service has stood still for too long. */
+  stoodStill?: true;
 }
 
 export type Forward = (req: ForwardedRequest, res: ServerResponse) => void;
@@ -27,7 +32,15 @@ interface Options {
   /** Milliseconds without a byte from the service after which the answer is an error. */
   idleMs: number;
   /** Called when the service could not be asked; nothing has been answered yet. */
-  onError(error: Error, req: ForwardedRequest, res: ServerResponse): void;
+  onError(failure: Failure): void;
+}
+
+export interface Failure {
+  error: Error;
+  req: ForwardedRequest;
+  res: ServerResponse;
+  /** `requestTimeout`: the client did not go on sending. */
+  code: "unavailable" | "requestTimeout";
 }
 
 /**
@@ -49,14 +62,25 @@ export function createForward(options: Options): Forward {
     proxyTimeout: options.idleMs,
     timeout: 0,
     on: {
+      proxyReq: (outgoing, req) => {
+        req.outgoing = outgoing;
+        if (options.transfers !== undefined)
+          outgoing.once("timeout", () => {
+            req.stoodStill = true;
+          });
+      },
+      proxyRes: (answer, _req, res) => {
+        // whether a connection stays open is between us and whoever is at the other end of it
+        answer.headers.connection = res.shouldKeepAlive ? "keep-alive" : "close";
+      },
       error: (error, req, res) => {
-        if (options.transfers === undefined || isAbsent(error)) req.replica.ready = false;
+        const code = hasStalled(req) ? "requestTimeout" : "unavailable";
+        if (code === "unavailable" && (options.transfers === undefined || isAbsent(error))) req.replica.ready = false;
         if (!isResponse(res) || res.headersSent) return void res.destroy();
-        // only while its signed identity and its budget still stand
-        const again = req.method === "GET" && !req.repeated && Date.now() < req.deadline;
+        // once, and only while its signed identity and its budget still stand
+        const again = !req.repeated && mayRepeat(error, req) && Date.now() < req.deadline;
         const other = again ? options.upstreams.pickOther(req.replica) : undefined;
-        if (other === undefined) return options.onError(error, req, res);
-        // reading twice does no harm, and a device need not notice that a replica has gone
+        if (other === undefined) return options.onError({ error, req, res, code });
         req.replica = other;
         req.repeated = true;
         void proxy(req, res);
@@ -66,6 +90,24 @@ export function createForward(options: Options): Forward {
   return (req, res) => {
     void proxy(req, res);
   };
+}
+
+/** A client that has not sent its upload to the end and does not go on; a service that takes no more would hold it up instead. */
+function hasStalled(req: ForwardedRequest): boolean {
+  return req.stoodStill === true && !req.complete && req.outgoing?.writableNeedDrain !== true;
+}
+
+const idempotent: ReadonlySet<unknown> = new Set(["PUT", "DELETE"]);
+
+/**
+ * May another replica be asked the same? Reading twice does no harm. What changes something may be sent again when nobody was there, and, where
+ * sending it twice is the same as once, when a connection that had been kept open turned out to be closed. A body must be here as a whole.
+ */
+function mayRepeat(error: Error, req: ForwardedRequest): boolean {
+  if (req.readBody === undefined && hasBody(req)) return false;
+  if (req.method === "GET" || req.method === "HEAD" || isAbsent(error)) return true;
+  const { code } = error as NodeJS.ErrnoException;
+  return idempotent.has(req.method) && (code === "ECONNRESET" || code === "EPIPE") && req.outgoing?.reusedSocket === true;
 }
 
 function isResponse(res: ServerResponse | Socket): res is ServerResponse {

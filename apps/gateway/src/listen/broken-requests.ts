@@ -1,0 +1,47 @@
+import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+
+const statusOf: ReadonlyMap<unknown, number> = new Map([
+  ["HPE_HEADER_OVERFLOW", 431],
+  ["HPE_CHUNK_EXTENSIONS_OVERFLOW", 413],
+  ["ERR_HTTP_REQUEST_TIMEOUT", 408],
+]);
+/** Time to read the answer in while what was still under way is thrown away: closed at once, the client would see a reset instead. */
+const lastWordsMs = 1_000;
+
+/** Answers what is no HTTP, has too long a header or does not come to the end of it, and closes the connection. */
+export function answerBrokenRequests(server: Server): void {
+  const answered = new WeakSet<Socket>();
+  server.on("clientError", (error: NodeJS.ErrnoException, stream) => {
+    const socket = stream as Socket;
+    // what the client goes on sending is no request any more
+    if (answered.has(socket)) return;
+    answered.add(socket);
+    if (error.code === "ECONNRESET" || !socket.writable || hasAnswer(socket)) return void socket.destroy();
+    const status = statusOf.get(error.code) ?? 400;
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    socket.resume();
+    setTimeout(() => socket.destroy(), lastWordsMs).unref();
+  });
+}
+
+/** Half an answer has gone out: another one behind it would be taken for its end. */
+function hasAnswer(socket: Socket): boolean {
+  return (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
+}
+
+/**
+ * True for a request that two readers could understand differently: with two Host headers (RFC 9112 §3.2), or with a transfer coding beside
+ * `chunked`, which nobody here would undo (§6.1).
+ */
+export function isAmbiguous(req: IncomingMessage): boolean {
+  const coding = req.headers["transfer-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "chunked") return true;
+  let hosts = 0;
+  const raw = req.rawHeaders;
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
+  }
+  return hosts > 1;
+}

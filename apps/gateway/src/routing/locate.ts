@@ -1,0 +1,38 @@
+import type { IncomingMessage } from "node:http";
+import type { Surface } from "@harrier/contracts";
+import { HarrierError } from "@harrier/errors";
+import type { Match } from "./route-index.ts";
+
+export type Located = Match | { kind: "malformed"; surface: Surface };
+
+/** Finds the route of a request. Query strings play no part in routing; parameters of the path come out decoded. */
+export function locate(match: (method: string, path: string) => Match, req: IncomingMessage): { path: string; found: Located } {
+  const url = req.url ?? "/";
+  // the absolute form that proxies use (RFC 9112 §3.2.2)
+  if (url.charCodeAt(0) !== 47 && URL.canParse(url)) {
+    const { pathname, search } = new URL(url);
+    req.url = pathname + search;
+    return locate(match, req);
+  }
+  const question = url.indexOf("?");
+  const path = question < 0 ? url : url.slice(0, question);
+  const found = match(req.method ?? "GET", path);
+  if (found.kind !== "route") return { path, found };
+  try {
+    for (const name in found.params) {
+      const value = found.params[name] as string;
+      if (value.includes("%")) found.params[name] = decodeURIComponent(value);
+    }
+  } catch {
+    return { path, found: { kind: "malformed", surface: found.surface } };
+  }
+  return { path, found };
+}
+
+/** What a request without a route is told. */
+export function unrouted(found: Exclude<Located, { kind: "route" }>): HarrierError {
+  if (found.kind === "not-found") return new HarrierError("routeNotFound");
+  // contract device.md §0: such an address is refused before anything else is looked at
+  if (found.kind === "malformed") return new HarrierError("bodyNotReadable", "The request path is not well formed");
+  return new HarrierError("methodNotAllowed", undefined, { headers: { allow: found.allow } });
+}
