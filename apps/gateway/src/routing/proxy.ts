@@ -18,8 +18,8 @@ export interface ForwardedRequest extends IncomingMessage {
   readBody: Buffer | undefined;
   /** The request to the service, as soon as it has a connection. */
   outgoing?: ClientRequest;
-  /** The connection to the service has stood still for too long. */
-  stoodStill?: true;
+  /** The client has not sent its upload to the end and does not go on. */
+  stalled?: boolean;
 }
 
 export type Forward = (req: ForwardedRequest, res: ServerResponse) => void;
@@ -66,7 +66,8 @@ export function createForward(options: Options): Forward {
         req.outgoing = outgoing;
         if (options.transfers !== undefined)
           outgoing.once("timeout", () => {
-            req.stoodStill = true;
+            // a service that takes no more holds its client up, and then it is not the client's doing
+            req.stalled = !req.complete && req.readableFlowing !== false;
           });
       },
       proxyRes: (answer, _req, res) => {
@@ -74,7 +75,7 @@ export function createForward(options: Options): Forward {
         answer.headers.connection = res.shouldKeepAlive ? "keep-alive" : "close";
       },
       error: (error, req, res) => {
-        const code = hasStalled(req) ? "requestTimeout" : "unavailable";
+        const code = req.stalled === true ? "requestTimeout" : "unavailable";
         if (code === "unavailable" && (options.transfers === undefined || isAbsent(error))) req.replica.ready = false;
         if (!isResponse(res) || res.headersSent) return void res.destroy();
         // once, and only while its signed identity and its budget still stand
@@ -90,11 +91,6 @@ export function createForward(options: Options): Forward {
   return (req, res) => {
     void proxy(req, res);
   };
-}
-
-/** A client that has not sent its upload to the end and does not go on; a service that takes no more would hold it up instead. */
-function hasStalled(req: ForwardedRequest): boolean {
-  return req.stoodStill === true && !req.complete && req.outgoing?.writableNeedDrain !== true;
 }
 
 const idempotent: ReadonlySet<unknown> = new Set(["PUT", "DELETE"]);

@@ -1,0 +1,80 @@
+import { Agent, createServer, type IncomingMessage, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import express from "express";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { healthRouter } from "../health/health.ts";
+import { Drain } from "./drain.ts";
+
+let drain: Drain;
+let server: Server;
+let port: number;
+let now: number;
+let signInWorks: boolean;
+const agent = new Agent({ keepAlive: true });
+
+beforeEach(async () => {
+  drain = new Drain({ pauseMs: 300, endMs: 1_500 });
+  now = 0;
+  signInWorks = true;
+  const upstreams = { allReady: () => false, states: () => ({ controller: true }) as never };
+  const health = healthRouter({ upstreams, canSignIn: () => signInWorks, isDraining: drain.isDraining, now: () => now });
+  const app = express().use(health);
+  app.get("/transfer/:ms", (req, res) => {
+    res.write("begun ");
+    setTimeout(() => res.end("ended"), Number(req.params.ms));
+  });
+  server = createServer({ keepAliveTimeout: 60_000 }, app);
+  drain.add(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  port = (server.address() as AddressInfo).port;
+});
+afterEach(() => {
+  agent.destroy();
+  server.closeAllConnections();
+  server.close();
+});
+
+const ask = (path: string) =>
+  new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+    const req = request({ host: "127.0.0.1", port, path, agent }, (res: IncomingMessage) => {
+      let text = "";
+      res.on("data", (chunk) => {
+        text += chunk;
+      });
+      res.on("end", () => resolve({ status: res.statusCode, text }));
+      res.on("error", reject);
+    });
+    req.on("error", reject);
+    req.end();
+  });
+const status = async (path: string) => (await ask(path)).status;
+
+test("balancers ask about this gateway, whatever is behind it", async () => {
+  expect([await status("/livez"), await status("/readyz"), await status("/readyz/self")]).toEqual([200, 503, 200]);
+  signInWorks = false;
+  expect(await status("/readyz/self")).toBe(503);
+  // an owner of credentials that stays away does not keep the others out
+  now = 10_000;
+  expect(await status("/readyz/self")).toBe(200);
+});
+
+test("from the signal on it says that it takes nobody, serves all the same for a pause, and ends what has begun", async () => {
+  const transfer = ask("/transfer/900");
+  await sleep(50);
+  const stopped = drain.stop();
+  expect([await status("/readyz/self"), await status("/readyz"), await status("/livez")]).toEqual([503, 503, 200]);
+  expect(await status("/transfer/1")).toBe(200);
+  await sleep(400);
+  await expect(ask("/livez")).rejects.toThrow();
+  expect(await transfer).toEqual({ status: 200, text: "begun ended" });
+  await stopped;
+});
+
+test("what does not end is cut", async () => {
+  const transfer = ask("/transfer/60000");
+  const cut = expect(transfer).rejects.toThrow();
+  await sleep(50);
+  await drain.stop();
+  await cut;
+});

@@ -1,0 +1,182 @@
+import { createServer as createHttpServer, type IncomingMessage, type RequestListener, request, type Server } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createForward, type Failure, type ForwardedRequest } from "./proxy.ts";
+import { createUpstreams, type Upstreams } from "./upstreams.ts";
+
+let upstreams: Upstreams;
+let servers: Server[];
+let door: Server;
+let failures: Failure[];
+
+beforeEach(() => {
+  servers = [];
+  failures = [];
+});
+afterEach(() => {
+  for (const server of [...servers, door]) {
+    server.closeAllConnections();
+    server.close();
+  }
+  upstreams.stop();
+});
+
+async function listening(server: { listen(port: number, host: string, then: () => void): unknown; address(): unknown }): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** A port on which nobody listens. */
+async function nobody(): Promise<number> {
+  const server = createServer();
+  const port = await listening(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function replica(app: RequestListener): Promise<number> {
+  const server = createHttpServer({ keepAliveTimeout: 60_000 }, app);
+  servers.push(server);
+  return listening(server);
+}
+
+/** A gateway in front of these replicas of one service, which asks the first of them first. */
+async function open(ports: number[], { transfers, idleMs = 3_000 }: { transfers?: true; idleMs?: number } = {}): Promise<number> {
+  const controller = ports.map((port) => `http://127.0.0.1:${port}`).join(",");
+  upstreams = createUpstreams({ controller, management: controller, "artifact-store": controller, "rollout-engine": controller });
+  const onError = (failure: Failure): void => {
+    failures.push(failure);
+    failure.res.statusCode = failure.code === "requestTimeout" ? 408 : 503;
+    failure.res.end();
+  };
+  const forward = createForward({
+    upstreams,
+    agent: upstreams.agent,
+    idleMs,
+    onError,
+    ...(transfers && { transfers }),
+  });
+  const first = upstreams.pick("controller");
+  door = createHttpServer((req, res) => {
+    const forwarded = req as ForwardedRequest;
+    delete req.headers.connection;
+    const go = (readBody: Buffer | undefined): void => {
+      Object.assign(forwarded, { replica: first, surface: "device", deadline: Date.now() + 5_000, repeated: false, readBody });
+      if (req.headers["x-last"] !== undefined) res.shouldKeepAlive = false;
+      forward(forwarded, res);
+    };
+    if (transfers || req.method === "GET") return go(undefined);
+    const chunks: Buffer[] = [];
+    req.on("data", (chunk) => chunks.push(chunk));
+    req.on("end", () => go(Buffer.concat(chunks)));
+  });
+  return listening(door);
+}
+
+const ask = (port: number, method: string, body?: string, headers: Record<string, string> = {}) =>
+  new Promise<IncomingMessage & { text: string }>((resolve, reject) => {
+    const length = body === undefined ? {} : { "content-length": String(body.length) };
+    const req = request({ host: "127.0.0.1", port, method, path: "/x", headers: { ...headers, ...length }, agent: false }, (res) => {
+      let text = "";
+      res.on("data", (chunk) => {
+        text += chunk;
+      });
+      res.on("end", () => resolve(Object.assign(res, { text })));
+    });
+    req.on("error", reject);
+    req.end(body);
+  });
+
+/** Answers what it was sent, and counts. */
+function echo(got: string[]): RequestListener {
+  return (req, res) => {
+    let text = "";
+    req.on("data", (chunk) => {
+      text += chunk;
+    });
+    req.on("end", () => {
+      got.push(`${req.method} ${text}`);
+      res.end(text);
+    });
+  };
+}
+
+test.each(["GET", "POST", "PUT", "DELETE"])(
+  "%s: where nobody is there the other replica is asked, once, with the whole body",
+  async (method) => {
+    const got: string[] = [];
+    const port = await open([await nobody(), await replica(echo(got))]);
+    const body = method === "GET" ? undefined : "x".repeat(300_000);
+    const answer = await ask(port, method, body);
+    expect([answer.statusCode, answer.text, got]).toEqual([200, body ?? "", [`${method} ${body ?? ""}`]]);
+  },
+);
+
+/** Takes one request on each connection and closes it with the second, as a replica does that ends while we write. */
+function closesSecond(seen: string[]): RequestListener {
+  const known = new WeakSet<object>();
+  return (req, res) => {
+    if (known.has(req.socket)) {
+      seen.push(String(req.method));
+      req.socket.resetAndDestroy();
+      return;
+    }
+    known.add(req.socket);
+    req.resume().on("end", () => res.end("first"));
+  };
+}
+
+test.each([
+  ["PUT", 200],
+  ["DELETE", 200],
+  ["GET", 200],
+  // nobody knows whether it was begun: a second one could do it twice
+  ["POST", 503],
+])("%s on a connection that its replica closes is %i", async (method, status) => {
+  const [seen, got]: [string[], string[]] = [[], []];
+  const port = await open([await replica(closesSecond(seen)), await replica(echo(got))]);
+  expect((await ask(port, "GET")).text).toBe("first");
+  const body = method === "GET" ? undefined : "{}";
+  expect((await ask(port, method, body)).statusCode).toBe(status);
+  expect([seen.length, got]).toEqual([1, status === 200 ? [`${method} ${body ?? ""}`] : []]);
+});
+
+test("what broke on a new connection may have been begun: only reads are repeated", async () => {
+  const got: string[] = [];
+  const port = await open([await replica((req) => void req.socket.resetAndDestroy()), await replica(echo(got))]);
+  expect([(await ask(port, "PUT", "{}")).statusCode, got]).toEqual([503, []]);
+});
+
+test("the client's connection does not end with the service's, and the service's does not with the client's", async () => {
+  const port = await open([
+    await replica((req, res) => {
+      res.setHeader("connection", req.headers["x-last"] === undefined ? "close" : "keep-alive");
+      res.end();
+    }),
+  ]);
+  expect((await ask(port, "GET", undefined, { connection: "keep-alive" })).headers.connection).toBe("keep-alive");
+  expect((await ask(port, "GET", undefined, { connection: "keep-alive", "x-last": "1" })).headers.connection).toBe("close");
+});
+
+/** Sends the head and the beginning of an upload and answers the status that comes. */
+const upload = (port: number, bytes: number) =>
+  new Promise<number | undefined>((resolve, reject) => {
+    const req = request({ host: "127.0.0.1", port, method: "POST", path: "/x", agent: false }, (res) => {
+      res.resume();
+      resolve(res.statusCode);
+      req.destroy();
+    });
+    req.on("error", reject);
+    req.write(Buffer.alloc(bytes));
+  });
+
+test("an upload that its client does not go on with is 408, and one that its service does not take is 503", async () => {
+  const reading = await open([await replica((req) => void req.resume())], { transfers: true, idleMs: 300 });
+  expect(await upload(reading, 1_000)).toBe(408);
+  expect(failures.map(({ req }) => req.replica.ready)).toEqual([false]);
+  door.closeAllConnections();
+  door.close();
+  upstreams.stop();
+  const stuck = await open([await replica(() => undefined)], { transfers: true, idleMs: 300 });
+  expect(await upload(stuck, 30_000_000)).toBe(503);
+});
