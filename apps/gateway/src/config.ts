@@ -81,7 +81,7 @@ export const gatewayConfig = z.object({
   HARRIER_RATE_USERS_READS: rate.default(500),
   HARRIER_RATE_USERS_WRITES: rate.default(250),
   /** Requests of the management interface that a tenant has at a gateway at once, and as many transfers; 0: no limit. Nobody is exempt. */
-  HARRIER_IN_FLIGHT_TENANT: rate.default(32),
+  HARRIER_IN_FLIGHT_TENANT: rate.default(64),
   /** Bytes of reports a second: of one device, in windows of four seconds, so that a report of 1 MiB passes; */
   HARRIER_RATE_DEVICE_BYTES: byteRate.default(256 * 1024),
   /** of all devices of a tenant. */

@@ -1,0 +1,108 @@
+import { connect, type Socket } from "node:net";
+import { routeTable as r } from "@harrier/contracts";
+import { afterEach, describe, expect, it } from "vitest";
+import { unique } from "../support/build.ts";
+import { device, report } from "../support/device.ts";
+import { baseUrl, send, trustsUs } from "../support/http.ts";
+import { forEach, pause } from "../support/wait.ts";
+
+/*
+ * Clients that send what nobody wants to have, or much of it, or without end. Each case looks at somebody who does none of that.
+ */
+
+const { hostname, port } = new URL(baseUrl);
+
+interface Raw {
+  readonly socket: Socket;
+  status(): string | undefined;
+  readonly closed: Promise<void>;
+}
+
+const opened: Socket[] = [];
+afterEach(() => {
+  for (const socket of opened.splice(0)) socket.destroy();
+});
+
+function raw(line: string, headers: readonly string[]): Raw {
+  const socket = connect(Number(port), hostname);
+  opened.push(socket);
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  socket.on("error", () => undefined);
+  const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
+  socket.write(`${[`${line} HTTP/1.1`, `host: ${hostname}:${port}`, ...headers].join("\r\n")}\r\n\r\n`);
+  return { socket, closed, status: () => /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] };
+}
+
+const chunked = "transfer-encoding: chunked";
+const chunk = (bytes: number): string => `${bytes.toString(16)}\r\n${"x".repeat(bytes)}\r\n`;
+
+it("extensions token: hundreds of long forms of a stranger are cut, and every device and client is served", {
+  timeout: 120_000,
+}, async () => {
+  const d = device(unique("calm"));
+  await d.poll();
+  const form = { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded" }, body: "grant_type=client_credentials" };
+  const attackers = Array.from({ length: 300 }, () => raw("POST /oauth2/token", [chunked]));
+  const bystander = async () => {
+    await d.poll();
+    await d.feedbackRefused(1, report("closed", "success"), [404]);
+  };
+  for (let round = 0; round < 16; round += 1) {
+    for (const { socket } of attackers) if (socket.writable && socket.writableLength < 200_000) socket.write(chunk(64 * 1024 - 1));
+    await bystander();
+  }
+  // a form is an answer, or was one of too many of this address
+  await expect.poll(() => attackers.filter((one) => one.status() === undefined).length, { timeout: 30_000 }).toBe(0);
+  expect(new Set(attackers.map((one) => one.status()))).toEqual(new Set(["413", "429"]));
+  await bystander();
+  for (const { socket } of attackers) socket.destroy();
+  await expect.poll(async () => (await send("/oauth2/token", form)).status).toBe(401);
+});
+
+it("transport: whoever is answered and goes on sending is cut off, on whatever path", { timeout: 60_000 }, async () => {
+  const lines = ["POST /nothing", "POST /livez", "GET /api/docs/", "POST /readyz", "PUT /oauth2/jwks", "GET /", "POST /rest/v1/nothing"];
+  const clients = lines.map((line) => ({ line, ...raw(line, [chunked]) }));
+  const sending = setInterval(() => {
+    for (const { socket } of clients) if (socket.writable) socket.write(chunk(5));
+  }, 100);
+  try {
+    await expect.poll(() => clients.filter((one) => one.status() === undefined).map(({ line }) => line), { timeout: 20_000 }).toEqual([]);
+    const limit = pause(30_000).then(() => "still open");
+    const ends = clients.map(async ({ line, closed }) => [line, await Promise.race([closed.then(() => "closed"), limit])]);
+    expect(await Promise.all(ends)).toEqual(lines.map((line) => [line, "closed"]));
+  } finally {
+    clearInterval(sending);
+  }
+});
+
+it.each([
+  ["two Host headers", ["host: other"], "400"],
+  ["a transfer coding that nobody undoes", ["transfer-encoding: gzip, chunked"], "400"],
+  ["a header of 70 KB", [`x-long: ${"x".repeat(70_000)}`], "431"],
+])("transport: %s", async (_name, headers, status) => {
+  const one = raw("GET /DEFAULT/controller/v1/nobody", headers);
+  await one.closed;
+  expect(one.status()).toBe(status);
+  expect((await send("/livez", {})).status).toBe(200);
+});
+
+describe.runIf(trustsUs)("bytes that a device reports", () => {
+  it("device 9.7 a device beyond its bytes is 429 from any address, and its neighbour reports on", async () => {
+    const [busy, quiet] = [device(unique("busy")), device(unique("quiet"))];
+    await busy.poll();
+    await quiet.poll();
+    const long = JSON.stringify({ data: { a: "x".repeat(600_000) } });
+    const statuses: number[] = [];
+    await forEach([1, 2, 3, 4], async (n) => {
+      const headers = { "x-forwarded-for": `203.0.113.${n}`, "content-type": "application/json" };
+      statuses.push((await busy.ask(r.device.configData, {}, { headers, body: long })).status);
+    });
+    expect(statuses).toContain(429);
+    const answer = await quiet.ask(r.device.configData, {}, { headers: { "x-forwarded-for": "203.0.113.1" }, body: { data: { a: "b" } } });
+    expect(answer.status).toBe(200);
+    await busy.poll();
+  });
+});
