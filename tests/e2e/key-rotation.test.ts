@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseKeys } from "@harrier/rpc";
+import { keyPairs, keyPairsOf, parseKeys } from "@harrier/rpc";
 import { type ServiceName, type Stack, serviceNames } from "@harrier/stack";
 import { createDevice, send } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,26 +10,33 @@ import { administrator, signedHeaders } from "./support/identity.ts";
 import { adminOf, allowTargetTokens, gatewayUrls, replicaOf, replicasOf, urlOf } from "./support/replicas.ts";
 import { answering, startAnsweringStack } from "./support/serving.ts";
 
-// architecture §2: one key per audience, two accepted at a rotation. Nobody may notice one.
+// architecture §2: one key per pair of caller and audience, two accepted at a rotation. Nobody may notice one.
 
 const dir = mkdtempSync(join(tmpdir(), "harrier-keys-"));
-const keyFile = join(dir, "keys");
-const audiences: readonly ServiceName[] = serviceNames.filter((name) => name !== "gateway");
-const secretOf = new Map(["k1", "k2"].map((id) => [id, new Map(audiences.map((name) => [name, randomBytes(32).toString("base64")]))]));
+const keyFileOf = (service: ServiceName): string => join(dir, service);
+const secretOf = new Map(["k1", "k2"].map((id) => [id, new Map(keyPairs().map((pair) => [pair, randomBytes(32).toString("base64")]))]));
 let stack: Stack;
 
-/** The setting's text with these keys of every audience: the first signs, all verify. */
-const keysText = (ids: readonly string[]): string =>
-  audiences.map((audience) => `${audience}=${ids.map((id) => `${id}:${secretOf.get(id)?.get(audience)}`).join(",")}`).join(";");
+/** The setting's text with these keys of a service's pairs: the first signs, all verify. */
+const keysText = (service: ServiceName, ids: readonly string[]): string =>
+  keyPairsOf(service)
+    .map((pair) => `${pair}=${ids.map((id) => `${id}:${secretOf.get(id)?.get(pair)}`).join(",")}`)
+    .join(";");
 
-const give = (...ids: string[]) => writeFileSync(keyFile, keysText(ids), { mode: 0o600 });
+function give(...ids: string[]): void {
+  for (const service of serviceNames) writeFileSync(keyFileOf(service), keysText(service, ids), { mode: 0o600 });
+}
+
+/** Files that they read at their start, in place of the stack's own keys. */
+const filesOfAll = Object.fromEntries(
+  serviceNames.map((service) => [service, { HARRIER_IDENTITY_KEYS: "", HARRIER_IDENTITY_KEYS_FILE: keyFileOf(service) }]),
+);
 
 beforeAll(async () => {
   give("k1");
   stack = await startAnsweringStack({
     replicas: { gateway: 2, controller: 2, "rollout-engine": 2 },
-    // a file that all read at their start, in place of the stack's own keys
-    env: { HARRIER_IDENTITY_KEYS: "", HARRIER_IDENTITY_KEYS_FILE: keyFile },
+    only: filesOfAll,
   });
   await allowTargetTokens(stack);
 });
@@ -63,7 +70,7 @@ async function restartAll(services: readonly ServiceName[]): Promise<void> {
 /** Whether the replica takes an identity that is signed with this key alone. */
 async function accepts(service: ServiceName, key: string): Promise<boolean> {
   const path = "/api/mgmt/v1/targets";
-  const keys = parseKeys(keysText([key]));
+  const keys = parseKeys(keysText("gateway", [key]));
   const headers = signedHeaders(keys, administrator, { audience: service, method: "GET", path });
   return (await send(urlOf(replicaOf(stack, service)) + path, { headers })).status === 200;
 }

@@ -20,7 +20,7 @@ afterAll(() => stack?.stop());
 /** The same request at each replica of a service, behind the gateway. */
 async function atEachReplica<Body>(service: "controller" | "rollout-engine", path: string, controllerId?: string): Promise<Body[]> {
   const principal = controllerId === undefined ? administrator : deviceNamed(controllerId);
-  const headers = signedHeaders(keys, principal, { audience: service, method: "GET", path: path.replace(/\?.*/, "") });
+  const headers = signedHeaders(keys, principal, { audience: service, method: "GET", path });
   const answers = replicasOf(stack, service).map(async (replica) => succeeded(await send<Body>(urlOf(replica) + path, { headers }), path));
   return Promise.all(answers);
 }
@@ -59,9 +59,10 @@ test("a report that was answered is what the administrator sees next", async () 
   for (const { controllerId } of await api.createTargets(10)) {
     const actionId = await api.assign(controllerId, set.id);
     const path = `/DEFAULT/controller/v1/${controllerId}/deploymentBase/${actionId}/feedback`;
-    const headers = signedHeaders(keys, deviceNamed(controllerId), { audience: "controller", method: "POST", path });
-    const replicas = replicasOf(stack, "controller");
     const body = { status: { execution: "closed", result: { finished: "success" } } };
+    const content = Buffer.from(JSON.stringify(body));
+    const headers = signedHeaders(keys, deviceNamed(controllerId), { audience: "controller", method: "POST", path, content });
+    const replicas = replicasOf(stack, "controller");
     succeeded(
       await send(urlOf(replicas[actionId % replicas.length] as (typeof replicas)[0]) + path, { method: "POST", headers, body }),
       path,

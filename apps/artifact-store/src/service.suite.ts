@@ -3,7 +3,17 @@ import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage 
 import { type AddressInfo, createServer } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { HarrierError } from "@harrier/errors";
-import { createRpcServer, type Handlers, identityHeader, identityPath, parseKeys, type RequestOf, signIdentity } from "@harrier/rpc";
+import {
+  createRpcServer,
+  type Handlers,
+  type Identity,
+  identityHeaders,
+  keyPairs,
+  keyPairsOf,
+  parseKeys,
+  type RequestOf,
+  unboundBody,
+} from "@harrier/rpc";
 import { createLog, type Stoppable } from "@harrier/service";
 import { type RoundTripCounter, startRoundTripCounter } from "@harrier/testkit";
 import { readConfig } from "./config.ts";
@@ -52,8 +62,12 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-const keyText = ["management", "controller", "artifact-store"].map((name) => `${name}=k1:${randomBytes(32).toString("base64")}`).join(";");
-const keys = parseKeys(keyText);
+const allKeys = new Map(keyPairs().map((pair) => [pair, `${pair}=k1:${randomBytes(32).toString("base64")}`]));
+const keyText = keyPairsOf("artifact-store")
+  .map((pair) => allKeys.get(pair))
+  .join(";");
+/** What its neighbours hold together. */
+const keys = parseKeys([...allKeys.values()].join(";"));
 const allPermissions = ["CREATE_REPOSITORY", "READ_REPOSITORY", "DOWNLOAD_REPOSITORY_ARTIFACT"];
 
 /** A limit of the tenant's data volume; null: none. In force when this is done. */
@@ -127,7 +141,7 @@ function stopOne(part: Stoppable): unknown {
 
 function send(port: number, method: string, path: string, options: Call): ReturnType<RunningService["open"]> {
   const { controllerId, permissions = controllerId === undefined ? allPermissions : [] } = options;
-  const identity = signIdentity(keys, {
+  const identity: Identity = {
     tenantId,
     tenant: "DEFAULT",
     kind: controllerId === undefined ? "user" : "device",
@@ -137,17 +151,17 @@ function send(port: number, method: string, path: string, options: Call): Return
     baseUrl: "http://public:1",
     audience: "artifact-store",
     method,
-    path: identityPath(path),
+    path,
     expiresAt: Date.now() + 10_000,
     caller: "gateway",
     ...(controllerId === undefined ? {} : { controllerId }),
-  });
+  };
   const request = httpRequest({
     host: "127.0.0.1",
     port,
     method,
     path,
-    headers: { [identityHeader]: identity, ...options.headers },
+    headers: { ...identityHeaders(keys, identity, options.body === undefined ? undefined : unboundBody), ...options.headers },
     agent: false,
   });
   const answer = new Promise<IncomingMessage>((resolve, reject) => request.once("response", resolve).on("error", reject));

@@ -36,7 +36,7 @@ const storeLimits = { lockMs: 30_000, idleInTransactionMs: 600_000 };
 
 /** Builds the whole service and starts it; returns what has to be stopped. */
 export async function startArtifactStore(config: ArtifactStoreConfig, log: Log): Promise<readonly Stoppable[]> {
-  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS);
+  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS, "artifact-store");
   const tls = tlsOf(config);
   const onConnectionError = (error: Error): void => log.warn({ err: error }, "an idle database connection broke");
   const db = createDatabase({

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { actionStatus } from "@harrier/contracts";
 import { countTrips } from "@harrier/db";
-import { identityHeader, parseKeys, signIdentity } from "@harrier/rpc";
+import { type Identity, identityHeaders, parseKeys } from "@harrier/rpc";
 import { createHttp, createLog, createMetrics, type Http } from "@harrier/service";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createDeploymentDocuments } from "./deployment/documents.ts";
@@ -11,7 +11,7 @@ import { createPollReader } from "./poll/poll-reader.ts";
 import { createPollStamps } from "./poll/stamps.ts";
 import { createTenantSettings } from "./settings/tenant-settings.ts";
 
-const keys = parseKeys(`controller=k1:${Buffer.alloc(32, 1).toString("base64")}`);
+const keys = parseKeys(`gateway/controller=k1:${Buffer.alloc(32, 1).toString("base64")}`);
 let fixture: DeviceFixture;
 let http: Http;
 let port: number;
@@ -64,7 +64,7 @@ function call(
 ): Promise<Answer> {
   const controllerId = options.controllerId ?? `d${n}`;
   const path = `/default/controller/v1/${encodeURIComponent(controllerId)}${rest}`;
-  const identity = signIdentity(keys, {
+  const identity: Identity = {
     tenantId: 1,
     tenant: "DEFAULT",
     kind: "device",
@@ -75,13 +75,13 @@ function call(
     baseUrl: "http://ota.example:8080",
     audience: "controller",
     method,
-    path: path.split("?")[0] as string,
+    path,
     expiresAt: Date.now() + 20_000,
     caller: "gateway",
-  });
+  };
   const text = typeof options.body === "string" ? options.body : options.body === undefined ? undefined : JSON.stringify(options.body);
   const headers = {
-    [identityHeader]: identity,
+    ...identityHeaders(keys, identity, text === undefined ? undefined : Buffer.from(text)),
     ...(text === undefined ? {} : { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) }),
     ...options.headers,
   };

@@ -66,7 +66,7 @@ const commandConnections = 8;
 
 /** Builds the whole service and starts it; returns what has to be stopped. */
 export async function startController(config: ControllerConfig, log: Log): Promise<readonly Stoppable[]> {
-  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS);
+  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS, "controller");
   const tls = tlsOf(config);
   const secure = tls === undefined ? {} : { tls };
   const onConnectionError = (error: Error): void => log.warn({ err: error }, "an idle database connection broke");

@@ -54,7 +54,7 @@ const usesDeadlineMs = 2_000;
 
 /** Builds and starts the gateway; the only place that constructs. */
 export async function start(config: GatewayConfig, log: Log): Promise<readonly Stoppable[]> {
-  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS);
+  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS, "gateway");
   const metrics = createMetrics({ service: "gateway" });
   const tls = tlsOf(config);
   const client = { caller: "gateway", keys, log, observe: metrics.observeRpc, ...(tls ? { tls } : {}) } as const;

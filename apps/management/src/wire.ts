@@ -77,7 +77,7 @@ const passwordHashes = { atOnce: 2, waiting: 1_000 };
 
 /** Builds the whole service and starts it; returns what has to be stopped. */
 export async function startManagement(config: ManagementConfig, log: Log): Promise<readonly Stoppable[]> {
-  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS);
+  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS, "management");
   const secrets = createSecretBox(config.HARRIER_SECRET_KEY);
   const mutualTls = tlsOf(config);
   const tls = mutualTls === undefined ? {} : { tls: mutualTls };

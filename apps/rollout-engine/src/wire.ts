@@ -65,7 +65,7 @@ const backgroundConnections = 8;
 
 /** Builds the whole service and starts it; returns what has to be stopped. */
 export async function startRolloutEngine(config: RolloutEngineConfig, log: Log): Promise<readonly Stoppable[]> {
-  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS);
+  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS, "rollout-engine");
   const tls = tlsOf(config);
   const secure = tls === undefined ? {} : { tls };
   const onConnectionError = (error: Error): void => log.warn({ err: error }, "an idle database connection broke");

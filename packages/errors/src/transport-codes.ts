@@ -146,6 +146,16 @@ export const transportCodes = {
     status: everywhere(504),
     message: "The request took too long.",
   },
+  // one service did not believe another: our keys or clocks do not fit, or somebody is inside who is none of us. Never the client's fault.
+  identityRefused: {
+    hawkbit: "",
+    exceptionClass: "",
+    // not UNAVAILABLE: a client that repeats calls must not repeat what is refused until somebody mends it
+    grpc: grpcStatus.unauthenticated,
+    retryable: true,
+    status: everywhere(503),
+    message: "The service is not available at the moment.",
+  },
   unavailable: {
     hawkbit: "",
     exceptionClass: "",

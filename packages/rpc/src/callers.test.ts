@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { callers, mayCall, mayConnect, methodCallers } from "./callers.ts";
+import { actingOf, callers, mayCall, mayConnect, onwardAudiences } from "./callers.ts";
 import { createClient } from "./client.ts";
 import { parseKeys } from "./keys.ts";
 import { methods } from "./methods.ts";
 import { loadService } from "./protos.ts";
 import { hosts, type ProtoServiceName, serviceNames } from "./services.ts";
 
-const keys = parseKeys(`controller=k1:${Buffer.alloc(32, 1).toString("base64")}`);
+const keys = parseKeys(`gateway/controller=k1:${Buffer.alloc(32, 1).toString("base64")}`);
 const services = Object.keys(callers) as ProtoServiceName[];
 
 describe("caller table", () => {
@@ -14,7 +14,7 @@ describe("caller table", () => {
     expect(Object.keys(hosts).sort()).toEqual([...services].sort());
     for (const service of services) {
       expect([...loadService(service).keys()].sort()).toEqual(Object.keys(methods[service]).sort());
-      for (const method of Object.keys(methodCallers[service] ?? {})) expect(Object.keys(methods[service])).toContain(method);
+      expect(Object.keys(callers[service]).sort()).toEqual(Object.keys(methods[service]).sort());
     }
   });
 
@@ -26,6 +26,18 @@ describe("caller table", () => {
 
   it("lets controller call nobody: it is the sink of the graph", () => {
     expect(services.filter((service) => mayConnect("controller", service))).toEqual([]);
+  });
+
+  it("lets a worker go on only with what is named, and needs the gateway's word for the rest", () => {
+    const targets = "harrier.controller.v1.TargetsService";
+    expect([actingOf("management", targets, "createTargets"), actingOf("management", targets, "deleteTargetsById")]).toEqual([
+      "person",
+      "either",
+    ]);
+    expect(actingOf("rollout-engine", "harrier.controller.v1.ActionsService", "startChunk")).toBe("itself");
+    expect(actingOf("artifact-store", targets, "createTargets")).toBeUndefined();
+    const onwards = ["gateway", "controller", "management", "artifact-store", "rollout-engine"] as const;
+    expect(onwards.map(onwardAudiences)).toEqual([[], [], ["controller"], ["management"], ["controller", "management"]]);
   });
 
   it("lets artifact-store note downloads and nothing else of the actions", () => {

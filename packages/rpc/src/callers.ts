@@ -1,33 +1,109 @@
-import type { ProtoServiceName, ServiceName } from "./services.ts";
+import { hosts, type MethodName, type ProtoServiceName, type ServiceName } from "./services.ts";
 
 /**
- * Who may call what (architecture §2): the gRPC services form a graph without a cycle, and this table is that graph.
- * A service that is not listed can neither build a client nor pass the server's check.
+ * In whose name a caller may call a method:
+ * - `itself`: work that no person waits for (rollouts, relays, durable operations, what the gateway asks before it knows who somebody is).
+ * - `person`: only with the gateway's word on the person who asked; what the person may do is then the gateway's word, not the caller's.
+ * - `either`: both; work that is begun for a person and may be ended later by a worker.
  */
-export const callers: Readonly<Record<ProtoServiceName, readonly ServiceName[]>> = {
-  "harrier.artifactstore.v1.ArtifactsService": ["management"],
-  "harrier.controller.v1.ActionsService": ["management", "rollout-engine"],
-  "harrier.controller.v1.DeviceIdentityService": ["gateway"],
-  "harrier.controller.v1.TargetsService": ["management", "rollout-engine"],
-  "harrier.management.v1.CatalogueService": ["management", "rollout-engine", "artifact-store"],
-  "harrier.management.v1.IdentityService": ["gateway"],
-  "harrier.rolloutengine.v1.RolloutsService": ["management"],
+export type Acting = "itself" | "person" | "either";
+
+type MethodCallers = { readonly [C in ServiceName]?: Acting };
+
+/**
+ * Who may call what, and in whose name (architecture §2): the gRPC services form a graph without a cycle, and this table is that graph.
+ * A service that is not listed can neither build a client nor pass the server's check; the key that made the mac proves which service it is.
+ */
+export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<MethodName<S>, MethodCallers>> } = {
+  "harrier.artifactstore.v1.ArtifactsService": {
+    releaseArtifact: { management: "itself" },
+    statBlob: { management: "itself" },
+    eraseTenantArtifacts: { management: "itself" },
+  },
+  "harrier.controller.v1.ActionsService": {
+    assignSet: { management: "person" },
+    assignOffline: { management: "person" },
+    cancelAction: { management: "person" },
+    forceAction: { management: "person" },
+    confirmAction: { management: "person" },
+    deleteActions: { management: "person" },
+    cancelSetChunk: { management: "itself" },
+    openFence: { "rollout-engine": "itself" },
+    closeFence: { "rollout-engine": "itself" },
+    scheduleChunk: { "rollout-engine": "itself" },
+    startChunk: { "rollout-engine": "itself" },
+    stopChunk: { "rollout-engine": "itself" },
+    autoAssignChunk: { "rollout-engine": "itself" },
+    noteDownloads: { "artifact-store": "itself" },
+  },
+  "harrier.controller.v1.DeviceIdentityService": {
+    verifyDevice: { gateway: "itself" },
+    watchCredentialChanges: { gateway: "itself" },
+  },
+  "harrier.controller.v1.TargetsService": {
+    createTargets: { management: "person" },
+    updateTarget: { management: "person" },
+    deleteTargets: { management: "person" },
+    deleteTargetsById: { management: "either" },
+    readSecurityTokens: { management: "person", "rollout-engine": "person" },
+    activateAutoConfirm: { management: "person" },
+    deactivateAutoConfirm: { management: "person" },
+    changeTag: { management: "person" },
+    eraseTenantTargets: { management: "itself" },
+    importTargets: { management: "person" },
+    addMetadata: { management: "person" },
+    changeMetadata: { management: "person" },
+    removeMetadata: { management: "person" },
+  },
+  "harrier.management.v1.CatalogueService": {
+    reserveSet: { "rollout-engine": "either" },
+    checkUpload: { "artifact-store": "person" },
+    attachArtifact: { "artifact-store": "either" },
+  },
+  "harrier.management.v1.IdentityService": {
+    signIn: { gateway: "itself" },
+    resolveToken: { gateway: "itself" },
+    signInClient: { gateway: "itself" },
+    readTokenKeys: { gateway: "itself" },
+    watchPrincipalChanges: { gateway: "itself" },
+    noteApiKeyUses: { gateway: "itself" },
+    noteRefusals: { gateway: "itself" },
+  },
+  "harrier.rolloutengine.v1.RolloutsService": {
+    stopRolloutsOfSet: { management: "itself" },
+    eraseTenantRollouts: { management: "itself" },
+  },
 };
 
-/** Methods whose callers differ from those of their service. */
-export const methodCallers: { readonly [S in ProtoServiceName]?: Readonly<Record<string, readonly ServiceName[]>> } = {
-  "harrier.controller.v1.ActionsService": { noteDownloads: ["artifact-store"] },
-  "harrier.controller.v1.TargetsService": { eraseTenantTargets: ["management"], deleteTargetsById: ["management"] },
-};
+/** In whose name `caller` may call this method, or undefined where it may not at all. */
+export function actingOf(caller: ServiceName, service: ProtoServiceName, method: string): Acting | undefined {
+  return (callers[service] as Readonly<Record<string, MethodCallers>>)[method]?.[caller];
+}
 
-/** True when `caller` may call this method. */
+/** True when `caller` may call this method in somebody's name. */
 export function mayCall(caller: ServiceName, service: ProtoServiceName, method: string): boolean {
-  const allowed = methodCallers[service]?.[method] ?? callers[service];
-  return allowed.includes(caller);
+  return actingOf(caller, service, method) !== undefined;
 }
 
 /** True when `caller` may call at least one method of the service, that is, may have a client of it. */
 export function mayConnect(caller: ServiceName, service: ProtoServiceName): boolean {
-  if (callers[service].includes(caller)) return true;
-  return Object.values(methodCallers[service] ?? {}).some((allowed) => allowed.includes(caller));
+  return Object.values<MethodCallers>(callers[service]).some((allowed) => allowed[caller] !== undefined);
+}
+
+/** Every caller/audience of the table, once. */
+export function callPairs(): `${ServiceName}/${ServiceName}`[] {
+  return [...new Set(entries().map(({ caller, audience }): `${ServiceName}/${ServiceName}` => `${caller}/${audience}`))];
+}
+
+/** The services that `caller` calls in the names of persons: each needs the gateway's word for it. */
+export function onwardAudiences(caller: ServiceName): readonly ServiceName[] {
+  return [...new Set(entries().flatMap((entry) => (entry.caller === caller && entry.acting !== "itself" ? [entry.audience] : [])))];
+}
+
+function entries(): { caller: ServiceName; audience: ServiceName; acting: Acting }[] {
+  return (Object.keys(callers) as ProtoServiceName[]).flatMap((service) =>
+    Object.values<MethodCallers>(callers[service]).flatMap((allowed) =>
+      Object.entries(allowed).map(([caller, acting]) => ({ caller: caller as ServiceName, audience: hosts[service], acting })),
+    ),
+  );
 }

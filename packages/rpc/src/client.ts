@@ -5,10 +5,20 @@ import { mayConnect } from "./callers.ts";
 import { channelOptions, clientCredentials, targetOf } from "./channel.ts";
 import { Circuit, type CircuitOptions } from "./circuit.ts";
 import { fromServiceError, isAnswer, isSessionEnd } from "./error-transport.ts";
-import { type Identity, identityHeader, identityLifeMs, servicePrincipal, signIdentity } from "./identity.ts";
+import {
+  digestOf,
+  type Identity,
+  identityHeader,
+  identityLifeMs,
+  newNonce,
+  type Principal,
+  servicePrincipal,
+  signIdentity,
+} from "./identity.ts";
 import type { KeySet } from "./keys.ts";
-import { identityMethod, keysOfMetadata } from "./metadata.ts";
-import { type MethodKind, methodKind } from "./methods.ts";
+import { coveredInCall, identityMethod, keysOfMetadata } from "./metadata.ts";
+import { isChange, type MethodKind, methodKind } from "./methods.ts";
+import { onBehalfHeader, wordFor } from "./on-behalf.ts";
 import { type PlaceLimits, Places, unavailable } from "./places.ts";
 import { loadService } from "./protos.ts";
 import { hosts, type ProtoServiceName, type ServiceName } from "./services.ts";
@@ -148,7 +158,9 @@ async function once(connection: Connection, method: Method, request: object, cal
 function send(connection: Connection, method: Method, request: object, call: Attempt): Promise<object> {
   const began = Date.now();
   const { path, requestSerialize, responseDeserialize } = method.definition;
-  const metadata = metadataOf(connection, method, call);
+  const message = requestSerialize(request);
+  // anew for every attempt: the one before may have been taken
+  const metadata = metadataOf(connection, method, message, call);
   metadata.setOptions({ waitForReady: call.waitForReady });
   return new Promise((resolve, reject) => {
     const done = (error: ServiceError | null, response?: object) => {
@@ -156,9 +168,12 @@ function send(connection: Connection, method: Method, request: object, call: Att
       if (error !== null) reject(fromServiceError(error));
       else resolve(response ?? {});
     };
-    connection.grpc.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, { deadline: call.deadline }, done);
+    connection.grpc.makeUnaryRequest(path, asItIs, responseDeserialize, message, metadata, { deadline: call.deadline }, done);
   });
 }
+
+/** Messages are made before the call, since the signature covers them. */
+const asItIs = (message: Buffer): Buffer => message;
 
 /** What the end of a call says of the callee. */
 function learn(connection: Connection, method: Method, error: ServiceError | null, waitedMs: number): void {
@@ -179,13 +194,15 @@ function learn(connection: Connection, method: Method, error: ServiceError | nul
   }
 }
 
-function metadataOf(connection: Connection, method: Method, call: OutCall): Metadata {
+function metadataOf(connection: Connection, method: Method, message: Buffer, call: OutCall): Metadata {
   const { caller, keys } = connection.options;
+  const audience = hosts[connection.service];
+  const word = call.onBehalf === undefined || call.principal.kind === "service" ? undefined : wordFor(audience, call.onBehalf);
   const identity: Identity = {
-    ...call.principal,
+    ...(word === undefined ? call.principal : named(call.principal)),
     rid: call.rid,
     baseUrl: call.baseUrl ?? "",
-    audience: hosts[connection.service],
+    audience,
     method: identityMethod,
     path: method.definition.path,
     expiresAt: Date.now() + identityLifeMs,
@@ -196,9 +213,17 @@ function metadataOf(connection: Connection, method: Method, call: OutCall): Meta
     identity.traceparent = call.traceparent;
     metadata.set(keysOfMetadata.traceparent, call.traceparent);
   }
-  metadata.set(identityHeader, signIdentity(keys, identity));
-  if (call.commandId !== undefined) metadata.set(keysOfMetadata.commandId, call.commandId);
+  if (isChange(connection.service, method.name)) identity.nonce = newNonce();
+  const { commandId } = call;
+  metadata.set(identityHeader, signIdentity(keys, identity, coveredInCall({ digest: digestOf(message), commandId, word })));
+  if (word !== undefined) metadata.set(onBehalfHeader, word);
+  if (commandId !== undefined) metadata.set(keysOfMetadata.commandId, commandId);
   return metadata;
+}
+
+/** What the person may do stands in the gateway's word; ours says only who it is about. */
+function named({ tenantId, tenant, kind, subject }: Principal): Principal {
+  return { tenantId, tenant, kind, subject, permissions: [] };
 }
 
 interface WatchCallbacks {
@@ -214,8 +239,9 @@ function startWatch(connection: Connection, method: Method, request: object, opt
     open: () => {
       attempt += 1;
       const call: OutCall = { principal, rid: `watch-${connection.options.caller}-${attempt}`, deadline: Number.POSITIVE_INFINITY };
-      const metadata = metadataOf(connection, method, call);
-      return connection.grpc.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, metadata, {});
+      const message = requestSerialize(request);
+      const metadata = metadataOf(connection, method, message, call);
+      return connection.grpc.makeServerStreamRequest(path, asItIs, responseDeserialize, message, metadata, {});
     },
     silentAfterMs: options.silentAfterMs ?? silentAfterMs,
     onMessage: on.onMessage,

@@ -1,12 +1,13 @@
 import { HarrierError } from "@harrier/errors";
 import { describe, expect, it } from "vitest";
-import { type Identity, identityPath, signIdentity, verifyIdentity } from "./identity.ts";
-import { parseKeys } from "./keys.ts";
+import { type Identity, identityLifeMs, signIdentity, verifyIdentity } from "./identity.ts";
+import { keyPairs, keyPairsOf, parseKeys } from "./keys.ts";
+import { serviceNames } from "./services.ts";
 
 const secret = (letter: string) => Buffer.from(letter.repeat(32)).toString("base64");
-const keys = parseKeys(`controller=k1:${secret("a")};management=k1:${secret("b")}`);
+const keys = parseKeys(`gateway/controller=k1:${secret("a")};gateway/management=k1:${secret("b")};management/controller=k1:${secret("c")}`);
 const now = 1_800_000_000_000;
-const request = { method: "GET", path: "/DEFAULT/controller/v1/d1", now };
+const request = { method: "GET", path: "/DEFAULT/controller/v1/d1?c=1", now };
 const identity: Identity = {
   tenantId: 1,
   tenant: "DEFAULT",
@@ -19,8 +20,8 @@ const identity: Identity = {
   baseUrl: "http://127.0.0.1:8080",
   audience: "controller",
   method: "GET",
-  path: "/DEFAULT/controller/v1/d1",
-  expiresAt: now + 30_000,
+  path: "/DEFAULT/controller/v1/d1?c=1",
+  expiresAt: now + identityLifeMs,
   caller: "gateway",
 };
 
@@ -35,7 +36,7 @@ const codeOf = (work: () => unknown): string => {
 
 describe("signed identity", () => {
   it("arrives as it was signed", () => {
-    expect(verifyIdentity(keys, "controller", signIdentity(keys, identity), request)).toEqual(identity);
+    expect(verifyIdentity(keys, "controller", signIdentity(keys, identity), request)).toMatchObject(identity);
     const user: Identity = {
       ...identity,
       kind: "user",
@@ -43,52 +44,61 @@ describe("signed identity", () => {
       permissions: ["READ_TARGET"],
       targetTypeScopes: { READ_TARGET: [11] },
     };
-    expect(verifyIdentity(keys, "controller", signIdentity(keys, user), request)).toEqual(user);
+    expect(verifyIdentity(keys, "controller", signIdentity(keys, user), request)).toMatchObject(user);
+    const change: Identity = { ...identity, body: "digest", nonce: "n1" };
+    expect(verifyIdentity(keys, "controller", signIdentity(keys, change), request)).toMatchObject(change);
   });
 
   it("leaves absent members absent", () => {
     const { traceparent: _t, controllerId: _c, ...bare } = identity;
-    expect(Object.keys(verifyIdentity(keys, "controller", signIdentity(keys, bare), request)).sort()).toEqual(Object.keys(bare).sort());
+    expect(Object.keys(verifyIdentity(keys, "controller", signIdentity(keys, bare), request)).sort()).toEqual(
+      [...Object.keys(bare), "mac", "payload"].sort(),
+    );
   });
 
   it.each([
     ["another method", { ...request, method: "POST" }],
-    ["another path", { ...request, path: "/DEFAULT/controller/v1/d2" }],
-    ["after its end", { ...request, now: identity.expiresAt }],
-    ["a life longer than allowed", { ...request, now: now - 10_000 }],
+    ["another path", { ...request, path: "/DEFAULT/controller/v1/d2?c=1" }],
+    ["another query", { ...request, path: "/DEFAULT/controller/v1/d1?c=2" }],
+    ["no query", { ...request, path: "/DEFAULT/controller/v1/d1" }],
+    ["something more that is known", { ...request, also: "x" }],
+    ["more than a minute after its end", { ...request, now: identity.expiresAt + 60_000 }],
+    ["a life longer than allowed", { ...request, now: now - 70_001 }],
   ])("is refused for %s", (_name, expected) => {
-    expect(codeOf(() => verifyIdentity(keys, "controller", signIdentity(keys, identity), expected))).toBe("unauthenticated");
+    expect(codeOf(() => verifyIdentity(keys, "controller", signIdentity(keys, identity), expected))).toBe("identityRefused");
   });
 
   it("is refused by another audience, even under its own key", () => {
     const token = signIdentity(keys, identity);
-    expect(codeOf(() => verifyIdentity(keys, "management", token, request))).toBe("unauthenticated");
-    const shared = parseKeys(`controller=k1:${secret("a")};management=k1:${secret("a")}`);
-    expect(codeOf(() => verifyIdentity(shared, "management", token, request))).toBe("unauthenticated");
+    expect(codeOf(() => verifyIdentity(keys, "management", token, request))).toBe("identityRefused");
+    const shared = parseKeys(`gateway/controller=k1:${secret("a")};gateway/management=k1:${secret("a")}`);
+    expect(codeOf(() => verifyIdentity(shared, "management", token, request))).toBe("identityRefused");
   });
 
   it("is refused when any part of it was changed", () => {
     const token = signIdentity(keys, identity);
-    const [version, kid, payload = "", signature = ""] = token.split(".");
+    const [version, caller, kid, payload = "", signature = ""] = token.split(".");
     const forged = Buffer.from(Buffer.from(payload, "base64url").toString().replace('"t":1', '"t":2')).toString("base64url");
     for (const bad of [
       undefined,
       "",
       "v1",
       "...",
-      `${version}.${kid}.${forged}.${signature}`,
-      `${version}.k9.${payload}.${signature}`,
-      `v1.${kid}.${payload}.${signature}`,
-      `${version}.${kid}.${payload}.`,
-      `${version}.${kid}.${payload}.${"A".repeat(43)}`,
+      `${version}.${caller}.${kid}.${forged}.${signature}`,
+      `${version}.${caller}.k9.${payload}.${signature}`,
+      `v2.${caller}.${kid}.${payload}.${signature}`,
+      `${version}.management.${kid}.${payload}.${signature}`,
+      `${version}.nobody.${kid}.${payload}.${signature}`,
+      `${version}.${caller}.${kid}.${payload}.`,
+      `${version}.${caller}.${kid}.${payload}.${"A".repeat(43)}`,
       `${token}A`,
     ]) {
-      expect(codeOf(() => verifyIdentity(keys, "controller", bad, request))).toBe("unauthenticated");
+      expect(codeOf(() => verifyIdentity(keys, "controller", bad, request))).toBe("identityRefused");
     }
   });
 
   it("never tells the caller what was wrong", () => {
-    const messages = [undefined, "v2.k1.x.y"].map((token) => {
+    const messages = [undefined, "v3.gateway.k1.x.y"].map((token) => {
       try {
         verifyIdentity(keys, "controller", token, request);
       } catch (error) {
@@ -100,32 +110,66 @@ describe("signed identity", () => {
   });
 
   it("survives a rotation: old and new key are accepted, the first one signs", () => {
-    const oldKeys = parseKeys(`controller=k1:${secret("a")}`);
-    const both = parseKeys(`controller=k1:${secret("a")},k2:${secret("c")}`);
-    const turned = parseKeys(`controller=k2:${secret("c")},k1:${secret("a")}`);
-    const newKeys = parseKeys(`controller=k2:${secret("c")}`);
+    const oldKeys = parseKeys(`gateway/controller=k1:${secret("a")}`);
+    const both = parseKeys(`gateway/controller=k1:${secret("a")},k2:${secret("c")}`);
+    const turned = parseKeys(`gateway/controller=k2:${secret("c")},k1:${secret("a")}`);
+    const newKeys = parseKeys(`gateway/controller=k2:${secret("c")}`);
     const ok = (signer: typeof keys, verifier: typeof keys) =>
       codeOf(() => verifyIdentity(verifier, "controller", signIdentity(signer, identity), request)) === "accepted";
     expect([ok(oldKeys, both), ok(both, oldKeys), ok(turned, both), ok(both, turned), ok(newKeys, turned)]).toEqual(Array(5).fill(true));
     expect([ok(turned, oldKeys), ok(oldKeys, newKeys)]).toEqual([false, false]);
-    expect(signIdentity(turned, identity)).toMatch(/^v2\.k2\./);
+    expect(signIdentity(turned, identity)).toMatch(/^v3\.gateway\.k2\./);
   });
 
-  it("is bound to the path without the query", () => {
-    expect(identityPath("/a/b?c=1")).toBe("/a/b");
-    expect(identityPath("/a%20b")).toBe("/a%20b");
+  it("is the word of whoever holds the pair's key, and of nobody else", () => {
+    const management: Identity = { ...identity, caller: "management" };
+    expect(verifyIdentity(keys, "controller", signIdentity(keys, management), request).caller).toBe("management");
+    // what management can make with the key that it has, under the gateway's name
+    const forged = signIdentity(keys, management).replace(".management.", ".gateway.");
+    expect(codeOf(() => verifyIdentity(keys, "controller", forged, request))).toBe("identityRefused");
   });
 });
 
 describe("identity keys", () => {
   it.each([
     ["", "no key"],
-    ["kitchen=k1:abc", "not a service"],
-    [`controller=k1:${Buffer.from("short").toString("base64")}`, "shorter than 32 bytes"],
-    [`controller=${secret("a")}`, "no id"],
-    [`controller=k1:${secret("a")},k1:${secret("b")}`, 'two keys "k1"'],
-    [`controller=k1:${secret("a")};controller=k2:${secret("a")}`, "given twice"],
+    ["gateway/kitchen=k1:abc", '"gateway/kitchen" is not a pair'],
+    [`controller=k1:${secret("a")}`, '"controller" is not a pair'],
+    [`gateway/controller=k1:${Buffer.from("short").toString("base64")}`, 'key "k1" of gateway/controller is shorter than 32 bytes'],
+    [`gateway/controller=${secret("a")}`, "no id"],
+    [`gateway/controller=k1:${secret("a")},k1:${secret("b")}`, 'two keys "k1"'],
+    [`gateway/controller=k1:${secret("a")};gateway/controller=k2:${secret("a")}`, "given twice"],
   ])("refuses %j", (text, reason) => {
     expect(() => parseKeys(text)).toThrow(reason);
+  });
+
+  const textOf = (pairs: readonly string[]) => pairs.map((pair) => `${pair}=k1:${secret("a")}`).join(";");
+
+  it.each(serviceNames)("of %s are those of its own pairs: with one more or one less it does not start", (service) => {
+    const own = keyPairsOf(service);
+    expect([...parseKeys(textOf(own), service).keys()]).toEqual(own);
+    const foreign = keyPairs().find((pair) => !own.includes(pair)) as string;
+    expect(() => parseKeys(textOf([...own, foreign]), service)).toThrow(`${foreign} is none of ${service}'s`);
+    expect(() => parseKeys(textOf(own.slice(1)), service)).toThrow(`${service} has no key for ${own[0]}`);
+  });
+
+  it("let no service sign for the gateway to another one, nor for any other pair than its own", () => {
+    for (const service of serviceNames) {
+      const signable = keyPairsOf(service).filter((pair) => !pair.startsWith(`${service}/`) && !pair.endsWith(`/${service}`));
+      expect(signable).toEqual([]);
+    }
+    expect(keyPairs()).toEqual([
+      "artifact-store/controller",
+      "artifact-store/management",
+      "gateway/artifact-store",
+      "gateway/controller",
+      "gateway/management",
+      "gateway/rollout-engine",
+      "management/artifact-store",
+      "management/controller",
+      "management/rollout-engine",
+      "rollout-engine/controller",
+      "rollout-engine/management",
+    ]);
   });
 });

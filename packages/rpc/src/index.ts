@@ -1,19 +1,29 @@
-export { callers, mayCall, mayConnect, methodCallers } from "./callers.ts";
+export { type Acting, actingOf, callers, mayCall, mayConnect, onwardAudiences } from "./callers.ts";
+export { isCertificateOf, namesOf } from "./certificates.ts";
 export { type ClientOptions, createClient } from "./client.ts";
 export type * from "./gen/index.ts";
 export {
+  clockDifferenceMs,
+  digestOf,
   type Identity,
   identityHeader,
   identityLifeMs,
-  identityPath,
+  newNonce,
   type Principal,
+  refused,
   servicePrincipal,
   signIdentity,
+  unboundBody,
+  type VerifiedIdentity,
   verifyIdentity,
 } from "./identity.ts";
-export { type KeySet, parseKeys } from "./keys.ts";
+export { IdentityGate } from "./identity-gate.ts";
+export { type HeadersOfIdentity, identityHeaders } from "./identity-headers.ts";
+export { type KeySet, keyPairs, keyPairsOf, type Pair, parseKeys } from "./keys.ts";
 export { loaderOptions } from "./loader-options.ts";
-export { type MethodKind, methodKind, methods } from "./methods.ts";
+export { coveredInCall, keysOfMetadata } from "./metadata.ts";
+export { isChange, type MethodKind, methodKind, methods } from "./methods.ts";
+export { type OnBehalf, onBehalfHeader, vouch, wordFor } from "./on-behalf.ts";
 export { defaultProtosDir } from "./protos.ts";
 export { createRpcServer, type RpcServer, type RpcServerOptions } from "./server.ts";
 export {

@@ -70,6 +70,20 @@ export const methods = {
   },
 } as const satisfies { [S in ProtoServiceName]: Record<MethodName<S>, MethodKind> };
 
+/** Methods that change nothing: the identity of a call of theirs is not remembered. Streams neither. */
+const reads: { readonly [S in ProtoServiceName]?: readonly string[] } = {
+  "harrier.artifactstore.v1.ArtifactsService": ["statBlob"],
+  "harrier.controller.v1.DeviceIdentityService": ["verifyDevice"],
+  "harrier.controller.v1.TargetsService": ["readSecurityTokens"],
+  "harrier.management.v1.CatalogueService": ["checkUpload"],
+  "harrier.management.v1.IdentityService": ["signIn", "resolveToken", "signInClient", "readTokenKeys"],
+};
+
+/** True for a method whose identity is worth one call only. */
+export function isChange(service: ProtoServiceName, method: string): boolean {
+  return methodKind(service, method) !== "stream" && !reads[service]?.includes(method);
+}
+
 type Kinds<S extends ProtoServiceName> = (typeof methods)[S];
 
 /** Names of the methods of a service that stream. */

@@ -1,6 +1,7 @@
 import { HarrierError } from "@harrier/errors";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { call, cleanUp, connect, failure, force, serve } from "../test-support/actions.ts";
+import { servicePrincipal } from "./identity.ts";
 import type { RpcServer } from "./server.ts";
 
 afterEach(cleanUp);
@@ -19,11 +20,13 @@ describe("a retry", () => {
   it("repeats an idempotent call twice at most", async () => {
     const two = flaky(2);
     const three = flaky(3);
-    const [, port] = await serve({ forceAction: two.handler, openFence: three.handler });
+    const [, port] = await serve({ forceAction: two.handler, cancelSetChunk: three.handler });
     const client = connect([port]);
     await client.forceAction(force, call());
     expect(two.attempts()).toBe(3);
-    expect((await failure(client.openFence({ rolloutId: 1 }, call()))).code).toBe("unavailable");
+    expect((await failure(client.cancelSetChunk({ setId: 1 }, call({ principal: servicePrincipal("management") })))).code).toBe(
+      "unavailable",
+    );
     expect(three.attempts()).toBe(3);
   });
 

@@ -1,10 +1,13 @@
 import type { Metadata, ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
 import { HarrierError } from "@harrier/errors";
-import { mayCall } from "./callers.ts";
-import { type Identity, identityHeader, verifyIdentity } from "./identity.ts";
+import { actingOf } from "./callers.ts";
+import { isCertificateOf, namesOf } from "./certificates.ts";
+import { digestOf, type Identity, identityHeader, type Principal, refused } from "./identity.ts";
+import type { IdentityGate } from "./identity-gate.ts";
 import type { KeySet } from "./keys.ts";
-import { identityMethod, keysOfMetadata } from "./metadata.ts";
-import type { MethodKind } from "./methods.ts";
+import { coveredInCall, identityMethod, keysOfMetadata } from "./metadata.ts";
+import { isChange, type MethodKind } from "./methods.ts";
+import { isFor, onBehalfHeader, verifyWord } from "./on-behalf.ts";
 import type { ProtoServiceName, ServiceName } from "./services.ts";
 import type { CallContext } from "./types.ts";
 
@@ -24,19 +27,40 @@ const answerReserveMs = 20;
 /** Less than this is not worth beginning: the caller would be gone before the commit. */
 const leastRemainingMs = 100;
 
-/** Checks who calls and with how much time left; what comes back is all that a handler knows of its call. */
-export function beginCall(call: AnyServerCall, method: ServedMethod, audience: ServiceName, keys: KeySet): CallContextImpl {
+export interface Door {
+  readonly audience: ServiceName;
+  readonly keys: KeySet;
+  readonly gate: IdentityGate;
+  /** The bytes that the message of a call was read from. */
+  bytesOf(request: object): Buffer;
+}
+
+/** Checks who calls, in whose name and with how much time left; what comes back is all that a handler knows of its call. */
+export function beginCall(call: AnyServerCall, method: ServedMethod, door: Door): CallContextImpl {
   const now = Date.now();
-  const identity = verifyIdentity(keys, audience, textOf(call.metadata, identityHeader), {
+  const commandId = textOf(call.metadata, keysOfMetadata.commandId);
+  const word = textOf(call.metadata, onBehalfHeader);
+  const identity: Identity = door.gate.verify(textOf(call.metadata, identityHeader), {
     method: identityMethod,
     path: method.path,
-    now,
+    also: coveredInCall({ digest: digestOf(door.bytesOf(call.request)), commandId, word }),
+    once: isChange(method.service, method.name),
   });
-  if (!mayCall(identity.caller, method.service, method.name)) {
-    throw new HarrierError("insufficientPermission", `${identity.caller} may not call ${method.service}.${method.name}`);
+  const { caller } = identity;
+  door.gate.guard(() => checkCertificate(call, caller));
+  const acting = actingOf(caller, method.service, method.name);
+  if (acting === undefined) {
+    throw new HarrierError("insufficientPermission", `${caller} may not call ${method.service}.${method.name}`);
   }
-  checkCertificate(call, identity.caller);
-  const commandId = textOf(call.metadata, keysOfMetadata.commandId);
+  const itself = identity.kind === "service";
+  if (acting === (itself ? "person" : "itself")) {
+    const how = itself ? "for itself" : "for a person";
+    throw new HarrierError("insufficientPermission", `${caller} may not call ${method.service}.${method.name} ${how}`);
+  }
+  Object.assign(
+    identity,
+    door.gate.guard(() => (itself ? checkOwn(identity) : personOf(door, word, identity))),
+  );
   if (method.kind === "command" && commandId === undefined) {
     throw new HarrierError("internal", `${method.service}.${method.name} needs a command id`);
   }
@@ -78,20 +102,25 @@ export class CallContextImpl implements CallContext {
   }
 }
 
-/** With mutual TLS the name in the certificate must be the caller's: `management` or `management.<anything>`. */
+/** A service that acts for itself is nobody else. */
+function checkOwn(identity: Identity): Principal {
+  if (identity.subject !== identity.caller) throw refused("a service calls in the name of another", identity.caller);
+  return identity;
+}
+
+/** Who the gateway says the person is, with all that it says of the person. */
+function personOf(door: Door, word: string | undefined, identity: Identity): Principal {
+  const person = verifyWord(door.keys, word, { audience: door.audience, caller: identity.caller, now: Date.now() });
+  if (!isFor(person, identity)) throw refused("the gateway vouches for somebody else, or for another request", identity.caller);
+  return person;
+}
+
+/** With mutual TLS the name in the certificate must be the caller's. */
 function checkCertificate(call: AnyServerCall, caller: ServiceName): void {
   const context = call.getAuthContext();
   if (context.transportSecurityType !== "ssl") return;
-  const names = namesOf(context.sslPeerCertificate);
-  if (!names.some((name) => name === caller || name.startsWith(`${caller}.`))) {
-    throw new HarrierError("unauthenticated", undefined, { cause: new Error(`certificate of ${names.join(", ")} used by ${caller}`) });
-  }
-}
-
-function namesOf(certificate: { subject?: { CN?: string | string[] }; subjectaltname?: string | undefined } | undefined): string[] {
-  const common = certificate?.subject?.CN ?? [];
-  const alternative = (certificate?.subjectaltname ?? "").split(", ").filter((name) => name.startsWith("DNS:"));
-  return [common, alternative.map((name) => name.slice("DNS:".length))].flat();
+  const certificate = context.sslPeerCertificate;
+  if (!isCertificateOf(certificate, caller)) throw refused(`certificate of ${namesOf(certificate).join(", ")}`, caller);
 }
 
 function textOf(metadata: Metadata, key: string): string | undefined {

@@ -12,10 +12,11 @@ import { toHarrierError } from "@harrier/errors";
 import { HealthImplementation } from "grpc-health-check";
 import { serverCredentials, serverOptions } from "./channel.ts";
 import { toStatus } from "./error-transport.ts";
+import { IdentityGate } from "./identity-gate.ts";
 import type { KeySet } from "./keys.ts";
 import { methodKind } from "./methods.ts";
 import { loadService } from "./protos.ts";
-import { type AnyServerCall, beginCall, type CallContextImpl, type ServedMethod } from "./server-call.ts";
+import { type AnyServerCall, beginCall, type CallContextImpl, type Door, type ServedMethod } from "./server-call.ts";
 import { hosts, type ProtoServiceName, type ServiceName } from "./services.ts";
 import type { CallReport, Handlers, RpcLog, RpcTls, Send, StreamHandler, UnaryHandler } from "./types.ts";
 
@@ -45,9 +46,15 @@ export class RpcServer {
   readonly #health = new HealthImplementation({ "": "NOT_SERVING" });
   readonly #names: ProtoServiceName[] = [];
   readonly #streams = new Set<CallContextImpl>();
+  readonly #door: Door;
+  /** The bytes of the requests that are being answered: the signature covers them, not what was read from them. */
+  readonly #bytes = new WeakMap<object, Buffer>();
 
   constructor(options: RpcServerOptions) {
     this.#options = options;
+    const { service: audience, keys, log } = options;
+    const bytesOf = (request: object) => this.#bytes.get(request) ?? Buffer.alloc(0);
+    this.#door = { audience, keys, gate: new IdentityGate({ audience, keys, log }), bytesOf };
     this.#health.addToServer(this.#grpc);
   }
 
@@ -62,7 +69,7 @@ export class RpcServer {
       const handler = (handlers as Record<string, unknown>)[name];
       if (kind === undefined || typeof handler !== "function") throw new Error(`${service}.${name} has no handler`);
       const served: ServedMethod = { service, name, path: method.path, kind };
-      definition[name] = method;
+      definition[name] = { ...method, requestDeserialize: (bytes: Buffer) => this.#keep(bytes, method.requestDeserialize(bytes)) };
       implementation[name] =
         kind === "stream"
           ? (call: ServerWritableStream<object, object>) => void this.#stream(call, served, handler as StreamHandler<object, object>)
@@ -138,8 +145,13 @@ export class RpcServer {
     }
   }
 
+  #keep(bytes: Buffer, request: object): object {
+    this.#bytes.set(request, bytes);
+    return request;
+  }
+
   #begin(call: AnyServerCall, method: ServedMethod): CallContextImpl {
-    const ctx = beginCall(call, method, this.#options.service, this.#options.keys);
+    const ctx = beginCall(call, method, this.#door);
     call.on("cancelled", () => ctx.abort.abort());
     return ctx;
   }
@@ -149,7 +161,8 @@ export class RpcServer {
     this.#report(method, error.code, began);
     const fields = { err: error.cause ?? error, rid: ctx?.rid, method: method.path, code: error.code };
     if (error.code === "internal") this.#options.log.error(fields, "call failed");
-    else if (ctx === undefined) this.#options.log.warn(fields, "call refused");
+    // the gate tells of refused identities: once, not for every call
+    else if (ctx === undefined && error.code !== "identityRefused") this.#options.log.warn(fields, "call refused");
     else this.#options.log.debug(fields, "call answered with an error");
     return toStatus(error);
   }

@@ -1,13 +1,18 @@
 import { readFileSync } from "node:fs";
 import { afterEach, expect, it, vi } from "vitest";
 import { createClient } from "./client.ts";
+import { servicePrincipal } from "./identity.ts";
 import { parseKeys } from "./keys.ts";
 import { createRpcServer } from "./server.ts";
 import type { OutCall, RpcTls } from "./types.ts";
 
 const file = (name: string) => readFileSync(new URL(`../fixtures/${name}`, import.meta.url), "utf8");
 const tlsFor = (name: string): RpcTls => ({ cert: file(`${name}.pem`), key: file(`${name}.key`), ca: file("ca.pem") });
-const keys = parseKeys(`controller=k1:${Buffer.alloc(32, 1).toString("base64")}`);
+const keys = parseKeys(
+  ["gateway", "management", "rollout-engine"]
+    .map((caller) => `${caller}/controller=k1:${Buffer.alloc(32, caller).toString("base64")}`)
+    .join(";"),
+);
 const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 const service = "harrier.controller.v1.TargetsService";
 
@@ -31,8 +36,8 @@ async function call(clientTls: RpcTls | undefined): Promise<string> {
     addMetadata: unused,
     changeMetadata: unused,
     removeMetadata: unused,
-    deleteTargetsById: unused,
-    deleteTargets: async () => ({ deleted: 1 }),
+    deleteTargets: unused,
+    deleteTargetsById: async () => ({ deleted: 1 }),
   });
   const port = await server.start();
   const tls = clientTls === undefined ? {} : { tls: clientTls };
@@ -41,12 +46,8 @@ async function call(clientTls: RpcTls | undefined): Promise<string> {
     () => server.stop(0),
     () => client.close(),
   );
-  const out: OutCall = {
-    principal: { tenantId: 1, tenant: "DEFAULT", kind: "user", subject: "admin", permissions: [] },
-    rid: "r-1",
-    deadline: Date.now() + 3_000,
-  };
-  return client.deleteTargets({ controllerIds: ["d1"] }, out).then(
+  const out: OutCall = { principal: servicePrincipal("management"), rid: "r-1", deadline: Date.now() + 3_000 };
+  return client.deleteTargetsById({ targetIds: [1] }, out).then(
     ({ deleted }) => `deleted ${deleted}`,
     (error: { code: string }) => error.code,
   );
@@ -57,7 +58,7 @@ it("a caller with the certificate of its own name is served", async () => {
 });
 
 it("a caller with the certificate of another service is refused, whatever its identity claims", async () => {
-  expect(await call(tlsFor("gateway"))).toBe("unauthenticated");
+  expect(await call(tlsFor("gateway"))).toBe("identityRefused");
 });
 
 it("a caller without a certificate does not get through", async () => {

@@ -1,5 +1,6 @@
 import type { Principal } from "./identity.ts";
 import type { StreamName, UnaryName } from "./methods.ts";
+import type { OnBehalf } from "./on-behalf.ts";
 import type { ProtoServiceName, RequestInput, RequestOf, ResponseInput, ResponseOf, ServiceName } from "./services.ts";
 
 /** What every call takes along from the request that caused it. */
@@ -12,6 +13,8 @@ export interface OutCall {
   deadline: number;
   /** Makes a command repeatable: the owner stores its result under this id. */
   commandId?: string;
+  /** The gateway's word; without it only a service's own principal is believed. */
+  onBehalf?: OnBehalf;
 }
 
 /** What a handler knows of its call. */

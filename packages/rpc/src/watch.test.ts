@@ -7,7 +7,7 @@ import type { Handlers, WatchState } from "./types.ts";
 /** For what happens at once on a machine that has nothing else to do. */
 const patience = { timeout: 8_000 };
 
-const keys = parseKeys(`controller=k1:${Buffer.alloc(32, 1).toString("base64")}`);
+const keys = parseKeys(`gateway/controller=k1:${Buffer.alloc(32, 1).toString("base64")}`);
 const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 const identity = "harrier.controller.v1.DeviceIdentityService";
 type Stream = Handlers<typeof identity>["watchCredentialChanges"];

@@ -1,12 +1,24 @@
 import type { HarrierError } from "@harrier/errors";
 import { type Mock, vi } from "vitest";
 import { type ClientOptions, createClient } from "../src/client.ts";
+import { identityHeader, type Principal, payloadOf } from "../src/identity.ts";
+import { identityHeaders } from "../src/identity-headers.ts";
 import { parseKeys } from "../src/keys.ts";
+import { type OnBehalf, onBehalfHeader } from "../src/on-behalf.ts";
 import { createRpcServer, type RpcServer, type RpcServerOptions } from "../src/server.ts";
+import type { ServiceName } from "../src/services.ts";
 import type { Handlers, OutCall, RpcLog } from "../src/types.ts";
 
 export const secret = (letter: string) => Buffer.from(letter.repeat(32)).toString("base64");
-export const keyText = `controller=k1:${secret("a")};management=k1:${secret("b")}`;
+export const keyText = [
+  "gateway/controller",
+  "management/controller",
+  "rollout-engine/controller",
+  "artifact-store/controller",
+  "gateway/management",
+]
+  .map((pair, n) => `${pair}=k1:${secret("abcde".charAt(n))}`)
+  .join(";");
 export const keys = parseKeys(keyText);
 export const log: Record<keyof RpcLog, Mock> = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 export const actions = "harrier.controller.v1.ActionsService";
@@ -54,12 +66,23 @@ export function connect(ports: number[], options: Partial<ClientOptions> = {}) {
   return client;
 }
 
-export const call = (more: Partial<OutCall> = {}): OutCall => ({
-  principal: { tenantId: 1, tenant: "DEFAULT", kind: "user", subject: "admin", permissions: ["UPDATE_TARGET"] },
-  rid: "r-1",
-  deadline: Date.now() + 5_000,
-  ...more,
-});
+const admin: Principal = { tenantId: 1, tenant: "DEFAULT", kind: "user", subject: "admin", permissions: ["UPDATE_TARGET"] };
+
+/** The gateway's word on who asks, as `holder` gets it with a request. */
+export function wordOf(principal: Principal, rid: string, holder: ServiceName = "management"): OnBehalf {
+  const allKeys = parseKeys(
+    ["controller", "management", "rollout-engine", "artifact-store"].map((to) => `gateway/${to}=k1:${secret("a")}`).join(";"),
+  );
+  const at = { audience: holder, method: "GET", path: "/", caller: "gateway", expiresAt: Date.now() + 10_000 } as const;
+  const headers = identityHeaders(allKeys, { ...principal, ...at, rid, baseUrl: "" });
+  return { payload: payloadOf(headers[identityHeader]), words: headers[onBehalfHeader] ?? "" };
+}
+
+/** A call for an administrator, with the gateway's word for it. */
+export function call(more: Partial<OutCall> = {}): OutCall {
+  const { principal = admin, rid = "r-1" } = more;
+  return { principal, rid, deadline: Date.now() + 5_000, onBehalf: wordOf(principal, rid), ...more };
+}
 export const failure = (promise: Promise<unknown>): Promise<HarrierError> =>
   promise.then(
     () => {

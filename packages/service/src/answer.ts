@@ -83,15 +83,16 @@ export function sendError(req: IncomingMessage, res: ServerResponse, error: Harr
     return status;
   }
   const body = errorBody(error);
+  const headers = error.code === "identityRefused" ? { ...error.headers, "retry-after": "5" } : error.headers;
   if (body !== undefined && error.code === "internal") body.message = codes.internal.message;
-  if (body === undefined) return sendEmpty(res, status, error.headers);
+  if (body === undefined) return sendEmpty(res, status, headers);
   const type = negotiate(req.headers.accept, surface) ?? fallbackJson;
   const json = JSON.stringify(body);
   const text = type === cborType ? cborOf(json) : json;
   res.writeHead(status, {
     "content-type": type,
     "content-length": Buffer.byteLength(text),
-    ...error.headers,
+    ...headers,
   });
   res.end(text);
   return status;

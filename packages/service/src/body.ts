@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import { MIMEType } from "node:util";
 import type { BodyOf, Route } from "@harrier/contracts";
 import { mostReported, parseWith } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
+import { digestOf } from "@harrier/rpc";
 import express from "express";
 import { cborType, readCbor } from "./cbor.ts";
 import { cborItems, jsonHasMore } from "./members.ts";
@@ -10,9 +12,22 @@ import { isPlain } from "./plain.ts";
 /** Bytes of a request body, inflated; nothing of a longer one is kept (contract device.md §8). */
 export const largestBody = 1024 * 1024;
 
+interface Read {
+  readonly req: express.Request;
+  readonly res: express.Response;
+  /** Digest of the body that the gateway has signed. */
+  readonly digest: string | undefined;
+  /** Makes the error for a body of another digest. */
+  readonly refuse: () => HarrierError;
+}
+
+/** Kept beside the request while its body is read: the parser's hook gets nothing but the request. */
+const reads = new WeakMap<object, Read>();
+
 const limits = {
   limit: largestBody,
   type: () => true, // the media type is checked before, with the interface's own rules
+  verify: (req: object, _res: object, bytes: Buffer) => checkDigest(req, bytes),
 } as const;
 
 // the parser would take no text for {}
@@ -20,12 +35,19 @@ const refuseEmpty = (_req: unknown, _res: unknown, bytes: Buffer): void => {
   if (bytes.length === 0) throw new HarrierError("bodyNotReadable");
 };
 
-const readJson = express.json({ ...limits, verify: refuseEmpty });
+const readJson = express.json({
+  ...limits,
+  verify: (req, res, bytes) => {
+    checkDigest(req, bytes);
+    refuseEmpty(req, res, bytes);
+  },
+});
 
 /** JSON of a device, refused before it is parsed where it holds more members than any report may. */
 const readDeviceJson = express.json({
   ...limits,
   verify: (req, res, bytes) => {
+    checkDigest(req, bytes);
     refuseEmpty(req, res, bytes);
     if (bytes.length > mostDeviceMembers && jsonHasMore(bytes, mostDeviceMembers)) throw tooManyMembers();
   },
@@ -40,6 +62,19 @@ function tooManyMembers(): HarrierError {
   return new HarrierError("quotaTooManyEntries", `Quota exceeded: a request holds ${mostReported} entries at most.`);
 }
 
+/** Before a byte of it is believed; a compressed body is inflated here, and what was signed is what was sent. */
+function checkDigest(req: object, bytes: Buffer): void {
+  const read = reads.get(req);
+  if (read === undefined || isCompressed(read.req)) return;
+  const digest = bytes.length === 0 ? undefined : digestOf(bytes);
+  if (digest !== read.digest) throw read.refuse();
+}
+
+function isCompressed(req: express.Request): boolean {
+  const coding = req.headers["content-encoding"];
+  return coding !== undefined && coding.toLowerCase() !== "identity";
+}
+
 /** Media types of request bodies; devices may not send HAL, people no CBOR (contract device.md §1.1, management.md §1.1). */
 const accepted = {
   device: new Set(["application/json", cborType]),
@@ -47,8 +82,9 @@ const accepted = {
 };
 
 /** Reads and checks the body of a route: 415 for another type, 413 above 1 MiB, 400 when missing, broken, too deep or wrong. */
-export async function parseBody<R extends Route>(route: R, req: express.Request, res: express.Response): Promise<BodyOf<R>> {
+export async function parseBody<R extends Route>(route: R, from: Read): Promise<BodyOf<R>> {
   const schema = route.body;
+  const { req } = from;
   if (schema === undefined || route.bodyKind === "multipart") return undefined as BodyOf<R>;
   if (route.bodyKind === "csv") {
     if (mediaType(req.headers["content-type"]) !== "text/csv") throw new HarrierError("unsupportedMediaType");
@@ -63,9 +99,7 @@ export async function parseBody<R extends Route>(route: R, req: express.Request,
   const decode = type === cborType ? readCbor : jsonDecoder(req.headers["content-type"]);
   const json = route.interface === "device" ? readDeviceJson : readJson;
   const read = decode === undefined ? json : readBytes;
-  await new Promise<void>((resolve, reject) => {
-    read(req, res, (error?: unknown) => (error === undefined ? resolve() : reject(readError(error))));
-  });
+  await readAll(read, from);
   if (decode === readCbor) checkCbor(req.body);
   const body = decode === undefined ? req.body : decoded(decode, req.body);
   if (!isPlain(body)) throw new HarrierError("bodyNotReadable");
@@ -78,6 +112,17 @@ function checkCbor(bytes: Buffer): void {
   const { containers, others } = cborItems(bytes, most);
   if (containers > most) throw new HarrierError("bodyNotReadable");
   if (others > most) throw tooManyMembers();
+}
+
+async function readAll(read: express.Handler, from: Read): Promise<void> {
+  const { req, res, digest, refuse } = from;
+  reads.set(req, from);
+  const sent = isCompressed(req) ? createHash("sha256") : undefined;
+  if (sent !== undefined) req.on("data", (bytes: Buffer) => sent.update(bytes));
+  await new Promise<void>((resolve, reject) => {
+    read(req, res, (error?: unknown) => (error === undefined ? resolve() : reject(readError(error))));
+  });
+  if (sent !== undefined && sent.digest("base64url") !== digest) throw refuse();
 }
 
 type Decode = (bytes: Buffer) => unknown;
@@ -102,7 +147,8 @@ function decoded(decode: Decode, bytes: Buffer): unknown {
   }
 }
 
-function hasBody(req: express.Request): boolean {
+/** True when a request has a body at all (RFC 9112 §6.3). */
+export function hasBody(req: express.Request): boolean {
   if (req.headers["transfer-encoding"] !== undefined) return true;
   const length = req.headers["content-length"];
   return length !== undefined && length !== "0";

@@ -1,8 +1,9 @@
 import { createServer as createPlainServer, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { HarrierError, type Surface, toHarrierError } from "@harrier/errors";
-import type { KeySet, RpcTls, ServiceName } from "@harrier/rpc";
+import { IdentityGate, isCertificateOf, type KeySet, type RpcTls, type ServiceName } from "@harrier/rpc";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import { sendError } from "./answer.ts";
 import type { CallAudit } from "./audited.ts";
@@ -46,8 +47,10 @@ export interface Http {
 
 /** The HTTP side of a service: an express app that serves routes of the contract, health and metrics. */
 export function createHttp(options: HttpOptions): Http {
+  const gate = new IdentityGate({ audience: options.service, keys: options.keys, log: options.log });
   const app = createApp();
-  const deps: MountDeps = { app, ...options, restDialect: options.restDialect ?? "current", countTrips: options.countTrips };
+  if (options.tls !== undefined) admitOnlyGateway(app, gate);
+  const deps: MountDeps = { app, gate, ...options, restDialect: options.restDialect ?? "current", countTrips: options.countTrips };
   const methodsByPath = new Map<string, string[]>();
   const drain = new Drain(options.drain ?? { pauseMs: 0, transfersMs: 0 });
 
@@ -83,6 +86,27 @@ function createApp(): Express {
   // `/a/` is not `/a`, `/A` is not `/a` (contract device.md §1)
   for (const setting of ["strict routing", "case sensitive routing"]) app.enable(setting);
   return app;
+}
+
+/** What a service tells of itself to whoever has a certificate: probes and metrics are not the gateway's. */
+const operations: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
+
+/** With mutual TLS the name in the certificate must be the gateway's, as it is the only one that calls routes. */
+function admitOnlyGateway(app: Express, gate: IdentityGate): void {
+  // a connection serves thousands of requests, and its certificate stays what it is
+  const known = new WeakMap<object, boolean>();
+  const isGateway = (socket: TLSSocket): boolean => {
+    let is = known.get(socket);
+    if (is === undefined) {
+      is = isCertificateOf(socket.getPeerCertificate(), "gateway");
+      known.set(socket, is);
+    }
+    return is;
+  };
+  app.use((req: Request, res: Response, next: NextFunction) => {
+    if (operations.has(req.path) || isGateway(req.socket as TLSSocket)) return next();
+    sendError(req, res, gate.refuse("the certificate is not the gateway's"), surfaceOf(req));
+  });
 }
 
 function createServer(app: Express, tls: RpcTls | undefined): Server {

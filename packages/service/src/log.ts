@@ -9,7 +9,17 @@ export interface LogOptions {
   destination?: DestinationStream;
 }
 
-const secretMembers = ["authorization", "cookie", "password", "secret", "token", "securityToken", "credential", "x-harrier-identity"];
+const secretMembers = [
+  "authorization",
+  "cookie",
+  "password",
+  "secret",
+  "token",
+  "securityToken",
+  "credential",
+  "x-harrier-identity",
+  "x-harrier-on-behalf",
+];
 
 /** What waits to be written; more is dropped. */
 const mostBytesWaiting = 8 * 1024 * 1024;

@@ -1,6 +1,8 @@
+import { gzipSync } from "node:zlib";
+import { digestOf, type Identity, identityHeaders } from "@harrier/rpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { base, path, serveRoutes, targets } from "../test-support/routes.ts";
-import { ask, serve, user } from "../test-support/serve.ts";
+import { type Ask, ask, deviceIdentity, keys, serve, user } from "../test-support/serve.ts";
 
 let served: Awaited<ReturnType<typeof serveRoutes>>;
 beforeAll(async () => {
@@ -50,17 +52,61 @@ describe("paths and methods", () => {
   });
 });
 
+describe("a change", () => {
+  const url = `${path}/deploymentBase/1/feedback`;
+  const headers = { "content-type": "application/json" };
+  const closed = JSON.stringify({ status: "closed" });
+  const report = (more: Ask = {}) => ask(served, url, { method: "POST", headers, body: closed, ...more });
+
+  it("is taken with the body that was signed, compressed or not, and with no other one", async () => {
+    const other = Buffer.from(JSON.stringify({ status: "proceeding" }));
+    const zipped = gzipSync(closed);
+    const gzip = { ...headers, "content-encoding": "gzip" };
+    expect((await report()).status).toBe(200);
+    expect((await report({ body: zipped, headers: gzip })).status).toBe(200);
+    for (const [what, more] of Object.entries({
+      "another body": { signedBody: other },
+      "signed for none": { signedBody: Buffer.alloc(0) },
+      "not bound to any": { signedBody: "*" as const },
+      "none sent": { signedBody: other, body: "" },
+      "the inflated one signed": { signedBody: Buffer.from(closed), body: zipped, headers: gzip },
+      "another compressed one": { signedBody: gzipSync(other), body: zipped, headers: gzip },
+      "another charset": { signedBody: other, body: closed, headers: { "content-type": "application/json;charset=iso-8859-15" } },
+    }))
+      expect([what, (await report(more)).status]).toEqual([what, 503]);
+  });
+
+  it("is taken once", async () => {
+    const identity: Partial<Identity> = { expiresAt: Date.now() + 10_000, rid: "twice" };
+    const once = identityHeaders(keys, { ...deviceIdentity("POST", url), ...identity }, Buffer.from(closed));
+    const again = () => report({ identity: null, headers: { ...headers, ...once } });
+    expect([(await again()).status, (await again()).status]).toEqual([200, 503]);
+    // reads may be repeated: the gateway asks another replica when one has gone
+    const read = identityHeaders(keys, deviceIdentity("GET", path));
+    for (let n = 0; n < 2; n += 1) expect((await ask(served, path, { identity: null, headers: { ...read } })).status).toBe(200);
+  });
+});
+
 describe("an identity", () => {
+  it("must be the gateway's", async () => {
+    const answer = await ask(served, path, { identity: { caller: "management" } });
+    expect(answer.status).toBe(503);
+  });
+
   it("must be there and fit the request", async () => {
     for (const identity of [
       null,
       { path: "/other" },
       { method: "POST" },
-      { expiresAt: Date.now() - 1 },
+      { path: `${path}?x=1` },
+      { expiresAt: Date.now() - 60_001 },
+      { expiresAt: Date.now() + 91_000 },
+      { body: digestOf(Buffer.from("{}")) },
       { audience: "controller", tenantId: 1, path: `${path}/x` },
     ] as const) {
       const answer = await ask(served, path, { identity });
-      expect([answer.status, answer.text, answer.headers["content-length"]]).toEqual([401, "", "0"]);
+      // our own failure, so never 401: a client that is told so forgets its credentials
+      expect([answer.status, answer.headers["retry-after"]]).toEqual([503, "5"]);
     }
   });
 

@@ -1,11 +1,11 @@
 import { performance } from "node:perf_hooks";
-import { basePaths, isExpensive, parseWith, type Route, type Surface } from "@harrier/contracts";
+import { basePaths, isExpensive, isTransfer, parseWith, type Route, type Surface } from "@harrier/contracts";
 import { HarrierError, toHarrierError } from "@harrier/errors";
-import { identityHeader, identityPath, type KeySet, type ServiceName, verifyIdentity } from "@harrier/rpc";
+import { type Identity, type IdentityGate, identityHeader, type ServiceName, unboundBody } from "@harrier/rpc";
 import type { Express, Request, Response } from "express";
 import { type Reply, sendError, sendReply } from "./answer.ts";
 import { AuditedRequest, type CallAudit, isAudited } from "./audited.ts";
-import { parseBody } from "./body.ts";
+import { hasBody, parseBody } from "./body.ts";
 import { type FaultPoint, faultPoint, faultsArmed } from "./faults.ts";
 import type { Log } from "./log.ts";
 import type { Metrics, RouteTimer } from "./metrics.ts";
@@ -23,7 +23,7 @@ export type Mount = <R extends Route>(route: R, handler: Handler<R>) => void;
 export interface MountDeps {
   readonly app: Express;
   readonly service: ServiceName;
-  readonly keys: KeySet;
+  readonly gate: IdentityGate;
   readonly log: Log;
   readonly metrics: Metrics;
   /** `classic`: `/rest/v1` answers like the specified path (contract clients.md, "Two dialects"). */
@@ -54,6 +54,10 @@ interface Mounted<R extends Route> {
   readonly silent: boolean;
   /** A successful answer tells an operator nothing: its line is written at level debug. */
   readonly quiet: boolean;
+  /** A change: the identity of a request is worth this one. */
+  readonly once: boolean;
+  /** The body is of any size and not bound to the identity. */
+  readonly transfer: boolean;
   readonly timer: RouteTimer;
   readonly audit: CallAudit | undefined;
   /** Statements end with the request. Those of devices do not: they are short, and the database itself ends them. */
@@ -106,6 +110,8 @@ function prepare<R extends Route>(deps: MountDeps, route: R, handler: Handler<R>
     etag: json && route.method === "GET" && !withoutEtag.has(route.id),
     silent: surface === "rest" && route.responseRest === null,
     quiet: route.interface === "device" && route.method === "GET",
+    once: route.method !== "GET",
+    transfer: isTransfer(route),
     timer: deps.metrics.route(route.method, basePath + route.path),
     audit: isAudited(route) ? deps.audit : undefined,
     ends: route.interface === "management" && deps.countTrips !== undefined,
@@ -152,6 +158,8 @@ async function serve<R extends Route>(mounted: Mounted<R>, req: Request, res: Re
 
 function lineLevel(quiet: boolean, status: number, failure: HarrierError | undefined): "debug" | "info" | "error" {
   if (failure === undefined) return quiet ? "debug" : "info";
+  // our own outage, for every request alike: the gate tells of it once
+  if (failure.code === "identityRefused") return "debug";
   return failure.code === "internal" && status !== clientGone ? "error" : "info";
 }
 
@@ -159,18 +167,14 @@ async function answer<R extends Route>(mounted: Mounted<R>, ctx: Context<R>, aud
   const { deps, route, surface } = mounted;
   const { req, res } = ctx;
   const now = Date.now();
-  ctx.identity = verifyIdentity(deps.keys, deps.service, req.headers[identityHeader] as string | undefined, {
-    method: req.method,
-    path: identityPath(req.originalUrl),
-    now,
-  });
+  ctx.identity = identityOf(mounted, req);
   requirePermission(route, surface, ctx.identity);
   const type = mounted.json ? negotiate(req.headers.accept, surface) : fallbackJson;
   if (type === null) throw new HarrierError("notAcceptable");
   if (ctx.deadline <= now) throw new HarrierError("deadlineExceeded");
   ctx.params = (route.params === undefined ? req.params : parseWith(route.params, req.params, "params")) as Context<R>["params"];
   if (route.query !== undefined) ctx.query = parseWith(route.query, req.query, "query") as Context<R>["query"];
-  if (route.body !== undefined) ctx.body = await parseBody(route, req, res);
+  if (route.body !== undefined) ctx.body = await readBody(mounted, ctx);
   await audited?.begin();
   const reply = (await (mounted.ends ? handleWithin(mounted, ctx) : handle(mounted, ctx))) ?? undefined;
   if (audited !== undefined) {
@@ -200,6 +204,32 @@ async function handleWithin<R extends Route>(mounted: Mounted<R>, ctx: Context<R
     ctx.signal = undefined;
     ctx.turns = undefined;
   }
+}
+
+/** Who asks, in the gateway's words for this very request; nobody else may call a route. */
+function identityOf<R extends Route>({ deps, once, transfer }: Mounted<R>, req: Request): Context<R>["identity"] {
+  const token = req.headers[identityHeader] as string | undefined;
+  const identity = deps.gate.verify(token, { method: req.method, path: req.originalUrl, once });
+  if (identity.caller !== "gateway") throw deps.gate.refuse("only the gateway may call a route", identity.caller);
+  const signed = identity.body;
+  if (transfer) return identity;
+  // chunks may come to nothing: whoever reads them finds out
+  const fits =
+    signed === undefined ? !hasBody(req) || req.headers["transfer-encoding"] !== undefined : hasBody(req) && signed !== unboundBody;
+  if (!fits) {
+    throw deps.gate.refuse("signed for another body", identity.caller);
+  }
+  return identity;
+}
+
+async function readBody<R extends Route>({ deps, route }: Mounted<R>, ctx: Context<R>): Promise<Context<R>["body"]> {
+  const { body, caller }: Identity = ctx.identity;
+  return await parseBody(route, {
+    req: ctx.req,
+    res: ctx.res,
+    digest: body,
+    refuse: () => deps.gate.refuse("another body than signed", caller),
+  });
 }
 
 async function passFaults(service: ServiceName, res: Response): Promise<void> {

@@ -1,5 +1,5 @@
 import type { BodyOf, ParamsOf, QueryOf, Route, Surface } from "@harrier/contracts";
-import type { Identity, OutCall } from "@harrier/rpc";
+import { type OutCall, onBehalfHeader, type VerifiedIdentity } from "@harrier/rpc";
 import type { Request, Response } from "express";
 import type { Log } from "./log.ts";
 import type { TenantTurns } from "./tenant-limiter.ts";
@@ -9,7 +9,7 @@ export const budgetHeader = "x-harrier-budget";
 
 /** What a handler knows of its request: parsed, checked and typed by the route. */
 export interface RequestContext<R extends Route = Route> {
-  readonly identity: Identity;
+  readonly identity: VerifiedIdentity;
   /** From the identity, never from the path. */
   readonly tenantId: number;
   readonly tenant: string;
@@ -27,7 +27,7 @@ export interface RequestContext<R extends Route = Route> {
   readonly res: Response;
   /** Round trips to the database so far. */
   readonly trips: number;
-  /** What a gRPC call made for this request takes along. */
+  /** What a gRPC call made for this request takes along: who asks, and the gateway's word for it. */
   out(commandId?: string): OutCall;
 }
 
@@ -45,7 +45,7 @@ export class Context<R extends Route> implements RequestContext<R> {
   readonly res: Response;
   readonly surface: Surface;
   readonly deadline: number;
-  identity!: Identity;
+  identity!: VerifiedIdentity;
   params!: ParamsOf<R>;
   query!: QueryOf<R>;
   body!: BodyOf<R>;
@@ -89,6 +89,8 @@ export class Context<R extends Route> implements RequestContext<R> {
     const call: OutCall = { principal: identity, rid: identity.rid, baseUrl: identity.baseUrl, deadline };
     if (identity.traceparent !== undefined) call.traceparent = identity.traceparent;
     if (commandId !== undefined) call.commandId = commandId;
+    const words = this.req.headers[onBehalfHeader];
+    if (typeof words === "string") call.onBehalf = { payload: identity.payload, words };
     return call;
   }
 }

@@ -1,6 +1,7 @@
 import { bodiless, deviceOk, ok, route } from "@harrier/contracts";
 import { entityNotFound } from "@harrier/errors";
 import { z } from "zod";
+import type { Mount } from "../src/mount.ts";
 import type { RequestContext } from "../src/request-context.ts";
 import { type Served, serve } from "./serve.ts";
 
@@ -65,32 +66,39 @@ const write = route({
 export async function serveRoutes(): Promise<Served & { seen(): RequestContext | undefined }> {
   let seen: RequestContext | undefined;
   const served = await serve((mount) => {
-    mount(poll, async (ctx) => {
+    registerRoutes(mount, (ctx) => {
       seen = ctx;
-      return { body: { config: { polling: { sleep: "00:05:00" } }, name: "Gerät" } };
     });
-    // the members would not compile with other types than those of the route
-    mount(action, async ({ params, query }) => {
-      if (params.actionId === 99) throw entityNotFound("Action", 99);
-      return { json: JSON.stringify({ id: params.actionId.toFixed(0), c: query.c + 0 }) };
-    });
-    mount(feedback, async (ctx) => {
-      const status: "closed" | "proceeding" = ctx.body.status;
-      ctx.res.setHeader("x-seen", encodeURIComponent(ctx.body.note ?? status));
-    });
-    mount(optional, async (ctx) => ({ headers: { "x-seen": JSON.stringify(ctx.body ?? null) } }));
-    mount(listArtifacts, async () => ({ body: [] }));
-    mount(raw, async () => ({ body: "0f  file.bin", headers: { "content-type": "text/plain" } }));
-    mount(broken, async () => {
-      throw new TypeError("password=hunter2");
-    });
-    mount(targets, async (ctx) => {
-      seen = ctx;
-      return { body: { base: ctx.base, surface: ctx.surface } };
-    });
-    mount(write, async () => undefined);
   });
   return { ...served, seen: () => seen };
+}
+
+/** Mounts the routes; `note` gets the context of each poll or target request. */
+export function registerRoutes(mount: Mount, note: (ctx: RequestContext) => void = () => {}): void {
+  mount(poll, async (ctx) => {
+    note(ctx);
+    return { body: { config: { polling: { sleep: "00:05:00" } }, name: "Gerät" } };
+  });
+  // the members would not compile with other types than those of the route
+  mount(action, async ({ params, query }) => {
+    if (params.actionId === 99) throw entityNotFound("Action", 99);
+    return { json: JSON.stringify({ id: params.actionId.toFixed(0), c: query.c + 0 }) };
+  });
+  mount(feedback, async (ctx) => {
+    const status: "closed" | "proceeding" = ctx.body.status;
+    ctx.res.setHeader("x-seen", encodeURIComponent(ctx.body.note ?? status));
+  });
+  mount(optional, async (ctx) => ({ headers: { "x-seen": JSON.stringify(ctx.body ?? null) } }));
+  mount(listArtifacts, async () => ({ body: [] }));
+  mount(raw, async () => ({ body: "0f  file.bin", headers: { "content-type": "text/plain" } }));
+  mount(broken, async () => {
+    throw new TypeError("password=hunter2");
+  });
+  mount(targets, async (ctx) => {
+    note(ctx);
+    return { body: { base: ctx.base, surface: ctx.surface } };
+  });
+  mount(write, async () => undefined);
 }
 
 /** Path of the poll that the device of `ask` makes. */

@@ -1,11 +1,13 @@
 import { type IncomingHttpHeaders, request } from "node:http";
-import { type Identity, identityHeader, identityPath, parseKeys, signIdentity } from "@harrier/rpc";
+import { type Identity, identityHeaders, parseKeys, type unboundBody } from "@harrier/rpc";
 import { createHttp, type HttpOptions } from "../src/http.ts";
 import { createLog } from "../src/log.ts";
 import { createMetrics } from "../src/metrics.ts";
 import type { Mount } from "../src/mount.ts";
 
-export const keys = parseKeys(`controller=k1:${Buffer.alloc(32, 1).toString("base64")}`);
+export const keys = parseKeys(
+  `gateway/controller=k1:${Buffer.alloc(32, 1).toString("base64")};management/controller=k1:${Buffer.alloc(32, 2).toString("base64")}`,
+);
 
 /** A log that keeps its lines. */
 export function memoryLog(level = "debug") {
@@ -36,6 +38,8 @@ export interface Ask {
   body?: string | Buffer;
   /** Changes to the identity that the gateway would send; null sends none. */
   identity?: Partial<Identity> | null;
+  /** Signed in place of the body that is sent. */
+  signedBody?: Buffer | typeof unboundBody;
   signal?: AbortSignal;
 }
 
@@ -51,7 +55,9 @@ export interface Answer {
 export function ask(served: Served, path: string, options: Ask = {}): Promise<Answer> {
   const method = options.method ?? "GET";
   const headers: Record<string, string> = { ...options.headers };
-  if (options.identity !== null) headers[identityHeader] = signIdentity(keys, { ...deviceIdentity(method, path), ...options.identity });
+  const content = options.signedBody ?? (options.body === undefined ? undefined : Buffer.from(options.body));
+  if (options.identity !== null)
+    Object.assign(headers, identityHeaders(keys, { ...deviceIdentity(method, path), ...options.identity }, content));
   if (options.body !== undefined) headers["content-length"] ??= String(Buffer.byteLength(options.body));
   return new Promise((resolve, reject) => {
     const req = request(
@@ -73,7 +79,8 @@ export function ask(served: Served, path: string, options: Ask = {}): Promise<An
   });
 }
 
-function deviceIdentity(method: string, path: string): Identity {
+/** The identity of the device `d1` for one request. */
+export function deviceIdentity(method: string, path: string): Identity {
   return {
     tenantId: 1,
     tenant: "DEFAULT",
@@ -85,7 +92,7 @@ function deviceIdentity(method: string, path: string): Identity {
     baseUrl: "http://public:8080",
     audience: "controller",
     method,
-    path: identityPath(path),
+    path,
     expiresAt: Date.now() + 20_000,
     caller: "gateway",
   };

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { childEnv, type Plan, type Replica } from "./child-env.ts";
-import { type ServiceName, serviceNames } from "./services.ts";
+import type { Secrets } from "./data-dir.ts";
+import { keyPairs, type ServiceName, serviceNames } from "./services.ts";
 
 const replicas: Replica[] = [
   ...serviceNames
@@ -13,7 +14,7 @@ const plan: Plan = {
   secrets: {
     databasePassword: "root-of-all",
     rolePasswords: { controller: "1", management: "2", "artifact-store": "3", "rollout-engine": "4" },
-    identityKeys: { gateway: "KG", controller: "KC", management: "KM", "artifact-store": "KA", "rollout-engine": "KR" },
+    identityKeys: Object.fromEntries(keyPairs.map((pair) => [pair, `KEY-${pair}`])) as Secrets["identityKeys"],
     secretKey: "SECRET",
   },
   adminPassword: "pw",
@@ -49,10 +50,15 @@ test("a service gets its own secrets and no others", () => {
     HARRIER_HTTP_PORT: "110",
     HARRIER_GRPC_PORT: "210",
     HARRIER_DATABASE_URL: "db:c",
-    HARRIER_IDENTITY_KEYS: "controller=k1:KC",
+    HARRIER_IDENTITY_KEYS: ["management", "artifact-store", "rollout-engine", "gateway"]
+      .map((caller) => `${caller}/controller=k1:KEY-${caller}/controller`)
+      .join(";"),
     HARRIER_SECRET_KEY: "SECRET",
   });
-  expect(envOf("rollout-engine")["HARRIER_IDENTITY_KEYS"]).toBe("controller=k1:KC;management=k1:KM;rollout-engine=k1:KR");
+  for (const service of serviceNames) {
+    const pairs = String(envOf(service)["HARRIER_IDENTITY_KEYS"]).match(/(?<=^|;)[^=]+/g) ?? [];
+    expect(pairs.toSorted()).toEqual(keyPairs.filter((pair) => pair.split("/").includes(service)).toSorted());
+  }
   for (const service of serviceNames) expect(JSON.stringify(envOf(service))).not.toContain("root-of-all");
   for (const service of ["gateway", "artifact-store", "rollout-engine"] as const)
     expect(envOf(service)).not.toHaveProperty("HARRIER_SECRET_KEY");

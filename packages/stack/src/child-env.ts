@@ -1,6 +1,6 @@
 import type { DatabaseService } from "@harrier/db";
 import type { Secrets } from "./data-dir.ts";
-import { type BackendName, calls, isBackend, type ServiceName, settingPart } from "./services.ts";
+import { type BackendName, calls, isBackend, keyPairs, type ServiceName, settingPart } from "./services.ts";
 import type { S3Settings } from "./settings.ts";
 
 /** Where one replica listens, always on 127.0.0.1. The gateway has no gRPC port. */
@@ -26,6 +26,8 @@ export interface Plan {
   logLevel?: string;
   /** Added to the gateways' environment. */
   gateway?: Readonly<Record<string, string>>;
+  /** Added to the environments of single services. */
+  only?: Readonly<Partial<Record<ServiceName, Readonly<Record<string, string>>>>>;
   /** Added to every service's environment. */
   extra: Readonly<Record<string, string>>;
 }
@@ -51,6 +53,7 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
     ...own(plan, service),
     ...(service === "gateway" ? plan.gateway : undefined),
     ...plan.extra,
+    ...plan.only?.[service],
   };
   for (const name of ["PATH", "HOME", "TZ"]) {
     const value = machine[name];
@@ -65,11 +68,10 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
   return env;
 }
 
-/** The keys of its own audience, to verify, and of those it calls, to sign. */
+/** The keys of the pairs that it is one side of: to sign where it calls, to verify where it is called. */
 function identityKeys(plan: Plan, service: ServiceName): string {
-  const audiences = new Set<ServiceName>(calls[service]);
-  if (isBackend(service)) audiences.add(service);
-  return [...audiences].map((audience) => `${audience}=k1:${plan.secrets.identityKeys[audience]}`).join(";");
+  const own = keyPairs.filter((pair) => pair.split("/").includes(service));
+  return own.map((pair) => `${pair}=k1:${plan.secrets.identityKeys[pair]}`).join(";");
 }
 
 function addresses(plan: Plan, service: ServiceName): Variables {

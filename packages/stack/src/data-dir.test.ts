@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { adminPassword, checkDataDir, openDataDir } from "./data-dir.ts";
 import { isAlive, startOf } from "./processes.ts";
+import { keyPairs } from "./services.ts";
 
 let parent: string;
 let dir: string;
@@ -30,6 +31,21 @@ test("secrets are made once, each its own, and only the owner can read them", as
   expect(new Set(all).size).toBe(all.length);
   expect(statSync(dir).mode & 0o777).toBe(0o700);
   expect(statSync(join(dir, "secrets.json")).mode & 0o777).toBe(0o600);
+});
+
+test("a folder with keys per audience gets keys per pair, keeps what else is secret, and is left alone from then on", async () => {
+  (await openDataDir(dir)).release();
+  const file = join(dir, "secrets.json");
+  const former = JSON.parse(readFileSync(file, "utf8"));
+  const kept = former.identityKeys["gateway/controller"];
+  writeFileSync(file, JSON.stringify({ ...former, identityKeys: { controller: "old", management: "old", "gateway/controller": kept } }));
+  const second = await openDataDir(dir);
+  second.release();
+  expect(Object.keys(second.secrets.identityKeys).toSorted()).toEqual([...keyPairs].toSorted());
+  expect(second.secrets.identityKeys["gateway/controller"]).toBe(kept);
+  expect({ ...second.secrets, identityKeys: {} }).toEqual({ ...former, identityKeys: {} });
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(second.secrets);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
 test("the admin's password: made once and kept; a given one replaces it and stays", async () => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { dirname, join } from "node:path";
 import { type DatabaseService, databaseServices, type RolePasswords } from "@harrier/db";
 import { RunFile } from "./run-file.ts";
-import { type ServiceName, serviceNames } from "./services.ts";
+import { keyPairs, type Pair } from "./services.ts";
 import { StartError } from "./start-error.ts";
 
 /** What one installation keeps secret. Made once; with another secret key the stored target tokens could not be read any more. */
@@ -11,8 +11,8 @@ export interface Secrets {
   /** The superuser of the embedded PostgreSQL. */
   databasePassword: string;
   rolePasswords: RolePasswords;
-  /** One per audience, base64. */
-  identityKeys: Readonly<Record<ServiceName, string>>;
+  /** One per pair of caller and audience, base64. */
+  identityKeys: Readonly<Record<Pair, string>>;
   /** AES-256 key, base64. */
   secretKey: string;
 }
@@ -33,23 +33,33 @@ function writeSecret(file: string, text: string): void {
 const base64 = (bytes: number) => randomBytes(bytes).toString("base64");
 const password = () => randomBytes(18).toString("base64url");
 
+const each = <Key extends string>(keys: readonly Key[], make: () => string) =>
+  Object.fromEntries(keys.map((key) => [key, make()])) as Record<Key, string>;
+
 function makeSecrets(): Secrets {
-  const each = <Key extends string>(keys: readonly Key[], make: () => string) =>
-    Object.fromEntries(keys.map((key) => [key, make()])) as Record<Key, string>;
   return {
     databasePassword: password(),
     rolePasswords: each<DatabaseService>(databaseServices, password),
-    identityKeys: each<ServiceName>(serviceNames, () => base64(32)),
+    identityKeys: each<Pair>(keyPairs, () => base64(32)),
     secretKey: base64(32),
   };
 }
 
 function readSecrets(dir: string): Secrets {
   const file = join(dir, "secrets.json");
-  if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Secrets;
-  const secrets = makeSecrets();
-  writeSecret(file, `${JSON.stringify(secrets, undefined, 2)}\n`);
+  const kept = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Secrets) : undefined;
+  const secrets = kept === undefined ? makeSecrets() : withAllPairs(kept);
+  if (secrets !== kept) writeSecret(file, `${JSON.stringify(secrets, undefined, 2)}\n`);
   return secrets;
+}
+
+/** An older folder has keys of other pairs, or a key per audience: what is missing is made, and what nobody uses any more goes. */
+function withAllPairs(kept: Secrets): Secrets {
+  const had: Readonly<Record<string, string>> = kept.identityKeys;
+  if (keyPairs.length === Object.keys(had).length && keyPairs.every((pair) => had[pair] !== undefined)) return kept;
+  const made = each<Pair>(keyPairs, () => base64(32));
+  for (const pair of keyPairs) made[pair] = had[pair] ?? made[pair];
+  return { ...kept, identityKeys: made };
 }
 
 /** The admin's password: the given one (kept, so that a later start without the setting stays the same), the kept one, or a new one. */

@@ -18,7 +18,7 @@ const secrets: Secrets = {
     "artifact-store": "test-artifact-store",
     "rollout-engine": "test-rollout-engine",
   },
-  identityKeys: { gateway: "", controller: "", management: "", "artifact-store": "", "rollout-engine": "" },
+  identityKeys: {} as Secrets["identityKeys"],
   secretKey: "",
 };
 

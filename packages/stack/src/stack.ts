@@ -28,6 +28,8 @@ export interface StackOptions {
   logLevel?: string;
   /** Added to the gateways' environment. */
   gateway?: Readonly<Record<string, string>>;
+  /** Added to the environments of single services, e.g. keys of their own. */
+  only?: Readonly<Partial<Record<ServiceName, Readonly<Record<string, string>>>>>;
   /** Added to every service's environment. */
   env?: Readonly<Record<string, string>>;
   /** HARRIER_FAULT by replica (`controller-0`), for its first life only: what is started again comes up sound. */
@@ -130,6 +132,7 @@ async function makePlan(options: StackOptions, data: DataDir, database: StackDat
     ...(options.storageReserve === undefined ? {} : { storageReserve: options.storageReserve }),
     ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
     ...(options.gateway === undefined ? {} : { gateway: options.gateway }),
+    ...(options.only === undefined ? {} : { only: options.only }),
   };
 }
 

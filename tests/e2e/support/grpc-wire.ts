@@ -9,14 +9,23 @@ export interface WireAnswer {
 /** gRPC's numbers that matter here. */
 export const grpcStatus = { ok: 0, deadlineExceeded: 4, permissionDenied: 7, unauthenticated: 16 } as const;
 
-// one message, not compressed, of no bytes: every member has its default
-const emptyMessage = Buffer.from([0, 0, 0, 0, 0]);
+/** One message, not compressed, behind its length. */
+function framed(message: Buffer): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
 
 /**
- * One gRPC call with an empty request, written as bytes: what anybody who reaches the port could send. Our own client refuses to be built
+ * One gRPC call, by default with an empty request in which every member has its default, written as bytes: what anybody who reaches the port could send. Our own client refuses to be built
  * for a caller that the table does not list, so it cannot show what the server does.
  */
-export function callOnTheWire(port: number, path: string, headers: Readonly<Record<string, string>>): Promise<WireAnswer> {
+export function callOnTheWire(
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  message: Buffer = Buffer.alloc(0),
+): Promise<WireAnswer> {
   return new Promise((resolve, reject) => {
     const session = connect(`http://127.0.0.1:${port}`);
     const end = (finish: () => void) => {
@@ -40,7 +49,7 @@ export function callOnTheWire(port: number, path: string, headers: Readonly<Reco
     stream.on("error", (error) => end(() => reject(error)));
     // a unary answer has its trailers at once behind it; a stream has none for a long time
     stream.once("data", () => setTimeout(() => end(() => resolve({ status: "open" })), 200));
-    stream.end(emptyMessage);
+    stream.end(framed(message));
   });
 }
 

@@ -1,17 +1,27 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { routes } from "@harrier/contracts";
-import { type Identity, identityHeader, type KeySet, type Principal, parseKeys, type ServiceName, signIdentity } from "@harrier/rpc";
+import {
+  type Identity,
+  identityHeaders,
+  type KeySet,
+  keyPairsOf,
+  type Principal,
+  parseKeys,
+  type ServiceName,
+  type unboundBody,
+} from "@harrier/rpc";
 import type { Stack } from "@harrier/stack";
 
-/** The keys that this installation made for its audiences: what every signer together holds. */
-export function keysOf(stack: Stack): KeySet {
+/** The keys that this installation made: those that one service holds, or what all of them hold together. */
+export function keysOf(stack: Stack, service?: ServiceName): KeySet {
   const { identityKeys } = JSON.parse(readFileSync(join(stack.dataDir, "secrets.json"), "utf8")) as {
     identityKeys: Record<string, string>;
   };
   return parseKeys(
     Object.entries(identityKeys)
-      .map(([audience, key]) => `${audience}=k1:${key}`)
+      .filter(([pair]) => service === undefined || (keyPairsOf(service) as string[]).includes(pair))
+      .map(([pair, key]) => `${pair}=k1:${key}`)
       .join(";"),
   );
 }
@@ -52,6 +62,10 @@ export function identityOf(principal: Principal, fields: IdentityFields): Identi
 }
 
 /** Headers with which a service answers as if the gateway had asked. */
-export function signedHeaders(keys: KeySet, principal: Principal, fields: IdentityFields): Record<string, string> {
-  return { accept: "application/json", [identityHeader]: signIdentity(keys, identityOf(principal, fields)) };
+export function signedHeaders(
+  keys: KeySet,
+  principal: Principal,
+  { content, ...fields }: IdentityFields & { content?: Buffer | typeof unboundBody },
+): Record<string, string> {
+  return { accept: "application/json", ...identityHeaders(keys, identityOf(principal, fields), content) };
 }

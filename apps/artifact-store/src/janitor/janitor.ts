@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { run } from "@harrier/db";
 import { HarrierError, toHarrierError } from "@harrier/errors";
+import { servicePrincipal } from "@harrier/rpc";
 import { pruneReleased } from "../blobs/blobs.sql.ts";
 import { sweepBlobs } from "../blobs/blobs.ts";
 import { parseStagingKey, stagingKey } from "../storage/storage.ts";
@@ -40,7 +41,9 @@ async function mendUpload(deps: JanitorDeps, row: UploadRow): Promise<void> {
     return;
   }
   await deps.storage.delete(stagingKey(row.tenantId, row.id)); // its process may have died just before it would have
-  const call = { principal: row.principal, rid: `upload-${row.id}`, deadline: deps.now() + attemptMs };
+  const { tenantId, tenant, subject } = row.principal;
+  const principal = servicePrincipal("artifact-store", { id: tenantId, name: tenant });
+  const call = { principal, rid: `upload-${row.id}`, deadline: deps.now() + attemptMs, uploader: subject };
   const outcome = await attachUpload(deps, upload, call);
   if (outcome.kind !== "unknown") {
     deps.log.info({ upload: row.id, outcome: outcome.kind }, "an abandoned upload was settled");

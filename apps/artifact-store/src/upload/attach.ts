@@ -33,12 +33,18 @@ export type AttachOutcome =
   /** The artifact row may or may not be there; only the same command can tell. */
   | { readonly kind: "unknown"; readonly error: HarrierError };
 
+/** In the name of who uploads, while the request lasts; later the store's own, which then says who it was. */
+export type AttachCall = Omit<OutCall, "commandId"> & { readonly uploader: string };
+
 /** Asks management for the artifact row once, and settles the upload where the answer is known. The upload's id is the command's. */
-export async function attachUpload(deps: AttachDeps, upload: PendingUpload, call: Omit<OutCall, "commandId">): Promise<AttachOutcome> {
+export async function attachUpload(deps: AttachDeps, upload: PendingUpload, { uploader, ...call }: AttachCall): Promise<AttachOutcome> {
   const { moduleId, filename, size, sha1, md5, sha256 } = upload;
   let artifact: Attached;
   try {
-    artifact = await deps.catalogue.attachArtifact({ moduleId, filename, size, sha1, md5, sha256 }, { ...call, commandId: upload.id });
+    artifact = await deps.catalogue.attachArtifact(
+      { moduleId, filename, size, sha1, md5, sha256, uploader },
+      { ...call, commandId: upload.id },
+    );
   } catch (thrown) {
     return await settleRefusal(deps, upload, toHarrierError(thrown));
   }

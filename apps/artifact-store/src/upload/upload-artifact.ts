@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseWith, type UploadFields, uploadFields } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
-import type { Principal } from "@harrier/rpc";
+import type { OnBehalf, OutCall, Principal } from "@harrier/rpc";
 import type { BlobHashes } from "../blobs/blobs.sql.ts";
 import { type AttachDeps, type Attached, attachUpload, outcomeUnknown, type PendingUpload, postpone } from "./attach.ts";
 import { keepLease, type Lease, openUpload } from "./lease.ts";
@@ -19,6 +19,7 @@ export interface UploadDeps extends Omit<AttachDeps, "fault"> {
 
 export interface UploadOrder {
   readonly principal: Principal;
+  readonly onBehalf?: OnBehalf;
   readonly rid: string;
   readonly traceparent?: string;
   readonly moduleId: number;
@@ -52,9 +53,12 @@ async function checkUpload(deps: UploadDeps, order: UploadOrder, filename = ""):
   return await deps.catalogue.checkUpload({ moduleId: order.moduleId, filename }, callOf(deps, order));
 }
 
-function callOf(deps: UploadDeps, order: UploadOrder) {
-  const { principal, rid, traceparent } = order;
-  return { principal, rid, deadline: deps.now() + attemptMs, ...(traceparent === undefined ? {} : { traceparent }) };
+function callOf(deps: UploadDeps, order: UploadOrder): OutCall {
+  const { principal, onBehalf, rid, traceparent } = order;
+  const call: OutCall = { principal, rid, deadline: deps.now() + attemptMs };
+  if (onBehalf !== undefined) call.onBehalf = onBehalf;
+  if (traceparent !== undefined) call.traceparent = traceparent;
+  return call;
 }
 
 async function receive(
@@ -112,7 +116,7 @@ function findMismatch(wanted: UploadFields, found: BlobHashes): HarrierError | u
 async function attachPatiently(deps: UploadDeps, order: UploadOrder, upload: PendingUpload): Promise<Attached> {
   const until = deps.now() + patienceMs;
   for (let attempts = 0; ; attempts += 1) {
-    const outcome = await attachUpload(deps, { ...upload, attempts }, callOf(deps, order));
+    const outcome = await attachUpload(deps, { ...upload, attempts }, { ...callOf(deps, order), uploader: order.principal.subject });
     if (outcome.kind === "attached") return outcome.artifact;
     if (outcome.kind === "refused") throw outcome.error;
     if (deps.now() >= until) {

@@ -24,6 +24,7 @@ export function mountUpload(mount: Mount, deps: UploadRouteDeps): void {
         { ...deps, log: ctx.log },
         {
           principal: principalOf(ctx),
+          ...onBehalfOf(ctx),
           rid: identity.rid,
           ...(identity.traceparent === undefined ? {} : { traceparent: identity.traceparent }),
           moduleId: ctx.params.softwareModuleId,
@@ -50,6 +51,11 @@ export function mountUpload(mount: Mount, deps: UploadRouteDeps): void {
 function principalOf(ctx: Context): UploadPrincipal {
   const { tenantId, tenant, kind, subject, permissions, targetTypeScopes } = ctx.identity;
   return { tenantId, tenant, kind, subject, permissions, ...(targetTypeScopes === undefined ? {} : { targetTypeScopes }) };
+}
+
+function onBehalfOf(ctx: Context): Pick<Parameters<typeof uploadArtifact>[1], "onBehalf"> {
+  const { onBehalf } = ctx.out();
+  return onBehalf === undefined ? {} : { onBehalf };
 }
 
 type UploadPrincipal = Parameters<typeof uploadArtifact>[1]["principal"];

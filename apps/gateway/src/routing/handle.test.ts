@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { HarrierError } from "@harrier/errors";
-import { identityHeader, identityPath, type KeySet, type Principal, parseKeys, verifyIdentity } from "@harrier/rpc";
+import { identityHeader, type KeySet, type Principal, parseKeys, verifyIdentity } from "@harrier/rpc";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Certificate, parseCertificateHeaders } from "../authentication/certificate.ts";
 import type { TokenRequest } from "../authentication/client-token/client-sign-ins.ts";
@@ -14,7 +14,7 @@ import { createBodyReader } from "./read-body.ts";
 import { createRouteIndex } from "./route-index.ts";
 
 const keys: KeySet = parseKeys(
-  `controller=k1:${Buffer.alloc(32, 1).toString("base64")};management=k1:${Buffer.alloc(32, 2).toString("base64")}`,
+  `gateway/controller=k1:${Buffer.alloc(32, 1).toString("base64")};gateway/management=k1:${Buffer.alloc(32, 2).toString("base64")}`,
 );
 const certificateHeaders = parseCertificateHeaders("X-Cn:X-Issuer-%d");
 const path = "/DEFAULT/controller/v1/dev";
@@ -152,7 +152,7 @@ test("services hear of the client what is believed, and nothing else", async () 
   expect(headers["x-forwarded-for"]).toBe("203.0.113.7");
   const identity = verifyIdentity(keys, "controller", String(headers[identityHeader]), {
     method: "GET",
-    path: identityPath(path),
+    path,
     now: Date.now(),
   });
   expect(identity.baseUrl).toBe("https://ota.example");

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { isTransfer, type Route, type Surface } from "@harrier/contracts";
 import { HarrierError, toHarrierError } from "@harrier/errors";
-import { type Identity, identityHeader, identityLifeMs, type KeySet, type Principal, type ServiceName, signIdentity } from "@harrier/rpc";
+import type { KeySet, Principal } from "@harrier/rpc";
 import { type FaultPoint, largestBody, requirePermission } from "@harrier/service";
 import { type Certificate, type CertificateHeaders, readCertificates } from "../authentication/certificate.ts";
 import type { BeginClientSignIn } from "../authentication/client-token/client-sign-ins.ts";
@@ -24,6 +24,7 @@ import { publicAddress } from "./public-address.ts";
 import { type BodyReader, hasBody } from "./read-body.ts";
 import { sendRefusal } from "./refusal.ts";
 import type { Match } from "./route-index.ts";
+import { signRequest } from "./sign-request.ts";
 import type { Upstreams } from "./upstreams.ts";
 
 export interface SignInRequest {
@@ -135,7 +136,7 @@ export function handle(deps: HandleDeps, req: IncomingMessage, res: ServerRespon
     const admitted = route.interface === "device" ? deps.rates.admitsDevice(counted, principal) : deps.rates.admitsUser(counted, principal);
     if (!admitted) throw tooMany;
     const exchange = { deps, req, res, refuse };
-    const passing = { principal, signIn, client, counted, surface, path, transfer };
+    const passing = { principal, signIn, client, counted, surface, transfer };
     if (!hasBody(req)) enter(exchange, passing);
     else if (isStreamed(route)) {
       letBodyCome(res);
@@ -184,7 +185,6 @@ interface Passing {
   client: Client;
   counted: CountedRequest;
   surface: Surface;
-  path: string;
   transfer: boolean;
 }
 
@@ -221,24 +221,14 @@ function enter(exchange: Exchange, passing: Passing, body?: Buffer): void {
 
 /** Signs who asks into one header for the one service that may read it, and hands the request on. */
 function pass({ deps, req, res }: Exchange, passing: Passing, body?: Buffer): void {
-  const { principal, signIn, client, surface, path, transfer } = passing;
+  const { principal, signIn, client, surface, transfer } = passing;
   for (const name of namedByConnection(req.headers.connection)) delete req.headers[name];
   // nothing from outside may look like ours, and what clients say of themselves is not passed on
   for (const name in req.headers) if (deps.isForeign(name)) delete req.headers[name];
   delete req.headers["authorization"];
   req.headers["x-forwarded-for"] = client.address;
-  const identity: Identity = {
-    ...principal,
-    rid: signIn.rid,
-    baseUrl: publicAddress(req, deps.publicUrl, client.origin),
-    audience: signIn.route.service as ServiceName,
-    method: req.method ?? "GET",
-    path,
-    expiresAt: deps.now() + identityLifeMs,
-    caller: "gateway",
-  };
-  if (signIn.traceparent !== undefined) identity.traceparent = signIn.traceparent;
-  req.headers[identityHeader] = signIdentity(deps.keys, identity);
+  const baseUrl = publicAddress(req, deps.publicUrl, client.origin);
+  signRequest(deps, req, { principal, signIn, baseUrl, transfer, body });
   // what is left, not until when: clocks of two hosts differ
   if (!transfer) req.headers["x-harrier-budget"] = String(signIn.deadline - deps.now());
   const forwarded = req as ForwardedRequest;

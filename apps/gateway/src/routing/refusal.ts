@@ -7,7 +7,7 @@ import { sendError } from "@harrier/service";
 const challenge: Record<Surface, string> = { device: "ApiKey", spec: 'Basic realm="hawkBit"', rest: 'Basic realm="hawkBit"' };
 
 /** What another try a second later may end differently. A service's own words on it do not come with its error. */
-const comeAgain: ReadonlySet<string> = new Set(["unavailable", "deadlineExceeded", "tooManyRequests"]);
+const comeAgain: ReadonlySet<string> = new Set(["unavailable", "identityRefused", "deadlineExceeded", "tooManyRequests"]);
 
 export interface Refusal {
   req: IncomingMessage;

@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
-import type { RpcTls } from "@harrier/rpc";
+import { clockDifferenceMs, type RpcTls } from "@harrier/rpc";
 
 /** A service that the gateway forwards to. */
 export type UpstreamName = "controller" | "management" | "artifact-store" | "rollout-engine";
@@ -10,6 +10,8 @@ export interface Replica {
   /** The same in parts, for the proxy: as text it would be taken apart again for every request. */
   readonly target: { readonly protocol: string; readonly host: string; readonly port: string };
   ready: boolean;
+  /** How much its clock is ahead of ours, to the second, when it was last asked. */
+  clockAheadMs: number;
 }
 
 export interface Upstreams {
@@ -20,6 +22,8 @@ export interface Upstreams {
   /** True while at least one replica of every service serves. */
   allReady(): boolean;
   states(): Record<UpstreamName, boolean>;
+  /** Seconds that the clocks of replicas are ahead of ours, of those that differ by more than what is accepted, by address. */
+  wrongClocks(): Record<string, number>;
   start(): void;
   stop(): void;
   /** For answers that come at once. */
@@ -66,6 +70,7 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
     allReady: () => [...lists.values()].every((l) => l.replicas.some((r) => r.ready)),
     states: () =>
       Object.fromEntries([...lists].map(([name, l]) => [name, l.replicas.some((r) => r.ready)])) as Record<UpstreamName, boolean>,
+    wrongClocks: () => Object.fromEntries(all.filter(isClockWrong).map(({ url, clockAheadMs }) => [url, Math.round(clockAheadMs / 1000)])),
     start() {
       const check = () => {
         for (const replica of all) void probe(replica, tls);
@@ -81,10 +86,13 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
   };
 }
 
+/** It would refuse all that we sign, or we all that it does. */
+const isClockWrong = (replica: Replica): boolean => Math.abs(replica.clockAheadMs) > clockDifferenceMs;
+
 function replicaAt(url: string): Replica {
   const { protocol, hostname, port } = new URL(url);
   const defaultPort = protocol === "https:" ? "443" : "80";
-  return { url, target: { protocol, host: hostname.replace(/^\[|\]$/g, ""), port: port || defaultPort }, ready: false };
+  return { url, target: { protocol, host: hostname.replace(/^\[|\]$/g, ""), port: port || defaultPort }, ready: false, clockAheadMs: 0 };
 }
 
 function probe(replica: Replica, tls: RpcTls | undefined): Promise<void> {
@@ -97,7 +105,10 @@ function probe(replica: Replica, tls: RpcTls | undefined): Promise<void> {
     const url = `${replica.url}/readyz`;
     const req = (tls === undefined ? request : tlsRequest)(url, options, (res) => {
       res.resume();
-      end(res.statusCode === 200);
+      // seconds are fine enough for a difference of a minute
+      const clock = Date.parse(res.headers.date ?? "");
+      if (Number.isFinite(clock)) replica.clockAheadMs = clock - Date.now();
+      end(res.statusCode === 200 && !isClockWrong(replica));
     });
     req.on("timeout", () => req.destroy());
     req.on("error", () => end(false));

@@ -17,8 +17,10 @@ export function catalogueHandlers(deps: Deps): Handlers<"harrier.management.v1.C
     reserveSet: (request, ctx) => reserve(deps, ctx.principal, request.setId),
     checkUpload: (request, ctx) => checkUpload(deps, ctx.principal.tenantId, request),
     attachArtifact: (request, ctx) => {
-      const { tenantId, subject } = ctx.principal;
-      return attachArtifact(deps, { tenantId, subject, commandId: commandIdOf(ctx) }, request);
+      const { tenantId, kind } = ctx.principal;
+      const { uploader, ...upload } = request;
+      const subject = kind === "service" ? uploader : ctx.principal.subject;
+      return attachArtifact(deps, { tenantId, subject, commandId: commandIdOf(ctx) }, upload);
     },
   };
 }

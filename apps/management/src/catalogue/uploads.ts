@@ -14,6 +14,9 @@ import {
   type UploadState,
 } from "./uploads.sql.ts";
 
+/** What is stored of an upload; who it was is said apart. */
+type Upload = Omit<AttachArtifactRequest, "uploader">;
+
 interface Deps {
   db: Database;
   ids: Pick<IdBlocks, "next">;
@@ -58,14 +61,14 @@ export async function checkUpload(
  * Ends an upload: the artifact row, under the module's row lock (spec 001 §4.4). The bytes are in artifact-store by now. A command that
  * was carried out already gives its first answer again, whatever has become of the module.
  */
-export async function attachArtifact(deps: Deps, uploader: Uploader, upload: AttachArtifactRequest): Promise<AttachedArtifact> {
+export async function attachArtifact(deps: Deps, uploader: Uploader, upload: Upload): Promise<AttachedArtifact> {
   const id = await deps.ids.next(uploader.tenantId, "artifact");
   const attached = await withRetries(() => inTransaction(deps.db.pool, (tx) => attach(tx, uploader, { ...upload, id })));
   await deps.fault("management.attach-artifact.after-commit");
   return attached;
 }
 
-async function attach(tx: Queryable, uploader: Uploader, artifact: AttachArtifactRequest & { id: number }): Promise<AttachedArtifact> {
+async function attach(tx: Queryable, uploader: Uploader, artifact: Upload & { id: number }): Promise<AttachedArtifact> {
   const { tenantId, subject, commandId } = uploader;
   await runOne(tx, lockModuleForUpload, [tenantId, artifact.moduleId]);
   const first = await runOne(tx, findAnswer, [tenantId, commandId]);

@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { basePaths, type Route, routes } from "@harrier/contracts";
 import { countTrips } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
-import { identityHeader, parseKeys, signIdentity } from "@harrier/rpc";
+import { type Identity, identityHeaders, parseKeys, unboundBody } from "@harrier/rpc";
 import { createHttp, createLog, createMetrics } from "@harrier/service";
 import { expect } from "vitest";
 import { allPermissions } from "../identity/permissions.ts";
@@ -40,7 +40,7 @@ export interface HttpFixture {
 }
 
 const secret = Buffer.alloc(32, 9).toString("base64");
-const keys = parseKeys(`management=k1:${secret}`);
+const keys = parseKeys(`gateway/management=k1:${secret}`);
 export const origin = "http://harrier.example";
 
 /** The HTTP side of management over real PostgreSQL, with a controller that writes its own tables. */
@@ -74,7 +74,7 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
 
   const call = async (method: string, path: string, asks: CallOptions = {}): Promise<Answer> => {
     const url = path.split("?", 1)[0] ?? "";
-    const identity = signIdentity(keys, {
+    const identity: Identity = {
       tenantId: asks.tenantId ?? fixture.tenantId,
       tenant: "DEFAULT",
       kind: "user",
@@ -85,18 +85,21 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
       baseUrl: origin,
       audience: "management",
       method,
-      path: url,
+      path,
       expiresAt: Date.now() + 10_000,
       caller: "gateway",
-    });
+    };
     const hasBody = asks.body !== undefined;
+    const text = typeof asks.body === "string" ? asks.body : JSON.stringify(asks.body);
+    const isCsv = asks.headers?.["content-type"]?.startsWith("text/csv") === true;
+    const content = isCsv ? unboundBody : hasBody ? Buffer.from(text) : undefined;
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
-      headers: { [identityHeader]: identity, ...(hasBody ? { "content-type": "application/json" } : {}), ...asks.headers },
-      ...(hasBody ? { body: typeof asks.body === "string" ? asks.body : JSON.stringify(asks.body) } : {}),
+      headers: { ...identityHeaders(keys, identity, content), ...(hasBody ? { "content-type": "application/json" } : {}), ...asks.headers },
+      ...(hasBody ? { body: text } : {}),
     });
-    const text = await response.text();
-    const body = text === "" ? undefined : JSON.parse(text);
+    const answered = await response.text();
+    const body = answered === "" ? undefined : JSON.parse(answered);
     const rest = url.startsWith(basePaths.rest) && options.restDialect !== "classic";
     if (response.ok) checkAgainstRoute(`${method} ${url}`, body, { status: response.status, rest });
     return { status: response.status, body, headers: response.headers };

@@ -28,7 +28,7 @@ export async function tokenReplica(fixture: Fixture, rotateMs = 90 * 24 * 60 * 6
   const log = createLog({ service: "management", level: "silent", destination: new Writable({ write: (_c, _e, done) => done() }) });
   const keys = new SigningKeys({ db: fixture.db, secrets: fixture.secrets, log, rotateMs });
   await keys.start();
-  const identityKeys = parseKeys(`management=k1:${Buffer.alloc(32, 9).toString("base64")}`);
+  const identityKeys = parseKeys(`gateway/management=k1:${Buffer.alloc(32, 9).toString("base64")}`);
   const http = createHttp({ service: "management", keys: identityKeys, log, metrics: createMetrics({ service: "management" }) });
   serveTokenEndpoint(http.app, { db: fixture.db.pool, keys, issuer, log });
   const url = `http://127.0.0.1:${await http.listen("127.0.0.1", 0)}`;

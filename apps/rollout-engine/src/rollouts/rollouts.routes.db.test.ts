@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { rollouts } from "@harrier/contracts";
 import { countTrips, createDatabase, type Database, IdBlocks } from "@harrier/db";
-import { identityHeader, identityPath, parseKeys, signIdentity } from "@harrier/rpc";
+import { type Identity, identityHeaders, parseKeys } from "@harrier/rpc";
 import { createHttp, createLog, createMetrics, type Http } from "@harrier/service";
 import { type RoundTripCounter, startRoundTripCounter } from "@harrier/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { mountGroups } from "../groups/groups.routes.ts";
 import { createWorld, setIds, type World } from "../testing/world.ts";
 import { mountRollouts } from "./rollouts.routes.ts";
 
-const keys = parseKeys(`rollout-engine=k1:${randomBytes(32).toString("base64")}`);
+const keys = parseKeys(`gateway/rollout-engine=k1:${randomBytes(32).toString("base64")}`);
 const everything = ["READ", "CREATE", "UPDATE", "DELETE", "HANDLE"].map((verb) => `${verb}_ROLLOUT`).concat("READ_TARGET");
 const baseUrl = "https://updates.example";
 
@@ -49,7 +49,7 @@ type Json = Record<string, unknown>;
 async function call(method: string, path: string, options: { body?: unknown; permissions?: string[]; base?: string } = {}) {
   const { body, permissions = everything, base = "/rest/v1" } = options;
   const url = `${base}${path}`;
-  const identity = signIdentity(keys, {
+  const identity: Identity = {
     tenantId: 1,
     tenant: "DEFAULT",
     kind: "user",
@@ -59,17 +59,18 @@ async function call(method: string, path: string, options: { body?: unknown; per
     baseUrl,
     audience: "rollout-engine",
     method,
-    path: identityPath(url),
+    path: url,
     expiresAt: Date.now() + 10_000,
     caller: "gateway",
-  });
+  };
+  const text = body === undefined ? undefined : JSON.stringify(body);
   const answer = await fetch(`http://127.0.0.1:${port}${url}`, {
     method,
-    headers: { [identityHeader]: identity, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    headers: { ...identityHeaders(keys, identity, text === undefined ? undefined : Buffer.from(text)), "content-type": "application/json" },
+    ...(text === undefined ? {} : { body: text }),
   });
-  const text = await answer.text();
-  return { status: answer.status, text, body: (text === "" ? {} : JSON.parse(text)) as Json };
+  const answered = await answer.text();
+  return { status: answer.status, text: answered, body: (answered === "" ? {} : JSON.parse(answered)) as Json };
 }
 
 let names = 0;

@@ -9,6 +9,7 @@ export interface AttachArtifactRequestInput {
   sha1?: string;
   md5?: string;
   sha256?: string;
+  uploader?: string;
 }
 
 export interface AttachArtifactRequest {
@@ -18,4 +19,5 @@ export interface AttachArtifactRequest {
   sha1: string;
   md5: string;
   sha256: string;
+  uploader: string;
 }

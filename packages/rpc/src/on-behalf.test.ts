@@ -1,0 +1,73 @@
+import { afterEach, expect, it } from "vitest";
+import { call, cleanUp, connect, failure, force, keys, secret, serve, wordOf } from "../test-support/actions.ts";
+import { type Principal, servicePrincipal } from "./identity.ts";
+import { parseKeys } from "./keys.ts";
+import type { CallContext } from "./types.ts";
+
+afterEach(cleanUp);
+
+const admin: Principal = { tenantId: 1, tenant: "DEFAULT", kind: "user", subject: "admin", permissions: ["UPDATE_TARGET"] };
+
+it("brings the person whom the gateway has seen, whatever the caller says of permissions", async () => {
+  let ctx: CallContext | undefined;
+  const forceAction = async (_request: object, given: CallContext) => {
+    ctx = given;
+    return {};
+  };
+  const [, port] = await serve({ forceAction });
+  const scoped = { ...admin, external: true as const, targetTypeScopes: { UPDATE_TARGET: [11] } };
+  const bolder = { ...admin, permissions: ["SYSTEM_ADMIN"] };
+  await connect([port]).forceAction(force, call({ principal: bolder, onBehalf: wordOf(scoped, "r-1") }));
+  expect(ctx?.principal).toMatchObject(scoped);
+});
+
+it.each<[string, Parameters<typeof call>[0]]>([
+  ["without the gateway's word", { onBehalf: undefined as never }],
+  ["for another person", { principal: { ...admin, subject: "root" }, onBehalf: wordOf(admin, "r-1") }],
+  ["for another tenant", { principal: { ...admin, tenantId: 2 }, onBehalf: wordOf(admin, "r-1") }],
+  ["for another request", { onBehalf: wordOf(admin, "r-2") }],
+  ["with the word that another service got", { onBehalf: wordOf(admin, "r-1", "rollout-engine") }],
+  ["as a device", { principal: { ...admin, kind: "device", controllerId: "d1" } }],
+  [
+    "with a word that it made itself",
+    { onBehalf: { ...wordOf(admin, "r-1"), words: `${Date.now() + 9_000};controller=k1.${"A".repeat(43)}` } },
+  ],
+  ["in the name of another service", { principal: servicePrincipal("rollout-engine") }],
+])("refuses a call %s", async (_what, more) => {
+  const [, port] = await serve({ forceAction: async () => ({}) });
+  const code = (await failure(connect([port]).forceAction(force, call(more)))).code;
+  expect(code).toBe(more?.principal?.kind === "service" ? "insufficientPermission" : "identityRefused");
+});
+
+it("refuses a word whose audience, end or payload was changed", async () => {
+  const [, port] = await serve({ forceAction: async () => ({}) });
+  const client = connect([port]);
+  const { payload, words } = wordOf(admin, "r-1");
+  const forged = Buffer.from(Buffer.from(payload, "base64url").toString().replace("UPDATE_TARGET", "SYSTEM_ADMINX")).toString("base64url");
+  const later = words.replace(/^\d+/, (end) => String(Number(end) + 1));
+  for (const onBehalf of [
+    { payload: forged, words },
+    { payload, words: later },
+    { payload, words: words.replace("=k1.", "=k9.") },
+  ])
+    expect((await failure(client.forceAction(force, call({ onBehalf })))).code).toBe("identityRefused");
+  expect(await client.forceAction(force, call())).toEqual({});
+});
+
+it("lets a caller do for itself what the table says, and no more", async () => {
+  const [, port] = await serve({ cancelSetChunk: async () => ({ done: true }), forceAction: async () => ({}) });
+  const principal = servicePrincipal("management", { id: 1, name: "DEFAULT" });
+  expect(await connect([port]).cancelSetChunk({ setId: 1 }, call({ principal }))).toMatchObject({ done: true });
+  expect((await failure(connect([port]).forceAction(force, call({ principal })))).code).toBe("insufficientPermission");
+  expect((await failure(connect([port]).cancelSetChunk({ setId: 1 }, call()))).code).toBe("insufficientPermission");
+});
+
+it("a service with the keys of another pair is not believed", async () => {
+  const [, port] = await serve({ startChunk: async () => ({ done: true }) });
+  // management's own key under rollout-engine's name
+  const own = parseKeys(`rollout-engine/controller=k1:${secret("b")}`);
+  const principal = servicePrincipal("rollout-engine", { id: 1, name: "DEFAULT" });
+  const client = (given: typeof keys) => connect([port], { caller: "rollout-engine", keys: given });
+  expect((await failure(client(own).startChunk({ rolloutId: 1 }, call({ principal })))).code).toBe("identityRefused");
+  expect(await client(keys).startChunk({ rolloutId: 1 }, call({ principal }))).toMatchObject({ done: true });
+});

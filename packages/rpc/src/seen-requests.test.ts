@@ -1,0 +1,55 @@
+import { randomBytes } from "node:crypto";
+import { expect, it } from "vitest";
+import { clockDifferenceMs, identityLifeMs } from "./identity.ts";
+import { SeenRequests } from "./seen-requests.ts";
+
+const now = 1_800_000_000_000;
+/** The part of a mac that counts, many at once: one by one is slow. */
+const macs = (count: number): string[] => {
+  const bytes = randomBytes(9 * count);
+  return Array.from({ length: count }, (_, n) => bytes.toString("base64url", 9 * n, 9 * n + 9));
+};
+const mac = () => macs(1)[0] as string;
+
+it("takes each mac once, for as long as anybody's clock accepts it", () => {
+  const seen = new SeenRequests();
+  const [first, second] = [mac(), mac()];
+  const ends = now + identityLifeMs;
+  expect([seen.note(first, ends, now), seen.note(second, ends, now)]).toEqual(["first", "first"]);
+  for (const later of [0, 10_000, identityLifeMs + clockDifferenceMs - 1]) expect(seen.note(first, ends, now + later)).toBe("again");
+});
+
+it("forgets what nobody accepts any more, and a clock that is set back does not make it new", () => {
+  const seen = new SeenRequests();
+  const old = mac();
+  seen.note(old, now, now);
+  for (const one of macs(50_000)) seen.note(one, now, now);
+  const held = seen.size;
+  const later = now + clockDifferenceMs + 40_000;
+  expect(seen.note(mac(), later + identityLifeMs, later)).toBe("first");
+  expect(seen.size).toBeLessThan(held / 10);
+  expect(seen.note(old, now, now)).toBe("again");
+});
+
+it("holds 5,000 changes a second in less than 16 MB, finds all of them again, and takes no more than it can remember", () => {
+  const seen = new SeenRequests();
+  const sample: [string, number][] = [];
+  // as long as anything is remembered: the life of an identity, and the clocks' difference behind it
+  for (let second = 0; second < 80; second += 1) {
+    const at = now + second * 1_000;
+    const batch = macs(5_000);
+    for (const one of batch) {
+      if (seen.note(one, at + identityLifeMs, at) !== "first") throw new Error("a new one was taken for an old one");
+    }
+    sample.push([batch[0] as string, at + identityLifeMs]);
+  }
+  expect(seen.size).toBeLessThan(16 * 1024 * 1024);
+  const end = now + 79_000;
+  for (const [one, ends] of sample.filter(([, at]) => at > end)) expect(seen.note(one, ends, end)).toBe("again");
+
+  const flood = new SeenRequests();
+  let outcome = "first";
+  for (const one of macs(250_000)) if (outcome === "first") outcome = flood.note(one, now, now);
+  expect(outcome).toBe("full");
+  expect(flood.size).toBeLessThanOrEqual(2 * 1024 * 1024);
+});
