@@ -8,6 +8,11 @@ const settings = z.object({
   HARRIER_GRPC_PORT: port.default(9083),
   HARRIER_DATABASE_URL: z.string().min(1),
   HARRIER_IDENTITY_KEYS: z.string().min(1),
+  /** 32 bytes in base64, of this service alone: signs what it sees of the other services' audit trails. Without it they are not signed. */
+  HARRIER_AUDIT_KEY: z
+    .string()
+    .regex(/^[A-Za-z0-9+/]{43}=$/, "32 bytes in base64")
+    .optional(),
   HARRIER_CONTROLLER_GRPC: z.string().min(1),
   HARRIER_MANAGEMENT_GRPC: z.string().min(1),
   /** A directory that all replicas share; or a bucket: one of the two. */

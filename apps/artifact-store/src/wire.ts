@@ -73,7 +73,7 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
       return note === undefined ? true : { note };
     },
   };
-  const audit = await startAudit({ db, schema, log });
+  const audit = await startAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, log });
   const secure = tls === undefined ? {} : { tls };
   const http = createHttp({
     drain: drainOf(config),

@@ -6,7 +6,9 @@ import { readVerifyConfig } from "./config.ts";
 const config = readVerifyConfig();
 const db = createDatabase({ url: config.HARRIER_DATABASE_URL, applicationName: "harrier/audit-verify", max: 1 });
 try {
-  const valid = await verifyAll({ db: db.pool, now: Date.now }, (found) => process.stdout.write(`${JSON.stringify(found)}\n`));
+  const valid = await verifyAll({ db: db.pool, now: Date.now, keys: config.HARRIER_AUDIT_PUBLIC_KEYS }, (found) =>
+    process.stdout.write(`${JSON.stringify(found)}\n`),
+  );
   process.exitCode = valid ? 0 : 1;
 } finally {
   await db.close();

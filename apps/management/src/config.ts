@@ -1,5 +1,15 @@
+import { type AnchorKeys, parseAnchorKeys } from "@harrier/audit";
 import { type ConfigOf, loadConfig, port } from "@harrier/service";
 import { z } from "zod";
+
+function readAnchorKeys(text: string, ctx: z.RefinementCtx): AnchorKeys {
+  try {
+    return parseAnchorKeys(text);
+  } catch (error) {
+    ctx.addIssue({ code: "custom", message: (error as Error).message });
+    return z.NEVER;
+  }
+}
 
 /** Settings of management: the only reader of the environment. Secrets may also come as `…_FILE`. */
 const settings = z.object({
@@ -9,6 +19,13 @@ const settings = z.object({
   HARRIER_IDENTITY_KEYS: z.string().min(1),
   /** 32 bytes in base64: seals the gateway key. The same in every replica, and kept for as long as the database. */
   HARRIER_SECRET_KEY: z.string().min(1),
+  /** 32 bytes in base64, of this service alone: signs what it sees of the other services' audit trails. Without it they are not signed. */
+  HARRIER_AUDIT_KEY: z
+    .string()
+    .regex(/^[A-Za-z0-9+/]{43}=$/, "32 bytes in base64")
+    .optional(),
+  /** `<service>=<base64>`, comma separated: the public parts of all services' audit keys. With it the verifier demands their signatures. */
+  HARRIER_AUDIT_PUBLIC_KEYS: z.string().transform(readAnchorKeys).optional(),
   HARRIER_CONTROLLER_GRPC: z.string().min(1),
   HARRIER_ARTIFACT_STORE_GRPC: z.string().min(1),
   /** The administrator that is made, or brought up to date, at every start. */
@@ -41,9 +58,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): ManagementConf
   return loadConfig(settings, env);
 }
 
-const verifySettings = settings.pick({ HARRIER_DATABASE_URL: true });
+const verifySettings = settings.pick({ HARRIER_DATABASE_URL: true, HARRIER_AUDIT_PUBLIC_KEYS: true });
 
-/** Settings of the command that verifies the audit trail: the service's own database, nothing else. */
+/** Settings of the command that verifies the audit trail: the service's own database, and whose signatures it takes. */
 export function readVerifyConfig(env: NodeJS.ProcessEnv = process.env): ConfigOf<typeof verifySettings.shape> {
   return loadConfig(verifySettings, env);
 }

@@ -44,7 +44,8 @@ export type Parts = Parameters<typeof mountTargets>[1] &
   Parameters<typeof mountTenants>[1] &
   Parameters<typeof mountTargetMetadata>[1] &
   Parameters<typeof mountTargetCsv>[1] &
-  Parameters<typeof mountTargetDeletion>[1];
+  Parameters<typeof mountTargetDeletion>[1] &
+  Parameters<typeof mountAudit>[1];
 
 /** Every HTTP route of this service; what a constraint of the database refuses is the caller's 400 or 409, not a failure of ours. */
 export function mountAll(register: Mount, parts: Parts): void {

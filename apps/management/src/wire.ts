@@ -59,8 +59,8 @@ const needs = [
   { schema: "rollout_engine", view: "rollouts_v1" },
   { schema: "rollout_engine", view: "rollout_groups_v1" },
   { schema: "rollout_engine", view: "target_filters_v1" },
-  ...["rollout_engine", "artifact_store"].flatMap((schema) =>
-    ["audit_v1", "audit_batches_v1", "audit_chain_v1"].map((view) => ({ schema, view })),
+  ...["management_audit", "rollout_engine_audit", "artifact_store_audit"].flatMap((schema) =>
+    ["audit_v1", "audit_batches_v1", "audit_chain_v1", "audit_anchors_v1"].map((view) => ({ schema, view })),
   ),
 ];
 
@@ -109,7 +109,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
 
   const readiness = { database: async () => checkNeeds(db.pool, needs) };
   const restDialect = config.HARRIER_REST_DIALECT;
-  const audit = await startAudit({ db, schema, log });
+  const audit = await startAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, log });
   const http = createHttp({
     drain: drainOf(config),
     service: "management",
@@ -124,7 +124,18 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     ...tls,
   });
   const nudges = { nudge: releases.nudge, nudgeOperations: deletions.nudge, nudgeTargetDeletions: targetDeletions.nudge };
-  mountAll(http.mount, { db, ids, secrets, targets, actions, invalidations, ...nudges, now: Date.now, fault: faultPoint });
+  mountAll(http.mount, {
+    db,
+    ids,
+    secrets,
+    targets,
+    actions,
+    invalidations,
+    ...nudges,
+    auditKeys: config.HARRIER_AUDIT_PUBLIC_KEYS,
+    now: Date.now,
+    fault: faultPoint,
+  });
   serveTokenEndpoint(http.app, { db: db.signIn, keys: signingKeys, issuer, log });
   const rpc = createRpcServer({
     service: "management",

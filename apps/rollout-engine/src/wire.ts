@@ -92,7 +92,7 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   const filler = createFiller({ db: background, nudge: () => engine.nudge(), now, log });
   const readiness = { database: async () => checkNeeds(db.pool, needs) };
   const restDialect = config.HARRIER_REST_DIALECT;
-  const audit = await startAudit({ db, schema, log });
+  const audit = await startAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, log });
   const http = createHttp({
     drain: drainOf(config),
     service,

@@ -1,9 +1,8 @@
-import { createDatabase, type Database, ensurePartitions } from "@harrier/db";
+import { createDatabase, type Database } from "@harrier/db";
 import { type TestDatabase, testDatabase } from "@harrier/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { AuditCall } from "./entry.ts";
-import { auditTables } from "./retention.ts";
-import { giveUpCutOff } from "./seal.sql.ts";
+import { giveUpCutOff, keepPartitions } from "./seal.sql.ts";
 import { sealBatch } from "./sealer.ts";
 import { AuditTrail } from "./trail.ts";
 import { type VerifyOptions, verifyChain } from "./verify.ts";
@@ -18,7 +17,7 @@ beforeAll(async () => {
   database = await testDatabase();
   db = database.db("management");
   owner = createDatabase({ url: database.adminUrl, applicationName: "test/tamper", max: 1 });
-  await ensurePartitions({ pool: db.pool, schema, tables: auditTables });
+  await keepPartitions(db.pool);
 });
 afterAll(async () => {
   await owner.close();
@@ -27,7 +26,7 @@ afterAll(async () => {
 
 /** Somebody with every right, past triggers and grants. */
 const tamper = async (...statements: string[]) => {
-  for (const text of ["set session_replication_role = replica", "set search_path = management", ...statements])
+  for (const text of ["set session_replication_role = replica", "set search_path = management_audit", ...statements])
     await owner.pool.query(text);
 };
 
@@ -108,7 +107,7 @@ describe("what is sealed", () => {
     await late.query("set session_replication_role = origin");
     await late.query("begin");
     await late.query(
-      `insert into management.audit_pending (tenant_id, id, at, actor_kind, actor, action, entity, entity_ids, source_ip, request_id, details, ended_at, result)
+      `insert into management_audit.audit_pending (tenant_id, id, at, actor_kind, actor, action, entity, entity_ids, source_ip, request_id, details, ended_at, result)
        values (1, gen_random_uuid(), now(), 'USER', 'late', 'x', 'x', '{}', '', '', '{}', now(), 'SUCCESS')`,
     );
     const writers = Array.from({ length: 40 }, (_, n) => write(n));

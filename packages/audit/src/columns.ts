@@ -1,7 +1,3 @@
-/** The columns of an entry, in the order of the tables and of the view `audit_v1`. */
-export const entryColumns =
-  "tenant_id, id, at, actor_kind, actor, action, entity, entity_ids, source_ip, request_id, times, details, ended_at, result, status, error_code";
-
 const micros = (column: string): string => `(extract(epoch from ${column}) * 1000000)::bigint::text`;
 
 /** What `StoredEntry` is read by. */

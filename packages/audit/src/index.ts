@@ -1,8 +1,11 @@
+export { type AuditSchema, auditSchemas } from "./anchor.sql.ts";
+export { type AnchorKeys, parseAnchorKeys } from "./anchor.ts";
+export { anchorHeads } from "./anchorer.ts";
 export type { AuditCall, AuditOutcome, AuditResult } from "./entry.ts";
 export { entryId, plainText } from "./entry-id.ts";
-export { auditTables, keptSince } from "./retention.ts";
+export { keptSince } from "./retention.ts";
+export { checkRights } from "./rights.ts";
 export { entriesPerBatch, type SealedBatch, Sealer, sealBatch } from "./sealer.ts";
 export { startAudit } from "./start.ts";
 export { AuditTrail, type EndEntry } from "./trail.ts";
-export { type AuditSchema, auditSchemas } from "./verify.sql.ts";
 export { type Verification, type VerifyOptions, verifyChain } from "./verify.ts";

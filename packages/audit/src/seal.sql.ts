@@ -1,5 +1,5 @@
 import { type Queryable, run, runOne, statement } from "@harrier/db";
-import { entryColumns, micros, momentOf, storedEntry } from "./columns.ts";
+import { micros, momentOf, storedEntry } from "./columns.ts";
 import type { BatchHead, StoredEntry } from "./entry.ts";
 
 /** So long after the last word of its process a call without an outcome is taken for cut off. */
@@ -38,7 +38,7 @@ export interface ChainEnd {
 const lock = statement<[], ChainEnd>(
   "audit.lock_chain",
   `select number, position, hash, ${micros("sealed_at")} as "sealedAt", ${micros("greatest(clock_timestamp(), sealed_at)")} as now
-     from audit_chain for update skip locked`,
+     from audit_lock_chain()`,
 );
 
 /** The end of the chain for who may add to it; undefined while another replica does. One round trip. */
@@ -60,52 +60,33 @@ const seal = statement<
   [
     tenantIds: readonly number[],
     ids: readonly string[],
-    positions: readonly number[],
     digests: readonly Buffer[],
     sealedAt: string,
     number: number,
     firstPosition: number,
-    lastPosition: number,
-    previousSealedAt: string | null,
     previousHash: Buffer,
     hash: Buffer,
   ],
   { stored: number }
 >(
   "audit.seal",
-  `with moved as (
-     delete from audit_pending p using unnest($1::int[], $2::uuid[], $3::bigint[], $4::bytea[]) as x(tenant_id, id, position, digest)
-      where p.tenant_id = x.tenant_id and p.id = x.id
-     returning p.*, x.position, x.digest),
-   stored as (
-     insert into audit_entries (${entryColumns}, position, digest, sealed_at)
-     select ${entryColumns}, position, digest, ${momentOf("$5")} from moved returning 1),
-   batch as (
-     insert into audit_batches (number, first_position, last_position, entries, previous_sealed_at, previous_hash, hash, sealed_at)
-     values ($6::bigint, $7::bigint, $8::bigint, $8::bigint - $7::bigint + 1, ${momentOf("$9")}, $10, $11, ${momentOf("$5")}))
-   update audit_chain set number = $6::bigint, position = $8::bigint, hash = $11, sealed_at = ${momentOf("$5")}
-   returning (select count(*) from stored)::int as stored`,
+  `select audit_seal($1::int[], $2::uuid[], $3::bytea[], ${momentOf("$4")}, $5::bigint, $6::bigint, $7::bytea, $8::bytea) as stored`,
 );
 
-/** Moves entries into the chain as one batch. One round trip. */
+/** Moves entries into the chain as one batch, by the function that alone may: it refuses what does not follow the end. One round trip. */
 export async function storeBatch(
   tx: Queryable,
   batch: { head: BatchHead; hash: Buffer; entries: readonly StoredEntry[]; digests: readonly Buffer[] },
 ): Promise<number> {
   const { head, hash, entries, digests } = batch;
-  const { number, firstPosition, lastPosition, previousSealedAt, previousHash, sealedAt } = head;
-  const row = await runOne(tx, seal, [
-    entries.map((entry) => entry.tenantId),
-    entries.map((entry) => entry.id),
-    entries.map((_, i) => firstPosition + i),
-    digests,
-    sealedAt,
-    number,
-    firstPosition,
-    lastPosition,
-    previousSealedAt,
-    previousHash,
-    hash,
-  ]);
+  const [tenantIds, ids] = [entries.map((entry) => entry.tenantId), entries.map((entry) => entry.id)];
+  const row = await runOne(tx, seal, [tenantIds, ids, digests, head.sealedAt, head.number, head.firstPosition, head.previousHash, hash]);
   return row?.stored ?? 0;
+}
+
+const partitions = statement<[], unknown>("audit.partitions", "select audit_partitions()");
+
+/** Makes the partitions of this month and the two to come, and drops those past the retention. One round trip. */
+export async function keepPartitions(db: Queryable): Promise<void> {
+  await run(db, partitions, []);
 }

@@ -1,10 +1,7 @@
 import { type Queryable, run, runOne } from "@harrier/db";
-import { micros, storedBatch, storedEntry } from "./columns.ts";
+import type { AuditSchema } from "./anchor.sql.ts";
+import { micros, momentOf, storedBatch, storedEntry } from "./columns.ts";
 import type { BatchHead, StoredEntry } from "./entry.ts";
-
-/** Schemas of the services that keep a trail. The only names that ever stand in these statements. */
-export const auditSchemas = ["management", "rollout_engine", "artifact_store"] as const;
-export type AuditSchema = (typeof auditSchemas)[number];
 
 export interface ClaimedBatch extends BatchHead {
   entries: number;
@@ -24,6 +21,7 @@ export interface Outline {
   sealedAt: string | null;
   /** Of the batches that are there; null: none is. */
   firstNumber: number | null;
+  firstSealedAt: string | null;
   /** Lies outside of every batch. */
   stray: number | null;
 }
@@ -32,12 +30,13 @@ export interface Outline {
 export async function readOutline(db: Queryable, schema: AuditSchema): Promise<Outline | undefined> {
   return runOne<Outline>(db, {
     sql: `select c.number, c.position, c.hash, ${micros("c.sealed_at")} as "sealedAt", b.number as "firstNumber",
+                 ${micros("b.sealed_at")} as "firstSealedAt",
                  (select min(position) from (
-                    (select position from ${schema}.audit_v1 where position > c.position order by position limit 1)
+                    (select position from ${schema}_audit.audit_v1 where position > c.position order by position limit 1)
                     union all
-                    (select position from ${schema}.audit_v1 where position < coalesce(b.first_position, 0) order by position limit 1)) s) as stray
-            from ${schema}.audit_chain_v1 c
-            left join lateral (select number, first_position from ${schema}.audit_batches_v1 order by number limit 1) b on true`,
+                    (select position from ${schema}_audit.audit_v1 where position < coalesce(b.first_position, 0) order by position limit 1)) s) as stray
+            from ${schema}_audit.audit_chain_v1 c
+            left join lateral (select number, first_position, sealed_at from ${schema}_audit.audit_batches_v1 order by number limit 1) b on true`,
     bindings: [],
   });
 }
@@ -45,7 +44,7 @@ export async function readOutline(db: Queryable, schema: AuditSchema): Promise<O
 /** The next batches in their order. One round trip. */
 export async function readBatches(db: Queryable, schema: AuditSchema, range: { from: number; to: number }): Promise<ClaimedBatch[]> {
   return run<ClaimedBatch>(db, {
-    sql: `select ${storedBatch} from ${schema}.audit_batches_v1 where number between $1 and $2 order by number, sealed_at`,
+    sql: `select ${storedBatch} from ${schema}_audit.audit_batches_v1 where number between $1 and $2 order by number, sealed_at`,
     bindings: [range.from, range.to],
   });
 }
@@ -54,7 +53,20 @@ export async function readBatches(db: Queryable, schema: AuditSchema, range: { f
 export async function readEntries(db: Queryable, schema: AuditSchema, range: { from: number; to: number }): Promise<SealedEntry[]> {
   return run<SealedEntry>(db, {
     sql: `select ${storedEntry}, position, digest, ${micros("sealed_at")} as "sealedAt"
-            from ${schema}.audit_v1 where position between $1 and $2 order by position limit $3`,
+            from ${schema}_audit.audit_v1 where position between $1 and $2 order by position limit $3`,
     bindings: [range.from, range.to, range.to - range.from + 2],
   });
+}
+
+/** Months (`YYYYMM`, UTC) from one on to this one for which the trail has no partition. By the catalogue; one round trip. */
+export async function readMissingMonths(db: Queryable, schema: AuditSchema, sinceMicros: string): Promise<string[]> {
+  const rows = await run<{ month: string }>(db, {
+    sql: `select to_char(month, 'YYYYMM') as month
+            from generate_series(date_trunc('month', ${momentOf("$1")} at time zone 'UTC'), date_trunc('month', now() at time zone 'UTC'), '1 month') month
+           where not exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+                              where n.nspname = '${schema}_audit' and c.relname = 'audit_entries_p' || to_char(month, 'YYYYMM') and c.relispartition)
+           order by 1`,
+    bindings: [sinceMicros],
+  });
+  return rows.map(({ month }) => month);
 }

@@ -1,6 +1,10 @@
 import type { Queryable } from "@harrier/db";
+import type { AuditSchema } from "./anchor.sql.ts";
+import type { AnchorKeys } from "./anchor.ts";
+import { Broken } from "./broken.ts";
 import { batchHash, digestOf } from "./entry.ts";
-import { type AuditSchema, type ClaimedBatch, readBatches, readEntries, readOutline, type SealedEntry } from "./verify.sql.ts";
+import { type ClaimedBatch, readBatches, readEntries, readMissingMonths, readOutline, type SealedEntry } from "./verify.sql.ts";
+import { type Vouched, Vouching } from "./vouching.ts";
 
 export interface VerifyOptions {
   readonly db: Queryable;
@@ -13,6 +17,10 @@ export interface VerifyOptions {
   readonly deadline?: number;
   /** Start of the oldest month that must still be there; without it any beginning is accepted. */
   readonly keptSince?: Date;
+  /** Public keys of the services that have seen this chain: their signatures are then demanded. */
+  readonly keys?: AnchorKeys;
+  /** The service holds what only a call can have made: an empty chain is then one that was emptied. */
+  readonly used?: boolean;
 }
 
 export interface Verification {
@@ -26,6 +34,10 @@ export interface Verification {
   /** Hash of the last batch that is right, hexadecimal; to be noted elsewhere. */
   readonly hash: string;
   readonly broken?: { readonly batch: number; readonly reason: string };
+  /** Absent: no other service has seen anything of what was looked at, or not before it was broken. */
+  readonly vouched?: Vouched;
+  /** Months (`YYYYMM`) since the beginning of what there is that have no partition: none was made, or it was removed. */
+  readonly missingMonths: string[];
 }
 
 const batchesPerRead = 20;
@@ -36,45 +48,48 @@ interface Progress {
   last: number;
 }
 
-class Broken extends Error {
-  readonly batch: number;
-  constructor(batch: number, reason: string) {
-    super(reason);
-    this.batch = batch;
-  }
-}
-
 /**
  * Recomputes the chain of one service, in order, some 10,000 entries at a time, and says at which batch it first is not what was sealed:
- * an entry changed, removed, added or moved, a batch changed or missing. Reads published views alone.
+ * an entry changed, removed, added or moved, a batch changed or missing, or other than another service saw it. Reads published views alone.
  */
 export async function verifyChain(options: VerifyOptions): Promise<Verification> {
   const { db, schema, newest, deadline = Number.POSITIVE_INFINITY } = options;
+  const vouching = await Vouching.begin({ db, schema, keys: options.keys ?? new Map() });
   const end = await readOutline(db, schema);
   const oldest = end?.firstNumber ?? 1;
   const first = Math.max(oldest, newest === undefined ? 0 : (end?.number ?? 0) - newest + 1);
   const progress: Progress = { entries: 0, hash: Buffer.alloc(32), last: first - 1 };
+  const missingMonths = end?.firstSealedAt == null ? [] : await readMissingMonths(db, schema, end.firstSealedAt);
   const answer = (rest: Pick<Verification, "valid" | "complete" | "broken">): Verification => ({
     schema,
     firstBatch: first,
     lastBatch: progress.last,
     entries: progress.entries,
     hash: progress.hash.toString("hex"),
+    missingMonths,
+    ...(vouching.vouched === undefined ? {} : { vouched: vouching.vouched }),
     ...rest,
   });
   try {
     if (end === undefined) throw new Broken(0, "the end of the chain is missing");
-    if (end.firstNumber === null && end.number > 0 && isPast(end.sealedAt, options.keptSince))
+    if (end.number === 0 && options.used === true) throw new Broken(1, "the trail is empty, but the service has been used");
+    if (end.firstNumber === null && end.number > 0 && isPast(end.sealedAt, options.keptSince)) {
+      vouching.checkEnd(end.number);
       return answer({ valid: end.stray === null, complete: true });
+    }
     let before: ClaimedBatch | undefined =
       first > oldest ? (await readBatches(db, schema, { from: first - 1, to: first - 1 }))[0] : undefined;
     while (progress.last < end.number) {
-      if (Date.now() > deadline) return answer({ valid: true, complete: false });
+      if (Date.now() > deadline) {
+        vouching.checkEnd(end.number);
+        return answer({ valid: true, complete: false });
+      }
       const range = { from: progress.last + 1, to: Math.min(end.number, progress.last + batchesPerRead) };
-      before = await verifyRange(options, { range, before, oldest }, progress);
+      before = await verifyRange(options, { range, before, vouching }, progress);
     }
     if (before !== undefined && (before.lastPosition !== end.position || !before.hash.equals(end.hash)))
       throw new Broken(end.number, "the end of the chain is not its last batch");
+    vouching.checkEnd(end.number);
     if (end.stray !== null) throw new Broken(end.number, `entry ${end.stray} lies outside of every batch`);
     return answer({ valid: true, complete: first === oldest });
   } catch (error) {
@@ -91,7 +106,7 @@ function isPast(sealedAt: string | null, keptSince: Date | undefined): boolean {
 interface Part {
   range: { from: number; to: number };
   before: ClaimedBatch | undefined;
-  oldest: number;
+  vouching: Vouching;
 }
 
 async function verifyRange(options: VerifyOptions, part: Part, progress: Progress): Promise<ClaimedBatch | undefined> {
@@ -100,6 +115,7 @@ async function verifyRange(options: VerifyOptions, part: Part, progress: Progres
   const [head, tail] = [batches[0], batches.at(-1)];
   if (head === undefined || tail === undefined) throw new Broken(part.range.from, "the batch is missing");
   let { before } = part;
+  const anchors = await part.vouching.read(part.range);
   const entries = await readEntries(db, schema, { from: head.firstPosition, to: tail.lastPosition });
   let at = 0;
   for (const batch of batches) {
@@ -107,6 +123,7 @@ async function verifyRange(options: VerifyOptions, part: Part, progress: Progres
     const own: SealedEntry[] = [];
     for (let entry = entries[at]; entry !== undefined && entry.position <= batch.lastPosition; entry = entries[++at]) own.push(entry);
     checkBatch(schema, batch, own);
+    part.vouching.check(batch, anchors.get(batch.number) ?? []);
     progress.entries += options.tenantId === undefined ? own.length : own.filter(({ tenantId }) => tenantId === options.tenantId).length;
     progress.hash = batch.hash;
     progress.last = batch.number;

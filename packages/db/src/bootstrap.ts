@@ -1,12 +1,8 @@
 import pg from "pg";
+import { auditOwnerOf, ensureAudit } from "./audit-schema.ts";
+import { auditSchemasOf, type DatabaseService, databaseServices, type RolePasswords, roleOf, schemaOf } from "./services.ts";
 
-/** The services that own a schema. Schema name = service name, role name = harrier_ + schema name. */
-export const databaseServices = ["controller", "management", "artifact-store", "rollout-engine"] as const;
-export type DatabaseService = (typeof databaseServices)[number];
-export type RolePasswords = Readonly<Record<DatabaseService, string>>;
-
-export const schemaOf = (service: DatabaseService): string => service.replaceAll("-", "_");
-export const roleOf = (service: DatabaseService): string => `harrier_${schemaOf(service)}`;
+export { type DatabaseService, databaseServices, roleOf, schemaOf } from "./services.ts";
 
 /** The administrator's URL with a service's role in place of the administrator. */
 export function serviceUrl(adminUrl: string, service: DatabaseService, password: string): string {
@@ -17,7 +13,8 @@ export function serviceUrl(adminUrl: string, service: DatabaseService, password:
 }
 
 /**
- * Makes the four roles and their schemas, and closes everything else to them (architecture §2). May run at every start.
+ * Makes the four roles and their schemas, and closes everything else to them (architecture §2); and the audit trails, which belong to none of
+ * the four (docs/adr/0014). May run at every start.
  * The administrator needs CREATEROLE and must own the database, or be a superuser.
  */
 export async function bootstrap(options: { adminUrl: string; passwords: RolePasswords }): Promise<void> {
@@ -30,8 +27,10 @@ export async function bootstrap(options: { adminUrl: string; passwords: RolePass
   try {
     await client.query("select pg_advisory_lock(hashtextextended('harrier bootstrap', 0))");
     for (const service of databaseServices) await withRetry(() => ensureRole(client, service, options.passwords[service]));
+    const auditOwner = await withRetry(() => auditOwnerOf(client));
     await client.query("begin");
     for (const service of databaseServices) await ensureSchema(client, service);
+    await ensureAudit(client, auditOwner);
     await client.query("revoke create on schema public from public");
     await client.query("commit");
   } finally {
@@ -43,7 +42,7 @@ async function ensureRole(client: pg.Client, service: DatabaseService, password:
   const role = roleOf(service);
   const verb = (await client.query("select from pg_roles where rolname = $1", [role])).rowCount === 0 ? "create" : "alter";
   await client.query(`${verb} role ${role} login password ${pg.escapeLiteral(password)}`);
-  await client.query(`alter role ${role} set search_path = ${schemaOf(service)}`);
+  await client.query(`alter role ${role} set search_path = ${[schemaOf(service), ...auditSchemasOf(service)].join(", ")}`);
   // the administrator must be a member to give a schema to the role (a superuser already may)
   const { rows } = await client.query<{ member: boolean }>("select pg_has_role(current_user, $1, 'member') as member", [role]);
   if (rows[0]?.member !== true) await client.query(`grant ${role} to current_user`);
@@ -59,7 +58,7 @@ async function ensureSchema(client: pg.Client, service: DatabaseService): Promis
 }
 
 // Roles belong to the whole server, but advisory locks to one database: set-ups of two databases can still meet on a role.
-async function withRetry(work: () => Promise<void>): Promise<void> {
+async function withRetry<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();

@@ -1,6 +1,6 @@
 // the driver's types that our functions give out and take
 export type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from "pg";
-export { bootstrap, type DatabaseService, databaseServices, type RolePasswords, roleOf, schemaOf, serviceUrl } from "./bootstrap.ts";
+export { bootstrap, serviceUrl } from "./bootstrap.ts";
 export { isConnectionError } from "./connection-error.ts";
 export {
   backgroundOf,
@@ -18,6 +18,17 @@ export { migrate } from "./migrate.ts";
 export { ensurePartitions, type PartitionedTable } from "./partitions.ts";
 export { apart, countTrips, type RequestScope, type StatementTurns, untilAborted } from "./request-scope.ts";
 export { createSecretBox, digest, type SecretBox } from "./secrets.ts";
+export {
+  type AuditedService,
+  auditedServices,
+  auditSchemaOf,
+  type DatabaseService,
+  databaseServices,
+  type RolePasswords,
+  roleOf,
+  schemaOf,
+} from "./services.ts";
+export { createSigner, isSignedBy, type Signer } from "./signing.ts";
 export {
   type CompiledQuery,
   compile,

@@ -1,4 +1,4 @@
-import type { DatabaseService } from "@harrier/db";
+import { auditedServices, createSigner, type DatabaseService } from "@harrier/db";
 import type { Secrets } from "./data-dir.ts";
 import { type BackendName, calls, isBackend, keyPairs, type ServiceName, settingPart } from "./services.ts";
 import type { S3Settings } from "./settings.ts";
@@ -51,6 +51,7 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
     HARRIER_DRAIN_TRANSFERS_MS: "2500",
     ...addresses(plan, service),
     ...own(plan, service),
+    ...auditKeys(plan, service),
     ...(service === "gateway" ? plan.gateway : undefined),
     ...plan.extra,
     ...plan.only?.[service],
@@ -95,6 +96,21 @@ function firstGateway({ replicas }: Plan): string {
   const gateway = replicas.find((replica) => replica.service === "gateway" && replica.index === 0);
   return `http://${HOST}:${gateway?.httpPort ?? 8080}`;
 }
+
+/** Its own secret one; and of all the public ones, for who verifies. */
+function auditKeys({ secrets: { auditKeys: keys } }: Plan, service: ServiceName): Variables {
+  const audited = auditedServices.find((one) => one === service);
+  if (keys === undefined || audited === undefined) return {};
+  return {
+    HARRIER_AUDIT_KEY: keys[audited],
+    ...(service === "management" ? { HARRIER_AUDIT_PUBLIC_KEYS: publicKeys(keys) } : undefined),
+  };
+}
+
+const publicKeys = (secrets: Readonly<Record<string, string>>): string =>
+  Object.entries(secrets)
+    .map(([service, secret]) => `${service}=${createSigner(secret).publicKey.toString("base64")}`)
+    .join(",");
 
 function own(plan: Plan, service: ServiceName): Variables {
   switch (service) {

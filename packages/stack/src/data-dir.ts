@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type DatabaseService, databaseServices, type RolePasswords } from "@harrier/db";
+import { type AuditedService, auditedServices, type DatabaseService, databaseServices, type RolePasswords } from "@harrier/db";
 import { RunFile } from "./run-file.ts";
 import { keyPairs, type Pair } from "./services.ts";
 import { StartError } from "./start-error.ts";
@@ -15,6 +15,8 @@ export interface Secrets {
   identityKeys: Readonly<Record<Pair, string>>;
   /** AES-256 key, base64. */
   secretKey: string;
+  /** One for each service that keeps an audit trail, base64: signs what it sees of the others'. Folders of before get theirs at the next start. */
+  auditKeys?: Readonly<Record<AuditedService, string>>;
 }
 
 export interface DataDir {
@@ -35,6 +37,7 @@ const password = () => randomBytes(18).toString("base64url");
 
 const each = <Key extends string>(keys: readonly Key[], make: () => string) =>
   Object.fromEntries(keys.map((key) => [key, make()])) as Record<Key, string>;
+const makeAuditKeys = () => each<AuditedService>(auditedServices, () => base64(32));
 
 function makeSecrets(): Secrets {
   return {
@@ -42,13 +45,14 @@ function makeSecrets(): Secrets {
     rolePasswords: each<DatabaseService>(databaseServices, password),
     identityKeys: each<Pair>(keyPairs, () => base64(32)),
     secretKey: base64(32),
+    auditKeys: makeAuditKeys(),
   };
 }
 
 function readSecrets(dir: string): Secrets {
   const file = join(dir, "secrets.json");
   const kept = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Secrets) : undefined;
-  const secrets = kept === undefined ? makeSecrets() : withAllPairs(kept);
+  const secrets = kept === undefined ? makeSecrets() : withAuditKeys(withAllPairs(kept));
   if (secrets !== kept) writeSecret(file, `${JSON.stringify(secrets, undefined, 2)}\n`);
   return secrets;
 }
@@ -60,6 +64,11 @@ function withAllPairs(kept: Secrets): Secrets {
   const made = each<Pair>(keyPairs, () => base64(32));
   for (const pair of keyPairs) made[pair] = had[pair] ?? made[pair];
   return { ...kept, identityKeys: made };
+}
+
+/** A folder of before the audit trail was signed has no keys for it. */
+function withAuditKeys(kept: Secrets): Secrets {
+  return kept.auditKeys === undefined ? { ...kept, auditKeys: makeAuditKeys() } : kept;
 }
 
 /** The admin's password: the given one (kept, so that a later start without the setting stays the same), the kept one, or a new one. */

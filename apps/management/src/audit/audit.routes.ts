@@ -1,3 +1,4 @@
+import type { AnchorKeys } from "@harrier/audit";
 import { audits, page } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
@@ -10,6 +11,8 @@ import { verifyNewest } from "./verify-trail.ts";
 interface Deps {
   db: Database;
   now: () => number;
+  /** Whose signatures the verifier demands. */
+  auditKeys?: AnchorKeys | undefined;
 }
 
 const entryId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -23,7 +26,7 @@ export function mountAudit(mount: Mount, deps: Deps): void {
   });
 
   mount(audits.verify, async (ctx) => ({
-    body: await verifyNewest({ db: deps.db.pool, now: deps.now }, { tenantId: ctx.tenantId, deadline: ctx.deadline }),
+    body: await verifyNewest({ db: deps.db.pool, now: deps.now, keys: deps.auditKeys }, { tenantId: ctx.tenantId, deadline: ctx.deadline }),
   }));
 
   mount(audits.get, async (ctx) => {

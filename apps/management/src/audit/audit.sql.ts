@@ -1,4 +1,4 @@
-import { statement } from "@harrier/db";
+import { type Queryable, runOne, statement } from "@harrier/db";
 import type { FieldMap, SortMap } from "@harrier/fiql";
 import type { PageSource } from "../lists/page.sql.ts";
 import { type Columns, epochMs, selectList } from "../rows/columns.ts";
@@ -44,9 +44,22 @@ const columns: Columns = {
   sealed: "t.position is not null",
 };
 
+const used = statement<[], Record<keyof typeof auditServices, boolean>>(
+  "management.audit_used",
+  `select (select count(*) from (select from tenants limit 2) t) > 1 or exists (select from distribution_sets) or exists (select from software_modules)
+            as management,
+          exists (select from rollout_engine.rollouts_v1) or exists (select from rollout_engine.target_filters_v1) as rollout_engine,
+          exists (select from artifact_store.blobs_v1) as artifact_store`,
+);
+
+/** Which services hold what only a changing call makes, so that their trails cannot be empty. One round trip. */
+export async function readUsed(db: Queryable): Promise<Record<keyof typeof auditServices, boolean>> {
+  return (await runOne(db, used, [])) ?? { management: false, rollout_engine: false, artifact_store: false };
+}
+
 /** The trails of all services as one relation; each part is read by its own index on (tenant_id, at, id). */
 const everywhere = `(${Object.entries(auditServices)
-  .map(([schema, service]) => `select '${service}'::text as service, * from ${schema}.audit_v1`)
+  .map(([schema, service]) => `select '${service}'::text as service, * from ${schema}_audit.audit_v1`)
   .join(" union all ")})`;
 
 export const entryList = (tenantId: number): PageSource => ({

@@ -1,4 +1,5 @@
 import { compile, orderBy, parse } from "@harrier/fiql";
+import { withClient } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pageStatement } from "../lists/page.sql.ts";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
@@ -10,13 +11,16 @@ const entries = 60_000;
 beforeAll(async () => {
   fixture = await managementFixture();
   const columns = `tenant_id, id, at, actor_kind, actor, action, entity, entity_ids, source_ip, request_id, times, details, ended_at, result, position, digest, sealed_at`;
-  await fixture.rows(
-    `insert into audit_entries (${columns})
+  // past the service, which cannot
+  await withClient(fixture.database.adminUrl, async (admin) => {
+    await admin.query(
+      `insert into management_audit.audit_entries (${columns})
      select 1 + n % 3, gen_random_uuid(), now() - n * interval '1 minute', 'USER', 'u' || n % 50, 'targets.update', 'target', array['t' || n % 5000],
             '10.0.0.1', 'r', 1, '{}', now(), 'SUCCESS', n, sha256('x'), now() - n * interval '1 minute' from generate_series(1, $1::int) n`,
-    [entries],
-  );
-  await fixture.rows("analyze audit_entries");
+      [entries],
+    );
+    await admin.query("analyze management_audit.audit_entries");
+  });
 });
 afterAll(() => fixture.close());
 

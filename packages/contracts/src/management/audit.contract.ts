@@ -56,6 +56,25 @@ export const auditVerificationView = z
         hash: z.string(),
         brokenBatch: z.int().optional(),
         reason: z.string().optional(),
+        /**
+         * Up to where other services have seen the chain as it is. What came later is protected by the rights of the database alone; absent: all of
+         * it. Of a broken chain: the last batch before the break that can be vouched for.
+         */
+        vouched: z
+          .object({
+            batch: z.int(),
+            position: z.int(),
+            /** Epoch milliseconds at which that batch was sealed: nobody vouches for what came after. */
+            sealedAt: z.int(),
+            /** Epoch milliseconds at which it was first seen so. */
+            seenAt: z.int(),
+            by: z.array(z.string()),
+            /** By a signature of a service whose public key the verifier was given. */
+            signed: z.boolean(),
+          })
+          .optional(),
+        /** Months (`YYYYMM`, UTC) since the beginning of the chain for which there is no partition. */
+        missingMonths: z.array(z.string()),
       }),
     ),
   })

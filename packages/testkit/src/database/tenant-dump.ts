@@ -1,9 +1,9 @@
-import { databaseServices, schemaOf } from "@harrier/db";
+import { auditedServices, auditSchemaOf, databaseServices, schemaOf } from "@harrier/db";
 import type pg from "pg";
 
 /** The audit trail of every service: written for requests that are refused too, and not erased with a tenant. */
-export const auditTables: readonly string[] = databaseServices.flatMap((service) =>
-  ["audit_pending", "audit_entries"].map((table) => `${schemaOf(service)}.${table}`),
+export const auditTables: readonly string[] = auditedServices.flatMap((service) =>
+  ["audit_pending", "audit_entries"].map((table) => `${auditSchemaOf(service)}.${table}`),
 );
 
 /**
@@ -38,7 +38,7 @@ export async function dumpTenants(
        from pg_class c join pg_namespace n on n.oid = c.relnamespace
        join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
       where n.nspname = any($1) and c.relkind in ('r', 'p') and not c.relispartition order by 1`,
-    [databaseServices.map(schemaOf)],
+    [[...databaseServices.map(schemaOf), ...auditedServices.map(auditSchemaOf)]],
   );
   const asked = tables.map(({ name }) => name).filter((name) => !(options.except ?? []).includes(name));
   if (asked.length === 0) throw new Error("no service has tables here");

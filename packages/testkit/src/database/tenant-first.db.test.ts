@@ -1,4 +1,4 @@
-import { databaseServices, schemaOf } from "@harrier/db";
+import { auditedServices, auditSchemaOf, databaseServices, schemaOf } from "@harrier/db";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { withClient } from "./template.ts";
 import { type TestDatabase, testDatabase } from "./test-database.ts";
@@ -10,7 +10,8 @@ import { type TestDatabase, testDatabase } from "./test-database.ts";
 
 /** Of the installation, not of a tenant: the services' own bookkeeping, the audit chain over all tenants, keys that sign for everybody. */
 const ofTheInstallation = [
-  /^\w+\.(schema_migrations|schema_views|audit_batches|audit_chain)$/,
+  /^\w+\.(schema_migrations|schema_views)$/,
+  /^\w+_audit\.(audit_batches|audit_chain|audit_anchors)$/,
   /^(controller|rollout_engine)\.outbox_cursor$/,
   /^controller\.group_progress_folded$/,
   /^rollout_engine\.(fleet|progress)_cursor$/,
@@ -34,7 +35,10 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 const rows = <Row>(sql: string) =>
-  withClient(database.adminUrl, async (client) => (await client.query(sql, [databaseServices.map(schemaOf)])).rows as Row[]);
+  withClient(
+    database.adminUrl,
+    async (client) => (await client.query(sql, [[...databaseServices.map(schemaOf), ...auditedServices.map(auditSchemaOf)]])).rows as Row[],
+  );
 
 test("every table has a tenant, but for those of the service itself", async () => {
   const without = await rows<{ name: string }>(
