@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { verifyChain } from "@harrier/audit";
 import { createDatabase, type Database } from "@harrier/db";
 import type { Stack } from "@harrier/stack";
@@ -44,4 +46,62 @@ test("a process that is killed between a change and its answer leaves the change
   expect(await adminOf(stack).get(`audit?q=requestid==${rid}`)).toMatchObject({ total: 1, content: [{ result: "UNKNOWN", sealed: true }] });
   for (const schema of ["management", "rollout_engine", "artifact_store"] as const)
     expect(await verifyChain({ db: db.pool, schema })).toMatchObject({ valid: true, complete: true });
+});
+
+interface Answer {
+  valid: boolean;
+  services: {
+    service: string;
+    valid: boolean;
+    lastBatch: number;
+    reason?: string;
+    vouched?: { batch: number; by: string[]; signed: boolean };
+  }[];
+}
+const verified = async () => (await adminOf(stack).get("audit/verify")) as unknown as Answer;
+const change = () => adminOf(stack).post("users", [{ name: uniqueName("user") }]);
+
+test("a trail that somebody with every right in the database empties is found out, and nothing is vouched for", {
+  timeout: 120_000,
+}, async () => {
+  await change();
+  // the others look every ten seconds
+  await eventually(async () => {
+    const [management] = (await verified()).services;
+    expect(management?.vouched?.batch).toBe(management?.lastBatch);
+    expect(management?.vouched).toMatchObject({ by: ["artifact-store", "rollout-engine"], signed: true });
+  }, 40_000);
+  const before = await verified();
+  expect(before.valid).toBe(true);
+  // not the service itself
+  await expect(db.pool.query("truncate management_audit.audit_entries")).rejects.toMatchObject({ code: "42501" });
+  const admin = createDatabase({ url: stack.adminDatabaseUrl as string, applicationName: "harrier/e2e", max: 1 });
+  try {
+    await admin.pool.query(
+      `begin; set local session_replication_role = replica;
+       truncate management_audit.audit_entries, management_audit.audit_batches;
+       update management_audit.audit_chain set number = 0, position = 0, hash = decode(repeat('00', 32), 'hex'), sealed_at = null; commit`,
+    );
+  } finally {
+    await admin.close();
+  }
+  const after = await verified();
+  expect(after.valid).toBe(false);
+  expect(after.services[0]).toMatchObject({ service: "management", valid: false });
+  expect(after.services[0]).not.toHaveProperty("vouched");
+  // the chain goes on, right in itself, and stays found out; by the command for operators as well
+  await change();
+  expect((await verified()).valid).toBe(false);
+  const told = await promisify(execFile)(process.execPath, ["apps/management/dist/audit-verify.js"], {
+    env: { ...process.env, HARRIER_DATABASE_URL: stack.databaseUrls.management },
+  }).then(
+    () => ({ code: 0, stdout: "" }),
+    (error: { code: number; stdout: string }) => error,
+  );
+  expect(told.code).toBe(1);
+  expect(JSON.parse(told.stdout.split("\n")[0] as string)).toMatchObject({
+    schema: "management",
+    valid: false,
+    broken: { batch: expect.any(Number) },
+  });
 });
