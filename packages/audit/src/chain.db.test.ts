@@ -143,6 +143,15 @@ describe("what is sealed", () => {
       "update audit_pending set status = 200",
       "truncate audit_pending",
       "delete from audit_chain",
+      `truncate ${partition}`,
+      `alter table ${partition} disable trigger all`,
+      "alter table audit_entries disable trigger all",
+      "grant update, delete, truncate on audit_entries to current_user",
+      `alter table audit_entries detach partition ${partition}`,
+      `drop table ${partition}`,
+      "drop trigger audit_entries_stay on audit_entries",
+      "update audit_chain set number = 0, position = 0, hash = decode(repeat('00', 32), 'hex'), sealed_at = null",
+      "drop table audit_entries, audit_batches",
     ])
       await expect(db.pool.query(text), text).rejects.toMatchObject({ code: "42501" });
     expect((await verify()).valid).toBe(true);

@@ -99,6 +99,8 @@ async function isUsed(client: Client, schema: string): Promise<boolean> {
 
 /** Moves tables, partitions and rows as they are: every hash stays what it was. */
 async function takeOver(client: Client, schema: string, owner: string): Promise<void> {
+  // behind a dump everybody would wait behind us: rather fail, and be run again
+  await client.query("set local lock_timeout = '10s'");
   for (const [table, trigger] of [
     ["audit_pending", "audit_pending_ended"],
     ["audit_entries", "audit_entries_stay"],

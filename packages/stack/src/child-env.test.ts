@@ -9,6 +9,7 @@ const replicas: Replica[] = [
     .flatMap((service, n) => [0, 1].map((index) => ({ service, index, httpPort: 100 + 10 * n + index, grpcPort: 200 + 10 * n + index }))),
   { service: "gateway", index: 0, httpPort: 80 },
 ];
+const auditKey = (n: number) => Buffer.alloc(32, n).toString("base64");
 const plan: Plan = {
   replicas,
   secrets: {
@@ -16,6 +17,7 @@ const plan: Plan = {
     rolePasswords: { controller: "1", management: "2", "artifact-store": "3", "rollout-engine": "4" },
     identityKeys: Object.fromEntries(keyPairs.map((pair) => [pair, `KEY-${pair}`])) as Secrets["identityKeys"],
     secretKey: "SECRET",
+    auditKeys: { management: auditKey(1), "rollout-engine": auditKey(2), "artifact-store": auditKey(3) },
   },
   adminPassword: "pw",
   databaseUrls: { controller: "db:c", management: "db:m", "artifact-store": "db:a", "rollout-engine": "db:r" },
@@ -86,4 +88,13 @@ test("artifacts lie in S3 where that is set, else in the data directory", () => 
   expect(envOf("artifact-store", { storageReserve: 5 })["HARRIER_STORAGE_RESERVE"]).toBe("5");
   expect(envOf("artifact-store", { s3 })).not.toHaveProperty("HARRIER_STORAGE_DIR");
   expect(envOf("controller", { s3, kafkaBrokers: "k:1" })).not.toHaveProperty("HARRIER_S3_SECRET_KEY");
+});
+
+test("each service that keeps an audit trail signs with a key of its own; management knows the public ones", () => {
+  expect(envOf("rollout-engine")["HARRIER_AUDIT_KEY"]).toBe(auditKey(2));
+  for (const service of ["controller", "gateway"] as const) expect(envOf(service)).not.toHaveProperty("HARRIER_AUDIT_KEY");
+  const { HARRIER_AUDIT_KEY: own, HARRIER_AUDIT_PUBLIC_KEYS: all } = envOf("management");
+  expect(own).toBe(auditKey(1));
+  expect(all?.split(",").map((part) => part.split("=")[0])).toEqual(["management", "rollout-engine", "artifact-store"]);
+  for (const n of [2, 3]) expect(JSON.stringify(envOf("management"))).not.toContain(auditKey(n));
 });

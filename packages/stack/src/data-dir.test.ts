@@ -27,7 +27,9 @@ test("secrets are made once, each its own, and only the owner can read them", as
     first.secrets.secretKey,
     ...Object.values(first.secrets.rolePasswords),
     ...Object.values(first.secrets.identityKeys),
+    ...Object.values(first.secrets.auditKeys ?? {}),
   ];
+  expect(all).toHaveLength(14);
   expect(new Set(all).size).toBe(all.length);
   expect(statSync(dir).mode & 0o777).toBe(0o700);
   expect(statSync(join(dir, "secrets.json")).mode & 0o777).toBe(0o600);
@@ -46,6 +48,19 @@ test("a folder with keys per audience gets keys per pair, keeps what else is sec
   expect({ ...second.secrets, identityKeys: {} }).toEqual({ ...former, identityKeys: {} });
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(second.secrets);
   expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test("a folder of before gets the audit keys, and keeps everything else", async () => {
+  (await openDataDir(dir)).release();
+  const file = join(dir, "secrets.json");
+  const { auditKeys: _, ...before } = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(file, JSON.stringify(before));
+  const first = await openDataDir(dir);
+  first.release();
+  expect(first.secrets).toEqual({ ...before, auditKeys: expect.objectContaining({ management: expect.stringMatching(/^.{43}=$/) }) });
+  const second = await openDataDir(dir);
+  second.release();
+  expect(second.secrets).toEqual(first.secrets);
 });
 
 test("the admin's password: made once and kept; a given one replaces it and stays", async () => {
