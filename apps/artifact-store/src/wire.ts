@@ -1,9 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { startAudit } from "@harrier/audit";
-import { applyViews, backgroundOf, checkNeeds, countTrips, createDatabase, type Database, migrate, untilAborted } from "@harrier/db";
+import {
+  applyViews,
+  backgroundOf,
+  checkNeeds,
+  clockAheadMs,
+  countTrips,
+  createDatabase,
+  type Database,
+  migrate,
+  untilAborted,
+} from "@harrier/db";
 import { createClient, createRpcServer, parseKeys, servicePrincipal } from "@harrier/rpc";
-import { backgroundWork, createHttp, createMetrics, drainOf, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
+import {
+  backgroundWork,
+  createClockCheck,
+  createHttp,
+  createMetrics,
+  drainOf,
+  faultPoint,
+  type Log,
+  type Stoppable,
+  tlsOf,
+} from "@harrier/service";
 import { artifactsHandlers } from "./blobs/artifacts.rpc.ts";
 import type { ArtifactStoreConfig, StorageSettings } from "./config.ts";
 import { mountDownloads } from "./download/download.routes.ts";
@@ -67,6 +87,7 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
   const traffic = createTraffic({ pool: background.pool, now, log });
   const readiness = {
     database: async () => checkNeeds(db.pool, needs),
+    clock: createClockCheck({ aheadMs: () => clockAheadMs(db.pool), log }),
     quotas: async () => traffic.ready() || "the tenants' data volumes have not been read yet",
     storage: async () => {
       const note = await storage.note();

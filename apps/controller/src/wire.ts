@@ -3,6 +3,7 @@ import {
   applyViews,
   backgroundOf,
   checkNeeds,
+  clockAheadMs,
   commandsOf,
   countTrips,
   createDatabase,
@@ -17,6 +18,7 @@ import { createRelay } from "@harrier/events";
 import { createRpcServer, parseKeys } from "@harrier/rpc";
 import {
   backgroundWork,
+  createClockCheck,
   createHttp,
   createMetrics,
   drainOf,
@@ -96,6 +98,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
 
   const readiness = {
     database: async () => checkNeeds(db.pool, needs),
+    clock: createClockCheck({ aheadMs: () => clockAheadMs(db.pool), log }),
     settings: async () => settings.ready() || "tenant settings have not been read yet",
   };
   const http = createHttp({ drain: drainOf(config), service, keys, log, metrics, readiness, countTrips, ...secure });

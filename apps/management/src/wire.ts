@@ -4,6 +4,7 @@ import {
   applyViews,
   backgroundOf,
   checkNeeds,
+  clockAheadMs,
   countTrips,
   createDatabase,
   createSecretBox,
@@ -16,6 +17,7 @@ import {
 import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
 import {
   backgroundWork,
+  createClockCheck,
   createHttp,
   createMetrics,
   drainOf,
@@ -107,7 +109,10 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const metadataUsage = metadataWalk({ db: background.pool, log });
   const targetDeletions = new TargetDeletionWorker({ db: background, targets, log });
 
-  const readiness = { database: async () => checkNeeds(db.pool, needs) };
+  const readiness = {
+    database: async () => checkNeeds(db.pool, needs),
+    clock: createClockCheck({ aheadMs: () => clockAheadMs(db.pool), log }),
+  };
   const restDialect = config.HARRIER_REST_DIALECT;
   const audit = await startAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, log });
   const http = createHttp({

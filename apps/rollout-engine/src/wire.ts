@@ -4,6 +4,7 @@ import {
   applyViews,
   backgroundOf,
   checkNeeds,
+  clockAheadMs,
   countTrips,
   createDatabase,
   type Database,
@@ -15,6 +16,7 @@ import { createRelay } from "@harrier/events";
 import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
 import {
   backgroundWork,
+  createClockCheck,
   createHttp,
   createMetrics,
   drainOf,
@@ -90,7 +92,10 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   const assigner = new AutoAssigner({ db: background, catalogue, actions, fault, now, log });
   const engine = new RolloutEngine({ db: background, actions, fault, now, log });
   const filler = createFiller({ db: background, nudge: () => engine.nudge(), now, log });
-  const readiness = { database: async () => checkNeeds(db.pool, needs) };
+  const readiness = {
+    database: async () => checkNeeds(db.pool, needs),
+    clock: createClockCheck({ aheadMs: () => clockAheadMs(db.pool), log }),
+  };
   const restDialect = config.HARRIER_REST_DIALECT;
   const audit = await startAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, log });
   const http = createHttp({

@@ -1,6 +1,7 @@
 // the driver's types that our functions give out and take
 export type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from "pg";
 export { bootstrap, serviceUrl } from "./bootstrap.ts";
+export { clockAheadMs } from "./clock.ts";
 export { isConnectionError } from "./connection-error.ts";
 export {
   backgroundOf,

@@ -1,0 +1,86 @@
+// Makes what the composition keeps secret, each once: .env from .env.example, a file of identity keys per service, and with --tls an
+// authority and a certificate per service. What is there already stays. Run it here:  node make-env.mjs [--tls] [directory]
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const given = process.argv.slice(2);
+const here = dirname(fileURLToPath(import.meta.url));
+const dir = given.find((argument) => !argument.startsWith("--")) ?? here;
+const secrets = join(dir, "secrets");
+const services = ["gateway", "controller", "management", "artifact-store", "rollout-engine"];
+/** Who calls whom (packages/rpc/src/callers.ts): a key for each, which only these two get. */
+const pairs = [
+  "gateway/controller",
+  "gateway/management",
+  "gateway/artifact-store",
+  "gateway/rollout-engine",
+  "management/controller",
+  "management/artifact-store",
+  "management/rollout-engine",
+  "rollout-engine/controller",
+  "rollout-engine/management",
+  "artifact-store/controller",
+  "artifact-store/management",
+];
+
+const base64 = () => randomBytes(32).toString("base64");
+
+/** The directory keeps others out; the files themselves are read in the containers, by a user who is not the one out here. */
+function write(name, text) {
+  const file = join(secrets, name);
+  if (existsSync(file)) return;
+  writeFileSync(file, `${text}\n`, { mode: 0o644 });
+  console.log(`made ${file}`);
+}
+
+function makeEnv() {
+  const file = join(dir, ".env");
+  if (existsSync(file)) return;
+  const example = readFileSync(join(here, ".env.example"), "utf8");
+  const text = example.replaceAll(/=change-me.*$/gm, () => `=${randomBytes(18).toString("base64url")}`);
+  writeFileSync(file, text, { mode: 0o600 });
+  console.log(`made ${file}`);
+}
+
+/** All keys at once or none: half a pair would be no pair. */
+function makeIdentityKeys() {
+  const present = services.filter((service) => existsSync(join(secrets, `${service}-identity-keys`)));
+  if (present.length === services.length) return;
+  if (present.length > 0)
+    throw new Error(`identity keys of ${present.join(", ")} are there, the others' are not: remove them or bring the others back`);
+  const keys = pairs.map((pair) => [pair, `${pair}=k1:${base64()}`]);
+  for (const service of services) {
+    const own = keys.filter(([pair]) => pair.split("/").includes(service));
+    write(`${service}-identity-keys`, own.map(([, text]) => text).join(";"));
+  }
+}
+
+function makeCertificates() {
+  const file = (name) => join(secrets, name);
+  if (existsSync(file("ca.pem"))) return;
+  const openssl = (...options) => execFileSync("openssl", options, { stdio: ["ignore", "ignore", "pipe"] });
+  const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  openssl("req", "-x509", ...newKey, "-days", "3650", "-subj", "/CN=harrier", "-keyout", file("ca.key"), "-out", file("ca.pem"));
+  for (const name of services) {
+    const [request, names] = [file(`${name}.csr`), file(`${name}.ext`)];
+    openssl("req", ...newKey, "-subj", `/CN=${name}`, "-keyout", file(`${name}.key`), "-out", request);
+    writeFileSync(names, `subjectAltName=DNS:${name}\n`);
+    const signedBy = ["-CA", file("ca.pem"), "-CAkey", file("ca.key"), "-CAcreateserial", "-days", "825", "-extfile", names];
+    openssl("x509", "-req", "-in", request, ...signedBy, "-out", file(`${name}.pem`));
+    for (const left of [request, names]) rmSync(left);
+    // the containers' user reads it; the directory keeps others out
+    execFileSync("chmod", ["644", file(`${name}.key`)]);
+  }
+  rmSync(file("ca.srl"), { force: true });
+  console.log(`made an authority and ${services.length} certificates; keep ${file("ca.key")} away from this machine`);
+}
+
+mkdirSync(secrets, { recursive: true, mode: 0o700 });
+makeEnv();
+makeIdentityKeys();
+write("secret-key", base64());
+write("admin-password", randomBytes(18).toString("base64url"));
+if (given.includes("--tls")) makeCertificates();
