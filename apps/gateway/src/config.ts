@@ -47,7 +47,7 @@ export const gatewayConfig = z.object({
   /** Not called yet; given to every service alike. */
   HARRIER_ARTIFACT_STORE_GRPC: z.string().optional(),
   HARRIER_ROLLOUT_ENGINE_GRPC: z.string().optional(),
-  /** Signing keys, one set per audience: `controller=k1:<base64>;…`. */
+  /** Keys of the pairs of caller and audience that it is one side of: `gateway/controller=k1:<base64>;…`. */
   HARRIER_IDENTITY_KEYS: z.string().min(1),
   /** Address that links show; absent: the one that the client called. */
   HARRIER_PUBLIC_URL: z.url().optional(),

@@ -43,10 +43,10 @@ const settings = z.object({
   HARRIER_REST_DIALECT: z.enum(["current", "classic"]).default("current"),
   HARRIER_ROLLOUT_ENGINE_GRPC: z.string().min(1),
   /**
-   * How long a request that was let in may be under way, in seconds: the end of a deleted tenant is looked for only after it. More than the
-   * signed identity lives and the longest deadline lasts.
+   * How long a request that was let in may be under way, in seconds: the end of a deleted tenant is looked for only after it. More than a
+   * signed identity is accepted (20 s and a minute between clocks) and the longest deadline lasts.
    */
-  HARRIER_LATE_REQUESTS_SECONDS: z.coerce.number().int().min(0).max(3_600).default(40),
+  HARRIER_LATE_REQUESTS_SECONDS: z.coerce.number().int().min(0).max(3_600).default(120),
   /** Given to every service; this one emits no events and calls nobody else. */
   HARRIER_KAFKA_BROKERS: z.string().optional(),
   HARRIER_MANAGEMENT_GRPC: z.string().optional(),
