@@ -29,6 +29,23 @@ test.each([
   expect(read({ [names[0] as string]: "0" })[names[0] as keyof GatewayConfig]).toBe(0);
 });
 
+test("what clients may take, and how long a stop lasts, unless it is said", () => {
+  expect(read()).toMatchObject({
+    HARRIER_RATE_USER_READS: 200,
+    HARRIER_RATE_USER_WRITES: 100,
+    HARRIER_RATE_USERS_READS: 500,
+    HARRIER_RATE_USERS_WRITES: 250,
+    HARRIER_IN_FLIGHT_TENANT: 64,
+    HARRIER_RATE_DEVICE_BYTES: 262_144,
+    HARRIER_RATE_TENANT_BYTES: 33_554_432,
+    HARRIER_CONNECTIONS_TOTAL: 20_000,
+    HARRIER_CONNECTIONS_ADDRESS: 1_000,
+    HARRIER_DRAIN_MS: 5_000,
+    HARRIER_DRAIN_TRANSFERS_MS: 60_000,
+  });
+  expect(() => read({ HARRIER_DRAIN_MS: "-1" })).toThrow("HARRIER_DRAIN_MS");
+});
+
 test.each([
   ["HARRIER_TRUSTED_PROXIES", "10.0.0.0/8,proxy", 'HARRIER_TRUSTED_PROXIES: "proxy" is no address and no network like 10.0.0.0/8'],
   ["HARRIER_RATE_EXEMPT", "10.0.0.0/99", 'HARRIER_RATE_EXEMPT: "10.0.0.0/99" is no address and no network like 10.0.0.0/8'],

@@ -83,6 +83,14 @@ describe("runService", () => {
     expect(run.errors()).toBe("controller: cannot start: HARRIER_HTTP_PORT: not a port\n");
   });
 
+  it("ends with exit 1 what does not stop in the time that its configuration gives", async () => {
+    const run = launch(`${keepAlive} return [() => new Promise(() => {})];`, "{ limit: 300 }, stopLimitMs: ({ limit }) => limit");
+    await started(run);
+    run.child.kill("SIGTERM");
+    expect(await exitOf(run.child)).toBe(1);
+    expect(run.output()).toContain("did not stop within 300 ms");
+  });
+
   it("ends a start that hangs when told to stop", async () => {
     const run = launch(`${keepAlive} process.stdout.write('"started"'); await wait(60_000); return [];`);
     await started(run);

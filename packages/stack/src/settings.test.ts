@@ -115,6 +115,10 @@ describe("a bad value", () => {
   test.each(["-1", "many", "1.5", "1e3"])("rate %s", (rate) => {
     expect(messageOf({ HARRIER_SIGN_IN_FAILURES_USER: rate })).toContain("HARRIER_SIGN_IN_FAILURES_USER must be failures a minute");
     expect(messageOf({ HARRIER_RATE_DEVICE_READS: rate })).toBe(`HARRIER_RATE_DEVICE_READS must be requests a second, not "${rate}"`);
+    expect(messageOf({ HARRIER_RATE_USERS_WRITES: rate })).toContain("HARRIER_RATE_USERS_WRITES must be requests a second");
+    expect(messageOf({ HARRIER_RATE_TENANT_BYTES: rate })).toContain("HARRIER_RATE_TENANT_BYTES must be bytes a second");
+    expect(messageOf({ HARRIER_CONNECTIONS_ADDRESS: rate })).toContain("HARRIER_CONNECTIONS_ADDRESS must be a number of them at once");
+    expect(messageOf({ HARRIER_DRAIN_MS: rate })).toContain("HARRIER_DRAIN_MS must be milliseconds");
   });
 
   test("public address and header names", () => {

@@ -157,3 +157,15 @@ test("without authorities nobody is asked for a certificate", async () => {
   await listen(server, 0, "127.0.0.1");
   expect(await seen(device)).toBeNull();
 });
+
+test("answers over TLS say that they are to be asked for over TLS", async () => {
+  const header = await new Promise((resolve, reject) => {
+    const req = request({ host: "127.0.0.1", port: port(), agent: agentOf() }, (res) => {
+      res.resume();
+      resolve(res.headers["strict-transport-security"]);
+    });
+    req.on("error", reject);
+    req.end();
+  });
+  expect(header).toBe("max-age=31536000");
+});
