@@ -1,5 +1,6 @@
 export { mostAssignments, mostElements, mostItems } from "./arrays.ts";
 export * from "./codes.ts";
+export { isConfidential } from "./confidential.ts";
 export * from "./device/answers.ts";
 export * from "./device/confirmation.ts";
 export * from "./device/device.contract.ts";

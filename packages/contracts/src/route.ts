@@ -40,6 +40,8 @@ export interface Route<P = unknown, Q = unknown, B = unknown> {
   readonly permissionRest?: readonly (readonly string[])[];
   /** What a device must prove: `download` also serves anonymous downloads where the tenant allows them (spec 000 §2.4). */
   readonly credential?: "device" | "download";
+  /** Its success may hold a secret in a member whose name does not say so (`isConfidential`). */
+  readonly confidential?: true;
   /** Errors of this operation beyond those that every operation of its interface can answer. */
   readonly errors: readonly ErrorCode[];
   readonly summary: string;

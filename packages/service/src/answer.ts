@@ -20,6 +20,7 @@ export interface AnswerShape {
   /** Negotiated media type of a JSON body: JSON in one of its two names, or CBOR. */
   readonly type: string;
   readonly etag: boolean;
+  readonly noStore: boolean;
 }
 
 /** Writes a reply with its exact length: Zephyr drops a body whose length header is missing or wrong (contract device.md §1.3). */
@@ -29,6 +30,7 @@ export function sendReply(req: IncomingMessage, res: ServerResponse, reply: Repl
   const text = shape.type === cborType ? bodyCbor(reply) : (reply.json ?? bodyText(reply));
   if (text === undefined) return sendEmpty(res, status, reply.headers);
   const headers: OutgoingHttpHeaders = { "content-type": shape.type, "content-length": Buffer.byteLength(text) };
+  if (shape.noStore) headers["cache-control"] = "no-store";
   if (shape.etag && status < 300) {
     const etag = `"0${hash("md5", text)}"`;
     headers["etag"] = etag;

@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import { basePaths, isExpensive, isTransfer, parseWith, type Route, type Surface } from "@harrier/contracts";
+import { basePaths, isConfidential, isExpensive, isTransfer, parseWith, type Route, type Surface } from "@harrier/contracts";
 import { HarrierError, toHarrierError } from "@harrier/errors";
 import { type Identity, type IdentityGate, identityHeader, type ServiceName, unboundBody } from "@harrier/rpc";
 import type { Express, Request, Response } from "express";
@@ -50,6 +50,8 @@ interface Mounted<R extends Route> {
   /** Answers JSON, so that `Accept` matters. */
   readonly json: boolean;
   readonly etag: boolean;
+  /** An answer may hold a secret: no cache keeps it. */
+  readonly noStore: boolean;
   /** Whatever the handler returns, this dialect answers without a body. */
   readonly silent: boolean;
   /** A successful answer tells an operator nothing: its line is written at level debug. */
@@ -108,6 +110,7 @@ function prepare<R extends Route>(deps: MountDeps, route: R, handler: Handler<R>
     success,
     json,
     etag: json && route.method === "GET" && !withoutEtag.has(route.id),
+    noStore: isConfidential(route),
     silent: surface === "rest" && route.responseRest === null,
     quiet: route.interface === "device" && route.method === "GET",
     once: route.method !== "GET",
@@ -185,7 +188,12 @@ async function answer<R extends Route>(mounted: Mounted<R>, ctx: Context<R>, aud
   // a handler that streams answers by itself
   if (reply === undefined && res.headersSent) return res.statusCode;
   const etag = mounted.etag && req.method === "GET"; // HEAD gets none (contract device.md §1)
-  return sendReply(req, res, mounted.silent ? {} : (reply ?? {}), { status: reply?.status ?? mounted.success, type, etag });
+  return sendReply(req, res, mounted.silent ? {} : (reply ?? {}), {
+    status: reply?.status ?? mounted.success,
+    type,
+    etag,
+    noStore: mounted.noStore,
+  });
 }
 
 function handle<R extends Route>({ deps, handler }: Mounted<R>, ctx: Context<R>): ReturnType<Handler<R>> {

@@ -21,6 +21,7 @@ const cbor: Served = { name: "application/cbor", type: cborType };
 
 // real clients send a handful of different headers; the bound is for the others
 const cacheSize = 500;
+const longestCached = 512;
 
 /** Chooses among these media types; the first is the default. */
 function negotiator(served: readonly Served[]): (accept: string | undefined) => string | null {
@@ -30,6 +31,7 @@ function negotiator(served: readonly Served[]): (accept: string | undefined) => 
     const known = cache.get(accept);
     if (known !== undefined) return known;
     const chosen = choose(accept, served);
+    if (accept.length > longestCached) return chosen;
     if (cache.size >= cacheSize) cache.clear();
     cache.set(accept, chosen);
     return chosen;

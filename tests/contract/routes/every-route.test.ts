@@ -1,4 +1,4 @@
-import { routes } from "@harrier/contracts";
+import { isConfidential, routes } from "@harrier/contracts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { call, dialects, succeeded } from "../support/call.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
@@ -18,8 +18,11 @@ describe.each(dialects)("every route, %s", (dialect) => {
   });
 
   it.each(routesOn(dialect))("%s answers a success as the table says", async (id, route, surface) => {
-    const { status, text } = await call(route, surface, await (requests[id] as ValidRequest)());
+    const { status, text, headers } = await call(route, surface, await (requests[id] as ValidRequest)());
     expect(status).toBe(route.success[surface]);
+    // what lets somebody in is kept by no cache on the way
+    if (isConfidential(route) && text !== "") expect(headers["cache-control"]).toBe("no-store");
+    if (/"(securityToken|apiKey|clientSecret|password)":/.test(text)) expect(headers["cache-control"]).toBe("no-store");
     // nothing that holds for an empty answer only
     if (route.method === "GET") expect(text).not.toMatch(/^$|"total":0/);
   });

@@ -10,7 +10,7 @@ export function mountApiKeys(mount: Mount, deps: ApiKeyDeps): void {
   mount(apiKeys.create, async (ctx) => {
     const { apiKey, ...row } = await createKey(deps, ctx.identity, ctx.body);
     // no cache on the way may keep what is shown once
-    return { body: { ...apiKeyJson(row), apiKey }, headers: { "cache-control": "no-store" } };
+    return { body: { ...apiKeyJson(row), apiKey } };
   });
 
   mount(apiKeys.get, async (ctx) => ({ body: apiKeyJson(await getKey(deps, ctx.tenantId, ctx.params.apiKeyId)) }));

@@ -38,9 +38,6 @@ const sort: SortMap = {
   last: "t.id asc",
 };
 
-/** No cache on the way may keep what is shown once. */
-const headers = { "cache-control": "no-store" };
-
 /** OAuth 2.0 clients (spec 000 §5.2; contract extensions.md). */
 export function mountOAuthClients(mount: Mount, deps: Deps): void {
   mount(oauth2Clients.list, async (ctx) => {
@@ -56,7 +53,7 @@ export function mountOAuthClients(mount: Mount, deps: Deps): void {
 
   mount(oauth2Clients.create, async (ctx) => {
     const rows = await createClients(deps, ctx.identity, ctx.body);
-    return { body: rows.map((row) => withSecretJson(ctx, row)), headers };
+    return { body: rows.map((row) => withSecretJson(ctx, row)) };
   });
 
   mount(oauth2Clients.get, async (ctx) => ({ body: oauthClientJson(ctx, await getClient(deps, ctx.tenantId, ctx.params.clientId)) }));
@@ -71,7 +68,6 @@ export function mountOAuthClients(mount: Mount, deps: Deps): void {
     const { previousSecretTtl } = ctx.body;
     return {
       body: withSecretJson(ctx, await rotateSecret(deps, ctx.identity, { clientId: ctx.params.clientId, previousSecretTtl })),
-      headers,
     };
   });
 }

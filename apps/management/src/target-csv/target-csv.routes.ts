@@ -16,6 +16,8 @@ export function mountTargetCsv(mount: Mount, deps: Deps): void {
     const send = await csvOfTargets(deps, ctx, ctx.query.q);
     res.writeHead(200, {
       "content-type": "text/csv;charset=UTF-8;header=present",
+      // with the tokens of the targets, for those who may read them
+      "cache-control": "no-store",
       "content-disposition": 'attachment; filename="targets.csv"',
     });
     if (req.method === "HEAD") res.end();

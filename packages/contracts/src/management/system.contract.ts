@@ -47,6 +47,7 @@ const changed = { spec: 200, rest: 204 } as const;
 export const configs = {
   list: route({
     id: "configs.list",
+    confidential: true,
     service: "management",
     interface: "management",
     method: "GET",
@@ -60,6 +61,7 @@ export const configs = {
   }),
   get: route({
     id: "configs.get",
+    confidential: true,
     service: "management",
     interface: "management",
     method: "GET",
@@ -74,6 +76,7 @@ export const configs = {
   }),
   put: route({
     id: "configs.put",
+    confidential: true,
     service: "management",
     interface: "management",
     method: "PUT",
@@ -89,6 +92,7 @@ export const configs = {
   }),
   putMany: route({
     id: "configs.putMany",
+    confidential: true,
     service: "management",
     interface: "management",
     method: "PUT",
