@@ -75,7 +75,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const partitionsEveryMs = 6 * 60 * 60 * 1000;
 
 /** Half of the threads that node has for such work: the rest is for files and names. Who must wait longer than 25 s for his turn has gone. */
-const passwordHashes = { atOnce: 2, waiting: 1_000 };
+const passwordHashes = { atOnce: 2, waiting: 200 };
 
 /** Builds the whole service and starts it; returns what has to be stopped. */
 export async function startManagement(config: ManagementConfig, log: Log): Promise<readonly Stoppable[]> {

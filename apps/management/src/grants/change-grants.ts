@@ -2,7 +2,7 @@ import { type Database, inTransaction, type Queryable, runCount, runOne } from "
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { Principal } from "@harrier/rpc";
 import { checkCovers, type Held } from "./covers.ts";
-import { type Holder, lockGrants, unknownTargetTypes, writeGrants } from "./grants.sql.ts";
+import { type GrantsRow, type Holder, lockGrants, unknownTargetTypes, writeGrants } from "./grants.sql.ts";
 import { type Grants, noGrants } from "./grants.ts";
 
 /** Who grants. */
@@ -30,6 +30,17 @@ export async function changeGrants(
     await runCount(tx, writeGrants[holder], [tenantId, id, next.permissions, JSON.stringify(next.scoped), subject]);
     return next;
   });
+}
+
+/**
+ * Locks who is to be deleted: somebody who may do no more than the caller. What belongs to the system is answered as it is.
+ * @throws entityNotFound, insufficientPermission
+ */
+export async function lockHolder(tx: Queryable, caller: Granter, { holder, id }: { holder: Holder; id: number }): Promise<GrantsRow> {
+  const row = await runOne(tx, lockGrants[holder], [caller.tenantId, id]);
+  if (row === undefined) throw entityNotFound(entities[holder], id);
+  if (!row.systemManaged) checkCovers(caller, row);
+  return row;
 }
 
 /**

@@ -20,3 +20,9 @@ export const findUser = statement<[tenant: string, name: string], Partial<SignIn
                   from tenants t join users u on u.tenant_id = t.tenant_id
                  where lower(t.name) = lower($1) and t.status = 'active' and u.name = $2) u on true`,
 );
+
+/** Another hash of the same password, where it has not changed meanwhile; nobody needs to hear of it. */
+export const replaceHash = statement<[tenantId: number, userId: number, old: string | null, hash: string], unknown>(
+  "management.replace_hash",
+  "update users set password_hash = $4 where tenant_id = $1 and id = $2 and password_hash = $3",
+);

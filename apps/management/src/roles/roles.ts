@@ -1,9 +1,7 @@
 import type { RoleCreate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, type Queryable, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
-import { checkGrants, type Granter } from "../grants/change-grants.ts";
-import { checkCovers } from "../grants/covers.ts";
-import { lockGrants } from "../grants/grants.sql.ts";
+import { checkGrants, type Granter, lockHolder } from "../grants/change-grants.ts";
 import { type Grants, merged, replaced } from "../grants/grants.ts";
 import { tenantPermissions } from "../identity/permissions.ts";
 import { takeIds } from "../lists/ids.ts";
@@ -44,10 +42,8 @@ export async function createRoles(deps: RoleDeps, granter: Granter, roles: reado
 /** Deletes a role; the predefined one stays, and so does one that allows more than the caller may do, as when they are changed. */
 export async function removeRole(deps: Pick<RoleDeps, "db">, caller: Granter, id: number): Promise<void> {
   await inTransaction(deps.db.pool, async (tx) => {
-    const held = await runOne(tx, lockGrants.roles, [caller.tenantId, id]);
-    if (held === undefined) throw entityNotFound("Role", id);
-    if (held.systemManaged) throw new HarrierError("entityReadOnly", "The predefined role cannot be deleted.");
-    checkCovers(caller, held);
+    const { systemManaged } = await lockHolder(tx, caller, { holder: "roles", id });
+    if (systemManaged) throw new HarrierError("entityReadOnly", "The predefined role cannot be deleted.");
     await runCount(tx, deleteRole, [caller.tenantId, id]);
   });
 }

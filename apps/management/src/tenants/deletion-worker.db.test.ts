@@ -41,7 +41,7 @@ const operation = async () => (await fixture.rows("select * from background_oper
 const dueNow = () => fixture.rows("update background_operations set due_at = now() where ended_at is null");
 
 async function begin(name: string): Promise<number> {
-  const [made] = await createTenants(fixture, operator, [{ name, administrator: { name: "boss", password: "long enough" } }]);
+  const [made] = await createTenants(fixture, operator, [{ name, administrator: { name: "boss", password: "long enough, too" } }]);
   const id = made?.row.tenantId as number;
   await fixture.rows(
     `insert into software_modules (tenant_id, id, type_id, name, version, created_by, last_modified_by)

@@ -13,8 +13,13 @@ export interface BcryptTry {
 
 /** Whether a hash is one of bcrypt that costs no more than it may. */
 export function isBcrypt(hash: string): boolean {
-  const log = Number(form.exec(hash)?.[1] ?? 0);
+  const log = bcryptCost(hash);
   return log >= 4 && log <= mostLog;
+}
+
+/** Its cost as a power of two; 0 for what is no hash of bcrypt. */
+export function bcryptCost(hash: string): number {
+  return Number(form.exec(hash)?.[1] ?? 0);
 }
 
 /**

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
-import { hashPassword, isSupportedHash, verifyPassword } from "./password.ts";
+import { hashPassword, isSupportedHash, isWeakHash, verifyPassword } from "./password.ts";
+import { checkPassword } from "./weak-passwords.ts";
 
 test("a hash is a PHC string with its own salt, and fits its password only", async () => {
   const [one, two] = await Promise.all([hashPassword("correct horse"), hashPassword("correct horse")]);
-  expect(one).toMatch(/^\$scrypt\$ln=14,r=8,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+  expect(one).toMatch(/^\$scrypt\$ln=14,r=8,p=5\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   expect(one).not.toBe(two);
   expect(await verifyPassword("correct horse", one)).toBe(true);
   expect(await verifyPassword("wrong horse", one)).toBe(false);
@@ -75,3 +76,53 @@ test.each([
   `$scrypt$ln=14,r=8,p=1$AA$${key}`,
   `$scrypt$ln=14,r=8,p=1$${salt}$AAAA`,
 ])("%s is no hash that is kept", (hash) => expect(isSupportedHash(hash)).toBe(false));
+
+const weakSalt = "c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
+test.each([
+  [`$scrypt$ln=14,r=8,p=1$${weakSalt}`, true],
+  [`$scrypt$ln=12,r=16,p=8$${weakSalt}`, true],
+  [`$scrypt$ln=14,r=8,p=5$${weakSalt}`, false],
+  [`$scrypt$ln=17,r=8,p=1$${weakSalt}`, false],
+  [`$argon2id$v=19$m=4096,t=2,p=1$${weakSalt}`, true],
+  [`$argon2id$v=19$m=19456,t=2,p=1$${weakSalt}`, false],
+  [`$argon2id$v=19$m=7168,t=5,p=1$${weakSalt}`, false],
+  ["$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", true],
+  ["$2b$10$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", false],
+  ["", false],
+])("a hash %s costs less to try than a new one may: %s", (hash, weak) => {
+  expect(isWeakHash(hash, "password")).toBe(weak);
+});
+
+test("what we hash ourselves is not weak, and of a long password bcrypt has seen a part only", async () => {
+  expect(isWeakHash(await hashPassword("x"), "x")).toBe(false);
+  expect(isWeakHash("$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", "x".repeat(73))).toBe(false);
+});
+
+test.each([
+  "password1234",
+  "PassWord1234",
+  "aaaaaaaaaaaa",
+  "abcabcabcabc",
+  "abcdabcdabcdab",
+  "123456789012",
+  "0987654321098",
+  "abcdefghijkl",
+  "lkjihgfedcba",
+  "Jennifer-Ann",
+  "jennifer-ann!1",
+  "jennifer-annjennifer-ann",
+  "１２３４５６７８９０１２",
+])("the password %s of Jennifer-Ann is too easy to guess", (password) => {
+  expect(() => checkPassword(password, "Jennifer-Ann")).toThrow(expect.objectContaining({ code: "constraintViolation" }));
+});
+
+test.each(["correct horse", "battery staple", "jennifer-ann likes trains", "päss word:with\\everything", "aaaaaaaaaaab", "135791113151"])(
+  "the password %s is not",
+  (password) => {
+    expect(() => checkPassword(password, "Jennifer-Ann")).not.toThrow();
+  },
+);
+
+test("a short name is part of many words", () => {
+  expect(() => checkPassword("annual report", "ann")).not.toThrow();
+});

@@ -1,13 +1,13 @@
 import { argon2, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { isBcrypt, verifyBcrypt } from "./bcrypt.ts";
+import { bcryptCost, isBcrypt, verifyBcrypt } from "./bcrypt.ts";
 
-/** 2^14 blocks of 8: 16 MB and about 50 ms per try. Old hashes keep their own numbers, which stand in the text. */
-const cost = { ln: 14, r: 8, p: 1 };
+/** 2^14 blocks of 8, five times: 16 MB and about a quarter of a second per try. Old hashes keep their own numbers, which stand in the text. */
+const cost = { ln: 14, r: 8, p: 5 };
 const keyBytes = 32;
 const saltBytes = 16;
 
 /** What one try may cost at most: a hash that somebody brings must not be able to stop the service. */
-const most = { scryptBytes: 128 * 1024 * 1024, scryptLanes: 4, argonKib: 64 * 1024, argonPasses: 10, argonLanes: 8 };
+const most = { scryptBytes: 128 * 1024 * 1024, scryptLanes: 8, argonKib: 64 * 1024, argonPasses: 10, argonLanes: 8 };
 const lengths = { saltMin: 8, saltMax: 64, keyMin: 16, keyMax: 64 };
 
 interface Scrypt {
@@ -26,7 +26,10 @@ interface Argon {
 
 type Parsed = (Scrypt | Argon) & { salt: Buffer; key: Buffer };
 
-/** A PHC string of scrypt: `$scrypt$ln=14,r=8,p=1$salt$key`. */
+/** What OWASP's password storage sheet asks for at least: work of scrypt for each of its pairs of cost and lanes, of argon2id, and the cost of bcrypt. */
+const least = { scryptWork: 2 ** 13 * 8 * 10, scryptLn: 13, argonWork: 7_168 * 5, bcryptCost: 10 };
+
+/** A PHC string of scrypt: `$scrypt$ln=14,r=8,p=5$salt$key`. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const key = await derive(password, { algorithm: "scrypt", ...cost, salt, key: Buffer.alloc(keyBytes) });
@@ -42,12 +45,34 @@ export async function verifyPassword(password: string, hash: string | null | und
   const stored = parse(hash ?? "");
   const expected: Parsed = stored ?? { algorithm: "scrypt", ...cost, salt: nobodySalt, key: nobodyKey };
   const key = await derive(password, expected);
+  await spendRest(password, expected);
   return timingSafeEqual(key, expected.key) && stored !== undefined;
+}
+
+/** What a try of an older hash of ours costs less than one of today: without it the time would tell its user from a name that nobody has. */
+async function spendRest(password: string, tried: Parsed): Promise<void> {
+  if (tried.algorithm !== "scrypt") return;
+  const lane = 2 ** cost.ln * cost.r;
+  const p = cost.p - Math.ceil((2 ** tried.ln * tried.r * tried.p) / lane);
+  if (p > 0) await derive(password, { algorithm: "scrypt", ...cost, p, salt: nobodySalt, key: nobodyKey });
 }
 
 /** Whether passwords can be held against a hash here (contract extensions.md): PHC strings of scrypt and argon2id, and bcrypt's. */
 export function isSupportedHash(hash: string): boolean {
   return isBcrypt(hash) || parse(hash) !== undefined;
+}
+
+/** Bytes of a password that bcrypt looks at. */
+const bcryptBytes = 72;
+
+/** Whether a password that fits this hash should be hashed anew: it costs less to try than a new one may. */
+export function isWeakHash(hash: string, password: string): boolean {
+  // of a longer password nobody knows yet that all of it is right
+  if (isBcrypt(hash)) return bcryptCost(hash) < least.bcryptCost && Buffer.byteLength(password) <= bcryptBytes;
+  const stored = parse(hash);
+  if (stored === undefined) return false;
+  if (stored.algorithm === "argon2id") return stored.memory * stored.passes < least.argonWork;
+  return stored.ln < least.scryptLn || 2 ** stored.ln * stored.r * stored.p < least.scryptWork;
 }
 
 const nobodySalt = randomBytes(saltBytes);

@@ -61,7 +61,9 @@ test("a hash from elsewhere serves, and without either the identity provider doe
 test.each<[string, object, number]>([
   ["both password and hash", { password: "correct horse", passwordHash: "$scrypt$ln=14,r=8,p=1$AAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA" }, 400],
   ["a hash that nothing fits", { passwordHash: "secret" }, 400],
-  ["a short password", { password: "short" }, 400],
+  ["a short password", { password: "elevenchars" }, 400],
+  ["a common password", { password: "password1234" }, 400],
+  ["its own name as password", { name: "the whole refused", password: "The Whole Refused" }, 400],
   ["an unknown permission", { permissions: ["NOTHING"] }, 400],
   ["a name that would be another tenant's user", { name: "x\\y" }, 400],
   ["a name that Basic cannot carry", { name: "x:y" }, 400],
@@ -183,4 +185,25 @@ test("an issuer that gives somebody the name of a user does not let it change th
   expect((await attempt("namesake", "correct horse")).ok).toBe(true);
   await change({});
   expect((await attempt("namesake", "battery staple")).ok).toBe(true);
+});
+
+test("a hash that costs too little to try is made anew at the sign-in, once, and no gateway hears of it", async () => {
+  const { id } = await make({ name: "early" });
+  const stored = () => fixture.rows("select password_hash as hash from users where id = $1", [id]).then(([row]) => row?.["hash"]);
+  for (const [password, hash] of [
+    ["correct horse", "$scrypt$ln=15,r=8,p=2$c29tZS1zYWx0LWJ5dGVzIQ$dikLRjEBo+Cma4jnmXqAhF+2gR5ffGL4ic5qRbHJpTY"],
+    ["U*U", "$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
+  ] as const) {
+    await fixture.rows("update users set type = 'PASSWORD_USER', password_hash = $2 where id = $1", [id, hash]);
+    const before = (await changes()).length;
+    expect((await attempt("early", `${password}!`)).ok).toBe(false);
+    expect(await stored()).toBe(hash);
+    expect((await attempt("early", password)).ok).toBe(true);
+    const anew = await stored();
+    expect(anew).toMatch(/^\$scrypt\$ln=14,r=8,p=5\$/);
+    expect((await attempt("early", password)).ok).toBe(true);
+    expect((await attempt("early", `${password}!`)).ok).toBe(false);
+    expect(await stored()).toBe(anew);
+    expect((await changes()).length).toBe(before);
+  }
 });

@@ -2,21 +2,21 @@ import type { UserCreate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { Identity } from "@harrier/rpc";
-import { checkGrants, type Granter } from "../grants/change-grants.ts";
+import { checkGrants, type Granter, lockHolder } from "../grants/change-grants.ts";
 import { checkCovers } from "../grants/covers.ts";
-import { lockGrants } from "../grants/grants.sql.ts";
 import { noGrants, withNames } from "../grants/grants.ts";
 import { takeIds } from "../lists/ids.ts";
 import { hashPassword, isSupportedHash } from "./password.ts";
 import { deleteUser, findUserById, insertUsers, type UserRow, writePassword } from "./users.sql.ts";
+import { checkPassword } from "./weak-passwords.ts";
 
 export interface UserDeps {
   db: Database;
   ids: Pick<IdBlocks, "next" | "take">;
 }
 
-/** Each password costs about 50 ms and 16 MB. */
-const mostPasswords = 100;
+/** Each password costs about a quarter of a second of a processor. */
+const mostPasswords = 20;
 
 /** One user (spec 001 §4.7). */
 export async function getUser(deps: Pick<UserDeps, "db">, tenantId: number, id: number): Promise<UserRow> {
@@ -37,9 +37,12 @@ export async function createUsers(deps: UserDeps, granter: Granter, users: reado
       "passwordHash must be a PHC string of argon2id or scrypt, or one of bcrypt, with usual costs.",
     );
   }
+  for (const { name, password } of users) if (password !== undefined) checkPassword(password, name);
   const everything = withNames(noGrants, [...new Set(users.flatMap((user) => user.permissions))]);
   await checkGrants(deps.db.pool, granter, { next: everything });
-  const hashes = await Promise.all(users.map((user) => (user.password === undefined ? user.passwordHash : hashPassword(user.password))));
+  const hashes: (string | undefined)[] = [];
+  // one after another: a request keeps one thread busy, and others can sign in meanwhile
+  for (const user of users) hashes.push(user.password === undefined ? user.passwordHash : await hashPassword(user.password));
   const ids = await takeIds(deps.ids, granter.tenantId, "user", users.length);
   const rows = users.map(({ name, permissions }, i) => {
     const hash = hashes[i] ?? null;
@@ -55,9 +58,7 @@ export async function createUsers(deps: UserDeps, granter: Granter, users: reado
 export async function removeUser(deps: Pick<UserDeps, "db">, caller: Granter, id: number): Promise<void> {
   const { tenantId, subject } = caller;
   await inTransaction(deps.db.pool, async (tx) => {
-    const held = await runOne(tx, lockGrants.users, [tenantId, id]);
-    if (held === undefined) throw entityNotFound("User", id);
-    if (!held.systemManaged) checkCovers(caller, held);
+    await lockHolder(tx, caller, { holder: "users", id });
     if ((await runCount(tx, deleteUser, [tenantId, id, subject])) > 0) return;
     throw new HarrierError("entityReadOnly", "The system's own user and one's own account cannot be deleted.");
   });
@@ -82,6 +83,7 @@ export async function changePassword(
   if (!own && !row.systemManaged) checkCovers(caller, row);
   if (row.systemManaged) throw new HarrierError("entityReadOnly", "The password of this user is set by the configuration.");
   if (row.type !== "PASSWORD_USER") throw new HarrierError("constraintViolation", "This user signs in at the identity provider.");
+  checkPassword(newPassword, row.name);
   const hash = await hashPassword(newPassword);
   // what was looked at is what the password opens: who was given more meanwhile keeps the old one
   const seen = own ? null : row;

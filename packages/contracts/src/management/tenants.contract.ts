@@ -2,7 +2,8 @@ import { z } from "zod";
 import { audit, links } from "../link.ts";
 import { pageOf, pageQuery } from "../paging.ts";
 import { created, ok, route } from "../route.ts";
-import { arrayBody, lookedUpText, optionalDescription, requiredName, requiredText, withoutNulls } from "../values.ts";
+import { newUserName } from "../user-name.ts";
+import { arrayBody, lookedUpText, optionalDescription, requiredText, withoutNulls } from "../values.ts";
 import { listErrors } from "./common.ts";
 import { operationView } from "./operations.contract.ts";
 import { password } from "./users.contract.ts";
@@ -39,17 +40,12 @@ const tenantName = requiredText(128)
   )
   .refine((name) => !reservedNames.has(name.toLowerCase()), "is reserved");
 
-const userName = requiredName(128).refine(
-  (name) => !/[\\:\p{Cc}]/u.test(name),
-  "must not contain a colon, a backslash or a control character",
-);
-
 /** `administrator` without a password gets one that is made for him. */
 export const tenantCreate = z
   .object({
     name: tenantName,
     description: optionalDescription(),
-    administrator: z.object({ name: userName, password: password.optional() }).optional(),
+    administrator: z.object({ name: newUserName, password: password.optional() }).optional(),
   })
   .meta({ id: "TenantCreate" });
 export type TenantCreate = z.output<typeof tenantCreate>;

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { audit, links } from "../link.ts";
 import { pageOf, representedPageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
-import { arrayBody, pathId, requiredName } from "../values.ts";
+import { newUserName } from "../user-name.ts";
+import { arrayBody, pathId } from "../values.ts";
 import { listErrors } from "./common.ts";
 import { permissionGrants, permissionName, permissionNames, permissionView } from "./grants.ts";
 
@@ -21,19 +22,19 @@ export const userView = z
 export type UserView = z.output<typeof userView>;
 
 /**
- * Short ones are guessed; longer ones than this only cost time. Taken as they are, blanks included, but without control characters, which
+ * A new password; those that exist are good as they are. Short ones are guessed; longer ones than this only cost time. Taken as they are, blanks included, but without control characters, which
  * no sign-in takes.
  */
 export const password = z
   .string()
-  .min(8)
+  .min(12)
   .max(256)
   .refine((text) => !/\p{Cc}/u.test(text), "must not contain control characters");
 
 /** One user to create (contract management.md §10.1); without a password it comes from the identity provider. */
 export const userCreate = z
   .object({
-    name: requiredName(128).refine((name) => !/[\\:\p{Cc}]/u.test(name), "must not contain a colon, a backslash or a control character"),
+    name: newUserName,
     password: password.optional(),
     passwordHash: z.string().max(512).optional(),
     permissions: permissionNames.default([]),
