@@ -113,9 +113,9 @@ test("what a client says of certificates in headers counts for nothing", async (
 });
 
 test("a device without a certificate signs in otherwise, one with a wrong one too", async () => {
-  await adminOf(stack).configure("authentication.gatewaytoken.key", "gw");
+  await adminOf(stack).configure("authentication.gatewaytoken.key", "the-key-of-the-gateway");
   await adminOf(stack).configure("authentication.gatewaytoken.enabled", true);
-  const token = { authorization: "GatewayToken gw" };
+  const token = { authorization: "GatewayToken the-key-of-the-gateway" };
   await eventually(async () => expect(await status("bike", undefined, token)).toBe(200), secondsMs);
   expect(await status("bike", authorities.selfSigned("bike"), token)).toBe(200);
 });

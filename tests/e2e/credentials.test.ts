@@ -65,7 +65,7 @@ describe("what changed is in force at every gateway within 2 s", () => {
     let token = (target as CreatedTarget).securityToken;
     await warmUp([{ controllerId, securityToken: token }]);
     for (let round = 1; round <= 3; round += 1) {
-      const next = `changed-${round}`;
+      const next = `changed-to-the-token-${round}`;
       const put = await api.call(`targets/${controllerId}`, { method: "PUT", body: { securityToken: next } });
       expect(put.status).toBe(200);
       // asked without a pause: an answer that was on its way during the change must not be remembered
@@ -108,17 +108,17 @@ describe("what changed is in force at every gateway within 2 s", () => {
     const [target] = await api.createTargets(1);
     const { controllerId } = target as CreatedTarget;
     await api.configure("authentication.gatewaytoken.enabled", true);
-    await api.configure("authentication.gatewaytoken.key", "the-first-key");
+    await api.configure("authentication.gatewaytoken.key", "the-first-gateway-key");
     const poll = (gateway: string, key: string) =>
       createDevice({ baseUrl: gateway, controllerId, gatewayToken: key })
         .call("")
         .then(({ status }) => status);
     const allAnswer = (status: number, key: string) =>
       Promise.all(gatewayUrls(stack).map((gateway) => timeUntil(status, () => poll(gateway, key))));
-    for (const ms of await allAnswer(200, "the-first-key")) expect(ms).toBeLessThan(forgottenMs);
-    await api.configure("authentication.gatewaytoken.key", "the-second-key");
-    for (const ms of await allAnswer(401, "the-first-key")) expect(ms).toBeLessThan(forgottenMs);
-    for (const ms of await allAnswer(200, "the-second-key")) expect(ms).toBeLessThan(forgottenMs);
+    for (const ms of await allAnswer(200, "the-first-gateway-key")) expect(ms).toBeLessThan(forgottenMs);
+    await api.configure("authentication.gatewaytoken.key", "the-second-gateway-key");
+    for (const ms of await allAnswer(401, "the-first-gateway-key")) expect(ms).toBeLessThan(forgottenMs);
+    for (const ms of await allAnswer(200, "the-second-gateway-key")) expect(ms).toBeLessThan(forgottenMs);
   });
 
   test("the administrator's rights to the API are not asked for again either, but the password still counts", async () => {

@@ -35,8 +35,8 @@ export function requiredName(max: number) {
 }
 
 /** An optional text that, where given, must not be empty and must not hold markup. */
-export function optionalName(max: number) {
-  return trimmed(1, max).refine(noMarkup, markupMessage).optional();
+export function optionalName(max: number, min = 1) {
+  return trimmed(min, max).refine(noMarkup, markupMessage).optional();
 }
 
 /** An optional name of a file, as devices get it: a path in it would lead out of where they store it. */

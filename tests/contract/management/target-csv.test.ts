@@ -26,7 +26,7 @@ describe.each(dialects)("targets as CSV, %s", (dialect) => {
     const prefix = unique();
     const lines = [
       "name,controllerId,description,address,securityToken",
-      `"a ""quoted"" name, with ü",${prefix}-1,"two\nlines",http://10.0.0.1:80,'=tok`,
+      `"a ""quoted"" name, with ü",${prefix}-1,"two\nlines",http://10.0.0.1:80,'=a-token-of-16-and-more`,
       `,${prefix}-2,'=1+1,,`,
       `'-x,${prefix}-3,plain,,`,
     ];
@@ -34,7 +34,7 @@ describe.each(dialects)("targets as CSV, %s", (dialect) => {
     expect(await look.target(`${prefix}-1`)).toMatchObject({
       name: 'a "quoted" name, with ü',
       description: "two\nlines",
-      securityToken: "=tok",
+      securityToken: "=a-token-of-16-and-more",
     });
     expect(await look.target(`${prefix}-2`)).toMatchObject({ name: `${prefix}-2`, description: "=1+1" });
     const [header, ...rows] = await exported(`controllerid==${prefix}*`);
@@ -43,7 +43,7 @@ describe.each(dialects)("targets as CSV, %s", (dialect) => {
         "createdBy,createdAt,lastModifiedBy,lastModifiedAt",
     );
     expect(rows).toHaveLength(3);
-    expect(rows[0]).toContain(`${prefix}-1,"a ""quoted"" name, with ü","two\nlines",http://10.0.0.1:80,'=tok,`);
+    expect(rows[0]).toContain(`${prefix}-1,"a ""quoted"" name, with ü","two\nlines",http://10.0.0.1:80,'=a-token-of-16-and-more,`);
     expect(rows[1]).toContain(`${prefix}-2,${prefix}-2,'=1+1,,`);
     expect(rows[2]).toContain(`${prefix}-3,'-x,plain,`);
     for (const n of [1, 2, 3]) await call(r.targets.delete, dialect, { params: { targetId: `${prefix}-${n}` } });

@@ -58,6 +58,7 @@ describe.each(dialects)("targets, %s", (dialect) => {
     [{ description: "d".repeat(513) }, "repo.constraintViolation"],
     [{ securityToken: "t".repeat(129) }, "repo.constraintViolation"],
     [{ securityToken: "" }, "repo.constraintViolation"],
+    [{ securityToken: "t".repeat(15) }, "repo.constraintViolation"],
     [{ address: `http://h/${"a".repeat(512)}` }, "repo.constraintViolation"],
     [{ name: 5 }, "rest.body.notReadable"],
     [{ targetType: "x" }, "rest.body.notReadable"],

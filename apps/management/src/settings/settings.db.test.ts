@@ -51,16 +51,16 @@ test("the list holds every key, stored or not, and the default set type", async 
 });
 
 test("the gateway key is sealed in the table, published as a digest only, and shown only with its permission", async () => {
-  await put({ [key]: "secret-key", "authentication.gatewaytoken.enabled": true });
+  await put({ [key]: "a secret gateway key", "authentication.gatewaytoken.enabled": true });
   const [row] = await fixture.rows("select value, digest, cipher from settings where key = $1", [key]);
   expect(row?.["value"]).toBeNull();
-  expect(String(row?.["cipher"])).not.toContain("secret-key");
-  expect(row?.["digest"]).toEqual(digest("secret-key"));
-  expect(await credentials()).toEqual([{ kind: "gateway", tenant: "DEFAULT", digest: digest("secret-key"), enabled: true }]);
+  expect(String(row?.["cipher"])).not.toContain("a secret gateway key");
+  expect(row?.["digest"]).toEqual(digest("a secret gateway key"));
+  expect(await credentials()).toEqual([{ kind: "gateway", tenant: "DEFAULT", digest: digest("a secret gateway key"), enabled: true }]);
   const published = await fixture.database.db("controller").pool.query("select key, value from management.tenant_settings_v1");
   expect(published.rows).toEqual([{ key: "authentication.gatewaytoken.enabled", value: true }]);
 
-  expect(await getSetting(deps, caller, key)).toMatchObject({ value: "secret-key", global: false });
+  expect(await getSetting(deps, caller, key)).toMatchObject({ value: "a secret gateway key", global: false });
   const blind = { ...caller, permissions: ["READ_TENANT_CONFIGURATION"] };
   await expect(getSetting(deps, blind, key)).rejects.toMatchObject({ code: "insufficientPermission" });
   expect((await listSettings(deps, blind)).map((setting) => setting.key)).not.toContain(key);
@@ -75,7 +75,7 @@ test("an empty gateway key lets nobody in", async () => {
 test("only what concerns signing in makes gateways forget, and then once per change", async () => {
   await put({ pollingTime: "00:01:00" });
   expect(await changes()).toBe(0);
-  await put({ [key]: "a", "authentication.targettoken.enabled": true, pollingTime: "00:02:00" });
+  await put({ [key]: "a gateway key, long", "authentication.targettoken.enabled": true, pollingTime: "00:02:00" });
   expect(await changes()).toBe(1);
   await resetSetting(deps, caller, key);
   expect(await changes()).toBe(2);
@@ -115,4 +115,15 @@ test("two changes at once go one after the other", async () => {
   const both = [put({ "multi.assignments.enabled": true }), put({ "batch.assignments.enabled": true })];
   const results = await Promise.allSettled(both);
   expect(results.filter((result) => result.status === "rejected")).toHaveLength(1);
+});
+
+test("a new gateway token has 16 characters or more; a shorter one that is stored stays good and can be said again", async () => {
+  await expect(put({ [key]: "x".repeat(15) })).rejects.toMatchObject({ code: "configValueInvalid" });
+  await put({ [key]: "x".repeat(16) });
+  const short = { digest: digest("short"), cipher: deps.secrets.seal("short") };
+  await fixture.rows("update settings set digest = $2, cipher = $3 where key = $1", [key, short.digest, short.cipher]);
+  expect(await put({ [key]: "short", "authentication.gatewaytoken.enabled": true })).toMatchObject([{ value: "short" }, { value: true }]);
+  await expect(put({ [key]: "other" })).rejects.toMatchObject({ code: "configValueInvalid" });
+  expect(await getSetting(deps, caller, key)).toMatchObject({ value: "short" });
+  await put({ [key]: "" });
 });

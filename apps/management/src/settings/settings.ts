@@ -1,3 +1,4 @@
+import { shortestToken } from "@harrier/contracts";
 import { type Database, digest, inTransaction, type Queryable, run, runCount, runOne, type SecretBox } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { AuditRow } from "../rows/columns.ts";
@@ -83,7 +84,18 @@ export async function resetSetting(deps: SettingsDeps, caller: SettingsCaller, k
   });
 }
 
+/** A secret of a length that new ones may not have is good where it is the one that is stored: clients send back what they read. */
+async function checkSecrets(deps: SettingsDeps, tx: Queryable, tenantId: number, changes: Map<string, SettingValue>): Promise<void> {
+  for (const [key, value] of changes) {
+    if (settingKeys[key]?.secret === undefined || value === "" || String(value).length >= shortestToken) continue;
+    const stored = toSetting(deps, key, await runOne(tx, readSettings, [tenantId, [key]]));
+    if (stored.value === value) continue;
+    throw new HarrierError("configValueInvalid", `The value of '${key}' must have at least ${shortestToken} characters.`);
+  }
+}
+
 async function write(deps: SettingsDeps, tx: Queryable, caller: SettingsCaller, changes: Map<string, SettingValue>): Promise<Setting[]> {
+  await checkSecrets(deps, tx, caller.tenantId, changes);
   const before = await currentValues(tx, caller.tenantId);
   checkChange(before, (key) => changes.get(key) ?? before(key));
   const entries = [...changes].map(([key, value]) => toEntry(deps.secrets, key, value));

@@ -82,6 +82,20 @@ test("attributes cannot be declined, and a type can be taken away but must exist
   expect(http.asked[0]?.request).toEqual({ controllerId: "dev-update", targetTypeId: -1, requestAttributes: true });
 });
 
+test("a new token has 16 characters or more, the one that a target has stays good when it is said again", async () => {
+  // its token is "token-of-dev-s"
+  await create("dev-s");
+  const put = (securityToken: string, more: object = {}) => http.call("PUT", `${api}/targets/dev-s`, { body: { securityToken }, ...more });
+  expect((await put("token-of-dev-t")).body.errorCode).toBe("hawkbit.server.error.repo.constraintViolation");
+  // whoever may not read it does not learn it by trying
+  expect((await put("token-of-dev-s", { permissions: ["UPDATE_TARGET"] })).status).toBe(400);
+  const kept = await put("token-of-dev-s");
+  expect([kept.status, kept.headers.get("cache-control")]).toEqual([200, "no-store"]);
+  expect((await put("a-token-of-16-ch")).status).toBe(200);
+  const made = { controllerId: "dev-short", securityToken: "x".repeat(15) };
+  expect((await http.call("POST", `${api}/targets`, { body: [made] })).status).toBe(400);
+});
+
 test("who may not read tokens sees none, and controller is not asked for them", async () => {
   await create("dev-token");
   http.asked.length = 0;

@@ -1,4 +1,4 @@
-import type { TargetCreate, TargetUpdate } from "@harrier/contracts";
+import { shortestToken, type TargetCreate, type TargetUpdate } from "@harrier/contracts";
 import { type Database, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { Client, Identity, OutCall } from "@harrier/rpc";
@@ -107,6 +107,7 @@ export async function changeTarget(
   const { name, description, address, securityToken, requestAttributes, targetType } = change;
   if (requestAttributes === false) throw new HarrierError("requestRefused");
   checkAddress(address);
+  if (securityToken !== undefined && securityToken.length < shortestToken) await checkKept(deps, asker, controllerId, securityToken);
   if (targetType !== undefined && targetType !== noType) await checkTargetTypes(deps, asker.identity.tenantId, [change]);
   await deps.targets.updateTarget(
     { controllerId, ...present({ name, description, address, securityToken, requestAttributes, targetTypeId: targetType }) },
@@ -114,6 +115,13 @@ export async function changeTarget(
   );
   // whoever may change a target sees what it has become
   return getTarget(deps, asker, controllerId, "UPDATE_TARGET");
+}
+
+/** A token of a length that new ones may not have is good where the target has it: clients send back what they read. */
+async function checkKept(deps: TargetDeps, asker: Asker, controllerId: string, securityToken: string): Promise<void> {
+  const { securityToken: kept } = await getTarget(deps, asker, controllerId, "UPDATE_TARGET");
+  if (kept === securityToken) return;
+  throw new HarrierError("constraintViolation", `securityToken must have at least ${shortestToken} characters.`);
 }
 
 /** Sets the type of a target or, without one, takes it away (contract management.md §4.6); what runs goes on (§5.11). */

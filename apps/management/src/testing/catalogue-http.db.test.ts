@@ -128,10 +128,20 @@ test("settings in both dialects", async () => {
   const key = "authentication.gatewaytoken.key";
   const spec = "/api/mgmt/v1/system/configs";
   const rest = "/rest/v1/system/configs";
-  expect((await call("PUT", `${spec}/${key}`, { value: "k" })).body).toMatchObject({ value: "k", global: false, createdBy: "admin" });
+  expect((await call("PUT", `${spec}/${key}`, { value: "a gateway token, long" })).body).toMatchObject({
+    value: "a gateway token, long",
+    global: false,
+    createdBy: "admin",
+  });
   expect((await call("PUT", `${rest}/pollingTime`, { value: "00:00:30" })).status).toBe(204);
-  expect((await call("GET", `${rest}/${key}`)).body).toMatchObject({ value: "k", _links: { self: { href: `${origin}${rest}/${key}` } } });
-  expect((await call("GET", rest)).body[key]).toMatchObject({ value: "k", links: [{ rel: "self", href: `${origin}${rest}/${key}` }] });
+  expect((await call("GET", `${rest}/${key}`)).body).toMatchObject({
+    value: "a gateway token, long",
+    _links: { self: { href: `${origin}${rest}/${key}` } },
+  });
+  expect((await call("GET", rest)).body[key]).toMatchObject({
+    value: "a gateway token, long",
+    links: [{ rel: "self", href: `${origin}${rest}/${key}` }],
+  });
   expect((await call("GET", spec)).body.pollingOverdueTime).toEqual({
     value: "00:05:00",
     global: true,

@@ -56,6 +56,7 @@ describe("targets", () => {
     [{ name: "n" }, "constraintViolation"],
     [{ controllerId: "d", targetType: "x" }, "bodyNotReadable"],
     [{ controllerId: "d", securityToken: "" }, "constraintViolation"],
+    [{ controllerId: "d", securityToken: "x".repeat(15) }, "constraintViolation"],
     [{ controllerId: "d", address: "a".repeat(513) }, "constraintViolation"],
   ])("reads %j: %s", (body, expected) => {
     expect(codeOf(targets.create, [body])).toBe(expected);

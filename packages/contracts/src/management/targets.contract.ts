@@ -17,6 +17,9 @@ import { listErrors } from "./common.ts";
 import { distributionSetView } from "./distribution-sets.contract.ts";
 import { targetPage, targetView } from "./target-view.ts";
 
+/** Characters of a new token that lets devices in, of a target or of a gateway; shorter ones that exist are good as they are. */
+export const shortestToken = 16;
+
 const changeable = {
   name: optionalName(128),
   description: optionalDescription(),
@@ -26,10 +29,16 @@ const changeable = {
 };
 
 /** One target to create (contract management.md §4.6); the name defaults to the controllerId, cut to 128 characters. */
-export const targetCreate = z.object({ controllerId: newControllerId(requiredName(256)), ...changeable }).meta({ id: "TargetCreate" });
+export const targetCreate = z
+  .object({
+    controllerId: newControllerId(requiredName(256)),
+    ...changeable,
+    securityToken: optionalName(128, shortestToken),
+  })
+  .meta({ id: "TargetCreate" });
 export type TargetCreate = z.output<typeof targetCreate>;
 
-/** Change of a target; absent or null members stay, `targetType: -1` takes the type away, `controllerId` is ignored. */
+/** Change of a target, whose token stays good when it is said again, however short it is; absent or null members stay, `targetType: -1` takes the type away, `controllerId` is ignored. */
 export const targetUpdate = z.object({ ...changeable, requestAttributes: z.boolean().optional() }).meta({ id: "TargetUpdate" });
 export type TargetUpdate = z.output<typeof targetUpdate>;
 

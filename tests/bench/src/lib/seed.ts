@@ -9,7 +9,7 @@ export interface SeededSet {
 }
 
 /** Devices have predictable tokens here, so that the load can sign in as each of them. */
-export const tokenOf = (controllerId: string): string => `token-of-${controllerId}`;
+export const tokenOf = (controllerId: string): string => `the-token-of-${controllerId}`;
 export const targetTokenHeader = (controllerId: string): string => `TargetToken ${tokenOf(controllerId)}`;
 
 const perRequest = 1_000;
