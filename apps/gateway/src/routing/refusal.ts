@@ -16,8 +16,12 @@ export interface Refusal {
   surface: Surface;
 }
 
-/** Answers an error of the gateway itself; the services answer their own. */
-export function sendRefusal({ req, res, error, surface }: Refusal): void {
+/**
+ * Answers an error of the gateway itself; the services answer their own. A service that hangs while somebody signs in is answered like one that
+ * is away.
+ */
+export function sendRefusal({ req, res, error: met, surface }: Refusal): void {
+  const error = met.code === "deadlineExceeded" ? new HarrierError("unavailable", undefined, { cause: met }) : met;
   // The rest of a body that was on its way to a service which is gone: unread, it would block the connection for the next request.
   if (!req.complete) {
     req.unpipe();

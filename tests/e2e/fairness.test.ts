@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Stack } from "@harrier/stack";
+import { type Admin, createAdmin, eventually, uniqueName, withClient } from "@harrier/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { adminOf, basicOf, replicaOf } from "./support/replicas.ts";
+import { startAnsweringStack } from "./support/serving.ts";
+
+// one tenant asks for the dearest lists it can think of; others must not notice
+
+const fleet = 20_000;
+/** Half a kilobyte in which every part of the pattern is found again and again, but for its end. */
+const description = "ab zq".repeat(100);
+const pattern = "description==*a*b*zz*q*i";
+const attackers = 12;
+const bystanders = 8;
+let stack: Stack;
+let hostile: { authorization: string; admin: Admin };
+
+beforeAll(async () => {
+  stack = await startAnsweringStack({});
+  const name = uniqueName("hostile");
+  const [made] = await adminOf(stack).post<{ administrator: { password: string } }[]>("system/tenants", [
+    { name, administrator: { name: "boss" } },
+  ]);
+  const user = `${name}\\boss`;
+  const password = made?.administrator.password as string;
+  const admin = createAdmin({ baseUrl: stack.baseUrl, user, password });
+  hostile = { admin, authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
+  for (let first = 0; first < fleet; first += 1_000) {
+    const targets = Array.from({ length: 1_000 }, (_, i) => ({ controllerId: `t${first + i}`, name: `t${first + i}`, description }));
+    await admin.post("targets", targets);
+  }
+  // who signs in for the first time below
+  const users = Array.from({ length: bystanders }, (_, n) => ({
+    name: `bystander-${n}`,
+    password: "a-quiet-bystander",
+    permissions: ["READ_TARGET"],
+  }));
+  await adminOf(stack).post("users", users);
+  await adminOf(stack).createTarget();
+}, 180_000);
+afterAll(() => stack?.stop());
+
+const api = "/api/mgmt/v1";
+const urlOf = (q: string): string => `${stack.baseUrl}${api}/targets?q=${encodeURIComponent(q)}`;
+const asHostile = (q: string, signal?: AbortSignal): Promise<Response> =>
+  fetch(urlOf(q), { headers: { authorization: hostile.authorization }, ...(signal && { signal }) });
+
+/** Statements of the attack that the database executes now. */
+async function executed(): Promise<number> {
+  const rows = await withClient(stack.adminDatabaseUrl as string, async (client) => {
+    const found = await client.query<{ n: number }>(
+      `select count(*)::int as n from pg_stat_activity
+        where state = 'active' and backend_type = 'client backend' and pid <> pg_backend_pid() and query like '%like lower(%' and query like '%description%'`,
+    );
+    return found.rows;
+  });
+  return rows[0]?.n ?? 0;
+}
+
+test("a query of patterns that no index helps with is refused before it is asked", async () => {
+  const answer = await asHostile(Array(200).fill(pattern).join(","));
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({
+    errorCode: "hawkbit.server.error.rest.param.rsqlParamSyntax",
+    message: expect.stringContaining("more than 10 patterns"),
+  });
+});
+
+test("the dearest lists of one tenant, asked and abandoned again and again: others are answered, and nothing is left behind", async () => {
+  const dearest = Array.from({ length: 10 }, (_, n) => `description==*a*b*zz*q*${n}`).join(",");
+  let over = false;
+  let most = 0;
+  const attack = Array.from({ length: attackers }, async () => {
+    while (!over)
+      await asHostile(dearest, AbortSignal.timeout(500)).then(
+        (answer) => answer.body?.cancel(),
+        () => undefined,
+      );
+  });
+  const watch = (async () => {
+    while (!over) {
+      most = Math.max(most, await executed());
+      await sleep(50);
+    }
+  })();
+  await eventually(async () => expect(await executed()).toBeGreaterThan(0));
+
+  const outcomes: number[] = [];
+  for (let n = 0; n < bystanders; n += 1) {
+    // a list of another tenant, and the first sign-in of somebody of it
+    const list = await fetch(`${stack.baseUrl}${api}/targets?q=createdat=gt=0`, { headers: { authorization: basicOf(stack) } });
+    const authorization = `Basic ${Buffer.from(`bystander-${n}:a-quiet-bystander`).toString("base64")}`;
+    const signIn = await fetch(`${stack.baseUrl}${api}/userinfo`, { headers: { authorization } });
+    const ready = await fetch(`http://127.0.0.1:${replicaOf(stack, "management").httpPort}/readyz`);
+    outcomes.push(list.status, signIn.status, ready.status);
+  }
+  over = true;
+  await Promise.all([...attack, watch]);
+
+  expect(outcomes).toEqual(Array(bystanders * 3).fill(200));
+  // three of the ten connections of management at most
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThanOrEqual(3);
+  await eventually(async () => expect(await executed()).toBe(0), 3_000);
+  // and the tenant itself is served as before
+  expect((await asHostile("name==t1*")).status).toBe(200);
+}, 60_000);
