@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type pg from "pg";
+import { refuseYoungerCluster } from "./cluster.ts";
 import { checkedIdentifier } from "./identifier.ts";
 import { inTransaction } from "./statement.ts";
 
@@ -70,12 +71,14 @@ function isPending(file: SqlFile, applied: ReadonlyMap<string, string>): boolean
 
 /**
  * Applies the NNNN_*.sql files of `dir` that `<schema>.schema_migrations` does not know, in order, each in a transaction of its own.
- * Applied files that are missing here are no error: an older image must survive a newer schema. Returns the names it applied.
+ * Applied files that are missing here are no error: an older image must survive a newer schema. Returns the names it applied. Throws,
+ * before anything is changed, where the schema was restored from a dump into a younger cluster.
  */
 export async function migrate(options: { pool: pg.Pool; schema: string; dir: string }): Promise<string[]> {
   const { pool, schema, dir } = options;
   const files = await readSqlFiles(dir);
   checkFiles(files);
+  await refuseYoungerCluster({ pool, schema });
   const pending = await inTransaction(pool, async (tx) => {
     await lockSchema(tx, schema);
     await tx.query(
