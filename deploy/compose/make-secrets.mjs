@@ -1,8 +1,9 @@
-// Makes what the composition keeps secret, each once: .env from .env.example, a file of identity keys per service, and with --tls an
-// authority and a certificate per service. What is there already stays. Run it here:  node make-env.mjs [--tls] [directory]
+// Makes what the composition keeps secret, each once, as files in secrets/: passwords of database and object store, keys of the services, and with
+// --tls an authority and a certificate per service; and .env from .env.example. What is there already stays, so it may run again. Run it here:
+//   node make-secrets.mjs [--tls] [directory]
 import { execFileSync } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createPrivateKey, createPublicKey, randomBytes } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -36,13 +37,49 @@ function write(name, text) {
   console.log(`made ${file}`);
 }
 
+/** The text of a secret, made where it is not there yet. */
+function secret(name, make) {
+  write(name, make());
+  return readFileSync(join(secrets, name), "utf8").trim();
+}
+
+const password = () => randomBytes(24).toString("hex");
+
 function makeEnv() {
   const file = join(dir, ".env");
   if (existsSync(file)) return;
-  const example = readFileSync(join(here, ".env.example"), "utf8");
-  const text = example.replaceAll(/=change-me.*$/gm, () => `=${randomBytes(18).toString("base64url")}`);
-  writeFileSync(file, text, { mode: 0o600 });
+  copyFileSync(join(here, ".env.example"), file);
   console.log(`made ${file}`);
+}
+
+/** A password per role of the database, and the address with it for the one service that signs in so. */
+function makeDatabasePasswords() {
+  const address = (role, word) => `postgres://${role}:${word}@postgres:5432/harrier`;
+  secret("admin-database-url", () => address("postgres", secret("postgres-password", password)));
+  for (const service of services.slice(1)) {
+    const word = secret(`${service}-db-password`, password);
+    secret(`${service}-database-url`, () => address(`harrier_${service.replaceAll("-", "_")}`, word));
+  }
+}
+
+/** MinIO's own administrator, and the user that artifact-store is. */
+function makeStoreUsers() {
+  write("minio-root-user", "harrier-root");
+  write("minio-root-password", password());
+  write("s3-access-key", "harrier-artifacts");
+  write("s3-secret-key", password());
+}
+
+/** With them services sign what they see of the others' audit trails; management verifies with the public halves (Ed25519). */
+function makeAuditKeys() {
+  const privatePrefix = Buffer.from("302e020100300506032b657004220420", "hex"); // of 32 bytes in PKCS #8 (RFC 8410 §7)
+  const publicKeys = ["management", "rollout-engine", "artifact-store"].map((service) => {
+    const seed = Buffer.from(secret(`${service}-audit-key`, base64), "base64");
+    const key = createPrivateKey({ key: Buffer.concat([privatePrefix, seed]), format: "der", type: "pkcs8" });
+    const publicKey = createPublicKey(key).export({ format: "der", type: "spki" }).subarray(-32);
+    return `${service}=${publicKey.toString("base64")}`;
+  });
+  write("audit-public-keys", publicKeys.join(","));
 }
 
 /** All keys at once or none: half a pair would be no pair. */
@@ -80,7 +117,10 @@ function makeCertificates() {
 
 mkdirSync(secrets, { recursive: true, mode: 0o700 });
 makeEnv();
+makeDatabasePasswords();
+makeStoreUsers();
 makeIdentityKeys();
+makeAuditKeys();
 write("secret-key", base64());
 write("admin-password", randomBytes(18).toString("base64url"));
 if (given.includes("--tls")) makeCertificates();
