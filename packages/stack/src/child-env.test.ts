@@ -56,6 +56,8 @@ test("a service gets its own secrets and no others", () => {
       .map((caller) => `${caller}/controller=k1:KEY-${caller}/controller`)
       .join(";"),
     HARRIER_SECRET_KEY: "SECRET",
+    HARRIER_DRAIN_MS: "0",
+    HARRIER_DRAIN_TRANSFERS_MS: "2500",
   });
   for (const service of serviceNames) {
     const pairs = String(envOf(service)["HARRIER_IDENTITY_KEYS"]).match(/(?<=^|;)[^=]+/g) ?? [];
