@@ -43,6 +43,8 @@ import { createUpstreams, type Upstreams } from "./routing/upstreams.ts";
 const deviceIdleMs = 6_000;
 const answerIdleMs = 32_000;
 const transferIdleMs = 60_000;
+/** Less than artifact-store waits (30 s), so that the client hears why. */
+const uploadStallMs = 25_000;
 const stillSendingMs = 10_000;
 const bodyWithinMs = 60_000;
 /** A form of a few hundred bytes, of somebody who has not signed in. */
@@ -231,7 +233,13 @@ function forwards(upstreams: Upstreams, log: Log): Pick<HandleDeps, "forwardDevi
   return {
     forwardDevice: createForward({ upstreams, agent: upstreams.agent, idleMs: deviceIdleMs, onError }),
     forward: createForward({ upstreams, agent: upstreams.agent, idleMs: answerIdleMs, onError }),
-    forwardTransfer: createForward({ upstreams, agent: upstreams.transferAgent, transfers: true, idleMs: transferIdleMs, onError }),
+    forwardTransfer: createForward({
+      upstreams,
+      agent: upstreams.transferAgent,
+      transfers: { stallMs: uploadStallMs },
+      idleMs: transferIdleMs,
+      onError,
+    }),
   };
 }
 

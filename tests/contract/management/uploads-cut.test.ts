@@ -46,6 +46,26 @@ async function cut(softwareModuleId: number, type: string, { declared, sent }: S
 }
 
 describe("uploads that do not come to their end", () => {
+  it("an upload whose client does not go on is 408", { timeout: 90_000 }, async () => {
+    const { id } = await build.module();
+    const { type, body } = multipart([{ filename: "stalled.bin", bytes: someBytes(10_000) }]);
+    const { hostname, port } = new URL(baseUrl);
+    const socket = connect(Number(port), hostname);
+    const answered = new Promise<string>((resolve) => socket.on("data", (chunk) => resolve(String(chunk))).on("error", () => resolve("")));
+    const head = [
+      `POST ${urlOf(r.artifacts.upload, "spec", { params: { softwareModuleId: id } })} HTTP/1.1`,
+      `Host: ${hostname}:${port}`,
+      `Authorization: ${credentials.admin}`,
+      `Content-Type: ${type}`,
+      `Content-Length: ${body.length}`,
+    ];
+    socket.write(`${head.join("\r\n")}\r\n\r\n`);
+    socket.write(body.subarray(0, 5_000));
+    expect(await answered).toMatch(/^HTTP\/1\.1 408 /);
+    socket.destroy();
+    expect(await list(id)).toEqual([]);
+  });
+
   it.each([10_000, 3_000_000])("bad input: an upload of %d bytes cut in the middle leaves nothing behind", async (size) => {
     const { id } = await build.module();
     const bytes = someBytes(size);

@@ -41,7 +41,10 @@ async function replica(app: RequestListener): Promise<number> {
 }
 
 /** A gateway in front of these replicas of one service, which asks the first of them first. */
-async function open(ports: number[], { transfers, idleMs = 3_000 }: { transfers?: true; idleMs?: number } = {}): Promise<number> {
+async function open(
+  ports: number[],
+  { transfers, idleMs = 3_000 }: { transfers?: { stallMs: number }; idleMs?: number } = {},
+): Promise<number> {
   const controller = ports.map((port) => `http://127.0.0.1:${port}`).join(",");
   upstreams = createUpstreams({ controller, management: controller, "artifact-store": controller, "rollout-engine": controller });
   const onError = (failure: Failure): void => {
@@ -171,12 +174,12 @@ const upload = (port: number, bytes: number) =>
   });
 
 test("an upload that its client does not go on with is 408, and one that its service does not take is 503", async () => {
-  const reading = await open([await replica((req) => void req.resume())], { transfers: true, idleMs: 300 });
+  const reading = await open([await replica((req) => void req.resume())], { transfers: { stallMs: 300 } });
   expect(await upload(reading, 1_000)).toBe(408);
   expect(failures.map(({ req }) => req.replica.ready)).toEqual([false]);
   door.closeAllConnections();
   door.close();
   upstreams.stop();
-  const stuck = await open([await replica(() => undefined)], { transfers: true, idleMs: 300 });
+  const stuck = await open([await replica(() => undefined)], { transfers: { stallMs: 300 }, idleMs: 900 });
   expect(await upload(stuck, 30_000_000)).toBe(503);
 });

@@ -27,8 +27,11 @@ export type Forward = (req: ForwardedRequest, res: ServerResponse) => void;
 interface Options {
   upstreams: Upstreams;
   agent: Agent;
-  /** Transfers wait for their client too: that one of them came to nothing says nothing of the replica. */
-  transfers?: true;
+  /**
+   * Transfers wait for their client too: that one of them came to nothing says nothing of the replica. An upload may stand still for
+   * `stallMs`, which is less than its service waits for it.
+   */
+  transfers?: { readonly stallMs: number };
   /** Milliseconds without a byte from the service after which the answer is an error. */
   idleMs: number;
   /** Called when the service could not be asked; nothing has been answered yet. */
@@ -64,11 +67,6 @@ export function createForward(options: Options): Forward {
     on: {
       proxyReq: (outgoing, req) => {
         req.outgoing = outgoing;
-        if (options.transfers !== undefined)
-          outgoing.once("timeout", () => {
-            // a service that takes no more holds its client up, and then it is not the client's doing
-            req.stalled = !req.complete && req.readableFlowing !== false;
-          });
       },
       proxyRes: (answer, _req, res) => {
         // whether a connection stays open is between us and whoever is at the other end of it
@@ -89,8 +87,28 @@ export function createForward(options: Options): Forward {
     },
   });
   return (req, res) => {
+    if (options.transfers !== undefined && hasBody(req) && req.readBody === undefined) watchUpload(req, options.transfers.stallMs);
     void proxy(req, res);
   };
+}
+
+const looks = 10;
+
+/** Ends an upload whose client does not go on. While its service takes no more the client waits for us, and that is not its doing. */
+function watchUpload(req: ForwardedRequest, stallMs: number): void {
+  let seen = req.socket.bytesRead;
+  let quiet = 0;
+  const timer = setInterval(() => {
+    if (req.complete || req.destroyed) return clearInterval(timer);
+    const { bytesRead } = req.socket;
+    quiet = bytesRead === seen && req.readableFlowing !== false ? quiet + 1 : 0;
+    seen = bytesRead;
+    if (quiet < looks) return;
+    clearInterval(timer);
+    req.stalled = true;
+    req.outgoing?.destroy(new Error("the upload stands still"));
+  }, stallMs / looks);
+  timer.unref();
 }
 
 const idempotent: ReadonlySet<unknown> = new Set(["PUT", "DELETE"]);
