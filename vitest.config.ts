@@ -7,7 +7,8 @@ const postgres = ["tests/setup/postgres.ts"];
 // what is polled for comes when it comes: the machine may be busy with something else
 const patient = { poll: { timeout: 8_000 } };
 
-// A file's name says what it needs: x.test.ts nothing, x.db.test.ts PostgreSQL, x.real.test.ts Kafka and S3 as well, x.long.test.ts much time.
+// A file's name says what it needs: x.test.ts nothing, x.db.test.ts PostgreSQL, x.real.test.ts Kafka and S3 as well, x.long.test.ts much time,
+// x.hostile.test.ts a machine that has nothing else to do.
 export default defineConfig({
   test: {
     pool: "forks",
@@ -39,7 +40,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["tests/e2e/**/*.test.ts"],
-          exclude: [...ignored, "**/*.{db,real,long}.test.ts"],
+          exclude: [...ignored, "**/*.{db,real,long,hostile}.test.ts"],
           fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 180_000,
@@ -55,6 +56,16 @@ export default defineConfig({
           testTimeout: 300_000,
           // the first run downloads Kafka and may build MinIO
           hookTimeout: 900_000,
+        },
+      },
+      {
+        test: {
+          name: "hostile",
+          include: ["tests/e2e/hostile/*.hostile.test.ts"],
+          exclude: ignored,
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
         },
       },
       {

@@ -1,4 +1,4 @@
-// `npm test`, `npm run test:real`, `npm run check:long`, `npm run e2e:faults`. Runs on Node 24 with node_modules/.bin in PATH (see dev.mjs).
+// `npm test`, `npm run test:real`, `npm run check:long`, `npm run check:hostile`, `npm run e2e:faults`. Runs on Node 24 with node_modules/.bin in PATH (see dev.mjs).
 // Everything after the suite's name goes to vitest: `npm test -- packages/db`.
 // With TEST_REPORTS (a folder) it also writes what passed there, for .ci/run to add up.
 import { spawn } from "node:child_process";
@@ -32,6 +32,7 @@ const suites = {
   test: () => [build, lint, ...ownChecks(), vitest("unit", "db", "contract")],
   real: () => [build, vitest("e2e", "real")],
   long: () => [build, vitest("long")],
+  hostile: () => [build, vitest("hostile")],
   faults: () => [build, vitest("long")],
 };
 

@@ -1,0 +1,21 @@
+import { randomBytes } from "node:crypto";
+import { uniqueName } from "@harrier/testkit";
+import { basic, type Tenant } from "./tenant.ts";
+
+/** `fleet-000000` and so on. */
+export const fleetId = (n: number): string => `fleet-${String(n).padStart(6, "0")}`;
+
+/** `n` targets with descriptions that patterns have to be tried on, as CSV: one request. */
+export async function makeFleet({ boss }: Tenant, n: number): Promise<void> {
+  const lines = Array.from({ length: n }, (_, i) => `${fleetId(i)},name ${i},${"abz ".repeat(40)}${i}`);
+  const body = Buffer.from(["controllerId,name,description", ...lines].join("\r\n"));
+  const { status, body: answer } = await boss.call("targets.csv", { method: "POST", headers: { "content-type": "text/csv" }, body });
+  if (status !== 200) throw new Error(`targets.csv: ${status} ${JSON.stringify(answer)}`);
+}
+
+/** The Authorization header of a user who may read targets and nothing else. */
+export async function makeReader({ name, boss }: Tenant): Promise<string> {
+  const user = { name: uniqueName("reader"), password: randomBytes(15).toString("base64url"), permissions: ["READ_TARGET"] };
+  await boss.post("users", [user]);
+  return basic(`${name}\\${user.name}`, user.password);
+}

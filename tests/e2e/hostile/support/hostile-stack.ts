@@ -1,0 +1,201 @@
+import type { Stack } from "@harrier/stack";
+import { eventually, type TestStackOptions } from "@harrier/testkit";
+import { expect } from "vitest";
+import { answering, serving, startAnsweringStack } from "../../support/serving.ts";
+import type { Attack, Siege, Spoils, Volley } from "../attacker/attack.ts";
+import { startAttacker } from "./attacker.ts";
+import { type Bystander, type Seen, standBy } from "./bystander.ts";
+import { makeDevice, makeTenant, makeUsers, type Tenant, type TenantDevice } from "./tenant.ts";
+import { residentMB, type Taken, watch } from "./watch.ts";
+
+/** Bounds that no attack may break for those who have nothing to do with it. */
+export const bounds = {
+  poll: 1_000,
+  newcomer: 1_000,
+  report: 1_000,
+  list: 2_000,
+  change: 2_000,
+  // the check of a password is made to be slow, and waits behind those of others
+  "sign-in": 5_000,
+} as const;
+const mostMemoryMB = 400;
+const mostLogsMB = 5;
+const recoveryMs = 20_000;
+const seconds = Number(process.env["HARRIER_TEST_ATTACK_SECONDS"] ?? 15);
+/** An attacker needs a moment to have everything under way. */
+const leadMs = 1_500;
+const signInEveryMs = 1_500;
+
+export interface Report {
+  readonly name: string;
+  readonly seen: readonly Seen[];
+  readonly taken: Taken;
+  readonly spoils: Spoils;
+  /** All that is out of bounds; empty when nobody was harmed. */
+  readonly faults: readonly string[];
+}
+
+export interface HostileStack {
+  readonly stack: Stack;
+  /** Whose administrator, users and devices are looking on. */
+  readonly calm: Tenant;
+  /** A device of `calm` that looks on, and so is a neighbour of an attacker from that tenant. */
+  readonly device: TenantDevice;
+  /** Whose users attack. */
+  readonly loud: Tenant;
+  /** Attacks for some seconds from `addresses`, and tells what the others saw. Afterwards everything must be as before. */
+  attack(name: string, what: Volley | Siege, addresses: readonly string[]): Promise<Report>;
+  /** Prints the table of all attacks and stops everything. */
+  stop(): Promise<void>;
+}
+
+/**
+ * A stack as `npm start` makes it, with the limits of addresses in force for this machine too. Attackers come from addresses of their own
+ * (all of 127.0.0.0/8 is this machine), bystanders from 127.0.0.1.
+ */
+export async function startHostileStack(options: TestStackOptions = {}): Promise<HostileStack> {
+  const stack = await startAnsweringStack({ ...options, gateway: { HARRIER_RATE_EXEMPT: "none", ...options.gateway } });
+  const reports: Report[] = [];
+  try {
+    const calm = await makeTenant(stack, "calm");
+    const loud = await makeTenant(stack, "loud");
+    const device = await makeDevice(calm);
+    await calm.boss.createTargets(200);
+    // both tenants' settings have to be known everywhere
+    await eventually(async () => expect((await fetch(stack.baseUrl + device.path, withAuth(device.authorization))).status).toBe(200));
+    return {
+      stack,
+      calm,
+      device,
+      loud,
+      async attack(name, what, addresses) {
+        const port = Number(new URL(stack.baseUrl).port);
+        await restartBloated(stack);
+        const report = await attacked(name, { stack, calm, device }, { ...what, port, addresses });
+        reports.push(report);
+        return report;
+      },
+      async stop() {
+        if (reports.length > 0) console.log(`\n${tableOf(reports)}\n`);
+        await stack.stop();
+      },
+    };
+  } catch (error) {
+    await stack.stop();
+    throw error;
+  }
+}
+
+/** Fails with everything that is out of bounds. */
+export function expectNobodyHarmed(report: Report): void {
+  expect(report.faults, report.name).toEqual([]);
+}
+
+/** `n` addresses of this machine that nobody else has. */
+let block = 0;
+export function attackersAddresses(n: number): string[] {
+  block += 1;
+  return Array.from({ length: n }, (_, index) => `127.${10 + block}.${Math.floor(index / 250)}.${(index % 250) + 1}`);
+}
+
+type Target = Pick<HostileStack, "stack" | "calm" | "device">;
+
+async function attacked(name: string, target: Target, attack: Attack): Promise<Report> {
+  const { stack } = target;
+  const users = await makeUsers(target.calm, Math.ceil((seconds * 1_000) / signInEveryMs));
+  const endAttack = startAttacker(attack);
+  const endWatch = watch(stack);
+  await sleep(leadMs);
+  const ends = (await bystanders(target, users)).map((bystander) => standBy(attack.port, bystander));
+  await sleep(seconds * 1_000);
+  const spoils = await endAttack();
+  const seen = await Promise.all(ends.map((end) => end()));
+  const taken = endWatch();
+  const recovered = await recovery(stack);
+  const report = { name, seen, taken, spoils, faults: [...faultsOf(seen, taken), ...recovered] };
+  console.log(`${tableOf([report])}\nattacker: ${JSON.stringify(spoils)}\nfaults: ${report.faults.join("; ") || "none"}`);
+  return report;
+}
+
+async function bystanders({ calm, device }: Target, users: string[]): Promise<Bystander[]> {
+  const asDevice = { authorization: device.authorization };
+  const asBoss = { authorization: calm.authorization };
+  const api = "/api/mgmt/v1/targets";
+  let n = 0;
+  return [
+    { kind: "poll", everyMs: 100, next: () => ({ path: device.path, headers: asDevice }) },
+    { kind: "newcomer", everyMs: 500, connectsAnew: true, next: () => ({ path: device.path, headers: asDevice }) },
+    {
+      kind: "report",
+      everyMs: 1_000,
+      next: () => ({ method: "PUT", path: `${device.path}/configData`, headers: asDevice, body: { data: { n: String(n++) } } }),
+    },
+    { kind: "list", everyMs: 300, next: () => ({ path: `${api}?limit=50&sort=name:ASC`, headers: asBoss }) },
+    {
+      kind: "change",
+      everyMs: 1_000,
+      next: () => ({ method: "PUT", path: `${api}/${device.controllerId}`, headers: asBoss, body: { description: `change ${n++}` } }),
+    },
+    {
+      kind: "sign-in",
+      everyMs: signInEveryMs,
+      connectsAnew: true,
+      next: () => {
+        const authorization = users.pop();
+        return authorization === undefined ? undefined : { path: `${api}?limit=1`, headers: { authorization } };
+      },
+    },
+  ];
+}
+
+function faultsOf(seen: readonly Seen[], { memory, logs, died }: Taken): string[] {
+  const faults: string[] = [];
+  for (const { kind, requests, worstMs, wrong } of seen) {
+    const bound = bounds[kind as keyof typeof bounds];
+    if (requests === 0) faults.push(`${kind}: nothing was asked`);
+    if (worstMs > bound) faults.push(`${kind}: ${worstMs} ms, more than ${bound}`);
+    for (const [outcome, n] of Object.entries(wrong)) faults.push(`${kind}: ${n} × ${outcome}`);
+  }
+  for (const [name, peak] of Object.entries(memory)) if (peak > mostMemoryMB) faults.push(`${name}: ${peak} MB, more than ${mostMemoryMB}`);
+  if (logs > mostLogsMB) faults.push(`${logs} MB of logs, more than ${mostLogsMB}`);
+  for (const name of died) faults.push(`${name} died`);
+  return faults;
+}
+
+/** What one attack left behind must not be held against the next. */
+async function restartBloated(stack: Stack): Promise<void> {
+  for (const { service, index, pid } of stack.services) {
+    if (residentMB(pid()) > mostMemoryMB) await stack.restart(service, index);
+  }
+  await answering(stack);
+}
+
+/** Everything is ready again and takes what is written. */
+async function recovery(stack: Stack): Promise<string[]> {
+  try {
+    await serving(stack.services, recoveryMs);
+    await answering(stack);
+    return [];
+  } catch (error) {
+    return [`afterwards: ${(error as Error).message.slice(0, 200)}`];
+  }
+}
+
+function tableOf(reports: readonly Report[]): string {
+  const rows = reports.map(({ name, seen, taken, faults }) => {
+    const wrong = seen.flatMap((one) => Object.entries(one.wrong));
+    const of5xx = wrong.filter(([outcome]) => outcome.startsWith("5")).reduce((sum, [, n]) => sum + n, 0);
+    const others = wrong.reduce((sum, [, n]) => sum + n, 0) - of5xx;
+    const worst = Object.fromEntries(seen.map(({ kind, worstMs }) => [`${kind} ms`, worstMs]));
+    const memory = Object.fromEntries(Object.entries(taken.memory).map(([replica, peak]) => [`${shortOf(replica)} MB`, peak]));
+    return { attack: name, ...worst, "5xx": of5xx, "other faults": others, ...memory, "logs MB": taken.logs, ok: faults.length === 0 };
+  });
+  const columns = Object.keys(rows[0] ?? {});
+  const cells = [columns, ...rows.map((row) => columns.map((column) => String((row as Record<string, unknown>)[column] ?? "")))];
+  const widths = columns.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
+  return cells.map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ")).join("\n");
+}
+
+const shortOf = (replica: string): string => replica.replace(/-0$/, "");
+const withAuth = (authorization: string): RequestInit => ({ headers: { authorization } });
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
