@@ -24,7 +24,7 @@ let list: () => Promise<Response>;
 
 beforeAll(async () => {
   for (const service of ["gateway", "controller"] as const) move(service, 0);
-  stack = await startAnsweringStack({ only: { gateway: movable("gateway"), controller: movable("controller") } });
+  stack = await startAnsweringStack({ envOf: { gateway: movable("gateway"), controller: movable("controller") } });
   await allowTargetTokens(stack);
   const { controllerId, securityToken } = await adminOf(stack).createTarget();
   const as = (authorization: string, path: string) => () => fetch(stack.baseUrl + path, { headers: { authorization } });

@@ -36,7 +36,7 @@ beforeAll(async () => {
   give("k1");
   stack = await startAnsweringStack({
     replicas: { gateway: 2, controller: 2, "rollout-engine": 2 },
-    only: filesOfAll,
+    envOf: filesOfAll,
   });
   await allowTargetTokens(stack);
 });

@@ -100,3 +100,9 @@ test("each service that keeps an audit trail signs with a key of its own; manage
   expect(all?.split(",").map((part) => part.split("=")[0])).toEqual(["management", "rollout-engine", "artifact-store"]);
   for (const n of [2, 3]) expect(JSON.stringify(envOf("management"))).not.toContain(auditKey(n));
 });
+
+test("what is for one service alone goes to no other, and counts before what is for all", () => {
+  const given = { extra: { SAID: "to all" }, envOf: { controller: { SAID: "to controller" } } };
+  expect(envOf("controller", given)["SAID"]).toBe("to controller");
+  expect(envOf("management", given)["SAID"]).toBe("to all");
+});

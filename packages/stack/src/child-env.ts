@@ -26,10 +26,10 @@ export interface Plan {
   logLevel?: string;
   /** Added to the gateways' environment. */
   gateway?: Readonly<Record<string, string>>;
-  /** Added to the environments of single services. */
-  only?: Readonly<Partial<Record<ServiceName, Readonly<Record<string, string>>>>>;
   /** Added to every service's environment. */
   extra: Readonly<Record<string, string>>;
+  /** Added to the environment of one service's replicas alone. */
+  envOf?: Partial<Readonly<Record<ServiceName, Readonly<Record<string, string>>>>>;
 }
 
 type Variables = Record<string, string>;
@@ -54,7 +54,7 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
     ...auditKeys(plan, service),
     ...(service === "gateway" ? plan.gateway : undefined),
     ...plan.extra,
-    ...plan.only?.[service],
+    ...plan.envOf?.[service],
   };
   for (const name of ["PATH", "HOME", "TZ"]) {
     const value = machine[name];

@@ -28,10 +28,10 @@ export interface StackOptions {
   logLevel?: string;
   /** Added to the gateways' environment. */
   gateway?: Readonly<Record<string, string>>;
-  /** Added to the environments of single services, e.g. keys of their own. */
-  only?: Readonly<Partial<Record<ServiceName, Readonly<Record<string, string>>>>>;
   /** Added to every service's environment. */
   env?: Readonly<Record<string, string>>;
+  /** Added to the environment of one service's replicas alone. */
+  envOf?: Partial<Readonly<Record<ServiceName, Readonly<Record<string, string>>>>>;
   /** HARRIER_FAULT by replica (`controller-0`), for its first life only: what is started again comes up sound. */
   faults?: Readonly<Record<string, string>>;
   /** For a person: deaths, restarts and the services' warnings. */
@@ -127,12 +127,12 @@ async function makePlan(options: StackOptions, data: DataDir, database: StackDat
     databaseUrls: database.urls,
     storageDir: join(data.path, "artifacts"),
     extra: options.env ?? {},
+    ...(options.envOf === undefined ? {} : { envOf: options.envOf }),
     ...(options.kafkaBrokers === undefined ? {} : { kafkaBrokers: options.kafkaBrokers }),
     ...(options.s3 === undefined ? {} : { s3: options.s3 }),
     ...(options.storageReserve === undefined ? {} : { storageReserve: options.storageReserve }),
     ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
     ...(options.gateway === undefined ? {} : { gateway: options.gateway }),
-    ...(options.only === undefined ? {} : { only: options.only }),
   };
 }
 

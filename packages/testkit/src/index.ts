@@ -17,10 +17,12 @@ export { type TestDatabase, type TestDatabaseOptions, testDatabase } from "./dat
 export { eventually } from "./eventually.ts";
 export { Authorities, type Authority, fingerprintOf, type Pair } from "./real/authority.ts";
 export { cacheDir } from "./real/cache.ts";
+export { type FakeClock, startFakeClock } from "./real/fake-clock.ts";
 export { installKafka, type Kafka, startKafka } from "./real/kafka.ts";
 export { installMinio, type Minio, startMinio } from "./real/minio.ts";
 export { npmClient } from "./real/npm-client.ts";
 export { type OidcProvider, type OidcProviderOptions, type OidcUser, oidcClientId, startOidcProvider } from "./real/oidc-provider.ts";
+export { mountSmallDisk, type SmallDisk } from "./real/small-disk.ts";
 export { startTestStack, type TestStackOptions, twoOfEach } from "./real/stack.ts";
 export { installSwupdate, type Swupdate, type SwupdateOptions, startSwupdate } from "./real/swupdate.ts";
 export { appDir, workspaceRoot } from "./workspace.ts";

@@ -1,0 +1,105 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { ServiceName, Stack } from "@harrier/stack";
+import { createDevice, eventually, type FakeClock, startFakeClock, uniqueName } from "@harrier/testkit";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { adminOf, allowTargetTokens, replicaOf, urlOf } from "./support/replicas.ts";
+import { serving, startAnsweringStack } from "./support/serving.ts";
+import { askSteadily, outcomesOf } from "./support/steady.ts";
+
+// A machine whose clock is wrong: by some seconds nobody notices, by minutes its service says so and nobody is taken for a stranger.
+
+const noticedMs = 3_000;
+const settledMs = 15_000;
+const mostLogBytes = 50_000;
+const tenMinutes = 600;
+/** What a wrong clock may make of a request, whatever it is wrong by. */
+const allowed = ["200", "201", "503"];
+
+describe.each(["gateway", "controller"] as const)("the clock of %s", (service: ServiceName) => {
+  let clock: FakeClock;
+  let stack: Stack;
+  let work: ReturnType<typeof askSteadily>;
+
+  beforeAll(async () => {
+    clock = await startFakeClock();
+    stack = await startAnsweringStack({ envOf: { [service]: clock.env } });
+    await allowTargetTokens(stack);
+    const api = adminOf(stack);
+    const { controllerId, securityToken } = await api.createTarget();
+    const device = createDevice({ baseUrl: stack.baseUrl, controllerId, token: securityToken });
+    work = askSteadily({
+      poll: () => device.call(""),
+      report: () => device.putAttributes({ at: uniqueName("t") }),
+      list: () => api.call("targets?limit=5"),
+      rollouts: () => api.call("rollouts?limit=5"),
+      create: () => api.call("targets", { method: "POST", body: [{ controllerId: uniqueName("clock"), name: "clock" }] }),
+    });
+  });
+  // what one wrong time broke must not be held against the next
+  afterEach(async () => {
+    clock.set(0);
+    await rightAgain();
+  });
+  afterAll(async () => {
+    await work?.stop();
+    await stack?.stop();
+    clock?.remove();
+  });
+
+  test("is really moved", async () => {
+    const since = async () => Date.parse((await fetch(`${urlOf(replicaOf(stack, service))}/livez`)).headers.get("date") ?? "") - Date.now();
+    clock.set(tenMinutes * 6);
+    await eventually(async () => expect(await since()).toBeGreaterThan(tenMinutes * 5_000));
+    clock.set(0);
+    await eventually(async () => expect(Math.abs(await since())).toBeLessThan(2_000));
+  });
+
+  test.each([7, -35])("%i s off: every poll, report, list and change goes on", async (seconds) => {
+    work.take();
+    clock.set(seconds);
+    await sleep(10_000);
+    expect(outcomesOf(work.take())).toEqual(["200", "201"]);
+    clock.set(0);
+    await sleep(noticedMs);
+    expect(outcomesOf(work.take())).toEqual(["200", "201"]);
+  });
+
+  test.each([tenMinutes, -tenMinutes])("%i s off: 503 and not ready, few lines, and all goes on when it is right", async (seconds) => {
+    const before = logBytes();
+    work.take();
+    clock.set(seconds);
+    await eventually(async () => expect((await readiness()).status).toBe(503), settledMs);
+    expect((await readiness()).text).toMatch(/clock/i);
+    await sleep(settledMs);
+    const whileWrong = work.take();
+    expect(outcomesOf(whileWrong).filter((outcome) => !allowed.includes(outcome))).toEqual([]);
+    expect(logBytes() - before).toBeLessThan(mostLogBytes);
+    clock.set(0);
+    await rightAgain();
+    work.take();
+    await sleep(2_000);
+    expect(outcomesOf(work.take())).toEqual(["200", "201"]);
+  });
+
+  async function readiness(): Promise<{ status: number; text: string }> {
+    const answer = await fetch(`${urlOf(replicaOf(stack, service))}/readyz`);
+    return { status: answer.status, text: await answer.text() };
+  }
+
+  async function rightAgain(): Promise<void> {
+    await serving(stack.services, settledMs);
+    await eventually(async () => {
+      work.take();
+      await sleep(1_000);
+      expect(outcomesOf(work.take())).toEqual(["200", "201"]);
+    }, settledMs);
+  }
+
+  function logBytes(): number {
+    const dir = join(stack.dataDir, "logs");
+    return readdirSync(dir).reduce((sum, file) => sum + statSync(join(dir, file)).size, 0);
+  }
+});
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
