@@ -21,7 +21,7 @@ async function attach(upload: PendingUpload, artifactId = nextArtifact++): Promi
     attachArtifact: async () => ({ id: artifactId, createdBy: "admin", createdAt: 0 }),
   };
   const deps = { ...bench, catalogue, fault: () => {}, log: silentLog };
-  const outcome = await attachUpload(deps, upload, { principal, rid: "r", deadline: Date.now() + 5_000 });
+  const outcome = await attachUpload(deps, upload, { principal, rid: "r", deadline: Date.now() + 5_000, uploader: "admin" });
   expect(outcome.kind).toBe("attached");
   return artifactId;
 }

@@ -27,7 +27,7 @@ async function attached(bytes: Buffer): Promise<void> {
   const attachArtifact = async () => ({ id: nextArtifact++, createdBy: "admin", createdAt: 0 });
   const catalogue = { checkUpload: () => Promise.reject(new Error("not asked here")), attachArtifact };
   const deps = { ...bench, catalogue, fault: () => {}, log: silentLog };
-  await attachUpload(deps, upload, { principal, rid: "r", deadline: Date.now() + 5_000 });
+  await attachUpload(deps, upload, { principal, rid: "r", deadline: Date.now() + 5_000, uploader: "admin" });
 }
 const dump = () => withClient(bench.database.adminUrl, (client) => dumpTenants(client, [tenantId]));
 const erased = async (): Promise<number> => {
