@@ -1,10 +1,10 @@
-import type { AttachArtifactRequest } from "@harrier/rpc";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listArtifacts, removeArtifact } from "../artifacts/artifacts.ts";
 import { createSets } from "../distribution-sets/distribution-sets.ts";
 import { ReleaseWorker } from "../operations/release-worker.ts";
 import { changeModule, createModules, removeModule } from "../software-modules/software-modules.ts";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
+import type { Upload } from "./uploads.ts";
 import { attachArtifact, checkUpload } from "./uploads.ts";
 
 let fixture: Fixture;
@@ -22,7 +22,7 @@ const newModule = async () => {
   const [module] = await createModules(fixture, fixture.actor, [{ name: `m-${n++}`, version: "1", type: "os", encrypted: false }]);
   return module?.id ?? 0;
 };
-const upload = (moduleId: number, members: Partial<AttachArtifactRequest> = {}): AttachArtifactRequest => ({
+const upload = (moduleId: number, members: Partial<Upload> = {}): Upload => ({
   moduleId,
   filename: `file-${n++}.bin`,
   size: 10,
@@ -31,7 +31,7 @@ const upload = (moduleId: number, members: Partial<AttachArtifactRequest> = {}):
   sha256: "c".repeat(64),
   ...members,
 });
-const attach = (request: AttachArtifactRequest, commandId = `command-${n++}`) =>
+const attach = (request: Upload, commandId = `command-${n++}`) =>
   attachArtifact({ ...fixture, fault: () => {} }, { ...fixture.actor, commandId }, request);
 const stored = async () => Number((await fixture.rows("select artifact_bytes from tenants"))[0]?.["artifact_bytes"]);
 const check = (moduleId: number, filename = "") => checkUpload(fixture, 1, { moduleId, filename });

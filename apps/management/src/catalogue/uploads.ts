@@ -15,7 +15,7 @@ import {
 } from "./uploads.sql.ts";
 
 /** What is stored of an upload; who it was is said apart. */
-type Upload = Omit<AttachArtifactRequest, "uploader">;
+export type Upload = Omit<AttachArtifactRequest, "uploader">;
 
 interface Deps {
   db: Database;
