@@ -17,7 +17,7 @@ beforeEach(async () => {
   drain = new Drain({ pauseMs: 2_000, endMs: 4_000 });
   now = 0;
   signInWorks = true;
-  const upstreams = { allReady: () => false, states: () => ({ controller: true }) as never };
+  const upstreams = { allReady: () => false, states: () => ({ controller: true }) as never, wrongClocks: () => ({}) };
   const health = healthRouter({ upstreams, canSignIn: () => signInWorks, isDraining: drain.isDraining, now: () => now });
   const app = express().use(health);
   app.get("/transfer/:ms", (req, res) => {
