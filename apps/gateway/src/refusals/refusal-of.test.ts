@@ -53,5 +53,6 @@ test("of those who are known changing calls are told", () => {
   });
   expect(refusalOf(refused({ ...call, route: r.targets.list as Route }))).toBeUndefined();
   expect(refusalOf(refused({ ...call, error: new HarrierError("unavailable") }))).toBeUndefined();
+  expect(refusalOf(refused({ ...call, error: new HarrierError("tooManyRequests") }))).toBeUndefined();
   expect(refusalOf(refused({ ...call, ...device, error: new HarrierError("tooManyRequests") }))).toBeUndefined();
 });

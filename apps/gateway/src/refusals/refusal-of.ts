@@ -29,8 +29,8 @@ export function refusalOf(refused: Refused): Refusal | undefined {
   const { route, params, address, principal, error, surface } = refused;
   const why = { address: address.slice(0, 64), status: httpStatus(error.code, surface), errorCode: error.code };
   if (principal === undefined) return error.code === "unauthenticated" ? failedSignIn(refused, why) : undefined;
-  // who is turned away because a service is gone comes again
-  if (!isAudited(route) || why.status >= 500) return undefined;
+  // who is turned away because a service is gone, or for asking too much, comes again; thousands of the latter would fill the trail
+  if (!isAudited(route) || why.status >= 500 || error.code === "tooManyRequests") return undefined;
   return {
     tenantId: principal.tenantId,
     tenant: principal.tenant,
