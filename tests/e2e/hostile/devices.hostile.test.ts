@@ -29,6 +29,10 @@ beforeAll(async () => {
 });
 afterAll(() => hostile?.stop());
 
+test("peace: without an attack this machine is fast enough to tell anything", async () => {
+  expectNobodyHarmed(await hostile.peace());
+});
+
 const encoded = (text: string): string => Buffer.from(text).toString("base64");
 const headers = (type = "application/json") => ({ authorization: device.authorization, "content-type": type });
 const feedbackPath = () => `${device.path}/deploymentBase/${actionId}/feedback`;

@@ -22,6 +22,10 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => hostile?.stop());
 
+test("peace: without an attack this machine is fast enough to tell anything", async () => {
+  expectNobodyHarmed(await hostile.peace());
+});
+
 const json = (authorization: string) => ({ authorization, "content-type": "application/json" });
 const encoded = (text: string): string => Buffer.from(text).toString("base64");
 const read = (path: string): Shot => ({ method: "GET", path: `${api}/${path}`, headers: { authorization: reader } });
