@@ -131,6 +131,26 @@ describe("download by a device (contract device.md §6)", () => {
     expect(answer.body).toEqual(Buffer.concat([...part(0, 4), crlf, ...part(1_000_000, 1_000_009), crlf, end]));
   });
 
+  it.each([150, 512])("sends %d ranges at once, as SWUpdate's delta updates ask for them", async (count) => {
+    const ranges = Array.from({ length: count }, (_, i) => [i * 3_900, i * 3_900 + 1_499] as const);
+    const answer = await get(path, { range: `bytes=${ranges.map(([from, to]) => `${from}-${to}`).join(",")}` });
+    expect([answer.status, answer.headers["content-type"]]).toEqual([
+      206,
+      "multipart/byteranges; boundary=THIS_STRING_SEPARATES_MULTIPART",
+    ]);
+    let at = 0;
+    for (const [from, to] of ranges) {
+      const head = `--THIS_STRING_SEPARATES_MULTIPART\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes ${from}-${to}/2000000\r\n\r\n`;
+      expect(answer.body.toString("latin1", at, at + head.length)).toBe(head);
+      at += head.length;
+      expect(answer.body.subarray(at, at + 1_500).equals(content.bytes.subarray(from, to + 1))).toBe(true);
+      at += 1_502;
+    }
+    expect(answer.body.toString("latin1", at)).toBe("--THIS_STRING_SEPARATES_MULTIPART--");
+    const more = [...ranges, ...Array.from({ length: 513 - count }, (_, i) => [1_999_000 + i, 1_999_000 + i])];
+    expect((await get(path, { range: `bytes=${more.map((range) => range.join("-")).join(",")}` })).status).toBe(416);
+  });
+
   it.each(["bytes=2000000-", "bytes=9-1", "bytes=-0", "items=0-9", "bytes=0-9,5-14"])("%s: 416", async (range) => {
     const answer = await get(path, { range });
     expect([answer.status, answer.headers["content-range"], answer.body.length]).toEqual([416, "bytes */2000000", 0]);

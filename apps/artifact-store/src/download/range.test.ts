@@ -54,6 +54,12 @@ describe("Range (contract device.md §6.3)", () => {
     expect(ask(range)).toEqual({ kind: "unsatisfiable" });
   });
 
+  it.each([150, maxParts])("%d ranges at once are served, as delta updates of devices ask for them", (count) => {
+    const list = Array.from({ length: count }, (_, i): [number, number] => [i * 10, i * 10 + 4]);
+    const range = `bytes=${list.map(([from, to]) => `${from}-${to}`).join(",")}`;
+    expect(answerRange({ range, ifRange: undefined, size: 10_000, etag, lastModified })).toEqual(parts(...list));
+  });
+
   it("serves the whole file without a range", () => {
     expect(ask(undefined)).toEqual({ kind: "whole" });
     expect(ask(undefined, etag)).toEqual({ kind: "whole" });

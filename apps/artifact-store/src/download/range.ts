@@ -18,8 +18,8 @@ const unsatisfiable: RangeAnswer = { kind: "unsatisfiable" };
 const shape = /^bytes=\d*-\d*(?:,\d*-\d*)*$/;
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** Each part costs an open object and about 100 bytes of header; no client asks for more than a handful. */
-export const maxParts = 64;
+/** SWUpdate's delta updates ask for up to 150 at once. Neighbouring parts are read together, and each costs about 100 bytes of header. */
+export const maxParts = 512;
 
 /** Decides what a download answers to `Range` and `If-Range` (contract device.md §6.3 with its rulings). */
 export function answerRange(request: RangeRequest): RangeAnswer {

@@ -1,10 +1,11 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { pipeline as connect, Readable, Transform } from "node:stream";
+import { pipeline as connect, type Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { HarrierError } from "@harrier/errors";
 import type { ByteRange, Storage } from "../storage/storage.ts";
 import { contentDisposition } from "./disposition.ts";
 import { answerRange, matches } from "./range.ts";
+import { beginParts } from "./send-parts.ts";
 
 export interface SendDeps {
   readonly storage: Pick<Storage, "open" | "stat">;
@@ -36,8 +37,6 @@ export interface SendStyle {
   readonly onAccepted?: () => void;
 }
 
-const boundary = "THIS_STRING_SEPARATES_MULTIPART";
-
 /** Answers a download: whole, one range or several (contract device.md §6.2, §6.3). HEAD ignores `Range`. */
 export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact: Sendable, style: SendStyle): Promise<void> {
   const { req } = exchange;
@@ -51,8 +50,10 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
   }
   const headers = headersOf(artifact, etag);
   style.onAccepted?.();
-  if (answer.kind === "parts" && answer.parts.length > 1)
-    return await sendParts(deps, exchange, { artifact, headers, parts: answer.parts });
+  if (answer.kind === "parts" && answer.parts.length > 1) {
+    const open = (part: ByteRange): Promise<Readable> => openBytes(deps.storage, artifact, { part });
+    return await stream(deps, exchange, await beginParts({ open, sent: deps.sent }, exchange.res, { size, headers, parts: answer.parts }));
+  }
   const one = answer.kind === "parts" ? answer.parts[0] : undefined;
   const sent = one ?? { start: 0, end: size - 1 };
   if (one !== undefined || style.rangeOnWhole) headers["content-range"] = `bytes ${sent.start}-${sent.end}/${size}`;
@@ -64,7 +65,7 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
     exchange.res.writeHead(status, headers).end();
     return;
   }
-  const source = await openBytes(deps, artifact, sent);
+  const source = await openBytes(deps.storage, artifact, { part: sent, sent: deps.sent });
   exchange.res.writeHead(status, headers);
   await stream(deps, exchange, source);
 }
@@ -86,37 +87,21 @@ function headersOf(artifact: Sendable, etag: string): OutgoingHttpHeaders {
   };
 }
 
-interface Parts {
-  readonly artifact: Sendable;
-  readonly headers: OutgoingHttpHeaders;
-  readonly parts: readonly ByteRange[];
-}
-
-async function sendParts(deps: SendDeps, exchange: Exchange, what: Parts): Promise<void> {
-  const { artifact, headers, parts } = what;
-  // the first part is opened before the answer begins, so that a missing object is still a clean error
-  const first = await openBytes(deps, artifact, parts[0] as ByteRange);
-  const body = async function* (): AsyncGenerator<Buffer> {
-    for (const [i, part] of parts.entries()) {
-      const head = `--${boundary}\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes ${part.start}-${part.end}/${artifact.size}\r\n\r\n`;
-      yield Buffer.from((i === 0 ? "" : "\r\n") + head);
-      yield* i === 0 ? first : await openBytes(deps, artifact, part);
-    }
-    yield Buffer.from(`\r\n--${boundary}--`);
-  };
-  exchange.res.writeHead(206, { ...headers, "content-type": `multipart/byteranges; boundary=${boundary}` });
-  await stream(deps, exchange, Readable.from(body(), { objectMode: false }));
+interface Wanted {
+  readonly part: ByteRange;
+  /** Told of every byte; absent where the reader tells itself which of them go out. */
+  readonly sent?: SendDeps["sent"];
 }
 
 /** Fails at the end unless the whole part came: an answer that ended short of its length would keep the client waiting for the rest. */
-async function openBytes({ storage, sent }: SendDeps, { key, size }: Sendable, part: ByteRange): Promise<Readable> {
+async function openBytes(storage: SendDeps["storage"], { key, size }: Sendable, { part, sent }: Wanted): Promise<Readable> {
   let missing = part.end - part.start + 1;
   const whole = missing === size;
   const source = await storage.open(key, size, whole ? undefined : part);
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       missing -= chunk.length;
-      sent(chunk.length);
+      sent?.(chunk.length);
       done(null, chunk);
     },
     flush: (done) => done(missing === 0 ? null : new Error(`${missing} bytes of the stored object are missing`)),

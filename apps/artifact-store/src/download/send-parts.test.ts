@@ -1,0 +1,149 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { afterEach, expect, it } from "vitest";
+import type { ByteRange } from "../storage/storage.ts";
+import { sendArtifact } from "./send.ts";
+
+const kibi = 1024;
+const mebi = kibi * kibi;
+const size = 1024 * mebi;
+const artifact = { key: "1/aa", filename: "fw.zck", size, sha1: "aa", createdAt: 0 };
+const style = { bareEtag: false, rangeOnWhole: false };
+const log = { debug: () => {}, warn: () => {} };
+let server: Server;
+
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const byteAt = (place: number): number => (place ^ (place >>> 8) ^ (place >>> 16)) & 0xff;
+const bytesOf = ({ start, end }: ByteRange): Buffer => Buffer.from({ length: end - start + 1 }, (_, i) => byteAt(start + i));
+const filler = Buffer.alloc(64 * kibi);
+
+/** A store of one large object that counts what is read of it, and what is open. */
+class Store {
+  readonly opened: ByteRange[] = [];
+  readonly streams: Readable[] = [];
+  read = 0;
+  readonly #real: boolean;
+
+  constructor(real: boolean) {
+    this.#real = real;
+  }
+
+  readonly stat = async (): Promise<{ size: number }> => ({ size });
+  readonly open = async (_key: string, _size: number, range: ByteRange = { start: 0, end: size - 1 }): Promise<Readable> => {
+    this.opened.push(range);
+    let at = range.start;
+    const store = this;
+    const stream = new Readable({
+      read() {
+        const next = Math.min(at + filler.length, range.end + 1);
+        const chunk = store.#real ? bytesOf({ start: at, end: next - 1 }) : filler.subarray(0, next - at);
+        store.read += chunk.length;
+        at = next;
+        this.push(chunk);
+        if (at > range.end) this.push(null);
+      },
+    });
+    this.streams.push(stream);
+    return stream;
+  };
+}
+
+const rangesOf = (count: number, length: number, every: number): ByteRange[] =>
+  Array.from({ length: count }, (_, i) => ({ start: i * every, end: i * every + length - 1 }));
+
+async function listen(store: Store, sent: (bytes: number) => void = () => {}): Promise<number> {
+  server = createServer((req, res) => void sendArtifact({ storage: store, log, idleMs: 60_000, sent }, { req, res }, artifact, style));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+async function ask(port: number, ranges: readonly ByteRange[]): Promise<IncomingMessage> {
+  const range = `bytes=${ranges.map(({ start, end }) => `${start}-${end}`).join(",")}`;
+  const [answer] = await once(request({ host: "127.0.0.1", port, headers: { range }, agent: false }).end(), "response");
+  return answer;
+}
+
+/** What a client makes of the answer, part by part. */
+function parse(answer: IncomingMessage, body: Buffer): { range: ByteRange; bytes: Buffer }[] {
+  const boundary = /^multipart\/byteranges; boundary=(\S+)$/.exec(answer.headers["content-type"] ?? "")?.[1] ?? "";
+  const parts: { range: ByteRange; bytes: Buffer }[] = [];
+  for (let at = 0; ; ) {
+    if (body.subarray(at).toString("latin1", 0, boundary.length + 4) === `--${boundary}--`) {
+      expect(at + boundary.length + 4).toBe(body.length);
+      return parts;
+    }
+    const end = body.indexOf("\r\n\r\n", at);
+    const head = body.subarray(at, end).toString("latin1");
+    const [, first = "", last = ""] =
+      /^--\S+\r\nContent-Type: application\/octet-stream\r\nContent-Range: bytes (\d+)-(\d+)\/\d+$/.exec(head) ?? [];
+    const range = { start: Number(first), end: Number(last) };
+    const from = end + 4;
+    const to = from + range.end - range.start + 1;
+    parts.push({ range, bytes: body.subarray(from, to) });
+    expect(body.subarray(to, to + 2).toString("latin1")).toBe("\r\n");
+    at = to + 2;
+  }
+}
+
+it.each([
+  ["150 parts far from each other", rangesOf(150, 300, 1_000_003), 150],
+  ["150 parts near each other", rangesOf(150, 300, 1_000), 1],
+  ["150 neighbours", rangesOf(150, 300, 300), 1],
+  ["512 parts", rangesOf(512, 5, 40_000), 1],
+  ["parts of several reads", rangesOf(4, 150_000, 190_000), 1],
+  [
+    "far and near ones",
+    [...rangesOf(3, 70_000, 140_000), ...rangesOf(3, 10, 20).map((r) => ({ start: r.start + mebi, end: r.end + mebi }))],
+    4,
+  ],
+])("%s come part by part, whole and in order", async (_what, ranges, reads) => {
+  const store = new Store(true);
+  let sent = 0;
+  const port = await listen(store, (bytes) => {
+    sent += bytes;
+  });
+  const answer = await ask(port, ranges.toReversed());
+  expect(answer.statusCode).toBe(206);
+  const parts = parse(answer, await buffer(answer));
+  expect(parts.map(({ range }) => range)).toEqual(ranges);
+  for (const { range, bytes } of parts) expect(bytes.equals(bytesOf(range))).toBe(true);
+  expect(store.opened).toHaveLength(reads);
+  // what lies between two parts is not sent, and not counted as sent
+  expect(sent).toBe(ranges.reduce((sum, { start, end }) => sum + end - start + 1, 0));
+});
+
+it("takes as much memory for 100 answers of 512 MiB that nobody reads as the sockets hold, and closes what it has open when they go", async () => {
+  const store = new Store(false);
+  const port = await listen(store);
+  const answers = await Promise.all(Array.from({ length: 100 }, () => ask(port, rangesOf(512, mebi, 2 * mebi))));
+  for (const answer of answers) answer.on("error", () => {}).pause();
+  let before = -1;
+  while (before !== store.read) {
+    before = store.read;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  expect(store.read).toBeLessThan(100 * 16 * mebi);
+  expect(store.streams.filter((stream) => !stream.destroyed).length).toBeLessThanOrEqual(100);
+  for (const answer of answers) answer.destroy();
+  await expect.poll(() => store.streams.filter((stream) => !stream.destroyed).length).toBe(0);
+});
+
+it("does not read far ahead of a client, however short the parts are", async () => {
+  const store = new Store(false);
+  const port = await listen(store);
+  const first = await ask(port, rangesOf(512, 60_000, 200_000));
+  first.on("error", () => {}).pause();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const held = store.opened.length;
+  // the sockets hold a few megabytes; ahead of these at most four stretches are open
+  expect(held).toBeLessThan(512);
+  first.resume();
+  await expect.poll(() => store.opened.length).toBe(512);
+});

@@ -1,0 +1,44 @@
+import type { ByteRange } from "../storage/storage.ts";
+
+/** Parts with fewer bytes than this between them are read as one: passing these over costs less than opening the object again. */
+export const nearBytes = 64 * 1024;
+
+/** A stretch of an object that is read at once, with the parts of the answer that lie in it. */
+export interface Span extends ByteRange {
+  readonly parts: readonly ByteRange[];
+}
+
+/** Gathers parts, sorted and without overlap, into as few reads as their distances allow. */
+export function spansOf(parts: readonly ByteRange[]): Span[] {
+  const spans: { start: number; end: number; parts: ByteRange[] }[] = [];
+  for (const part of parts) {
+    const last = spans.at(-1);
+    if (last !== undefined && part.start - last.end - 1 < nearBytes) {
+      last.end = part.end;
+      last.parts.push(part);
+    } else spans.push({ ...part, parts: [part] });
+  }
+  return spans;
+}
+
+/** A piece of the object that belongs to the answer; `begins` is the part that starts with it. */
+export interface Piece {
+  readonly bytes: Buffer;
+  readonly begins?: ByteRange;
+}
+
+/** Cuts what is read of a span into the bytes of its parts; what lies between them is passed over. */
+export async function* piecesOf(span: Span, source: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Piece> {
+  let at = span.start;
+  let place = 0;
+  for await (const chunk of source) {
+    const next = at + chunk.length;
+    for (let part = span.parts[place]; part !== undefined && part.start < next; part = span.parts[place]) {
+      const bytes = chunk.subarray(Math.max(part.start - at, 0), part.end + 1 - at);
+      yield part.start >= at ? { bytes, begins: part } : { bytes };
+      if (part.end >= next) break; // the rest of it comes with the next chunk
+      place += 1;
+    }
+    at = next;
+  }
+}
