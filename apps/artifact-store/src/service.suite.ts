@@ -32,6 +32,8 @@ export interface Neighbours {
   readonly checked: { moduleId: number; filename: string }[];
   readonly attached: (AttachRequest & { commandId: string; id: number })[];
   readonly noted: NotesRequest["downloads"];
+  /** Resolves before controller answers about notes; to be replaced where it shall be late. */
+  beforeNoted: () => Promise<void>;
 }
 
 export interface Answer {
@@ -93,6 +95,7 @@ export async function startService(settings: Readonly<Record<string, string>> = 
     checked: [],
     attached: [],
     noted: [],
+    beforeNoted: async () => {},
   };
   const host = "127.0.0.1";
   const management = createRpcServer({ service: "management", host, port: 0, keys, log: silentLog });
@@ -214,6 +217,7 @@ function catalogueOf(bench: Bench, neighbours: Neighbours): Handlers<"harrier.ma
 function actionsOf(neighbours: Neighbours): Handlers<"harrier.controller.v1.ActionsService"> {
   const handlers = {
     async noteDownloads({ downloads }: NotesRequest) {
+      await neighbours.beforeNoted();
       failOnce(neighbours.failures.noteDownloads);
       neighbours.noted.push(...downloads);
       return { noted: downloads.length };

@@ -161,6 +161,25 @@ describe("downloads", () => {
     expect(await look.state(controllerId, actionId)).toMatchObject({ active: true });
   });
 
+  it("device 6.4 a device that reports the end right behind its download has that report as its newest entry", async () => {
+    for (const route of [r.device.artifact, r.device.artifactDownload]) {
+      const { d, controllerId, actionId, file } = await granted();
+      await d.deployment(actionId);
+      await d.ask(route, file);
+      await d.feedback(actionId, report("closed", "success"));
+      const types = (await look.history(controllerId, actionId)).map(({ type }) => type);
+      expect(types).toEqual(["finished", "download", "retrieved", "running"]);
+    }
+  });
+
+  it("device 6.4 the entry is there as soon as a file or its checksum file is answered", async () => {
+    const { d, controllerId, actionId, file } = await granted();
+    await d.ask(r.device.artifact, file);
+    expect(await downloadEntries(controllerId, actionId)).toHaveLength(1);
+    await d.ask(r.device.artifactMd5, file);
+    expect(await downloadEntries(controllerId, actionId)).toHaveLength(2);
+  });
+
   it("device 13.90 nobody downloads without a credential, or with another device's", async () => {
     const { controllerId, file } = await granted();
     const other = await build.target();

@@ -16,24 +16,46 @@ export interface NotesDeps {
 }
 
 export interface NotesLimits {
+  /** Batches begin at least this far apart (ms); the first one after a rest begins at once. */
   readonly everyMs: number;
   readonly batch: number;
+  /** Notes that may wait for a batch of their own. */
   readonly waiting: number;
+  /** No download waits longer than this for its note (ms). */
+  readonly patienceMs: number;
   readonly giveUpMs: number;
 }
 
-const usual: NotesLimits = { everyMs: 500, batch: 200, waiting: 20_000, giveUpMs: 120_000 };
+const usual: NotesLimits = { everyMs: 50, batch: 200, waiting: 20_000, patienceMs: 1_000, giveUpMs: 120_000 };
+
+/** Notes that are written together, and the downloads that wait for them. */
+interface Batch {
+  readonly notes: DownloadNote[];
+  readonly written: Promise<void>;
+  readonly release: () => void;
+}
+
+function emptyBatch(): Batch {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { notes: [], written: promise, release: resolve };
+}
 
 /**
- * Tells controller which full downloads began, for the history of their actions. A courtesy: notes go in batches behind the
- * downloads, wait while controller is away, and are dropped rather than letting a download fail or memory grow.
+ * Tells controller which full downloads begin, for the history of their actions. A download's first byte waits for its note, so that
+ * whatever the device reports of what it got comes behind it. While one batch is written the next one gathers: under load many notes
+ * share one command, and with nothing to do a note goes at once. Where controller does not answer, nobody waits for it: notes then
+ * follow their downloads, as soon as it is back, and are dropped rather than letting a download fail or memory grow.
  */
 export class DownloadNotes {
   readonly #deps: NotesDeps;
   readonly #limits: NotesLimits;
-  #waiting: DownloadNote[] = [];
+  #batches: Batch[] = [];
+  #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
-  #sending: Promise<void> | undefined;
+  #nextAt = 0;
+  #writing: Promise<void> | undefined;
+  /** The last answer of controller was late, or none: until one comes in time, downloads do not wait. */
+  #late = false;
   #stopped = false;
 
   constructor(deps: NotesDeps, limits: NotesLimits = usual) {
@@ -41,51 +63,94 @@ export class DownloadNotes {
     this.#limits = limits;
   }
 
-  /** Never fails and never waits. */
-  add(note: DownloadNote): void {
-    if (this.#waiting.length >= this.#limits.waiting) {
+  /** Resolves once the note is written, or is not to be waited for. Never rejects. */
+  add(note: DownloadNote): Promise<void> {
+    if (this.#waiting >= this.#limits.waiting) {
       this.#deps.onDropped(1, new Error("too many notes are waiting"));
-      return;
+      return Promise.resolve();
     }
-    this.#waiting.push(note);
-    if (this.#waiting.length >= this.#limits.batch) this.#flush();
-    else this.#timer ??= setTimeout(() => this.#flush(), this.#limits.everyMs);
+    this.#waiting += 1;
+    const { written } = this.#gather(note);
+    this.#schedule();
+    return this.#late ? Promise.resolve() : written;
   }
 
-  /** Sends what waits, as far as that goes at the first attempt. */
+  /** Writes what waits, as far as that goes at the first attempt. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#flush();
-    await this.#sending;
+    while (this.#writing !== undefined || this.#batches.length > 0) {
+      this.#begin();
+      await this.#writing;
+    }
   }
 
-  #flush(): void {
+  #gather(note: DownloadNote): Batch {
+    let batch = this.#batches.at(-1);
+    if (batch === undefined || batch.notes.length >= this.#limits.batch) {
+      batch = emptyBatch();
+      this.#batches.push(batch);
+    }
+    batch.notes.push(note);
+    return batch;
+  }
+
+  /** Sees to it that what has gathered is written when its time has come. */
+  #schedule(): void {
+    if (this.#writing !== undefined || this.#batches.length === 0) return;
+    if (this.#batches.length > 1) this.#begin();
+    else this.#timer ??= setTimeout(() => this.#begin(), this.#delay());
+  }
+
+  #delay(): number {
+    // also where the clock was set back
+    return Math.min(Math.max(this.#nextAt - this.#deps.now(), 0), this.#limits.everyMs);
+  }
+
+  #begin(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#sending ??= this.#sendAll().finally(() => {
-      this.#sending = undefined;
+    if (this.#writing !== undefined) return;
+    const batch = this.#batches.shift();
+    if (batch === undefined) return;
+    this.#waiting -= batch.notes.length;
+    this.#nextAt = this.#deps.now() + this.#limits.everyMs;
+    this.#writing = this.#write(batch).finally(() => {
+      this.#writing = undefined;
+      this.#schedule();
     });
   }
 
-  async #sendAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const notes = this.#waiting.splice(0, this.#limits.batch);
-      await this.#sendBatch(notes);
+  async #write(batch: Batch): Promise<void> {
+    const patience = setTimeout(() => this.#letGo(batch), this.#limits.patienceMs);
+    try {
+      await this.#send(batch);
+    } finally {
+      clearTimeout(patience);
+      batch.release();
     }
   }
 
-  async #sendBatch(notes: readonly DownloadNote[]): Promise<void> {
+  /** Downloads go on without their notes: those of this batch, and those that would have waited for it first. */
+  #letGo(batch: Batch): void {
+    this.#late = true;
+    for (const { release } of [batch, ...this.#batches]) release();
+  }
+
+  async #send(batch: Batch): Promise<void> {
     // one id for all attempts: a lost answer must not double the entries
     const commandId = randomUUID();
     const until = this.#deps.now() + this.#limits.giveUpMs;
     for (let pause = 200; ; pause = Math.min(pause * 2, 5_000)) {
       try {
-        return await this.#deps.send(notes, commandId);
+        await this.#deps.send(batch.notes, commandId);
+        this.#late = false;
+        return;
       } catch (error) {
+        this.#letGo(batch);
         const { code } = toHarrierError(error);
         const hopeless = !codes[code].retryable && code !== "internal";
         if (hopeless || this.#stopped || this.#deps.now() >= until) {
-          this.#deps.onDropped(notes.length, error);
+          this.#deps.onDropped(batch.notes.length, error);
           return;
         }
         await new Promise((resolve) => setTimeout(resolve, pause));

@@ -185,8 +185,7 @@ describe("download by a device (contract device.md §6)", () => {
 
   it("notes whole downloads and checksum files, not ranges, and never fails for it", async () => {
     const { neighbours } = service;
-    await expect.poll(() => neighbours.noted.length).toBeGreaterThan(0);
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await get(path); // all notes of earlier downloads are written before this one
     neighbours.noted.length = 0;
     neighbours.failures.noteDownloads.push(new HarrierError("unavailable"));
     await get(path);
@@ -197,6 +196,48 @@ describe("download by a device (contract device.md §6)", () => {
     await expect.poll(() => neighbours.noted.length, { timeout: 5_000 }).toBe(3);
     expect(neighbours.noted.map((note) => note.path)).toEqual([path, path, `${path}.MD5SUM`]);
     expect(neighbours.noted[0]).toMatchObject({ tenantId, actionId: 11, at: expect.any(Number) });
+  });
+
+  it.each([
+    ["a file", path, "GET"],
+    ["a checksum file", `${path}.MD5SUM`, "GET"],
+    ["the head of a file", path, "HEAD"],
+  ])("sends no byte of %s before its note is written", async (_what, url, method) => {
+    const { neighbours } = service;
+    const held = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    neighbours.beforeNoted = () => {
+      asked.resolve();
+      return held.promise;
+    };
+    let answered = false;
+    const answer = service.open(method, url, { controllerId: "open" }).answer.then((response) => {
+      answered = true;
+      response.resume();
+      return response;
+    });
+    await asked.promise;
+    // what needs no note goes on meanwhile
+    expect((await get(path, { range: "bytes=0-9" })).status).toBe(206);
+    expect(answered).toBe(false);
+    held.resolve();
+    expect((await answer).statusCode).toBe(200);
+    neighbours.beforeNoted = async () => {};
+  });
+
+  it("goes on without its note where controller hangs, for all who come until it answers again", async () => {
+    const { neighbours } = service;
+    const held = Promise.withResolvers<void>();
+    neighbours.beforeNoted = () => held.promise;
+    neighbours.noted.length = 0;
+    expect((await get(path)).status).toBe(200);
+    const began = Date.now();
+    for (let i = 0; i < 5; i += 1) expect((await get(path, {}, "open", "HEAD")).status).toBe(200);
+    expect(Date.now() - began).toBeLessThan(2_500); // each would wait a second
+    expect(neighbours.noted).toEqual([]);
+    held.resolve();
+    neighbours.beforeNoted = async () => {};
+    await expect.poll(() => neighbours.noted.length).toBe(6);
   });
 
   it("waits for a slow reader instead of filling memory", async () => {

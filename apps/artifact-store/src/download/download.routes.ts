@@ -9,7 +9,7 @@ import { type FindDeps, findForAdmin, findForDevice, type GrantedArtifact } from
 import { type Sendable, type SendDeps, sendArtifact, sendMd5sum } from "./send.ts";
 
 export interface DownloadDeps extends FindDeps, Omit<SendDeps, "log" | "sent"> {
-  readonly notes: { add(note: DownloadNote): void };
+  readonly notes: { add(note: DownloadNote): Promise<void> };
   readonly now: () => number;
   readonly traffic: Pick<Traffic, "sent" | "check">;
 }
@@ -22,7 +22,7 @@ export function mountDownloads(mount: Mount, deps: DownloadDeps): void {
   for (const route of [downloads.artifactMd5, downloads.artifactDownloadMd5]) {
     mount(route, async (ctx) => {
       const artifact = await findGranted(deps, ctx);
-      note(deps, ctx, artifact);
+      await note(deps, ctx, artifact);
       sendMd5sum(ctx, artifact);
     });
   }
@@ -31,7 +31,7 @@ export function mountDownloads(mount: Mount, deps: DownloadDeps): void {
       const artifact = await findGranted(deps, ctx);
       // a part of a file is no download to be told of: streaming clients ask for hundreds (§6.4)
       const whole = ctx.req.headers.range === undefined || ctx.req.method === "HEAD";
-      const onAccepted = (): void => (whole ? note(deps, ctx, artifact) : undefined);
+      const onAccepted = (): Promise<void> | undefined => (whole ? note(deps, ctx, artifact) : undefined);
       await sendArtifact(sendDeps(deps, ctx), ctx, sendable(ctx.tenantId, artifact), { ...deviceStyle, onAccepted });
     });
   }
@@ -64,8 +64,9 @@ function sendable(tenantId: number, artifact: ArtifactRow): Sendable {
   return { ...artifact, key: contentKey(tenantId, artifact.sha256) };
 }
 
-function note(deps: DownloadDeps, ctx: DeviceContext, artifact: GrantedArtifact): void {
+/** Writes the download into the history of its action, before the first byte: what the device reports of it comes behind. */
+function note(deps: DownloadDeps, ctx: DeviceContext, artifact: GrantedArtifact): Promise<void> | undefined {
   // where anybody may download, a stranger must not fill the history of a device
-  if (ctx.identity.subject === "anonymous") return;
-  deps.notes.add({ tenantId: ctx.tenantId, actionId: artifact.actionId, path: ctx.identity.path, at: deps.now() });
+  if (ctx.identity.subject === "anonymous") return undefined;
+  return deps.notes.add({ tenantId: ctx.tenantId, actionId: artifact.actionId, path: ctx.identity.path, at: deps.now() });
 }

@@ -33,8 +33,8 @@ export interface Exchange {
 export interface SendStyle {
   readonly bareEtag: boolean;
   readonly rangeOnWhole: boolean;
-  /** Once, when the download is about to begin. */
-  readonly onAccepted?: () => void;
+  /** Once, when the download is about to begin; its first byte waits for it. Must not reject. */
+  readonly onAccepted?: () => Promise<void> | undefined;
 }
 
 /** Answers a download: whole, one range or several (contract device.md §6.2, §6.3). HEAD ignores `Range`. */
@@ -49,7 +49,7 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
     throw new HarrierError("rangeNotSatisfiable", undefined, { headers: { "content-range": `bytes */${size}` } });
   }
   const headers = headersOf(artifact, etag);
-  style.onAccepted?.();
+  const accepted = style.onAccepted?.();
   if (answer.kind === "parts" && answer.parts.length > 1) {
     const open = (part: ByteRange): Promise<Readable> => openBytes(deps.storage, artifact, { part });
     return await stream(deps, exchange, await beginParts({ open, sent: deps.sent }, exchange.res, { size, headers, parts: answer.parts }));
@@ -62,10 +62,12 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
   if (req.method === "HEAD") {
     // what a GET could not load is not promised either
     if ((await deps.storage.stat(artifact.key))?.size !== size) throw new HarrierError("artifactLoadFailed");
+    await accepted;
     exchange.res.writeHead(status, headers).end();
     return;
   }
   const source = await openBytes(deps.storage, artifact, { part: sent, sent: deps.sent });
+  await accepted; // meanwhile the object was opened
   exchange.res.writeHead(status, headers);
   await stream(deps, exchange, source);
 }
