@@ -39,6 +39,18 @@ describe("poll and registration", () => {
     expect((await look.target(controllerId)).updateStatus).toBe("registered");
   });
 
+  it("device 3.1 when a device was last here is known as soon as its first poll is answered", async () => {
+    const { controllerId } = await build.target();
+    for (const d of [device(unique("new")), device(controllerId)]) {
+      const before = Date.now() - 60_000;
+      await d.poll();
+      const target = await look.target(d.controllerId);
+      expect(target.updateStatus).toBe("registered");
+      expect(target.lastControllerRequestAt).toBeGreaterThan(before);
+      expect(target.pollStatus).toMatchObject({ lastRequestAt: target.lastControllerRequestAt, overdue: false });
+    }
+  });
+
   it("device 13.9 an id of 257 characters or with white space is 400 and registers nothing", async () => {
     const long = unique("long").padEnd(257, "x");
     for (const id of [long, `${unique("a")} b`, ` ${unique("a")}`, `${unique("a")}\t`, `${unique("a")}\u00a0b`]) {

@@ -171,7 +171,7 @@ export function indent(lines: string | readonly string[], by: number): string {
   return all.map((line) => (line === "" ? "" : " ".repeat(by) + line)).join("\n");
 }
 
-const declarations = `create function report(
+const declarations = `create or replace function report(
   p_tenant int, p_controller_id text, p_action bigint,
   p_channel smallint, p_execution smallint, p_result smallint, -- places in the lists of src/domain/transitions.ts
   p_code int, p_messages text[], p_occurred timestamptz,
@@ -200,6 +200,11 @@ const lockTarget = `  -- the target's row first, whoever comes: that is the lock
 const quotas = `  if not v_messages_free and p_max_messages > 0 and cardinality(p_messages) > p_max_messages then return 'tooManyMessages'; end if;
   if not v_entries_free and p_max_entries > 0 and a.revision >= p_max_entries then return 'tooManyEntries'; end if;`;
 
+// the stamps of polls are written behind them: of a device that has never been seen, it stands with its first report at the latest
+const firstStamp = `  if not exists (select from target_polls where tenant_id = p_tenant and target_id = t.target_id) then
+    perform stamp_poll(p_tenant, t.target_id);
+  end if;`;
+
 function writes(): string {
   const ends = oneOf("v_next", endStatuses.map(code));
   return `  v_active := not (${ends});
@@ -223,6 +228,7 @@ function writes(): string {
   end if;
 
 ${indent(recordChangeSql({ status: "v_next", active: "v_active", entry: "v_entry", messages: "p_messages", code: "p_code", occurred: "p_occurred" }), 2)}
+${firstStamp}
   return 'ok';`;
 }
 

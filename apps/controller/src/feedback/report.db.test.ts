@@ -269,3 +269,16 @@ test("a rejected cancellation brings the deployment back", async () => {
   expect(await readAction(fixture, actionId)).toMatchObject({ status: actionStatus.RUNNING, active: true });
   expect((await readHistory(fixture, actionId))[1]?.status).toBe(actionStatus.CANCEL_REJECTED);
 });
+
+test("a device is known to have been here with its first report, and a report moves no stamp of a poll", async () => {
+  await seedActions(fixture, [{ id: actionId, targetId: n }]);
+  const stamp = async () =>
+    (await fixture.db.pool.query("select last_poll_at as at from target_polls where tenant_id = 1 and target_id = $1", [n])).rows;
+  expect(await stamp()).toEqual([]);
+  expect(await fixture.trips.during(() => send({ execution: "proceeding", finished: "none" }))).toBe(1);
+  expect(await stamp()).toEqual([{ at: expect.any(Date) }]);
+  await fixture.db.pool.query("update target_polls set last_poll_at = '2026-01-01' where tenant_id = 1 and target_id = $1", [n]);
+  const polled = await stamp();
+  await send();
+  expect(await stamp()).toEqual(polled);
+});

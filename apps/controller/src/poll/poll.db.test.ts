@@ -191,6 +191,51 @@ test("a device that was deleted after its poll does not hold up the others", asy
   expect(noted).toEqual([]);
 });
 
+test("what a device changes by coming is stamped at once, the polls that follow are not", async () => {
+  const began = Date.now() - 1_000;
+  const ids = { next: async () => 500, giveBack: () => {} };
+  await poll({ ...deps, ids }, request("newcomer", { address: "http://10.0.0.4" }));
+  expect(await lastPoll(500)).toBeGreaterThan(began);
+  await seedTargets(fixture, [{ id: 501, updateStatus: updateStatus.unknown }, { id: 502 }, { id: 503 }]);
+  expect(await fixture.trips.during(() => poll(deps, request("d501")))).toBe(1);
+  expect(await lastPoll(501)).toBeGreaterThan(began);
+  expect(await fixture.trips.during(() => poll(deps, request("d502", { address: "http://10.0.0.5" })))).toBe(1);
+  expect(await lastPoll(502)).toBeGreaterThan(began);
+  await poll(deps, request("d503"));
+  expect(await lastPoll(503)).toBeUndefined();
+  const once = await lastPoll(502);
+  await poll(deps, request("d502", { address: "http://10.0.0.5" }));
+  expect(await lastPoll(502)).toBe(once);
+});
+
+test("a poll does not wait for its target to be deleted, and fails with nothing", async () => {
+  await seedTargets(fixture, [{ id: 504 }]);
+  const client = await fixture.db.pool.connect();
+  await client.query("begin");
+  await client.query("delete from targets where tenant_id = 1 and id = 504");
+  await poll(deps, request("d504", { address: "http://10.0.0.6" }));
+  await client.query("rollback");
+  client.release();
+  expect(await lastPoll(504)).toBeUndefined();
+});
+
+test("a target that is deleted while stamps are written costs the others nothing", async () => {
+  await seedTargets(fixture, [{ id: 505 }, { id: 506 }, { id: 507 }]);
+  for (const id of [505, 506, 507]) stamps.note(1, id, 5_000);
+  const client = await fixture.db.pool.connect();
+  await client.query("begin");
+  await client.query("delete from targets where tenant_id = 1 and id = 506");
+  const flushed = stamps.flush();
+  // the statement has seen the target, and waits to know what becomes of it
+  const waits = "select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and query like '%target_polls%'";
+  await expect.poll(async () => (await fixture.db.pool.query(waits)).rows[0].n).toBe(1);
+  await client.query("commit");
+  client.release();
+  await flushed;
+  expect([await lastPoll(505), await lastPoll(506), await lastPoll(507)]).toEqual([5_000, undefined, 5_000]);
+  expect(noted).toEqual([]);
+});
+
 test("stamps that could not be written stay for the next time, and stop() writes the rest", async () => {
   await seedTargets(fixture, [{ id: 60 }]);
   let broken = true;

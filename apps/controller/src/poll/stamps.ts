@@ -1,5 +1,5 @@
 import { type Queryable, runCount } from "@harrier/db";
-import { writePollStamps } from "./stamps.sql.ts";
+import { writePollStamps, writePollStampsHeld } from "./stamps.sql.ts";
 
 /**
  * When each device last polled. A poll only notes it here; about once a second all of them are written in one statement.
@@ -50,6 +50,19 @@ class Gathered {
   }
 }
 
+const foreignKeyViolation = "23503";
+
+async function writeBatch(pool: Queryable, batch: readonly Stamp[]): Promise<void> {
+  const values: [number[], number[], number[]] = [batch.map((s) => s.tenantId), batch.map((s) => s.targetId), batch.map((s) => s.at)];
+  try {
+    await runCount(pool, writePollStamps, values);
+  } catch (error) {
+    // a target was deleted while the statement ran: the others shall not wait for the next time
+    if ((error as { code?: unknown }).code !== foreignKeyViolation) throw error;
+    await runCount(pool, writePollStampsHeld, values);
+  }
+}
+
 export function createPollStamps(deps: PollStampsDeps): PollStamps {
   let gathered = new Gathered();
   let timer: NodeJS.Timeout | undefined;
@@ -62,7 +75,7 @@ export function createPollStamps(deps: PollStampsDeps): PollStamps {
     for (let from = 0; from < stamps.length; from += batchSize) {
       const batch = stamps.slice(from, from + batchSize);
       try {
-        await runCount(deps.pool, writePollStamps, [batch.map((s) => s.tenantId), batch.map((s) => s.targetId), batch.map((s) => s.at)]);
+        await writeBatch(deps.pool, batch);
       } catch (err) {
         const left = stamps.slice(from);
         deps.log.warn({ err, stamps: left.length }, "poll stamps could not be written, they stay for the next time");
