@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { MIMEType } from "node:util";
 import type { BodyOf, Route } from "@harrier/contracts";
@@ -30,25 +31,25 @@ const limits = {
   verify: (req: object, _res: object, bytes: Buffer) => checkDigest(req, bytes),
 } as const;
 
-// the parser would take no text for {}
-const refuseEmpty = (_req: unknown, _res: unknown, bytes: Buffer): void => {
-  if (bytes.length === 0) throw new HarrierError("bodyNotReadable");
-};
+/** The parser would take no text for {}, and keep what is no character as a replacement for one. */
+function refuseUnreadable(bytes: Buffer, charset: string): void {
+  if (bytes.length === 0 || (charset === "utf-8" && !isUtf8(bytes))) throw new HarrierError("bodyNotReadable");
+}
 
 const readJson = express.json({
   ...limits,
-  verify: (req, res, bytes) => {
+  verify: (req, _res, bytes, charset) => {
     checkDigest(req, bytes);
-    refuseEmpty(req, res, bytes);
+    refuseUnreadable(bytes, charset);
   },
 });
 
 /** JSON of a device, refused before it is parsed where it holds more members than any report may. */
 const readDeviceJson = express.json({
   ...limits,
-  verify: (req, res, bytes) => {
+  verify: (req, _res, bytes, charset) => {
     checkDigest(req, bytes);
-    refuseEmpty(req, res, bytes);
+    refuseUnreadable(bytes, charset);
     if (bytes.length > mostDeviceMembers && jsonHasMore(bytes, mostDeviceMembers)) throw tooManyMembers();
   },
 });
@@ -132,7 +133,7 @@ function jsonDecoder(contentType = "application/json"): Decode | undefined {
   const charset = new MIMEType(contentType).params.get("charset")?.toLowerCase() ?? "utf-8";
   if (charset.startsWith("utf-")) return undefined;
   try {
-    const decoder = new TextDecoder(charset);
+    const decoder = new TextDecoder(charset, { fatal: true });
     return (bytes) => JSON.parse(decoder.decode(bytes));
   } catch (error) {
     throw new HarrierError("unsupportedMediaType", undefined, { cause: error });

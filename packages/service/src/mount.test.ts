@@ -124,6 +124,14 @@ describe("a request body", () => {
     expect([answer.status, decodeURIComponent(String(answer.headers["x-seen"]))]).toEqual([200, note]);
   });
 
+  it.each(["application/json", "application/json;charset=utf-8", "application/json;charset=utf8"])(
+    "that is no text in its charset is 400: %s",
+    async (type) => {
+      expect((await post(Buffer.from('{"status":"closed","note":"Gerät"}', "latin1"), type)).status).toBe(400);
+      expect((await post(Buffer.from('{"status":"closed","note":"Gerät"}'), type)).status).toBe(200);
+    },
+  );
+
   it("that cannot be read is named so, with a fixed text", async () => {
     const answer = await post("{", "application/json");
     expect(answer.json).toEqual({

@@ -31,7 +31,10 @@ describe("limits of feedback", () => {
     await d.feedbackRefused(actionId, report("closed", "success", details(51)), tooMany);
     // one long text counts as the messages it is split into
     await d.feedbackRefused(actionId, report("proceeding", "none", { details: ["x".repeat(512 * 50 + 1)] }), tooMany);
+    const long = (count: number) => ({ details: Array<string>(count).fill("x".repeat(1_025)) });
+    await d.feedbackRefused(actionId, report("proceeding", "none", long(17)), tooMany);
     expect(await look.history(controllerId, actionId)).toHaveLength(1);
+    await d.feedback(actionId, report("proceeding", "none", long(16)));
     await d.feedback(actionId, report("proceeding", "none", details(50)));
     await d.feedback(actionId, report("closed", "success", { ...details(49), code: 7 }));
   });
@@ -47,5 +50,17 @@ describe("limits of feedback", () => {
     await d.refused(r.device.configData, {}, tooMany, sent({ data }));
     expect(await look.history(controllerId, actionId)).toHaveLength(1);
     await d.feedback(actionId, report("proceeding", "none", { details: ["x"] }));
+  });
+
+  it("device 1.2 a report that is no UTF-8 is 400 and changes nothing", async () => {
+    const { controllerId, actionId } = await build.deployment();
+    const d = device(controllerId);
+    const text = JSON.stringify(report("proceeding", "none", { details: ["Grüße"] }));
+    for (const headers of [{ "content-type": "application/json" }, { "content-type": "application/json;charset=utf-8" }]) {
+      await d.feedbackRefused(actionId, Buffer.from(text, "latin1"), [400, "rest.body.notReadable"], headers);
+    }
+    expect(await look.history(controllerId, actionId)).toHaveLength(1);
+    await d.feedback(actionId, Buffer.from(text), { "content-type": "application/json" });
+    expect((await look.history(controllerId, actionId))[0]?.messages).toEqual(["Grüße"]);
   });
 });

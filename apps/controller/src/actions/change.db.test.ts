@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-const { CANCELED, CANCELING, RUNNING } = actionStatus;
+const { CANCELED, CANCELING, DOWNLOADED, RUNNING } = actionStatus;
 let nextTarget = 1;
 
 /** A new target with one open action of a set. */
@@ -116,6 +116,7 @@ const forceTypeOf = async (id: number) =>
 
 test.each([
   { was: "soft", forceTime: 0, revision: 2 },
+  { was: "downloadonly", forceTime: 0, revision: 2 },
   { was: "timeforced", forceTime: Date.now() + 3_600_000, revision: 2 },
 ])("a $was action becomes forced, with an entry and an event", async ({ was, forceTime, revision }) => {
   const { controllerId, actionId } = await newAction({ forceType: was, forceTime });
@@ -135,6 +136,13 @@ test("a time-forced action whose time has come stays as it is", async () => {
   await force(controllerId, actionId);
   expect(await forceTypeOf(actionId)).toBe(forceType.timeforced);
   expect(await readAction(fixture, actionId)).toMatchObject({ revision: 1 });
+});
+
+test("a download-only action that has ended stays what its group has counted it as", async () => {
+  const { controllerId, actionId } = await newAction({ forceType: "downloadonly", forceTime: 0 });
+  await fixture.db.pool.query("update actions set status = $2, active = false where id = $1", [actionId, DOWNLOADED]);
+  await force(controllerId, actionId);
+  expect(await forceTypeOf(actionId)).toBe(forceType.downloadonly);
 });
 
 test("twice at the same moment is once", async () => {

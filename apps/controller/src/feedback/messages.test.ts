@@ -73,7 +73,9 @@ describe("the quota of messages", () => {
     ["one text, however long", ["x".repeat(1_000_000)], 50],
     ["two long lines", ["x".repeat(512), "", "x".repeat(1_300)], 52],
     ["48 lines of two pieces", Array<string>(48).fill("x".repeat(513)), 97],
-    ["lines without end", Array<string>(1_000).fill("x".repeat(1_300)), 99],
+    ["lines without end", Array<string>(1_000).fill("x".repeat(1_024)), 99],
+    ["17 texts of three pieces", Array<string>(17).fill("x".repeat(1_025)), 50],
+    ["long texts without end", Array<string>(1_000).fill("x".repeat(1_300)), 50],
   ])("%s", (_case, details, most) => {
     expect(mostMessages(details, 50)).toBe(most);
   });

@@ -43,12 +43,19 @@ export function split(text: string): string[] {
 }
 
 /**
- * How many messages an entry may hold: the quota counts pieces, but of many lines each but the first may be two. SWUpdate sends up to
- * 48 lines at once whatever their length, and gives its log up where they are refused.
+ * How many messages an entry may hold: the quota counts pieces, but SWUpdate sends up to 48 lines of its log at once whatever their length,
+ * and gives the log up where they are refused. So of several lines each but the first may be two pieces, and longer ones may have as many
+ * more as there are short lines beside them; texts that are all long count as what they are split into.
  */
 export function mostMessages(details: readonly string[], quota: number): number {
   if (quota <= 0) return quota;
-  const cuts = details.reduce((more, text) => more + Math.max(Math.ceil(text.length / longestMessage) - 1, 0), 0);
+  let [short, halves, more] = [0, 0, 0];
+  for (const { length } of details) {
+    if (length <= longestMessage) short += 1;
+    else if (length <= 2 * longestMessage) halves += 1;
+    else more += Math.ceil(length / longestMessage) - 1;
+  }
+  const cuts = halves + Math.min(more, short);
   return Math.min(quota + Math.min(cuts, Math.max(Math.min(details.length, quota) - 1, 0)), 2_147_483_647);
 }
 
