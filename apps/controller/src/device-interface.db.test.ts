@@ -4,6 +4,7 @@ import { countTrips } from "@harrier/db";
 import { type Identity, identityHeaders, parseKeys } from "@harrier/rpc";
 import { createHttp, createLog, createMetrics, type Http } from "@harrier/service";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createArtifactLinks } from "./artifacts/artifact-links.ts";
 import { createDeploymentDocuments } from "./deployment/documents.ts";
 import { type DeviceFixture, deviceFixture, readAction, seedActions, seedSet, seedTargets } from "./device.fixture.ts";
 import { mountDeviceInterface } from "./device-interface.ts";
@@ -34,6 +35,7 @@ beforeAll(async () => {
     settings,
     stamps,
     documents: createDeploymentDocuments({ pool }),
+    links: createArtifactLinks(settings, { links: "classic", host: undefined }),
     now: Date.now,
   });
   port = await http.listen("127.0.0.1", 0);

@@ -1,5 +1,6 @@
 import type { Database, IdBlocks, SecretBox } from "@harrier/db";
 import type { Mount } from "@harrier/service";
+import type { ArtifactLinkSettings } from "./artifacts/artifact-links.ts";
 import { artifactRoutes } from "./artifacts/artifacts.routes.ts";
 import { cancellationRoutes } from "./cancellation/cancellation.routes.ts";
 import { configDataRoutes } from "./config-data/config-data.routes.ts";
@@ -24,6 +25,8 @@ export interface DeviceInterfaceDeps {
   stamps: PollStamps;
   /** `createDeploymentDocuments` of deployment/documents.ts. */
   documents: DeploymentDocuments;
+  /** `createArtifactLinks` of artifacts/artifact-links.ts. */
+  links: ArtifactLinkSettings;
   ids: IdBlocks;
   /** From `settings`. */
   limits: LimitsOf;

@@ -29,6 +29,7 @@ import {
   tlsOf,
 } from "@harrier/service";
 import { actionsHandlers } from "./actions/actions.rpc.ts";
+import { createArtifactLinks } from "./artifacts/artifact-links.ts";
 import type { ControllerConfig } from "./config.ts";
 import { createDeploymentDocuments } from "./deployment/documents.ts";
 import { mountDeviceInterface } from "./device-interface.ts";
@@ -102,7 +103,19 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     settings: async () => settings.ready() || "tenant settings have not been read yet",
   };
   const http = createHttp({ drain: drainOf(config), service, keys, log, metrics, readiness, countTrips, ...secure });
-  mountDeviceInterface(http.mount, { db, readPoll: createPollReader(db.pool), settings, limits, stamps, documents, ids, secrets, now });
+  const links = createArtifactLinks(settings, { links: config.HARRIER_ARTIFACT_LINKS, host: config.HARRIER_DOWNLOAD_URL });
+  mountDeviceInterface(http.mount, {
+    db,
+    readPoll: createPollReader(db.pool),
+    settings,
+    limits,
+    stamps,
+    documents,
+    links,
+    ids,
+    secrets,
+    now,
+  });
   const host = config.HARRIER_HTTP_HOST;
   const beforeAnswer = () => faultPoint("controller.rpc.before-answer");
   const rpc = createRpcServer({

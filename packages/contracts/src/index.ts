@@ -1,4 +1,5 @@
 export { mostAssignments, mostElements, mostItems } from "./arrays.ts";
+export * from "./artifact-links.ts";
 export * from "./codes.ts";
 export { isConfidential } from "./confidential.ts";
 export * from "./device/answers.ts";

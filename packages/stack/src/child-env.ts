@@ -26,6 +26,8 @@ export interface Plan {
   logLevel?: string;
   /** Added to the gateways' environment. */
   gateway?: Readonly<Record<string, string>>;
+  /** Added to the controllers' environment. */
+  controller?: Readonly<Record<string, string>>;
   /** Added to every service's environment. */
   extra: Readonly<Record<string, string>>;
   /** Added to the environment of one service's replicas alone. */
@@ -53,6 +55,7 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
     ...own(plan, service),
     ...auditKeys(plan, service),
     ...(service === "gateway" ? plan.gateway : undefined),
+    ...(service === "controller" ? plan.controller : undefined),
     ...plan.extra,
     ...plan.envOf?.[service],
   };

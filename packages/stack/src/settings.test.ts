@@ -54,6 +54,8 @@ test("all settings are taken", () => {
     HARRIER_RATE_TENANT_DOWNLOADS: "50000",
     HARRIER_HTTPS_PORT: "8443",
     HARRIER_HTTPS_CERT_FILE: "/srv/tls/cert.pem",
+    HARRIER_ARTIFACT_LINKS: "download=hawkbit",
+    HARRIER_DOWNLOAD_URL: "https://files.example.com",
   });
   expect(settings).toEqual({
     httpPort: 9090,
@@ -74,6 +76,7 @@ test("all settings are taken", () => {
       HARRIER_HTTPS_PORT: "8443",
       HARRIER_HTTPS_CERT_FILE: "/srv/tls/cert.pem",
     },
+    controller: { HARRIER_ARTIFACT_LINKS: "download=hawkbit", HARRIER_DOWNLOAD_URL: "https://files.example.com" },
   });
 });
 

@@ -30,6 +30,8 @@ export interface StartSettings {
   logLevel?: string;
   /** Settings of the gateway alone, by their names. */
   gateway?: Readonly<Record<string, string>>;
+  /** Settings of controller alone, by their names. */
+  controller?: Readonly<Record<string, string>>;
 }
 
 const databaseSetting = (service: DatabaseService) => `HARRIER_${service.toUpperCase().replaceAll("-", "_")}_DATABASE_URL`;
@@ -76,6 +78,9 @@ const gatewayNames = [
   ...tlsFileNames,
 ];
 
+/** Handed on to controller as they are, which knows their defaults. */
+const controllerNames = ["HARRIER_ARTIFACT_LINKS", "HARRIER_DOWNLOAD_URL"];
+
 const plainNames = [
   "HARRIER_HTTP_PORT",
   "HARRIER_DATA_DIR",
@@ -85,6 +90,7 @@ const plainNames = [
   s3Names.endpoint,
   s3Names.bucket,
   ...gatewayNames,
+  ...controllerNames,
 ];
 /** Each of these, and the list of issuers, may also be given as NAME_FILE, the path of a file that holds the value. */
 const secretNames = [
@@ -117,6 +123,7 @@ export function readSettings(env: Environment, cwd: string): StartSettings {
   const s3 = readS3(value);
   const gateway = readGateway(value);
   const storageReserve = readBytes("HARRIER_STORAGE_RESERVE", value("HARRIER_STORAGE_RESERVE"));
+  const controller = readController(value);
   const logLevel = value("HARRIER_LOG_LEVEL");
   if (logLevel !== undefined && !logLevels.includes(logLevel))
     throw new StartError(`HARRIER_LOG_LEVEL must be one of ${logLevels.join(", ")}`);
@@ -130,6 +137,7 @@ export function readSettings(env: Environment, cwd: string): StartSettings {
     ...(storageReserve === undefined ? {} : { storageReserve }),
     ...(logLevel === undefined ? {} : { logLevel }),
     ...(Object.keys(gateway).length === 0 ? {} : { gateway }),
+    ...(Object.keys(controller).length === 0 ? {} : { controller }),
   };
 }
 
@@ -160,6 +168,16 @@ function readGateway(value: (name: string) => string | undefined): Record<string
   }
   // the gateway reads the files again and again, from wherever it was started
   return Object.fromEntries(given.map(({ name, text }) => [name, tlsFileNames.includes(name) ? resolve(text) : text]));
+}
+
+function readController(value: (name: string) => string | undefined): Record<string, string> {
+  const given = Object.fromEntries(controllerNames.flatMap((name) => (value(name) === undefined ? [] : [[name, value(name) as string]])));
+  const { HARRIER_ARTIFACT_LINKS: links = "classic", HARRIER_DOWNLOAD_URL: host = "https://files.example.com" } = given;
+  if (!/^(classic|hawkbit|((download|md5sum)(-http)?=\S+(\s+|$))+)$/.test(links))
+    throw new StartError(`HARRIER_ARTIFACT_LINKS must be classic, hawkbit, or patterns like download=hawkbit, not "${links}"`);
+  if (!/^https?:\/\/[^\s?#]+$/.test(host))
+    throw new StartError(`HARRIER_DOWNLOAD_URL must be a URL like https://files.example.com, not "${host}"`);
+  return given;
 }
 
 function isJsonList(text: string): boolean {

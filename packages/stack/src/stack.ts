@@ -28,6 +28,8 @@ export interface StackOptions {
   logLevel?: string;
   /** Added to the gateways' environment. */
   gateway?: Readonly<Record<string, string>>;
+  /** Added to the controllers' environment. */
+  controller?: Readonly<Record<string, string>>;
   /** Added to every service's environment. */
   env?: Readonly<Record<string, string>>;
   /** Added to the environment of one service's replicas alone. */
@@ -133,6 +135,7 @@ async function makePlan(options: StackOptions, data: DataDir, database: StackDat
     ...(options.storageReserve === undefined ? {} : { storageReserve: options.storageReserve }),
     ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
     ...(options.gateway === undefined ? {} : { gateway: options.gateway }),
+    ...(options.controller === undefined ? {} : { controller: options.controller }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { DeviceArtifactView } from "@harrier/contracts";
 import type { Device } from "../device.ts";
+import type { ArtifactLinks } from "./artifact-links.ts";
 
 /** An artifact as management publishes it. */
 export interface ArtifactFacts {
@@ -10,19 +11,26 @@ export interface ArtifactFacts {
   sha256: string;
 }
 
+/** Where the artifacts of a module are linked, and for whom. */
+export interface ArtifactPlace {
+  device: Device;
+  moduleId: number;
+  links: ArtifactLinks;
+}
+
 /**
- * An artifact as a device sees it (spec 000 §2.4). All four links, in the specification's shape and through the address that the device
- * called: some clients read only the `-http` ones (contract device.md §2.3). The path is percent-encoded, never `+` for a blank.
+ * An artifact as a device sees it (spec 000 §2.4), with all four links: some clients read only the `-http` ones, others take `download`
+ * first (contract device.md §2.3). What is put into a path is percent-encoded, never `+` for a blank.
  */
-export function artifactView(device: Device, moduleId: number, artifact: ArtifactFacts): DeviceArtifactView {
+export function artifactView({ device, moduleId, links }: ArtifactPlace, artifact: ArtifactFacts): DeviceArtifactView {
   const { filename, size, sha1, md5, sha256 } = artifact;
-  const folder = `${device.base}/api/v1/${device.tenantPath}/download/controller/${device.controllerPath}/softwaremodules/${moduleId}/filename/`;
-  const download = { href: folder + encodeURIComponent(filename) };
-  const md5sum = { href: `${download.href}.MD5SUM` };
-  return {
-    filename,
-    hashes: { sha1, md5, sha256 },
-    size,
-    _links: { download, md5sum, "download-http": download, "md5sum-http": md5sum },
-  };
+  const written = links.write({
+    download_url: links.host ?? device.base,
+    tenant: device.tenantPath,
+    controllerId: device.controllerPath,
+    moduleId: String(moduleId),
+    filename: encodeURIComponent(filename),
+    sha1,
+  });
+  return { filename, hashes: { sha1, md5, sha256 }, size, _links: written };
 }

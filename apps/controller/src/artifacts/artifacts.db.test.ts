@@ -1,6 +1,7 @@
 import { actionStatus } from "@harrier/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type DeviceFixture, deviceFixture, deviceNamed, seedActions, seedSet, seedTargets } from "../device.fixture.ts";
+import { artifactLinks } from "./artifact-links.ts";
 import { listArtifacts } from "./artifacts.ts";
 
 let fixture: DeviceFixture;
@@ -27,7 +28,8 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-const list = (n: number, module = moduleId) => listArtifacts({ db: fixture.db }, deviceNamed(`d${n}`), module);
+const list = (n: number, module = moduleId) =>
+  listArtifacts({ db: fixture.db, links: { of: () => artifactLinks("classic") } }, deviceNamed(`d${n}`), module);
 const notAssigned = (n: number) => ({
   code: "entityNotFound",
   message: `No assignment found for SoftwareModule with id {${moduleId}} to Target with id {d${n}}.`,

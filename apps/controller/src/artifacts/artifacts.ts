@@ -2,11 +2,14 @@ import type { DeviceArtifactView } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import { type Device, storableId } from "../device.ts";
+import type { ArtifactLinkSettings } from "./artifact-links.ts";
 import { artifactView } from "./artifact-view.ts";
 import { readModuleArtifacts } from "./artifacts.sql.ts";
 
 export interface ArtifactsDeps {
   db: Database;
+  /** `createArtifactLinks` of artifact-links.ts. */
+  links: ArtifactLinkSettings;
 }
 
 /** The artifacts of a module that an open or the installed action of the device brings (spec 000 §4.1; contract device.md §6.1). */
@@ -18,5 +21,6 @@ export async function listArtifacts(deps: ArtifactsDeps, device: Device, moduleI
     const message = `No assignment found for SoftwareModule with id {${moduleId}} to Target with id {${device.controllerId}}.`;
     throw new HarrierError("entityNotFound", message);
   }
-  return row.artifacts.map((artifact) => artifactView(device, moduleId, artifact));
+  const place = { device, moduleId, links: deps.links.of(device.tenantId) };
+  return row.artifacts.map((artifact) => artifactView(place, artifact));
 }

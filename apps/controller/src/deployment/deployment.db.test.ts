@@ -1,5 +1,6 @@
 import { deploymentView, forceType } from "@harrier/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { artifactLinks } from "../artifacts/artifact-links.ts";
 import { type DeviceFixture, deviceFixture, deviceNamed, seedActions, seedSet, seedTargets } from "../device.fixture.ts";
 import { type DeploymentDeps, readDeployment } from "./deployment.ts";
 import { createDeploymentDocuments } from "./documents.ts";
@@ -9,7 +10,8 @@ let deps: DeploymentDeps;
 
 beforeAll(async () => {
   fixture = await deviceFixture();
-  deps = { db: fixture.db, limits: fixture.limits, documents: createDeploymentDocuments({ pool: fixture.db.pool }), now: Date.now };
+  const links = { of: () => artifactLinks("classic") };
+  deps = { db: fixture.db, limits: fixture.limits, documents: createDeploymentDocuments({ pool: fixture.db.pool }), links, now: Date.now };
   await seedSet(fixture, { id: 100, moduleType: "application", artifacts: ["z first.bin", "a second.bin"], metadata: { b: "2", a: "1" } });
   await seedSet(fixture, { id: 200, moduleType: "os" });
   await seedSet(fixture, { id: 300, modules: 0 });

@@ -1,6 +1,8 @@
 import { forceType } from "@harrier/contracts";
 import { expect, test } from "vitest";
+import { artifactLinks, createArtifactLinks } from "../artifacts/artifact-links.ts";
 import { artifactView } from "../artifacts/artifact-view.ts";
+import { withDefaults } from "../settings/defaults.ts";
 import { handlingOf } from "./deployment.ts";
 
 test("download and update by type (contract device.md §4.1)", () => {
@@ -25,19 +27,22 @@ test("with a maintenance window the update waits for it (contract device.md §3.
   expect(at(forceType.downloadonly, "02:30")).toEqual(["forced", "skip", "available"]);
 });
 
+const device = {
+  tenantId: 1,
+  tenant: "DEFAULT",
+  controllerId: "a b",
+  traceparent: null,
+  base: "http://ota.example",
+  tenantPath: "Default",
+  controllerPath: "a%20b",
+};
+const facts = { filename: "rootfs ä.swu", size: 5, sha1: "1", md5: "2", sha256: "3" };
+const view = (text: string, host?: string) => artifactView({ device, moduleId: 17, links: artifactLinks(text, host) }, facts);
+const hrefs = (text: string, host?: string) => Object.values(view(text, host)._links).map((link) => link?.href);
+
 test("an artifact has all four links, percent-encoded", () => {
-  const device = {
-    tenantId: 1,
-    tenant: "DEFAULT",
-    controllerId: "a",
-    traceparent: null,
-    base: "http://ota.example",
-    tenantPath: "Default",
-    controllerPath: "a",
-  };
-  const view = artifactView(device, 17, { filename: "rootfs ä.swu", size: 5, sha1: "1", md5: "2", sha256: "3" });
-  const href = "http://ota.example/api/v1/Default/download/controller/a/softwaremodules/17/filename/rootfs%20%C3%A4.swu";
-  expect(view).toEqual({
+  const href = "http://ota.example/api/v1/Default/download/controller/a%20b/softwaremodules/17/filename/rootfs%20%C3%A4.swu";
+  expect(view("classic")).toEqual({
     filename: "rootfs ä.swu",
     hashes: { sha1: "1", md5: "2", sha256: "3" },
     size: 5,
@@ -48,4 +53,37 @@ test("an artifact has all four links, percent-encoded", () => {
       "md5sum-http": { href: `${href}.MD5SUM` },
     },
   });
+});
+
+test("links have the shape and the host that are set (contract device.md §2.3)", () => {
+  const path = "/Default/controller/v1/a%20b/softwaremodules/17/artifacts/rootfs%20%C3%A4.swu";
+  const [inShape, atHost] = [`http://ota.example${path}`, `https://cdn.example:8443/x${path}`];
+  expect(hrefs("hawkbit")).toEqual([inShape, `${inShape}.MD5SUM`, inShape, `${inShape}.MD5SUM`]);
+  expect(hrefs("hawkbit", "https://cdn.example:8443/x")).toEqual([atHost, `${atHost}.MD5SUM`, atHost, `${atHost}.MD5SUM`]);
+  const [classic] = hrefs("classic");
+  expect(hrefs("download-http=hawkbit")).toEqual([classic, `${classic}.MD5SUM`, inShape, `${inShape}.MD5SUM`]);
+  expect(
+    hrefs("download=https://h/{tenant}/{controllerId}/{moduleId}/{sha1}?n={filename} download-http={download_url}/{sha1}", "https://d"),
+  ).toEqual([
+    "https://h/Default/a%20b/17/1?n=rootfs%20%C3%A4.swu",
+    "https://h/Default/a%20b/17/1?n=rootfs%20%C3%A4.swu.MD5SUM",
+    "https://d/1",
+    "https://d/1.MD5SUM",
+  ]);
+});
+
+test("a tenant's own setting comes before the installation's, each part for itself", () => {
+  const stored: Record<number, object> = {
+    2: { "artifact.links": "classic" },
+    3: { "artifact.links.host": "https://files.three" },
+    4: { "artifact.links": "cannot be read" },
+  };
+  const get = (tenantId: number) => withDefaults(Object.entries(stored[tenantId] ?? {}).map(([key, value]) => ({ key, value })));
+  const links = createArtifactLinks({ get }, { links: "hawkbit", host: "https://files.all" });
+  const of = (tenantId: number) => artifactView({ device, moduleId: 17, links: links.of(tenantId) }, facts)._links?.download?.href ?? "";
+  expect(of(1)).toContain("https://files.all/Default/controller/v1/");
+  expect(of(2)).toContain("https://files.all/api/v1/Default/download/");
+  expect(of(3)).toContain("https://files.three/Default/controller/v1/");
+  expect(of(4)).toContain("https://files.all/api/v1/Default/download/");
+  expect(links.of(3)).toBe(links.of(3));
 });

@@ -8,6 +8,7 @@ import {
   isWindowOpen,
 } from "@harrier/contracts";
 import { entityNotFound } from "@harrier/errors";
+import type { ArtifactLinkSettings, ArtifactLinks } from "../artifacts/artifact-links.ts";
 import { artifactView } from "../artifacts/artifact-view.ts";
 import type { Device } from "../device.ts";
 import type { Resource } from "../domain/visibility.ts";
@@ -16,6 +17,8 @@ import type { ChunkTemplate, DeploymentDocuments } from "./documents.ts";
 
 export interface DeploymentDeps extends RetrieveDeps {
   documents: DeploymentDocuments;
+  /** `createArtifactLinks` of artifacts/artifact-links.ts. */
+  links: ArtifactLinkSettings;
   now: () => number;
 }
 
@@ -46,9 +49,10 @@ async function read(deps: DeploymentDeps, request: Omit<DeploymentRequest, "reso
   const action = await retrieve(deps, request);
   if (action.setRevision === null) throw entityNotFound("DistributionSet", action.setId);
   const chunks = await deps.documents.get({ tenantId: device.tenantId, setId: action.setId, revision: action.setRevision });
+  const place = { device, links: deps.links.of(device.tenantId) };
   const view: Read = {
     id: String(actionId),
-    document: { ...handlingOf(action, deps.now()), chunks: chunks.map((chunk) => chunkView(device, chunk)) },
+    document: { ...handlingOf(action, deps.now()), chunks: chunks.map((chunk) => chunkView(place, chunk)) },
   };
   if (action.messages !== null) {
     view.actionHistory = { status: actionStatusNames[action.status] ?? "RUNNING", messages: action.messages };
@@ -79,9 +83,10 @@ function urgencyOf(action: Pick<Retrieved, "forceType" | "forceTimeMs">, now: nu
   }
 }
 
-function chunkView(device: Device, chunk: ChunkTemplate): ChunkView {
+function chunkView(at: { device: Device; links: ArtifactLinks }, chunk: ChunkTemplate): ChunkView {
   const { part, version, name, moduleId, metadata } = chunk;
-  const view: ChunkView = { part, version, name, artifacts: chunk.artifacts.map((artifact) => artifactView(device, moduleId, artifact)) };
+  const place = { ...at, moduleId };
+  const view: ChunkView = { part, version, name, artifacts: chunk.artifacts.map((artifact) => artifactView(place, artifact)) };
   if (metadata.length > 0) view.metadata = [...metadata];
   return view;
 }

@@ -1,5 +1,6 @@
 import { actionStatus, updateStatus } from "@harrier/contracts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { artifactLinks } from "../artifacts/artifact-links.ts";
 import { readConfirmation, readDeployment } from "../deployment/deployment.ts";
 import { createDeploymentDocuments } from "../deployment/documents.ts";
 import {
@@ -65,6 +66,7 @@ const documents = () => ({
   db: fixture.db,
   limits: fixture.limits,
   documents: createDeploymentDocuments({ pool: fixture.db.pool }),
+  links: { of: () => artifactLinks("classic") },
   now: Date.now,
 });
 const request = () => ({ device: { ...deviceNamed(`d${id}`), traceparent: "00-trace" }, actionId, history: 0 });

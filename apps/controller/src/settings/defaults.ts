@@ -11,6 +11,9 @@ export const settingDefaults = {
   minPollingTime: "00:00:30",
   maintenanceWindowPollCount: 3,
   "repository.actions.autoclose.enabled": false,
+  // empty: the installation's (artifacts/artifact-links.ts)
+  "artifact.links": "",
+  "artifact.links.host": "",
   "action.cleanup.enabled": false,
   "action.cleanup.actionExpiry": 2_592_000_000,
   "action.cleanup.actionStatus": "CANCELED,ERROR",

@@ -35,6 +35,9 @@ test.each<[string, unknown, string]>([
   ["action.cleanup.actionExpiry", -1, "configValueInvalid"],
   ["action.cleanup.actionStatus", "CANCELED,DONE", "configValueInvalid"],
   ["action.cleanup.onQuotaHit.percent", 101, "configValueInvalid"],
+  ["artifact.links", "seeds", "configValueInvalid"],
+  ["artifact.links", "download=https://cdn.example.com/{file}", "configValueInvalid"],
+  ["artifact.links.host", "cdn.example.com", "configValueInvalid"],
 ])("%s = %j is %s", (key, value, code) => {
   expect(() => checkValue(key, value)).toThrow(expect.objectContaining({ code }));
 });
@@ -50,6 +53,10 @@ test.each<[string, SettingValue]>([
   ["action.cleanup.actionStatus", "CANCELED; ERROR"],
   ["action.cleanup.auto.expiry", -1],
   ["authentication.header.authority", ""],
+  ["artifact.links", "hawkbit"],
+  ["artifact.links", "download=https://cdn.example.com/{tenant}/{filename} download-http=hawkbit"],
+  ["artifact.links", ""],
+  ["artifact.links.host", "https://files.example.com"],
 ])("%s = %j is taken", (key, value) => {
   expect(checkValue(key, value)).toBe(value);
 });

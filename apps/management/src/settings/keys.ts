@@ -1,4 +1,4 @@
-import { actionStatusNames, parsePollingTime } from "@harrier/contracts";
+import { actionStatusNames, isDownloadUrl, parseArtifactLinks, parsePollingTime } from "@harrier/contracts";
 import { parse } from "@harrier/fiql";
 
 export type SettingValue = boolean | number | string;
@@ -53,6 +53,19 @@ const statusList = (value: SettingValue): string | undefined => {
   return unknown === undefined ? undefined : `holds '${unknown}', which is no status of an action`;
 };
 
+/** Empty: what the installation has (contract device.md §2.3). */
+const artifactLinks = (value: SettingValue): string | undefined => {
+  try {
+    if (value !== "") parseArtifactLinks(String(value));
+    return undefined;
+  } catch (error) {
+    return `cannot be read: ${(error as Error).message}`;
+  }
+};
+
+const downloadHost = (value: SettingValue): string | undefined =>
+  value === "" || isDownloadUrl(String(value)) ? undefined : "must be empty or a URL like https://files.example.com";
+
 const flag = (initial: boolean, rest: Partial<SettingKey> = {}): SettingKey => ({ type: "boolean", default: initial, ...rest });
 const text = (initial: string, rest: Partial<SettingKey> = {}): SettingKey => ({ type: "string", default: initial, ...rest });
 const whole = (initial: number, check: NonNullable<SettingKey["check"]>): SettingKey => ({ type: "integer", default: initial, check });
@@ -75,6 +88,8 @@ export const settingKeys: Readonly<Record<string, SettingKey>> = {
   "batch.assignments.enabled": flag(false),
   "user.confirmation.flow.enabled": flag(false),
   "implicit.lock.enabled": flag(true),
+  "artifact.links": text("", { check: artifactLinks }),
+  "artifact.links.host": text("", { check: downloadHost }),
   "action.cleanup.enabled": flag(false),
   "action.cleanup.actionExpiry": whole(2_592_000_000, atLeast(0)),
   "action.cleanup.actionStatus": text("CANCELED,ERROR", { check: statusList }),

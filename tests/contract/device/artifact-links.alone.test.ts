@@ -1,0 +1,74 @@
+import { type ConfigView, routeTable as r } from "@harrier/contracts";
+import { afterEach, describe, expect, it } from "vitest";
+import { build, unique } from "../support/build.ts";
+import { call, refused } from "../support/call.ts";
+import { device } from "../support/device.ts";
+import { baseUrl } from "../support/http.ts";
+import { eventually } from "../support/wait.ts";
+
+const of = (key: string) => ({ params: { key } });
+const put = (key: string, value: string) => call(r.configs.put, "spec", { ...of(key), body: { value } });
+
+/** A device with a file to download, and its links as the deployment and the list of artifacts show them. */
+async function granted() {
+  const bytes = Buffer.from(unique("bytes"));
+  const file = `${unique("file")} ä.bin`;
+  const { set, moduleId } = await build.setWithArtifact(bytes, file);
+  const { controllerId } = await build.target();
+  const actionId = await build.assign(set.id, controllerId);
+  const d = device(controllerId);
+  const links = async () => {
+    const [shown, listed] = [(await d.deployment(actionId)).deployment.chunks[0]?.artifacts[0], (await d.artifacts(moduleId))[0]];
+    expect(listed?._links).toEqual(shown?._links);
+    return Object.fromEntries(Object.entries(shown?._links ?? {}).map(([rel, link]) => [rel, link?.href ?? ""]));
+  };
+  const shape = `/DEFAULT/controller/v1/${controllerId}/softwaremodules/${moduleId}/artifacts/${encodeURIComponent(file)}`;
+  return { d, bytes, links, shape };
+}
+
+/** Every process that answers devices knows it by now. */
+const settled = (links: () => Promise<Record<string, string>>, hold: (href: string) => boolean) =>
+  eventually(async () => {
+    const seen = await Promise.all(Array.from({ length: 8 }, async () => (await links())["download"] ?? ""));
+    return seen.every(hold);
+  }, 10_000);
+
+describe("the shape of artifact links", () => {
+  afterEach(async () => {
+    await call(r.configs.delete, "spec", of("artifact.links"));
+    await call(r.configs.delete, "spec", of("artifact.links.host"));
+    await settled((await granted()).links, (href) => href.startsWith(`${baseUrl}/api/v1/`));
+  });
+
+  it("device 2.3 hawkBit's for all four, and they lead to the file", async () => {
+    const { d, bytes, links, shape } = await granted();
+    await put("artifact.links", "hawkbit");
+    await settled(links, (href) => href === `${baseUrl}${shape}`);
+    const shown = await links();
+    expect(shown).toEqual({
+      download: `${baseUrl}${shape}`,
+      md5sum: `${baseUrl}${shape}.MD5SUM`,
+      "download-http": `${baseUrl}${shape}`,
+      "md5sum-http": `${baseUrl}${shape}.MD5SUM`,
+    });
+    expect((await d.follow(shown["download"] as string)).bytes.equals(bytes)).toBe(true);
+    expect((await d.follow(shown["md5sum-http"] as string)).status).toBe(200);
+  });
+
+  it("device 2.3 a shape for one of them, and an own pattern for another", async () => {
+    const { links, shape } = await granted();
+    await put("artifact.links", `download=${baseUrl}/files/{tenant}/{sha1}/{filename} download-http=hawkbit`);
+    await settled(links, (href) => href.startsWith(`${baseUrl}/files/DEFAULT/`));
+    const shown = await links();
+    expect(shown["download-http"]).toBe(`${baseUrl}${shape}`);
+    expect(shown["download"]).toMatch(/\/files\/DEFAULT\/[0-9a-f]{40}\/file-\w+%20%C3%A4\.bin$/);
+    expect(shown["md5sum"]).toBe(`${shown["download"]}.MD5SUM`);
+  });
+
+  it("device 2.3 what cannot be read is refused and changes nothing", async () => {
+    for (const value of ["seeds", "download=ftp://h/{filename}", "download=https://h/{file}", "download=https://h/latest"]) {
+      await refused(r.configs.put, "spec", { ...of("artifact.links"), body: { value } }, [400, "configValueInvalid"]);
+    }
+    expect((await call<ConfigView>(r.configs.get, "spec", of("artifact.links"))).json).toMatchObject({ value: "", global: true });
+  });
+});
