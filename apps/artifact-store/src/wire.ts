@@ -10,6 +10,7 @@ import {
   createDatabase,
   type Database,
   migrate,
+  startWhenReadable,
   untilAborted,
 } from "@harrier/db";
 import { createClient, createRpcServer, parseKeys, servicePrincipal } from "@harrier/rpc";
@@ -121,11 +122,11 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
     ...(tls === undefined ? {} : { tls }),
   }).add("harrier.artifactstore.v1.ArtifactsService", artifactsHandlers({ db, storage, log }));
 
-  traffic.start();
+  const reading = await startWhenReadable({ pool: db.pool, needs, start: () => traffic.start() });
   await rpc.start();
   await http.listen(config.HARRIER_HTTP_HOST, config.HARRIER_HTTP_PORT);
   const janitor = startJanitor({ db: background, storage, catalogue, fault: faultPoint, now, log });
-  return [db, audit, catalogue, actions, notes, traffic, backgroundWork(janitor), rpc, http];
+  return [db, audit, catalogue, actions, notes, traffic, backgroundWork(janitor), rpc, http, backgroundWork(reading)];
 }
 
 async function prepareSchema(db: Database): Promise<void> {

@@ -12,6 +12,7 @@ import {
   deviceLimits,
   IdBlocks,
   migrate,
+  startWhenReadable,
   untilAborted,
 } from "@harrier/db";
 import { createRelay } from "@harrier/events";
@@ -141,15 +142,29 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     fault,
   });
 
-  settings.start();
   stamps.start();
-  await feed.start();
+  const start = async (): Promise<void> => {
+    settings.start();
+    await feed.start();
+  };
+  const reading = await startWhenReadable({ pool: db.pool, needs, start });
   await rpc.start();
   await http.listen(host, config.HARRIER_HTTP_PORT);
   fold.start();
   relay.start();
   // stopped from the right: the feed before the server, for its streams last as long as it does
-  return [db, backgroundWork(maintenance), settings, stamps, rpc, feed, backgroundWork(relay), backgroundWork(fold), http];
+  return [
+    db,
+    backgroundWork(maintenance),
+    settings,
+    stamps,
+    rpc,
+    feed,
+    backgroundWork(relay),
+    backgroundWork(fold),
+    http,
+    backgroundWork(reading),
+  ];
 }
 
 async function prepareSchema(db: Database): Promise<void> {

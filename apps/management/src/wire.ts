@@ -12,6 +12,7 @@ import {
   ensurePartitions,
   IdBlocks,
   migrate,
+  startWhenReadable,
   untilAborted,
 } from "@harrier/db";
 import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
@@ -170,11 +171,14 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   await feed.start();
   await rpc.start();
   await http.listen(config.HARRIER_HTTP_HOST, config.HARRIER_HTTP_PORT);
-  releases.start();
-  deletions.start();
-  invalidations.start();
-  targetDeletions.start();
-  metadataUsage.start();
+  const start = (): void => {
+    releases.start();
+    deletions.start();
+    invalidations.start();
+    targetDeletions.start();
+    metadataUsage.start();
+  };
+  const reading = await startWhenReadable({ pool: db.pool, needs, start });
   const partitions = setInterval(() => {
     ensurePartitions({ pool: background.pool, schema, tables: partitioned }).catch((err: unknown) =>
       log.error({ err }, "partitions cannot be made"),
@@ -197,6 +201,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     rpc,
     feed,
     http,
+    backgroundWork(reading),
   ];
 }
 

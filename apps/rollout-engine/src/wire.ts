@@ -10,6 +10,7 @@ import {
   type Database,
   IdBlocks,
   migrate,
+  startWhenReadable,
   untilAborted,
 } from "@harrier/db";
 import { createRelay } from "@harrier/events";
@@ -130,9 +131,12 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
 
   await rpc.start();
   await http.listen(host, config.HARRIER_HTTP_PORT);
-  engine.start();
-  assigner.start();
-  filler.start();
+  const start = (): void => {
+    engine.start();
+    assigner.start();
+    filler.start();
+  };
+  const reading = await startWhenReadable({ pool: db.pool, needs, start });
   relay.start();
   return [
     db,
@@ -147,6 +151,7 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
     backgroundWork(assigner),
     backgroundWork(filler),
     http,
+    backgroundWork(reading),
   ];
 }
 

@@ -45,3 +45,4 @@ export {
 } from "./statement.ts";
 export { countTenantRows, deleteTenantRows, type TenantRows } from "./tenant-rows.ts";
 export { applyViews, checkNeeds } from "./views.ts";
+export { startWhenReadable } from "./when-readable.ts";

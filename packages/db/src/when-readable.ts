@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
+import { checkNeeds } from "./views.ts";
+
+export interface WhenReadableOptions {
+  readonly pool: pg.Pool;
+  /** The views of other services that `start` begins to read. */
+  readonly needs: readonly { schema: string; view: string }[];
+  readonly start: () => unknown;
+  /** Milliseconds between two looks; default 250. */
+  readonly everyMs?: number;
+}
+
+export interface WhenReadable {
+  /** Resolves when `start` has been called and has ended, or never will be. */
+  readonly started: Promise<void>;
+  /** From now on `start` is not called any more. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts what reads the views of other services once all of them are there: at the first start of an installation the services make
+ * their schemas side by side, and reading before that only fails aloud. Where the views are there already `start` has ended when this
+ * resolves; otherwise it is called later. What the service itself lacks meanwhile is said by its readiness.
+ */
+export async function startWhenReadable({ pool, needs, start, everyMs = 250 }: WhenReadableOptions): Promise<WhenReadable> {
+  const stopping = new AbortController();
+  // a database that does not answer is looked at again, as one without the views is
+  const readable = async (): Promise<boolean> => (await checkNeeds(pool, needs).catch(() => undefined))?.length === 0;
+  const wait = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted || !(await readable())) continue;
+      if (!stopping.signal.aborted) await start();
+      return;
+    }
+  };
+  let started: Promise<void> = Promise.resolve();
+  if (await readable()) await start();
+  else started = wait();
+  return {
+    started,
+    stop() {
+      stopping.abort();
+      return started;
+    },
+  };
+}
