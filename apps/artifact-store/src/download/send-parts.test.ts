@@ -21,7 +21,8 @@ afterEach(() => {
 });
 
 const byteAt = (place: number): number => (place ^ (place >>> 8) ^ (place >>> 16)) & 0xff;
-const bytesOf = ({ start, end }: ByteRange): Buffer => Buffer.from({ length: end - start + 1 }, (_, i) => byteAt(start + i));
+const bytesOf = ({ start, end }: ByteRange): Buffer =>
+  Buffer.from(Uint8Array.from({ length: end - start + 1 }, (_, i) => byteAt(start + i)));
 const filler = Buffer.alloc(64 * kibi);
 
 /** A store of one large object that counts what is read of it, and what is open. */

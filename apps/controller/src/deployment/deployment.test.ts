@@ -38,7 +38,7 @@ const device = {
 };
 const facts = { filename: "rootfs ä.swu", size: 5, sha1: "1", md5: "2", sha256: "3" };
 const view = (text: string, host?: string) => artifactView({ device, moduleId: 17, links: artifactLinks(text, host) }, facts);
-const hrefs = (text: string, host?: string) => Object.values(view(text, host)._links).map((link) => link?.href);
+const hrefs = (text: string, host?: string) => Object.values(view(text, host)._links ?? {}).map((link) => link?.href);
 
 test("an artifact has all four links, percent-encoded", () => {
   const href = "http://ota.example/api/v1/Default/download/controller/a%20b/softwaremodules/17/filename/rootfs%20%C3%A4.swu";
