@@ -83,6 +83,47 @@ test("within its turn a request needs no other, and failures give the turn back"
   expect(await limiter.turnsOf(2).run(async () => "other")).toBe("other");
 });
 
+test("statements side by side share one turn, and give it back once", async () => {
+  const { limiter, running, ask, end } = bench({ perTenant: 2, total: 2, waiting: 9 });
+  const turns = limiter.turnsOf(1);
+  for (let n = 0; n < 3; n += 1) {
+    expect(await Promise.all([turns.run(async () => "a"), turns.run(async () => "b")])).toEqual(["a", "b"]);
+    const outcomes = await Promise.allSettled([turns.run(() => Promise.reject(new Error("no"))), turns.run(async () => "b")]);
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "fulfilled"]);
+  }
+  const all = ["b1", "b2"].map((name) => ask(2, name));
+  await tick();
+  expect(running).toEqual(["b1", "b2"]);
+  // what waits side by side waits for one turn as well
+  const waiting = Promise.all([turns.run(async () => "a"), turns.run(async () => "b")]);
+  await end("b1");
+  expect(await waiting).toEqual(["a", "b"]);
+  await end("b2");
+  await Promise.all(all);
+  const again = ["c1", "c2"].map((name) => ask(3, name));
+  await tick();
+  expect(running).toEqual(["c1", "c2"]);
+  for (const name of ["c1", "c2"]) await end(name);
+  await Promise.all(again);
+});
+
+test("statements side by side that are refused a turn take none, and the request may ask again", async () => {
+  const { limiter, running, ask, end } = bench({ perTenant: 1, total: 1, waiting: 0 });
+  const first = ask(1, "a1");
+  const turns = limiter.turnsOf(1);
+  const work = async () => "done";
+  const refused = await Promise.allSettled([turns.run(work), turns.run(work)]);
+  expect(refused).toMatchObject([{ reason: { code: "tooManyRequests" } }, { reason: { code: "tooManyRequests" } }]);
+  await end("a1");
+  await first;
+  expect(await Promise.all([turns.run(work), turns.run(work)])).toEqual(["done", "done"]);
+  const other = ask(2, "b1");
+  await tick();
+  expect(running).toEqual(["b1"]);
+  await end("b1");
+  await other;
+});
+
 test("a request that reads in pieces comes back however many wait", async () => {
   const { limiter, ask, end } = bench({ perTenant: 1, total: 1, waiting: 1 });
   const turns = limiter.turnsOf(1);

@@ -44,16 +44,23 @@ export class TenantLimiter {
   turnsOf(tenantId: number, signal?: AbortSignal): TenantTurns {
     let inside = 0;
     let admitted = false;
+    /** The turn that all of this moment share: statements side by side wait for the same one. */
+    let turn: Promise<void> | undefined;
     return {
       run: async (work) => {
-        if (inside === 0) await this.#enter(tenantId, signal, admitted);
-        admitted = true;
         inside += 1;
+        turn ??= this.#enter(tenantId, signal, admitted);
+        const mine = turn;
+        let entered = false;
         try {
+          await mine;
+          entered = true;
+          admitted = true;
           return await work();
         } finally {
           inside -= 1;
-          if (inside === 0) this.#leave(tenantId);
+          if (inside === 0) turn = undefined;
+          if (inside === 0 && entered) this.#leave(tenantId);
         }
       },
     };
