@@ -86,6 +86,34 @@ it("gives a transfer its own time, and cuts at the grace what is none", async ()
   await closed;
 });
 
+it("gives a CSV import the time of a transfer", async () => {
+  const csv = route({
+    ...common,
+    id: "import",
+    method: "POST",
+    path: `${base}/import`,
+    bodyKind: "csv",
+    body: z.unknown(),
+    response: z.unknown(),
+  });
+  let begun = false;
+  const served = await start(
+    (mount) =>
+      mount(csv, async () => {
+        begun = true;
+        await wait(1_000);
+        return { body: { done: true } };
+      }),
+    { pauseMs: 0, transfersMs: 20_000 },
+  );
+  const imported = ask(served, `${path}/import`, { method: "POST", headers: { "content-type": "text/csv" }, body: "a;b\n" });
+  await expect.poll(() => begun).toBe(true);
+  await served.http.drain();
+  const closed = served.http.close(200);
+  expect((await imported).json).toEqual({ done: true });
+  await closed;
+});
+
 it("cuts a transfer too when its time is over", async () => {
   const served = await start(
     (mount) =>

@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Route } from "@harrier/contracts";
+import { isTransfer, type Route } from "@harrier/contracts";
 import type { Handler } from "./mount.ts";
 
 export interface DrainTimes {
@@ -39,7 +39,7 @@ export class Drain {
 
   /** The handler of a route, with its connection noted for as long as the exchange lasts where the route moves files. */
   around<R extends Route>(route: R, handler: Handler<R>): Handler<R> {
-    if (route.bodyKind !== "multipart" && route.responseType === undefined) return handler;
+    if (!isTransfer(route)) return handler;
     return (ctx) => {
       const { socket } = ctx.req;
       this.#transfers.add(socket);
