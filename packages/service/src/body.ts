@@ -31,9 +31,10 @@ const limits = {
   verify: (req: object, _res: object, bytes: Buffer) => checkDigest(req, bytes),
 } as const;
 
-/** The parser would take no text for {}, and keep what is no character as a replacement for one. */
+/** The parser would take no text for {}, and keep what is no character as a replacement for one. Other charsets go another way (`readerOf`). */
 function refuseUnreadable(bytes: Buffer, charset: string): void {
-  if (bytes.length === 0 || (charset === "utf-8" && !isUtf8(bytes))) throw new HarrierError("bodyNotReadable");
+  if (charset !== "utf-8") throw new HarrierError("unsupportedMediaType");
+  if (bytes.length === 0 || !isUtf8(bytes)) throw new HarrierError("bodyNotReadable");
 }
 
 const readJson = express.json({
@@ -50,17 +51,24 @@ const readDeviceJson = express.json({
   verify: (req, _res, bytes, charset) => {
     checkDigest(req, bytes);
     refuseUnreadable(bytes, charset);
-    if (bytes.length > mostDeviceMembers && jsonHasMore(bytes, mostDeviceMembers)) throw tooManyMembers();
+    checkMembers(bytes);
   },
 });
 
 const readBytes = express.raw(limits);
+
+/** Text in any of the UTFs, by its mark of the byte order where the charset leaves that open. */
+const readText = express.text(limits);
 
 /** Members and elements of a device's body at all levels: twice what the longest of its lists and maps may hold (contracts, device/feedback.ts). */
 const mostDeviceMembers = 2 * mostReported;
 
 function tooManyMembers(): HarrierError {
   return new HarrierError("quotaTooManyEntries", `Quota exceeded: a request holds ${mostReported} entries at most.`);
+}
+
+function checkMembers(utf8: Uint8Array): void {
+  if (utf8.length > mostDeviceMembers && jsonHasMore(utf8, mostDeviceMembers)) throw tooManyMembers();
 }
 
 /** Before a byte of it is believed; a compressed body is inflated here, and what was signed is what was sent. */
@@ -97,11 +105,8 @@ export async function parseBody<R extends Route>(route: R, from: Read): Promise<
   }
   const type = mediaType(req.headers["content-type"]);
   if (!accepted[route.interface].has(type)) throw new HarrierError("unsupportedMediaType");
-  const decode = type === cborType ? readCbor : jsonDecoder(req.headers["content-type"]);
-  const json = route.interface === "device" ? readDeviceJson : readJson;
-  const read = decode === undefined ? json : readBytes;
+  const { read, decode } = type === cborType ? cbor : readerOf(route, req.headers["content-type"]);
   await readAll(read, from);
-  if (decode === readCbor) checkCbor(req.body);
   const body = decode === undefined ? req.body : decoded(decode, req.body);
   if (!isPlain(body)) throw new HarrierError("bodyNotReadable");
   return parseWith(schema, body, "body") as BodyOf<R>;
@@ -126,24 +131,45 @@ async function readAll(read: express.Handler, from: Read): Promise<void> {
   if (sent !== undefined && sent.digest("base64url") !== digest) throw refuse();
 }
 
-type Decode = (bytes: Buffer) => unknown;
+/** How a body is read, and what makes a value of it where the reader does not. */
+interface Reader {
+  readonly read: express.Handler;
+  /** Gets the bytes or the text that `read` leaves. */
+  readonly decode?: (body: never) => unknown;
+}
 
-/** JSON in a charset that the usual reader, which knows the UTFs, refuses: any other one that has a name (contract device.md §1.1). */
-function jsonDecoder(contentType = "application/json"): Decode | undefined {
+const cbor: Reader = {
+  read: readBytes,
+  decode: (bytes: Buffer) => {
+    checkCbor(bytes);
+    return readCbor(bytes);
+  },
+};
+
+/** JSON in UTF-8 by the usual reader, in any other charset that has a name as decoded text (contract device.md §1.1). */
+function readerOf(route: Pick<Route, "interface">, contentType = "application/json"): Reader {
+  const device = route.interface === "device";
   const charset = new MIMEType(contentType).params.get("charset")?.toLowerCase() ?? "utf-8";
-  if (charset.startsWith("utf-")) return undefined;
+  if (charset === "utf-8") return { read: device ? readDeviceJson : readJson };
+  const parse = (text: string): unknown => {
+    // of the text: in the bytes of another charset commas and quotes look otherwise
+    if (device && text.length > mostDeviceMembers) checkMembers(Buffer.from(text));
+    return JSON.parse(text);
+  };
+  if (charset.startsWith("utf-")) return { read: readText, decode: parse };
   try {
     const decoder = new TextDecoder(charset, { fatal: true });
-    return (bytes) => JSON.parse(decoder.decode(bytes));
+    return { read: readBytes, decode: (bytes: Buffer) => parse(decoder.decode(bytes)) };
   } catch (error) {
     throw new HarrierError("unsupportedMediaType", undefined, { cause: error });
   }
 }
 
-function decoded(decode: Decode, bytes: Buffer): unknown {
+function decoded(decode: (body: never) => unknown, body: unknown): unknown {
   try {
-    return decode(bytes);
+    return decode(body as never);
   } catch (error) {
+    if (error instanceof HarrierError) throw error;
     throw new HarrierError("bodyNotReadable", undefined, { cause: error });
   }
 }

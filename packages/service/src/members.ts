@@ -3,7 +3,7 @@ const backslash = 0x5c;
 const comma = 0x2c;
 
 /**
- * Whether a JSON text separates more than `most` members and elements, at all levels together. Looks at bytes only and stops where it knows: a text of
+ * Whether a JSON text in UTF-8 separates more than `most` members and elements, at all levels together. Looks at bytes only and stops where it knows: a text of
  * a mebibyte with tens of thousands of names costs ten times as much to parse. Broken texts give any answer; the parser refuses them.
  */
 export function jsonHasMore(bytes: Uint8Array, most: number): boolean {

@@ -124,6 +124,38 @@ describe("a request body", () => {
     expect([answer.status, decodeURIComponent(String(answer.headers["x-seen"]))]).toEqual([200, note]);
   });
 
+  describe.each([
+    ["utf-8", (text: string) => Buffer.from(text)],
+    ["utf8", (text: string) => Buffer.from(text)],
+    ["iso-8859-1", (text: string) => Buffer.from(text, "latin1")],
+    ["utf-16le", (text: string) => Buffer.from(text, "utf16le")],
+    ["utf-16be", (text: string) => Buffer.from(text, "utf16le").swap16()],
+    ["utf-16", (text: string) => Buffer.from(`\ufeff${text}`, "utf16le").swap16()],
+    ["utf-32le", (text: string) => Buffer.from(Uint32Array.from(text, (one) => one.charCodeAt(0)).buffer)],
+  ])("in the charset %s", (charset, encode) => {
+    const type = `application/json;charset=${charset}`;
+
+    it.each(["x", '\\"', "\\\\"])("with more members than a report may have is refused, whatever its texts say: %s", async (note) => {
+      const answer = await post(encode(`{"status":"closed","note":"${note}","more":[${"0,".repeat(50_000)}0]}`), type);
+      expect([answer.status, answer.json]).toMatchObject([403, { errorCode: "hawkbit.server.error.quota.tooManyEntries" }]);
+    });
+
+    it("may have any number of commas in its texts", async () => {
+      expect((await post(encode(`{"status":"closed","more":"\\"${",".repeat(100_000)}"}`), type)).status).toBe(200);
+    });
+
+    it("is no text where it ends early, and missing where it is empty", async () => {
+      expect((await post(encode('{"status":"closed"'), type)).status).toBe(400);
+      expect((await post("", type)).status).toBe(400);
+    });
+  });
+
+  it("that names two charsets is held to the limit, or refused", async () => {
+    const body = Buffer.from(`{"status":"closed","note":"\\"","more":[${"0,".repeat(50_000)}0]}`, "utf16le");
+    for (const charsets of ["charset=utf-8;charset=utf-16le", "charset=utf-16le;charset=utf-8"])
+      expect((await post(body, `application/json;${charsets}`)).status).toBeGreaterThanOrEqual(400);
+  });
+
   it.each(["application/json", "application/json;charset=utf-8", "application/json;charset=utf8"])(
     "that is no text in its charset is 400: %s",
     async (type) => {

@@ -75,6 +75,23 @@ test("reports of 200,000 messages, as JSON and CBOR, ten at once", async () => {
   expect(report.spoils.answers["200"]).toBeUndefined();
 });
 
+test("reports of 100,000 elements in charsets that are no UTF-8, ten at once", async () => {
+  const report1 = JSON.stringify({
+    id: String(actionId),
+    status: { execution: "proceeding", result: { finished: "none" }, details: ['"'] },
+  });
+  const text = `${report1.slice(0, -1)},"more":[${"0,".repeat(100_000)}0]}`;
+  const shots = (["latin1", "utf16le"] as const).map((encoding) => ({
+    method: "POST",
+    path: feedbackPath(),
+    headers: headers(`application/json;charset=${encoding === "latin1" ? "iso-8859-1" : "utf-16le"}`),
+    body: Buffer.from(text, encoding).toString("base64"),
+  }));
+  const report = await hostile.attack("reports in other charsets", { kind: "volley", atOnce: 10, shots }, attackersAddresses(10));
+  expectNobodyHarmed(report);
+  expect(report.spoils.answers["200"]).toBeUndefined();
+});
+
 test("valid reports of almost 1 MiB, as many as are taken", async () => {
   // what a server does not know it passes over (contract device.md): a valid report may carry any amount of it
   const report1 = JSON.stringify({
