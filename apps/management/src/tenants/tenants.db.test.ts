@@ -1,3 +1,4 @@
+import { createHook } from "node:async_hooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { signIn } from "../identity/sign-in.ts";
 import { type HttpFixture, httpFixture } from "../testing/http.fixture.ts";
@@ -179,4 +180,26 @@ test("a deletion is one operation, however often it is asked for, and others do 
     expect(statusAndCode(await http.call(method, `${path}/fleet_3${rest}`, { body: {} }))).toEqual([403, "entityReadOnly"]);
   expect((await http.call("GET", `${path}/fleet_3`)).body).toMatchObject({ status: "deleting" });
   expect(statusAndCode(await create({ name: "Fleet_3" }))).toEqual([409, "repo.entityAlreadyExists"]);
+});
+
+test("many passwords are hashed one after another: others can sign in meanwhile", async () => {
+  const open = new Set<number>();
+  let most = 0;
+  let begun = 0;
+  const hook = createHook({
+    init(id, type) {
+      if (type !== "SCRYPTREQUEST") return;
+      open.add(id);
+      begun += 1;
+      most = Math.max(most, open.size);
+    },
+    before: (id) => void open.delete(id),
+  }).enable();
+  const tenants = Array.from({ length: 8 }, (_, n) => ({ name: `hashed-${n}`, administrator: { name: "boss" } }));
+  try {
+    expect((await create(...tenants)).status).toBe(201);
+  } finally {
+    hook.disable();
+  }
+  expect([begun, most]).toEqual([8, 1]);
 });
