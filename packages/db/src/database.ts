@@ -41,6 +41,11 @@ export interface DatabaseOptions {
   commandsMax?: number;
   /** Of `pool`, where they differ from `requestLimits`. */
   limits?: Partial<PoolLimits>;
+  /**
+   * Of a transaction that says nothing, in `pool`, `background` and `commands`: where one may wait for something else than the database.
+   * Otherwise a minute.
+   */
+  idleInTransactionMs?: number;
   /** An idle connection that broke. Nothing has to be done about it (the pool opens another): it is there to be logged. */
   onConnectionError?: (error: Error) => void;
 }
@@ -79,12 +84,13 @@ const types = {
  */
 export function createDatabase(options: DatabaseOptions): Database {
   const { max = 10, sessionMax = 3, signInMax = 4, backgroundMax = 4, commandsMax = 0 } = options;
-  const limits = { ...requestLimits, ...options.limits };
+  const idle = options.idleInTransactionMs === undefined ? {} : { idleInTransactionMs: options.idleInTransactionMs };
+  const limits = { ...requestLimits, ...options.limits, ...idle };
   const pool = openPool(options, "", { size: max, limits });
   const session = openPool(options, "/session", { size: sessionMax, limits: { ...backgroundLimits, idleInTransactionMs: 0 } });
   const signIn = openPool(options, "/sign-in", { size: signInMax, limits: signInLimits });
-  const background = openPool(options, "/background", { size: backgroundMax, limits: backgroundLimits });
-  const commands = commandsMax === 0 ? pool : openPool(options, "/commands", { size: commandsMax, limits: commandLimits });
+  const background = openPool(options, "/background", { size: backgroundMax, limits: { ...backgroundLimits, ...idle } });
+  const commands = commandsMax === 0 ? pool : openPool(options, "/commands", { size: commandsMax, limits: { ...commandLimits, ...idle } });
   return {
     pool,
     session,

@@ -130,6 +130,19 @@ test("the database itself ends what nobody ends: 503 with a time to come again, 
   await short.close();
 });
 
+test("a transaction that waits for something else than the database has the time that its service says, whoever runs it", async () => {
+  const idleOf = statement<[], { idle: string }>("idle_of", "select current_setting('idle_in_transaction_session_timeout') as idle");
+  const limits = { lockMs: 100 };
+  const short = createDatabase({ url: fresh.url, applicationName: "idle", limits, commandsMax: 1, idleInTransactionMs: 300 });
+  const usual = createDatabase({ url: fresh.url, applicationName: "idle", commandsMax: 1 });
+  const idle = (db: Database) =>
+    Promise.all([db.pool, db.background, db.commands].map(async (pool) => (await run(pool, idleOf, []))[0]?.idle));
+  expect(await idle(short)).toEqual(["300ms", "300ms", "300ms"]);
+  expect(await idle(usual)).toEqual(["1min", "1min", "1min"]);
+  expect((await run(short.signIn, idleOf, []))[0]).toEqual({ idle: "1min" });
+  await Promise.all([short.close(), usual.close()]);
+});
+
 test("each kind of work has connections of its own", async () => {
   const held = await Promise.all([db.pool.connect(), db.pool.connect()]);
   for (const pool of [db.signIn, db.background]) expect(await run(pool, one, [])).toEqual([{ one: 1 }]);
