@@ -6,6 +6,7 @@ import {
   backgroundOf,
   checkNeeds,
   clockAheadMs,
+  commandsOf,
   countTrips,
   createDatabase,
   type Database,
@@ -52,8 +53,12 @@ const needs = [
 const idleMs = 30_000;
 const noteDeadlineMs = 5_000;
 
-/** A blob's row is locked while its bytes are copied or deleted: a store may take minutes for gigabytes. */
-const storeLimits = { lockMs: 30_000, idleInTransactionMs: 600_000 };
+/** A blob's row is locked while its bytes are copied or deleted, by uploads, other services and the janitor: a store may take minutes for gigabytes. */
+const storeMs = 600_000;
+const storeLimits = { lockMs: 30_000 };
+
+/** Releases and the end of a tenant, which sweeps three blobs at a time: uploads and downloads do not wait for them. */
+const commandConnections = 4;
 
 /** Builds the whole service and starts it; returns what has to be stopped. */
 export async function startArtifactStore(config: ArtifactStoreConfig, log: Log): Promise<readonly Stoppable[]> {
@@ -64,6 +69,8 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
     url: config.HARRIER_DATABASE_URL,
     applicationName: "harrier/artifact-store",
     limits: storeLimits,
+    idleInTransactionMs: storeMs,
+    commandsMax: commandConnections,
     onConnectionError,
   });
   const background = backgroundOf(db);
@@ -120,7 +127,7 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
     within: untilAborted,
     beforeAnswer: () => faultPoint("artifact-store.rpc.before-answer"),
     ...(tls === undefined ? {} : { tls }),
-  }).add("harrier.artifactstore.v1.ArtifactsService", artifactsHandlers({ db, storage, log }));
+  }).add("harrier.artifactstore.v1.ArtifactsService", artifactsHandlers({ db: commandsOf(db), storage, log }));
 
   const reading = await startWhenReadable({ pool: db.pool, needs, start: () => traffic.start() });
   await rpc.start();

@@ -5,6 +5,7 @@ import {
   backgroundOf,
   checkNeeds,
   clockAheadMs,
+  commandsOf,
   countTrips,
   createDatabase,
   type Database,
@@ -66,6 +67,9 @@ const needs = [
 /** Four rollouts and the filters of target filters at a time, and the small change of leases and outbox beside them. */
 const backgroundConnections = 8;
 
+/** What other services ask for, as the end of a tenant: users do not wait for it. */
+const commandConnections = 4;
+
 /** Builds the whole service and starts it; returns what has to be stopped. */
 export async function startRolloutEngine(config: RolloutEngineConfig, log: Log): Promise<readonly Stoppable[]> {
   const keys = parseKeys(config.HARRIER_IDENTITY_KEYS, "rollout-engine");
@@ -76,6 +80,7 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
     url: config.HARRIER_DATABASE_URL,
     applicationName: `harrier/${service}`,
     backgroundMax: backgroundConnections,
+    commandsMax: commandConnections,
     onConnectionError,
   });
   const background = backgroundOf(db);
@@ -126,7 +131,7 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
     observe: metrics.observeRpc,
     within: untilAborted,
     ...secure,
-  }).add("harrier.rolloutengine.v1.RolloutsService", rolloutsHandlers({ db, nudge: () => engine.nudge() }));
+  }).add("harrier.rolloutengine.v1.RolloutsService", rolloutsHandlers({ db: commandsOf(db), nudge: () => engine.nudge() }));
   const relay = createRelay({ db: background, schema, brokers: config.HARRIER_KAFKA_BROKERS, clientId: `harrier-${service}`, log, fault });
 
   await rpc.start();

@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { setTimeout as wait } from "node:timers/promises";
 import { dumpTenants, withClient } from "@harrier/testkit";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { contentKey, stagingKey } from "../storage/storage.ts";
@@ -67,6 +68,27 @@ test("references, blobs, uploads that run and every file go; those of another te
   expect(await bench.files()).toEqual([`2/${sha256}`]);
   expect(Object.keys(await dump()).filter((table) => table.startsWith("artifact_store."))).toEqual([]);
   expect(await bench.rows()).toEqual({ blobs: 1, blobReferences: 0, uploads: 0 });
+});
+
+test("blobs are swept a few at a time, so that a slow store leaves connections to others", async () => {
+  for (let n = 0; n < 12; n += 1) await attached(randomContent(500).bytes);
+  await bench.sql("update management.tenants set status = 'deleting'");
+  let most = 0;
+  let open = 0;
+  const storage = {
+    ...bench.storage,
+    delete: async (key: string) => {
+      open += 1;
+      most = Math.max(most, open);
+      await wait(20);
+      await bench.storage.delete(key);
+      open -= 1;
+    },
+  };
+  while (!(await eraseTenant({ ...bench, storage }, { countOnly: false }, call)).done);
+  expect(most).toBe(3);
+  expect(await bench.files()).toEqual([]);
+  expect(await bench.rows()).toMatchObject({ blobs: 0, blobReferences: 0 });
 });
 
 test("an upload that was under way ends without its row, and leaves nothing", async () => {

@@ -10,6 +10,8 @@ const schema = "artifact_store";
 const sliceMs = 2_000;
 /** Files that are deleted between two looks at the clock; a few at a time, for each is a request of its own to the store. */
 const batch = 20;
+/** Blobs that are swept at a time: each holds a connection until the store has answered, and there are four for all commands. */
+const sweepsAtOnce = 3;
 
 /**
  * One slice of the end of a tenant (contract extensions.md): uploads with their staged files, references, and at last the blobs with their
@@ -49,6 +51,10 @@ async function eraseUploads(deps: BlobDeps, tenantId: number): Promise<number> {
 
 async function eraseBlobs(deps: BlobDeps, tenantId: number): Promise<number> {
   const blobs = await run(deps.db.pool, markUnheld, [tenantId, batch]);
-  await Promise.all(blobs.map(({ sha256 }) => sweepBlob(deps, tenantId, sha256)));
+  const left = blobs.values();
+  const sweepLeft = async (): Promise<void> => {
+    for (const { sha256 } of left) await sweepBlob(deps, tenantId, sha256);
+  };
+  await Promise.all(Array.from({ length: sweepsAtOnce }, sweepLeft));
   return blobs.length;
 }
