@@ -38,7 +38,12 @@ it("goes on to serve and to delete what is there, and says so in its readiness",
     checkUpload: async () => ({ maxBytes: 1, storageBound: false }),
     attachArtifact: async () => ({ id: 900, createdBy: "admin", createdAt: 0 }),
   };
-  await attachUpload({ ...bench, catalogue, log, fault: () => {} }, upload, { principal, rid: "r", uploader: "admin", deadline: Date.now() + 5_000 });
+  await attachUpload({ ...bench, catalogue, log, fault: () => {} }, upload, {
+    principal,
+    rid: "r",
+    uploader: "admin",
+    deadline: Date.now() + 5_000,
+  });
   await bench.sql(
     `insert into management.artifacts (tenant_id, id, module_id, filename, size, sha1, md5, sha256, created_by, last_modified_by)
      values ($1, 900, 11, 'kept.bin', $2, $3, $4, $5, 'admin', 'admin')`,
