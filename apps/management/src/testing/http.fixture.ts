@@ -74,6 +74,8 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
 
   const call = async (method: string, path: string, asks: CallOptions = {}): Promise<Answer> => {
     const url = path.split("?", 1)[0] ?? "";
+    // fetch encodes some characters of a query (an apostrophe, say): what is signed is what is sent
+    const sent = new URL(`http://127.0.0.1:${port}${path}`);
     const identity: Identity = {
       tenantId: asks.tenantId ?? fixture.tenantId,
       tenant: "DEFAULT",
@@ -85,7 +87,7 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
       baseUrl: origin,
       audience: "management",
       method,
-      path,
+      path: sent.pathname + sent.search,
       expiresAt: Date.now() + 10_000,
       caller: "gateway",
     };
@@ -93,7 +95,7 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
     const text = typeof asks.body === "string" ? asks.body : JSON.stringify(asks.body);
     const isCsv = asks.headers?.["content-type"]?.startsWith("text/csv") === true;
     const content = isCsv ? unboundBody : hasBody ? Buffer.from(text) : undefined;
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    const response = await fetch(sent, {
       method,
       headers: { ...identityHeaders(keys, identity, content), ...(hasBody ? { "content-type": "application/json" } : {}), ...asks.headers },
       ...(hasBody ? { body: text } : {}),
