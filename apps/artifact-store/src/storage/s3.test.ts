@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterEach, expect, it } from "vitest";
 import { createS3Storage } from "./s3.ts";
-import { contentKey, stagingKey } from "./storage.ts";
+import { contentKey, type Storage, stagingKey } from "./storage.ts";
 
 const silenceMs = 300;
 const key = stagingKey(1, "00000000-0000-4000-8000-000000000001");
@@ -43,15 +43,64 @@ it.each([
   expect(asked).toBe(1);
 });
 
-it.each(["put", "stat", "delete", "open"] as const)("%s ends with an error when the store says nothing", async (what) => {
-  const storage = await storeThat(() => {});
-  const calls = {
+const operations = ["put", "promote", "stat", "delete", "open"] as const;
+const ask = (storage: Storage, what: (typeof operations)[number]): Promise<unknown> =>
+  ({
     put: () => storage.put(key, Readable.from([Buffer.alloc(10)])),
+    promote: () => storage.promote(key, contentKey(1, "00")),
     stat: () => storage.stat(key),
     delete: () => storage.delete(key),
     open: () => storage.open(contentKey(1, "00"), 10),
-  };
-  await expect(calls[what]()).rejects.toThrow(/said nothing|could not be|ETIMEDOUT|artifact/i);
+  })[what]();
+const unavailable = { code: "unavailable", headers: { "retry-after": "5" } };
+
+it.each(operations)("%s of a store that says nothing is unavailable, after three attempts", async (what) => {
+  let asked = 0;
+  const storage = await storeThat(() => {
+    asked += 1;
+  });
+  await expect(ask(storage, what)).rejects.toMatchObject(unavailable);
+  expect(asked).toBe(3);
+});
+
+it.each(operations)("%s of a store that is not there is unavailable", async (what) => {
+  const storage = await storeThat(() => {});
+  await new Promise((resolve) => server?.close(resolve));
+  await expect(ask(storage, what)).rejects.toMatchObject(unavailable);
+});
+
+it.each(operations)("%s of a store that cannot serve now is unavailable", async (what) => {
+  const storage = await storeThat((req, res) => req.resume().on("end", () => res.writeHead(500).end()));
+  await expect(ask(storage, what)).rejects.toMatchObject(unavailable);
+});
+
+it("an upload in parts that its store leaves is unavailable, and waits for nothing more", async () => {
+  const asked: string[] = [];
+  const storage = await storeThat((req, res) => {
+    const begins = req.method === "POST" && req.url?.endsWith("?uploads") === true;
+    asked.push(begins ? "begin" : String(req.method));
+    if (begins) res.end("<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>");
+  });
+  await expect(storage.put(key, Readable.from([Buffer.alloc(9 * 1024 * 1024)]))).rejects.toMatchObject(unavailable);
+  expect(asked).toEqual(["begin", "PUT", "PUT", "PUT"]);
+});
+
+it("a source that ends with an error of its connection is no outage of the store", async () => {
+  const storage = await storeThat((_req, res) => res.end());
+  const source = new Readable({ read() {} });
+  source.push(Buffer.alloc(10));
+  setImmediate(() => source.destroy(Object.assign(new Error("aborted"), { code: "ECONNRESET" })));
+  await expect(storage.put(key, source)).rejects.toMatchObject({ code: "ECONNRESET" });
+});
+
+it("what the store refuses for good is asked once, and is no outage", async () => {
+  let asked = 0;
+  const storage = await storeThat((req, res) => {
+    asked += 1;
+    req.resume().on("end", () => res.writeHead(403).end());
+  });
+  await expect(ask(storage, "put")).rejects.toMatchObject({ code: "AccessDenied" });
+  expect(asked).toBe(1);
 });
 
 it("does not time the bytes of a download", async () => {

@@ -37,18 +37,42 @@ function isMissing(error: unknown): boolean {
   return code === "NotFound" || code === "NoSuchKey";
 }
 
-/** An answer of the store itself carries an S3 code and will not change; a broken connection or a 5xx may. */
+/** What a store answers that cannot serve now but will; the empty code is that of a 5xx without a body. */
+const passing = /^(|SlowDown\w*|ServiceUnavailable|InternalError|UnknownError|XMinioServerNotInitialized)$/;
+/** Node's codes of a connection, such as ECONNREFUSED, ETIMEDOUT and EAI_AGAIN; those that begin with ERR_ are of misuse. */
+const ofConnection = /^E(?!RR_)[A-Z_]+$/;
+
+/** Any other answer of the store itself carries an S3 code and will not change; a broken connection or a 5xx may. */
 function isTransient(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
-  return typeof code !== "string" || /^E[A-Z]+$/.test(code) || code === "SlowDown" || code === "InternalError" || code === "UnknownError";
+  return typeof code !== "string" || passing.test(code) || ofConnection.test(code);
 }
 
-async function retrying<T>(action: () => Promise<T>): Promise<T> {
+/**
+ * One request to the store.
+ * @throws HarrierError `unavailable` (503, Retry-After) where the store is silent, absent or overloaded; its own errors as they are.
+ */
+async function asking<T>(request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    if (!isTransient(error)) throw error;
+    const message = "The object store is not available at the moment.";
+    throw new HarrierError("unavailable", message, { cause: error, headers: { "retry-after": "5" } });
+  }
+}
+
+function isUnavailable(error: unknown): error is HarrierError {
+  return error instanceof HarrierError && error.code === "unavailable";
+}
+
+/** A request that may be repeated: a store that is away for a moment is not noticed. */
+async function retrying<T>(request: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await action();
+      return await asking(request);
     } catch (error) {
-      if (attempt === attempts || !isTransient(error)) throw error;
+      if (attempt === attempts || !isUnavailable(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt));
     }
   }
@@ -166,10 +190,13 @@ async function putParts(place: Place, source: Readable): Promise<void> {
       const { etag } = await retrying(() => client.uploadPart(partConfig, block.bytes));
       parts.push({ part: partConfig.partNumber, etag });
     }
-    if (uploadId !== undefined) await client.completeMultipartUpload(bucket, key, uploadId, parts);
+    const begun = uploadId;
+    if (begun !== undefined) await asking(() => client.completeMultipartUpload(bucket, key, begun, parts));
   } catch (error) {
     const unfinished = uploadId;
-    if (unfinished !== undefined) await retrying(() => client.abortMultipartUpload(bucket, key, unfinished)).catch(() => {});
+    // a store that is away would only be waited for once more: `delete` ends it, at the latest the janitor's
+    if (unfinished !== undefined && !isUnavailable(error))
+      await retrying(() => client.abortMultipartUpload(bucket, key, unfinished)).catch(() => {});
     throw error;
   }
 }
@@ -214,7 +241,7 @@ async function copy(to: Place, from: string, size: number): Promise<void> {
       const { etag } = await retrying(() => client.uploadPart(partConfig));
       parts.push({ part: partConfig.partNumber, etag });
     }
-    await client.completeMultipartUpload(bucket, key, uploadID, parts);
+    await asking(() => client.completeMultipartUpload(bucket, key, uploadID, parts));
   } catch (error) {
     await retrying(() => client.abortMultipartUpload(bucket, key, uploadID)).catch(() => {});
     throw error;
@@ -231,6 +258,7 @@ async function openObject({ client, bucket, key }: Place, size: number, range: B
     return source;
   } catch (error) {
     source?.destroy();
+    if (isUnavailable(error)) throw error;
     throw new HarrierError("artifactLoadFailed", undefined, { cause: error });
   }
 }

@@ -14,6 +14,7 @@ export interface StagedObject {
 /**
  * Where the bytes lie. Two kinds of keys: `staging/<tenantId>-<uploadId>` while an upload runs, and the content address
  * `<tenantId>/<sha256>` afterwards. An object under a content address is complete, always: `promote` is atomic.
+ * Where the store is another machine, each of these rejects with `unavailable` while that is silent or absent.
  */
 export interface Storage {
   /** Creates the directory or the bucket when it is absent. */
