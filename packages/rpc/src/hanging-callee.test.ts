@@ -3,10 +3,12 @@ import { Worker } from "node:worker_threads";
 import { HarrierError } from "@harrier/errors";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { call, cleanUp, connect, force, keyText, log, serve } from "../test-support/actions.ts";
+import { servicePrincipal } from "./identity.ts";
+import type { OutCall } from "./types.ts";
 
 afterEach(cleanUp);
 
-/** A controller whose `forceAction` hangs until told otherwise; `openFence` takes its time and answers, `cancelAction` too. */
+/** A controller whose `forceAction` hangs until told otherwise; `cancelSetChunk` takes its time and answers, `cancelAction` too. */
 async function hangingServer() {
   const state = { hangs: true, reached: 0, slow: 0 };
   const wait = () => new Promise<never>(() => undefined);
@@ -20,11 +22,14 @@ async function hangingServer() {
       state.reached += 1;
       return state.hangs ? wait() : Promise.resolve({});
     },
-    openFence: slowly,
+    cancelSetChunk: async () => ({ ...(await slowly()), cursor: 0, done: true, canceled: 0 }),
     cancelAction: slowly,
   });
   return { state, port };
 }
+
+/** What management does by itself, without the gateway's word: chunks of an invalidation may be repeated, actions of a person may not. */
+const ownWork = (deadline: number): OutCall => ({ principal: servicePrincipal("management"), rid: "r-1", deadline });
 
 const outcomeOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
@@ -42,7 +47,7 @@ describe("a callee that hangs", () => {
     const { state, port } = await hangingServer();
     const client = connect([port], { log });
     const slow = [
-      outcomeOf(client.openFence({ rolloutId: 1 }, call({ deadline: Date.now() + 20_000 }))),
+      outcomeOf(client.cancelSetChunk({ setId: 1, cursor: -1 }, ownWork(Date.now() + 20_000))),
       outcomeOf(client.cancelAction(force, call({ deadline: Date.now() + 20_000 }))),
     ];
     await vi.waitFor(() => expect(state.slow).toBe(2), { timeout: 10_000 });
@@ -99,7 +104,7 @@ describe("a callee whose process hangs and comes back", () => {
     const callee = await stoppedServer(8_000);
     const client = connect([callee.port], { log, ...options });
     const deadline = Date.now() + 25_000;
-    const idempotent = outcomeOf(client.openFence({ rolloutId: 1 }, call({ deadline })));
+    const idempotent = outcomeOf(client.cancelSetChunk({ setId: 1, cursor: -1 }, ownWork(deadline)));
     const single = outcomeOf(client.cancelAction(force, call({ deadline })));
     await vi.waitFor(() => expect(callee.seen.slow).toBe(2), { timeout: 10_000 });
     callee.stopFor(5_000);

@@ -5,7 +5,7 @@ import { createRpcServer } from "../src/server.ts";
 
 /**
  * A controller in a thread of its own, whose loop can be stopped for a while, as a process that hangs is: a message holds for how many
- * milliseconds. `openFence` and `cancelAction` take `slowMs`, `forceAction` none.
+ * milliseconds. `cancelSetChunk` and `cancelAction` take `slowMs`, `forceAction` none.
  */
 const { keys, slowMs } = workerData as { keys: string; slowMs: number };
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
@@ -15,9 +15,9 @@ const slowly = async () => {
   slow += 1;
   parentPort?.postMessage({ slow });
   await sleep(slowMs);
-  return {};
+  return { cursor: 0, done: true, canceled: 0 };
 };
-const handlers = { forceAction: async () => ({}), openFence: slowly, cancelAction: slowly };
+const handlers = { forceAction: async () => ({}), cancelSetChunk: slowly, cancelAction: slowly };
 server.add(
   "harrier.controller.v1.ActionsService",
   new Proxy(handlers, { get: (own, name) => own[name as "forceAction"] ?? (async () => ({})) }) as never,
