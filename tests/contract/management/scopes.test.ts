@@ -14,7 +14,7 @@ import { ask, type CallOptions, call, dialects, type ErrorBody, refused } from "
 import { workAs } from "../support/http.ts";
 import type { Page } from "../support/look.ts";
 import { refusedWalk } from "../support/refused-walk.ts";
-import { changes, ofNoTarget, type Told, told, withoutTargets } from "../support/scoped-answers.ts";
+import { changes, ofHolders, ofNoTarget, type Told, told, withoutTargets } from "../support/scoped-answers.ts";
 import { makeTenant } from "../support/tenants.ts";
 import { typeBuilder } from "../support/types.ts";
 import { type ValidRequest, validRequests } from "../support/walk.ts";
@@ -28,7 +28,7 @@ const others = [...new Set(managing.flatMap(({ permission }) => permission))].fi
 );
 
 describe.each(dialects)("target types, %s", (dialect) => {
-  const { user } = accessBuilder(dialect);
+  const { user, role } = accessBuilder(dialect);
   let world: World;
   let requests: Record<string, ValidRequest>;
   let limited: SignedUp;
@@ -43,7 +43,7 @@ describe.each(dialects)("target types, %s", (dialect) => {
   afterAll(() => workAs());
 
   it("management 12.137 every route has its answer here, and those that ask for a permission on targets are no exception", () => {
-    expect([...Object.keys(told), ...ofNoTarget].sort()).toEqual(managing.map(({ id }) => id).sort());
+    expect([...Object.keys(told), ...ofNoTarget, ...ofHolders].sort()).toEqual(managing.map(({ id }) => id).sort());
     const asking = managing.filter(({ permission }) => permission.some((one) => ofTargets.includes(one))).map(({ id }) => id);
     expect(asking.filter((id) => told[id] === undefined).sort()).toEqual([...withoutTargets].sort());
   });
@@ -76,6 +76,43 @@ describe.each(dialects)("target types, %s", (dialect) => {
     const { status } = await call(route, dialect, { ...(await (requests[id] as ValidRequest)()), auth: limited.auth });
     expect(status).toBe(route.success[dialect]);
   });
+
+  const changing = routes.filter(({ id }) => ofHolders.has(id)).map((route) => [route.id, route] as const);
+  it.each(changing)("management 12.137 %s is not for who holds less than those it changes", async (_id, route) => {
+    await refusedWalk({ world, requests }, route, dialect, async (options) => {
+      await refused(route, dialect, { ...options, auth: limited.auth }, [403, "insufficientPermission"]);
+    });
+  });
+
+  it.each(changing)("management 12.137 %s takes no permission on all targets where none is held", async (id, route) => {
+    const asked = (await requestsOfEqual())[id] as CallOptions;
+    const { status } = await call(route, dialect, { ...asked, auth: limited.auth });
+    expect(status).toBe(route.success[dialect]);
+  });
+
+  /** The same changes of somebody who holds what the restricted caller holds, and no more. */
+  const requestsOfEqual = async (): Promise<Record<string, CallOptions>> => {
+    const [scoped, free]: [Grant, Grant] = [{ permission: "READ_TARGET", targetTypeScopes: [] }, "API_KEY"];
+    const { id: userId } = await user([scoped, free]);
+    const { id: roleId } = await role([scoped, { permission: free }]);
+    const permission = "READ_TARGET";
+    const body = [scoped];
+    return {
+      "users.create": { body: [{ name: unique(), password: unique(), permissions: [free] }] },
+      "users.delete": { params: { userId } },
+      "users.setPermissions": { params: { userId }, body },
+      "users.addPermissions": { params: { userId }, body: ["READ_REPOSITORY"] },
+      "users.removePermission": { params: { userId, permission } },
+      "users.changePassword": { params: { userId }, body: { newPassword: unique() } },
+      "roles.delete": { params: { roleId } },
+      "roles.setPermissions": { params: { roleId }, body },
+      "roles.addPermissions": { params: { roleId }, body: ["READ_REPOSITORY"] },
+      "roles.removePermission": { params: { roleId, permission } },
+      "roles.replaceScopes": { params: { roleId, permission }, body: [] },
+      "roles.addScopes": { params: { roleId, permission }, body: [] },
+      "roles.removeScopes": { params: { roleId, permission }, body: [] },
+    };
+  };
 
   it("management 12.137 who is limited to one type sees its targets alone, and that type", async () => {
     const { targetType } = typeBuilder(dialect);

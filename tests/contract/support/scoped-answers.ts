@@ -121,7 +121,16 @@ export const withoutTargets: readonly string[] = [
   ...named("targetTags", "list create get update delete"),
 ];
 
-/** Reach no target by a permission on targets: each route by its name, so that a new one has to be put into one of the two lists. */
+/**
+ * Change somebody who holds permissions on all targets, or give them: not for who is restricted, since nobody gives on, changes or takes
+ * away what it does not hold itself (ADR 25). On somebody who holds no more than the caller they are open.
+ */
+export const ofHolders: ReadonlySet<string> = new Set([
+  ...named("users", "create delete setPermissions addPermissions removePermission changePassword"),
+  ...named("roles", "delete setPermissions addPermissions removePermission replaceScopes addScopes removeScopes"),
+]);
+
+/** Reach no target by a permission on targets: each route by its name, so that a new one has to be put into one of the lists. */
 export const ofNoTarget: ReadonlySet<string> = new Set([
   ...withoutTargets,
   ...named("softwareModules", "list create get update delete listMetadata createMetadata getMetadata updateMetadata deleteMetadata"),
@@ -139,11 +148,8 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
   ...named("configs", "list get put putMany delete"),
   ...named("quotas", "list get"),
   ...named("userinfo", "get"),
-  ...named("users", "list create get delete listPermissions setPermissions addPermissions removePermission changePassword"),
-  ...named(
-    "roles",
-    "list create get delete listPermissions setPermissions addPermissions removePermission replaceScopes addScopes removeScopes",
-  ),
+  ...named("users", "list get listPermissions"),
+  ...named("roles", "list create get listPermissions"),
   ...named("apiKeys", "list create get update delete"),
   ...named("audit", "list verify get"),
   ...named("oauth2Clients", "list create get update delete rotateSecret"),
