@@ -190,5 +190,7 @@ function readError(error: unknown): HarrierError {
   if (error instanceof HarrierError) return error;
   if (status === 413) return new HarrierError("payloadTooLarge");
   if (status === 415) return new HarrierError("unsupportedMediaType");
+  // the parser's error has the text that it could not read, with whatever secrets are in it; causes are logged
+  if (error instanceof Error) Reflect.deleteProperty(error, "body");
   return new HarrierError("bodyNotReadable", undefined, { cause: error });
 }

@@ -14,6 +14,29 @@ it("credentials never reach the log, at the top or inside", () => {
   expect(lines[1]).toMatchObject({ level: "info", service: "controller", headers: { authorization: "***" } });
 });
 
+it("an error is told of at a limited length, whatever it holds, and without credentials", () => {
+  const { log, lines } = memoryLog();
+  const long = "x".repeat(1_000_000);
+  const self: Record<string, unknown> = {};
+  self["self"] = self;
+  const error = Object.assign(new Error(`short ${long}`), {
+    code: "23505",
+    body: long,
+    password: "s3cret-value",
+    items: Array.from({ length: 100_000 }, () => long),
+    nested: { headers: { authorization: "s3cret-value" }, self, bytes: Buffer.alloc(1_000_000) },
+    ...Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`k${n}`, n])),
+  });
+  log.info({ err: error }, "a");
+  log.info({ err: Object.assign(new Error("b"), { cause: new Error(long) }) }, "b");
+  log.info({ err: "a text" }, "c");
+  const lengths = lines.map((line) => JSON.stringify(line).length);
+  expect(Math.max(...lengths)).toBeLessThan(24_000);
+  expect(lines[0]).toMatchObject({ err: { type: "Error", message: expect.stringMatching(/^short x+…$/), code: "23505", password: "***" } });
+  expect(JSON.stringify(lines)).not.toContain("s3cret-value");
+  expect(lines[2]).toMatchObject({ err: "a text" });
+});
+
 it("lines that find no room are dropped beyond a few megabytes, and how many is said once there is room again", async () => {
   const code = `
     import fs from "node:fs";

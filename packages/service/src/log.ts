@@ -1,4 +1,4 @@
-import { type DestinationStream, type Logger, destination as openDestination, pino } from "pino";
+import { type DestinationStream, type Logger, destination as openDestination, pino, stdSerializers } from "pino";
 
 export type Log = Logger;
 
@@ -31,6 +31,7 @@ export function createLog(options: LogOptions): Log {
       level: options.level ?? "info",
       base: { service: options.service },
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: boundedError },
       redact: {
         paths: secretMembers.flatMap((name) => [quoted(name), `*${quotedMember(name)}`, `*.*${quotedMember(name)}`]),
         censor: "***",
@@ -39,6 +40,36 @@ export function createLog(options: LogOptions): Log {
     options.destination ?? openStdout((lines) => log.warn({ lines }, "lines were dropped: the log could not be written")),
   );
   return log;
+}
+
+/** What one line tells of an error at most: libraries keep in theirs what they were given, be it a request's whole body. */
+const mostOfError = { textLength: 4_096, members: 40, depth: 4, length: 16_384 };
+
+/** An error as pino shows it, cut to `mostOfError`. */
+function boundedError(error: unknown): unknown {
+  let left = mostOfError.length;
+  const cut = (value: unknown, depth: number): unknown => {
+    if (typeof value === "string") {
+      const text = value.slice(0, Math.min(mostOfError.textLength, Math.max(0, left)));
+      left -= text.length;
+      return text.length === value.length ? value : `${text}…`;
+    }
+    if (typeof value !== "object" || value === null) return value;
+    if (depth === 0 || left <= 0 || ArrayBuffer.isView(value)) return undefined;
+    if (Array.isArray(value)) return value.slice(0, mostOfError.members).map((member) => cut(member, depth - 1));
+    const members = firstMembers(value).map(([name, member]) => [name.slice(0, mostOfError.textLength), cut(member, depth - 1)]);
+    return Object.fromEntries(members);
+  };
+  return cut(error instanceof Error ? stdSerializers.err(error) : error, mostOfError.depth);
+}
+
+function firstMembers(value: object): [string, unknown][] {
+  const members: [string, unknown][] = [];
+  for (const name in value) {
+    if (members.length === mostOfError.members) break;
+    members.push([name, (value as Record<string, unknown>)[name]]);
+  }
+  return members;
 }
 
 /** Written in the background. A full disk costs lines, never the process; how many is said once there is room again. */

@@ -39,6 +39,22 @@ describe("an error", () => {
   });
 });
 
+describe("a body that cannot be read", () => {
+  it.each([
+    ["text that ends early", `{"password":"s3cret-value","more":"${"x".repeat(1_000_000)}`, "application/json"],
+    ["a text alone", `"s3cret-value ${"\\u0000".repeat(150_000)}"`, "application/json"],
+    ["lists without an end", `["s3cret-value",${"[".repeat(900_000)}`, "application/json"],
+    ["another charset", `{"password":"s3cret-value","more":"${"x".repeat(900_000)}`, "application/json;charset=iso-8859-1"],
+  ])("is not in the log: %s", async (_, body, type) => {
+    const answer = await ask(served, `${path}/deploymentBase/1/feedback`, { method: "POST", headers: { "content-type": type }, body });
+    expect(answer.status).toBe(400);
+    const line = JSON.stringify(served.lines.at(-1));
+    expect(line).toContain('"code":"bodyNotReadable"');
+    expect(line.length).toBeLessThan(4_000);
+    expect(line).not.toContain("s3cret-value");
+  });
+});
+
 describe("paths and methods", () => {
   it.each(["/nowhere", `${path}/`, "/DEFAULT/controller/v1/", "/DEFAULT/Controller/v1/d1"])("404 for %s", async (unknown) => {
     expect((await ask(served, unknown)).status).toBe(404);
