@@ -1,4 +1,4 @@
-export { mostAssignments, mostElements, mostItems } from "./arrays.ts";
+export { arrayBody, isArrayBody, mostAssignments, mostElements, mostItems } from "./arrays.ts";
 export * from "./artifact-links.ts";
 export * from "./codes.ts";
 export { isConfidential } from "./confidential.ts";

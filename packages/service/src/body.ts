@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { MIMEType } from "node:util";
 import type { BodyOf, Route } from "@harrier/contracts";
-import { mostReported, parseWith } from "@harrier/contracts";
+import { isArrayBody, mostElements, mostReported, parseWith } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 import { digestOf } from "@harrier/rpc";
 import express from "express";
@@ -37,23 +37,17 @@ function refuseUnreadable(bytes: Buffer, charset: string): void {
   if (bytes.length === 0 || !isUtf8(bytes)) throw new HarrierError("bodyNotReadable");
 }
 
-const readJson = express.json({
-  ...limits,
-  verify: (req, _res, bytes, charset) => {
-    checkDigest(req, bytes);
-    refuseUnreadable(bytes, charset);
-  },
-});
-
-/** JSON of a device, refused before it is parsed where it holds more members than any report may. */
-const readDeviceJson = express.json({
-  ...limits,
-  verify: (req, _res, bytes, charset) => {
-    checkDigest(req, bytes);
-    refuseUnreadable(bytes, charset);
-    checkMembers(bytes);
-  },
-});
+/** JSON, refused before it is parsed where it holds more members than a body of its route may. */
+function jsonReader(checkMembers: (utf8: Uint8Array) => void): express.Handler {
+  return express.json({
+    ...limits,
+    verify: (req, _res, bytes, charset) => {
+      checkDigest(req, bytes);
+      refuseUnreadable(bytes, charset);
+      checkMembers(bytes);
+    },
+  });
+}
 
 const readBytes = express.raw(limits);
 
@@ -63,12 +57,41 @@ const readText = express.text(limits);
 /** Members and elements of a device's body at all levels: twice what the longest of its lists and maps may hold (contracts, device/feedback.ts). */
 const mostDeviceMembers = 2 * mostReported;
 
+/**
+ * Of a body of the management interface. An object's: twenty for each element of the longest list that it may have. A list's: as many as 1 MiB has
+ * room for where each has the eight bytes that the shortest one takes with its name.
+ */
+const mostObjectMembers = 20 * mostElements;
+const mostListMembers = largestBody / 8;
+
+type MemberCheck = (utf8: Uint8Array) => void;
+
+function atMost(most: number, refuse: () => HarrierError): MemberCheck {
+  return (utf8) => {
+    if (utf8.length > most && jsonHasMore(utf8, most)) throw refuse();
+  };
+}
+
 function tooManyMembers(): HarrierError {
   return new HarrierError("quotaTooManyEntries", `Quota exceeded: a request holds ${mostReported} entries at most.`);
 }
 
-function checkMembers(utf8: Uint8Array): void {
-  if (utf8.length > mostDeviceMembers && jsonHasMore(utf8, mostDeviceMembers)) throw tooManyMembers();
+const checks = {
+  device: atMost(mostDeviceMembers, tooManyMembers),
+  list: atMost(
+    mostListMembers,
+    () => new HarrierError("quotaTooManyEntries", `Quota exceeded: a request holds ${mostListMembers} members at most.`),
+  ),
+  object: atMost(
+    mostObjectMembers,
+    () => new HarrierError("constraintViolation", `request must have at most ${mostObjectMembers} members.`),
+  ),
+};
+const jsonReaders = { device: jsonReader(checks.device), list: jsonReader(checks.list), object: jsonReader(checks.object) };
+
+function kindOf(route: Pick<Route, "interface" | "body">): keyof typeof checks {
+  if (route.interface === "device") return "device";
+  return route.body !== undefined && isArrayBody(route.body) ? "list" : "object";
 }
 
 /** Before a byte of it is believed; a compressed body is inflated here, and what was signed is what was sent. */
@@ -147,13 +170,13 @@ const cbor: Reader = {
 };
 
 /** JSON in UTF-8 by the usual reader, in any other charset that has a name as decoded text (contract device.md §1.1). */
-function readerOf(route: Pick<Route, "interface">, contentType = "application/json"): Reader {
-  const device = route.interface === "device";
+function readerOf(route: Pick<Route, "interface" | "body">, contentType = "application/json"): Reader {
+  const kind = kindOf(route);
   const charset = new MIMEType(contentType).params.get("charset")?.toLowerCase() ?? "utf-8";
-  if (charset === "utf-8") return { read: device ? readDeviceJson : readJson };
+  if (charset === "utf-8") return { read: jsonReaders[kind] };
   const parse = (text: string): unknown => {
     // of the text: in the bytes of another charset commas and quotes look otherwise
-    if (device && text.length > mostDeviceMembers) checkMembers(Buffer.from(text));
+    checks[kind](Buffer.from(text));
     return JSON.parse(text);
   };
   if (charset.startsWith("utf-")) return { read: readText, decode: parse };

@@ -164,6 +164,34 @@ describe("a request body", () => {
     },
   );
 
+  describe("of the management interface", () => {
+    const put = (url: string, body: string, type = "application/json") =>
+      ask(served, url, { method: "PUT", identity: user("READ_TARGET"), headers: { "content-type": type }, body });
+
+    it.each([
+      ["an object", "/rest/v1/targets/d1", `{"more":[${"{},".repeat(300_000)}{}]}`, [400, "hawkbit.server.error.repo.constraintViolation"]],
+      [
+        "names",
+        "/rest/v1/targets/d1",
+        `{${Array.from({ length: 60_000 }, (_, n) => `"k${n}":0`).join(",")}}`,
+        [400, "hawkbit.server.error.repo.constraintViolation"],
+      ],
+      ["a list", "/rest/v1/lists", `[${"{},".repeat(300_000)}{}]`, [429, "hawkbit.server.error.quota.tooManyEntries"]],
+    ])("with more members than it may have is refused before it is parsed: %s", async (_, url, body, expected) => {
+      // nothing that was parsed could be broken
+      for (const type of ["application/json", "application/json;charset=iso-8859-1"])
+        for (const text of [body, body.slice(0, -1)]) {
+          const { status, json } = await put(url, text, type);
+          expect([status, (json as { errorCode: string }).errorCode]).toEqual(expected);
+        }
+    });
+
+    it("may be as long as its lists", async () => {
+      expect((await put("/rest/v1/targets/d1", `{"more":[${'{"a":1,"b":2},'.repeat(9_000)}{}]}`)).status).toBe(204);
+      expect((await put("/rest/v1/lists", `[${'{"name":"a","more":[1,2,3]},'.repeat(4_999)}{}]`)).status).toBe(204);
+    });
+  });
+
   it("that cannot be read is named so, with a fixed text", async () => {
     const answer = await post("{", "application/json");
     expect(answer.json).toEqual({

@@ -1,4 +1,4 @@
-import { bodiless, deviceOk, ok, route } from "@harrier/contracts";
+import { arrayBody, bodiless, deviceOk, ok, route } from "@harrier/contracts";
 import { entityNotFound } from "@harrier/errors";
 import { z } from "zod";
 import type { Mount } from "../src/mount.ts";
@@ -61,6 +61,14 @@ const write = route({
   success: bodiless,
   body: z.object({}),
 });
+const writeMany = route({
+  ...management,
+  id: "lists.put",
+  method: "PUT",
+  path: "/lists",
+  success: bodiless,
+  body: arrayBody(z.object({})),
+});
 
 /** A service with one route of each kind. `seen` is the context of the last poll or target request. */
 export async function serveRoutes(): Promise<Served & { seen(): RequestContext | undefined }> {
@@ -99,6 +107,7 @@ export function registerRoutes(mount: Mount, note: (ctx: RequestContext) => void
     return { body: { base: ctx.base, surface: ctx.surface } };
   });
   mount(write, async () => undefined);
+  mount(writeMany, async () => undefined);
 }
 
 /** Path of the poll that the device of `ask` makes. */
