@@ -7,7 +7,7 @@ import { HarrierError } from "@harrier/errors";
 import { digestOf } from "@harrier/rpc";
 import express from "express";
 import { cborType, readCbor } from "./cbor.ts";
-import { cborItems, jsonHasMore } from "./members.ts";
+import { cborItems, jsonExcess } from "./members.ts";
 import { isPlain } from "./plain.ts";
 
 /** Bytes of a request body, inflated; nothing of a longer one is kept (contract device.md §8). */
@@ -68,7 +68,9 @@ type MemberCheck = (utf8: Uint8Array) => void;
 
 function atMost(most: number, refuse: () => HarrierError): MemberCheck {
   return (utf8) => {
-    if (utf8.length > most && jsonHasMore(utf8, most)) throw refuse();
+    const excess = utf8.length > most ? jsonExcess(utf8, most) : undefined;
+    if (excess === "containers") throw new HarrierError("bodyNotReadable");
+    if (excess === "members") throw refuse();
   };
 }
 

@@ -1,6 +1,6 @@
 import { encode } from "cborg";
 import { expect, test } from "vitest";
-import { cborItems, jsonHasMore } from "./members.ts";
+import { cborItems, jsonExcess } from "./members.ts";
 
 const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));
 
@@ -9,13 +9,20 @@ test.each([
   ["elements", Array.from({ length: 12 }, () => ({}))],
   ["members at several levels", { a: [1, 2, 3, 4], b: { c: [1, 2, 3, 4], d: [5, 6, 7, 8] } }],
 ])("%s are counted by what separates them", (_, value) => {
-  expect(jsonHasMore(bytesOf(value), 11)).toBe(false);
-  expect(jsonHasMore(bytesOf(value), 10)).toBe(true);
+  expect(jsonExcess(bytesOf(value), 11)).toBeUndefined();
+  expect(jsonExcess(bytesOf(value), 10)).toBe("members");
+});
+
+test("lists and maps that separate nothing are counted too", () => {
+  const nested = (depth: number) => Buffer.from("[".repeat(depth) + "]".repeat(depth));
+  expect(jsonExcess(nested(2 * 10 + 64), 10)).toBeUndefined();
+  expect(jsonExcess(nested(2 * 10 + 65), 10)).toBe("containers");
+  expect(jsonExcess(Buffer.from('{"a":'.repeat(85)), 10)).toBe("containers");
 });
 
 test.each(["a,b,c,d", 'a",b,\\",c', "\\", "\\\\,,,", "ü,,,,"])("commas in the text %j separate nothing", (text) => {
-  expect(jsonHasMore(bytesOf({ [text]: [text] }), 0)).toBe(false);
-  expect(jsonHasMore(bytesOf({ [text]: [text, text] }), 0)).toBe(true);
+  expect(jsonExcess(bytesOf({ [text]: [text] }), 0)).toBeUndefined();
+  expect(jsonExcess(bytesOf({ [text]: [text, text] }), 0)).toBe("members");
 });
 
 test.each([

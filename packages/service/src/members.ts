@@ -1,13 +1,19 @@
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
+const openList = 0x5b;
+const openMap = 0x7b;
+/** Lists and maps that hold nothing or each other alone separate nothing; no body of ours has more of them than this beyond twice its members. */
+const deepest = 64;
 
 /**
- * Whether a JSON text in UTF-8 separates more than `most` members and elements, at all levels together. Looks at bytes only and stops where it knows: a text of
- * a mebibyte with tens of thousands of names costs ten times as much to parse. Broken texts give any answer; the parser refuses them.
+ * What there is too much of in a JSON text in UTF-8: it separates more than `most` members and elements, at all levels together, or it opens more than
+ * twice as many lists and maps; undefined where neither is so. Looks at bytes only and stops where it knows: a text of a mebibyte with tens of thousands of names costs ten times as much to parse. Broken texts give
+ * any answer; the parser refuses them.
  */
-export function jsonHasMore(bytes: Uint8Array, most: number): boolean {
-  let left = most;
+export function jsonExcess(bytes: Uint8Array, most: number): "members" | "containers" | undefined {
+  let separators = most;
+  let containers = 2 * most + deepest;
   let inText = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
@@ -15,16 +21,18 @@ export function jsonHasMore(bytes: Uint8Array, most: number): boolean {
       if (byte === backslash) at++;
       else if (byte === quote) inText = false;
     } else if (byte === quote) inText = true;
-    else if (byte === comma && --left < 0) return true;
+    else if (byte === comma) {
+      if (--separators < 0) return "members";
+    } else if ((byte === openList || byte === openMap) && --containers < 0) return "containers";
   }
-  return false;
+  return undefined;
 }
 
 /** Bytes of the number that follows a CBOR head, by its additional information; what is not listed has none (RFC 8949 §3). */
 const numberBytes: Readonly<Record<number, number>> = { 24: 1, 25: 2, 26: 4, 27: 8 };
 
 /**
- * Data items of a CBOR document: arrays and maps, and what stands in them. As `jsonHasMore`, the count ends as soon as one of the two is more than
+ * Data items of a CBOR document: arrays and maps, and what stands in them. As with `jsonExcess`, the count ends as soon as one of the two is more than
  * `most`.
  */
 export function cborItems(bytes: Uint8Array, most: number): { containers: number; others: number } {
