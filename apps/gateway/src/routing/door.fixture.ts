@@ -46,7 +46,7 @@ export async function openDoor(): Promise<Door> {
     passed.push(`${req.method} ${req.url}`);
     res.end();
   };
-  const keys = ["controller", "management", "artifact-store"].map((name) => `${name}=k1:${Buffer.alloc(32, 1).toString("base64")}`);
+  const keys = ["controller", "management", "artifact-store"].map((name) => `gateway/${name}=k1:${Buffer.alloc(32, 1).toString("base64")}`);
   const deps: HandleDeps = {
     match: createRouteIndex(),
     trustedProxies: new AddressList("127.0.0.1"),
