@@ -19,7 +19,7 @@ it("takes each mac once, for as long as anybody's clock accepts it", () => {
   for (const later of [0, 10_000, identityLifeMs + clockDifferenceMs - 1]) expect(seen.note(first, ends, now + later)).toBe("again");
 });
 
-it("forgets what nobody accepts any more, and a clock that is set back does not make it new", () => {
+it("forgets what nobody accepts any more, and a clock that is set back a little does not make it new", () => {
   const seen = new SeenRequests();
   const old = mac();
   seen.note(old, now, now);
@@ -29,6 +29,18 @@ it("forgets what nobody accepts any more, and a clock that is set back does not 
   expect(seen.note(mac(), later + identityLifeMs, later)).toBe("first");
   expect(seen.size).toBeLessThan(held / 10);
   expect(seen.note(old, now, now)).toBe("again");
+});
+
+it("takes changes again as soon as a clock that was an hour ahead is right, each once", () => {
+  const seen = new SeenRequests();
+  const [before, ahead, after] = [mac(), mac(), mac()];
+  const hour = 3_600_000;
+  expect(seen.note(before, now + identityLifeMs, now)).toBe("first");
+  expect(seen.note(ahead, now + hour + identityLifeMs, now + hour)).toBe("first");
+  expect(seen.note(after, now + 1_000 + identityLifeMs, now + 1_000)).toBe("first");
+  expect(seen.note(after, now + 1_000 + identityLifeMs, now + 2_000)).toBe("again");
+  // what came while it was ahead is not forgotten by setting it right
+  expect(seen.note(ahead, now + hour + identityLifeMs, now + 3_000)).toBe("again");
 });
 
 it("holds 5,000 changes a second in less than 16 MB, finds all of them again, and takes no more than it can remember", () => {

@@ -6,6 +6,8 @@ const smallest = 1 << 10;
 /** 196,608 changes in 16 s, 12,000 a second, in 2 MB; seven tables at once where clocks agree. */
 const largest = 1 << 18;
 const fullAt = 0.75;
+/** Slices, nearly three minutes: a clock that is set back by more had been wrong before. */
+const farBack = 10;
 
 /**
  * Remembers which changes were asked for until nobody's clock would accept them any more, so that a captured header is worth one request to a
@@ -13,7 +15,10 @@ const fullAt = 0.75;
  */
 export class SeenRequests {
   readonly #slices = new Map<number, Slice>();
-  /** Slices before it are dropped. A clock that is set back does not make what was in them new. */
+  /**
+   * Slices before it are dropped. A clock that is set back a little does not make what was in them new; after one that had been far ahead it begins
+   * anew, else every change would count as seen for as long as the clock had been ahead. What was forgotten meanwhile could be asked for again.
+   */
   #floor = Number.NEGATIVE_INFINITY;
 
   /** Notes the mac (base64url) of an accepted identity: `first`, `again` for one seen before, `full` when no more can be remembered. */
@@ -40,7 +45,7 @@ export class SeenRequests {
 
   #drop(now: number): void {
     const floor = Math.floor((now - clockDifferenceMs) / sliceMs);
-    if (floor <= this.#floor) return;
+    if (floor <= this.#floor && floor >= this.#floor - farBack) return;
     this.#floor = floor;
     for (const index of this.#slices.keys()) if (index < floor) this.#slices.delete(index);
   }
