@@ -1,7 +1,7 @@
 import type { RequestListener, Server, ServerResponse } from "node:http";
 
-/** Answers whose client waits to be told that it may send its body (RFC 9110 §10.1.1). */
-const waiting = new WeakSet<ServerResponse>();
+/** Answers whose client waits to be told that it may send its body (RFC 9110 §10.1.1), and whether their connection may be kept after that. */
+const waiting = new WeakMap<ServerResponse, boolean>();
 
 /**
  * A client that asks first (`Expect: 100-continue`) is told to send its body when somebody reads it, and not before: what is refused by its
@@ -10,7 +10,7 @@ const waiting = new WeakSet<ServerResponse>();
  */
 export function holdExpectedBodies(server: Server, app: RequestListener): void {
   server.on("checkContinue", (req, res) => {
-    waiting.add(res);
+    waiting.set(res, res.shouldKeepAlive);
     res.shouldKeepAlive = false;
     app(req, res);
   });
@@ -18,7 +18,9 @@ export function holdExpectedBodies(server: Server, app: RequestListener): void {
 
 /** The body is wanted: who waits for that word gets it. */
 export function letBodyCome(res: ServerResponse): void {
-  if (!waiting.delete(res)) return;
-  res.shouldKeepAlive = true;
+  const keepAlive = waiting.get(res);
+  if (keepAlive === undefined) return;
+  waiting.delete(res);
+  res.shouldKeepAlive = keepAlive;
   res.writeContinue();
 }

@@ -150,6 +150,17 @@ test("who asks whether it may send its body hears so when it is read, and not wh
   await expect.poll(() => one.statuses()).toEqual([100, 200, 200]);
 });
 
+test("a client that asked first, and closes its connection, has it closed as any other", async () => {
+  const one = client();
+  const headers = { ...from("203.0.113.1", "1 d"), expect: "100-continue", connection: "close", "content-length": "2" };
+  one.send({ line: attributes("d"), headers });
+  await expect.poll(() => one.statuses()).toEqual([100]);
+  one.socket.write("{}");
+  await one.closed;
+  expect(one.statuses()).toEqual([100, 200]);
+  expect(one.text()).toMatch(/connection: close\r\n/i);
+});
+
 test("a device reports so many bytes in four seconds, by their declared length or as they come; its neighbour does not notice", async () => {
   const bytes = { device: 256 * 1024, tenant: 1024 * mebibyte };
   door.deps.rates = new RateLimits({ ...noRates, bytes, exempt: new AddressList("198.51.100.1") });
