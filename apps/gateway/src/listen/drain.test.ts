@@ -14,7 +14,7 @@ let signInWorks: boolean;
 const agent = new Agent({ keepAlive: true });
 
 beforeEach(async () => {
-  drain = new Drain({ pauseMs: 2_000, endMs: 4_000 });
+  drain = new Drain({ pauseMs: 200, endMs: 400 });
   now = 0;
   signInWorks = true;
   const upstreams = { allReady: () => false, states: () => ({ controller: true }) as never, wrongClocks: () => ({}) };
@@ -60,7 +60,7 @@ test("balancers ask about this gateway, whatever is behind it", async () => {
 });
 
 test("from the signal on it says that it takes nobody, serves all the same for a pause, and ends what has begun", async () => {
-  const transfer = ask("/transfer/3500");
+  const transfer = ask("/transfer/350");
   await sleep(50);
   const stopped = drain.stop();
   transfer.catch(() => undefined);
