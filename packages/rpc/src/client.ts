@@ -106,7 +106,10 @@ export function createClient<S extends ProtoServiceName>(service: S, options: Cl
   return client as Client<S>;
 }
 
-/** One call with its retries: only of what may be repeated, only when the connection failed, only within the deadline. */
+/**
+ * One call with its retries, only within the deadline: where the connection failed those of what may be repeated; those of anything where the
+ * callee refused the identity. It looks at that before it does anything, and another replica may have the right clock and keys.
+ */
 async function unary(connection: Connection, method: Method, request: object, call: OutCall): Promise<object> {
   const began = Date.now();
   const deadline = Number.isFinite(call.deadline) ? call.deadline : began + defaultLifeMs;
@@ -117,9 +120,11 @@ async function unary(connection: Connection, method: Method, request: object, ca
       try {
         return await once(connection, method, request, { ...call, deadline, waitForReady: retries > 0 });
       } catch (error) {
-        if (!(error instanceof HarrierError) || error.code !== "unavailable") throw error;
+        if (!(error instanceof HarrierError)) throw error;
+        const refused = error.code === "identityRefused";
+        if (!refused && error.code !== "unavailable") throw error;
         const delayMs = firstRetryDelayMs * 4 ** retries * (0.5 + Math.random() / 2);
-        if (!repeatable || retries === mostRetries || method.circuit.open || Date.now() + delayMs >= deadline) throw error;
+        if (!(repeatable || refused) || retries === mostRetries || method.circuit.open || Date.now() + delayMs >= deadline) throw error;
         await sleep(delayMs);
         if (!(await connected(connection, Math.min(deadline, Date.now() + longestWaitMs)))) throw error;
       }

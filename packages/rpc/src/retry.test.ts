@@ -1,7 +1,8 @@
 import { HarrierError } from "@harrier/errors";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { call, cleanUp, connect, failure, force, serve } from "../test-support/actions.ts";
+import { call, cleanUp, connect, failure, force, keyText, secret, serve } from "../test-support/actions.ts";
 import { servicePrincipal } from "./identity.ts";
+import { parseKeys } from "./keys.ts";
 import type { RpcServer } from "./server.ts";
 
 afterEach(cleanUp);
@@ -47,6 +48,31 @@ describe("a retry", () => {
     const [, port] = await serve({ forceAction });
     await failure(connect([port]).forceAction(force, call()));
     expect(forceAction).toHaveBeenCalledTimes(1);
+  });
+
+  it("asks the other replica when one refuses the identity, whatever the call is, and nothing is done twice", async () => {
+    let done = 0;
+    const handlers = {
+      cancelAction: async () => {
+        done += 1;
+        return {};
+      },
+    };
+    const otherKeys = parseKeys(keyText.replaceAll(/=k1:[^;]+/g, `=k1:${secret("z")}`));
+    const [, a] = await serve(handlers, { keys: otherKeys });
+    const [, b] = await serve(handlers);
+    const client = connect([a, b]);
+    for (let n = 0; n < 8; n += 1) await client.cancelAction(force, call());
+    expect(done).toBe(8);
+    // with nobody who accepts it the answer is what it was
+    expect((await failure(connect([a]).cancelAction(force, call()))).code).toBe("identityRefused");
+  });
+
+  it("repeats no other call where it is the handler that was refused further on", async () => {
+    const cancelAction = vi.fn(() => Promise.reject(new HarrierError("identityRefused")));
+    const [, port] = await serve({ cancelAction });
+    expect((await failure(connect([port]).cancelAction(force, call()))).code).toBe("unavailable");
+    expect(cancelAction).toHaveBeenCalledTimes(1);
   });
 
   it("finds the other replica when the one that had the call is cut off", async () => {

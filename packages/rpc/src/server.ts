@@ -8,7 +8,7 @@ import {
   type sendUnaryData,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { toHarrierError } from "@harrier/errors";
+import { HarrierError, toHarrierError } from "@harrier/errors";
 import { HealthImplementation } from "grpc-health-check";
 import { serverCredentials, serverOptions } from "./channel.ts";
 import { toStatus } from "./error-transport.ts";
@@ -164,6 +164,9 @@ export class RpcServer {
     // the gate tells of refused identities: once, not for every call
     else if (ctx === undefined && error.code !== "identityRefused") this.#options.log.warn(fields, "call refused");
     else this.#options.log.debug(fields, "call answered with an error");
+    // on the wire it says that nothing was begun, and may be sent again; here it was somebody further on who refused
+    if (ctx !== undefined && error.code === "identityRefused")
+      return toStatus(new HarrierError("unavailable", undefined, { cause: error }));
     return toStatus(error);
   }
 
