@@ -70,6 +70,7 @@ test("a service gets its own secrets and no others", () => {
 
 test("the gateway knows every replica of every service, and no database", () => {
   const env = envOf("gateway");
+  expect(env).toMatchObject({ HARRIER_DRAIN_MS: "0", HARRIER_DRAIN_TRANSFERS_MS: "2500" });
   expect(env["HARRIER_CONTROLLER_HTTP"]).toBe("http://127.0.0.1:110,http://127.0.0.1:111");
   expect(env["HARRIER_ROLLOUT_ENGINE_GRPC"]).toBe("127.0.0.1:230,127.0.0.1:231");
   expect(env).not.toHaveProperty("HARRIER_DATABASE_URL");

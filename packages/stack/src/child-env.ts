@@ -139,9 +139,6 @@ function own(plan: Plan, service: ServiceName): Variables {
             HARRIER_S3_SECRET_KEY: plan.s3.secretKey,
             HARRIER_S3_BUCKET: plan.s3.bucket,
           };
-    // nobody stands in front who would have to notice, and whoever stops all of it waits for ten seconds
-    case "gateway":
-      return { HARRIER_DRAIN_MS: "0", HARRIER_DRAIN_TRANSFERS_MS: "3000" };
     default:
       return {};
   }
