@@ -82,6 +82,8 @@ export const gatewayConfig = z.object({
   HARRIER_RATE_USERS_WRITES: rate.default(250),
   /** Requests of the management interface that a tenant has at a gateway at once, and as many transfers; 0: no limit. Nobody is exempt. */
   HARRIER_IN_FLIGHT_TENANT: rate.default(64),
+  /** Downloads of one device that are under way at a gateway at once, of one client address where anybody may download; 0: no limit. Nobody is exempt. */
+  HARRIER_IN_FLIGHT_DEVICE: rate.default(32),
   /** Bytes of reports a second: of one device, in windows of four seconds, so that a report of 1 MiB passes; */
   HARRIER_RATE_DEVICE_BYTES: byteRate.default(256 * 1024),
   /** of all devices of a tenant. */

@@ -102,6 +102,7 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
     ...forwards(upstreams, log),
     keys,
     inFlight: new InFlight(config.HARRIER_IN_FLIGHT_TENANT),
+    downloads: new InFlight(config.HARRIER_IN_FLIGHT_DEVICE),
     bodies: createBodyReader({ withinMs: bodyWithinMs, together: bodiesTogether }),
     openBodies: createBodyReader({ withinMs: openBodyWithinMs, together: openBodiesTogether }),
     stillSendingMs,

@@ -49,7 +49,7 @@ const rateNames = ["ADDRESS", "DEVICE", "TENANT"].flatMap((whose) =>
 );
 const userRateNames = ["USER", "USERS"].flatMap((whose) => ["READS", "WRITES"].map((what) => `HARRIER_RATE_${whose}_${what}`));
 const byteRateNames = ["HARRIER_RATE_DEVICE_BYTES", "HARRIER_RATE_TENANT_BYTES"];
-const atOnceNames = ["HARRIER_IN_FLIGHT_TENANT", "HARRIER_CONNECTIONS_TOTAL", "HARRIER_CONNECTIONS_ADDRESS"];
+const atOnceNames = ["HARRIER_IN_FLIGHT_TENANT", "HARRIER_IN_FLIGHT_DEVICE", "HARRIER_CONNECTIONS_TOTAL", "HARRIER_CONNECTIONS_ADDRESS"];
 const drainNames = ["HARRIER_DRAIN_MS", "HARRIER_DRAIN_TRANSFERS_MS"];
 const issuersName = "HARRIER_OIDC_ISSUERS";
 const failureNames = ["ACCOUNT", "USER", "ADDRESS", "ADDRESS_DEVICES"].map((whose) => `HARRIER_SIGN_IN_FAILURES_${whose}`);

@@ -34,6 +34,7 @@ function principalOf(authorization: string | undefined, device: boolean): Princi
   const [, tenant, name = ""] = /^(\d+) (\S+)$/.exec(authorization ?? "") ?? [];
   if (tenant === undefined) throw new HarrierError("unauthenticated");
   const who = { tenantId: Number(tenant), tenant: `T${tenant}`, subject: name };
+  if (device && name === "anonymous") return { ...who, kind: "device", controllerId: "d", permissions: [] };
   if (device) return { ...who, kind: "device", controllerId: name, permissions: [] };
   return { ...who, kind: "user", permissions: ["READ_TARGET", "CREATE_TARGET"] };
 }
@@ -54,6 +55,7 @@ export async function openDoor(): Promise<Door> {
     certificateOf: () => undefined,
     rates: new RateLimits({ ...noRates, bytes: { device: 0, tenant: 0 }, exempt: new AddressList("none") }),
     inFlight: new InFlight(0),
+    downloads: new InFlight(0),
     authenticate: ({ authorization, route }) => principalOf(authorization, route.interface === "device"),
     upstreams: { pick: () => ({ url: "", target: {}, ready: true }) } as unknown as HandleDeps["upstreams"],
     forwardDevice: forward,

@@ -113,6 +113,40 @@ test("a tenant has so many requests of the management interface under way, and a
   await expect.poll(async () => (await Promise.all([0, 1, 2].map(() => ask(targets, user("1 other"))))).join()).toBe("200,200,200");
 });
 
+test("a device has so many downloads under way, an address where anybody may download, and nobody else notices", async () => {
+  const waiting: (() => void)[] = [];
+  const { forwardTransfer } = door.deps;
+  door.deps.downloads = new InFlight(3);
+  door.deps.forwardTransfer = (req: ForwardedRequest, res) => {
+    if (req.headers["x-slow"] === undefined) return forwardTransfer(req, res);
+    waiting.push(() => forwardTransfer(req, res));
+  };
+  const file = "GET /T/controller/v1/d/softwaremodules/1/artifacts/f";
+  const begin = (name: string, address: string) => {
+    const one = client();
+    one.send({ line: file, headers: user(name, { "x-slow": "1", "x-forwarded-for": address }) });
+    return one;
+  };
+  const greedy = [1, 2, 3, 4, 5].map((n) => begin("1 d", `203.0.113.${n}`));
+  await expect.poll(() => greedy.flatMap((one) => one.statuses())).toEqual([429, 429]);
+  expect(greedy.find((one) => one.statuses().length > 0)?.text()).toMatch(/retry-after: 1\r\n/i);
+  const nobody = [1, 2, 3, 4].map(() => begin("1 anonymous", "198.51.100.7"));
+  await expect.poll(() => nobody.flatMap((one) => one.statuses())).toEqual([429]);
+  expect(waiting).toHaveLength(6);
+  const from = (name: string, address: string) => ask(file, user(name, { "x-forwarded-for": address }));
+  expect([await from("1 d", "203.0.113.9"), await from("1 anonymous", "198.51.100.7")]).toEqual([429, 429]);
+  // another device, the same name in another tenant, another address; and the device's own polls
+  expect(await Promise.all([from("1 e", "203.0.113.1"), from("2 d", "203.0.113.1"), from("1 anonymous", "198.51.100.8")])).toEqual([
+    200, 200, 200,
+  ]);
+  expect(await ask("GET /T/controller/v1/d", user("1 d"))).toBe(200);
+  waiting.shift()?.();
+  await expect.poll(() => from("1 d", "203.0.113.9")).toBe(200);
+  // who goes away leaves its place
+  for (const { socket } of [...greedy, ...nobody]) socket.destroy();
+  await expect.poll(() => from("1 anonymous", "198.51.100.7")).toBe(200);
+});
+
 test("requests of the management interface have a rate by user and by tenant; nobody else notices", async () => {
   const rates = { ...noRates, user: { reads: 4, writes: 2 }, users: { reads: 6, writes: 3 }, bytes: { device: 0, tenant: 0 } };
   door.deps.rates = new RateLimits({ ...rates, exempt: new AddressList("198.51.100.1") });

@@ -70,6 +70,7 @@ beforeEach(() => {
     forwardTransfer: forward,
     keys,
     inFlight: new InFlight(2),
+    downloads: new InFlight(0),
     bodies: createBodyReader({ withinMs: 200, together: 3_000_000 }),
     openBodies: createBodyReader({ withinMs: 200, together: 1_000_000 }),
     stillSendingMs: 300,

@@ -5,6 +5,7 @@ import { isTransfer, type Route, type Surface } from "@harrier/contracts";
 import { HarrierError, toHarrierError } from "@harrier/errors";
 import type { KeySet, Principal } from "@harrier/rpc";
 import { type FaultPoint, largestBody, requirePermission } from "@harrier/service";
+import { anonymous } from "../authentication/anonymous-download.ts";
 import { type Certificate, type CertificateHeaders, readCertificates } from "../authentication/certificate.ts";
 import type { BeginClientSignIn } from "../authentication/client-token/client-sign-ins.ts";
 import type { AddressList } from "../client/address-list.ts";
@@ -47,6 +48,8 @@ export interface HandleDeps {
   rates: Pick<RateLimits, "admitsAddress" | "admitsDevice" | "admitsUser" | "admitsBytes">;
   /** Requests of the management interface that each tenant has under way. */
   inFlight: Pick<InFlight, "enter">;
+  /** Downloads that each device has under way. */
+  downloads: Pick<InFlight, "enter">;
   authenticate(request: SignInRequest): Principal | Promise<Principal>;
   upstreams: Upstreams;
   /** Answers that come at once, to devices and to administrators; transfers, which may take hours, have only an idle time-out. */
@@ -210,13 +213,19 @@ function passWithBody(exchange: Exchange, passing: Passing): void {
     .catch(refuse);
 }
 
-/** Counts a request of the management interface among those of its tenant that are being served, then passes it on. */
+/** Counts a request of the management interface among those of its tenant that are being served, a download among its device's; then passes it on. */
 function enter(exchange: Exchange, passing: Passing, body?: Buffer): void {
   const { deps, req, res } = exchange;
   const { signIn, principal, transfer } = passing;
   // transfers take hours: they have places of their own
   if (signIn.route.interface === "management") whenOver(req, res, deps.inFlight.enter(principal.tenantId * 2 + (transfer ? 1 : 0)));
+  else if (transfer) whenOver(req, res, deps.downloads.enter(downloaderOf(passing)));
   pass(exchange, passing, body);
+}
+
+/** Who downloads: the device; where anybody may, whoever is at that address, for the device of the path is anybody's word. */
+function downloaderOf({ principal: { tenantId, subject }, signIn, client }: Passing): string {
+  return subject === anonymous ? client.address : `${tenantId} ${signIn.params["controllerId"]}`;
 }
 
 /** Signs who asks into one header for the one service that may read it, and hands the request on. */
