@@ -133,7 +133,8 @@ test("a device has so many downloads under way, an address where anybody may dow
   const nobody = [1, 2, 3, 4].map(() => begin("1 anonymous", "198.51.100.7"));
   await expect.poll(() => nobody.flatMap((one) => one.statuses())).toEqual([429]);
   expect(waiting).toHaveLength(6);
-  const from = (name: string, address: string) => ask(file, user(name, { "x-forwarded-for": address }));
+  const from = (name: string, address: string) =>
+    ask(file.replace("/d/", name === "1 e" ? "/e/" : "/d/"), user(name, { "x-forwarded-for": address }));
   expect([await from("1 d", "203.0.113.9"), await from("1 anonymous", "198.51.100.7")]).toEqual([429, 429]);
   // another device, the same name in another tenant, another address; and the device's own polls
   expect(await Promise.all([from("1 e", "203.0.113.1"), from("2 d", "203.0.113.1"), from("1 anonymous", "198.51.100.8")])).toEqual([
