@@ -70,3 +70,18 @@ test("an image is built from what the recipe copies: no history, no data, no sec
   expect(copied.toSorted()).toEqual(kept.toSorted());
   for (const name of ["**/node_modules", "**/dist", "**/.env", "**/.harrier"]) expect(lines).toContain(name);
 });
+
+test("every limit of the gateway can be set in .env, and only who publishes events reaches Kafka", () => {
+  const names = read("apps/gateway/src/config.ts").match(/HARRIER_(RATE|IN_FLIGHT|CONNECTIONS|DRAIN|SIGN_IN_FAILURES)_[A-Z_]+(?=:)/g) ?? [];
+  expect(names.length).toBeGreaterThan(20);
+  const example = read("deploy/compose/.env.example");
+  for (const name of names) {
+    expect(compose).toContain(`      ${name}: \${${name}:-}\n`);
+    expect(example).toContain(`\n${name}=\n`);
+  }
+  for (const name of ["controller", "management", "artifact-store", "rollout-engine", "gateway"]) {
+    const publishes = name === "controller" || name === "rollout-engine";
+    const own = compose.slice(compose.indexOf(`\n  ${name}:\n`)).split("\n\n", 1)[0] ?? "";
+    expect([name, /networks:.*\bevents\b/.test(own), own.includes("HARRIER_KAFKA_BROKERS")]).toEqual([name, publishes, publishes]);
+  }
+});
