@@ -1,7 +1,10 @@
 import { afterEach, expect, it } from "vitest";
 import { call, cleanUp, connect, failure, force, keys, secret, serve, wordOf } from "../test-support/actions.ts";
-import { type Principal, servicePrincipal } from "./identity.ts";
+import { type Principal, servicePrincipal, unboundBody } from "./identity.ts";
+import { identityHeaders } from "./identity-headers.ts";
 import { parseKeys } from "./keys.ts";
+import { onBehalfHeader } from "./on-behalf.ts";
+import type { ServiceName } from "./services.ts";
 import type { CallContext } from "./types.ts";
 
 afterEach(cleanUp);
@@ -52,6 +55,16 @@ it("refuses a word whose audience, end or payload was changed", async () => {
   ])
     expect((await failure(client.forceAction(force, call({ onBehalf })))).code).toBe("identityRefused");
   expect(await client.forceAction(force, call())).toEqual({});
+});
+
+it("has an end: soon for an answer, an hour later for an import, half a day for an upload", () => {
+  const all = parseKeys(["controller", "management", "artifact-store"].map((to) => `gateway/${to}=k1:${secret("a")}`).join(";"));
+  const at = { method: "POST", path: "/", caller: "gateway", expiresAt: 1_800_000_000_000, rid: "r-1", baseUrl: "" } as const;
+  const lifeOf = (audience: ServiceName, content?: typeof unboundBody) =>
+    Number.parseInt(identityHeaders(all, { ...admin, ...at, audience }, content)[onBehalfHeader] ?? "", 10) - at.expiresAt;
+  expect(lifeOf("management")).toBe(60_000);
+  expect(lifeOf("management", unboundBody)).toBe(3_600_000);
+  expect(lifeOf("artifact-store", unboundBody)).toBe(12 * 3_600_000);
 });
 
 it("lets a caller do for itself what the table says, and no more", async () => {

@@ -16,8 +16,9 @@ export interface OnBehalf {
 
 /** An answer is due within half of it; what a service does for a person is done by then. */
 const wordLifeMs = 60_000;
-/** Transfers take the time they take, and are attached or told on at their end. */
-const transferWordLifeMs = 12 * 3_600_000;
+/** Uploads to artifact-store take the time they take, and are told on at their end; an import to management is a list. */
+const uploadWordLifeMs = 12 * 3_600_000;
+const importWordLifeMs = 3_600_000;
 
 /**
  * The gateway's word for the services that `holder`, the audience of `token`, calls in the name of persons: `<expiry>;<audience>=<key id>.<mac>;…`
@@ -28,12 +29,17 @@ export function vouch(keys: KeySet, token: string, options: Vouched): string | u
   const audiences = (onwards[holder] ?? []).filter((audience) => keys.has(`gateway/${audience}`));
   if (audiences.length === 0) return undefined;
   const payload = payloadOf(token);
-  const expiresAt = options.expiresAt + (transfer ? transferWordLifeMs : wordLifeMs);
+  const expiresAt = options.expiresAt + lifeOf(holder, transfer);
   const words = audiences.map((audience) => {
     const ring = ringOf(keys, audience);
     return `${audience}=${ring.first.id}.${macOf(ring.first.secret, bound(payload, { holder, expiresAt, audience }))}`;
   });
   return `${expiresAt};${words.join(";")}`;
+}
+
+function lifeOf(holder: ServiceName, transfer: boolean): number {
+  if (!transfer) return wordLifeMs;
+  return holder === "artifact-store" ? uploadWordLifeMs : importWordLifeMs;
 }
 
 export interface Vouched {
