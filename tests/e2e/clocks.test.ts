@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,19 +41,23 @@ const readiness = async (base: string) => {
   const answer = await fetch(`${base}/readyz`);
   return { status: answer.status, body: (await answer.json()) as { clocks?: Record<string, number>; checks?: Record<string, string> } };
 };
-/** Long enough for the clock to be moved and every replica to be asked. */
-const seen = () => new Promise((resolve) => setTimeout(resolve, 1_500));
+const self = async () => (await fetch(`${stack.baseUrl}/readyz/self`)).status;
+/** Moves a clock and waits until its process goes by it. */
+async function moved(service: "gateway" | "controller", seconds: number): Promise<void> {
+  move(service, seconds);
+  await eventually(() => expect(readFileSync(`${clockOf(service)}.seen`, "utf8")).toBe(String(seconds)), 10_000);
+}
 
 test.each([7, -7, 35, -35])("a gateway whose clock is %d s off serves everybody", async (seconds) => {
-  move("gateway", seconds);
-  await seen();
+  await moved("gateway", seconds);
   for (const ask of [poll, list]) expect((await ask()).status).toBe(200);
-  expect((await readiness(stack.baseUrl)).status).toBe(200);
+  expect([(await readiness(stack.baseUrl)).status, await self()]).toEqual([200, 200]);
 });
 
 test.each([300, -300])("a gateway whose clock is %d s off says so, and that it is not the client's fault", async (seconds) => {
   move("gateway", seconds);
   await eventually(async () => expect((await readiness(stack.baseUrl)).status).toBe(503), 10_000);
+  await eventually(async () => expect(await self()).toBe(503), 10_000);
   const { body } = await readiness(stack.baseUrl);
   expect(Object.values(body.clocks ?? {})).toHaveLength(4);
   for (const ahead of Object.values(body.clocks ?? {})) expect(Math.abs(ahead + seconds)).toBeLessThan(5);
@@ -64,13 +68,13 @@ test.each([300, -300])("a gateway whose clock is %d s off says so, and that it i
   }
   move("gateway", 0);
   await eventually(async () => expect((await readiness(stack.baseUrl)).status).toBe(200), 10_000);
+  expect(await self()).toBe(200);
   for (const ask of [poll, list]) await eventually(async () => expect((await ask()).status).toBe(200), 10_000);
 });
 
 test("a service whose clock is not the database's is not ready, and names the difference", async () => {
   const controller = urlOf(replicaOf(stack, "controller"));
-  move("controller", 20);
-  await seen();
+  await moved("controller", 20);
   expect((await readiness(controller)).status).toBe(200);
   move("controller", -45);
   await eventually(async () => expect((await readiness(controller)).status).toBe(503), 10_000);

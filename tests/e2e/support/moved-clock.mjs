@@ -1,13 +1,19 @@
 // Loaded into a process with --import: moves what it sees as the time by the seconds that stand in the file CLOCK_FILE, now and whenever they change.
-import { readFileSync } from "node:fs";
+// Then it writes the same into CLOCK_FILE.seen: answers do not tell, for node makes their Date header from a clock of its own.
+import { readFileSync, writeFileSync } from "node:fs";
 
 const RealDate = Date;
 const realNow = Date.now.bind(Date);
+const file = process.env.CLOCK_FILE;
 let aheadMs = 0;
+let seen = "";
 
 function look() {
   try {
-    aheadMs = Number(readFileSync(process.env.CLOCK_FILE, "utf8")) * 1_000 || 0;
+    const text = readFileSync(file, "utf8");
+    aheadMs = Number(text) * 1_000 || 0;
+    if (text !== seen) writeFileSync(`${file}.seen`, text);
+    seen = text;
   } catch {
     aheadMs = 0;
   }

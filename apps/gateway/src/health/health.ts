@@ -2,7 +2,7 @@ import express, { type Router } from "express";
 import type { Upstreams } from "../routing/upstreams.ts";
 
 interface HealthDeps {
-  upstreams: Pick<Upstreams, "allReady" | "states" | "wrongClocks">;
+  upstreams: Pick<Upstreams, "allReady" | "states" | "wrongClocks" | "isOwnClockWrong">;
   /** After a start not before sign-in can work. */
   canSignIn(): boolean;
   /** True from the signal to stop on. */
@@ -16,8 +16,8 @@ const startMs = 10_000;
 /**
  * GET /livez: this process runs. GET /readyz: the installation is up, 200 only while all five services serve, else 503 with the ones that do not.
  * Its `clocks` names replicas whose clocks differ from ours by more than services accept of each other, with the seconds that they are ahead; such
- * a replica does not count as serving. GET /readyz/self, for balancers: 200 while this gateway takes requests, 503 until it can and from the
- * signal to stop on. Both of the latter answer `{ ready }`.
+ * a replica does not count as serving. GET /readyz/self, for balancers: 200 while this gateway takes requests, 503 until it can, while its
+ * own clock seems to be wrong (services refuse what it signs), and from the signal to stop on. Both of the latter answer `{ ready }`.
  */
 export function healthRouter({ upstreams, canSignIn, isDraining, now }: HealthDeps): Router {
   const router = express.Router();
@@ -33,7 +33,7 @@ export function healthRouter({ upstreams, canSignIn, isDraining, now }: HealthDe
     res.status(ready ? 200 : 503).json({ ready, services: { gateway, ...upstreams.states() }, ...wrong });
   });
   router.get("/readyz/self", (_req, res) => {
-    const ready = !isDraining() && (canSignIn() || now() - startedAt >= startMs);
+    const ready = !isDraining() && !upstreams.isOwnClockWrong() && (canSignIn() || now() - startedAt >= startMs);
     res.status(ready ? 200 : 503).json({ ready });
   });
   return router;

@@ -11,13 +11,16 @@ let server: Server;
 let port: number;
 let now: number;
 let signInWorks: boolean;
+let clockIsWrong: boolean;
 const agent = new Agent({ keepAlive: true });
 
 beforeEach(async () => {
-  drain = new Drain({ pauseMs: 200, endMs: 400 });
+  drain = new Drain({ pauseMs: 500, endMs: 700 });
   now = 0;
   signInWorks = true;
-  const upstreams = { allReady: () => false, states: () => ({ controller: true }) as never, wrongClocks: () => ({}) };
+  clockIsWrong = false;
+  const states = () => ({ controller: true }) as never;
+  const upstreams = { allReady: () => false, states, wrongClocks: () => ({}), isOwnClockWrong: () => clockIsWrong };
   const health = healthRouter({ upstreams, canSignIn: () => signInWorks, isDraining: drain.isDraining, now: () => now });
   const app = express().use(health);
   app.get("/transfer/:ms", (req, res) => {
@@ -57,10 +60,13 @@ test("balancers ask about this gateway, whatever is behind it", async () => {
   // an owner of credentials that stays away does not keep the others out
   now = 10_000;
   expect(await status("/readyz/self")).toBe(200);
+  // services refuse what it signs: another gateway serves better
+  clockIsWrong = true;
+  expect(await status("/readyz/self")).toBe(503);
 });
 
 test("from the signal on it says that it takes nobody, serves all the same for a pause, and ends what has begun", async () => {
-  const transfer = ask("/transfer/350");
+  const transfer = ask("/transfer/800");
   await sleep(50);
   const stopped = drain.stop();
   transfer.catch(() => undefined);

@@ -115,7 +115,8 @@ const idempotent: ReadonlySet<unknown> = new Set(["PUT", "DELETE"]);
 
 /**
  * May another replica be asked the same? Reading twice does no harm. What changes something may be sent again when nobody was there, and, where
- * sending it twice is the same as once, when a connection that had been kept open turned out to be closed. A body must be here as a whole.
+ * carrying it out twice stores the same as once, when a connection that had been kept open is reset: as a rule its service had just closed it, but
+ * nobody can tell that from one that died before its answer. A body must be here as a whole.
  */
 function mayRepeat(error: Error, req: ForwardedRequest): boolean {
   if (req.readBody === undefined && hasBody(req)) return false;

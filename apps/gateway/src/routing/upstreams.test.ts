@@ -42,3 +42,32 @@ test("when no replica's clock fits ours, we are not ready: ours may be the wrong
   await expect.poll(() => Object.keys(upstreams.wrongClocks()), { timeout: 5_000 }).toEqual([far]);
   expect(upstreams.allReady()).toBe(false);
 });
+
+/** Beside replicas whose clocks are so many seconds ahead; undefined: one that does not answer. The far ones have been asked. */
+async function besideThese(controller: number | undefined, others: readonly (number | undefined)[]): Promise<Upstreams> {
+  const made = await Promise.all(others.map((ahead) => (ahead === undefined ? nobody : replicaWith(ahead))));
+  const first = controller === undefined ? nobody : await replicaWith(controller);
+  const upstreams = watch({ controller: first, others: made.join(",") });
+  const far = [controller, ...others].filter((ahead) => ahead !== undefined && Math.abs(ahead) > 60);
+  await expect.poll(() => Object.keys(upstreams.wrongClocks()).length, { timeout: 5_000 }).toBe(far.length);
+  return upstreams;
+}
+const nobody = "http://127.0.0.1:1";
+
+test.each<[number | undefined, (number | undefined)[], boolean]>([
+  [300, [300], true],
+  [-300, [-290, -310], true],
+  [300, [300, undefined], true],
+  // one service alone may have the wrong clock itself
+  [300, [undefined], false],
+  [300, [-300], false],
+  [300, [300, 1], false],
+])("replicas that are %s and %j s ahead: is our own clock wrong? %s", async (controller, others, wrong) => {
+  const upstreams = await besideThese(controller, others);
+  await expect.poll(() => upstreams.isOwnClockWrong()).toBe(wrong);
+});
+
+test("before anybody has answered our clock is as good as any", async () => {
+  const upstreams = watch({ controller: nobody, others: nobody });
+  expect(upstreams.isOwnClockWrong()).toBe(false);
+});

@@ -10,8 +10,8 @@ export interface Replica {
   /** The same in parts, for the proxy: as text it would be taken apart again for every request. */
   readonly target: { readonly protocol: string; readonly host: string; readonly port: string };
   ready: boolean;
-  /** How much its clock is ahead of ours, to the second, when it was last asked. */
-  clockAheadMs: number;
+  /** How much its clock is ahead of ours, to the second, when it was last asked; undefined where it did not answer. */
+  clockAheadMs: number | undefined;
 }
 
 export interface Upstreams {
@@ -24,6 +24,8 @@ export interface Upstreams {
   states(): Record<UpstreamName, boolean>;
   /** Seconds that the clocks of replicas are ahead of ours, of those that differ by more than what is accepted, by address. */
   wrongClocks(): Record<string, number>;
+  /** True where it is more likely our clock that is wrong: all that answer, of two services at least, differ from it in the same direction. */
+  isOwnClockWrong(): boolean;
   start(): void;
   stop(): void;
   /** For answers that come at once. */
@@ -70,7 +72,15 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
     allReady: () => [...lists.values()].every((l) => l.replicas.some((r) => r.ready)),
     states: () =>
       Object.fromEntries([...lists].map(([name, l]) => [name, l.replicas.some((r) => r.ready)])) as Record<UpstreamName, boolean>,
-    wrongClocks: () => Object.fromEntries(all.filter(isClockWrong).map(({ url, clockAheadMs }) => [url, Math.round(clockAheadMs / 1000)])),
+    wrongClocks: () =>
+      Object.fromEntries(all.filter(isClockWrong).map(({ url, clockAheadMs = 0 }) => [url, Math.round(clockAheadMs / 1000)])),
+    isOwnClockWrong() {
+      const answered = all.filter(({ clockAheadMs }) => clockAheadMs !== undefined);
+      const services = [...lists.values()].filter(({ replicas }) => replicas.some((replica) => answered.includes(replica)));
+      const ahead = answered.filter(({ clockAheadMs = 0 }) => clockAheadMs > 0);
+      const oneWay = ahead.length === 0 || ahead.length === answered.length;
+      return services.length >= 2 && oneWay && answered.every(isClockWrong);
+    },
     start() {
       const check = () => {
         for (const replica of all) void probe(replica, tls);
@@ -87,17 +97,23 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
 }
 
 /** It would refuse all that we sign, or we all that it does. */
-const isClockWrong = (replica: Replica): boolean => Math.abs(replica.clockAheadMs) > clockDifferenceMs;
+const isClockWrong = ({ clockAheadMs = 0 }: Replica): boolean => Math.abs(clockAheadMs) > clockDifferenceMs;
 
 function replicaAt(url: string): Replica {
   const { protocol, hostname, port } = new URL(url);
   const defaultPort = protocol === "https:" ? "443" : "80";
-  return { url, target: { protocol, host: hostname.replace(/^\[|\]$/g, ""), port: port || defaultPort }, ready: false, clockAheadMs: 0 };
+  return {
+    url,
+    target: { protocol, host: hostname.replace(/^\[|\]$/g, ""), port: port || defaultPort },
+    ready: false,
+    clockAheadMs: undefined,
+  };
 }
 
 function probe(replica: Replica, tls: RpcTls | undefined): Promise<void> {
   return new Promise((resolve) => {
-    const end = (ready: boolean) => {
+    const end = (ready: boolean, clockAheadMs?: number) => {
+      replica.clockAheadMs = clockAheadMs;
       replica.ready = ready;
       resolve();
     };
@@ -107,8 +123,8 @@ function probe(replica: Replica, tls: RpcTls | undefined): Promise<void> {
       res.resume();
       // seconds are fine enough for a difference of a minute
       const clock = Date.parse(res.headers.date ?? "");
-      if (Number.isFinite(clock)) replica.clockAheadMs = clock - Date.now();
-      end(res.statusCode === 200 && !isClockWrong(replica));
+      const aheadMs = Number.isFinite(clock) ? clock - Date.now() : undefined;
+      end(res.statusCode === 200 && Math.abs(aheadMs ?? 0) <= clockDifferenceMs, aheadMs);
     });
     req.on("timeout", () => req.destroy());
     req.on("error", () => end(false));
