@@ -111,8 +111,9 @@ export function createClient<S extends ProtoServiceName>(service: S, options: Cl
  * callee refused the identity. It looks at that before it does anything, and another replica may have the right clock and keys.
  */
 async function unary(connection: Connection, method: Method, request: object, call: OutCall): Promise<object> {
-  const began = Date.now();
-  const deadline = Number.isFinite(call.deadline) ? call.deadline : began + defaultLifeMs;
+  // not of the clock, which may be set back meanwhile
+  const began = performance.now();
+  const deadline = Number.isFinite(call.deadline) ? call.deadline : Date.now() + defaultLifeMs;
   const repeatable = method.kind === "idempotent" || call.commandId !== undefined;
   let outcome = "ok";
   try {
@@ -133,7 +134,7 @@ async function unary(connection: Connection, method: Method, request: object, ca
     outcome = error instanceof HarrierError ? error.code : "internal";
     throw error;
   } finally {
-    connection.options.observe?.({ side: "client", service: connection.service, method: method.name, outcome, ms: Date.now() - began });
+    connection.options.observe?.({ side: "client", service: connection.service, method: method.name, outcome, ms: performance.now() - began });
   }
 }
 
@@ -161,7 +162,7 @@ async function once(connection: Connection, method: Method, request: object, cal
 }
 
 function send(connection: Connection, method: Method, request: object, call: Attempt): Promise<object> {
-  const began = Date.now();
+  const began = performance.now();
   const { path, requestSerialize, responseDeserialize } = method.definition;
   const message = requestSerialize(request);
   // anew for every attempt: the one before may have been taken
@@ -169,7 +170,7 @@ function send(connection: Connection, method: Method, request: object, call: Att
   metadata.setOptions({ waitForReady: call.waitForReady });
   return new Promise((resolve, reject) => {
     const done = (error: ServiceError | null, response?: object) => {
-      learn(connection, method, error, Date.now() - began);
+      learn(connection, method, error, performance.now() - began);
       if (error !== null) reject(fromServiceError(error));
       else resolve(response ?? {});
     };

@@ -110,7 +110,7 @@ export class RpcServer {
     method: ServedMethod,
     handler: UnaryHandler<object, object>,
   ): Promise<void> {
-    const began = Date.now();
+    const began = performance.now();
     let ctx: CallContextImpl | undefined;
     try {
       const begun = this.#begin(call, method);
@@ -127,7 +127,7 @@ export class RpcServer {
   }
 
   async #stream(call: ServerWritableStream<object, object>, method: ServedMethod, handler: StreamHandler<object, object>): Promise<void> {
-    const began = Date.now();
+    const began = performance.now();
     let ctx: CallContextImpl | undefined;
     try {
       ctx = this.#begin(call, method);
@@ -171,7 +171,7 @@ export class RpcServer {
   }
 
   #report(method: ServedMethod, outcome: string, began: number): void {
-    this.#options.observe?.({ side: "server", service: method.service, method: method.name, outcome, ms: Date.now() - began });
+    this.#options.observe?.({ side: "server", service: method.service, method: method.name, outcome, ms: performance.now() - began });
   }
 }
 

@@ -65,7 +65,7 @@ describe.each(dialects)("creating rollouts, %s", (dialect) => {
     ["24 weight 1001", { weight: 1001 }, bad],
     ["24 weight -1", { weight: -1 }, bad],
     ["25 an unknown type", { type: "bogus" }, [400, "rest.body.notReadable"]],
-    ["25 an amount that is a text", { amountGroups: "3" }, [400, "rest.body.notReadable"]],
+    ["25 an amount that is no number", { amountGroups: "three" }, [400, "rest.body.notReadable"]],
     ["4.5 a threshold that is no number", { successCondition: { condition: "THRESHOLD", expression: "80%" } }, bad],
     ["2.1 an unknown condition", { errorCondition: { condition: "OTHER", expression: "50" } }, [400, "rest.body.notReadable"]],
     ["2.1 an unknown action", { errorAction: { action: "NEXTGROUP" } }, [400, "rest.body.notReadable"]],

@@ -87,7 +87,7 @@ test("names that are no segment of a path, or taken in another spelling, are ref
   ];
   for (const name of bad) expect(statusAndCode(await create({ name: "sound" }, { name })), name).toEqual([400, "repo.constraintViolation"]);
   expect(statusAndCode(await create({ description: "no name" }))).toEqual([400, "repo.constraintViolation"]);
-  expect(statusAndCode(await create({ name: 5 }))).toEqual([400, "rest.body.notReadable"]);
+  expect(statusAndCode(await create({ name: {} }))).toEqual([400, "rest.body.notReadable"]);
   for (const names of [["default"], ["sound", "FLEET-1"], ["same", "SAME"], ["same", "same"]]) {
     expect(statusAndCode(await create(...names.map((name) => ({ name }))))).toEqual([409, "repo.entityAlreadyExists"]);
   }
