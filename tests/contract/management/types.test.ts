@@ -26,7 +26,7 @@ describe.each(dialects)("types of modules and sets, %s", (dialect) => {
       [0, "repo.constraintViolation"],
       [-1, "repo.constraintViolation"],
       [2_147_483_648, "rest.body.notReadable"],
-      ["1", "rest.body.notReadable"],
+      ["one", "rest.body.notReadable"],
     ] as const) {
       await refused(softwareModuleTypes.create, dialect, { body: [{ key: unique(), name: unique(), maxAssignments }] }, [400, code]);
     }
