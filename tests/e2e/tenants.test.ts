@@ -37,7 +37,7 @@ async function makeTenant(prefix: string): Promise<Tenant> {
   ]);
   const password = made?.administrator.password as string;
   const admin = createAdmin({ baseUrl: stack.baseUrl, user: `${name}\\boss`, password });
-  const gatewayKey = uniqueName("key");
+  const gatewayKey = uniqueName("key-of-the-gateway");
   await admin.configure("authentication.gatewaytoken.key", gatewayKey);
   await admin.configure("authentication.gatewaytoken.enabled", true);
   const { rows } = await asSuperuser((client) =>
