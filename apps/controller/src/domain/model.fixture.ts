@@ -152,7 +152,9 @@ function takeOne(world: World, action: ModelAction, step: Extract<Step, { place:
       return reportOf(world, action, said);
     }
     default: // "force", with no look at whether it is open (contract rollouts.md §6)
-      if (action.forceType !== forceType.soft) return ok(world);
+      if (action.forceType === forceType.forced) return ok(world);
+      // one that was to be downloaded alone and has been is over, and counted so
+      if (action.forceType === forceType.downloadonly && action.status === actionStatus.DOWNLOADED) return ok(world);
       return ok(change(world, { ...moved(action, action.status), forceType: forceType.forced }, action.status));
   }
 }
