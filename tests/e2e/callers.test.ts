@@ -1,10 +1,6 @@
 import { randomUUID } from "node:crypto";
 import {
-  actingOf,
-  callers,
-  coveredInCall,
   createClient,
-  digestOf,
   hosts,
   type Identity,
   identityHeader,
@@ -13,20 +9,15 @@ import {
   keysOfMetadata,
   mayCall,
   methodKind,
-  methods,
   type OutCall,
   onBehalfHeader,
-  type Principal,
-  type ProtoServiceName,
   type ServiceName,
   serviceNames,
-  servicePrincipal,
-  signIdentity,
-  wordFor,
 } from "@harrier/rpc";
 import type { Stack } from "@harrier/stack";
 import { twoOfEach, uniqueName } from "@harrier/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Forger, methodsOf, pathOf, protoServices, refused } from "./support/forger.ts";
 import { callOnTheWire, grpcStatus } from "./support/grpc-wire.ts";
 import { administrator, identityOf, keysOf } from "./support/identity.ts";
 import { adminOf, replicaOf, replicasOf } from "./support/replicas.ts";
@@ -36,107 +27,28 @@ import { startAnsweringStack } from "./support/serving.ts";
 
 let stack: Stack;
 let keys: KeySet;
+let forger: Forger;
 
 beforeAll(async () => {
   stack = await startAnsweringStack({ replicas: twoOfEach });
   keys = keysOf(stack);
+  forger = new Forger(stack);
 });
 afterAll(() => stack?.stop());
 
-const protoServices = Object.keys(callers) as ProtoServiceName[];
-const methodsOf = (service: ProtoServiceName): string[] => Object.keys(methods[service]);
-const pathOf = (service: string, method: string): string => `/${service}/${method.charAt(0).toUpperCase()}${method.slice(1)}`;
-const grpcPortOf = (service: ServiceName, index = 0): number => replicaOf(stack, service, index).grpcPort as number;
+const grpcAt = (service: ServiceName) => ({ port: replicaOf(stack, service).grpcPort as number });
 const addressesOf = (service: ServiceName): string =>
   replicasOf(stack, service)
     .map(({ grpcPort }) => `127.0.0.1:${grpcPort}`)
     .join(",");
 
-interface Forged {
-  readonly caller: ServiceName;
-  readonly keys?: KeySet;
-  /** Without it the caller acts for itself. */
-  readonly person?: Principal;
-  readonly word?: string;
-  readonly headers?: Record<string, string>;
-  readonly changed?: Partial<Identity>;
-}
-
-const noDigest = digestOf(Buffer.alloc(0));
-
-/** The gateway's word on a person, as the service gets it with a request. */
-function wordOf(person: Principal, holder: ServiceName, audience: ServiceName, rid = "e2e"): string | undefined {
-  if (holder === "gateway") return undefined;
-  const headers = identityHeaders(keys, identityOf(person, { audience: holder, method: "GET", path: "/", rid }));
-  const payload = headers[identityHeader].split(".")[3] as string;
-  return wordFor(audience, { payload, words: headers[onBehalfHeader] ?? "" });
-}
-
-/** Metadata of a call with an empty message, signed by `caller` with what keys it has. */
-function metadataOf(service: ProtoServiceName, method: string, forged: Forged): Record<string, string> {
-  const { caller, person, changed = {} } = forged;
-  const audience = hosts[service];
-  const word = forged.word ?? (person === undefined ? undefined : wordOf(person, caller, audience));
-  const commandId = randomUUID();
-  const principal = person ?? servicePrincipal(caller, { id: 1, name: "DEFAULT" });
-  const identity = {
-    ...identityOf(principal, { audience, method: "GRPC", path: pathOf(service, method), caller }),
-    nonce: randomUUID(),
-    ...changed,
-  };
-  const token = signIdentity(forged.keys ?? keys, identity, coveredInCall({ digest: noDigest, commandId, word }));
-  return {
-    [identityHeader]: token,
-    [keysOfMetadata.commandId]: commandId,
-    ...(word === undefined ? {} : { [onBehalfHeader]: word }),
-    ...forged.headers,
-  };
-}
-
-/** A call by `caller`, properly signed, whatever the table says about it. */
-const callAs = (service: ProtoServiceName, method: string, forged: Forged) =>
-  callOnTheWire(grpcPortOf(hosts[service]), pathOf(service, method), metadataOf(service, method, forged));
-
-const notAllowed = { status: grpcStatus.permissionDenied, code: "insufficientPermission" };
-const refused = { status: grpcStatus.unauthenticated, code: "identityRefused" };
-
-/** As the table says: in its own name, for a person, or both. */
-const mayFor = (caller: ServiceName, service: ProtoServiceName, method: string, person: boolean): boolean => {
-  const acting = actingOf(caller, service, method);
-  return acting === "either" || acting === (person ? "person" : "itself");
-};
-
 describe.each(protoServices)("%s", (service) => {
   test.each(methodsOf(service))("%s is done for whom the table names, with the keys of that service alone", async (method) => {
-    const audience = hosts[service];
-    for (const holder of serviceNames) {
-      const own = keysOf(stack, holder);
-      for (const person of [undefined, administrator]) {
-        const may = mayFor(holder, service, method, person !== undefined);
-        // under its own name: as the table says
-        if (own.has(`${holder}/${audience}`)) {
-          const answer = await callAs(service, method, { caller: holder, keys: own, ...(person && { person }) });
-          const shown = `${holder} for ${person === undefined ? "itself" : "a person"}: ${JSON.stringify(answer)}`;
-          if (may) expect([grpcStatus.permissionDenied, grpcStatus.unauthenticated], shown).not.toContain(answer.status);
-          else expect([notAllowed.code, refused.code], shown).toContain(answer.code);
-        }
-      }
-    }
+    for (const holder of serviceNames) await forger.checkAgainstTable(holder, service, method);
   });
 
   test("no service can speak for another with the keys that it holds", async () => {
-    const audience = hosts[service];
-    const method = methodsOf(service)[0] as string;
-    for (const holder of serviceNames.filter((one) => one !== audience)) {
-      const own = keysOf(stack, holder);
-      for (const claimed of serviceNames.filter((one) => one !== holder)) {
-        // every key that it has, as if it were the one of the claimed caller
-        for (const ring of own.values()) {
-          const forged = new Map([[`${claimed}/${audience}`, ring]]) as unknown as KeySet;
-          expect(await callAs(service, method, { caller: claimed, keys: forged }), `${holder} as ${claimed}`).toEqual(refused);
-        }
-      }
-    }
+    for (const holder of serviceNames.filter((one) => one !== hosts[service])) await forger.checkOtherNames(holder, service);
   });
 
   test("refuses who is not signed, signed for another method, for another service, or too late", async () => {
@@ -147,14 +59,15 @@ describe.each(protoServices)("%s", (service) => {
     const other = [...keys.keys()]
       .map((pair) => pair.split("/"))
       .find(([from, to]) => from === caller && to !== audience)?.[1] as ServiceName;
-    expect(await callOnTheWire(grpcPortOf(audience), path, {})).toEqual(refused);
+    expect(await callOnTheWire(grpcAt(audience), path, {})).toEqual(refused);
     const wrongs: Partial<Identity>[] = [{ path: `${path}X` }, { method: "GET" }, { expiresAt: Date.now() - 61_000 }];
     if (other !== undefined) wrongs.push({ audience: other });
-    for (const changed of wrongs) expect(await callAs(service, method, { caller, changed }), JSON.stringify(changed)).toEqual(refused);
-    const right = metadataOf(service, method, { caller });
+    for (const changed of wrongs)
+      expect(await forger.callAs(service, method, { caller, changed }), JSON.stringify(changed)).toEqual(refused);
+    const right = forger.metadataOf(service, method, { caller });
     const token = right[identityHeader] as string;
     const swapped = `${token.slice(0, -2)}${token.endsWith("AA") ? "BB" : "AA"}`;
-    expect(await callOnTheWire(grpcPortOf(audience), path, { ...right, [identityHeader]: swapped })).toEqual(refused);
+    expect(await callOnTheWire(grpcAt(audience), path, { ...right, [identityHeader]: swapped })).toEqual(refused);
   });
 });
 
@@ -162,15 +75,15 @@ describe("a call", () => {
   const service = "harrier.controller.v1.TargetsService";
   const method = "deleteTargets";
   const send = (headers: Record<string, string>, message?: Buffer) =>
-    callOnTheWire(grpcPortOf("controller"), pathOf(service, method), headers, message);
+    callOnTheWire(grpcAt("controller"), pathOf(service, method), headers, message);
 
   test("is worth one call, with its message, its command and its person", async () => {
-    const captured = metadataOf(service, method, { caller: "management", person: administrator });
+    const captured = forger.metadataOf(service, method, { caller: "management", person: administrator });
     expect(await send(captured, Buffer.from([10, 1, 120]))).toEqual(refused); // controllerIds: ["x"]
     // a fresh one for each: the first use counts, whatever came of it
-    const fresh = () => metadataOf(service, method, { caller: "management", person: administrator });
+    const fresh = () => forger.metadataOf(service, method, { caller: "management", person: administrator });
     expect(await send({ ...fresh(), [keysOfMetadata.commandId]: randomUUID() })).toEqual(refused);
-    const otherPerson = wordOf({ ...administrator, subject: "root" }, "management", "controller") as string;
+    const otherPerson = forger.wordOf({ ...administrator, subject: "root" }, "management", "controller") as string;
     expect(await send({ ...fresh(), [onBehalfHeader]: otherPerson })).toEqual(refused);
     const good = fresh();
     expect((await send(good)).status).toBe(grpcStatus.ok);
@@ -179,16 +92,16 @@ describe("a call", () => {
 
   test("in the name of a person needs the gateway's word to this very service", async () => {
     const asked = { caller: "management", person: administrator } as const;
-    expect((await callAs(service, method, asked)).status).toBe(grpcStatus.ok);
+    expect((await forger.callAs(service, method, asked)).status).toBe(grpcStatus.ok);
     const root = { ...administrator, subject: "root" };
     for (const word of [
       "",
-      wordOf(root, "management", "controller"),
-      wordOf(administrator, "management", "controller", "another request"),
-      wordOf(administrator, "rollout-engine", "controller"),
-      wordOf(administrator, "rollout-engine", "management"),
+      forger.wordOf(root, "management", "controller"),
+      forger.wordOf(administrator, "management", "controller", "another request"),
+      forger.wordOf(administrator, "rollout-engine", "controller"),
+      forger.wordOf(administrator, "rollout-engine", "management"),
     ])
-      expect(await callAs(service, method, { ...asked, word: word as string }), word).toEqual(refused);
+      expect(await forger.callAs(service, method, { ...asked, word: word as string }), word).toEqual(refused);
     // with all that management holds it cannot make one up: the gateway's key with controller is not among it
     expect(keysOf(stack, "management").has("gateway/controller")).toBe(false);
   });
@@ -209,7 +122,7 @@ function callFor(extra: Partial<OutCall> = {}): OutCall {
 }
 
 test("too little time is refused before the work begins", async () => {
-  const answer = await callAs("harrier.controller.v1.TargetsService", "readSecurityTokens", {
+  const answer = await forger.callAs("harrier.controller.v1.TargetsService", "readSecurityTokens", {
     caller: "management",
     person: administrator,
     headers: { "grpc-timeout": "60m" },

@@ -83,6 +83,13 @@ test("what is set for the gateway only it gets", () => {
   expect(envOf("controller", { gateway })).not.toHaveProperty("HARRIER_TRUSTED_PROXIES");
 });
 
+test("services that speak TLS are told of by https, and the gateway stays where it is", () => {
+  const [plain, secure] = [envOf("gateway"), envOf("gateway", { secure: true })];
+  expect(plain["HARRIER_CONTROLLER_HTTP"]).toMatch(/^http:\/\/127\.0\.0\.1:\d+,http:/);
+  expect(secure["HARRIER_CONTROLLER_HTTP"]).toBe(plain["HARRIER_CONTROLLER_HTTP"]?.replaceAll("http:", "https:"));
+  expect(envOf("management", { secure: true })).toEqual(envOf("management"));
+});
+
 test("artifacts lie in S3 where that is set, else in the data directory", () => {
   expect(envOf("artifact-store")["HARRIER_STORAGE_DIR"]).toBe("/data/artifacts");
   const s3 = { endpoint: "http://s3", accessKey: "a", secretKey: "b", bucket: "c" };

@@ -30,6 +30,8 @@ export interface Plan {
   controller?: Readonly<Record<string, string>>;
   /** Added to every service's environment. */
   extra: Readonly<Record<string, string>>;
+  /** The services behind the gateway speak TLS: what is told of them is https. */
+  secure?: boolean;
   /** Added to the environment of one service's replicas alone. */
   envOf?: Partial<Readonly<Record<ServiceName, Readonly<Record<string, string>>>>>;
 }
@@ -88,7 +90,7 @@ function addresses(plan: Plan, service: ServiceName): Variables {
       .join(",");
     if (service !== "gateway") continue;
     env[`HARRIER_${part}_HTTP`] = of(backend)
-      .map((replica) => `http://${HOST}:${replica.httpPort}`)
+      .map((replica) => `${plan.secure === true ? "https" : "http"}://${HOST}:${replica.httpPort}`)
       .join(",");
   }
   return env;

@@ -1,4 +1,5 @@
 import { get } from "node:http";
+import { get as getByTls } from "node:https";
 
 const LIMIT_MS = 2_000;
 
@@ -8,10 +9,18 @@ export interface Readiness {
   text: string;
 }
 
+/** With what services are asked that speak mutual TLS, PEM: any certificate that their authority issued for a client, and that authority. */
+export interface ReadinessTls {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string;
+}
+
 /** Asks a service on this machine `GET /readyz`; 200 is ready. */
-export function askReady(port: number): Promise<Readiness> {
+export function askReady(port: number, tls?: ReadinessTls): Promise<Readiness> {
   return new Promise((resolve) => {
-    const request = get({ host: "127.0.0.1", port, path: "/readyz", timeout: LIMIT_MS, agent: false }, (response) => {
+    const options = { host: "127.0.0.1", port, path: "/readyz", timeout: LIMIT_MS, agent: false, ...tls } as const;
+    const request = (tls === undefined ? get : getByTls)(options, (response) => {
       let text = "";
       response.setEncoding("utf8");
       response.on("data", (data: string) => {

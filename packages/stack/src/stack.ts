@@ -5,7 +5,7 @@ import { childEnv, type Plan, type Replica } from "./child-env.ts";
 import { adminPassword, checkDataDir, type DataDir, openDataDir } from "./data-dir.ts";
 import { checkDatabase, openDatabase, type StackDatabase } from "./database.ts";
 import { freePorts, isPortFree } from "./ports.ts";
-import { askReady } from "./readiness.ts";
+import { askReady, type ReadinessTls } from "./readiness.ts";
 import { type ServiceName, serviceNames } from "./services.ts";
 import type { DatabaseSettings, S3Settings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
@@ -34,6 +34,11 @@ export interface StackOptions {
   env?: Readonly<Record<string, string>>;
   /** Added to the environment of one service's replicas alone. */
   envOf?: Partial<Readonly<Record<ServiceName, Readonly<Record<string, string>>>>>;
+  /**
+   * The services speak mutual TLS with each other, each with its own certificate (HARRIER_TLS_* in `envOf`): they are addressed by https and
+   * asked for their readiness with this one. The gateway's own port stays plain.
+   */
+  tls?: ReadinessTls;
   /** HARRIER_FAULT by replica (`controller-0`), for its first life only: what is started again comes up sound. */
   faults?: Readonly<Record<string, string>>;
   /** For a person: deaths, restarts and the services' warnings. */
@@ -130,6 +135,7 @@ async function makePlan(options: StackOptions, data: DataDir, database: StackDat
     storageDir: join(data.path, "artifacts"),
     extra: options.env ?? {},
     ...(options.envOf === undefined ? {} : { envOf: options.envOf }),
+    ...(options.tls === undefined ? {} : { secure: true }),
     ...(options.kafkaBrokers === undefined ? {} : { kafkaBrokers: options.kafkaBrokers }),
     ...(options.s3 === undefined ? {} : { s3: options.s3 }),
     ...(options.storageReserve === undefined ? {} : { storageReserve: options.storageReserve }),
@@ -168,7 +174,8 @@ function assemble(options: StackOptions, plan: Plan, data: DataDir, database: St
     if (found === undefined) throw new Error(`the stack has no ${service}-${index}`);
     return found;
   };
-  const ready = (limitMs = START_LIMIT_MS, among: readonly Member[] = members) => waitUntilReady(among, limitMs, data.path, options.signal);
+  const ready = (limitMs = START_LIMIT_MS, among: readonly Member[] = members) =>
+    waitUntilReady(among, limitMs, { ...options, dataDir: data.path });
   let stopped: Promise<void> | undefined;
   return {
     baseUrl: `http://127.0.0.1:${member("gateway", 0).httpPort}`,
@@ -198,7 +205,7 @@ function assemble(options: StackOptions, plan: Plan, data: DataDir, database: St
   };
 }
 
-async function waitUntilReady(members: readonly Member[], limitMs: number, dataDir: string, signal?: AbortSignal): Promise<void> {
+async function waitUntilReady(members: readonly Member[], limitMs: number, { dataDir, signal, tls }: StackOptions): Promise<void> {
   const limit = Date.now() + limitMs;
   const waiting = new Set(members);
   const answers = new Map<Member, string>();
@@ -206,7 +213,10 @@ async function waitUntilReady(members: readonly Member[], limitMs: number, dataD
     signal?.throwIfAborted();
     await Promise.all(
       [...waiting].map(async (member) => {
-        const answer = member.pid() === undefined ? { ready: false, text: "" } : await askReady(member.httpPort);
+        const answer =
+          member.pid() === undefined
+            ? { ready: false, text: "" }
+            : await askReady(member.httpPort, member.service === "gateway" ? undefined : tls);
         answers.set(member, answer.text);
         if (answer.ready) waiting.delete(member);
       }),

@@ -1,9 +1,16 @@
 import { connect, type IncomingHttpHeaders } from "node:http2";
+import type { RpcTls } from "@harrier/rpc";
 
 /** How a call ended: gRPC's number, and our own error where one came along. `open`: a stream that began to speak. */
 export interface WireAnswer {
   status: number | "open";
   code?: string;
+}
+
+/** A port of this machine, and what is shown there where it speaks TLS: a certificate with its key, or none. */
+export interface WirePlace {
+  readonly port: number;
+  readonly tls?: Partial<RpcTls> | undefined;
 }
 
 /** gRPC's numbers that matter here. */
@@ -21,13 +28,13 @@ function framed(message: Buffer): Buffer {
  * for a caller that the table does not list, so it cannot show what the server does.
  */
 export function callOnTheWire(
-  port: number,
+  { port, tls }: WirePlace,
   path: string,
   headers: Readonly<Record<string, string>>,
   message: Buffer = Buffer.alloc(0),
 ): Promise<WireAnswer> {
   return new Promise((resolve, reject) => {
-    const session = connect(`http://127.0.0.1:${port}`);
+    const session = tls === undefined ? connect(`http://127.0.0.1:${port}`) : connect(`https://127.0.0.1:${port}`, tls);
     const end = (finish: () => void) => {
       session.destroy();
       finish();
@@ -47,6 +54,8 @@ export function callOnTheWire(
     stream.on("response", take);
     stream.on("trailers", take);
     stream.on("error", (error) => end(() => reject(error)));
+    // a server that breaks a handshake off may do so without a word
+    stream.on("close", () => end(() => reject(new Error("closed without an answer"))));
     // a unary answer has its trailers at once behind it; a stream has none for a long time
     stream.once("data", () => setTimeout(() => end(() => resolve({ status: "open" })), 200));
     stream.end(framed(message));

@@ -14,8 +14,8 @@ export interface Pair {
 export const fingerprintOf = (cert: string): string => new X509Certificate(cert).fingerprint256.replaceAll(":", "").toLowerCase();
 
 export interface Authority extends Pair {
-  /** A certificate of this authority: of a device by default; `server` one for 127.0.0.1 and localhost, `authority` one that may issue others. */
-  issue(name: string, kind?: "device" | "server" | "authority", validity?: { from: Date; to: Date }): Pair;
+  /** A certificate of this authority: of a device by default; `server` one for 127.0.0.1 and localhost, `service` one that may call as well, `authority` one that may issue others. */
+  issue(name: string, kind?: "device" | "server" | "service" | "authority", validity?: { from: Date; to: Date }): Pair;
 }
 
 const config = (dir: string) => `
@@ -34,6 +34,10 @@ extendedKeyUsage = clientAuth
 [server]
 basicConstraints = CA:FALSE
 extendedKeyUsage = serverAuth
+subjectAltName = IP:127.0.0.1, DNS:localhost
+[service]
+basicConstraints = CA:FALSE
+extendedKeyUsage = serverAuth, clientAuth
 subjectAltName = IP:127.0.0.1, DNS:localhost
 [ca]
 default_ca = one
@@ -119,7 +123,7 @@ export class Authorities {
 }
 
 interface Issue {
-  kind: "device" | "server" | "authority";
+  kind: "device" | "server" | "service" | "authority";
   from?: Date;
   to?: Date;
 }

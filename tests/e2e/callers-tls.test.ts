@@ -1,0 +1,177 @@
+import { Agent, request } from "node:https";
+import { basePaths, isTransfer, type Route, routes } from "@harrier/contracts";
+import { actingOf, hosts, type KeySet, type RpcTls, type ServiceName, serviceNames, unboundBody } from "@harrier/rpc";
+import type { Stack } from "@harrier/stack";
+import { createDevice, eventually, startTestStack } from "@harrier/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Forger, methodsOf, protoServices, refused, renamed } from "./support/forger.ts";
+import { callOnTheWire } from "./support/grpc-wire.ts";
+import { administrator, deviceNamed, keysOf, signedHeaders } from "./support/identity.ts";
+import { adminOf, allowTargetTokens, replicaOf } from "./support/replicas.ts";
+import { makeServiceCertificates, type ServiceCertificates } from "./support/service-certificates.ts";
+
+// architecture §2, between hosts: with mutual TLS a service is believed that has both the keys and the certificate of its name
+
+let certificates: ServiceCertificates;
+let stack: Stack;
+let forger: Forger;
+
+beforeAll(async () => {
+  certificates = makeServiceCertificates();
+  stack = await startTestStack(certificates.options);
+  forger = new Forger(stack, certificates.of);
+});
+afterAll(async () => {
+  for (const agent of agents.values()) agent.destroy();
+  await stack?.stop();
+  certificates?.close();
+});
+
+const owners = ["controller", "management", "artifact-store", "rollout-engine"] as const;
+type Owner = (typeof owners)[number];
+const othersThan = (service: ServiceName): ServiceName[] => serviceNames.filter((one) => one !== service);
+
+/** How a handshake ends that the server breaks off, with or without a word on why. */
+const cutOff = /certificate required|unknown ca|ECONNRESET|socket hang up|closed without an answer/i;
+/** How one ends that the client breaks off. */
+const distrust = /certificate/i;
+
+/** A connection is kept for each certificate: what is refused per request must be refused on every request. */
+const agents = new Map<RpcTls, Agent>();
+function agentOf(tls: RpcTls): Agent {
+  const agent = agents.get(tls) ?? new Agent({ keepAlive: true, ...tls });
+  agents.set(tls, agent);
+  return agent;
+}
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** The status of an HTTP request to a service itself. Rejects where the handshake fails. */
+function ask(owner: Owner, agent: Agent, { method, path, headers = {} }: Asked): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const options = { host: "127.0.0.1", port: replicaOf(stack, owner).httpPort, agent, method, path, headers, timeout: 20_000 };
+    const req = request(options, (res) => {
+      res.resume().on("end", () => resolve(res.statusCode as number));
+      res.on("error", reject);
+    });
+    req.on("timeout", () => req.destroy(new Error(`no answer to ${method} ${path}`)));
+    req.on("error", reject);
+    req.end();
+  });
+}
+
+const deviceId = "device-of-the-routes";
+const valuesOf: Readonly<Record<string, string>> = { tenant: "DEFAULT", controllerId: deviceId };
+
+/** A request to a route, as one device or about things that do not exist, signed for the owner of the route under the gateway's name. */
+function requestTo(route: Route, keys: KeySet): Asked {
+  const base = route.interface === "device" ? "" : basePaths.spec;
+  const path = base + route.path.replaceAll(/:(\w+)/g, (_, name: string) => valuesOf[name] ?? "999999999");
+  const principal = route.interface === "device" ? deviceNamed(deviceId) : administrator;
+  const content = isTransfer(route) ? { content: unboundBody } : {};
+  const { method } = route;
+  return { method, path, headers: signedHeaders(keys, principal, { audience: route.service, method, path, ...content }) };
+}
+
+/** As the gateway, with a key of `holder`: the gateway's own where it has that one, else the one of its own calls there, else any. */
+function keysAsGateway(holder: ServiceName, audience: ServiceName): KeySet {
+  const own: ReadonlyMap<string, unknown> = keysOf(stack, holder);
+  const ring = own.get(`gateway/${audience}`) ?? own.get(`${holder}/${audience}`) ?? [...own.values()][0];
+  return renamed(`gateway/${audience}`, ring);
+}
+
+test("devices and people are served", async () => {
+  const api = adminOf(stack);
+  await eventually(() => allowTargetTokens(stack));
+  const { controllerId, securityToken } = await eventually(() => api.createTarget());
+  await eventually(async () => {
+    const poll = await createDevice({ baseUrl: stack.baseUrl, controllerId, token: securityToken }).call("");
+    expect(poll.status).toBe(200);
+  });
+  const { total } = await api.get<{ total: number }>(`targets?q=controllerId==${controllerId}`);
+  expect(total).toBe(1);
+  // through the artifact store and back by gRPC
+  await api.createSetWithFile();
+  expect(await api.get("rollouts")).toMatchObject({ content: [] });
+});
+
+describe.each(protoServices)("gRPC: %s", (service) => {
+  test.each(methodsOf(service))(
+    "%s is done for whom the table names, with the keys and the certificate of that service",
+    async (method) => {
+      for (const holder of serviceNames) await forger.checkAgainstTable(holder, service, method);
+    },
+  );
+
+  test("no service can speak for another with the keys and the certificate that it has", async () => {
+    for (const holder of othersThan(hosts[service])) await forger.checkOtherNames(holder, service);
+  });
+
+  test.each(methodsOf(service))("%s: right keys with the certificate of another service are refused", async (method) => {
+    for (const caller of serviceNames.filter((one) => actingOf(one, service, method) !== undefined)) {
+      const person = actingOf(caller, service, method) === "itself" ? {} : { person: administrator };
+      const keys = keysOf(stack, caller);
+      for (const other of othersThan(caller)) {
+        const answer = await forger.callAs(service, method, { caller, keys, ...person, tls: certificates.of(other) });
+        expect(answer, `${caller} with the certificate of ${other}`).toEqual(refused);
+      }
+    }
+  });
+
+  test("without a certificate of our authority nobody gets as far as a call", async () => {
+    const method = methodsOf(service)[0] as string;
+    const caller = serviceNames.find((one) => actingOf(one, service, method) !== undefined) as ServiceName;
+    const call = (tls: Partial<RpcTls>) => forger.callAs(service, method, { caller, tls });
+    await expect(call({ ca: certificates.ca }), "none").rejects.toThrow(cutOff);
+    await expect(call(certificates.strangersOf(caller)), "of another authority").rejects.toThrow(cutOff);
+    await expect(call({ ...certificates.of(caller), ca: certificates.strangeCa }), "who trusts another one").rejects.toThrow(distrust);
+    const plain = { port: replicaOf(stack, hosts[service]).grpcPort as number };
+    await expect(callOnTheWire(plain, "/", forger.metadataOf(service, method, { caller })), "not TLS").rejects.toThrow();
+  });
+});
+
+describe.each(owners)("HTTP: %s", (owner) => {
+  const own = routes.filter(({ service }) => service === owner);
+
+  test("every route refuses all but the gateway", async () => {
+    const gateway = keysOf(stack, "gateway");
+    for (const route of own) {
+      for (const holder of othersThan("gateway")) {
+        const its = () => requestTo(route, keysAsGateway(holder, owner));
+        const statuses = {
+          "with its own keys and certificate": await ask(owner, agentOf(certificates.of(holder)), its()),
+          "with the gateway's keys and its own certificate": await ask(owner, agentOf(certificates.of(holder)), requestTo(route, gateway)),
+          // who owns the route has the key that it verifies the gateway with: it can deceive itself alone
+          ...(holder !== owner && {
+            "with its own keys and the gateway's certificate": await ask(owner, agentOf(certificates.of("gateway")), its()),
+          }),
+        };
+        for (const [how, status] of Object.entries(statuses)) expect([route.id, holder, how, status]).toEqual([route.id, holder, how, 503]);
+      }
+    }
+  });
+
+  test("every route answers the gateway", async () => {
+    if (owner === "controller") await adminOf(stack).createTarget({ controllerId: deviceId }); // an unknown device gets 401
+    const gateway = keysOf(stack, "gateway");
+    for (const route of own) {
+      const status = await ask(owner, agentOf(certificates.of("gateway")), requestTo(route, gateway));
+      expect([401, 403, 503], `${route.id}: ${status}`).not.toContain(status);
+    }
+  });
+
+  test("whoever has a certificate of ours may ask for its health, and nobody else", async () => {
+    for (const path of ["/livez", "/readyz", "/metrics"]) {
+      for (const holder of serviceNames) expect(await ask(owner, agentOf(certificates.of(holder)), { method: "GET", path })).toBe(200);
+      const call = (tls: Partial<RpcTls>) => ask(owner, new Agent(tls), { method: "GET", path });
+      await expect(call({ ca: certificates.ca }), "none").rejects.toThrow(cutOff);
+      await expect(call(certificates.strangersOf("gateway")), "of another authority").rejects.toThrow(cutOff);
+      await expect(call({ ...certificates.of("gateway"), ca: certificates.strangeCa }), "who trusts another one").rejects.toThrow(distrust);
+      await expect(fetch(`http://127.0.0.1:${replicaOf(stack, owner).httpPort}${path}`), "not TLS").rejects.toThrow();
+    }
+  });
+});
