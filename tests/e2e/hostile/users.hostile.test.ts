@@ -5,7 +5,7 @@ import { fleetId, makeFleet, makeReader } from "./support/fleet.ts";
 import { attackersAddresses, expectNobodyHarmed, type HostileStack, startHostileStack } from "./support/hostile-stack.ts";
 import { chunked, head, oneMiB } from "./support/openings.ts";
 
-// A user of one tenant, with what his permissions give him: other tenants go on as if nothing were.
+// A user of one tenant, with what its permissions allow: other tenants go on as if nothing were.
 
 const api = "/api/mgmt/v1";
 const targets = 20_000;

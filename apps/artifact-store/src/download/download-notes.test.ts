@@ -2,7 +2,7 @@ import { HarrierError } from "@harrier/errors";
 import { describe, expect, it, vi } from "vitest";
 import { type DownloadNote, DownloadNotes } from "./download-notes.ts";
 
-const limits = { everyMs: 20, batch: 3, waiting: 5, patienceMs: 100, giveUpMs: 1_000 };
+const limits = { everyMs: 20, batch: 3, waiting: 5, timeoutMs: 100, giveUpMs: 1_000 };
 const note = (actionId: number): DownloadNote => ({ tenantId: 1, actionId, path: "/p", at: 0 });
 
 type Send = (notes: readonly DownloadNote[], commandId: string) => Promise<void>;
@@ -86,7 +86,7 @@ describe("download notes", () => {
     // one that is being written, and one that would come behind it
     const [first, second] = [notes.add(note(1)), notes.add(note(2))];
     await Promise.all([first, second, vi.waitFor(() => expect(calls).toHaveLength(1)).then(() => notes.add(note(3)))]);
-    expect(Date.now() - began).toBeGreaterThanOrEqual(limits.patienceMs - 10);
+    expect(Date.now() - began).toBeGreaterThanOrEqual(limits.timeoutMs - 10);
     await notes.add(note(4)); // by now it is known
     expect(calls).toHaveLength(1);
     calls[0]?.answer();

@@ -22,11 +22,11 @@ export interface NotesLimits {
   /** Notes that may wait for a batch of their own. */
   readonly waiting: number;
   /** No download waits longer than this for its note (ms). */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly giveUpMs: number;
 }
 
-const usual: NotesLimits = { everyMs: 50, batch: 200, waiting: 20_000, patienceMs: 1_000, giveUpMs: 120_000 };
+const usual: NotesLimits = { everyMs: 50, batch: 200, waiting: 20_000, timeoutMs: 1_000, giveUpMs: 120_000 };
 
 /** Notes that are written together, and the downloads that wait for them. */
 interface Batch {
@@ -121,11 +121,11 @@ export class DownloadNotes {
   }
 
   async #write(batch: Batch): Promise<void> {
-    const patience = setTimeout(() => this.#letGo(batch), this.#limits.patienceMs);
+    const timeout = setTimeout(() => this.#letGo(batch), this.#limits.timeoutMs);
     try {
       await this.#send(batch);
     } finally {
-      clearTimeout(patience);
+      clearTimeout(timeout);
       batch.release();
     }
   }

@@ -33,7 +33,7 @@ export interface UploadedArtifact extends Attached, UploadContent {}
 
 /** One attempt at management; the whole patience covers a restart of it. */
 const attemptMs = 5_000;
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
 /**
  * Takes one file from its first byte to an artifact row (contract management.md §4.3): may the module take it → bytes, hashed on
@@ -114,7 +114,7 @@ function findMismatch(wanted: UploadFields, found: BlobHashes): HarrierError | u
 
 /** Repeats the same command while its outcome is unknown; then the upload waits for the janitor and the client for a retry. */
 async function attachPatiently(deps: UploadDeps, order: UploadOrder, upload: PendingUpload): Promise<Attached> {
-  const until = deps.now() + patienceMs;
+  const until = deps.now() + timeoutMs;
   for (let attempts = 0; ; attempts += 1) {
     const outcome = await attachUpload(deps, { ...upload, attempts }, { ...callOf(deps, order), uploader: order.principal.subject });
     if (outcome.kind === "attached") return outcome.artifact;
