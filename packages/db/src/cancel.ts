@@ -25,8 +25,10 @@ type Cancel = (client: pg.ClientBase, stillRunning: () => boolean) => void;
 const mostAtOnce = 4;
 /** A cancel that takes longer does not arrive any more. */
 const cancelLimitMs = 2_000;
-/** A statement that goes on for so long after its cancel is on a server that does not hear: its connection is cut. */
-const afterCancelMs = 1_000;
+/** A cancel that arrives before its statement does is lost: where the statement still runs after so long, it is asked again. */
+const againMs = 250;
+/** A statement that goes on after so many cancels is on a server that does not hear: its connection is cut. */
+const mostCancels = 12;
 
 const cancels = new WeakMap<pg.ClientBase, Cancel>();
 const cancelled = new WeakSet<pg.ClientBase>();
@@ -35,12 +37,17 @@ const cancelled = new WeakSet<pg.ClientBase>();
 export function createCanceller(pool: pg.Pool, config: pg.PoolConfig): void {
   const waiting: (() => void)[] = [];
   let running = 0;
-  const send = async (client: pg.ClientBase, stillRunning: () => boolean): Promise<void> => {
+  const send = async (client: pg.ClientBase, stillRunning: () => boolean, cancels = 1): Promise<void> => {
     if (running === mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
     else running += 1;
     if (stillRunning()) {
-      await sendCancel(config, client as unknown as WireClient);
-      setTimeout(() => stillRunning() && wireOf(client).connection.stream.destroy(), afterCancelMs).unref();
+      await sendCancel(config, wireOf(client));
+      const look = (): void => {
+        if (!stillRunning()) return;
+        if (cancels === mostCancels) wireOf(client).connection.stream.destroy();
+        else void send(client, stillRunning, cancels + 1);
+      };
+      setTimeout(look, againMs).unref();
     }
     // whoever is next takes over the place
     const next = waiting.shift();

@@ -61,6 +61,9 @@ const commandLimits: PoolLimits = { statementMs: 600_000, lockMs: 30_000, idleIn
 /** The freeze of a million members takes a minute at most; ten mean that something is wrong. Leases and retries look after locks. */
 const backgroundLimits: PoolLimits = { statementMs: 600_000, lockMs: 0, idleInTransactionMs: 60_000 };
 
+/** So often the server looks whether whoever asked for a statement is still connected. */
+const connectionCheckMs = 2_000;
+
 type TypeParser = (value: string) => unknown;
 const parserOf = pg.types.getTypeParser as unknown as (oid: number, format?: string) => TypeParser;
 
@@ -122,6 +125,8 @@ function openPool(options: DatabaseOptions, suffix: string, { size, limits }: { 
     connectionTimeoutMillis: 10_000,
     // a new connection costs a process of the database and all its statements prepared again
     idleTimeoutMillis: 300_000,
+    // a statement whose service was killed, or has cut the connection, ends as well
+    options: `-c client_connection_check_interval=${connectionCheckMs}`,
     statement_timeout: limits.statementMs,
     lock_timeout: limits.lockMs,
     idle_in_transaction_session_timeout: limits.idleInTransactionMs,

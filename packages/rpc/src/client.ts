@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client as GrpcClient, Metadata, type MethodDefinition, type ServiceError, status } from "@grpc/grpc-js";
+import { Client as GrpcClient, Metadata, type MethodDefinition, type ServiceError } from "@grpc/grpc-js";
 import { HarrierError } from "@harrier/errors";
 import { mayConnect } from "./callers.ts";
 import { channelOptions, clientCredentials, targetOf } from "./channel.ts";
 import { Circuit, type CircuitOptions } from "./circuit.ts";
-import { fromServiceError, isAnswer, isSessionEnd } from "./error-transport.ts";
+import { calleeState, fromServiceError, isSessionEnd } from "./error-transport.ts";
 import {
   digestOf,
   type Identity,
@@ -134,7 +134,13 @@ async function unary(connection: Connection, method: Method, request: object, ca
     outcome = error instanceof HarrierError ? error.code : "internal";
     throw error;
   } finally {
-    connection.options.observe?.({ side: "client", service: connection.service, method: method.name, outcome, ms: performance.now() - began });
+    connection.options.observe?.({
+      side: "client",
+      service: connection.service,
+      method: method.name,
+      outcome,
+      ms: performance.now() - began,
+    });
   }
 }
 
@@ -186,12 +192,13 @@ function learn(connection: Connection, method: Method, error: ServiceError | nul
   const { circuit } = method;
   const { log } = connection.options;
   const fields = { service: connection.service, method: method.name };
-  if (isAnswer(error)) {
+  const state = calleeState(error);
+  if (state === "answered") {
     if (circuit.answered()) log?.info(fields, "the callee answers again");
     return;
   }
   const now = Date.now();
-  if (error?.code === status.DEADLINE_EXCEEDED && circuit.silent(now, waitedMs)) {
+  if (state === "silent" && circuit.silent(now, waitedMs)) {
     log?.warn(fields, "the callee does not answer: calls are refused, but for a probe now and then");
   }
   if (error !== null && isSessionEnd(error) && now >= connection.quietUntil) {

@@ -1,7 +1,7 @@
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { HarrierError } from "@harrier/errors";
 import { expect, test } from "vitest";
-import { fromServiceError, isAnswer, toStatus } from "./error-transport.ts";
+import { calleeState, fromServiceError, toStatus } from "./error-transport.ts";
 
 const ended = (code: status, details: string): ServiceError =>
   Object.assign(new Error(details), { code, details, metadata: new Metadata() });
@@ -21,13 +21,24 @@ test.each<[status, string, string]>([
 ])("status %d, %j, is %s", (code, details, expected) => {
   const error = ended(code, details);
   expect(fromServiceError(error)).toMatchObject({ code: expected, cause: error });
-  expect(isAnswer(error)).toBe(false);
+  expect(calleeState(error)).toBe(code === status.DEADLINE_EXCEEDED ? "silent" : "unknown");
 });
 
 test("what the callee says itself is its answer, whatever the status", () => {
   const { code, details, metadata } = toStatus(new HarrierError("internal"));
   const error = Object.assign(new Error(details), { code, details, metadata }) as ServiceError;
   expect(fromServiceError(error).code).toBe("internal");
-  expect(isAnswer(error)).toBe(true);
-  expect(isAnswer(null)).toBe(true);
+  expect(calleeState(error)).toBe("answered");
+  expect(calleeState(null)).toBe("answered");
+});
+
+test.each<[HarrierError["code"], refused: boolean, string]>([
+  ["deadlineExceeded", false, "answered"],
+  ["deadlineExceeded", true, "unknown"],
+  ["identityRefused", true, "answered"],
+])("%s, refused at the door %j: %s", (code, refused, expected) => {
+  const { details, metadata, code: grpc } = toStatus(new HarrierError(code), { refused });
+  const error = Object.assign(new Error(details), { code: grpc, details, metadata }) as ServiceError;
+  expect(fromServiceError(error).code).toBe(code);
+  expect(calleeState(error)).toBe(expected);
 });

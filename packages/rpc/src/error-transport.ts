@@ -7,13 +7,18 @@ interface ErrorOnTheWire {
   message: string;
   info?: Record<string, unknown>;
   parameters?: string[];
+  /** Refused at the door, before the method began. */
+  refused?: true;
 }
 
-/** An error as gRPC status; its identity goes along in a trailer, so that it arrives as the same error. */
-export function toStatus(error: HarrierError): StatusObject {
+/**
+ * An error as gRPC status; its identity goes along in a trailer, so that it arrives as the same error. `refused`: the method was not begun.
+ */
+export function toStatus(error: HarrierError, { refused = false } = {}): StatusObject {
   const wire: ErrorOnTheWire = { code: error.code, message: error.message };
   if (error.info !== undefined) wire.info = error.info;
   if (error.parameters !== undefined) wire.parameters = error.parameters;
+  if (refused) wire.refused = true;
   const metadata = new Metadata();
   metadata.set(keysOfMetadata.error, Buffer.from(JSON.stringify(wire)));
   return { code: codes[error.code].grpc, details: error.code, metadata };
@@ -38,9 +43,15 @@ export function isSessionEnd(error: ServiceError): boolean {
   return readTrailer(error) === undefined && /^(Received RST_STREAM with code|Bandwidth exhausted)/.test(error.details ?? "");
 }
 
-/** True where the callee said something of its own, an error of ours among it. */
-export function isAnswer(error: ServiceError | null): boolean {
-  return error === null || readTrailer(error) !== undefined;
+/** What the end of a call says of the callee: it has answered (an error of its own is an answer), it was silent, or neither can be told. */
+export type CalleeState = "answered" | "silent" | "unknown";
+
+/** A callee that refuses a call because its time is nearly over has not shown that its methods come to an end. */
+export function calleeState(error: ServiceError | null): CalleeState {
+  if (error === null) return "answered";
+  const wire = readTrailer(error);
+  if (wire !== undefined) return wire.refused && error.code === status.DEADLINE_EXCEEDED ? "unknown" : "answered";
+  return error.code === status.DEADLINE_EXCEEDED ? "silent" : "unknown";
 }
 
 function codeOf(code: status): "deadlineExceeded" | "unavailable" | "internal" {

@@ -167,7 +167,7 @@ export class RpcServer {
     // on the wire it says that nothing was begun, and may be sent again; here it was somebody further on who refused
     if (ctx !== undefined && error.code === "identityRefused")
       return toStatus(new HarrierError("unavailable", undefined, { cause: error }));
-    return toStatus(error);
+    return toStatus(error, { refused: ctx === undefined });
   }
 
   #report(method: ServedMethod, outcome: string, began: number): void {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { HarrierError } from "@harrier/errors";
 
 export interface TenantLimits {
@@ -33,6 +34,8 @@ export class TenantLimiter {
   readonly #limits: TenantLimits;
   /** Tenants with something running or waiting. */
   readonly #lanes = new Map<number, Lane>();
+  /** Whose turn the code that runs is within. */
+  readonly #holder = new AsyncLocalStorage<TenantTurns>();
   #running = 0;
   #taken = 0;
 
@@ -40,39 +43,41 @@ export class TenantLimiter {
     this.#limits = limits;
   }
 
-  /** The turns of one request. Within its turn it needs no other: what it does beside or inside shares the one that it has. */
+  /**
+   * The turns of one request: one for each statement or transaction, those side by side among them. What runs within a transaction needs no
+   * other. A request that has once been let in may come back however many wait: an export reads in pieces.
+   */
   turnsOf(tenantId: number, signal?: AbortSignal): TenantTurns {
-    let inside = 0;
     let admitted = false;
-    /** The turn that all of this moment share: statements side by side wait for the same one. */
-    let turn: Promise<void> | undefined;
-    return {
+    const turns: TenantTurns = {
       run: async (work) => {
-        inside += 1;
-        turn ??= this.#enter(tenantId, signal, admitted);
-        const mine = turn;
-        let entered = false;
+        if (this.#holder.getStore() === turns) return work();
+        if (!admitted && this.#isFull(tenantId)) {
+          throw new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "1" } });
+        }
+        admitted = true;
+        await this.#enter(tenantId, signal);
         try {
-          await mine;
-          entered = true;
-          admitted = true;
-          return await work();
+          return await this.#holder.run(turns, work);
         } finally {
-          inside -= 1;
-          if (inside === 0) turn = undefined;
-          if (inside === 0 && entered) this.#leave(tenantId);
+          this.#leave(tenantId);
         }
       },
     };
+    return turns;
   }
 
-  /** `admitted`: has had a turn before, and may come back however many wait (an export reads in pieces). */
-  async #enter(tenantId: number, signal: AbortSignal | undefined, admitted: boolean): Promise<void> {
+  /** True where one more of the tenant would have to wait, and as many as may wait do. */
+  #isFull(tenantId: number): boolean {
+    const lane = this.#lanes.get(tenantId);
+    const waiting = lane?.waiting.length ?? 0;
+    const hasToWait = waiting > 0 || this.#running >= this.#limits.total || (lane?.running ?? 0) >= this.#limits.perTenant;
+    return hasToWait && waiting >= this.#limits.waiting;
+  }
+
+  async #enter(tenantId: number, signal: AbortSignal | undefined): Promise<void> {
     const lane = this.#lane(tenantId);
     if (this.#mayRun(lane) && lane.waiting.length === 0) return this.#take(lane);
-    if (!admitted && lane.waiting.length >= this.#limits.waiting) {
-      throw new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "1" } });
-    }
     await new Promise<void>((resolve, reject) => {
       const giveUp = (): void => {
         lane.waiting.splice(lane.waiting.indexOf(begin), 1);
