@@ -1,9 +1,9 @@
 import { HarrierError } from "@harrier/errors";
 import type { SignInRequestInput, SignInResponse } from "@harrier/rpc";
-import { Turns } from "@harrier/service";
 import { beforeEach, expect, test } from "vitest";
 import { AddressList } from "../client/address-list.ts";
 import { SignInFailures } from "../limits/sign-in-failures.ts";
+import { SignInTurns } from "../limits/sign-in-turns.ts";
 import { authenticateUser } from "./authenticate-user.ts";
 import { PrincipalCache } from "./principal-cache.ts";
 
@@ -33,7 +33,7 @@ beforeEach(() => {
       return { ok, tenantId: 1, tenant: "DEFAULT", subject: username, permissions: [], revision: 1, userId: 5, targetTypeScopes: {} };
     },
     failures: new SignInFailures({ limits, exempt: new AddressList("none"), now: () => now }),
-    turns: new Turns({ atOnce: 2, waiting: 3 }),
+    turns: new SignInTurns({ atOnce: 2, waiting: 3 }),
     now: () => now,
     sleep: async (ms) => {
       now += ms;

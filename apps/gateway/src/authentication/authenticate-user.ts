@@ -1,8 +1,9 @@
 import { HarrierError } from "@harrier/errors";
 import type { Principal, Client as RpcClient, SignInResponse } from "@harrier/rpc";
-import type { Turns } from "@harrier/service";
+import { networkOf } from "../client/address-list.ts";
 import type { Client } from "../client/client.ts";
 import type { SignInFailures } from "../limits/sign-in-failures.ts";
+import type { SignInTurns } from "../limits/sign-in-turns.ts";
 import { authenticateToken } from "./access-token/authenticate-token.ts";
 import type { TokenVerifier } from "./access-token/token-verifier.ts";
 import { allowed } from "./allowed.ts";
@@ -26,7 +27,7 @@ interface Deps extends ClientDeps, Pick<RpcClient<"harrier.management.v1.Identit
   cache: PrincipalCache;
   failures: Pick<SignInFailures, "begin">;
   /** Of sign-ins that nobody vouches for: a flood of them must leave room for those that were right before. */
-  turns: Pick<Turns, "run">;
+  turns: Pick<SignInTurns, "run">;
   now(): number;
   sleep(ms: number): Promise<unknown>;
 }
@@ -78,10 +79,11 @@ async function verify(deps: Deps, request: UserSignIn, basic: Basic): Promise<Pr
 async function ask(deps: Deps, { client, rid, traceparent, deadline }: UserSignIn, basic: Basic): Promise<SignInResponse> {
   const { username, password, digest } = basic;
   const { address, hidden } = client;
-  const outcome = deps.failures.begin({ kind: "user", address, hidden, account: accountOf(username), credentials: [digest] });
+  const account = accountOf(username);
+  const outcome = deps.failures.begin({ kind: "user", address, hidden, account, credentials: [digest] });
   const call = () => deps.signIn({ username, password }, { principal: nobody, rid, ...(traceparent && { traceparent }), deadline });
   try {
-    const answer = await (outcome.proven ? call() : deps.turns.run(call));
+    const answer = await (outcome.proven ? call() : deps.turns.run([`account ${account}`, `network ${networkOf(address)}`], call));
     if (answer.ok) outcome.succeeded(digest);
     else outcome.failed();
     return answer;

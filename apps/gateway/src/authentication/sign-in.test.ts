@@ -40,7 +40,7 @@ beforeEach(() => {
       exempt: new AddressList("none"),
       now: Date.now,
     }),
-    turns: { run: (work) => work() },
+    turns: { run: (_names, work) => work() },
     now: Date.now,
     sleep: async () => undefined,
     own: { verify: (text) => (text === "own" ? { clientId: "oc_7_1", scopes: [], generation: 1, meaning: "o", expiresAt: 0 } : undefined) },

@@ -1,8 +1,8 @@
 import type { Route } from "@harrier/contracts";
 import { toHarrierError } from "@harrier/errors";
 import type { Client, Principal } from "@harrier/rpc";
-import type { Turns } from "@harrier/service";
 import type { SignInFailures } from "../limits/sign-in-failures.ts";
+import type { SignInTurns } from "../limits/sign-in-turns.ts";
 import { authenticateDeviceToken } from "./access-token/authenticate-token.ts";
 import type { TokenVerifier } from "./access-token/token-verifier.ts";
 import { authenticateDevice, type DeviceSignIn } from "./authenticate-device.ts";
@@ -24,7 +24,7 @@ export interface SignInDeps
   uses: Pick<KeyUses, "note">;
   failures: Pick<SignInFailures, "begin">;
   /** As of authenticateUser. */
-  turns: Pick<Turns, "run">;
+  turns: Pick<SignInTurns, "run">;
   now(): number;
   sleep(ms: number): Promise<unknown>;
 }

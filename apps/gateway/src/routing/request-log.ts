@@ -2,12 +2,19 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Log, Metrics, RouteTimer } from "@harrier/service";
 import type { RequestFacts } from "./handle.ts";
 
+/** So often it is said how many requests were beyond a limit. */
+const excessEveryMs = 10_000;
+/** Of so many tenants each; those of the others are one number. */
+const mostTenants = 20;
+
 /**
  * One line and one measurement per request, by the route's pattern and never by its path. Successful polls and downloads,
- * and requests beyond a rate limit, are lines of level debug: at thousands a second they would say nothing and cost more than the polls.
+ * and requests beyond a limit (429), are lines of level debug: at thousands a second they would say nothing and cost more than the polls.
+ * How many were beyond a limit is one line in ten seconds.
  */
 export function createRequestLog(deps: { log: Log; metrics: Metrics; now: () => number }) {
   const timers = new Map<string, RouteTimer>();
+  const excess = createExcessLog(deps.log);
   return (req: IncomingMessage, res: ServerResponse, facts: RequestFacts): void => {
     const { path: pattern, method } = facts.route ?? facts.open ?? { path: "(none)", method: "(none)" };
     const key = `${method} ${pattern}`;
@@ -18,13 +25,29 @@ export function createRequestLog(deps: { log: Log; metrics: Metrics; now: () => 
     }
     const ms = deps.now() - facts.startedAt;
     timer.observe(res.statusCode, ms / 1_000);
-    const quiet = facts.route?.interface === "device" && (res.statusCode < 400 || res.statusCode === 429);
+    const { rid, principal } = facts;
+    const beyond = res.statusCode === 429;
+    if (beyond) excess(principal?.tenant);
+    const quiet = beyond || (facts.route?.interface === "device" && res.statusCode < 400);
     const level = quiet ? "debug" : "info";
     if (!deps.log.isLevelEnabled(level)) return;
-    const { rid, principal } = facts;
     deps.log[level](
       { rid, tenant: principal?.tenant, principal: principal?.subject, route: key, method: req.method, status: res.statusCode, ms },
       "request",
     );
+  };
+}
+
+/** Counts requests beyond a limit by their tenant (`(none)`: not signed in), and says so once in a while. */
+function createExcessLog(log: Log): (tenant: string | undefined) => void {
+  const counts = new Map<string, number>();
+  const tell = (): void => {
+    log.info({ refused: Object.fromEntries(counts) }, "requests beyond a limit");
+    counts.clear();
+  };
+  return (tenant = "(none)") => {
+    if (counts.size === 0) setTimeout(tell, excessEveryMs).unref();
+    const name = counts.has(tenant) || counts.size < mostTenants ? tenant : "(others)";
+    counts.set(name, (counts.get(name) ?? 0) + 1);
   };
 }

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { SignInTurns } from "./sign-in-turns.ts";
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Turns whose work ends when it is told to; `begun` names what has begun, in its order. */
+function bench(options = { atOnce: 1, waiting: 100 }) {
+  const turns = new SignInTurns(options);
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const ask = (name: string, ...keys: string[]) =>
+    turns.run(keys, async () => {
+      begun.push(name);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return name;
+    });
+  const endOne = async () => {
+    ends.shift()?.();
+    await tick();
+  };
+  return { begun, ask, endOne };
+}
+
+test("only so many at once, and one more than may wait is refused with a time to come again", async () => {
+  const { begun, ask, endOne } = bench({ atOnce: 2, waiting: 1 });
+  const all = [ask("a", "a"), ask("b", "b"), ask("c", "c")];
+  await expect(ask("d", "d")).rejects.toMatchObject({ code: "tooManyRequests", headers: { "retry-after": "1" } });
+  await tick();
+  expect(begun).toEqual(["a", "b"]);
+  for (let n = 0; n < 3; n += 1) await endOne();
+  expect(await Promise.all(all)).toEqual(["a", "b", "c"]);
+});
+
+test("whoever comes for the first time goes ahead of guesses for one account from many networks", async () => {
+  const { begun, ask, endOne } = bench();
+  const all = Array.from({ length: 20 }, (_, n) => ask(`guess ${n}`, "boss", `network ${n}`));
+  const newcomer = ask("newcomer", "somebody", "elsewhere");
+  await endOne();
+  expect(begun).toEqual(["guess 0", "newcomer"]);
+  for (let n = 0; n < 20; n += 1) await endOne();
+  expect(await newcomer).toBe("newcomer");
+  expect(await Promise.all(all)).toHaveLength(20);
+});
+
+test("and of guesses for many accounts from one network", async () => {
+  const { begun, ask, endOne } = bench();
+  const all = Array.from({ length: 20 }, (_, n) => ask(`guess ${n}`, `account ${n}`, "network"));
+  const newcomer = ask("newcomer", "somebody", "elsewhere");
+  await endOne();
+  expect(begun).toEqual(["guess 0", "newcomer"]);
+  for (let n = 0; n < 20; n += 1) await endOne();
+  await Promise.all([...all, newcomer]);
+});
+
+test("a failure gives the place on, and the rest goes in order", async () => {
+  const turns = new SignInTurns({ atOnce: 1, waiting: 9 });
+  const seen: number[] = [];
+  const outcomes = await Promise.allSettled(
+    [1, 2, 3].map((n) =>
+      turns.run(["same"], async () => {
+        await tick();
+        seen.push(n);
+        if (n === 1) throw new Error("no");
+      }),
+    ),
+  );
+  expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
+  expect(seen).toEqual([1, 2, 3]);
+});
