@@ -40,9 +40,9 @@ describe("parseWith", () => {
   });
 
   it.each([
-    ["a text is a number", { name: 5 }],
     ["a text is an object", { name: {} }],
-    ["an id is a text", { name: "a", id: "1" }],
+    ["a text is an object", { name: {} }],
+    ["an id is a word", { name: "a", id: "one" }],
     ["an id has a fraction", { name: "a", id: 1.5 }],
     ["a literal is unknown", { name: "a", kind: "A" }],
     ["a number has a fraction", { name: "a", weight: 1.5 }],

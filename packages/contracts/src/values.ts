@@ -12,6 +12,21 @@ const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const markupStart = /<[a-z/!?]/i;
 const markupMessage = "Invalid characters in string";
 
+/** What is no text but a scalar stands for its text, as hawkBit's mapper reads it: one rule for the bodies of both interfaces (contract device.md §1.2). */
+function asText(value: unknown): unknown {
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+}
+
+/** Digits in quotes are the whole number that they say. */
+function asWhole(value: unknown): unknown {
+  return typeof value === "string" && /^-?\d{1,19}$/.test(value) ? Number(value) : value;
+}
+
+/** A flag in a body, also as the text that says it. */
+export function flag() {
+  return z.preprocess((value) => (value === "true" ? true : value === "false" ? false : value), z.boolean());
+}
+
 const errorOfMissing = (issue: { input?: unknown }) => (issue.input === undefined || issue.input === null ? missingMessage : undefined);
 
 /** PostgreSQL stores every character but NUL, and no half of a surrogate pair. */
@@ -21,12 +36,12 @@ export function isStorable(text: string): boolean {
 
 /** A text of limited length, stripped on the way in (contract management.md §1.1). */
 function trimmed(min: number, max: number) {
-  return z.string().trim().min(min).max(max).refine(isStorable, markupMessage);
+  return z.preprocess(asText, z.string().trim().min(min).max(max).refine(isStorable, markupMessage));
 }
 
 /** A required text: absent or null violates a constraint, any other type makes the body unreadable. */
 export function requiredText(max: number) {
-  return z.string({ error: errorOfMissing }).trim().min(1).max(max).refine(isStorable, markupMessage);
+  return z.preprocess(asText, z.string({ error: errorOfMissing }).trim().min(1).max(max).refine(isStorable, markupMessage));
 }
 
 /** A required text that must not hold markup. */
@@ -77,7 +92,7 @@ function noMarkup(text: string): boolean {
 }
 
 /** An id of 64 bits in a body, a JSON integer. */
-export const bodyId = shownAs(wholeNumber().transform(clampId), { type: "integer", format: "int64" });
+export const bodyId = shownAs(z.preprocess(asWhole, wholeNumber().transform(clampId)), { type: "integer", format: "int64" });
 
 /** Object that names an entity by its id, as in `modules: [{id}]`. */
 export const idReference = z.object({ id: bodyId });
@@ -96,7 +111,7 @@ export const pathId = shownAs(
 export const lastMoment = 8_640_000_000_000_000;
 
 /** Epoch milliseconds in a body, kept within what dates can show. */
-export const epochMs = shownAs(wholeNumber().transform(clampMoment), { type: "integer", format: "int64" });
+export const epochMs = shownAs(z.preprocess(asWhole, wholeNumber().transform(clampMoment)), { type: "integer", format: "int64" });
 
 export function clampMoment(ms: number): number {
   return Math.max(0, Math.min(lastMoment, ms));
@@ -106,20 +121,31 @@ export function clampMoment(ms: number): number {
 export const lookedUpText = z.string().refine(isStorable, { error: markupMessage, params: { unreadable: true } });
 
 /** Weight of an action: higher goes first (contract management.md §5.7). */
-export const weight = shownAs(wholeNumber().min(0).max(1000), { type: "integer", format: "int32", minimum: 0, maximum: 1000 });
+export const weight = shownAs(z.preprocess(asWhole, wholeNumber().min(0).max(1000)), {
+  type: "integer",
+  format: "int32",
+  minimum: 0,
+  maximum: 1000,
+});
 
 /** A whole number of 32 bits in a body; what does not fit cannot be read. */
 export const int32 = shownAs(
-  z.number().refine((value) => Number.isInteger(value) && value >= -2_147_483_648 && value <= 2_147_483_647, {
-    error: "must be a whole number of 32 bits",
-    params: { unreadable: true },
-  }),
+  z.preprocess(
+    asWhole,
+    z.number().refine((value) => Number.isInteger(value) && value >= -2_147_483_648 && value <= 2_147_483_647, {
+      error: "must be a whole number of 32 bits",
+      params: { unreadable: true },
+    }),
+  ),
   { type: "integer", format: "int32" },
 );
 
 /** A required whole number that is kept as it is: absent or null violates a constraint, one that JavaScript cannot hold is unreadable. */
 export const requiredWhole = shownAs(
-  z.number({ error: errorOfMissing }).refine(Number.isSafeInteger, { error: "must be a whole number", params: { unreadable: true } }),
+  z.preprocess(
+    asWhole,
+    z.number({ error: errorOfMissing }).refine(Number.isSafeInteger, { error: "must be a whole number", params: { unreadable: true } }),
+  ),
   { type: "integer", format: "int64" },
 );
 

@@ -66,7 +66,7 @@ describe.each(dialects)("types and modules, %s", (dialect) => {
     ["a description of 513", { description: "d".repeat(513) }, 400, "repo.constraintViolation"],
     ["markup in the name", { name: "a<b>c" }, 400, "repo.constraintViolation"],
     ["markup in the description", { description: "<script>alert(1)</script>" }, 400, "repo.constraintViolation"],
-    ["a name that is a number", { name: 5 }, 400, "rest.body.notReadable"],
+    ["a name that is a list", { name: [5] }, 400, "rest.body.notReadable"],
     ["a type that is an object", { type: {} }, 400, "rest.body.notReadable"],
     ["encryption", { encrypted: true }, 400, "artifact.encryptionNotSupported"],
   ])("management 12.32 %s is refused", async (_case, body, status, code) => {

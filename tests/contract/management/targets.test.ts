@@ -60,7 +60,7 @@ describe.each(dialects)("targets, %s", (dialect) => {
     [{ securityToken: "" }, "repo.constraintViolation"],
     [{ securityToken: "t".repeat(15) }, "repo.constraintViolation"],
     [{ address: `http://h/${"a".repeat(512)}` }, "repo.constraintViolation"],
-    [{ name: 5 }, "rest.body.notReadable"],
+    [{ name: {} }, "rest.body.notReadable"],
     [{ targetType: "x" }, "rest.body.notReadable"],
   ])("management 1.6 %j is 400 %s", async (body, code) => {
     await noCreate({ controllerId: unique(), ...body }, [400, code]);

@@ -144,7 +144,7 @@ describe.each(dialects)("reading rollouts, %s", (dialect) => {
       refused(r.rollouts.update, dialect, { ...rollouts.one(id), body }, expected);
     await no({ name: made[0]?.name }, [409, "repo.entityAlreadyExists"]);
     await no({ name: "n".repeat(129) }, [400, "repo.constraintViolation"]);
-    await no({ name: 5 }, [400, "rest.body.notReadable"]);
+    await no({ name: {} }, [400, "rest.body.notReadable"]);
     await refused(r.rollouts.update, dialect, { ...rollouts.one(2_000_000_000), body: {} }, [404, "repo.entityNotFound"]);
     expect((await rollouts.get(id)).name).toBe(renamed);
   });

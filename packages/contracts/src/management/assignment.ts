@@ -2,7 +2,7 @@ import { z } from "zod";
 import { mostAssignments } from "../arrays.ts";
 import { forceTypeNames } from "../codes.ts";
 import { links } from "../link.ts";
-import { arrayBody, bodyId, epochMs, lookedUpText, weight } from "../values.ts";
+import { arrayBody, bodyId, epochMs, flag, lookedUpText, weight } from "../values.ts";
 
 const emptyIsAbsent = (text: string | undefined) => (text === undefined || text === "" ? undefined : text);
 const windowPart = z.string().trim().optional().transform(emptyIsAbsent);
@@ -14,10 +14,10 @@ export const maintenanceWindowBody = z
 
 const itemMembers = {
   type: z.enum(forceTypeNames).default("forced"),
-  forcetime: epochMs.default(0),
+  forcetime: epochMs.prefault(0),
   weight: weight.optional(),
   maintenanceWindow: maintenanceWindowBody.optional(),
-  confirmationRequired: z.boolean().optional(),
+  confirmationRequired: flag().optional(),
 };
 
 /** Assignment of a set to targets: `id` is a controllerId (spec 001 §4.1.1). */

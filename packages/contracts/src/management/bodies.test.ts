@@ -123,7 +123,7 @@ describe("rollouts", () => {
     [{ ...base, targetFilterQuery: undefined }, "ok"],
     [{ ...base, weight: -1 }, "constraintViolation"],
     [{ ...base, type: "hard" }, "bodyNotReadable"],
-    [{ ...base, amountGroups: "3" }, "bodyNotReadable"],
+    [{ ...base, amountGroups: "three" }, "bodyNotReadable"],
     [{ ...base, successCondition: { condition: "OTHER" } }, "bodyNotReadable"],
     [{ ...base, successCondition: { expression: "80%" } }, "constraintViolation"],
     [{ ...base, successAction: { action: "PAUSE" } }, "ok"],
@@ -167,5 +167,36 @@ describe("the state of an action in both dialects", () => {
   ] as const)("writes %s", (status, active, spec, word) => {
     expect(actionStatusMembers(actionStatus[status], active, "spec")).toEqual(spec);
     expect(actionStatusMembers(actionStatus[status], active, "rest")).toEqual({ type: spec.type, status: word, active });
+  });
+});
+
+describe("scalars of another type (contract device.md §1.2)", () => {
+  it("are read as what they say", () => {
+    expect(read(softwareModules.create, [{ name: 7, version: 2, type: "os", encrypted: "false" }])).toMatchObject([
+      { name: "7", version: "2", encrypted: false },
+    ]);
+    expect(
+      read(distributionSets.create, [{ name: "s", version: 1.5, modules: [{ id: "59" }], requiredMigrationStep: "true" }]),
+    ).toMatchObject([{ version: "1.5", modules: [{ id: 59 }], requiredMigrationStep: true }]);
+    expect(read(distributionSets.assignTargets, [{ id: "d", weight: "5", forcetime: "12" }])).toMatchObject([{ weight: 5, forcetime: 12 }]);
+    expect(read(targets.create, [{ controllerId: 4711, name: true }])).toMatchObject([{ controllerId: "4711", name: "true" }]);
+  });
+
+  it.each([
+    [targets.assign, { id: "x" }],
+    [targets.assign, { id: "" }],
+    [targets.assign, { id: "1.5" }],
+    [targets.assign, { id: true }],
+    [targets.assign, { id: 11, weight: "heavy" }],
+    [softwareModules.create, [{ name: "a", version: "1", type: "os", encrypted: 1 }]],
+    [softwareModules.create, [{ name: ["a"], version: "1", type: "os" }]],
+    [softwareModules.create, [{ name: "a", version: {}, type: "os" }]],
+  ])("are refused where they say nothing of the kind: %#", (route, body) => {
+    expect(codeOf(route, body)).toBe("bodyNotReadable");
+  });
+
+  it("are held to the limits of what they are read as", () => {
+    expect(codeOf(targets.assign, { id: 11, weight: "1001" })).toBe("constraintViolation");
+    expect(codeOf(targets.create, [{ controllerId: "a", name: "n".repeat(129) }])).toBe("constraintViolation");
   });
 });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { audit, links } from "../link.ts";
 import { pageOf, pageQuery, plainPageQuery, queryFlag } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
-import { arrayBody, arrayOf, idReference, optionalDescription, optionalName, pathId, requiredName, withoutNulls } from "../values.ts";
+import { arrayBody, arrayOf, flag, idReference, optionalDescription, optionalName, pathId, requiredName, withoutNulls } from "../values.ts";
 import { assignmentResult, assignTargetsBody } from "./assignment.ts";
 import { listErrors, plainListErrors, withDeletedModes } from "./common.ts";
 import { softwareModulePage, softwareModuleView } from "./software-modules.contract.ts";
@@ -41,8 +41,8 @@ export const distributionSetCreate = z
     os: idReference.optional(),
     runtime: idReference.optional(),
     application: idReference.optional(),
-    requiredMigrationStep: z.boolean().default(false),
-    locked: z.boolean().default(false),
+    requiredMigrationStep: flag().prefault(false),
+    locked: flag().prefault(false),
   })
   .meta({ id: "DistributionSetCreate" })
   .transform(({ os, runtime, application, modules, ...set }) => ({
@@ -53,7 +53,7 @@ export type DistributionSetCreate = z.output<typeof distributionSetCreate>;
 
 /** How a set becomes invalid (spec 001 §4.1): what is done with its actions, and with its rollouts. */
 export const distributionSetInvalidation = z
-  .object({ actionCancelationType: z.enum(["soft", "force", "none"]), cancelRollouts: z.boolean().default(false) })
+  .object({ actionCancelationType: z.enum(["soft", "force", "none"]), cancelRollouts: flag().prefault(false) })
   .meta({ id: "DistributionSetInvalidation" });
 export type DistributionSetInvalidation = z.output<typeof distributionSetInvalidation>;
 
@@ -63,8 +63,8 @@ export const distributionSetUpdate = z
     name: optionalName(128),
     version: optionalName(64),
     description: optionalDescription(),
-    locked: z.boolean().optional(),
-    requiredMigrationStep: z.boolean().optional(),
+    locked: flag().optional(),
+    requiredMigrationStep: flag().optional(),
   })
   .meta({ id: "DistributionSetUpdate" });
 export type DistributionSetUpdate = z.output<typeof distributionSetUpdate>;

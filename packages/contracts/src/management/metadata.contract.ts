@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { pageOf, pageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
-import { arrayBody, lookedUpText, optionalText, pathId, requiredText, withoutNulls } from "../values.ts";
+import { arrayBody, flag, lookedUpText, optionalText, pathId, requiredText, withoutNulls } from "../values.ts";
 import { listErrors } from "./common.ts";
 
 /** Metadata entry of a set (spec 001 §2.2). */
@@ -24,9 +24,9 @@ export const metadataCreate = z.object(entry).meta({ id: "MetadataCreate" });
 export const metadataUpdate = z.object({ value }).meta({ id: "MetadataUpdate" });
 /** One entry of a module to create; nobody but administrators sees it unless they say so (contract management.md §4.2). */
 export const moduleMetadataCreate = z
-  .object({ ...entry, targetVisible: z.boolean().default(false) })
+  .object({ ...entry, targetVisible: flag().prefault(false) })
   .meta({ id: "SoftwareModuleMetadataCreate" });
-export const moduleMetadataUpdate = z.object({ value, targetVisible: z.boolean().optional() }).meta({ id: "SoftwareModuleMetadataUpdate" });
+export const moduleMetadataUpdate = z.object({ value, targetVisible: flag().optional() }).meta({ id: "SoftwareModuleMetadataUpdate" });
 
 const common = { service: "management", interface: "management" } as const;
 /** hawkBit 1.x says nothing of what it has stored (contract clients.md, "Two dialects"). */

@@ -4,6 +4,7 @@ import {
   arrayOf,
   bodyId,
   epochMs,
+  flag,
   int32,
   lastMoment,
   optionalDescription,
@@ -24,7 +25,7 @@ const threshold = z
   .default("100");
 
 const condition = z.object({ condition: z.literal("THRESHOLD").default("THRESHOLD"), expression: threshold });
-const free = optionalText(512).default("");
+const free = optionalText(512).prefault("");
 const successAction = z.object({ action: z.enum(["NEXTGROUP", "PAUSE"]).default("NEXTGROUP"), expression: free });
 const errorAction = z.object({ action: z.literal("PAUSE").default("PAUSE"), expression: free });
 
@@ -33,7 +34,7 @@ const conditions = {
   successAction: successAction.optional(),
   errorCondition: condition.optional(),
   errorAction: errorAction.optional(),
-  confirmationRequired: z.boolean().optional(),
+  confirmationRequired: flag().optional(),
 };
 
 /** A group as a rollout's creator defines it (contract rollouts.md §2.2); what is absent comes from the rollout. */
@@ -48,7 +49,7 @@ export const rolloutGroupCreate = z
   .meta({ id: "RolloutGroupCreate" });
 
 /** The group that targets join first, and every one behind it (contract rollouts.md §4.6). With its number the name is 128 characters at most. */
-const dynamicGroupTemplate = z.object({ nameSuffix: optionalDescription(112).default(""), targetCount: bodyId.default(0) });
+const dynamicGroupTemplate = z.object({ nameSuffix: optionalDescription(112).prefault(""), targetCount: bodyId.prefault(0) });
 
 /**
  * A rollout to create (spec 001 §2.6, contract rollouts.md §2.1). What depends on more than one member is checked by the owner,
@@ -59,16 +60,16 @@ export const rolloutCreate = z
     name: requiredName(128),
     description: optionalDescription(),
     targetFilterQuery: optionalName(1024),
-    distributionSetId: bodyId.default(0),
+    distributionSetId: bodyId.prefault(0),
     type: z.enum(forceTypeNames).default("forced"),
-    forcetime: epochMs.default(0),
+    forcetime: epochMs.prefault(0),
     // the largest int64 means "not scheduled", as null does (contract rollouts.md §2.1)
     startAt: epochMs.transform((at) => (at >= lastMoment ? undefined : at)).optional(),
-    weight: weight.default(1000),
+    weight: weight.prefault(1000),
     maintenanceWindow: maintenanceWindowBody.optional(),
     amountGroups: int32.optional(),
     groups: arrayOf(rolloutGroupCreate).optional(),
-    dynamic: z.boolean().default(false),
+    dynamic: flag().prefault(false),
     dynamicGroupTemplate: dynamicGroupTemplate.optional(),
     ...conditions,
   })

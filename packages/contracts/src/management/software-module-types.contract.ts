@@ -20,7 +20,7 @@ const maxAssignments = shownAs(
 
 /** One software module type to create; without `maxAssignments` a set takes one module of it (contract management.md §4.4). */
 export const softwareModuleTypeCreate = z
-  .object({ ...typeCreateMembers, maxAssignments: maxAssignments.default(1) })
+  .object({ ...typeCreateMembers, maxAssignments: maxAssignments.prefault(1) })
   .meta({ id: "SoftwareModuleTypeCreate" });
 export type SoftwareModuleTypeCreate = z.output<typeof softwareModuleTypeCreate>;
 

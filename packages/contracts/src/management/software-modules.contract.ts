@@ -2,7 +2,7 @@ import { z } from "zod";
 import { audit, links } from "../link.ts";
 import { pageOf, pageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
-import { arrayBody, optionalDescription, pathId, requiredName, withoutNulls } from "../values.ts";
+import { arrayBody, flag, optionalDescription, pathId, requiredName, withoutNulls } from "../values.ts";
 import { listErrors, withDeletedModes } from "./common.ts";
 
 /** Software module (spec 001 §2.3); the links besides `self` come with single answers only (contract management.md §1.5). */
@@ -33,14 +33,14 @@ export const softwareModuleCreate = z
     type: requiredName(64),
     description: optionalDescription(),
     vendor: optionalDescription(256),
-    encrypted: z.boolean().default(false),
+    encrypted: flag().prefault(false),
   })
   .meta({ id: "SoftwareModuleCreate" });
 export type SoftwareModuleCreate = z.output<typeof softwareModuleCreate>;
 
 /** Change of a software module; absent or null members stay as they are. */
 export const softwareModuleUpdate = z
-  .object({ description: optionalDescription(), vendor: optionalDescription(256), locked: z.boolean().optional() })
+  .object({ description: optionalDescription(), vendor: optionalDescription(256), locked: flag().optional() })
   .meta({ id: "SoftwareModuleUpdate" });
 export type SoftwareModuleUpdate = z.output<typeof softwareModuleUpdate>;
 

@@ -3,7 +3,7 @@ import { forceTypeNames } from "../codes.ts";
 import { audit, links } from "../link.ts";
 import { pageOf, pageQuery, representedPageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
-import { bodyId, optionalName, pathId, requiredName, weight, withoutNulls } from "../values.ts";
+import { bodyId, flag, optionalName, pathId, requiredName, weight, withoutNulls } from "../values.ts";
 import { maintenanceScheduleView } from "./action-view.ts";
 import { maintenanceWindowBody } from "./assignment.ts";
 import { listErrors } from "./common.ts";
@@ -52,9 +52,9 @@ export const autoAssignBody = z
   .object({
     id: bodyId,
     type: z.enum(forceTypeNames).default("forced"),
-    weight: weight.default(1000),
+    weight: weight.prefault(1000),
     maintenanceWindow: maintenanceWindowBody.optional(),
-    confirmationRequired: z.boolean().optional(),
+    confirmationRequired: flag().optional(),
   })
   .meta({ id: "AutoAssignment" });
 export type AutoAssignment = z.output<typeof autoAssignBody>;

@@ -4,6 +4,7 @@ import { bodiless, created, ok, route } from "../route.ts";
 import {
   arrayBody,
   bodyId,
+  flag,
   lookedUpText,
   newControllerId,
   optionalDescription,
@@ -39,7 +40,7 @@ export const targetCreate = z
 export type TargetCreate = z.output<typeof targetCreate>;
 
 /** Change of a target, whose token stays good when it is said again, however short it is; absent or null members stay, `targetType: -1` takes the type away, `controllerId` is ignored. */
-export const targetUpdate = z.object({ ...changeable, requestAttributes: z.boolean().optional() }).meta({ id: "TargetUpdate" });
+export const targetUpdate = z.object({ ...changeable, requestAttributes: flag().optional() }).meta({ id: "TargetUpdate" });
 export type TargetUpdate = z.output<typeof targetUpdate>;
 
 const one = z.object({ targetId: lookedUpText });
