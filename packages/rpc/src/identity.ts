@@ -117,7 +117,7 @@ export function signIdentity(keys: KeySet, identity: Identity, also = ""): strin
   if (identity.body !== undefined) payload.d = identity.body;
   if (identity.nonce !== undefined) payload.i = identity.nonce;
   const signed = `${prefix}${identity.caller}.${ring.first.id}.${Buffer.from(JSON.stringify(payload)).toString("base64url")}`;
-  return `${signed}.${macOf(ring.first.secret, bound(signed, identity.audience, { ...identity, also }))}`;
+  return `${signed}.${macOf(ring.first.secret, bound(signed, identity, { audience: identity.audience, also }))}`;
 }
 
 /** The payload of a token of ours, for the word that goes along with it. */
@@ -150,7 +150,7 @@ export function verifyIdentity(keys: KeySet, audience: ServiceName, token: strin
   const secret = ring.byId.get(token.slice(keyAt + 1, payloadAt));
   if (secret === undefined) throw refused("unknown key", caller);
   const mac = token.slice(macAt + 1);
-  if (!isSame(mac, macOf(secret, bound(token.slice(0, macAt), audience, expected)))) {
+  if (!isSame(mac, macOf(secret, bound(token.slice(0, macAt), expected, { audience, also: expected.also })))) {
     throw refused("wrong signature, or signed for another request", caller);
   }
   // signed by the caller, so its shape is known
@@ -207,10 +207,21 @@ export function servicePrincipal(service: ServiceName, tenant?: { id: number; na
   return { tenantId: tenant?.id ?? 0, tenant: tenant?.name ?? "", kind: "service", subject: service, permissions: [] };
 }
 
+interface Request {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** To whom, and what else. */
+interface Bound {
+  readonly audience: ServiceName;
+  readonly also: string | undefined;
+}
+
 /** All that the signature covers. No part holds a line break, so none can be taken for another. */
-function bound(signed: string, audience: ServiceName, request: { method: string; path: string; also?: string }): string {
+function bound(signed: string, request: Request, { audience, also = "" }: Bound): string {
   const text = `${signed}\n${audience}\n${request.method}\n${request.path}`;
-  return request.also ? `${text}\n${request.also}` : text;
+  return also === "" ? text : `${text}\n${also}`;
 }
 
 /** HMAC-SHA-256, base64url. As text: twice as fast as a Buffer that is then encoded (2.7 against 5.1 µs when measured). */

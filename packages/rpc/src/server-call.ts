@@ -77,6 +77,8 @@ export class CallContextImpl implements CallContext {
   readonly commandId?: string;
   readonly traceparent?: string;
   readonly abort = new AbortController();
+  /** The answer is given: nothing aborts any more. */
+  answered = false;
 
   constructor(identity: Identity, deadline: number, commandId: string | undefined) {
     this.principal = identity;

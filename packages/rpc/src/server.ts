@@ -119,6 +119,7 @@ export class RpcServer {
       const { within } = this.#options;
       const response = await (within === undefined ? work() : within(begun.signal, work));
       await this.#options.beforeAnswer?.(method.name);
+      begun.answered = true;
       callback(null, response);
       this.#report(method, "ok", began);
     } catch (thrown) {
@@ -152,7 +153,8 @@ export class RpcServer {
 
   #begin(call: AnyServerCall, method: ServedMethod): CallContextImpl {
     const ctx = beginCall(call, method, this.#door);
-    call.on("cancelled", () => ctx.abort.abort());
+    // it also comes when the call has been answered and its stream is closed; then there is nobody to tell
+    call.on("cancelled", () => ctx.answered || ctx.abort.abort());
     return ctx;
   }
 
