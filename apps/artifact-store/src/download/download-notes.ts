@@ -26,7 +26,7 @@ export interface NotesLimits {
   readonly giveUpMs: number;
 }
 
-const usual: NotesLimits = { everyMs: 50, batch: 200, waiting: 20_000, timeoutMs: 1_000, giveUpMs: 120_000 };
+const usual: NotesLimits = { everyMs: 150, batch: 200, waiting: 20_000, timeoutMs: 1_000, giveUpMs: 120_000 };
 
 /** Notes that are written together, and the downloads that wait for them. */
 interface Batch {
