@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Stack } from "@harrier/stack";
 import { type Api, createApi } from "../lib/api.ts";
-import { cpuSeconds, difference, type ProcessGroup, total } from "../lib/cpu.ts";
+import { cpuSeconds, difference, type ProcessGroup } from "../lib/cpu.ts";
 import { runCycles } from "../lib/device-cycle.ts";
 import { type LoadRequest, load } from "../lib/load.ts";
 import type { Report } from "../lib/report.ts";
@@ -46,37 +46,56 @@ export async function startOther(checkout: string, dataDir: string): Promise<Sid
 }
 
 /** Polls, downloads and whole device cycles of this checkout beside those of another one, in interleaved pairs. */
-export async function benchAgainst(options: { ours: Side; other: Side; rounds: number; report: Report }): Promise<void> {
-  const { rounds, report } = options;
+export async function benchAgainst(options: {
+  ours: Side;
+  other: Side;
+  rounds: number;
+  only: readonly string[];
+  report: Report;
+}): Promise<void> {
+  const { rounds, only, report } = options;
   const ours = await seed(options.ours, rounds);
   const other = await seed(options.other, rounds);
-  const works: [string, (side: Seeded) => Promise<number>][] = [
-    ["poll", polls],
-    ["download of 64 KiB", downloads],
-    ["device cycle", cycles],
+  const works: [string, string, (side: Seeded) => Promise<number>][] = [
+    ["polls", "poll", polls],
+    ["downloads", "download of 64 KiB", downloads],
+    ["cycle", "device cycle", cycles],
   ];
-  for (const [name, work] of works) {
+  for (const [scenario, name, work] of works) {
+    if (only.length > 0 && !only.includes(scenario)) continue;
     await work(ours); // connections, compiled code and prepared statements of both sides are warm before anything counts
     await work(other);
-    const costs = { ours: [] as number[], other: [] as number[] };
+    const costs = { ours: [] as Cost[], other: [] as Cost[] };
     for (let round = 0; round < rounds; round++) {
       // who begins alternates, so that a drift of the machine favours neither
       for (const side of round % 2 === 0 ? ([ours, other] as const) : ([other, ours] as const)) {
-        costs[side === ours ? "ours" : "other"].push(await cpuMs(side, () => work(side)));
+        costs[side === ours ? "ours" : "other"].push(await costOf(side, () => work(side)));
       }
     }
-    const ratio = medianRatio(costs.ours, costs.other);
-    const limit = `the other's ${median(costs.other).toFixed(3)} ms`;
-    report.add({ scenario: "against", figure: `CPU per ${name}, all processes`, value: median(costs.ours), unit: "ms", limit });
-    report.add({
-      scenario: "against",
-      figure: `CPU ratio, ${name}`,
-      value: ratio,
-      unit: "×",
-      limit: `budget ${budget}×`,
-      ok: ratio <= budget,
-    });
+    tell(report, name, costs);
   }
+}
+
+/** CPU milliseconds of one piece of work, of each group of processes. */
+type Cost = ReadonlyMap<string, number>;
+
+function tell(report: Report, name: string, costs: { ours: readonly Cost[]; other: readonly Cost[] }): void {
+  const all = (cost: Cost): number => [...cost.values()].reduce((sum, ms) => sum + ms, 0);
+  const row = (figure: string, part: (cost: Cost) => number): void => {
+    const limit = `the other's ${median(costs.other.map(part)).toFixed(3)} ms`;
+    report.add({ scenario: "against", figure, value: median(costs.ours.map(part)), unit: "ms", limit });
+  };
+  row(`CPU per ${name}, all processes`, all);
+  for (const group of costs.ours[0]?.keys() ?? []) row(`  of it ${group}`, (cost) => cost.get(group) ?? 0);
+  const ratio = medianRatio(costs.ours.map(all), costs.other.map(all));
+  report.add({
+    scenario: "against",
+    figure: `CPU ratio, ${name}`,
+    value: ratio,
+    unit: "×",
+    limit: `budget ${budget}×`,
+    ok: ratio <= budget,
+  });
 }
 
 async function seed(side: Side, rounds: number): Promise<Seeded> {
@@ -91,11 +110,11 @@ async function seed(side: Side, rounds: number): Promise<Seeded> {
   return seeded;
 }
 
-/** CPU milliseconds of one piece of `work`, which returns how many pieces it did. */
-async function cpuMs(side: Seeded, work: () => Promise<number>): Promise<number> {
+/** What one piece of `work` cost, which returns how many pieces it did. */
+async function costOf(side: Seeded, work: () => Promise<number>): Promise<Cost> {
   const before = cpuSeconds(side.groups());
   const done = await work();
-  return (total(difference(cpuSeconds(side.groups()), before)) * 1_000) / done;
+  return new Map([...difference(cpuSeconds(side.groups()), before)].map(([name, seconds]) => [name, (seconds * 1_000) / done]));
 }
 
 const polls = (side: Seeded): Promise<number> => ask(side, pollsPerRound, pollOf);
