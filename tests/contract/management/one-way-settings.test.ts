@@ -11,6 +11,9 @@ describe.each(dialects)("settings that cannot be taken back, %s", (dialect) => {
     const { admin: auth } = await makeTenant(dialect, 0);
     const of = (key: string, value?: unknown) => ({ auth, params: { key }, ...(value === undefined ? {} : { body: { value } }) });
     const stored = async (key: string) => (await call<{ value: unknown }>(r.configs.get, dialect, of(key))).json.value;
+    await call(r.configs.put, dialect, of("repository.actions.autoclose.enabled", true));
+    await refused(r.configs.put, dialect, of("multi.assignments.enabled", true), fixed);
+    await call(r.configs.put, dialect, of("repository.actions.autoclose.enabled", false));
     await call(r.configs.put, dialect, of("multi.assignments.enabled", true));
     await refused(r.configs.put, dialect, of("multi.assignments.enabled", false), fixed);
     await refused(r.configs.delete, dialect, of("multi.assignments.enabled"), fixed);

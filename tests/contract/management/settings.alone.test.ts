@@ -20,13 +20,7 @@ describe.each(dialects)("settings of the tenant, %s", (dialect) => {
     (await call<Page<DistributionSetTypeView>>(r.distributionSetTypes.list, dialect, { query: { q: `key==${key}` } })).json.content[0]
       ?.id as number;
 
-  const touched = [
-    "pollingTime",
-    "pollingOverdueTime",
-    "action.cleanup.enabled",
-    "action.cleanup.actionExpiry",
-    "batch.assignments.enabled",
-  ];
+  const touched = ["pollingTime", "pollingOverdueTime", "action.cleanup.enabled", "action.cleanup.actionExpiry"];
   afterEach(async () => {
     for (const key of touched) await reset(key);
     await put("default.ds.type", await setTypeId("os_app"));
@@ -142,10 +136,14 @@ describe.each(dialects)("settings of the tenant, %s", (dialect) => {
     expect((await build.set({ type: undefined, modules: [] })).type).toBe("app");
   });
 
-  it("management 12.123 batch and multi assignments exclude each other", async () => {
-    await put("batch.assignments.enabled", true);
-    await noPut("multi.assignments.enabled", { value: true }, [403, "repo.tenantConfigurationValueChangeNotAllowed"]);
-    expect(await get("multi.assignments.enabled")).toMatchObject({ value: false });
+  it("management 8.1 batches, which need messaging, cannot be turned on, and the answer says why", async () => {
+    const key = "batch.assignments.enabled";
+    const { json } = await refused(r.configs.put, dialect, { ...at(key), body: { value: true } }, [400, "configValueInvalid"]);
+    expect(json.message).toContain("messaging");
+    await refused(r.configs.putMany, dialect, { body: { [key]: true, pollingTime: "00:01:00" } }, [400, "configValueInvalid"]);
+    expect([await get(key), await get("pollingTime")]).toMatchObject([{ value: false, global: true }, { global: true }]);
+    await put(key, false);
+    await reset(key);
   });
 
   it("management 12.125 whole numbers, flags", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkChange, checkValue } from "./check-settings.ts";
+import { checkChange, checkValue, inForce } from "./check-settings.ts";
 import { type SettingValue, secondsOf, settingKeys } from "./keys.ts";
 
 test.each(Object.entries(settingKeys))("%s takes its own default", (key, row) => {
@@ -66,13 +66,32 @@ const withValues = (values: Record<string, SettingValue>) => (key: string) => va
 test.each<[string, Record<string, SettingValue>, Record<string, SettingValue>, boolean]>([
   ["multi on", {}, { "multi.assignments.enabled": true }, true],
   ["multi off again", { "multi.assignments.enabled": true }, {}, false],
+  ["multi beside batch", {}, { "multi.assignments.enabled": true, "batch.assignments.enabled": true }, false],
   [
-    "multi beside batch",
-    { "batch.assignments.enabled": true },
+    "batch while multi is on",
+    { "multi.assignments.enabled": true },
     { "multi.assignments.enabled": true, "batch.assignments.enabled": true },
     false,
   ],
-  ["multi instead of batch", { "batch.assignments.enabled": true }, { "multi.assignments.enabled": true }, true],
+  [
+    "multi while autoclose is on",
+    { "repository.actions.autoclose.enabled": true },
+    { "multi.assignments.enabled": true, "repository.actions.autoclose.enabled": true },
+    false,
+  ],
+  ["multi instead of autoclose", { "repository.actions.autoclose.enabled": true }, { "multi.assignments.enabled": true }, true],
+  [
+    "something else where both are on from before",
+    { "multi.assignments.enabled": true, "repository.actions.autoclose.enabled": true },
+    { "multi.assignments.enabled": true, "repository.actions.autoclose.enabled": true, pollingTime: "00:01:00" },
+    true,
+  ],
+  [
+    "autoclose off where both are on from before",
+    { "multi.assignments.enabled": true, "repository.actions.autoclose.enabled": true },
+    { "multi.assignments.enabled": true },
+    true,
+  ],
   [
     "autoclose while multi is on",
     { "multi.assignments.enabled": true },
@@ -84,6 +103,13 @@ test.each<[string, Record<string, SettingValue>, Record<string, SettingValue>, b
   const change = () => checkChange(withValues(before), withValues(after));
   if (allowed) expect(change).not.toThrow();
   else expect(change).toThrow(expect.objectContaining({ code: "configChangeNotAllowed" }));
+});
+
+test("batches cannot be turned on, and it says why; what is stored from before does not count", () => {
+  const change = () => checkChange(withValues({}), withValues({ "batch.assignments.enabled": true }));
+  expect(change).toThrow(expect.objectContaining({ code: "configValueInvalid", message: expect.stringContaining("messaging") }));
+  expect(inForce("batch.assignments.enabled", true)).toBe(false);
+  expect(inForce("multi.assignments.enabled", true)).toBe(true);
 });
 
 test("an invalid polling time says what is wrong with it", () => {

@@ -34,12 +34,25 @@ const batch = "batch.assignments.enabled";
 /** Values before and after a change, defaults filled in. */
 type Settings = (key: string) => SettingValue;
 
-/** Changes that are refused although each value is valid (contract management.md §8.1: autoclose, multi and batch assignments). */
+/**
+ * Changes that are refused although each value is valid (contract management.md §8.1: autoclose, multi and batch assignments). Several
+ * assignments and auto-close exclude each other (contract rollouts.md §6.9): one of them would have no effect. Batches cannot be on at all.
+ */
 export function checkChange(before: Settings, after: Settings): void {
   const refuse = (key: string, why: string): never => {
     throw new HarrierError("configChangeNotAllowed", `The setting '${key}' must not be changed: ${why}.`);
   };
   if (before(multi) === true && after(multi) !== true) refuse(multi, "several assignments cannot be turned off again");
-  if (before(multi) === true && after(autoclose) !== before(autoclose)) refuse(autoclose, `'${multi}' is on`);
+  if (before(multi) === true && before(autoclose) !== true && after(autoclose) === true) refuse(autoclose, `'${multi}' is on`);
+  if (before(multi) !== true && after(multi) === true && after(autoclose) === true)
+    refuse(multi, `'${autoclose}' is on: turn it off first`);
   if (after(multi) === true && after(batch) === true) refuse(before(multi) === true ? batch : multi, "it excludes the other one");
+  if (after(batch) === true)
+    throw new HarrierError("configValueInvalid", `The value of '${batch}' must be false: ${settingKeys[batch]?.fixed}.`);
+}
+
+/** A value as it counts: one that cannot be in force does not, whoever has stored it. */
+export function inForce(key: string, stored: SettingValue): SettingValue {
+  const row = settingKeys[key];
+  return row?.fixed === undefined ? stored : row.default;
 }

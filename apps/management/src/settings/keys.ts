@@ -11,6 +11,8 @@ export interface SettingKey {
   readonly check?: (value: SettingValue) => string | undefined;
   /** How devices or their gateways sign in: a change makes every gateway forget what it verified for the tenant. */
   readonly signIn?: true;
+  /** Why it can have no other value than its default: what it would turn on is not there. One that is stored does not count. */
+  readonly fixed?: string;
   /** Stored sealed and as a digest; read back only with this permission. */
   readonly secret?: { readonly permission: string };
 }
@@ -85,7 +87,7 @@ export const settingKeys: Readonly<Record<string, SettingKey>> = {
   "rollout.approval.enabled": flag(false),
   "repository.actions.autoclose.enabled": flag(false),
   "multi.assignments.enabled": flag(false),
-  "batch.assignments.enabled": flag(false),
+  "batch.assignments.enabled": flag(false, { fixed: "batches go to devices by messaging (AMQP), which this server does not have" }),
   "user.confirmation.flow.enabled": flag(false),
   "implicit.lock.enabled": flag(true),
   "artifact.links": text("", { check: artifactLinks }),

@@ -100,10 +100,10 @@ test("the default set type can be changed but not reset", async () => {
   await put({ "default.ds.type": 13 });
 });
 
-test("several assignments are on for good, and exclude batches", async () => {
-  await put({ "batch.assignments.enabled": true });
+test("several assignments are on for good, and exclude batches and auto-close", async () => {
+  await put({ "repository.actions.autoclose.enabled": true });
   await expect(put({ "multi.assignments.enabled": true })).rejects.toMatchObject({ code: "configChangeNotAllowed" });
-  await put({ "batch.assignments.enabled": false, "multi.assignments.enabled": true });
+  await put({ "repository.actions.autoclose.enabled": false, "multi.assignments.enabled": true });
   await expect(put({ "multi.assignments.enabled": false })).rejects.toMatchObject({ code: "configChangeNotAllowed" });
   await expect(resetSetting(deps, caller, "multi.assignments.enabled")).rejects.toMatchObject({ code: "configChangeNotAllowed" });
   await expect(put({ "batch.assignments.enabled": true })).rejects.toMatchObject({ code: "configChangeNotAllowed" });
@@ -111,8 +111,22 @@ test("several assignments are on for good, and exclude batches", async () => {
   await put({ "repository.actions.autoclose.enabled": false, pollingTime: "00:01:00" });
 });
 
+test("batches are refused; one that is stored from before shows as off, and changes nothing", async () => {
+  const batch = "batch.assignments.enabled";
+  await expect(put({ [batch]: true, pollingTime: "00:01:00" })).rejects.toMatchObject({ code: "configValueInvalid" });
+  expect(await getSetting(deps, caller, "pollingTime")).toMatchObject({ global: true });
+  await fixture.rows("insert into settings (tenant_id, key, value, created_by, last_modified_by) values (1, $1, 'true', 't', 't')", [
+    batch,
+  ]);
+  expect(await getSetting(deps, caller, batch)).toMatchObject({ value: false });
+  expect((await listSettings(deps, caller)).find((setting) => setting.key === batch)).toMatchObject({ value: false });
+  await put({ "multi.assignments.enabled": true });
+  await put({ [batch]: false });
+  await resetSetting(deps, caller, batch);
+});
+
 test("two changes at once go one after the other", async () => {
-  const both = [put({ "multi.assignments.enabled": true }), put({ "batch.assignments.enabled": true })];
+  const both = [put({ "multi.assignments.enabled": true }), put({ "repository.actions.autoclose.enabled": true })];
   const results = await Promise.allSettled(both);
   expect(results.filter((result) => result.status === "rejected")).toHaveLength(1);
 });
