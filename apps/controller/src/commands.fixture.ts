@@ -65,6 +65,7 @@ export const itemOf = (controllerId: string, change: Partial<AssignmentItem> = {
   forceTime: 0,
   weight: 1000,
   maintenanceWindow: null,
+  setIndex: 0,
   ...change,
 });
 

@@ -89,6 +89,7 @@ export interface ActionSeed {
   rolloutId?: number;
   groupId?: number;
   maintenance?: { schedule: string; duration: string; timezone: string; endsAt?: string };
+  besideOthers?: boolean;
 }
 
 /** Actions, each with the history row of its newest revision. */
@@ -96,14 +97,15 @@ export async function seedActions(fixture: DeviceFixture, seeds: readonly Action
   await fixture.database.db("controller").pool.query(
     `with seed as (select * from jsonb_to_recordset($2::jsonb) as x(
          "id" bigint, "targetId" int, "setId" bigint, "status" smallint, "active" boolean, "forceType" smallint, "forceTime" timestamptz,
-         "weight" int, "revision" int, "rolloutId" bigint, "groupId" bigint, "maintenance" jsonb)),
+         "weight" int, "revision" int, "rolloutId" bigint, "groupId" bigint, "maintenance" jsonb, "besideOthers" boolean)),
        a as (insert into actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, force_time, weight, revision,
                                   rollout_id, group_id, maintenance_schedule, maintenance_duration, maintenance_timezone,
-                                  maintenance_ends_at, initiated_by, created_by, last_modified_by)
+                                  maintenance_ends_at, beside_others, initiated_by, created_by, last_modified_by)
              select $1, s."id", s."targetId", t.controller_id, coalesce("setId", 100), coalesce("status", ${actionStatus.RUNNING}),
                     coalesce("active", true), coalesce("forceType", ${forceType.forced}), "forceTime", coalesce("weight", 1000),
                     coalesce(s."revision", 1), "rolloutId", "groupId", maintenance ->> 'schedule', maintenance ->> 'duration',
-                    maintenance ->> 'timezone', (maintenance ->> 'endsAt')::timestamptz, 'admin', 'admin', 'admin'
+                    maintenance ->> 'timezone', (maintenance ->> 'endsAt')::timestamptz,
+                    coalesce("besideOthers", false), 'admin', 'admin', 'admin'
                from seed s join targets t on t.tenant_id = $1 and t.id = s."targetId"
              returning id, status, revision)
      insert into action_history (tenant_id, action_id, revision, status, messages, occurred_at)

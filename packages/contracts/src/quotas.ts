@@ -25,6 +25,12 @@ export const quotaDefaults = {
   DATA_TRAFFIC_PER_MONTH_MAX_BYTES: 0,
 } as const satisfies Record<string, number>;
 
+/**
+ * How many open actions a target may have side by side, where the tenant allows several (contract rollouts.md §6.9). No quota of its own: they
+ * are actions of the target and count there too. controller's function most_open_actions says the same.
+ */
+export const mostOpenActions = 100;
+
 export type QuotaKey = keyof typeof quotaDefaults;
 
 export const quotaKeys = Object.keys(quotaDefaults) as QuotaKey[];

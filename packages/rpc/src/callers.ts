@@ -22,6 +22,7 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
   },
   "harrier.controller.v1.ActionsService": {
     assignSet: { management: "person" },
+    assignSets: { management: "person" },
     assignOffline: { management: "person" },
     cancelAction: { management: "person" },
     forceAction: { management: "person" },

@@ -17,6 +17,7 @@ export const methods = {
   },
   "harrier.controller.v1.ActionsService": {
     assignSet: "command",
+    assignSets: "command",
     assignOffline: "command",
     cancelAction: "once",
     forceAction: "idempotent",

@@ -41,7 +41,7 @@ describe("a call", () => {
     expect(seen).toEqual([
       {
         set: { id: 11, name: "s", version: "", typeId: 0, migrationStep: false },
-        items: [{ controllerId: "d1", forceType: "", forceTime: 0, weight: 0, maintenanceWindow: null }],
+        items: [{ controllerId: "d1", forceType: "", forceTime: 0, weight: 0, maintenanceWindow: null, setIndex: 0 }],
         initiator: "",
       },
     ]);

@@ -27,6 +27,7 @@ export type ActionHandlers = Handlers<typeof actions>;
 const unused = () => Promise.reject(new Error("not expected"));
 export const idle: ActionHandlers = {
   assignSet: unused,
+  assignSets: unused,
   assignOffline: unused,
   cancelAction: unused,
   forceAction: unused,

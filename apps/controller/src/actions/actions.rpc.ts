@@ -4,7 +4,7 @@ import { deleteActions } from "../cleanup/delete-actions.ts";
 import { confirmAction } from "../confirmation/commands.ts";
 import type { LimitsOf } from "../domain/quotas.ts";
 import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
-import { assignOffline, assignSet } from "./assign.ts";
+import { assignOffline, assignSet, assignSets } from "./assign.ts";
 import { createAutoAssign } from "./auto-assign.ts";
 import { cancelAction, forceAction } from "./change.ts";
 import { createChunks } from "./chunks.ts";
@@ -24,6 +24,7 @@ interface Deps {
 export function actionsHandlers(deps: Deps): Handlers<"harrier.controller.v1.ActionsService"> {
   return {
     assignSet: (request, ctx) => assignSet(deps, request, ctx),
+    assignSets: (request, ctx) => assignSets(deps, request, ctx),
     assignOffline: (request, ctx) => assignOffline(deps, request, ctx),
     cancelAction: (request, ctx) => cancelAction(deps, request, ctx),
     forceAction: (request, ctx) => forceAction(deps, request, ctx),

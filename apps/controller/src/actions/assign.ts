@@ -1,14 +1,21 @@
 import { forceType } from "@harrier/contracts";
 import { type Database, type IdBlocks, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
-import type { AssignOfflineRequest, AssignSetRequest, AssignSetResponse, CallContext } from "@harrier/rpc";
+import type {
+  AssignmentItem,
+  AssignOfflineRequest,
+  AssignSetRequest,
+  AssignSetResponse,
+  AssignSetsRequest,
+  CallContext,
+} from "@harrier/rpc";
 import { makeRoom } from "../cleanup/cleanup.sql.ts";
 import { roomPercent } from "../cleanup/rules.ts";
-import { tooManyActions } from "../domain/quota-exceeded.ts";
+import { tooManyActions, tooManyOpenActions } from "../domain/quota-exceeded.ts";
 import type { LimitsOf } from "../domain/quotas.ts";
 import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
 import { scopeOf } from "../targets/targets.ts";
-import { type AssignAnswer, assignOffline as note, assignSet as write } from "./assign.sql.ts";
+import { type AssignAnswer, assignOffline as note, assignSet as write, assignSets as writeSeveral } from "./assign.sql.ts";
 import { forceTimeOf, forceTypeOf } from "./force.ts";
 import { windowLists } from "./windows.ts";
 
@@ -44,11 +51,7 @@ export async function assignSet(deps: Deps, request: AssignSetRequest, ctx: Call
       set.typeId,
       set.migrationStep,
       items.map((i) => i.controllerId),
-      items.map((i) => forceType[forceTypeOf(i.forceType)]),
-      items.map((i) => forceTimeOf(i.forceType, i.forceTime)),
-      items.map((i) => i.weight),
-      ...windowLists(items, deps.now()),
-      items.map((i) => i.confirmationRequired ?? true),
+      ...itemLists(items, deps.now()),
       firstId,
       most,
       scope,
@@ -59,6 +62,54 @@ export async function assignSet(deps: Deps, request: AssignSetRequest, ctx: Call
   const row = await withRoom(deps, { tenantId, setId: set.id, controllerIds, most, scope }, assign);
   await deps.fault("controller.assign.after-commit");
   return toResponse(row?.answer, most);
+}
+
+/**
+ * Gives several reserved sets at once, each beside what its target has open (contract rollouts.md §6.9), in one statement: all or none. Only
+ * where the tenant allows it; of equal weight a target's actions are done in the order of the items.
+ */
+export async function assignSets(deps: Deps, request: AssignSetsRequest, ctx: CallContext): Promise<AssignSetResponse> {
+  const { sets, items } = request;
+  if (items.some((i) => sets[i.setIndex] === undefined)) throw new HarrierError("internal", "an item without a set");
+  if (items.length === 0) return { alreadyAssigned: 0, actions: [] };
+  const { tenantId, tenant } = ctx.principal;
+  const most = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
+  const firstId = await deps.ids.take(tenantId, "action", items.length);
+  const scope = scopeOf(ctx, "UPDATE_TARGET");
+  const controllerIds = items.map((i) => i.controllerId);
+  const assign = () =>
+    runOne(deps.db.pool, writeSeveral, [
+      tenantId,
+      tenant,
+      ctx.commandId ?? "",
+      sets.map((s) => s.id),
+      sets.map((s) => s.name),
+      sets.map((s) => s.version),
+      sets.map((s) => s.typeId),
+      sets.map((s) => s.migrationStep),
+      controllerIds,
+      items.map((i) => i.setIndex + 1),
+      ...itemLists(items, deps.now()),
+      firstId,
+      most,
+      scope,
+      request.initiator,
+      ctx.traceparent ?? null,
+    ]);
+  const row = await withRoom(deps, { tenantId, setId: sets[0]?.id ?? 0, controllerIds, most, scope }, assign);
+  await deps.fault("controller.assign.after-commit");
+  return toResponse(row?.answer, most);
+}
+
+/** What the items ask for, one list for each member. */
+function itemLists(items: readonly AssignmentItem[], now: number) {
+  return [
+    items.map((i) => forceType[forceTypeOf(i.forceType)]),
+    items.map((i) => forceTimeOf(i.forceType, i.forceTime)),
+    items.map((i) => i.weight),
+    ...windowLists(items, now),
+    items.map((i) => i.confirmationRequired ?? true),
+  ] as const;
 }
 
 /**
@@ -123,6 +174,10 @@ function toResponse(answer: AssignAnswer | undefined, most: number): AssignSetRe
       throw new HarrierError("targetTypeIncompatible", "A target has a type that is not compatible with the distribution set's type.");
     case "quota":
       throw tooManyActions(answer.controllerId ?? "", most);
+    case "open":
+      throw tooManyOpenActions(answer.controllerId ?? "", answer.limit ?? 0);
+    case "notEnabled":
+      throw new HarrierError("multiAssignmentNotEnabled");
     default:
       throw new HarrierError("internal");
   }

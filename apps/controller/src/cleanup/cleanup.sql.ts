@@ -23,7 +23,8 @@ export const makeRoom = statement<
 >(
   "controller.make_room",
   `select make_room($1, array(select t.id from targets t join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.id
-                               where t.tenant_id = $1 and t.controller_id = any ($2::text[]) and s.assigned_set_id is distinct from $3
+                               where t.tenant_id = $1 and t.controller_id = any ($2::text[])
+                                 and (s.assigned_set_id is distinct from $3 or several_assignments($1))
                                  and ($4::bigint[] is null or t.target_type_id = any ($4))), $5, $6) as removed`,
 );
 

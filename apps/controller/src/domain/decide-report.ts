@@ -11,6 +11,7 @@ import { bucketOf } from "./codes.ts";
 import {
   type Channel,
   type Execution,
+  effectOf,
   endsAction,
   gates,
   type Outcome,
@@ -18,7 +19,6 @@ import {
   type Rule,
   ruleOf,
   type TargetEffect,
-  targetEffects,
 } from "./transitions.ts";
 
 export interface ActionState {
@@ -29,6 +29,8 @@ export interface ActionState {
   forceType: ForceType;
   revision: number;
   lastStatusCode: number | null;
+  /** Given while the tenant let several actions be open at once. */
+  besideOthers: boolean;
 }
 
 export interface TargetState {
@@ -92,7 +94,7 @@ export function decideReport(situation: Situation, report: Report, limits: Repor
     changed: true,
     entry: actionStatus[rule.entry],
     action: { ...action, status, active: !endsAction(status), revision: action.revision + 1, lastStatusCode: report.code },
-    target: applyEffect(situation, targetEffects[rule.effect]),
+    target: applyEffect(situation, effectOf(rule.effect, action.besideOthers)),
     moved: from === to ? null : { from, to },
   };
 }
@@ -118,6 +120,8 @@ function applyEffect(situation: Situation, effect: TargetEffect): TargetState {
     none: null,
     ownSetIfDownloadOnly: action.forceType === forceType.downloadonly ? action.setId : target.assignedSetId,
     nextOpenOrInstalled: open[0]?.setId ?? target.installedSetId,
+    nextOpenOrOwnSet: open[0]?.setId ?? action.setId,
+    nextOpenOrKeep: open[0]?.setId ?? target.assignedSetId,
   };
   const assignedSetId = assigned[effect.assigned];
   const installedSetId = effect.installed === "ownSet" ? action.setId : target.installedSetId;
@@ -127,6 +131,7 @@ function applyEffect(situation: Situation, effect: TargetEffect): TargetState {
     inSync: updateStatus.in_sync,
     inSyncIfAssignedIsInstalled: assignedSetId === installedSetId ? updateStatus.in_sync : target.updateStatus,
     inSyncIfNothingOpen: open.length === 0 ? updateStatus.in_sync : target.updateStatus,
+    pendingWhileOpen: open.length === 0 ? updateStatus.in_sync : updateStatus.pending,
   };
   return {
     assignedSetId,

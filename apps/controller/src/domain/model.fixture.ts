@@ -20,6 +20,8 @@ export type Step =
   | { kind: "assign"; setId: number; force: ForceType; weight: number; migrationStep: boolean; confirmationRequired: boolean }
   | { kind: "runs"; setId: number }
   | { kind: "autoConfirm" | "flow" | "autoclose"; on: boolean }
+  /** Several assignments side by side: never turned off again. */
+  | { kind: "several" }
   | { kind: "attributes" }
   | { kind: "poll" };
 
@@ -36,6 +38,7 @@ export interface World {
   autoConfirm: boolean;
   flow: boolean;
   autoclose: boolean;
+  several: boolean;
 }
 
 export interface Outcome {
@@ -84,7 +87,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ kind: fc.constantFrom("autoConfirm" as const, "flow" as const, "autoclose" as const), on: fc.boolean() }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("attributes" as const, "poll" as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("attributes" as const, "poll" as const, "several" as const) }) },
 );
 
 export const newWorld: World = {
@@ -99,6 +102,7 @@ export const newWorld: World = {
   autoConfirm: false,
   flow: true,
   autoclose: false,
+  several: false,
 };
 
 const unlimited = { entries: 0, messages: 0 };
@@ -126,6 +130,8 @@ export function take(world: World, step: Step): Outcome {
       return ok({ ...world, target: { ...world.target, requestAttributes: false } });
     case "poll":
       return { outcome: linksOf(world), world };
+    case "several":
+      return ok({ ...world, several: true });
     default:
       return ok({ ...world, [step.kind]: step.on });
   }
@@ -192,11 +198,11 @@ function look(world: World, action: ModelAction, resource: Resource): Outcome {
   return ok(change(world, moved(action, resource === "cancel" ? action.status : actionStatus.RETRIEVED), actionStatus.RETRIEVED));
 }
 
-/** Contract device.md §7.1 and §7.4. */
+/** Contract device.md §7.1 and §7.4; several side by side: rollouts.md §6.9. */
 function assign(world: World, step: Extract<Step, { kind: "assign" }>): Outcome {
-  if (world.target.assignedSetId === step.setId) return { outcome: "already", world };
+  if (!world.several && world.target.assignedSetId === step.setId) return { outcome: "already", world };
   const superseded = world.actions.reduce((now, action) => {
-    if (!action.active || action.migrationStep || (action.status === actionStatus.CANCELING && !now.autoclose)) return now;
+    if (world.several || !action.active || action.migrationStep || (action.status === actionStatus.CANCELING && !now.autoclose)) return now;
     const status = now.autoclose ? actionStatus.CANCELED : actionStatus.CANCELING;
     return change(now, moved(action, status), status);
   }, world);
@@ -207,6 +213,7 @@ function assign(world: World, step: Extract<Step, { kind: "assign" }>): Outcome 
     forceType: step.force,
     weight,
     migrationStep,
+    besideOthers: world.several,
     entries: [world.flow ? actionStatus.WAIT_FOR_CONFIRMATION : actionStatus.RUNNING],
   };
   const target = { ...world.target, assignedSetId: setId, updateStatus: updateStatus.pending as UpdateStatus };
@@ -224,6 +231,7 @@ function begun(world: World, setId: number, status: ActionStatus): ModelAction {
     lastStatusCode: null,
     weight: 1000,
     migrationStep: false,
+    besideOthers: false,
     entries: [status],
   };
 }

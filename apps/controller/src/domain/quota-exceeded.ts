@@ -15,6 +15,11 @@ export function tooManyActions(controllerId: string, limit: number): HarrierErro
   return quotaExceeded({ n: 1, of: "Action", owner: `Target '${controllerId}'`, limit });
 }
 
+/** A target has as many open actions side by side as it may have. */
+export function tooManyOpenActions(controllerId: string, limit: number): HarrierError {
+  return quotaExceeded({ n: 1, of: "Open Action", owner: `Target '${controllerId}'`, limit });
+}
+
 /** A target would have too many attributes. */
 export function tooManyAttributes(controllerId: string, n: number, limit: number): HarrierError {
   return quotaExceeded({ n, of: "Attribute", owner: `Target '${controllerId}'`, limit });

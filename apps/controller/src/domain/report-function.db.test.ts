@@ -127,7 +127,10 @@ const surroundings: Omit<Situation, "action">[] = [
 ];
 
 function situationOf(status: ActionStatus, active: boolean, force: ForceType, around: Omit<Situation, "action">): Situation {
-  return { action: { id: 5, setId: 100, status, active, forceType: force, revision: 3, lastStatusCode: 9 }, ...around };
+  return {
+    action: { id: 5, setId: 100, status, active, forceType: force, revision: 3, lastStatusCode: 9, besideOthers: false },
+    ...around,
+  };
 }
 
 describe("the SQL function says what decideReport says", () => {
@@ -135,10 +138,15 @@ describe("the SQL function says what decideReport says", () => {
     const cells = every.statuses.flatMap((status) =>
       [true, false].flatMap((active) =>
         [forceType.forced, forceType.downloadonly].flatMap((force) =>
-          every.reports.map((report) => ({
-            situation: situationOf(status, active, force, around),
-            report: { ...report, code: null, messageCount: 2 },
-          })),
+          [false, true].flatMap((besideOthers) =>
+            every.reports.map((report) => {
+              const situation = situationOf(status, active, force, around);
+              return {
+                situation: { ...situation, action: { ...situation.action, besideOthers } },
+                report: { ...report, code: null, messageCount: 2 },
+              };
+            }),
+          ),
         ),
       ),
     );
@@ -150,7 +158,7 @@ describe("the SQL function says what decideReport says", () => {
     const answers = await sendAll(cells, first);
     const wanted = cells.map(({ situation, report }) => decideReport(situation, report, limits));
     for (const [at, cell] of cells.entries()) expect(answers[at], JSON.stringify(cell)).toEqual(wanted[at]);
-    expect(cells.length).toBe(12 * 2 * 2 * 2 * 8 * 3);
+    expect(cells.length).toBe(12 * 2 * 2 * 2 * 2 * 8 * 3);
   });
 
   test("at the quotas", async () => {
@@ -190,6 +198,7 @@ describe("the SQL function says what decideReport says", () => {
         status: fc.constantFrom(actionStatus.RUNNING, actionStatus.CANCELING, actionStatus.WAIT_FOR_CONFIRMATION, actionStatus.RETRIEVED),
         setId: fc.constantFrom(100, 200),
         forceType: fc.constantFrom(forceType.soft, forceType.downloadonly),
+        besideOthers: fc.boolean(),
       }),
       { minLength: 3, maxLength: 3 },
     );

@@ -2,6 +2,7 @@ import { type ActionStatusName, actionStatus, forceType, updateStatus } from "@h
 import { devicePrincipal } from "./codes.ts";
 import {
   channels,
+  effectsBesideOthers,
   endStatuses,
   executions,
   type Gate,
@@ -93,11 +94,15 @@ function ruleBranch(rule: Rule): Branch {
 
 const otherOpen = "from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id";
 
+const nextOpen = `(select o.set_id ${otherOpen} order by o.id limit 1)`;
+
 const assignedSql: Record<TargetEffect["assigned"], string | undefined> = {
   keep: undefined,
   none: "t.assigned_set_id := null;",
   ownSetIfDownloadOnly: `if ${isDownloadOnly} then t.assigned_set_id := a.set_id; end if;`,
-  nextOpenOrInstalled: `t.assigned_set_id := coalesce((select o.set_id ${otherOpen} order by o.id limit 1), t.installed_set_id);`,
+  nextOpenOrInstalled: `t.assigned_set_id := coalesce(${nextOpen}, t.installed_set_id);`,
+  nextOpenOrOwnSet: `t.assigned_set_id := coalesce(${nextOpen}, a.set_id);`,
+  nextOpenOrKeep: `t.assigned_set_id := coalesce(${nextOpen}, t.assigned_set_id);`,
 };
 
 // the server's clock orders installations: one with a wrong clock must not keep an old set (contract device.md §7.2, "Timestamp trap")
@@ -117,9 +122,10 @@ const updateStatusSql: Record<TargetEffect["updateStatus"], string | undefined> 
   inSync,
   inSyncIfAssignedIsInstalled: `if t.assigned_set_id = t.installed_set_id then ${inSync} end if;`,
   inSyncIfNothingOpen: `if not exists (select ${otherOpen}) then ${inSync} end if;`,
+  pendingWhileOpen: `t.update_status := case when exists (select ${otherOpen}) then ${updateStatus.pending} else ${updateStatus.in_sync} end;`,
 };
 
-function effectBranch(name: string, effect: TargetEffect): Branch {
+function effectBranch(when: string, effect: TargetEffect): Branch {
   const steps = [
     // installed before updateStatus, which compares with it; assigned reads the installed set as it was, where it reads it
     assignedSql[effect.assigned],
@@ -127,7 +133,7 @@ function effectBranch(name: string, effect: TargetEffect): Branch {
     updateStatusSql[effect.updateStatus],
     effect.requestAttributes === "ask" ? "t.request_attributes := true;" : undefined,
   ];
-  return { when: `v_effect = '${name}'`, body: steps.filter((step) => step !== undefined).flatMap((step) => step.split("\n")) };
+  return { when, body: steps.filter((step) => step !== undefined).flatMap((step) => step.split("\n")) };
 }
 
 /** SQL that inserts the history row and the outbox row of one change of one action; the variables it reads are those of the caller. */
@@ -234,9 +240,12 @@ ${firstStamp}
 
 /** The whole function, for the migration. */
 export function reportFunctionSql(): string {
-  const effects = Object.entries(targetEffects)
-    .filter(([name]) => name !== "none")
-    .map(([name, effect]) => effectBranch(name, effect));
+  const effects = [
+    ...Object.entries(effectsBesideOthers).map(([name, effect]) => effectBranch(`v_effect = '${name}' and a.beside_others`, effect)),
+    ...Object.entries(targetEffects)
+      .filter(([name]) => name !== "none")
+      .map(([name, effect]) => effectBranch(`v_effect = '${name}'`, effect)),
+  ];
   const noRule = { when: "", body: ["raise exception 'no rule for report % %/%', p_channel, p_execution, p_result;"] };
   return `${declarations}
 ${lockTarget}

@@ -55,6 +55,7 @@ export async function idsOf(system: System, n: number): Promise<number[]> {
 export async function resetSwitches(system: System): Promise<void> {
   await turn(system, "flow", true);
   await turn(system, "autoclose", false);
+  await turn(system, "several", false);
 }
 
 async function turn({ fixture }: System, name: keyof typeof switches, on: boolean): Promise<void> {
@@ -65,7 +66,11 @@ async function turn({ fixture }: System, name: keyof typeof switches, on: boolea
   );
 }
 
-const switches = { flow: "user.confirmation.flow.enabled", autoclose: "repository.actions.autoclose.enabled" } as const;
+const switches = {
+  flow: "user.confirmation.flow.enabled",
+  autoclose: "repository.actions.autoclose.enabled",
+  several: "multi.assignments.enabled",
+} as const;
 
 /** Carries a step out and answers like `take`; `actions` are the ids that places count, `said` marks the step's reports in the history. */
 export async function perform(
@@ -147,6 +152,9 @@ async function performOnTarget(
       const links = Object.entries(linksOf(row, device, Date.now()));
       return links.map(([rel, link]) => [rel, ...placeIn(known, link?.href ?? "")].join(" ")).join(", ");
     }
+    case "several":
+      await turn(system, "several", true);
+      return "ok";
     default:
       await turn(system, step.kind, step.on);
       return "ok";

@@ -9,7 +9,16 @@ const reports = channels.flatMap((channel) => executions.flatMap((execution) => 
 const limits = { entries: 1_000, messages: 50 };
 
 const running: Situation = {
-  action: { id: 20, setId: 100, status: actionStatus.RUNNING, active: true, forceType: forceType.soft, revision: 1, lastStatusCode: null },
+  action: {
+    id: 20,
+    setId: 100,
+    status: actionStatus.RUNNING,
+    active: true,
+    forceType: forceType.soft,
+    revision: 1,
+    lastStatusCode: null,
+    besideOthers: false,
+  },
   target: {
     updateStatus: updateStatus.pending,
     assignedSetId: 100,
@@ -45,6 +54,84 @@ test("a rule ends the action exactly when it changes the target", () => {
     }
   }
   expect(Object.keys(targetEffects)).toHaveLength(5);
+});
+
+describe("an action that stands beside others", () => {
+  const open = [
+    { id: 30, setId: 300, status: actionStatus.RUNNING, active: true },
+    { id: 25, setId: 200, status: actionStatus.WAIT_FOR_CONFIRMATION, active: true },
+    { id: 10, setId: 150, status: actionStatus.FINISHED, active: false },
+  ];
+  const beside = (change: Partial<Situation["action"]> = {}, others: Situation["others"] = []): Situation => ({
+    ...withAction({ besideOthers: true, ...change }),
+    others,
+  });
+  const done = ["deployment", "closed", "success"] as [string, string, string];
+
+  test.each<[string, Situation, [string, string, string], Partial<Situation["target"]>]>([
+    [
+      "the last one open is the target's word",
+      beside(),
+      done,
+      { assignedSetId: 100, installedSetId: 100, updateStatus: updateStatus.in_sync },
+    ],
+    [
+      "with others open the target stays pending, for the oldest of them",
+      beside({}, open),
+      done,
+      { assignedSetId: 200, installedSetId: 100, updateStatus: updateStatus.pending },
+    ],
+    [
+      "one that was not assigned last, the others being done or having failed",
+      { ...beside(), target: { ...running.target, assignedSetId: null, installedSetId: 300, updateStatus: updateStatus.error } },
+      done,
+      { assignedSetId: 100, installedSetId: 100, updateStatus: updateStatus.in_sync },
+    ],
+    [
+      "a failure is the target's, whatever else is open",
+      beside({}, open),
+      ["deployment", "closed", "failure"],
+      { assignedSetId: null, installedSetId: null, updateStatus: updateStatus.error },
+    ],
+    [
+      "a download alone, with others open",
+      beside({ forceType: forceType.downloadonly }, open),
+      ["deployment", "downloaded", "none"],
+      { assignedSetId: 200, installedSetId: null, updateStatus: updateStatus.pending },
+    ],
+    [
+      "a download alone, with nothing else",
+      beside({ forceType: forceType.downloadonly }),
+      ["deployment", "downloaded", "none"],
+      { assignedSetId: 100, installedSetId: null, updateStatus: updateStatus.in_sync },
+    ],
+    [
+      "a confirmed cancellation leaves the target to the oldest of the others",
+      beside({ status: actionStatus.CANCELING }, open),
+      ["cancel", "closed", "success"],
+      { assignedSetId: 200, installedSetId: null, updateStatus: updateStatus.pending },
+    ],
+  ])("%s", (_, situation, report, target) => {
+    expect(decide(situation, report)).toMatchObject({ target });
+  });
+
+  test("alone on its target it ends like any other", () => {
+    for (const report of reports) {
+      for (const force of [forceType.forced, forceType.downloadonly]) {
+        for (const status of [actionStatus.RUNNING, actionStatus.CANCELING]) {
+          const one = withAction({ status, forceType: force });
+          const said = { ...report, code: null, messageCount: 1 };
+          const ended = (s: Situation) => {
+            const decision = decideReport(s, said, limits);
+            return decision.outcome === "ok" && decision.changed
+              ? { ...decision, action: { ...decision.action, besideOthers: null } }
+              : decision;
+          };
+          expect(ended({ ...one, action: { ...one.action, besideOthers: true } })).toEqual(ended(one));
+        }
+      }
+    }
+  });
 });
 
 describe("deployment feedback", () => {

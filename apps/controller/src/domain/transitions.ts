@@ -50,9 +50,9 @@ export const gates: Record<Channel, readonly Gate[]> = {
 
 /** What becomes of the target when the action changes. */
 export interface TargetEffect {
-  readonly assigned: "keep" | "none" | "ownSetIfDownloadOnly" | "nextOpenOrInstalled";
+  readonly assigned: "keep" | "none" | "ownSetIfDownloadOnly" | "nextOpenOrInstalled" | "nextOpenOrOwnSet" | "nextOpenOrKeep";
   readonly installed: "keep" | "ownSet";
-  readonly updateStatus: "keep" | "error" | "inSync" | "inSyncIfAssignedIsInstalled" | "inSyncIfNothingOpen";
+  readonly updateStatus: "keep" | "error" | "inSync" | "inSyncIfAssignedIsInstalled" | "inSyncIfNothingOpen" | "pendingWhileOpen";
   readonly requestAttributes: "keep" | "ask";
 }
 
@@ -70,6 +70,21 @@ export const targetEffects = {
   cancelled: { assigned: "nextOpenOrInstalled", installed: "keep", updateStatus: "inSyncIfNothingOpen", requestAttributes: "keep" },
 } as const satisfies Record<string, TargetEffect>;
 export type TargetEffectName = keyof typeof targetEffects;
+
+/**
+ * The same where actions stand beside each other (`multi.assignments.enabled`, contract rollouts.md §6.9): they are done in the order of their
+ * weight, not in that of their assignment. So whoever is done first does not speak for the target, which stays pending while anything is open.
+ */
+export const effectsBesideOthers = {
+  installed: { assigned: "nextOpenOrOwnSet", installed: "ownSet", updateStatus: "pendingWhileOpen", requestAttributes: "ask" },
+  downloaded: { assigned: "nextOpenOrKeep", installed: "keep", updateStatus: "pendingWhileOpen", requestAttributes: "ask" },
+} as const satisfies Partial<Record<TargetEffectName, TargetEffect>>;
+
+/** What the end of an action does to its target. */
+export function effectOf(name: TargetEffectName, besideOthers: boolean): TargetEffect {
+  const beside: Partial<Record<TargetEffectName, TargetEffect>> = effectsBesideOthers;
+  return (besideOthers ? beside[name] : undefined) ?? targetEffects[name];
+}
 
 export interface Rule {
   readonly channel: Channel;

@@ -3,7 +3,7 @@ import { assignModules } from "../distribution-sets/assign-modules.ts";
 import { createSets, getSet, removeSet } from "../distribution-sets/distribution-sets.ts";
 import { createModules } from "../software-modules/software-modules.ts";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
-import { endUse, reserve } from "./reserve-set.ts";
+import { endUse, reserve, reserveAll } from "./reserve-set.ts";
 
 let fixture: Fixture;
 let n = 0;
@@ -88,10 +88,34 @@ test("a set with an assignment under way is deleted softly, with none for good",
   const done = await newSet();
   await reserve(fixture, fixture.actor, done.id);
   await reserve(fixture, fixture.actor, done.id);
-  await endUse(fixture, fixture.actor, done.id);
-  await endUse(fixture, fixture.actor, done.id);
+  await endUse(fixture, fixture.actor, [done.id]);
+  await endUse(fixture, fixture.actor, [done.id]);
   await removeSet(fixture, fixture.actor, done.id);
   await expect(getSet(fixture, 1, done.id)).rejects.toMatchObject({ code: "entityNotFound" });
+});
+
+test("several at once: in the order asked, in one round trip, all or none", async () => {
+  const [a, b] = [await newSet(), await newSet()];
+  const reservations = async () =>
+    (await fixture.rows("select id, reservations as n from distribution_sets where id = any($1) order by id", [[a.id, b.id]])).map(
+      ({ n }) => n,
+    );
+  expect((await reserveAll(fixture, fixture.actor, [b.id, a.id])).map(({ id }) => id)).toEqual([b.id, a.id]);
+  expect(await fixture.trips.during(() => reserveAll(fixture, fixture.actor, [a.id, b.id]))).toBe(1);
+  expect(await reservations()).toEqual([2, 2]);
+  await endUse(fixture, fixture.actor, [a.id, b.id]);
+  await fixture.rows("update distribution_sets set valid = false where id = $1", [b.id]);
+  await expect(reserveAll(fixture, fixture.actor, [a.id, b.id])).rejects.toMatchObject({ code: "setInvalid" });
+  await expect(reserveAll(fixture, fixture.actor, [a.id, 4711])).rejects.toMatchObject({ code: "entityNotFound" });
+  expect(await reservations()).toEqual([1, 1]);
+});
+
+test("crossing reservations of the same sets do not deadlock", async () => {
+  const sets = [await newSet(), await newSet(), await newSet()].map(({ id }) => id);
+  await reserveAll(fixture, fixture.actor, sets);
+  const all = Array.from({ length: 20 }, (_, i) => reserveAll(fixture, fixture.actor, i % 2 === 0 ? sets : sets.toReversed()));
+  expect(await Promise.all(all)).toHaveLength(20);
+  expect(await fixture.rows("select distinct reservations as n from distribution_sets where id = any($1)", [sets])).toEqual([{ n: 21 }]);
 });
 
 test("a reservation that nobody ended counts for a minute", async () => {

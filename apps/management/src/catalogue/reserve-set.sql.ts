@@ -20,30 +20,37 @@ export interface ReservedRow {
 /** Sets with one of these tags are not locked at their first use (contract management.md §5.2). */
 const skipLockTags = "array['skip-implicit-lock', 'skip_implicit_lock']";
 
+/** Rows of sets are taken by id, ascending: of two that want the same ones, one waits. */
+const held = `select id from distribution_sets
+      where tenant_id = $1 and id = any ($2::bigint[]) and valid and complete and not deleted
+      order by id for no key update`;
+
 /**
- * Reads a set and counts the reservation, in one statement: from here on a delete of the set is a soft one. Only a set that may be
+ * Reads sets and counts their reservations, in one statement: from here on a delete of such a set is a soft one. Only a set that may be
  * assigned is counted; what a reservation costs is not visible outside (no revision, no audit).
  */
-export const reserveSet = statement<[tenantId: number, id: number], ReservedRow>(
-  "management.reserve_set",
-  `with counted as (
-     update distribution_sets
+export const reserveSets = statement<[tenantId: number, ids: readonly number[]], ReservedRow>(
+  "management.reserve_sets",
+  `with held as materialized (${held}), counted as (
+     update distribution_sets s
         set reservations = case when reserved_at > now() - interval '1 minute' then reservations else 0 end + 1, reserved_at = now()
-      where tenant_id = $1 and id = $2 and valid and complete and not deleted
-     returning id)
+       from held where s.tenant_id = $1 and s.id = held.id and s.valid and s.complete and not s.deleted
+     returning s.id)
    select s.id, s.name, s.version, s.type_id as "typeId", s.migration_step as "migrationStep", s.revision, s.valid, s.complete, s.deleted,
-          s.locked, exists (select from counted) as counted,
+          s.locked, exists (select from counted c where c.id = s.id) as counted,
           coalesce((select c.value = 'true'::jsonb from settings c where c.tenant_id = $1 and c.key = 'implicit.lock.enabled'), true)
             and not exists (select from distribution_set_tag_links l
                               join distribution_set_tags g on g.tenant_id = l.tenant_id and g.id = l.tag_id
                              where l.tenant_id = $1 and l.set_id = s.id and lower(g.name) = any (${skipLockTags})) as "locksOnUse"
-     from distribution_sets s where s.tenant_id = $1 and s.id = $2`,
+     from distribution_sets s where s.tenant_id = $1 and s.id = any ($2::bigint[])`,
 );
 
 /** The assignment has ended: its actions are there, or will never be. */
-export const endReservation = statement<[tenantId: number, id: number], unknown>(
-  "management.end_reservation",
-  "update distribution_sets set reservations = reservations - 1 where tenant_id = $1 and id = $2 and reservations > 0",
+export const endReservations = statement<[tenantId: number, ids: readonly number[]], unknown>(
+  "management.end_reservations",
+  `with held as materialized (
+     select id from distribution_sets where tenant_id = $1 and id = any ($2::bigint[]) order by id for no key update)
+   update distribution_sets s set reservations = s.reservations - 1 from held where s.tenant_id = $1 and s.id = held.id and s.reservations > 0`,
 );
 
 /** The implicit lock; nobody edited the set, so its audit stays. */

@@ -1,9 +1,9 @@
-import { type Database, inTransaction, runCount, runOne } from "@harrier/db";
+import { type Database, inTransaction, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { ReserveSetResponse } from "@harrier/rpc";
 import { lockModulesOfSet, takeSetWithModules } from "../distribution-sets/lock-set.ts";
 import { withRetries } from "../lists/conflicts.ts";
-import { endReservation, lockReservedSet, type ReservedRow, reserveSet } from "./reserve-set.sql.ts";
+import { endReservations, lockReservedSet, type ReservedRow, reserveSets } from "./reserve-set.sql.ts";
 
 interface Deps {
   db: Database;
@@ -19,19 +19,39 @@ export interface SetUser {
  * check 6), the others are locked at their first use where the tenant wants that (§5.2). Idempotent. One round trip, but for the lock.
  */
 export async function reserve(deps: Deps, user: SetUser, setId: number): Promise<ReserveSetResponse> {
-  const set = await withRetries(() => take(deps, user, setId));
-  const { id, name, version, typeId, migrationStep } = set;
-  const revision = set.locksOnUse && !set.locked ? await lockOnUse(deps, user, set) : set.revision;
-  return { id, name, version, typeId, migrationStep, revision };
+  const [set] = await reserveAll(deps, user, [setId]);
+  return set as ReserveSetResponse;
 }
 
-async function take(deps: Deps, user: SetUser, setId: number): Promise<ReservedRow> {
-  const set = await runOne(deps.db.pool, reserveSet, [user.tenantId, setId]);
-  if (set === undefined) throw entityNotFound("DistributionSet", setId);
-  checkAssignable(set);
-  // invalidated, emptied or deleted while we waited for its row: what was read is what it was before
-  if (!set.counted) throw new HarrierError("concurrentModification");
-  return set;
+/** The same for several, all or none, in the order of the ids, of which there are few; each one's first lock takes round trips of its own. */
+export async function reserveAll(deps: Deps, user: SetUser, setIds: readonly number[]): Promise<ReserveSetResponse[]> {
+  const sets = await withRetries(() => take(deps, user, setIds));
+  const reserved: ReserveSetResponse[] = [];
+  for (const set of sets) {
+    const { id, name, version, typeId, migrationStep } = set;
+    const revision = set.locksOnUse && !set.locked ? await lockOnUse(deps, user, set) : set.revision;
+    reserved.push({ id, name, version, typeId, migrationStep, revision });
+  }
+  return reserved;
+}
+
+async function take(deps: Deps, user: SetUser, setIds: readonly number[]): Promise<ReservedRow[]> {
+  const rows = await run(deps.db.pool, reserveSets, [user.tenantId, setIds]);
+  try {
+    return setIds.map((setId) => {
+      const set = rows.find(({ id }) => id === setId);
+      if (set === undefined) throw entityNotFound("DistributionSet", setId);
+      checkAssignable(set);
+      // invalidated, emptied or deleted while we waited for its row: what was read is what it was before
+      if (!set.counted) throw new HarrierError("concurrentModification");
+      return set;
+    });
+  } catch (error) {
+    // of the others nothing comes either
+    const counted = rows.filter((row) => row.counted).map(({ id }) => id);
+    if (counted.length > 0) await endUse(deps, user, counted);
+    throw error;
+  }
 }
 
 /** The order of these refusals is part of the contract (management.md §5.3). */
@@ -42,8 +62,8 @@ export function checkAssignable(set: Pick<ReservedRow, "valid" | "complete" | "d
 }
 
 /** Ends what `reserve` began, once it is certain that no further action will come of it. */
-export async function endUse(deps: Deps, user: SetUser, setId: number): Promise<void> {
-  await runCount(deps.db.pool, endReservation, [user.tenantId, setId]);
+export async function endUse(deps: Deps, user: SetUser, setIds: readonly number[]): Promise<void> {
+  await runCount(deps.db.pool, endReservations, [user.tenantId, setIds]);
 }
 
 async function lockOnUse(deps: Deps, user: SetUser, { id }: ReservedRow): Promise<number> {

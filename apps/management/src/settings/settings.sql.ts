@@ -18,6 +18,12 @@ export const readSettings = statement<[tenantId: number, keys: string[] | null],
      from settings s where s.tenant_id = $1 and ($2::text[] is null or s.key = any($2)) order by s.key`,
 );
 
+/** Whether the tenant lets several actions of a target be open at once. Never off again, so what is read stays true (check-settings.ts). */
+export const readSeveralAssignments = statement<[tenantId: number], { on: boolean }>(
+  "management.read_several_assignments",
+  "select value = 'true'::jsonb as on from settings where tenant_id = $1 and key = 'multi.assignments.enabled'",
+);
+
 /** The one setting that every tenant has stored. */
 export const readDefaultSetType = statement<[tenantId: number], { id: number }>(
   "management.read_default_set_type",

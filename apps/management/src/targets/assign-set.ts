@@ -1,9 +1,10 @@
-import type { DistributionSetAssignment, TargetAssignment } from "@harrier/contracts";
+import { type DistributionSetAssignment, mostOpenActions, type TargetAssignment } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
-import { entityNotFound, HarrierError, toHarrierError } from "@harrier/errors";
+import { entityNotFound, HarrierError, quotaExceeded, toHarrierError } from "@harrier/errors";
 import type { AssignmentItemInput, AssignSetResponse, Client, ReserveSetResponse } from "@harrier/rpc";
-import { endUse, reserve } from "../catalogue/reserve-set.ts";
+import { endUse, reserveAll } from "../catalogue/reserve-set.ts";
 import { limitsOf } from "../quotas/limits.ts";
+import { readSeveralAssignments } from "../settings/settings.sql.ts";
 import { checkItems, distinctIds, newCommandId, toAssignment } from "./assignment.ts";
 import { scopeOf } from "./scope.ts";
 import { findTargets } from "./targets.sql.ts";
@@ -11,7 +12,7 @@ import type { Asker } from "./targets.ts";
 
 interface Deps {
   db: Database;
-  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "assignSet" | "assignOffline">;
+  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "assignSet" | "assignSets" | "assignOffline">;
   now: () => number;
 }
 
@@ -40,17 +41,39 @@ export interface SetsOfTargetRequest {
   offline: boolean;
 }
 
-/** Assigns a set to one target (spec 001 §4.2). Two sets would need several assignments per target, which do not exist. */
+/**
+ * Assigns sets to one target (spec 001 §4.2): one, or several that the device does by their weight, where the tenant allows it (contract
+ * management.md §5.3). All or none: a set that may not be assigned refuses the others too.
+ */
 export async function assignSets(deps: Deps, asker: Asker, request: SetsOfTargetRequest): Promise<AssignSetResponse> {
   if (request.offline) return reportSet(deps, asker, request);
-  const [item, second] = await check(deps, asker, request.items);
-  if (second !== undefined) throw new HarrierError("multiAssignmentNotEnabled");
+  const items = await check(deps, asker, request.items);
   const { identity } = asker;
+  if (items.length > 1) {
+    if (!(await severalAllowed(deps, asker))) throw new HarrierError("multiAssignmentNotEnabled");
+    checkOpen(request.controllerId, items.length);
+  }
   const target = await runOne(deps.db.pool, findTargets, [identity.tenantId, scopeOf(identity, "UPDATE_TARGET"), [request.controllerId]]);
   // unlike in a list of targets, where unknown ones are not counted (contract management.md §5.3)
   if (target === undefined) throw entityNotFound("Target", request.controllerId);
+  const [item] = items;
   if (item === undefined) return nothing;
-  return assign(deps, asker, { setId: item.id, items: [toAssignment(item, request.controllerId)] });
+  if (items.length === 1) return assign(deps, asker, { setId: item.id, items: [toAssignment(item, request.controllerId)] });
+  const setIds = [...new Set(items.map(({ id }) => id))];
+  const command = {
+    items: items.map((each) => ({ ...toAssignment(each, request.controllerId), setIndex: setIds.indexOf(each.id) })),
+    initiator: identity.subject,
+  };
+  return withReservedSets(deps, asker, setIds, (sets) => deps.actions.assignSets({ ...command, sets }, asker.out(newCommandId("assign"))));
+}
+
+async function severalAllowed(deps: Deps, { identity }: Asker): Promise<boolean> {
+  return (await runOne(deps.db.pool, readSeveralAssignments, [identity.tenantId]))?.on ?? false;
+}
+
+/** So many sets are not even reserved: no target may have so many open at once. */
+function checkOpen(controllerId: string, n: number): void {
+  if (n > mostOpenActions) throw quotaExceeded({ n, of: "Open Action", owner: `Target '${controllerId}'`, limit: mostOpenActions });
 }
 
 type Items = readonly (TargetAssignment | DistributionSetAssignment)[];
@@ -61,13 +84,15 @@ async function mostItems(deps: Deps, asker: Asker, items: Items): Promise<number
 }
 
 async function check<T extends Items[number]>(deps: Deps, asker: Asker, items: readonly T[]) {
-  return checkItems(items, { now: deps.now(), most: await mostItems(deps, asker, items) });
+  const most = await mostItems(deps, asker, items);
+  return checkItems(items, { now: deps.now(), most, several: () => severalAllowed(deps, asker) });
 }
 
 /** Of an offline assignment only the ids are looked at (contract management.md §5.5), and an unknown target is not an error. */
 async function reportSet(deps: Deps, asker: Asker, { controllerId, items }: SetsOfTargetRequest): Promise<AssignSetResponse> {
   const [setId, second] = distinctIds(items, await mostItems(deps, asker, items));
-  if (second !== undefined) throw new HarrierError("multiAssignmentNotEnabled");
+  if (second !== undefined)
+    throw new HarrierError("multiAssignmentNotEnabled", "A target runs one distribution set: only one can be reported.");
   return setId === undefined ? nothing : assignOffline(deps, asker, { setId, controllerIds: [controllerId] });
 }
 
@@ -85,28 +110,32 @@ async function assign(deps: Deps, asker: Asker, asked: { setId: number; items: A
   return withReservedSet(deps, asker, asked.setId, (set) => deps.actions.assignSet({ ...command, set }, asker.out(newCommandId("assign"))));
 }
 
-/** Reserve first, then the command; the reservation keeps the set from being deleted under it. */
-async function withReservedSet<Answer>(
+function withReservedSet<Answer>(deps: Deps, asker: Asker, setId: number, command: (set: ReserveSetResponse) => Promise<Answer>) {
+  return withReservedSets(deps, asker, [setId], ([set]) => command(set as ReserveSetResponse));
+}
+
+/** Reserve first, then the command; the reservations keep the sets from being deleted under it. */
+async function withReservedSets<Answer>(
   deps: Deps,
   { identity }: Asker,
-  setId: number,
-  command: (set: ReserveSetResponse) => Promise<Answer>,
+  setIds: readonly number[],
+  command: (sets: ReserveSetResponse[]) => Promise<Answer>,
 ): Promise<Answer> {
-  const set = await reserve(deps, identity, setId);
+  const sets = await reserveAll(deps, identity, setIds);
   try {
-    const answer = await command(set);
-    await endQuietly(deps, identity, setId);
+    const answer = await command(sets);
+    await endQuietly(deps, identity, setIds);
     return answer;
   } catch (thrown) {
     const error = toHarrierError(thrown);
     // where nobody knows whether it was carried out, the reservation stays until it ends by itself
     const unknown = error.code === "internal" || error.code === "unavailable" || error.code === "deadlineExceeded";
-    if (!unknown) await endQuietly(deps, identity, setId);
+    if (!unknown) await endQuietly(deps, identity, setIds);
     throw error;
   }
 }
 
 /** The outcome stands already; a reservation that cannot be ended now ends by itself. */
-async function endQuietly(deps: Deps, identity: Asker["identity"], setId: number): Promise<void> {
-  await endUse(deps, identity, setId).catch(() => undefined);
+async function endQuietly(deps: Deps, identity: Asker["identity"], setIds: readonly number[]): Promise<void> {
+  await endUse(deps, identity, setIds).catch(() => undefined);
 }

@@ -128,6 +128,59 @@ test("identical items collapse; the time of a forced item does not matter", asyn
   expect((await http.call("POST", `${api}/distributionsets/${setId}/assignedTargets`, { body })).body).toMatchObject({ total: 1 });
 });
 
+test("where the tenant allows several: different items for a target go on, several sets for one are one command, all or none", async () => {
+  const [a, b] = [await newSet(), await newSet()];
+  await create("se-1");
+  const post = (path: string, body: unknown) => http.call("POST", `${api}${path}`, { body });
+  await fixture.rows(
+    "insert into settings (tenant_id, key, value, created_by, last_modified_by) values (1, 'multi.assignments.enabled', 'true', 't', 't')",
+  );
+  http.asked.length = 0;
+  const twice = [
+    { id: "se-1", weight: 1 },
+    { id: "se-1", weight: 2 },
+    { id: "se-1", weight: 2, type: "forced" },
+  ];
+  expect((await post(`/distributionsets/${a}/assignedTargets`, twice)).status).toBe(200);
+  expect(http.asked[0]).toMatchObject({ method: "assignSet", request: { items: [{ weight: 1 }, { weight: 2 }] } });
+
+  http.asked.length = 0;
+  const sets = [{ id: b, weight: 3 }, { id: a }, { id: b, weight: 4, type: "soft" }];
+  expect((await post("/targets/se-1/assignedDS", sets)).body).toMatchObject({ assigned: 3, total: 3, alreadyAssigned: 0 });
+  expect(http.asked).toMatchObject([
+    {
+      method: "assignSets",
+      commandId: expect.stringMatching(/^assign:[\w-]{36}$/),
+      request: {
+        sets: [{ id: b }, { id: a }],
+        items: [
+          { controllerId: "se-1", setIndex: 0, weight: 3 },
+          { controllerId: "se-1", setIndex: 1, weight: 1000 },
+          { controllerId: "se-1", setIndex: 0, weight: 4, forceType: "soft" },
+        ],
+      },
+    },
+  ]);
+  expect(await fixture.rows("select reservations from distribution_sets where id = any($1)", [[a, b]])).toEqual([
+    { reservations: 0 },
+    { reservations: 0 },
+  ]);
+  expect([(await getSet(fixture, 1, a)).locked, (await getSet(fixture, 1, b)).locked]).toEqual([true, true]);
+
+  http.asked.length = 0;
+  expect((await post("/targets/nobody/assignedDS", [{ id: a }, { id: b }])).status).toBe(404);
+  expect((await post("/targets/se-1/assignedDS", [{ id: a }, { id: 4711 }])).status).toBe(404);
+  const many = Array.from({ length: 101 }, (_, weight) => ({ id: a, weight }));
+  expect((await post("/targets/se-1/assignedDS", many)).status).toBe(403);
+  expect((await post("/targets/se-1/assignedDS?offline=true", [{ id: a }, { id: b }])).status).toBe(400);
+  expect(methods()).toEqual([]);
+  expect(await fixture.rows("select reservations from distribution_sets where id = any($1)", [[a, b]])).toEqual([
+    { reservations: 0 },
+    { reservations: 0 },
+  ]);
+  await fixture.rows("delete from settings where key = 'multi.assignments.enabled'");
+});
+
 test("every request is a command of its own, whatever request id and body it has", async () => {
   const set = await newSet();
   const assign = (id: string) => http.call("POST", `${api}/distributionsets/${set}/assignedTargets`, { body: [{ id }], rid: "rid-same" });

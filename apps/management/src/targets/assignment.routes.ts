@@ -16,7 +16,7 @@ import { type TargetDeps, withTokens } from "./targets.ts";
 
 interface Deps {
   db: Database;
-  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "assignSet" | "assignOffline">;
+  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "assignSet" | "assignSets" | "assignOffline">;
   targets: TargetDeps["targets"];
   now: () => number;
 }

@@ -20,17 +20,22 @@ type Item = TargetAssignment | DistributionSetAssignment;
 export type CheckedItem<T extends Item = Item> = Omit<T, "maintenanceWindow"> & { window: MaintenanceWindow | undefined };
 
 /**
- * Checks 1 to 4 of an assignment (contract management.md §5.3): windows must be windows, identical items collapse, two different ones
- * for one target are refused, and so are more than `most`. `id` is what differs between the items: the target, or the set.
+ * Checks 1, 2 and 4 of an assignment (contract management.md §5.3): windows must be windows, identical items collapse, and there are not more
+ * than `most`. Whether two different ones for one target may be, which is check 3, `several` asks the tenant: only then, for it costs a round trip.
+ * `id` is what differs between the items: the target, or the set.
  */
-export function checkItems<T extends Item>(items: readonly T[], { now, most }: { now: number; most: number }): CheckedItem<T>[] {
+export async function checkItems<T extends Item>(
+  items: readonly T[],
+  { now, most, several }: { now: number; most: number; several: () => Promise<boolean> },
+): Promise<CheckedItem<T>[]> {
   const distinct = new Map<string, CheckedItem<T>>();
   for (const { maintenanceWindow, ...item } of items) {
     const checked = { ...item, window: upcomingMaintenanceWindow(maintenanceWindow, now) };
     distinct.set(JSON.stringify(fingerprint(checked)), checked);
   }
   const collapsed = [...distinct.values()];
-  if (new Set(collapsed.map((item) => item.id)).size < collapsed.length) throw new HarrierError("multiAssignmentNotEnabled");
+  const ids = new Set(collapsed.map((item) => item.id));
+  if (ids.size < collapsed.length && !(await several())) throw new HarrierError("multiAssignmentNotEnabled");
   checkCount(collapsed.length, most);
   return collapsed;
 }

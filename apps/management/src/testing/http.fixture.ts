@@ -242,6 +242,10 @@ function controllerFake(fixture: Fixture, note: Note): Pick<Parts, "targets" | "
         }
         return { alreadyAssigned, actions };
       },
+      async assignSets(request, call) {
+        note("assignSets", request, call);
+        return { alreadyAssigned: 0, actions: (request.items ?? []).map(({ controllerId = "" }, n) => ({ controllerId, id: 800 + n })) };
+      },
       async assignOffline(request, call) {
         note("assignOffline", request, call);
         return { alreadyAssigned: 0, actions: (request.controllerIds ?? []).map((controllerId, n) => ({ controllerId, id: 900 + n })) };

@@ -23,6 +23,8 @@ export type * from "./harrier/controller/v1/AssignOfflineRequest.ts";
 export type * from "./harrier/controller/v1/AssignOfflineResponse.ts";
 export type * from "./harrier/controller/v1/AssignSetRequest.ts";
 export type * from "./harrier/controller/v1/AssignSetResponse.ts";
+export type * from "./harrier/controller/v1/AssignSetsRequest.ts";
+export type * from "./harrier/controller/v1/AssignSetsResponse.ts";
 export type * from "./harrier/controller/v1/AutoAssignChunkRequest.ts";
 export type * from "./harrier/controller/v1/AutoAssignChunkResponse.ts";
 export type * from "./harrier/controller/v1/CancelActionRequest.ts";

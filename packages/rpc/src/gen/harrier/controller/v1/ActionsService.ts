@@ -19,6 +19,14 @@ import type {
   AssignSetResponseInput as _harrier_controller_v1_AssignSetResponseInput,
 } from "../../../harrier/controller/v1/AssignSetResponse.ts";
 import type {
+  AssignSetsRequest as _harrier_controller_v1_AssignSetsRequest,
+  AssignSetsRequestInput as _harrier_controller_v1_AssignSetsRequestInput,
+} from "../../../harrier/controller/v1/AssignSetsRequest.ts";
+import type {
+  AssignSetsResponse as _harrier_controller_v1_AssignSetsResponse,
+  AssignSetsResponseInput as _harrier_controller_v1_AssignSetsResponseInput,
+} from "../../../harrier/controller/v1/AssignSetsResponse.ts";
+import type {
   AutoAssignChunkRequest as _harrier_controller_v1_AutoAssignChunkRequest,
   AutoAssignChunkRequestInput as _harrier_controller_v1_AutoAssignChunkRequestInput,
 } from "../../../harrier/controller/v1/AutoAssignChunkRequest.ts";
@@ -127,6 +135,12 @@ export interface ActionsServiceDefinition extends grpc.ServiceDefinition {
     _harrier_controller_v1_AssignSetResponseInput,
     _harrier_controller_v1_AssignSetRequest,
     _harrier_controller_v1_AssignSetResponse
+  >;
+  AssignSets: MethodDefinition<
+    _harrier_controller_v1_AssignSetsRequestInput,
+    _harrier_controller_v1_AssignSetsResponseInput,
+    _harrier_controller_v1_AssignSetsRequest,
+    _harrier_controller_v1_AssignSetsResponse
   >;
   AutoAssignChunk: MethodDefinition<
     _harrier_controller_v1_AutoAssignChunkRequestInput,

@@ -13,6 +13,7 @@ export interface AssignmentItemInput {
   weight?: number;
   maintenanceWindow?: _harrier_controller_v1_MaintenanceWindowInput | null;
   confirmationRequired?: boolean;
+  setIndex?: number;
   _confirmationRequired?: "confirmationRequired";
 }
 
@@ -23,5 +24,6 @@ export interface AssignmentItem {
   weight: number;
   maintenanceWindow: _harrier_controller_v1_MaintenanceWindow | null;
   confirmationRequired?: boolean;
+  setIndex: number;
   _confirmationRequired?: "confirmationRequired";
 }
