@@ -47,7 +47,7 @@ const expectedIds = {
     "rollouts.list rollouts.create rollouts.preview rollouts.get rollouts.update rollouts.delete rollouts.start rollouts.pause rollouts.resume",
     "rollouts.retry rollouts.approve rollouts.deny rollouts.stop rollouts.triggerNextGroup rollouts.listGroups rollouts.getGroup rollouts.groupTargets",
     "targetFilters.list targetFilters.create targetFilters.get targetFilters.update targetFilters.delete targetFilters.setAutoAssign",
-    "targetFilters.removeAutoAssign distributionSets.autoAssignFilters",
+    "targetFilters.removeAutoAssign targetFilters.approveAutoAssign targetFilters.denyAutoAssign distributionSets.autoAssignFilters",
   ],
   controller: [
     "device.poll device.getDeployment device.deploymentFeedback device.getCancel device.cancelFeedback device.configData",

@@ -101,7 +101,8 @@ describe.each(dialects)("auto-assignment, %s", (dialect) => {
       body: [{ id: await osTypeId() }],
     });
     const grants = ["READ_TARGET", "UPDATE_TARGET"].map((permission) => ({ permission, targetTypeScopes: [mine.id] }));
-    const { auth } = await user([...grants, "READ_REPOSITORY"]);
+    // who may approve needs nobody's approval
+    const { auth } = await user([...grants, "READ_REPOSITORY", "APPROVE_ROLLOUT"]);
     const own = `${prefix}-own`;
     await build.target({ controllerId: own, targetType: mine.id });
     const { id } = await filter(filterOf(prefix));

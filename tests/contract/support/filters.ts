@@ -1,4 +1,5 @@
 import { routeTable as r, type TargetFilterView } from "@harrier/contracts";
+import { accessBuilder, type SignedUp } from "./access.ts";
 import { builder, unique } from "./build.ts";
 import { type CallOptions, call, type Dialect } from "./call.ts";
 import type { ValidRequest } from "./walk.ts";
@@ -14,19 +15,30 @@ export function filterBuilder(dialect: Dialect) {
   const get = async (id: number): Promise<TargetFilterView> => (await call<TargetFilterView>(r.targetFilters.get, dialect, of(id))).json;
   const assign = async (id: number, setId: number, more: object = {}): Promise<TargetFilterView> =>
     (await call<TargetFilterView>(r.targetFilters.setAutoAssign, dialect, { ...of(id), body: { id: setId, ...more } })).json;
+  /** A filter that waits until its auto-assignment is approved: the suite's tenants want that of those who may not approve. */
+  const waiting = async (query: string, setId: number, auth: string): Promise<number> => {
+    const { id } = await filter(query);
+    await call(r.targetFilters.setAutoAssign, dialect, { ...of(id), body: { id: setId }, auth });
+    return id;
+  };
   const end = (id: number) => call(r.targetFilters.removeAutoAssign, dialect, of(id));
-  return { of, filter, get, assign, end };
+  return { of, filter, get, assign, waiting, end };
 }
 
 /** A valid request of every route of target filters. */
 export function filterRequests(dialect: Dialect): Record<string, ValidRequest> {
   const build = builder(dialect);
-  const { of, filter, assign } = filterBuilder(dialect);
+  const { of, filter, assign, waiting } = filterBuilder(dialect);
   const plain = async () => of((await filter()).id);
   const assigning = async () => {
     const [{ id }, set] = [await filter(), await build.set()];
     await assign(id, set.id);
     return { options: of(id), set };
+  };
+  let assigner: Promise<SignedUp> | undefined;
+  const undecided = async () => {
+    assigner ??= accessBuilder(dialect).user(["READ_TARGET", "UPDATE_TARGET", "READ_REPOSITORY"]);
+    return { ...of(await waiting(nobody(), (await build.set()).id, (await assigner).auth)), body: { remark: "r" } };
   };
   return {
     "targetFilters.list": async () => {
@@ -49,6 +61,8 @@ export function filterRequests(dialect: Dialect): Record<string, ValidRequest> {
       },
     }),
     "targetFilters.removeAutoAssign": plain,
+    "targetFilters.approveAutoAssign": undecided,
+    "targetFilters.denyAutoAssign": undecided,
     "distributionSets.autoAssignFilters": async () => ({
       params: { distributionSetId: (await assigning()).set.id },
       query: { q: "name==*", sort: "name:ASC" },

@@ -34,6 +34,7 @@ declare module "vitest" {
 const gatewayKey = "contract-suite-gateway-key";
 const settings = {
   "rollout.approval.enabled": true,
+  "auto.assignment.approval.enabled": true,
   "authentication.targettoken.enabled": true,
   "authentication.gatewaytoken.enabled": true,
   "authentication.gatewaytoken.key": gatewayKey,

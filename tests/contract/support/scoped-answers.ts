@@ -76,6 +76,9 @@ export const told: Readonly<Record<string, Told>> = {
   "targetFilters.getAutoAssign": "open",
   "targetFilters.setAutoAssign": "open",
   "targetFilters.removeAutoAssign": "open",
+  // it reaches further than he does
+  "targetFilters.approveAutoAssign": "forbidden",
+  "targetFilters.denyAutoAssign": "forbidden",
   "actions.list": "nobody",
   "actions.get": "unknown",
   "actions.delete": "unknown",

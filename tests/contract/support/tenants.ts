@@ -6,9 +6,10 @@ import { eventually } from "./wait.ts";
 import { makeWaiting } from "./waiting.ts";
 import type { ValidRequest } from "./walk.ts";
 
-/** Settings that let devices of a tenant of ours in, and rollouts wait whose creator may not approve them. */
+/** Settings that let devices of a tenant of ours in, and rollouts and auto-assignments wait whose creator may not approve them. */
 const settingsWith = (key: string) => ({
   "rollout.approval.enabled": true,
+  "auto.assignment.approval.enabled": true,
   "authentication.targettoken.enabled": true,
   "authentication.gatewaytoken.enabled": true,
   "authentication.gatewaytoken.key": key,

@@ -21,7 +21,7 @@ export interface FilterWork {
   epoch: number;
 }
 
-/** No row: the filter assigns nothing, or nothing any more. */
+/** No row: the filter assigns nothing, nothing any more, or nothing before it is approved. */
 export const loadFilterWork = statement<[tenantId: number, filterId: number], FilterWork>(
   "auto_assign.load",
   `select t.name as tenant, t.status = 'active' as "tenantActive", f.name, f.query, d.id as "setId", d.type_id as "setTypeId", f.auto_assign_type as "forceType",
@@ -32,7 +32,7 @@ export const loadFilterWork = statement<[tenantId: number, filterId: number], Fi
      join management.tenants_v1 t on t.tenant_id = f.tenant_id
      join management.distribution_sets_v1 d
        on d.tenant_id = f.tenant_id and d.id = f.auto_assign_set_id and d.valid and not d.deleted
-    where f.tenant_id = $1 and f.id = $2`,
+    where f.tenant_id = $1 and f.id = $2 and f.auto_assign_status = 'running'`,
 );
 
 /** Which part of a pass: the next targets behind `cursor`, `limit` of them at most. */

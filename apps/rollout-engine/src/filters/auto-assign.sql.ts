@@ -2,6 +2,7 @@ import type { MaintenanceWindow } from "@harrier/contracts";
 import { type CompiledQuery, statement } from "@harrier/db";
 import { matchingTargets, type Predicate, type Selection } from "../matching/matching.ts";
 import type { Scope } from "../matching/scope.ts";
+import { statusAfterChange } from "./approval.sql.ts";
 
 export interface SetRow {
   id: number;
@@ -39,6 +40,7 @@ export const setAutoAssign = statement<
     confirmationRequired: boolean,
     targetTypes: Scope,
     actor: string,
+    mayApprove: boolean,
   ],
   { id: number }
 >(
@@ -46,6 +48,7 @@ export const setAutoAssign = statement<
   `update target_filters f
       set auto_assign_set_id = $4, auto_assign_type = $5, auto_assign_weight = $6, auto_assign_window = $7, auto_assign_confirmation = $8,
           auto_assign_types = $9, auto_assign_by = $10, auto_assign_epoch = f.auto_assign_epoch + 1,
+          auto_assign_status = ${statusAfterChange("$11", "'running'")}, auto_assign_decided_by = null, auto_assign_remark = null,
           last_modified_by = $10, last_modified_at = now(), revision = f.revision + 1
     where f.tenant_id = $1 and f.id = $2 and f.revision = $3
     returning f.id`,
@@ -57,6 +60,7 @@ export const clearAutoAssign = statement<[tenantId: number, id: number, revision
   `update target_filters f
       set auto_assign_set_id = null, auto_assign_type = null, auto_assign_weight = null, auto_assign_window = null, auto_assign_confirmation = null,
           auto_assign_types = null, auto_assign_by = null, auto_assign_epoch = f.auto_assign_epoch + 1,
+          auto_assign_status = 'running', auto_assign_decided_by = null, auto_assign_remark = null,
           last_modified_by = $4, last_modified_at = now(), revision = f.revision + 1
     where f.tenant_id = $1 and f.id = $2 and f.revision = $3
     returning f.id`,

@@ -5,10 +5,11 @@ import type { Client, OutCall, Principal } from "@harrier/rpc";
 import { ringFilter } from "../auto-assign/leases.sql.ts";
 import { parseStoredFilter } from "../matching/matching.ts";
 import { scopeOf } from "../matching/scope.ts";
+import { decideAutoAssign } from "./approval.sql.ts";
 import { clearAutoAssign, lockAutoAssign, readSet, type SetRow, setAutoAssign } from "./auto-assign.sql.ts";
 import { checkQuota } from "./check-quota.ts";
 import { checkReach } from "./check-reach.ts";
-import { type FilterDeps, getFilter } from "./filters.ts";
+import { type FilterDeps, getFilter, mayApprove } from "./filters.ts";
 
 export interface AutoAssignDeps extends FilterDeps {
   catalogue: Pick<Client<"harrier.management.v1.CatalogueService">, "reserveSet">;
@@ -19,7 +20,8 @@ const reach = ["READ_TARGET", "UPDATE_TARGET"];
 
 /**
  * Lets a filter assign a set (spec 001 §4.5). The set is reserved, which locks it, only when nothing else can be wrong; without
- * `confirmationRequired` the tenant's confirmation flow decides.
+ * `confirmationRequired` the tenant's confirmation flow decides. Where the tenant wants auto-assignments to be approved it waits, unless
+ * whoever sets it may approve.
  */
 export async function assignByFilter(deps: AutoAssignDeps, id: number, body: AutoAssignment, call: OutCall): Promise<void> {
   const { principal } = call;
@@ -36,8 +38,8 @@ export async function assignByFilter(deps: AutoAssignDeps, id: number, body: Aut
   const { weight, confirmationRequired = filter.consentFlow } = body;
   const type = forceType[body.type];
   await underLock(deps, principal, id, async (tx) => {
-    const values = [tenantId, id, filter.revision, set.id, type, weight, window, confirmationRequired, targetTypes, subject] as const;
-    const changed = await runOne(tx, setAutoAssign, [...values]);
+    const what = [set.id, type, weight, window, confirmationRequired, targetTypes] as const;
+    const changed = await runOne(tx, setAutoAssign, [tenantId, id, filter.revision, ...what, subject, mayApprove(principal)]);
     if (changed) await run(tx, ringFilter, [tenantId, id]);
     return changed;
   });
@@ -50,6 +52,31 @@ export async function endAutoAssign(deps: Pick<FilterDeps, "db">, id: number, pr
   const filter = await getFilter(deps, tenantId, id);
   checkReach(principal, filter, reach);
   await underLock(deps, principal, id, (tx) => runOne(tx, clearAutoAssign, [tenantId, id, filter.revision, subject]));
+}
+
+/**
+ * Approves or denies an auto-assignment that waits for it. Before the answer nothing was assigned, and after a denial nothing will be; whoever
+ * holds the permission decides, also about what is his own (as with rollouts, contract rollouts.md §4.11).
+ */
+export async function decideAutoAssignment(
+  deps: Pick<FilterDeps, "db" | "nudge">,
+  principal: Principal,
+  id: number,
+  { approved, remark }: { approved: boolean; remark: string | undefined },
+): Promise<void> {
+  const { tenantId, subject } = principal;
+  const filter = await getFilter(deps, tenantId, id);
+  checkReach(principal, filter, ["APPROVE_ROLLOUT"]);
+  if (filter.setId === null || filter.status !== "waiting_for_approval") {
+    throw new HarrierError("rolloutIllegalState", "The auto-assignment of this filter does not wait for approval.");
+  }
+  const status = approved ? "running" : "approval_denied";
+  await underLock(deps, principal, id, async (tx) => {
+    const changed = await runOne(tx, decideAutoAssign, [tenantId, id, filter.revision, status, subject, remark ?? null]);
+    if (changed && approved) await run(tx, ringFilter, [tenantId, id]);
+    return changed;
+  });
+  deps.nudge();
 }
 
 async function underLock(

@@ -24,12 +24,27 @@ export function filterJson(base: string, row: FilterRow, show: FilterLinks = {})
     autoAssignWeight: assigns ? row.weight : null,
     confirmationRequired: assigns && row.consentFlow ? row.confirmationRequired : null,
     ...(assigns && row.maintenanceWindow ? { autoAssignMaintenanceWindow: row.maintenanceWindow } : {}),
+    ...(assigns ? approvalOf(row) : {}),
     ...(row.lastError === null ? {} : { lastError: row.lastError }),
     _links: {
       self: { href: self },
       ...(show.autoAssign ? { autoAssignDS: { href: `${self}/autoAssignDS` } } : {}),
       ...(show.set && assigns ? { DS: { href: setHref(base, row) } } : {}),
     },
+  };
+}
+
+/** Only where an approval was asked for: clients of others see the filter that they know. */
+function approvalOf({
+  status,
+  decidedBy,
+  remark,
+}: FilterRow): Pick<TargetFilterView, "autoAssignStatus" | "approveDecidedBy" | "approvalRemark"> {
+  return {
+    ...(status === "running" && decidedBy === null ? {} : { autoAssignStatus: status }),
+    ...(decidedBy === null || status === "waiting_for_approval"
+      ? {}
+      : { approveDecidedBy: decidedBy, ...(remark === null ? {} : { approvalRemark: remark }) }),
   };
 }
 

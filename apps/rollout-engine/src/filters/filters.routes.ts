@@ -1,6 +1,6 @@
 import { filtersOfSet, page, targetFilters } from "@harrier/contracts";
 import type { Mount } from "@harrier/service";
-import { type AutoAssignDeps, assignByFilter, endAutoAssign } from "./auto-assign.ts";
+import { type AutoAssignDeps, assignByFilter, decideAutoAssignment, endAutoAssign } from "./auto-assign.ts";
 import { filterJson } from "./filter.json.ts";
 import { changeFilter, createFilter, getFilter, listFilters, listFiltersOfSet, removeFilter } from "./filters.ts";
 
@@ -39,6 +39,16 @@ export function mountFilters(mount: Mount, deps: AutoAssignDeps): void {
   });
 
   mount(targetFilters.removeAutoAssign, async ({ identity, params }) => endAutoAssign(deps, params.filterId, identity));
+
+  for (const [row, approved] of [
+    [targetFilters.approveAutoAssign, true],
+    [targetFilters.denyAutoAssign, false],
+  ] as const) {
+    mount(row, async ({ identity, params, query, body }) => {
+      const remark = query.remark || body?.remark || undefined;
+      await decideAutoAssignment(deps, identity, params.filterId, { approved, remark });
+    });
+  }
 
   mount(filtersOfSet.autoAssignFilters, async ({ tenantId, params, query, base }) => {
     const found = await listFiltersOfSet(deps, tenantId, params.distributionSetId, query);

@@ -6,6 +6,7 @@ import { type AuditRow, auditColumns } from "../lists/columns.ts";
 import type { ListSource } from "../lists/read-page.ts";
 import type { Scope } from "../matching/scope.ts";
 import { failureOf } from "../work/leases.sql.ts";
+import { type AutoAssignStatus, statusAfterChange } from "./approval.sql.ts";
 
 /** A target filter as the interface shows it. */
 export interface FilterRow extends AuditRow {
@@ -24,6 +25,10 @@ export interface FilterRow extends AuditRow {
   confirmationRequired: boolean;
   /** What whoever set it was restricted to. */
   targetTypes: Scope;
+  /** What becomes of its auto-assignment, who has approved or denied it, and what was said. */
+  status: AutoAssignStatus;
+  decidedBy: string | null;
+  remark: string | null;
   /** Null when its auto-assignment gets on. */
   lastError: Failure | null;
   /** Whether the tenant's devices ask their user: only then confirmationRequired is shown. */
@@ -32,7 +37,8 @@ export interface FilterRow extends AuditRow {
 
 /** Filters with the set that they assign. One that was deleted or invalidated is assigned no more (contract management.md §5.1, §5.2). */
 const filters = `(select f.tenant_id, f.id, f.name, f.query, f.revision, f.created_by, f.created_at, f.last_modified_by, f.last_modified_at,
-    f.auto_assign_type, f.auto_assign_weight, f.auto_assign_window, f.auto_assign_confirmation, f.auto_assign_types, d.id as auto_assign_set_id,
+    f.auto_assign_type, f.auto_assign_weight, f.auto_assign_window, f.auto_assign_confirmation, f.auto_assign_types, f.auto_assign_status,
+    f.auto_assign_decided_by, f.auto_assign_remark, d.id as auto_assign_set_id,
     d.name as set_name, d.version as set_version, d.type_id as set_type_id
   from target_filters f
   left join management.distribution_sets_v1 d
@@ -41,6 +47,7 @@ const filters = `(select f.tenant_id, f.id, f.name, f.query, f.revision, f.creat
 const columns = `${auditColumns}, t.id, t.name, t.query, t.revision, t.auto_assign_set_id as "setId", t.set_name as "setName",
   t.set_version as "setVersion", t.set_type_id as "setTypeId", t.auto_assign_type as "forceType", t.auto_assign_weight as weight, t.auto_assign_window as "maintenanceWindow",
   t.auto_assign_confirmation as "confirmationRequired", t.auto_assign_types as "targetTypes",
+  t.auto_assign_status as status, t.auto_assign_decided_by as "decidedBy", t.auto_assign_remark as remark,
   coalesce((select s.value = 'true'::jsonb from management.tenant_settings_v1 s
              where s.tenant_id = $1 and s.key = 'user.confirmation.flow.enabled'), false) as "consentFlow",
   ${failureOf({ table: "auto_assign_leases", key: "filter_id" })}`;
@@ -75,13 +82,15 @@ export const insertFilter = statement<[tenantId: number, id: number, name: strin
 
 /** Null members stay. No row: somebody else has changed it since it was read. */
 export const updateFilter = statement<
-  [tenantId: number, id: number, revision: number, name: string | null, query: string | null, actor: string],
+  [tenantId: number, id: number, revision: number, name: string | null, query: string | null, actor: string, mayApprove: boolean],
   { id: number }
 >(
   "filters.update",
   `update target_filters f
       set name = coalesce($4, f.name), query = coalesce($5, f.query),
           auto_assign_epoch = f.auto_assign_epoch + (coalesce($5, f.query) <> f.query)::int,
+          auto_assign_status = case when f.auto_assign_set_id is null or coalesce($5, f.query) = f.query then f.auto_assign_status
+            else ${statusAfterChange("$7", "f.auto_assign_status")} end,
           last_modified_by = $6, last_modified_at = now(), revision = f.revision + 1
     where f.tenant_id = $1 and f.id = $2 and f.revision = $3
     returning f.id`,

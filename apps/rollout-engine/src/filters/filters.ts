@@ -52,7 +52,13 @@ export async function createFilter(deps: FilterDeps, { tenantId, subject }: Prin
   return id;
 }
 
-/** Changes name or query; absent members stay. A query that addresses too many targets is refused while a set is assigned by it. */
+/** Whoever may approve rollouts needs nobody's approval, for auto-assignments too. */
+export const mayApprove = ({ permissions }: Pick<Principal, "permissions">): boolean => permissions.includes("APPROVE_ROLLOUT");
+
+/**
+ * Changes name or query; absent members stay. A query that addresses too many targets is refused while a set is assigned by it. Where the tenant
+ * wants auto-assignments to be approved, another query waits for it anew, unless whoever changes it may approve.
+ */
 export async function changeFilter(deps: FilterDeps, principal: Principal, id: number, change: TargetFilterUpdate): Promise<void> {
   const { tenantId, subject } = principal;
   const { name = null, query = null } = change;
@@ -67,7 +73,7 @@ export async function changeFilter(deps: FilterDeps, principal: Principal, id: n
   const changed = await withConflicts(() =>
     inTransaction(deps.db.pool, async (tx) => {
       if (moves) await run(tx, lockAutoAssign, [tenantId, id]);
-      const done = await runOne(tx, updateFilter, [tenantId, id, row.revision, name, query, subject]);
+      const done = await runOne(tx, updateFilter, [tenantId, id, row.revision, name, query, subject, mayApprove(principal)]);
       if (done && moves && row.setId !== null) await run(tx, ringFilter, [tenantId, id]);
       return done;
     }),

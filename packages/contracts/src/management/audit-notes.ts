@@ -33,6 +33,8 @@ export const auditNotes: Readonly<Record<string, readonly string[]>> = {
   "targetFilters.create": ["name", "query"],
   "targetFilters.update": ["name", "query"],
   "targetFilters.setAutoAssign": ["id", "type", "weight"],
+  "targetFilters.approveAutoAssign": ["remark"],
+  "targetFilters.denyAutoAssign": ["remark"],
   "rollouts.create": ["name", "distributionSetId", "targetFilterQuery", "type", "weight", "amountGroups", "startAt"],
   "rollouts.preview": ["name", "distributionSetId", "targetFilterQuery", "amountGroups"],
   "rollouts.update": ["name"],

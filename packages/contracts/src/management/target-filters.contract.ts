@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { forceTypeNames } from "../codes.ts";
 import { audit, links } from "../link.ts";
-import { pageOf, pageQuery, representedPageQuery } from "../paging.ts";
+import { first, pageOf, pageQuery, representedPageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
-import { bodyId, flag, optionalName, pathId, requiredName, weight, withoutNulls } from "../values.ts";
+import { bodyId, flag, optionalName, optionalText, pathId, requiredName, weight, withoutNulls } from "../values.ts";
 import { maintenanceScheduleView } from "./action-view.ts";
 import { maintenanceWindowBody } from "./assignment.ts";
 import { listErrors } from "./common.ts";
 import { distributionSetView } from "./distribution-sets.contract.ts";
+import { rolloutDecisionBody } from "./rollout-create.ts";
 import { lastErrorView } from "./rollout-view.ts";
 
 /**
@@ -25,6 +26,11 @@ export const targetFilterView = z
     autoAssignWeight: z.int().nullable(),
     confirmationRequired: z.boolean().nullable(),
     autoAssignMaintenanceWindow: maintenanceScheduleView.optional(),
+    /** Only there where the auto-assignment had to be approved (`auto.assignment.approval.enabled`): nothing is assigned but while it is `running`. */
+    autoAssignStatus: z.enum(["running", "waiting_for_approval", "approval_denied"]).optional(),
+    /** Who has approved or denied it. */
+    approveDecidedBy: z.string().optional(),
+    approvalRemark: z.string().optional(),
     /** Why its auto-assignment does not get on. */
     lastError: lastErrorView.optional(),
     _links: links("self", "autoAssignDS", "DS"),
@@ -64,6 +70,25 @@ const path = "/targetfilters/:filterId";
 const autoAssign = `${path}/autoAssignDS`;
 const common = { service: "rollout-engine", interface: "management", source: "spec 001 §4.5" } as const;
 const queryErrors = ["rsqlParamSyntax", "rsqlInvalidField"] as const;
+
+/** A decision about an auto-assignment that waits for it; what is said to it may come in the query or in the body, as with rollouts. */
+function decision(name: "approve" | "deny", summary: string) {
+  return route({
+    ...common,
+    id: `targetFilters.${name}AutoAssign`,
+    method: "POST",
+    path: `${autoAssign}/${name}`,
+    params: one,
+    query: z.object({ remark: z.preprocess(first, optionalText(255)) }),
+    body: rolloutDecisionBody,
+    bodyKind: "optional-json",
+    success: bodiless,
+    permission: ["APPROVE_ROLLOUT"],
+    errors: ["constraintViolation", "entityNotFound", "rolloutIllegalState", "concurrentModification"],
+    summary,
+    source: "contract rollouts.md §4.11",
+  });
+}
 
 /** spec 001 §4.5, target filters. */
 export const targetFilters = {
@@ -183,6 +208,8 @@ export const targetFilters = {
     errors: ["entityNotFound"],
     summary: "End the auto-assignment of a target filter; actions that it has caused stay",
   }),
+  approveAutoAssign: decision("approve", "Approve the auto-assignment of a target filter that waits for it"),
+  denyAutoAssign: decision("deny", "Deny the auto-assignment of a target filter that waits for approval: it assigns nothing"),
 };
 
 /** spec 001 §4.1: the target filters that assign a distribution set by themselves. */
