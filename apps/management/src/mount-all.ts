@@ -23,6 +23,7 @@ import { mountTargetTags } from "./tags/target-tags.routes.ts";
 import { mountTargetCsv } from "./target-csv/target-csv.routes.ts";
 import { mountTargetDeletion } from "./target-deletion/target-deletion.routes.ts";
 import { mountAutoAssignedSet } from "./target-filters/target-filters.routes.ts";
+import { mountTargetGroups } from "./target-groups/target-groups.routes.ts";
 import { mountTargetTypes } from "./target-types/target-types.routes.ts";
 import { mountAssignment } from "./targets/assignment.routes.ts";
 import { mountAutoConfirm } from "./targets/auto-confirm.routes.ts";
@@ -40,6 +41,7 @@ export type Parts = Parameters<typeof mountTargets>[1] &
   Parameters<typeof mountAssignment>[1] &
   Parameters<typeof mountAutoConfirm>[1] &
   Parameters<typeof mountTargetTags>[1] &
+  Parameters<typeof mountTargetGroups>[1] &
   Parameters<typeof mountApiKeys>[1] &
   Parameters<typeof mountTenants>[1] &
   Parameters<typeof mountTargetMetadata>[1] &
@@ -71,6 +73,7 @@ export function mountAll(register: Mount, parts: Parts): void {
   mountAssignment(mount, parts);
   mountAutoConfirm(mount, parts);
   mountTargetTags(mount, parts);
+  mountTargetGroups(mount, parts);
   mountTargetMetadata(mount, parts);
   mountDistributionSetTags(mount, parts);
   mountActions(mount, parts);

@@ -43,6 +43,7 @@ export * from "./management/target-actions.contract.ts";
 export * from "./management/target-csv.contract.ts";
 export * from "./management/target-deletion.contract.ts";
 export * from "./management/target-filters.contract.ts";
+export * from "./management/target-groups.contract.ts";
 export * from "./management/target-metadata.contract.ts";
 export * from "./management/target-tags.contract.ts";
 export * from "./management/target-types.contract.ts";

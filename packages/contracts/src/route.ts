@@ -71,6 +71,7 @@ const expensive: ReadonlySet<string> = new Set([
   "rollouts.preview",
   "rollouts.create",
   "audit.verify",
+  "targetGroups.list",
   "distributionSets.statistics",
   "distributionSets.rolloutStatistics",
   "distributionSets.actionStatistics",

@@ -23,6 +23,7 @@ import { targetActions } from "./management/target-actions.contract.ts";
 import { targetCsv } from "./management/target-csv.contract.ts";
 import { targetDeletion } from "./management/target-deletion.contract.ts";
 import { filtersOfSet, targetFilters } from "./management/target-filters.contract.ts";
+import { targetGroups } from "./management/target-groups.contract.ts";
 import { targetMetadata } from "./management/target-metadata.contract.ts";
 import { tagsOfTarget, targetTags } from "./management/target-tags.contract.ts";
 import { targetTypes, typeOfTarget } from "./management/target-types.contract.ts";
@@ -53,6 +54,7 @@ export const routeTable = {
   targetTypes,
   distributionSetTags,
   targetTags,
+  targetGroups,
   targetFilters,
   actions: { ...actions, ...actionDeletion },
   rollouts,

@@ -50,6 +50,7 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
     activateAutoConfirm: { management: "person" },
     deactivateAutoConfirm: { management: "person" },
     changeTag: { management: "person" },
+    changeGroup: { management: "person" },
     eraseTenantTargets: { management: "itself" },
     importTargets: { management: "person" },
     addMetadata: { management: "person" },

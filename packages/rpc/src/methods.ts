@@ -45,6 +45,7 @@ export const methods = {
     activateAutoConfirm: "once", // a repetition would answer that it is active already
     deactivateAutoConfirm: "idempotent",
     changeTag: "idempotent",
+    changeGroup: "idempotent",
     eraseTenantTargets: "idempotent",
     importTargets: "idempotent", // by the id of the import
     addMetadata: "command",

@@ -31,6 +31,7 @@ async function call(clientTls: RpcTls | undefined): Promise<string> {
     activateAutoConfirm: unused,
     deactivateAutoConfirm: unused,
     changeTag: unused,
+    changeGroup: unused,
     eraseTenantTargets: unused,
     importTargets: unused,
     addMetadata: unused,

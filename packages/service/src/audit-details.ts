@@ -1,13 +1,15 @@
-import { auditKeysOnly, auditNamesOnly, auditNotes, type Route } from "@harrier/contracts";
+import { auditKeysOnly, auditNamesOnly, auditNotes, auditQueryNotes, type Route } from "@harrier/contracts";
 
 const mostItems = 10;
 const longestText = 128;
 const longestDetails = 4_096;
 const deepest = 3;
 
-/** What an entry of the audit trail tells of a parsed body, as JSON: only what the contract lists for the route, and never much of it. */
-export function auditDetails(route: Route, body: unknown): string {
+/** What an entry of the audit trail tells of a parsed body and query, as JSON: only what the contract lists for the route, and never much of it. */
+export function auditDetails(route: Route, body: unknown, query?: unknown): string {
   const details: Record<string, unknown> = {};
+  const parameters = auditQueryNotes[route.id];
+  if (parameters !== undefined) details["query"] = picked(query, parameters);
   if (Array.isArray(body)) details["items"] = body.length;
   const members = auditNotes[route.id];
   if (auditKeysOnly.has(route.id)) details["values"] = bounded(Object.keys((body as object | undefined) ?? {}), 0);

@@ -100,7 +100,7 @@ export class AuditedRequest<R extends Route> {
       // the gateway's word: it takes away what clients say of themselves
       sourceIp: plain(String(req.headers["x-forwarded-for"] ?? "")).slice(0, 64),
       requestId: identity.rid.slice(0, 64),
-      details: auditDetails(this.#route, body === undefined ? query : body),
+      details: auditDetails(this.#route, body === undefined ? query : body, query),
     };
   }
 

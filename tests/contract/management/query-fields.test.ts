@@ -31,6 +31,7 @@ const lists: Record<string, List> = {
       ...named,
       id: texts,
       controllerid: texts,
+      group: texts,
       ipaddress: texts,
       updatestatus: literals("unknown", "in_sync", "pending", "error", "registered"),
       lastcontrollerrequestat: numbers,
@@ -45,7 +46,7 @@ const lists: Record<string, List> = {
       ...type,
       autoconfirm: flags,
     },
-    sort: [...namedSort, "controllerid", "updatestatus", "ipaddress", "lastcontrollerrequestat"],
+    sort: [...namedSort, "controllerid", "group", "updatestatus", "ipaddress", "lastcontrollerrequestat"],
     not: ["version", "attribute", "metadata", "assignedds", "name.first", "updatestatus.x", "targettype.colour"],
   },
   sets: {

@@ -3,6 +3,8 @@ export type Told =
   | "open"
   | "unknown"
   | "nobody"
+  | "no name"
+  | "passed over"
   | "none assigned"
   | "forbidden"
   | "no match"
@@ -51,6 +53,15 @@ export const told: Readonly<Record<string, Told>> = {
   "targets.getMetadata": "unknown",
   "targets.updateMetadata": "unknown",
   "targets.deleteMetadata": "unknown",
+  "targetGroups.list": "no name",
+  "targetGroups.listTargets": "nobody",
+  "targetGroups.listTargetsOf": "nobody",
+  "targetGroups.assign": "passed over",
+  "targetGroups.assignByQuery": "passed over",
+  "targetGroups.assignTo": "passed over",
+  "targetGroups.assignToByQuery": "passed over",
+  "targetGroups.unassign": "passed over",
+  "targetGroups.unassignByQuery": "passed over",
   "targetTypes.list": "nobody",
   "targetTypes.create": "forbidden",
   "targetTypes.get": "unknown",

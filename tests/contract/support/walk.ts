@@ -6,6 +6,7 @@ import { builder, someBytes, unique } from "./build.ts";
 import type { CallOptions, Dialect } from "./call.ts";
 import { device, report } from "./device.ts";
 import { filterRequests } from "./filters.ts";
+import { groupRequests } from "./groups.ts";
 import { metadataRequests } from "./metadata.ts";
 import { multipart } from "./multipart.ts";
 import { oauth2ClientRequests } from "./oauth2-clients.ts";
@@ -27,6 +28,7 @@ export function validRequests(world: World): Record<string, ValidRequest> {
     ...deviceRequests(world),
     ...tagRequests(world.dialect, world),
     ...filterRequests(world.dialect),
+    ...groupRequests(world.dialect),
     ...apiKeyRequests(world.dialect),
     ...accessRequests(world.dialect),
     ...auditRequests(world.dialect),

@@ -1,6 +1,7 @@
 import type { Handlers } from "@harrier/rpc";
 import { activateAutoConfirm, deactivateAutoConfirm } from "../confirmation/commands.ts";
 import { eraseTenant } from "../tenants/erase-tenant.ts";
+import { changeGroup } from "./groups.ts";
 import { importTargets } from "./import.ts";
 import { addMetadata, changeMetadata, removeMetadata } from "./metadata.ts";
 import { changeTag } from "./tags.ts";
@@ -17,6 +18,7 @@ export function targetsHandlers(deps: TargetDeps): Handlers<"harrier.controller.
     activateAutoConfirm: (request, ctx) => activateAutoConfirm(deps, request, ctx),
     deactivateAutoConfirm: (request, ctx) => deactivateAutoConfirm(deps, request, ctx),
     changeTag: (request, ctx) => changeTag(deps, request, ctx),
+    changeGroup: (request, ctx) => changeGroup(deps, request, ctx),
     eraseTenantTargets: (request, ctx) => eraseTenant(deps, request, ctx),
     importTargets: (request, ctx) => importTargets(deps, request, ctx),
     addMetadata: (request, ctx) => addMetadata(deps, request, ctx),

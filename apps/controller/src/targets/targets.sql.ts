@@ -23,12 +23,13 @@ export const createTargets = statement<
     by: string,
     traceparent: string | null,
     most: number,
+    groups: (string | null)[],
   ],
   { answer: CreateAnswer }
 >(
   "controller.create_targets",
   `select create_targets($1, $2, $3, $4, $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[], $10::bytea[], $11::bigint[],
-                         $12, $13, $14) as answer`,
+                         $12, $13, $14, $15::text[]) as answer`,
 );
 
 export interface TokenRow {
@@ -62,11 +63,12 @@ export const updateTarget = statement<
     type: number | null,
     scope: number[] | null,
     by: string,
+    group: string | null,
   ],
   { outcome: "ok" | "targetNotFound" | "typeNotFound" }
 >(
   "controller.update_target",
-  ringing("select update_target($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::bigint[], $11) as outcome", "outcome = 'ok'"),
+  ringing("select update_target($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::bigint[], $11, $12) as outcome", "outcome = 'ok'"),
 );
 
 export const deleteTargets = statement<

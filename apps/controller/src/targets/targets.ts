@@ -69,6 +69,7 @@ export async function createTargets(deps: TargetDeps, request: CreateTargetsRequ
     principal.subject,
     ctx.traceparent ?? null,
     most,
+    items.map((i) => i.group || null),
   ]).catch(rethrowDuplicate);
   await deps.fault("controller.create-targets.after-commit");
   const answer = row?.answer;
@@ -107,6 +108,7 @@ export async function updateTarget(deps: TargetDeps, request: UpdateTargetReques
     request.targetTypeId ?? null,
     scope,
     principal.subject,
+    request.group ?? null,
   ]);
   if (row?.outcome === "targetNotFound") throw entityNotFound("Target", request.controllerId);
   if (row?.outcome === "typeNotFound") throw entityNotFound("TargetType", request.targetTypeId);

@@ -5,6 +5,7 @@ export interface TargetRow extends AuditRow {
   controllerId: string;
   name: string;
   description: string | null;
+  group: string | null;
   address: string | null;
   updateStatus: number;
   requestAttributes: boolean;
@@ -27,6 +28,7 @@ export const targetColumns: Columns = {
   controllerId: "t.controller_id",
   name: "t.name",
   description: "t.description",
+  group: "t.target_group",
   address: "t.address",
   updateStatus: "t.update_status",
   requestAttributes: "t.request_attributes",

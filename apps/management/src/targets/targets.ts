@@ -89,11 +89,11 @@ const longestName = 128;
 
 /** As controller takes it. */
 export function toNewTarget(target: TargetCreate) {
-  const { controllerId, name, description, address, securityToken, targetType } = target;
+  const { controllerId, name, description, address, securityToken, targetType, group } = target;
   return {
     controllerId,
     name: name ?? controllerId.slice(0, longestName),
-    ...present({ description, address, securityToken, targetTypeId: targetType }),
+    ...present({ description, address, securityToken, targetTypeId: targetType, group }),
   };
 }
 
@@ -104,13 +104,13 @@ export async function changeTarget(
   request: { controllerId: string; change: TargetUpdate },
 ): Promise<FoundTarget> {
   const { controllerId, change } = request;
-  const { name, description, address, securityToken, requestAttributes, targetType } = change;
+  const { name, description, address, securityToken, requestAttributes, targetType, group } = change;
   if (requestAttributes === false) throw new HarrierError("requestRefused");
   checkAddress(address);
   if (securityToken !== undefined && securityToken.length < shortestToken) await checkKept(deps, asker, controllerId, securityToken);
   if (targetType !== undefined && targetType !== noType) await checkTargetTypes(deps, asker.identity.tenantId, [change]);
   await deps.targets.updateTarget(
-    { controllerId, ...present({ name, description, address, securityToken, requestAttributes, targetTypeId: targetType }) },
+    { controllerId, ...present({ name, description, address, securityToken, requestAttributes, targetTypeId: targetType, group }) },
     asker.out(),
   );
   // whoever may change a target sees what it has become

@@ -200,6 +200,14 @@ function controllerFake(fixture: Fixture, note: Note): Pick<Parts, "targets" | "
         note("changeTag", request, call);
         return { missing: [] };
       },
+      async changeGroup(request, call) {
+        note("changeGroup", request, call);
+        const changed = await fixture.asController(
+          `update targets set target_group = $3 where controller_id = any($1::text[]) or id = any($2::int[]) returning id`,
+          [request.controllerIds ?? [], request.targetIds ?? [], request.group ?? null],
+        );
+        return { changed: changed.length };
+      },
       async importTargets(request, call) {
         note("importTargets", request, call);
         return { created: 0, failed: 0, problems: [] };

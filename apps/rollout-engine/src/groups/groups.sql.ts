@@ -66,6 +66,7 @@ export interface TargetRow extends AuditRow {
   controllerId: string;
   name: string;
   description: string | null;
+  group: string | null;
   address: string | null;
   updateStatus: number;
   requestAttributes: boolean;
@@ -77,7 +78,7 @@ export interface TargetRow extends AuditRow {
   autoConfirm: boolean;
 }
 
-const targetColumns = `${auditColumns}, t.controller_id as "controllerId", t.name, t.description, t.address,
+const targetColumns = `${auditColumns}, t.controller_id as "controllerId", t.name, t.description, t.target_group as "group", t.address,
   t.update_status as "updateStatus", t.request_attributes as "requestAttributes", ${epochMs("t.installed_at")} as "installedAt",
   ${epochMs("t.last_poll_at")} as "lastPollAt", t.target_type_id as "targetTypeId", tt.name as "targetTypeName",
   exists (select from controller.auto_confirmations_v1 c where c.tenant_id = t.tenant_id and c.target_id = t.id) as "autoConfirm"`;

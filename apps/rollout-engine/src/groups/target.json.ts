@@ -19,6 +19,7 @@ export function targetJson(base: string, row: TargetRow, extras: TargetExtras): 
     controllerId: row.controllerId,
     name: row.name,
     ...present("description", row.description),
+    ...present("group", row.group),
     updateStatus: updateStatusNames[row.updateStatus] ?? "unknown",
     ...present("lastControllerRequestAt", row.lastPollAt),
     ...present("installedAt", row.installedAt),

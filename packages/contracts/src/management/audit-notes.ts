@@ -3,8 +3,8 @@
  * never noted, so that a new member is no secret told by mistake; never a password, a hash, a key, a token or the value of a setting.
  */
 export const auditNotes: Readonly<Record<string, readonly string[]>> = {
-  "targets.create": ["controllerId", "name", "targetType"],
-  "targets.update": ["name", "targetType", "requestAttributes"],
+  "targets.create": ["controllerId", "name", "targetType", "group"],
+  "targets.update": ["name", "targetType", "group", "requestAttributes"],
   "targets.deleteByQuery": ["q", "confirm"],
   "targets.assign": ["id", "type", "forcetime", "weight"],
   "targets.deleteActions": ["keepLast"],
@@ -14,6 +14,9 @@ export const auditNotes: Readonly<Record<string, readonly string[]>> = {
   "targets.activateAutoConfirm": ["initiator"],
   "targets.setType": ["id"],
   "targetTags.toggle": ["controllerId"],
+  "targetGroups.assignByQuery": ["group", "q"],
+  "targetGroups.assignToByQuery": ["q"],
+  "targetGroups.unassignByQuery": ["q"],
   "distributionSetTags.toggle": ["id"],
   "targetTypes.create": ["name"],
   "targetTypes.update": ["name"],
@@ -48,6 +51,11 @@ export const auditNotes: Readonly<Record<string, readonly string[]>> = {
   "users.setPermissions": ["permission", "targetTypeScopes"],
   "roles.create": ["name", "permissions"],
   "roles.setPermissions": ["permission", "targetTypeScopes"],
+};
+
+/** Parameters of the query that are noted beside a body, by route: of a list they say what becomes of its items. */
+export const auditQueryNotes: Readonly<Record<string, readonly string[]>> = {
+  "targetGroups.assign": ["group"],
 };
 
 /** Bodies that are nothing but names, which are noted as they are. */

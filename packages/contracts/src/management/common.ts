@@ -1,6 +1,7 @@
 import type { ErrorCode } from "@harrier/errors";
-import type { z } from "zod";
-import { softDeletedMode } from "../paging.ts";
+import { z } from "zod";
+import { first, softDeletedMode } from "../paging.ts";
+import { missingMessage } from "../parse.ts";
 
 /** Errors of every list with `sort` and `q`. */
 export const listErrors: readonly ErrorCode[] = [
@@ -13,6 +14,14 @@ export const listErrors: readonly ErrorCode[] = [
 
 /** Errors of a list that has `sort` but no `q`. */
 export const plainListErrors: readonly ErrorCode[] = ["sortParamSyntax", "invalidField", "invalidDirection"];
+
+/** A parameter of a query that must be there: without it a change would be about everything. */
+export const neededInQuery = (schema: z.ZodType<string>) =>
+  z
+    .unknown()
+    .transform(first)
+    .refine((value) => value !== undefined, { error: missingMessage, abort: true })
+    .pipe(schema);
 
 /** Adds the choice whether soft-deleted rows are listed (contract management.md §11). */
 export function withDeletedModes<T extends z.ZodRawShape>(query: z.ZodObject<T>) {

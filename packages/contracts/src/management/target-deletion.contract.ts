@@ -1,24 +1,20 @@
 import { z } from "zod";
-import { first } from "../paging.ts";
-import { missingMessage } from "../parse.ts";
 import { route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { lookedUpText } from "../values.ts";
-import { listErrors } from "./common.ts";
+import { listErrors, neededInQuery } from "./common.ts";
 import { operationView } from "./operations.contract.ts";
 
-const needed = (schema: z.ZodType<string>) =>
-  z
-    .unknown()
-    .transform(first)
-    .refine((value) => value !== undefined, { error: missingMessage, abort: true })
-    .pipe(schema);
-
 /** Whom it is about; required, since nobody deletes a fleet by leaving something out. */
-const q = shownAs(needed(lookedUpText), { type: "string", minLength: 1, description: "FIQL query", example: "name==a*;createdat=gt=0" });
+const q = shownAs(neededInQuery(lookedUpText), {
+  type: "string",
+  minLength: 1,
+  description: "FIQL query",
+  example: "name==a*;createdat=gt=0",
+});
 
 const confirm = shownAs(
-  needed(z.string()).pipe(
+  neededInQuery(z.string()).pipe(
     z
       .string()
       .trim()

@@ -15,6 +15,7 @@ export const targetView = z
     controllerId: z.string(),
     name: z.string(),
     description: z.string().optional(),
+    group: z.string().optional(),
     updateStatus: z.enum(updateStatusNames),
     lastControllerRequestAt: z.int().optional(),
     installedAt: z.int().optional(),

@@ -16,6 +16,7 @@ import {
 import { assignmentResult, assignSetsBody } from "./assignment.ts";
 import { listErrors } from "./common.ts";
 import { distributionSetView } from "./distribution-sets.contract.ts";
+import { groupMember } from "./target-groups.contract.ts";
 import { targetPage, targetView } from "./target-view.ts";
 
 /** Characters of a new token that lets devices in, of a target or of a gateway; shorter ones that exist are good as they are. */
@@ -27,6 +28,7 @@ const changeable = {
   address: optionalText(512),
   securityToken: optionalName(128),
   targetType: bodyId.optional(),
+  group: groupMember,
 };
 
 /** One target to create (contract management.md §4.6); the name defaults to the controllerId, cut to 128 characters. */
@@ -39,7 +41,7 @@ export const targetCreate = z
   .meta({ id: "TargetCreate" });
 export type TargetCreate = z.output<typeof targetCreate>;
 
-/** Change of a target, whose token stays good when it is said again, however short it is; absent or null members stay, `targetType: -1` takes the type away, `controllerId` is ignored. */
+/** Change of a target, whose token stays good when it is said again, however short it is; absent or null members stay, `targetType: -1` takes the type away, `group: ""` takes it out of its group, `controllerId` is ignored. */
 export const targetUpdate = z.object({ ...changeable, requestAttributes: flag().optional() }).meta({ id: "TargetUpdate" });
 export type TargetUpdate = z.output<typeof targetUpdate>;
 

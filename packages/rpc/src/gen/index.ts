@@ -31,6 +31,8 @@ export type * from "./harrier/controller/v1/CancelActionRequest.ts";
 export type * from "./harrier/controller/v1/CancelActionResponse.ts";
 export type * from "./harrier/controller/v1/CancelSetChunkRequest.ts";
 export type * from "./harrier/controller/v1/CancelSetChunkResponse.ts";
+export type * from "./harrier/controller/v1/ChangeGroupRequest.ts";
+export type * from "./harrier/controller/v1/ChangeGroupResponse.ts";
 export type * from "./harrier/controller/v1/ChangeMetadataRequest.ts";
 export type * from "./harrier/controller/v1/ChangeMetadataResponse.ts";
 export type * from "./harrier/controller/v1/ChangeTagRequest.ts";

@@ -9,10 +9,12 @@ export interface NewTargetInput {
   address?: string;
   securityToken?: string;
   targetTypeId?: number | string | Long;
+  group?: string;
   _description?: "description";
   _address?: "address";
   _securityToken?: "securityToken";
   _targetTypeId?: "targetTypeId";
+  _group?: "group";
 }
 
 export interface NewTarget {
@@ -22,8 +24,10 @@ export interface NewTarget {
   address?: string;
   securityToken?: string;
   targetTypeId?: number;
+  group?: string;
   _description?: "description";
   _address?: "address";
   _securityToken?: "securityToken";
   _targetTypeId?: "targetTypeId";
+  _group?: "group";
 }

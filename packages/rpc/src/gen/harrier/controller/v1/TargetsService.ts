@@ -19,6 +19,14 @@ import type {
   AddMetadataResponseInput as _harrier_controller_v1_AddMetadataResponseInput,
 } from "../../../harrier/controller/v1/AddMetadataResponse.ts";
 import type {
+  ChangeGroupRequest as _harrier_controller_v1_ChangeGroupRequest,
+  ChangeGroupRequestInput as _harrier_controller_v1_ChangeGroupRequestInput,
+} from "../../../harrier/controller/v1/ChangeGroupRequest.ts";
+import type {
+  ChangeGroupResponse as _harrier_controller_v1_ChangeGroupResponse,
+  ChangeGroupResponseInput as _harrier_controller_v1_ChangeGroupResponseInput,
+} from "../../../harrier/controller/v1/ChangeGroupResponse.ts";
+import type {
   ChangeMetadataRequest as _harrier_controller_v1_ChangeMetadataRequest,
   ChangeMetadataRequestInput as _harrier_controller_v1_ChangeMetadataRequestInput,
 } from "../../../harrier/controller/v1/ChangeMetadataRequest.ts";
@@ -119,6 +127,12 @@ export interface TargetsServiceDefinition extends grpc.ServiceDefinition {
     _harrier_controller_v1_AddMetadataResponseInput,
     _harrier_controller_v1_AddMetadataRequest,
     _harrier_controller_v1_AddMetadataResponse
+  >;
+  ChangeGroup: MethodDefinition<
+    _harrier_controller_v1_ChangeGroupRequestInput,
+    _harrier_controller_v1_ChangeGroupResponseInput,
+    _harrier_controller_v1_ChangeGroupRequest,
+    _harrier_controller_v1_ChangeGroupResponse
   >;
   ChangeMetadata: MethodDefinition<
     _harrier_controller_v1_ChangeMetadataRequestInput,

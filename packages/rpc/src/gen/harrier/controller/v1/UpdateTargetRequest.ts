@@ -10,12 +10,14 @@ export interface UpdateTargetRequestInput {
   securityToken?: string;
   requestAttributes?: boolean;
   targetTypeId?: number | string | Long;
+  group?: string;
   _name?: "name";
   _description?: "description";
   _address?: "address";
   _securityToken?: "securityToken";
   _requestAttributes?: "requestAttributes";
   _targetTypeId?: "targetTypeId";
+  _group?: "group";
 }
 
 export interface UpdateTargetRequest {
@@ -26,10 +28,12 @@ export interface UpdateTargetRequest {
   securityToken?: string;
   requestAttributes?: boolean;
   targetTypeId?: number;
+  group?: string;
   _name?: "name";
   _description?: "description";
   _address?: "address";
   _securityToken?: "securityToken";
   _requestAttributes?: "requestAttributes";
   _targetTypeId?: "targetTypeId";
+  _group?: "group";
 }

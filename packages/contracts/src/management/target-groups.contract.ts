@@ -1,0 +1,136 @@
+import { z } from "zod";
+import { pageQuery, queryFlag, queryInt, queryText } from "../paging.ts";
+import { bodiless, ok, route } from "../route.ts";
+import { shownAs } from "../shown-as.ts";
+import { arrayBody, lookedUpText, optionalDescription, requiredName } from "../values.ts";
+import { listErrors, neededInQuery } from "./common.ts";
+import { targetPage } from "./target-view.ts";
+
+/** Characters of a group's name, all of its parts and the slashes between them together. */
+const longestGroup = 256;
+
+/** The group of one target, as targets are created or changed; an empty text is no group. */
+export const groupMember = optionalDescription(longestGroup);
+
+/** Names in an answer that lists groups; there may be as many groups as targets. */
+export const mostGroups = 10_000;
+
+const name = { type: "string", minLength: 1, maxLength: longestGroup, example: "Europe/East" };
+/** A group that targets are put into. */
+const newGroup = shownAs(requiredName(longestGroup), name);
+const newGroupInQuery = shownAs(neededInQuery(requiredName(longestGroup)), name);
+/** A group that is looked for: there need not be one of that name. */
+const group = shownAs(neededInQuery(lookedUpText.min(1)), name);
+const q = shownAs(neededInQuery(lookedUpText), { type: "string", minLength: 1, description: "FIQL query", example: "name==a*" });
+
+/** More than there are is no error: clients ask for what they want to hold. */
+const limit = queryInt(mostGroups, (value) => (value < 1 ? mostGroups : Math.min(mostGroups, value)));
+const after = queryText.meta({ description: "Only groups behind this one, in the order of the answer" });
+
+const controllerIds = arrayBody(lookedUpText);
+const path = "/targetgroups";
+const one = z.object({ group: newGroup });
+
+const common = { service: "management", interface: "management", source: "contract management.md §11" } as const;
+const read = { ...common, permission: ["READ_TARGET"] } as const;
+const write = { ...common, success: bodiless, permission: ["UPDATE_TARGET"] } as const;
+const byQueryErrors = [...listErrors, "constraintViolation", "quotaTooManyEntries"] as const;
+
+/**
+ * Groups of targets: a target is in one at most, and a group is there while a target is in it. A name may have parts set apart by `/`; those
+ * below a group are found with `subgroups`. As a segment of the path a group has one part, as a parameter any. Literal paths come before
+ * those with a group in them.
+ */
+export const targetGroups = {
+  list: route({
+    ...read,
+    id: "targetGroups.list",
+    method: "GET",
+    path,
+    query: z.object({ limit, after }),
+    success: ok,
+    response: z.array(z.string()).meta({ id: "TargetGroups" }),
+    errors: [],
+    summary: "List the groups that targets are in, by name; where there are more, a Link header names the next page",
+  }),
+  listTargets: route({
+    ...read,
+    id: "targetGroups.listTargets",
+    method: "GET",
+    path: `${path}/assigned`,
+    query: pageQuery.extend({ group, subgroups: queryFlag }),
+    success: ok,
+    response: targetPage,
+    errors: [...listErrors, "constraintViolation"],
+    summary: "List the targets of a group and, with subgroups, of those below it",
+  }),
+  listTargetsOf: route({
+    ...read,
+    id: "targetGroups.listTargetsOf",
+    method: "GET",
+    path: `${path}/:group/assigned`,
+    params: z.object({ group: lookedUpText }),
+    query: pageQuery,
+    success: ok,
+    response: targetPage,
+    errors: listErrors,
+    summary: "List the targets of a group without subgroups",
+  }),
+  assign: route({
+    ...write,
+    id: "targetGroups.assign",
+    method: "PUT",
+    path: `${path}/assigned`,
+    query: z.object({ group: newGroupInQuery }),
+    body: controllerIds,
+    errors: ["constraintViolation"],
+    summary: "Put targets into a group; ids that do not exist are passed over",
+  }),
+  assignByQuery: route({
+    ...write,
+    id: "targetGroups.assignByQuery",
+    method: "PUT",
+    path,
+    query: z.object({ group: newGroupInQuery, q }),
+    errors: byQueryErrors,
+    summary: "Put the targets that a query means into a group, all or, where they are more than 20,000, none",
+  }),
+  assignTo: route({
+    ...write,
+    id: "targetGroups.assignTo",
+    method: "PUT",
+    path: `${path}/:group/assigned`,
+    params: one,
+    body: controllerIds,
+    errors: ["constraintViolation"],
+    summary: "Put targets into a group without subgroups; ids that do not exist are passed over",
+  }),
+  assignToByQuery: route({
+    ...write,
+    id: "targetGroups.assignToByQuery",
+    method: "PUT",
+    path: `${path}/:group`,
+    params: one,
+    query: z.object({ q }),
+    errors: byQueryErrors,
+    summary: "Put the targets that a query means into a group without subgroups, all or, where they are more than 20,000, none",
+  }),
+  unassign: route({
+    ...write,
+    id: "targetGroups.unassign",
+    method: "DELETE",
+    path: `${path}/assigned`,
+    body: controllerIds,
+    errors: ["constraintViolation"],
+    summary: "Take targets out of their groups; ids that do not exist are passed over",
+  }),
+  unassignByQuery: route({
+    ...write,
+    id: "targetGroups.unassignByQuery",
+    method: "DELETE",
+    path,
+    query: z.object({ q }),
+    errors: byQueryErrors,
+    summary: "Take the targets that a query means out of their groups, all or, where they are more than 20,000, none",
+  }),
+};
