@@ -41,6 +41,8 @@ const settings = z.object({
   HARRIER_DEFAULT_TENANT: z.string().min(1).max(128).default("DEFAULT"),
   /** `classic`: /rest/v1 answers like /api/mgmt/v1. */
   HARRIER_REST_DIALECT: z.enum(["current", "classic"]).default("current"),
+  /** Members that a body of the management interface should not have: a `Warning` header tells of them, they are 400, or nobody is told. */
+  HARRIER_UNKNOWN_MEMBERS: z.enum(["warn", "refuse", "ignore"]).default("warn"),
   HARRIER_ROLLOUT_ENGINE_GRPC: z.string().min(1),
   /**
    * How long a request that was let in may be under way, in seconds: the end of a deleted tenant is looked for only after it. More than a

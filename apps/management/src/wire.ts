@@ -124,6 +124,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     metrics,
     readiness,
     restDialect,
+    unknownMembers: config.HARRIER_UNKNOWN_MEMBERS,
     countTrips,
     audit: audit.trail,
     limiter: new TenantLimiter(),

@@ -18,6 +18,8 @@ const settings = z.object({
   HARRIER_KAFKA_BROKERS: z.string().min(1).optional(),
   /** `classic`: `/rest/v1` speaks the dialect of `/api/mgmt/v1` too. */
   HARRIER_REST_DIALECT: z.enum(["current", "classic"]).default("current"),
+  /** Members that a body of the management interface should not have: a `Warning` header tells of them, they are 400, or nobody is told. */
+  HARRIER_UNKNOWN_MEMBERS: z.enum(["warn", "refuse", "ignore"]).default("warn"),
 });
 
 export type RolloutEngineConfig = ConfigOf<typeof settings.shape>;

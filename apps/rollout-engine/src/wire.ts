@@ -112,6 +112,7 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
     metrics,
     readiness,
     restDialect,
+    unknownMembers: config.HARRIER_UNKNOWN_MEMBERS,
     countTrips,
     audit: audit.trail,
     limiter: new TenantLimiter(),

@@ -60,3 +60,4 @@ export * from "./polling-time.ts";
 export * from "./quotas.ts";
 export * from "./route.ts";
 export * from "./routes.ts";
+export * from "./unknown-members.ts";

@@ -18,6 +18,8 @@ interface Read {
   readonly res: express.Response;
   /** Digest of the body that the gateway has signed. */
   readonly digest: string | undefined;
+  /** Gets a body that is as the route wants it, with all that its sender has put into it. */
+  readonly accepted?: ((body: unknown) => void) | undefined;
   /** Makes the error for a body of another digest. */
   readonly refuse: () => HarrierError;
 }
@@ -134,7 +136,9 @@ export async function parseBody<R extends Route>(route: R, from: Read): Promise<
   await readAll(read, from);
   const body = decode === undefined ? req.body : decoded(decode, req.body);
   if (!isPlain(body)) throw new HarrierError("bodyNotReadable");
-  return parseWith(schema, body, "body") as BodyOf<R>;
+  const parsed = parseWith(schema, body, "body") as BodyOf<R>;
+  from.accepted?.(body);
+  return parsed;
 }
 
 /** A name and its value are two items; and nothing that a device says is made of more lists and maps than of what they hold. */

@@ -13,6 +13,7 @@ import type { Metrics } from "./metrics.ts";
 import { type CountTrips, type Mount, type MountDeps, mountRoute } from "./mount.ts";
 import { createReadiness, type ReadinessChecks } from "./readiness.ts";
 import type { TenantLimiter } from "./tenant-limiter.ts";
+import type { UnknownMembers } from "./unknown-members.ts";
 
 export interface HttpOptions {
   service: ServiceName;
@@ -21,6 +22,8 @@ export interface HttpOptions {
   metrics: Metrics;
   readiness?: ReadinessChecks;
   restDialect?: "current" | "classic";
+  /** What becomes of members of a body that the contract does not know; default: a warning. */
+  unknownMembers?: UnknownMembers;
   /** Serve /metrics here (default true); a public port should not. */
   exposeMetrics?: boolean;
   tls?: RpcTls;
@@ -50,7 +53,8 @@ export function createHttp(options: HttpOptions): Http {
   const gate = new IdentityGate({ audience: options.service, keys: options.keys, log: options.log });
   const app = createApp();
   if (options.tls !== undefined) admitOnlyGateway(app, gate);
-  const deps: MountDeps = { app, gate, ...options, restDialect: options.restDialect ?? "current", countTrips: options.countTrips };
+  const { restDialect = "current", unknownMembers = "warn", countTrips } = options;
+  const deps: MountDeps = { app, gate, ...options, restDialect, unknownMembers, countTrips };
   const methodsByPath = new Map<string, string[]>();
   const drain = new Drain(options.drain ?? { pauseMs: 0, transfersMs: 0 });
 

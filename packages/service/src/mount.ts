@@ -1,5 +1,15 @@
 import { performance } from "node:perf_hooks";
-import { basePaths, isConfidential, isExpensive, isTransfer, parseWith, type Route, type Surface } from "@harrier/contracts";
+import {
+  basePaths,
+  isConfidential,
+  isExpensive,
+  isTransfer,
+  type KnownMembers,
+  knownMembers,
+  parseWith,
+  type Route,
+  type Surface,
+} from "@harrier/contracts";
 import { HarrierError, toHarrierError } from "@harrier/errors";
 import { type Identity, type IdentityGate, identityHeader, type ServiceName, unboundBody } from "@harrier/rpc";
 import type { Express, Request, Response } from "express";
@@ -14,6 +24,7 @@ import { requirePermission } from "./permission.ts";
 import { Context, type RequestContext } from "./request-context.ts";
 import { endOf } from "./request-end.ts";
 import type { TenantLimiter } from "./tenant-limiter.ts";
+import { tellUnknown, type UnknownMembers } from "./unknown-members.ts";
 
 export type Handler<R extends Route> = (ctx: RequestContext<R>) => Promise<Reply | undefined> | Promise<void> | Reply | undefined;
 
@@ -28,6 +39,8 @@ export interface MountDeps {
   readonly metrics: Metrics;
   /** `classic`: `/rest/v1` answers like the specified path (contract clients.md, "Two dialects"). */
   readonly restDialect: "current" | "classic";
+  /** What becomes of unknown members in bodies of the management interface; devices may send what they like. */
+  readonly unknownMembers: UnknownMembers;
   readonly countTrips: CountTrips | undefined;
   /** Keeps who changed what by the management interface; a service that serves no such route leaves it out. */
   readonly audit?: CallAudit | undefined;
@@ -66,6 +79,8 @@ interface Mounted<R extends Route> {
   readonly ends: boolean;
   /** Where its statements wait for their tenant's turn. */
   readonly limiter: TenantLimiter | undefined;
+  /** What its bodies may hold; undefined where nobody is told of other members. */
+  readonly members: KnownMembers | undefined;
 }
 
 /** The artifact list is the one JSON answer to a device without a tag (contract device.md §1, E14). */
@@ -119,6 +134,7 @@ function prepare<R extends Route>(deps: MountDeps, route: R, handler: Handler<R>
     audit: isAudited(route) ? deps.audit : undefined,
     ends: route.interface === "management" && deps.countTrips !== undefined,
     limiter: route.interface === "management" && isExpensive(route) ? deps.limiter : undefined,
+    members: route.interface === "management" && deps.unknownMembers !== "ignore" ? knownMembers(route) : undefined,
   };
 }
 
@@ -230,12 +246,13 @@ function identityOf<R extends Route>({ deps, once, transfer }: Mounted<R>, req: 
   return identity;
 }
 
-async function readBody<R extends Route>({ deps, route }: Mounted<R>, ctx: Context<R>): Promise<Context<R>["body"]> {
+async function readBody<R extends Route>({ deps, route, members }: Mounted<R>, ctx: Context<R>): Promise<Context<R>["body"]> {
   const { body, caller }: Identity = ctx.identity;
   return await parseBody(route, {
     req: ctx.req,
     res: ctx.res,
     digest: body,
+    accepted: members && ((sent) => tellUnknown(ctx.res, deps.unknownMembers, members, sent)),
     refuse: () => deps.gate.refuse("another body than signed", caller),
   });
 }

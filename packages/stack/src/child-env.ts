@@ -24,6 +24,8 @@ export interface Plan {
   kafkaBrokers?: string;
   s3?: S3Settings;
   logLevel?: string;
+  /** For the services that take JSON of the management interface. */
+  unknownMembers?: string;
   /** Added to the gateways' environment. */
   gateway?: Readonly<Record<string, string>>;
   /** Added to the controllers' environment. */
@@ -40,6 +42,9 @@ type Variables = Record<string, string>;
 
 const HOST = "127.0.0.1";
 
+/** Who reads bodies of the management interface; artifact-store reads bytes. */
+const takesJson: ReadonlySet<ServiceName> = new Set(["management", "rollout-engine"]);
+
 /**
  * The whole environment of a replica, made from nothing: what is in ours (NODE_OPTIONS, npm's variables, other people's secrets)
  * is not in the services'.
@@ -55,6 +60,7 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
     HARRIER_DRAIN_TRANSFERS_MS: "2500",
     ...addresses(plan, service),
     ...own(plan, service),
+    ...(plan.unknownMembers !== undefined && takesJson.has(service) ? { HARRIER_UNKNOWN_MEMBERS: plan.unknownMembers } : undefined),
     ...auditKeys(plan, service),
     ...(service === "gateway" ? plan.gateway : undefined),
     ...(service === "controller" ? plan.controller : undefined),

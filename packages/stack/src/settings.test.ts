@@ -56,6 +56,7 @@ test("all settings are taken", () => {
     HARRIER_HTTPS_CERT_FILE: "/srv/tls/cert.pem",
     HARRIER_ARTIFACT_LINKS: "download=hawkbit",
     HARRIER_DOWNLOAD_URL: "https://files.example.com",
+    HARRIER_UNKNOWN_MEMBERS: "refuse",
   });
   expect(settings).toEqual({
     httpPort: 9090,
@@ -64,6 +65,7 @@ test("all settings are taken", () => {
     database: { kind: "one", url: "postgres://u:p@db:5432/harrier" },
     kafkaBrokers: "a:9092,[::1]:9093",
     logLevel: "debug",
+    unknownMembers: "refuse",
     s3: { endpoint: "http://127.0.0.1:9000", accessKey: "key", secretKey: "secret", bucket: "artifacts" },
     gateway: {
       HARRIER_PUBLIC_URL: "https://updates.example.com",
@@ -93,6 +95,10 @@ describe("an unknown setting", () => {
 });
 
 describe("a bad value", () => {
+  test("of what becomes of unknown members", () => {
+    expect(messageOf({ HARRIER_UNKNOWN_MEMBERS: "error" })).toBe("HARRIER_UNKNOWN_MEMBERS must be one of warn, refuse, ignore");
+  });
+
   test.each(["0", "65536", "80a", "-1", "8080.5", "1e3"])("port %s", (port) => {
     expect(messageOf({ HARRIER_HTTP_PORT: port })).toBe(`HARRIER_HTTP_PORT must be a port from 1 to 65535, not "${port}"`);
   });

@@ -28,6 +28,8 @@ export interface StartSettings {
   /** Bytes that uploads leave free on the disk of the data directory. */
   storageReserve?: number;
   logLevel?: string;
+  /** What becomes of members of a request that the contract does not know: `warn`, `refuse` or `ignore`. */
+  unknownMembers?: string;
   /** Settings of the gateway alone, by their names. */
   gateway?: Readonly<Record<string, string>>;
   /** Settings of controller alone, by their names. */
@@ -87,6 +89,7 @@ const plainNames = [
   "HARRIER_KAFKA_BROKERS",
   "HARRIER_LOG_LEVEL",
   "HARRIER_STORAGE_RESERVE",
+  "HARRIER_UNKNOWN_MEMBERS",
   s3Names.endpoint,
   s3Names.bucket,
   ...gatewayNames,
@@ -127,6 +130,9 @@ export function readSettings(env: Environment, cwd: string): StartSettings {
   const logLevel = value("HARRIER_LOG_LEVEL");
   if (logLevel !== undefined && !logLevels.includes(logLevel))
     throw new StartError(`HARRIER_LOG_LEVEL must be one of ${logLevels.join(", ")}`);
+  const unknownMembers = value("HARRIER_UNKNOWN_MEMBERS");
+  if (unknownMembers !== undefined && !["warn", "refuse", "ignore"].includes(unknownMembers))
+    throw new StartError("HARRIER_UNKNOWN_MEMBERS must be one of warn, refuse, ignore");
   return {
     httpPort: readPort(value("HARRIER_HTTP_PORT") ?? "8080"),
     dataDir: resolve(cwd, value("HARRIER_DATA_DIR") ?? ".harrier"),
@@ -136,6 +142,7 @@ export function readSettings(env: Environment, cwd: string): StartSettings {
     ...(s3 === undefined ? {} : { s3 }),
     ...(storageReserve === undefined ? {} : { storageReserve }),
     ...(logLevel === undefined ? {} : { logLevel }),
+    ...(unknownMembers === undefined ? {} : { unknownMembers }),
     ...(Object.keys(gateway).length === 0 ? {} : { gateway }),
     ...(Object.keys(controller).length === 0 ? {} : { controller }),
   };

@@ -26,6 +26,8 @@ export interface StackOptions {
   /** Bytes that uploads leave free on the disk of the data directory. */
   storageReserve?: number;
   logLevel?: string;
+  /** What becomes of members of a request that the contract does not know: `warn`, `refuse` or `ignore`. */
+  unknownMembers?: string;
   /** Added to the gateways' environment. */
   gateway?: Readonly<Record<string, string>>;
   /** Added to the controllers' environment. */
@@ -140,6 +142,7 @@ async function makePlan(options: StackOptions, data: DataDir, database: StackDat
     ...(options.s3 === undefined ? {} : { s3: options.s3 }),
     ...(options.storageReserve === undefined ? {} : { storageReserve: options.storageReserve }),
     ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
+    ...(options.unknownMembers === undefined ? {} : { unknownMembers: options.unknownMembers }),
     ...(options.gateway === undefined ? {} : { gateway: options.gateway }),
     ...(options.controller === undefined ? {} : { controller: options.controller }),
   };
