@@ -13,6 +13,7 @@ export {
   type PoolLimits,
   requestLimits,
 } from "./database.ts";
+export { duplicateOf } from "./duplicate.ts";
 export { IdBlocks } from "./id-blocks.ts";
 export { type LeadershipOptions, withLeadership } from "./leadership.ts";
 export { migrate } from "./migrate.ts";
