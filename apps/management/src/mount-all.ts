@@ -8,6 +8,7 @@ import { mountSetStatistics } from "./distribution-sets/statistics.routes.ts";
 import { mountUserinfo } from "./identity/userinfo.routes.ts";
 import { mountInvalidation } from "./invalidation/invalidate-set.routes.ts";
 import { withConflicts } from "./lists/conflicts.ts";
+import { placingDuplicates } from "./lists/duplicates.ts";
 import { mountMetadata } from "./metadata/metadata.routes.ts";
 import { mountTargetMetadata } from "./metadata/target-metadata.routes.ts";
 import { mountModuleTypes } from "./module-types/module-types.routes.ts";
@@ -51,7 +52,8 @@ export type Parts = Parameters<typeof mountTargets>[1] &
 
 /** Every HTTP route of this service; what a constraint of the database refuses is the caller's 400 or 409, not a failure of ours. */
 export function mountAll(register: Mount, parts: Parts): void {
-  const mount: Mount = (route, handler) => register(route, (ctx) => withConflicts(async () => (await handler(ctx)) ?? undefined));
+  const mount: Mount = (route, handler) =>
+    register(route, (ctx) => placingDuplicates(ctx.body, () => withConflicts(async () => (await handler(ctx)) ?? undefined)));
   mountUserinfo(mount);
   mountUsers(mount, parts);
   mountRoles(mount, parts);

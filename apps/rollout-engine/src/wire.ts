@@ -57,6 +57,7 @@ const needs = [
   { schema: "management", view: "tenant_settings_v1" },
   { schema: "management", view: "tenant_quotas_v1" },
   { schema: "management", view: "distribution_sets_v1" },
+  { schema: "management", view: "set_completeness_v1" },
   { schema: "management", view: "target_types_v1" },
   { schema: "management", view: "target_type_set_types_v1" },
   { schema: "management", view: "target_tags_v1" },

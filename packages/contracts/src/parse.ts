@@ -1,6 +1,7 @@
-import { type ErrorCode, HarrierError } from "@harrier/errors";
+import { type ErrorCode, HarrierError, violationsInfo } from "@harrier/errors";
 import type { z } from "zod";
 import { check, mostIssues } from "./arrays.ts";
+import { pathOf, violationsOf } from "./violations.ts";
 
 /** Message of a required member that is absent or null; unlike a wrong type this is a violated constraint. */
 export const missingMessage = "must not be null";
@@ -12,7 +13,8 @@ const limitCodes: ReadonlySet<string> = new Set(["too_big", "too_small", "custom
  * Parses one part of a request. Limits give `constraintViolation`, wrong types, shapes and literals `bodyNotReadable`
  * (contract management.md §1.1, §1.6); a request with both is unreadable. A refinement that really checks a type says so
  * with `params: { unreadable: true }`; one that stands for an error of its own, as a quota does, names it with `params: { refusedAs: code }`.
- * However much is wrong, the error tells of `mostIssues` issues at most.
+ * However much is wrong, the error tells of `mostIssues` issues at most: each with its place in `info.violations`, those of limits also in the
+ * message; the message of an unreadable body is fixed.
  */
 export function parseWith<T>(schema: z.ZodType<T>, value: unknown, where: "params" | "query" | "body"): T {
   const result = check(schema, value);
@@ -20,9 +22,10 @@ export function parseWith<T>(schema: z.ZodType<T>, value: unknown, where: "param
   const { issues } = result;
   const refused = issues.find((issue) => issue.code === "custom" && issue.params?.["refusedAs"] !== undefined);
   if (refused?.code === "custom") throw new HarrierError(refused.params?.["refusedAs"] as ErrorCode, refused.message);
-  if (issues.every(isLimit)) throw new HarrierError("constraintViolation", describe(issues));
+  const info = violationsInfo(violationsOf(issues.slice(0, mostIssues), value));
+  if (issues.every(isLimit)) throw new HarrierError("constraintViolation", describe(issues), { info });
   // the text of an unreadable body is fixed: clients compare it (contract device.md §10.2)
-  throw new HarrierError("bodyNotReadable", where === "body" ? undefined : describe(issues));
+  throw new HarrierError("bodyNotReadable", where === "body" ? undefined : describe(issues), { info });
 }
 
 function isLimit(issue: z.core.$ZodIssue): boolean {
@@ -38,6 +41,6 @@ function describe(issues: readonly z.core.$ZodIssue[]): string {
 }
 
 function sentence(issue: z.core.$ZodIssue): string {
-  const path = issue.path.map(String).join(".").slice(0, longestPath);
+  const path = pathOf(issue).slice(0, longestPath);
   return `${path === "" ? "request" : path} ${issue.message}.`;
 }

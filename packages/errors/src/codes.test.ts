@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { codes, type ErrorCode, isErrorCode } from "./codes.ts";
 import { entityNotFound, errorBody, HarrierError, httpStatus, toHarrierError } from "./harrier-error.ts";
+import { violationsInfo } from "./violations.ts";
 
 const rows = Object.entries(codes) as [ErrorCode, (typeof codes)[ErrorCode]][];
 
@@ -77,7 +78,30 @@ describe("HarrierError", () => {
     const details = { parameters: ["a"], info: { b: 1 } };
     expect(errorBody(new HarrierError("locked", "no", details))).toMatchObject(details);
     expect(errorBody(new HarrierError("locked", "no", { parameters: [], info: {} }))).not.toHaveProperty("info");
-    expect(errorBody(new HarrierError("routeNotFound"))).toEqual({ message: "There is no such resource." });
+    expect(errorBody(new HarrierError("payloadTooLarge"))).toEqual({ message: "The request body is too large." });
+  });
+
+  it("tells people of violations in info, devices in parameters", () => {
+    const info = {
+      ...violationsInfo([
+        { path: "0.name", problem: "must be a text" },
+        { path: "", problem: "is empty" },
+      ]),
+      more: 1,
+    };
+    const error = new HarrierError("bodyNotReadable", undefined, { info });
+    expect(errorBody(error, "rest")).toMatchObject({ info });
+    expect(errorBody(error, "rest")).not.toHaveProperty("parameters");
+    expect(errorBody(error, "device")).toMatchObject({ parameters: ["0.name must be a text", "request is empty"], info: { more: 1 } });
+  });
+
+  it("bounds what it tells of violations, each and together", () => {
+    const long = { path: "p\u{1f600}".repeat(5_000), problem: "x".repeat(5_000) };
+    const { violations } = violationsInfo(Array.from({ length: 500 }, () => long));
+    expect(violations.length).toBeGreaterThan(1);
+    expect(Buffer.byteLength(JSON.stringify(violations))).toBeLessThan(2_100);
+    expect(JSON.stringify(violations)).not.toContain("\ufffd");
+    expect(violationsInfo(Array.from({ length: 500 }, () => ({ path: "a", problem: "b" }))).violations).toHaveLength(20);
   });
 
   it.each(["unauthenticated", "actionClosed", "stateNotFound", "rangeNotSatisfiable"] as const)("answers %s without a body", (code) => {

@@ -150,14 +150,4 @@ export const entityCodes = {
     status: everywhere(400),
     message: "The given data violates a constraint.",
   },
-  requestRefused: {
-    hawkbit: "",
-    exceptionClass: "",
-    grpc: grpcStatus.invalidArgument,
-    retryable: false,
-    // the few refusals that answer a bare 400: an empty file part, requestAttributes:false, reset of default.ds.type (contract management.md §2.3)
-    emptyBody: true,
-    status: everywhere(400),
-    message: "The request is refused.",
-  },
 } as const satisfies Record<string, ErrorRow>;

@@ -1,5 +1,6 @@
 import { codes, type ErrorCode } from "./codes.ts";
 import type { Surface } from "./row.ts";
+import { violationTexts } from "./violations.ts";
 
 export interface HarrierErrorDetails {
   readonly info?: Record<string, unknown> | undefined;
@@ -43,17 +44,20 @@ export function httpStatus(code: ErrorCode, surface: Surface): number {
   return codes[code].status[surface];
 }
 
-/** Body of an error answer, or undefined where the interface answers the bare status (contract device.md §10.1). */
-export function errorBody(error: HarrierError): ErrorBody | undefined {
+/**
+ * Body of an error answer, or undefined where the interface answers the bare status (contract device.md §10.1). Devices are told of violations in
+ * their own form, as `parameters` (spec 000 §2.5).
+ */
+export function errorBody(error: HarrierError, surface: Surface = "spec"): ErrorBody | undefined {
   const row = codes[error.code];
   if (row.emptyBody) return undefined;
   const body: ErrorBody = { message: error.message };
   if (row.exceptionClass !== "") body.exceptionClass = row.exceptionClass;
   if (row.hawkbit !== "") body.errorCode = row.hawkbit;
-  if (error.parameters !== undefined && error.parameters.length > 0) body.parameters = error.parameters.slice(0, longest.list);
-  if (error.info !== undefined && Object.keys(error.info).length > 0) {
-    body.info = Object.fromEntries(Object.entries(error.info).map(([name, value]) => [name, bounded(value)]));
-  }
+  const parameters = [...(error.parameters ?? []), ...(surface === "device" ? violationTexts(error.info) : [])];
+  if (parameters.length > 0) body.parameters = parameters.slice(0, longest.list);
+  const info = Object.entries(error.info ?? {}).filter(([name]) => surface !== "device" || name !== "violations");
+  if (info.length > 0) body.info = Object.fromEntries(info.map(([name, value]) => [name, bounded(value)]));
   return body;
 }
 
@@ -78,6 +82,43 @@ export function entityNotFound(type: string, id: unknown): HarrierError {
   return new HarrierError("entityNotFound", `${type} with given identifier {${shown(id)}} does not exist.`, {
     info: { type, entityId: id },
   });
+}
+
+/**
+ * The refusal of somebody who lacks these permissions, with their names, or who holds them for other target types alone: `restricted`. The message is
+ * fixed (contract management.md §2.2).
+ */
+export function lacksPermission(permissions: readonly string[], how?: "restricted"): HarrierError {
+  const problem = how === undefined ? {} : { problem: "is restricted to target types" };
+  return new HarrierError("insufficientPermission", undefined, { info: permissions.length === 0 ? {} : { permissions, ...problem } });
+}
+
+/**
+ * Something of this name, key or id is there already, or twice in one request. `duplicate` names it by the members that make it unique, where that is
+ * known; the message is fixed (contract management.md §2.2).
+ */
+export function alreadyExists(duplicate: Readonly<Record<string, string>> | undefined, cause?: unknown): HarrierError {
+  return new HarrierError("entityAlreadyExists", undefined, { info: duplicate === undefined ? undefined : { duplicate }, cause });
+}
+
+/** What keeps a set from being complete; neither of both: it has no module at all. */
+export interface SetGaps {
+  /** Keys of mandatory module types that no module of the set has. */
+  readonly missingTypes: readonly string[];
+  /** `name:version` of modules with fewer artifacts than their type asks for. */
+  readonly unfilledModules: readonly string[];
+}
+
+/** A set that is not complete, and why: `info` names the module types and modules. The message is fixed unless `message` is given. */
+export function setIncomplete(gaps: SetGaps | undefined, message?: string): HarrierError {
+  if (gaps === undefined) return new HarrierError("setIncomplete", message);
+  const { missingTypes, unfilledModules } = gaps;
+  const info = {
+    ...(missingTypes.length > 0 && { missingModuleTypes: missingTypes }),
+    ...(unfilledModules.length > 0 && { modulesWithoutArtifacts: unfilledModules }),
+    ...(missingTypes.length + unfilledModules.length === 0 && { problem: "has no software module" }),
+  };
+  return new HarrierError("setIncomplete", message, { info });
 }
 
 /** `n` more of something than its owner may have, in the words that clients know (contract device.md §10.1). */

@@ -1,5 +1,6 @@
 export { codes, type ErrorCode, isErrorCode } from "./codes.ts";
 export {
+  alreadyExists,
   type ErrorBody,
   entityNotFound,
   errorBody,
@@ -7,8 +8,12 @@ export {
   HarrierError,
   type HarrierErrorDetails,
   httpStatus,
+  lacksPermission,
   metadataNotFound,
   quotaExceeded,
+  type SetGaps,
+  setIncomplete,
   toHarrierError,
 } from "./harrier-error.ts";
 export { type ErrorRow, grpcStatus, type StatusBySurface, type Surface } from "./row.ts";
+export { type Violation, violationsInfo } from "./violations.ts";

@@ -24,12 +24,20 @@ export const namedColumns = {
 
 export const byId = { initial: "t.id asc", last: "t.id asc" };
 
+/** Every module type is there, and every module has the artifacts that its type asks for: the column knows the former alone. Read by management alone. */
+const complete = `(t.complete and not exists (
+  select from management.set_modules csm
+    join management.software_modules cm on cm.tenant_id = csm.tenant_id and cm.id = csm.module_id
+    join management.software_module_types ct on ct.tenant_id = cm.tenant_id and ct.id = cm.type_id
+   where csm.tenant_id = t.tenant_id and csm.set_id = t.id and ct.min_artifacts > 0
+     and ct.min_artifacts > (select count(*) from management.artifacts ca where ca.tenant_id = cm.tenant_id and ca.module_id = cm.id)))`;
+
 /** Distribution sets: a relation `t` with the named columns, version, type_id, complete, valid. */
 export const setFields: FieldMap = {
   ...namedFields,
   version: { kind: "text", column: "t.version" },
   type: typeRelation("management.set_types_v1", "t.type_id"),
-  complete: { kind: "boolean", column: "t.complete" },
+  complete: { kind: "boolean", column: complete },
   valid: { kind: "boolean", column: "t.valid" },
   module: {
     kind: "toMany",
@@ -43,7 +51,7 @@ export const setFields: FieldMap = {
 
 export const setSort: SortMap = {
   ...byId,
-  fields: { ...namedColumns, version: "t.version", complete: "t.complete", valid: "t.valid", type: "t.type_id" },
+  fields: { ...namedColumns, version: "t.version", complete, valid: "t.valid", type: "t.type_id" },
 };
 
 /** Software modules, read by management alone: a relation `t` with the named columns, version, type_id. */

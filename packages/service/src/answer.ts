@@ -84,7 +84,7 @@ export function sendError(req: IncomingMessage, res: ServerResponse, error: Harr
     res.destroy();
     return status;
   }
-  const body = errorBody(error);
+  const body = errorBody(error, surface);
   const headers = error.code === "identityRefused" ? { ...error.headers, "retry-after": "5" } : error.headers;
   if (body !== undefined && error.code === "internal") body.message = codes.internal.message;
   if (body === undefined) return sendEmpty(res, status, headers);

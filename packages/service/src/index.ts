@@ -1,6 +1,6 @@
 export { type Reply, sendError } from "./answer.ts";
 export { type AuditedCall, type AuditedOutcome, auditEntity, type CallAudit, isAudited } from "./audited.ts";
-export { largestBody } from "./body.ts";
+export { largestBodyOf } from "./body.ts";
 export { createClockCheck } from "./clock-check.ts";
 export {
   type CommonConfig,

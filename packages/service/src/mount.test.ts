@@ -198,6 +198,7 @@ describe("a request body", () => {
       exceptionClass: "org.eclipse.hawkbit.rest.exception.MessageNotReadableException",
       errorCode: "hawkbit.server.error.rest.body.notReadable",
       message: "The given request body is not well formed",
+      parameters: ["request is no JSON from line 1, column 2 on"],
     });
   });
 

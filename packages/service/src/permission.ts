@@ -1,5 +1,5 @@
 import type { Route, Surface } from "@harrier/contracts";
-import { HarrierError } from "@harrier/errors";
+import { lacksPermission } from "@harrier/errors";
 import type { Principal } from "@harrier/rpc";
 
 /** True when a principal may use a route on a surface; the gateway and the owner both ask this. */
@@ -14,9 +14,14 @@ export function permits(route: Route, surface: Surface, principal: Principal): b
   return surface === "rest" && (route.permissionRest?.some((alternative) => holdsAll(principal, alternative)) ?? false);
 }
 
-/** Throws `insufficientPermission` where `permits` is false. */
+/**
+ * @throws insufficientPermission where `permits` is false. Its `info` names the permissions of the specification that the caller lacks; where no
+ *   permission would help, as for a device at the management interface, it has none.
+ */
 export function requirePermission(route: Route, surface: Surface, principal: Principal): void {
-  if (!permits(route, surface, principal)) throw new HarrierError("insufficientPermission");
+  if (permits(route, surface, principal)) return;
+  const lacking = principal.kind === "user" ? route.permission.filter((needed) => !principal.permissions.includes(needed)) : [];
+  throw lacksPermission(lacking);
 }
 
 function holdsAll(principal: Principal, permissions: readonly string[]): boolean {

@@ -183,13 +183,27 @@ describe("what a device writes", () => {
   ])("device 13.47 %s is 400, also for a target that does not exist", async (_case, body) => {
     const { d, actionId, state } = await started();
     const answer = await d.feedbackRefused(actionId, body, [400, "rest.body.notReadable"]);
-    expect(answer.json).toEqual({
+    const { parameters, ...fixed } = answer.json;
+    expect(fixed).toEqual({
       exceptionClass: "org.eclipse.hawkbit.rest.exception.MessageNotReadableException",
       errorCode: "hawkbit.server.error.rest.body.notReadable",
       message: "The given request body is not well formed",
     });
+    expect(parameters?.length).toBeGreaterThan(0);
     await device("nobody-at-all").feedbackRefused(actionId, body, [400, "rest.body.notReadable"]);
     expect(await state()).toMatchObject({ active: true, state: "running" });
+  });
+
+  it.each([
+    [{ status: { execution: "done", result: { finished: "success" } } }, /^status\.execution must be one of closed, /],
+    [{ status: { execution: "closed" } }, /^status\.result is missing/],
+    ['{"status":{"execution":"closed",\n"result":}}', /^request is no JSON from line 2, column 10 on$/],
+    ["", /^request is missing$/],
+  ])("device 10.1 %j is answered with the place", async (body, expected) => {
+    const { d, actionId } = await started();
+    const { json } = await d.feedbackRefused(actionId, body, [400, "rest.body.notReadable"]);
+    expect(json.parameters).toEqual([expect.stringMatching(expected)]);
+    expect(json).not.toHaveProperty("info");
   });
 
   it("device 13.55, rollouts 10.95 a code is kept, shown, and gone with the next report without one", async () => {

@@ -92,7 +92,7 @@ describe.each(dialects)("artifacts, %s", (dialect) => {
 
   it("management 12.39 an empty file, no file, a name that is markup", async () => {
     const { id } = await build.module();
-    await noUpload(id, [{ filename: "f", bytes: Buffer.alloc(0) }], [400, ""]);
+    await noUpload(id, [{ filename: "f", bytes: Buffer.alloc(0) }], [400, "repo.constraintViolation"]);
     await noUpload(id, [["filename", "f"]], [400]);
     await noUpload(id, [{ name: "other", filename: "f", bytes: someBytes() }], [400]);
     await noUpload(id, [], [400]);

@@ -33,6 +33,18 @@ describe.each(dialects)("assignment, %s", (dialect) => {
     expect(await look.standing(ids[0] as string)).toEqual({ updateStatus: "pending", assigned: set.id, installed: undefined });
   });
 
+  it("management 4.1.2 the actions come in the order of the request, online and offline", async () => {
+    const targets = await build.targets(...Array.from({ length: 12 }, () => ({})));
+    const asked = targets.map(({ controllerId }) => controllerId).reverse();
+    // offline first: who has an open update is not touched by that
+    for (const offline of [true, false]) {
+      const params = { distributionSetId: (await build.set()).id };
+      const options = { params, body: [...asked, unique()].map((id) => ({ id })), query: { offline } };
+      const { json } = await call<AssignmentResult>(r.distributionSets.assignTargets, dialect, options);
+      expect(json.assignedActions.map(({ _links }) => /targets\/([^/]+)\//.exec(_links.self?.href ?? "")?.[1])).toEqual(asked);
+    }
+  });
+
   it("management 12.84 a repetition is counted apart and does nothing", async () => {
     const set = await build.set();
     const [a, b] = await build.targets({}, {});

@@ -20,8 +20,12 @@ describe.each(dialects)("metadata of targets, %s", (dialect) => {
     await refused(targets.createMetadata, dialect, { ...of(controllerId), body: entries(99, 2) }, [quota, "quota.tooManyEntries"]);
     await call(targets.createMetadata, dialect, { ...of(controllerId), body: entries(99, 1) });
     await refused(targets.createMetadata, dialect, { ...of(controllerId), body: entries(100, 1) }, [quota, "quota.tooManyEntries"]);
-    await refused(targets.createMetadata, dialect, { ...of(controllerId), body: entries(0, 1) }, [409, "repo.entityAlreadyExists"]);
     expect(await list(controllerId)).toMatchObject({ total: 100, size: 50 });
+    // hawkBit 1.x overwrites (hawkbit-dialect.test.ts)
+    if (dialect === "rest") return;
+    const there = { ...of(controllerId), body: entries(0, 1) };
+    const answer = await refused(targets.createMetadata, dialect, there, [409, "repo.entityAlreadyExists"]);
+    expect(answer.json.info).toMatchObject({ duplicate: { key: "k0" }, violations: [{ path: "0" }] });
     const other = (await build.target()).controllerId;
     const twice = { ...of(other), body: [...entries(0, 2), ...entries(1, 1)] };
     await refused(targets.createMetadata, dialect, twice, [409, "repo.entityAlreadyExists"]);
@@ -46,8 +50,10 @@ describe.each(dialects)("metadata of targets, %s", (dialect) => {
     expect((await call(targets.getMetadata, dialect, slash)).json).toEqual({ key: "with/slash and ü", value: "new" });
     expect((await call(targets.deleteMetadata, dialect, slash)).status).toBe(written);
     for (const route of [targets.getMetadata, targets.deleteMetadata]) await refused(route, dialect, slash, [404, "repo.entityNotFound"]);
-    const unknown = await refused(targets.updateMetadata, dialect, { ...slash, body: { value: "v" } }, [404, "repo.entityNotFound"]);
-    expect(unknown.json.info).toMatchObject({ type: "TargetMetadata", entityId: controllerId, key: "with/slash and ü" });
+    if (dialect === "spec") {
+      const unknown = await refused(targets.updateMetadata, dialect, { ...slash, body: { value: "v" } }, [404, "repo.entityNotFound"]);
+      expect(unknown.json.info).toMatchObject({ type: "TargetMetadata", entityId: controllerId, key: "with/slash and ü" });
+    }
     for (const route of [targets.listMetadata, targets.getMetadata, targets.deleteMetadata]) {
       await refused(route, dialect, of(unique(), "k"), [404, "repo.entityNotFound"]);
     }

@@ -35,7 +35,19 @@ describe.each(dialects)("targets, %s", (dialect) => {
 
   it("management 4.6 every member that may be given", async () => {
     const body = { name: "n", description: "d", address: "http://10.1.2.3:80/x", securityToken: unique(), requestAttributes: false };
-    expect(await build.target(body)).toMatchObject({ ...body, requestAttributes: true, ipAddress: "10.1.2.3" });
+    expect(await build.target(body)).toMatchObject({ ...body, ipAddress: "10.1.2.3" });
+  });
+
+  it("management 5.11 whose attributes are not wanted is not asked for them, until they are", async () => {
+    const made = await build.targets({ requestAttributes: false }, { requestAttributes: true }, {});
+    expect(made.map(({ requestAttributes }) => requestAttributes)).toEqual([false, true, true]);
+    const { controllerId } = made[0] as TargetView;
+    expect(await device(controllerId).linkNames()).toEqual([]);
+    expect((await look.target(controllerId)).requestAttributes).toBe(false);
+    await change(controllerId, { requestAttributes: true });
+    expect(await device(controllerId).linkNames()).toEqual(["configData"]);
+    const twice = [{ controllerId, requestAttributes: false }];
+    await refused(r.targets.create, dialect, { body: twice }, [409, "repo.entityAlreadyExists"]);
   });
 
   it.each([
@@ -94,7 +106,7 @@ describe.each(dialects)("targets, %s", (dialect) => {
 
   it("management 12.72 attributes can be asked for but not declined", async () => {
     const { controllerId } = await build.target();
-    await noChange(controllerId, { requestAttributes: false, name: "other" }, [400, ""]);
+    await noChange(controllerId, { requestAttributes: false, name: "other" }, [400, "repo.constraintViolation"]);
     expect((await look.target(controllerId)).name).toBe(controllerId);
     await device(controllerId).configData({ data: { b: "2", a: "1" } });
     expect((await look.target(controllerId)).requestAttributes).toBe(false);

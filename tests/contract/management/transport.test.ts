@@ -28,12 +28,19 @@ describe.each(dialects)("transport, %s", (dialect) => {
     ["no colon", `Basic ${Buffer.from(adminUser).toString("base64")}`],
     ["no base64", "Basic %%%"],
     ["another tenant's user", basic(`NOBODY\\${adminUser}`, adminPassword)],
-    ["another scheme", `Bearer ${adminPassword}`],
     ["the gateway token of devices", credentials.gateway],
   ])("management 12.1 %s: 401 without a body", async (_case, authorization) => {
     const { status, headers, text } = await send(`${base}/targets`, authorization === undefined ? {} : { headers: { authorization } });
     expect([status, text, headers["www-authenticate"]]).toEqual([401, "", 'Basic realm="hawkBit"']);
   });
+
+  it.each([`Bearer ${adminPassword}`, `bearer ${"x".repeat(200)}`, `Bearer ${"x".repeat(9_000)}`, "Bearer a.b.c"])(
+    "a bad access token is told so (RFC 6750 §3), and not to send a password",
+    async (authorization) => {
+      const { status, headers, text } = await send(`${base}/targets`, { headers: { authorization } });
+      expect([status, text, headers["www-authenticate"]]).toEqual([401, "", 'Bearer error="invalid_token"']);
+    },
+  );
 
   it("management 1.1 the user may be named with the tenant, in any case", async () => {
     for (const user of [`DEFAULT\\${adminUser}`, `default\\${adminUser}`]) {

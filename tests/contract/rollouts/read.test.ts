@@ -72,6 +72,10 @@ describe.each(dialects)("reading rollouts, %s", (dialect) => {
       await refused(route, dialect, { params: { rolloutId: "abc" } }, [400, "rest.body.notReadable"]);
     }
     await refused(r.rollouts.groupTargets, dialect, { params: { rolloutId: 2_000_000_000, groupId: foreign } }, notFound);
+    const unknown = { params: { rolloutId: first.id, groupId: 2_000_000_000 } };
+    // the specification looks at the rollout alone
+    if (dialect === "rest") await refused(r.rollouts.groupTargets, dialect, unknown, notFound);
+    else expect((await call<Page<TargetView>>(r.rollouts.groupTargets, dialect, unknown)).json.total).toBe(0);
   });
 
   it("rollouts 10.36 without the confirmation flow nothing is said of confirmations", async () => {

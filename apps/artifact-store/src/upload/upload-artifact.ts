@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseWith, type UploadFields, uploadFields } from "@harrier/contracts";
-import { HarrierError } from "@harrier/errors";
+import { HarrierError, violationsInfo } from "@harrier/errors";
 import type { OnBehalf, OutCall, Principal } from "@harrier/rpc";
 import type { BlobHashes } from "../blobs/blobs.sql.ts";
 import { type AttachDeps, type Attached, attachUpload, outcomeUnknown, type PendingUpload, postpone } from "./attach.ts";
@@ -71,7 +71,7 @@ async function receive(
     const { fields, file } = await order.read((stream) => stageFile(deps, to.upload, { file: stream, room: to.room }));
     await deps.fault("artifact-store.upload.after-store");
     if (file === undefined) throw new HarrierError("multipartInvalid", "Required part 'file' is not present.");
-    if (file.stored.size === 0) throw new HarrierError("requestRefused");
+    if (file.stored.size === 0) throw emptyFile();
     const wanted = { ...parseWith(uploadFields, present(fields), "body"), ...to.given };
     const filename = checkName(wanted.filename ?? file.originalName);
     const wrong = findMismatch(wanted, file.stored);
@@ -91,6 +91,13 @@ async function receive(
     });
     throw error;
   }
+}
+
+/** Of a part that is there and holds nothing (contract management.md §4.3). */
+function emptyFile(): HarrierError {
+  return new HarrierError("constraintViolation", "file must not be empty.", {
+    info: violationsInfo([{ path: "file", problem: "must not be empty" }]),
+  });
 }
 
 /** A field that was left blank counts as not given. */

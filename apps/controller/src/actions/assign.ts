@@ -17,6 +17,7 @@ import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
 import { scopeOf } from "../targets/targets.ts";
 import { type AssignAnswer, assignOffline as note, assignSet as write, assignSets as writeSeveral } from "./assign.sql.ts";
 import { forceTimeOf, forceTypeOf } from "./force.ts";
+import { incompatibleTargets } from "./incompatible.ts";
 import { windowLists } from "./windows.ts";
 
 interface Deps {
@@ -61,6 +62,9 @@ export async function assignSet(deps: Deps, request: AssignSetRequest, ctx: Call
   const controllerIds = items.map((i) => i.controllerId);
   const row = await withRoom(deps, { tenantId, setId: set.id, controllerIds, most, scope }, assign);
   await deps.fault("controller.assign.after-commit");
+  if (row?.answer.outcome === "incompatible") {
+    throw await incompatibleTargets(deps.db.pool, { tenantId, setType: set.typeId, controllerIds, scope });
+  }
   return toResponse(row?.answer, most);
 }
 
@@ -143,6 +147,9 @@ export async function assignOffline(deps: Deps, request: AssignOfflineRequest, c
     ]);
   const row = await withRoom(deps, { tenantId, setId: set.id, controllerIds, most, scope }, assign);
   await deps.fault("controller.assign.after-commit");
+  if (row?.answer.outcome === "incompatible") {
+    throw await incompatibleTargets(deps.db.pool, { tenantId, setType: set.typeId, controllerIds, scope });
+  }
   return toResponse(row?.answer, most);
 }
 
@@ -170,8 +177,6 @@ function toResponse(answer: AssignAnswer | undefined, most: number): AssignSetRe
   switch (answer?.outcome) {
     case "ok":
       return { alreadyAssigned: answer.already ?? 0, actions: answer.actions ?? [] };
-    case "incompatible":
-      throw new HarrierError("targetTypeIncompatible", "A target has a type that is not compatible with the distribution set's type.");
     case "quota":
       throw tooManyActions(answer.controllerId ?? "", most);
     case "open":

@@ -35,9 +35,11 @@ test("names and types, tags and metadata ring once each, and are told to nobody 
   expect(await rung(() => update("d1"))).toEqual([false]);
   expect(await rung(() => tag(["d1"]))).toEqual([false]);
   expect(await rung(() => tag(["d1", "nobody"], false))).toEqual([false]);
-  expect(await rung(() => fixture.targets.addMetadata({ controllerId: "d1", entries: [{ key: "k", value: "v" }] }, contextOf()))).toEqual([
-    false,
-  ]);
+  expect(
+    await rung(() =>
+      fixture.targets.addMetadata({ controllerId: "d1", entries: [{ key: "k", value: "v" }], overwrite: false }, contextOf()),
+    ),
+  ).toEqual([false]);
   expect(await rung(() => metadata("w"))).toEqual([false]);
   expect(await outside()).toBe(before);
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const add = (controllerId: string, entries: { key: string; value?: string }[], context = contextOf()) =>
-  fixture.targets.addMetadata({ controllerId, entries }, context);
+  fixture.targets.addMetadata({ controllerId, entries, overwrite: false }, context);
 
 async function stored(controllerId: string): Promise<[string, string | null][]> {
   const { rows } = await fixture.db.pool.query(

@@ -19,6 +19,19 @@ export const addTargetMetadata = statement<
   ringing("select add_target_metadata($1, $2, $3, $4::text[], $5::text[], $6, $7::bigint[], $8) as outcome", "outcome = 'ok'"),
 );
 
+/** As `addTargetMetadata`, over entries that are there; each key once. */
+export const putTargetMetadata: typeof addTargetMetadata = statement(
+  "controller.put_target_metadata",
+  ringing("select put_target_metadata($1, $2, $3, $4::text[], $5::text[], $6, $7::bigint[], $8) as outcome", "outcome = 'ok'"),
+);
+
+/** Those of some keys that a target has. */
+export const findTakenKeys = statement<[tenantId: number, controllerId: string, keys: string[]], { key: string }>(
+  "controller.find_taken_metadata_keys",
+  `select m.key from target_metadata m join targets t on t.tenant_id = m.tenant_id and t.id = m.target_id
+    where t.tenant_id = $1 and t.controller_id = $2 and m.key = any ($3::text[]) order by m.key limit 1`,
+);
+
 export const changeTargetMetadata = statement<
   [tenantId: number, controllerId: string, key: string, value: string | null, remove: boolean, scope: number[] | null, by: string],
   { outcome: "ok" | "targetNotFound" | "keyNotFound"; value: string | null }

@@ -1,5 +1,5 @@
 import { type Database, runOne } from "@harrier/db";
-import { entityNotFound, HarrierError, metadataNotFound } from "@harrier/errors";
+import { alreadyExists, entityNotFound, type HarrierError, metadataNotFound } from "@harrier/errors";
 import type {
   AddMetadataRequest,
   CallContext,
@@ -9,7 +9,7 @@ import type {
 } from "@harrier/rpc";
 import { tooMuchMetadata } from "../domain/quota-exceeded.ts";
 import type { LimitsOf } from "../domain/quotas.ts";
-import { addTargetMetadata, changeTargetMetadata } from "./metadata.sql.ts";
+import { addTargetMetadata, changeTargetMetadata, findTakenKeys, putTargetMetadata } from "./metadata.sql.ts";
 import { scopeOf } from "./targets.ts";
 
 interface Deps {
@@ -24,18 +24,28 @@ interface Deps {
 const scopeOfWriter = (ctx: CallContext): number[] | null =>
   scopeOf(ctx, ctx.principal.permissions.includes("UPDATE_TARGET") ? "UPDATE_TARGET" : "READ_TARGET");
 
-/** Adds all entries or none; a key that is there already is refused, not overwritten (contract management.md §4.6). */
+/** Adds all entries or none; a key that is there already is refused (contract management.md §4.6), unless the caller wants it overwritten. */
 export async function addMetadata(deps: Deps, request: AddMetadataRequest, ctx: CallContext): Promise<Record<string, never>> {
   const { controllerId, entries } = request;
   const { tenantId, subject } = ctx.principal;
   const [keys, values] = [entries.map((entry) => entry.key), entries.map((entry) => entry.value ?? null)];
   const most = deps.limits(tenantId).METADATA_PER_TARGET_MAX_COUNT;
   const parameters = [tenantId, ctx.commandId ?? "", controllerId, keys, values, most, scopeOfWriter(ctx), subject] as const;
-  const row = await runOne(deps.db.pool, addTargetMetadata, [...parameters]);
+  const row = await runOne(deps.db.pool, request.overwrite ? putTargetMetadata : addTargetMetadata, [...parameters]);
   if (row?.outcome === "targetNotFound") throw entityNotFound("Target", controllerId);
-  if (row?.outcome === "taken") throw new HarrierError("entityAlreadyExists");
+  if (row?.outcome === "taken") throw await taken(deps, { tenantId, controllerId, keys });
   if (row?.outcome === "tooMany") throw tooMuchMetadata(controllerId, entries.length, most);
   return {};
+}
+
+/** Names the key that is there already, or twice in the request; read when the request has been refused. */
+async function taken(
+  { db }: Deps,
+  { tenantId, controllerId, keys }: { tenantId: number; controllerId: string; keys: string[] },
+): Promise<HarrierError> {
+  const key =
+    keys.find((given, n) => keys.indexOf(given) < n) ?? (await runOne(db.pool, findTakenKeys, [tenantId, controllerId, keys]))?.key;
+  return alreadyExists(key === undefined ? undefined : { key });
 }
 
 /** Changes one entry; an unknown key is not added. */

@@ -7,29 +7,38 @@ export interface CreateAnswer {
   type?: number;
 }
 
-export const createTargets = statement<
-  [
-    tenantId: number,
-    tenant: string,
-    commandId: string,
-    firstId: number,
-    controllerIds: string[],
-    names: string[],
-    descriptions: (string | null)[],
-    addresses: (string | null)[],
-    digests: Buffer[],
-    ciphers: Buffer[],
-    types: (number | null)[],
-    by: string,
-    traceparent: string | null,
-    most: number,
-    groups: (string | null)[],
-  ],
-  { answer: CreateAnswer }
->(
+/** Lists of the same length, one place for each target. */
+export type NewTargets = [
+  tenantId: number,
+  tenant: string,
+  commandId: string,
+  firstId: number,
+  controllerIds: string[],
+  names: string[],
+  descriptions: (string | null)[],
+  addresses: (string | null)[],
+  digests: Buffer[],
+  ciphers: Buffer[],
+  types: (number | null)[],
+  by: string,
+  traceparent: string | null,
+  most: number,
+  groups: (string | null)[],
+];
+
+export const createTargets = statement<NewTargets, { answer: CreateAnswer }>(
   "controller.create_targets",
   `select create_targets($1, $2, $3, $4, $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[], $10::bytea[], $11::bigint[],
                          $12, $13, $14, $15::text[]) as answer`,
+);
+
+/** Of targets that have just been made: `ids` are theirs, `controllerIds` those that are meant. A repeated command does it again. */
+export const declineAttributes = statement<[tenantId: number, controllerIds: string[], ids: number[]], unknown>(
+  "controller.decline_attributes",
+  `update target_state s set request_attributes = false, revision = s.revision + 1
+     from targets t
+    where t.tenant_id = $1 and t.controller_id = any ($2::text[]) and t.id = any ($3::int[])
+      and s.tenant_id = t.tenant_id and s.target_id = t.id and s.request_attributes`,
 );
 
 export interface TokenRow {

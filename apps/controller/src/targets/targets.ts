@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { type Database, digest, type IdBlocks, run, runOne, type SecretBox } from "@harrier/db";
-import { entityNotFound, HarrierError } from "@harrier/errors";
+import { type Database, digest, duplicateOf, type IdBlocks, inTransaction, run, runCount, runOne, type SecretBox } from "@harrier/db";
+import { entityNotFound, HarrierError, lacksPermission } from "@harrier/errors";
 import type {
   CallContext,
   CreateTargetsRequest,
@@ -16,7 +16,9 @@ import type {
 import { tooManyTargets } from "../domain/quota-exceeded.ts";
 import type { LimitsOf } from "../domain/quotas.ts";
 import {
+  declineAttributes,
   createTargets as insertTargets,
+  type NewTargets,
   readTokens,
   readTokensById,
   deleteTargets as removeTargets,
@@ -50,11 +52,11 @@ export async function createTargets(deps: TargetDeps, request: CreateTargetsRequ
   if (items.length === 0) return { targets: [] };
   const scope = scopeOf(ctx, "CREATE_TARGET");
   if (scope !== null && items.some((i) => i.targetTypeId === undefined || !scope.includes(i.targetTypeId))) {
-    throw new HarrierError("insufficientPermission");
+    throw lacksPermission(["CREATE_TARGET"], "restricted");
   }
   const most = deps.limits(principal.tenantId).TARGETS_MAX_COUNT;
   const tokens = items.map((i) => i.securityToken ?? newToken());
-  const row = await runOne(deps.db.pool, insertTargets, [
+  const values: NewTargets = [
     principal.tenantId,
     principal.tenant,
     ctx.commandId ?? "",
@@ -70,7 +72,9 @@ export async function createTargets(deps: TargetDeps, request: CreateTargetsRequ
     ctx.traceparent ?? null,
     most,
     items.map((i) => i.group || null),
-  ]).catch(rethrowDuplicate);
+  ];
+  const silent = new Set(items.filter((i) => i.requestAttributes === false).map((i) => i.controllerId));
+  const row = await insert(deps, values, [...silent]).catch(rethrowDuplicate);
   await deps.fault("controller.create-targets.after-commit");
   const answer = row?.answer;
   if (answer?.outcome === "typeNotFound") throw entityNotFound("TargetType", answer.type);
@@ -79,10 +83,24 @@ export async function createTargets(deps: TargetDeps, request: CreateTargetsRequ
   return { targets: rows.map((r) => ({ id: r.id, controllerId: r.controllerId, securityToken: deps.secrets.open(r.cipher) })) };
 }
 
+/** Devices whose attributes are not wanted are told so from their first poll on: in the transaction that makes them, which others do not need. */
+async function insert(deps: TargetDeps, values: NewTargets, silent: string[]) {
+  if (silent.length === 0) return runOne(deps.db.pool, insertTargets, values);
+  return inTransaction(deps.db.pool, async (tx) => {
+    const row = await runOne(tx, insertTargets, values);
+    if (row?.answer.outcome === "ok") await runCount(tx, declineAttributes, [values[0], silent, row.answer.ids ?? []]);
+    return row;
+  });
+}
+
 export function rethrowDuplicate(error: unknown): never {
   const { code, constraint } = error as { code?: string; constraint?: string };
   if (code === "23505" && constraint === "targets_controller_id") {
-    throw new HarrierError("entityAlreadyExists", "A target with the given controllerId already exists.", { cause: error });
+    const duplicate = duplicateOf(error);
+    throw new HarrierError("entityAlreadyExists", "A target with the given controllerId already exists.", {
+      info: duplicate && { duplicate },
+      cause: error,
+    });
   }
   throw error;
 }
@@ -94,7 +112,7 @@ export async function updateTarget(deps: TargetDeps, request: UpdateTargetReques
   const scope = scopeOf(ctx, "UPDATE_TARGET");
   // a target must not be moved out of the types that the caller may touch, no more than created there
   if (scope !== null && request.targetTypeId !== undefined && !scope.includes(request.targetTypeId)) {
-    throw new HarrierError("insufficientPermission");
+    throw lacksPermission(["UPDATE_TARGET"], "restricted");
   }
   const row = await runOne(deps.db.pool, writeTarget, [
     principal.tenantId,
@@ -146,7 +164,7 @@ export async function readSecurityTokens(
   request: ReadSecurityTokensRequest,
   ctx: CallContext,
 ): Promise<ReadSecurityTokensResponse> {
-  if (!ctx.principal.permissions.includes("READ_TARGET_SECURITY_TOKEN")) throw new HarrierError("insufficientPermission");
+  if (!ctx.principal.permissions.includes("READ_TARGET_SECURITY_TOKEN")) throw lacksPermission(["READ_TARGET_SECURITY_TOKEN"]);
   const scope = scopeOf(ctx, "READ_TARGET_SECURITY_TOKEN");
   const rows = await run(deps.db.pool, readTokens, [ctx.principal.tenantId, request.controllerIds, scope]);
   return { tokens: Object.fromEntries(rows.map((r) => [r.controllerId, deps.secrets.open(r.cipher)])) };

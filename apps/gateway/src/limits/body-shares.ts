@@ -9,8 +9,8 @@ export const openBodiesTogether = 8 * 1024 * 1024;
 
 /** Neither an address nor a tenant has more, so that sixteen of them are needed to stop others. */
 const share = 16;
-/** A device or user has a quarter of its tenant's: not even its neighbours notice. */
-const ownShare = 64;
+/** A device has a quarter of its tenant's: not even its neighbours notice. A user has half of it, which is the longest list that it may send. */
+const ownShare = { device: 64, user: 32 } as const;
 /** Open paths: bodies of one address that are on their way at once. */
 const openAtOnce = 32;
 
@@ -20,7 +20,7 @@ export function holdersOf(address: string, principal: Principal): Holder[] {
   return [
     { key: `address ${networkOf(address)}`, bytes: bodiesTogether / share },
     { key: `tenant ${tenantId}`, bytes: bodiesTogether / share },
-    { key: `${kind} ${tenantId} ${controllerId ?? subject}`, bytes: bodiesTogether / ownShare },
+    { key: `${kind} ${tenantId} ${controllerId ?? subject}`, bytes: bodiesTogether / ownShare[kind === "user" ? "user" : "device"] },
   ];
 }
 

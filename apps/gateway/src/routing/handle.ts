@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { isTransfer, type Route, type Surface } from "@harrier/contracts";
 import { HarrierError, toHarrierError } from "@harrier/errors";
 import type { KeySet, Principal } from "@harrier/rpc";
-import { type FaultPoint, largestBody, requirePermission } from "@harrier/service";
+import { type FaultPoint, largestBodyOf, requirePermission } from "@harrier/service";
 import { anonymous } from "../authentication/anonymous-download.ts";
 import { type Certificate, type CertificateHeaders, readCertificates } from "../authentication/certificate.ts";
 import type { BeginClientSignIn } from "../authentication/client-token/client-sign-ins.ts";
@@ -206,7 +206,7 @@ function passWithBody(exchange: Exchange, passing: Passing): void {
     enter(exchange, passing, body);
   };
   const admits = route.interface === "device" ? (bytes: number) => deps.rates.admitsBytes(counted, principal, bytes) : undefined;
-  const largest = route.body === undefined ? largestUnused : largestBody;
+  const largest = route.body === undefined ? largestUnused : largestBodyOf(route, req.headers);
   deps.bodies
     .read({ req, res, largest, holders: holdersOf(client.address, principal), admits })
     .then(forward)

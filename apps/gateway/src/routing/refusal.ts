@@ -6,6 +6,10 @@ import { sendError } from "@harrier/service";
 /** What a client is told that has not signed in (spec 000 §5.5, contract management.md §1.1). */
 const challenge: Record<Surface, string> = { device: "ApiKey", spec: 'Basic realm="hawkBit"', rest: 'Basic realm="hawkBit"' };
 
+/** Whoever brings an access token to the management interface learns that it is the token that is not good (RFC 6750 §3). */
+const tokenChallenge = 'Bearer error="invalid_token"';
+const bearer = /^bearer(?: |$)/i;
+
 /** What another try a second later may end differently. A service's own words on it do not come with its error. */
 const comeAgain: ReadonlySet<string> = new Set(["unavailable", "identityRefused", "deadlineExceeded", "tooManyRequests"]);
 
@@ -28,7 +32,9 @@ export function sendRefusal({ req, res, error: met, surface }: Refusal): void {
     req.resume();
   }
   if (error.code === "unauthenticated") {
-    sendError(req, res, new HarrierError("unauthenticated", undefined, { headers: { "www-authenticate": challenge[surface] } }), surface);
+    const byToken = surface !== "device" && bearer.test(req.headers.authorization ?? "");
+    const headers = { "www-authenticate": byToken ? tokenChallenge : challenge[surface] };
+    sendError(req, res, new HarrierError("unauthenticated", undefined, { headers }), surface);
   } else if (error.headers === undefined && comeAgain.has(error.code)) {
     sendError(req, res, new HarrierError(error.code, undefined, { headers: { "retry-after": "1" } }), surface);
   } else sendError(req, res, error, surface);

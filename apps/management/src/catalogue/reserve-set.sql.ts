@@ -1,4 +1,5 @@
 import { statement } from "@harrier/db";
+import { setComplete } from "../rows/complete.ts";
 
 export interface ReservedRow {
   id: number;
@@ -21,8 +22,8 @@ export interface ReservedRow {
 const skipLockTags = "array['skip-implicit-lock', 'skip_implicit_lock']";
 
 /** Rows of sets are taken by id, ascending: of two that want the same ones, one waits. */
-const held = `select id from distribution_sets
-      where tenant_id = $1 and id = any ($2::bigint[]) and valid and complete and not deleted
+const held = `select id from distribution_sets s
+      where tenant_id = $1 and id = any ($2::bigint[]) and valid and ${setComplete("s")} and not deleted
       order by id for no key update`;
 
 /**
@@ -34,10 +35,12 @@ export const reserveSets = statement<[tenantId: number, ids: readonly number[]],
   `with held as materialized (${held}), counted as (
      update distribution_sets s
         set reservations = case when reserved_at > now() - interval '1 minute' then reservations else 0 end + 1, reserved_at = now()
-       from held where s.tenant_id = $1 and s.id = held.id and s.valid and s.complete and not s.deleted
-     returning s.id)
-   select s.id, s.name, s.version, s.type_id as "typeId", s.migration_step as "migrationStep", s.revision, s.valid, s.complete, s.deleted,
-          s.locked, exists (select from counted c where c.id = s.id) as counted,
+       from held where s.tenant_id = $1 and s.id = held.id and s.valid and ${setComplete("s")} and not s.deleted
+     returning s.id, s.revision)
+   select s.id, s.name, s.version, s.type_id as "typeId", s.migration_step as "migrationStep", s.revision, s.valid,
+          ${setComplete("s")} as complete, s.deleted,
+          -- of another revision: its artifacts may be others than those that were counted before we waited for its row
+          s.locked, exists (select from counted c where c.id = s.id and c.revision = s.revision) as counted,
           coalesce((select c.value = 'true'::jsonb from settings c where c.tenant_id = $1 and c.key = 'implicit.lock.enabled'), true)
             and not exists (select from distribution_set_tag_links l
                               join distribution_set_tags g on g.tenant_id = l.tenant_id and g.id = l.tag_id

@@ -1,6 +1,7 @@
 import { type Database, inTransaction, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { ReserveSetResponse } from "@harrier/rpc";
+import { explainIncomplete } from "../distribution-sets/explain-incomplete.ts";
 import { lockModulesOfSet, takeSetWithModules } from "../distribution-sets/lock-set.ts";
 import { withRetries } from "../lists/conflicts.ts";
 import { endReservations, lockReservedSet, type ReservedRow, reserveSets } from "./reserve-set.sql.ts";
@@ -38,20 +39,26 @@ export async function reserveAll(deps: Deps, user: SetUser, setIds: readonly num
 async function take(deps: Deps, user: SetUser, setIds: readonly number[]): Promise<ReservedRow[]> {
   const rows = await run(deps.db.pool, reserveSets, [user.tenantId, setIds]);
   try {
-    return setIds.map((setId) => {
-      const set = rows.find(({ id }) => id === setId);
-      if (set === undefined) throw entityNotFound("DistributionSet", setId);
-      checkAssignable(set);
-      // invalidated, emptied or deleted while we waited for its row: what was read is what it was before
-      if (!set.counted) throw new HarrierError("concurrentModification");
-      return set;
-    });
+    const sets: ReservedRow[] = [];
+    for (const id of setIds) {
+      sets.push(await explainIncomplete(deps.db.pool, { tenantId: user.tenantId, id }, async () => reservedOf(rows, id)));
+    }
+    return sets;
   } catch (error) {
     // of the others nothing comes either
     const counted = rows.filter((row) => row.counted).map(({ id }) => id);
     if (counted.length > 0) await endUse(deps, user, counted);
     throw error;
   }
+}
+
+function reservedOf(rows: readonly ReservedRow[], setId: number): ReservedRow {
+  const set = rows.find(({ id }) => id === setId);
+  if (set === undefined) throw entityNotFound("DistributionSet", setId);
+  checkAssignable(set);
+  // invalidated, emptied or deleted while we waited for its row: what was read is what it was before
+  if (!set.counted) throw new HarrierError("concurrentModification");
+  return set;
 }
 
 /** The order of these refusals is part of the contract (management.md §5.3). */

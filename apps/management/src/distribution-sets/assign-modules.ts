@@ -1,3 +1,4 @@
+import type { Surface } from "@harrier/contracts";
 import { type Database, inTransaction, type Queryable, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import { withConflicts } from "../lists/conflicts.ts";
@@ -14,13 +15,13 @@ import { planModules, shareModules, unlinkModule, writeModules } from "./set-mod
 export async function assignModules(
   deps: { db: Database },
   actor: Actor,
-  { id, modules }: { id: number; modules: number[] },
+  { id, modules, surface }: { id: number; modules: number[]; surface?: Surface },
 ): Promise<void> {
   const { tenantId } = actor;
   await withConflicts(() =>
     inTransaction(deps.db.pool, async (tx) => {
       const found = new Set((await run(tx, shareModules, [tenantId, modules])).map((row) => row.id));
-      await takeForModules(tx, tenantId, id);
+      await takeForModules(tx, tenantId, { id, surface });
       const missing = modules.find((module) => !found.has(module));
       if (missing !== undefined) throw entityNotFound("SoftwareModule", missing);
       const plan = await runOne(tx, planModules, [tenantId, id, modules]);
@@ -40,20 +41,29 @@ export async function assignModules(
 export async function removeModuleOfSet(
   deps: { db: Database },
   { tenantId, subject }: Actor,
-  { id, moduleId }: { id: number; moduleId: number },
+  { id, moduleId, surface }: { id: number; moduleId: number; surface?: Surface },
 ): Promise<void> {
   await inTransaction(deps.db.pool, async (tx) => {
-    await takeForModules(tx, tenantId, id);
+    await takeForModules(tx, tenantId, { id, surface });
     const removed = await runOne(tx, unlinkModule, [tenantId, id, moduleId, subject]);
     if (!removed?.known) throw entityNotFound("SoftwareModule", moduleId);
   });
 }
 
-/** Takes a set whose modules may change; the order of these refusals is part of the contract (management.md §4.1). */
-async function takeForModules(tx: Queryable, tenantId: number, id: number): Promise<void> {
+/**
+ * Takes a set whose modules may change; the order of these refusals is part of the contract (management.md §4.1). hawkBit 1.x asks for the lock alone,
+ * which an assigned set has unless somebody has taken it away, so that there the lock goes first.
+ */
+async function takeForModules(
+  tx: Queryable,
+  tenantId: number,
+  { id, surface }: { id: number; surface: Surface | undefined },
+): Promise<void> {
   const set = await takeSet(tx, tenantId, id);
   if (set.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");
   if (!set.valid) throw new HarrierError("setInvalid");
+  const locked = new HarrierError("locked", `The distribution set ${id} is locked.`);
+  if (set.locked && surface === "rest") throw locked;
   if ((await runOne(tx, readSetUse, [tenantId, id]))?.inActions) throw new HarrierError("entityReadOnly");
-  if (set.locked) throw new HarrierError("locked", `The distribution set ${id} is locked.`);
+  if (set.locked) throw locked;
 }

@@ -1,9 +1,13 @@
 import { statement } from "@harrier/db";
+import { moduleComplete } from "../rows/complete.ts";
 
 /** What stops a create: the first set, in the order given, that cannot be made as asked. */
 export interface SetProblem {
   problem: "type-unknown" | "type-deleted" | "module-unknown" | "module-unsupported" | "incomplete" | "type-changed";
   subject: string;
+  /** Of one that is incomplete: what it lacks. */
+  missingTypes: string[];
+  unfilledModules: string[];
 }
 
 /**
@@ -11,7 +15,7 @@ export interface SetProblem {
  * modules: [id, …]}]`; without a type a set gets the tenant's default. No row: stored. A name that is taken is a unique violation.
  *
  * `kept`: of too many modules of one type the last ones stay (contract management.md §5.2). A set is complete with one module at least
- * and every mandatory type. `held`: the lists of a type do not change under a set that is being made of it (`lockSetType` waits for us);
+ * and every mandatory type, as far as the column goes (rows/complete.ts); to be locked, it needs the artifacts of its modules too. `held`: the lists of a type do not change under a set that is being made of it (`lockSetType` waits for us);
  * where they have just changed, our snapshot is too old, and we begin anew. A locked set locks its modules; they are taken in the
  * order of ids, before the foreign keys take theirs.
  */
@@ -33,6 +37,7 @@ export const insertSets = statement<[tenantId: number, sets: string, actor: stri
       order by i.id, w.module_id, w.position),
    resolved as (
      select w.*, m.id as found, m.type_id as module_type_id, x.module_type_id is not null as allowed,
+            m.name || ':' || m.version as called, ${moduleComplete("m", "mt")} as filled,
             row_number() over (partition by w.set_id, m.type_id order by w.position desc) <= mt.max_assignments as kept
        from wanted w
        left join software_modules m on m.tenant_id = $1 and m.id = w.module_id and not m.deleted
@@ -45,7 +50,13 @@ export const insertSets = statement<[tenantId: number, sets: string, actor: stri
                                 and not exists (select from resolved r where r.set_id = i.id and r.module_type_id = x.module_type_id)) as complete
        from input i),
    problem as (
-     select p.problem, p.subject
+     select p.problem, p.subject,
+            array(select y.key from judged i
+                    join set_type_module_types x on x.tenant_id = $1 and x.set_type_id = i.type_id and x.mandatory
+                    join software_module_types y on y.tenant_id = $1 and y.id = x.module_type_id
+                   where i.id = p.id and not exists (select from resolved r where r.set_id = i.id and r.module_type_id = y.id)
+                   order by y.key) as "missingTypes",
+            array(select r.called from resolved r where r.set_id = p.id and r.kept and not r.filled order by r.called) as "unfilledModules"
        from (select id, 1 as step, case when type_id is null then 'type-unknown' else 'type-deleted' end as problem,
                     coalesce(type, 'default') as subject
                from judged where type_id is null or type_deleted
@@ -57,7 +68,8 @@ export const insertSets = statement<[tenantId: number, sets: string, actor: stri
              union all
              select set_id, 3, 'module-unsupported', module_id::text from resolved where found is not null and not allowed
              union all
-             select id, 4, 'incomplete', name from judged where locked and not complete) p
+             select i.id, 4, 'incomplete', i.name from judged i
+              where i.locked and (not i.complete or exists (select from resolved r where r.set_id = i.id and r.kept and not r.filled))) p
       order by p.id, p.step, p.subject limit 1),
    stored as (
      insert into distribution_sets (tenant_id, id, type_id, name, version, description, complete, locked, migration_step, created_by,
@@ -75,5 +87,5 @@ export const insertSets = statement<[tenantId: number, sets: string, actor: stri
    linked as (
      insert into set_modules (tenant_id, set_id, module_id, position)
      select $1, r.set_id, r.module_id, r.position from resolved r join stored s on s.id = r.set_id where r.kept)
-   select problem, subject from problem`,
+   select problem, subject, "missingTypes", "unfilledModules" from problem`,
 );

@@ -60,10 +60,18 @@ export function mountDistributionSets(mount: Mount, deps: Deps): void {
   });
 
   mount(distributionSets.assignModules, async (ctx) =>
-    assignModules(deps, ctx.identity, { id: ctx.params.distributionSetId, modules: ctx.body.map((module) => module.id) }),
+    assignModules(deps, ctx.identity, {
+      id: ctx.params.distributionSetId,
+      modules: ctx.body.map((module) => module.id),
+      surface: ctx.surface,
+    }),
   );
 
   mount(distributionSets.removeModule, async (ctx) =>
-    removeModuleOfSet(deps, ctx.identity, { id: ctx.params.distributionSetId, moduleId: ctx.params.softwareModuleId }),
+    removeModuleOfSet(deps, ctx.identity, {
+      id: ctx.params.distributionSetId,
+      moduleId: ctx.params.softwareModuleId,
+      surface: ctx.surface,
+    }),
   );
 }

@@ -2,6 +2,7 @@ import { statement } from "@harrier/db";
 import type { PageSource } from "../lists/page.sql.ts";
 import { type SoftDeletedMode, softDeletedPredicate } from "../lists/soft-deleted.ts";
 import { selectList } from "../rows/columns.ts";
+import { setComplete } from "../rows/complete.ts";
 import { moduleColumns, moduleJoins } from "../rows/module.ts";
 import { type SetRow, setColumns, setJoins } from "../rows/set.ts";
 
@@ -42,8 +43,8 @@ export interface SetState {
 
 export const lockSet = statement<[tenantId: number, id: number], SetState>(
   "management.lock_set",
-  `select valid, deleted, locked, complete, migration_step as "migrationStep", revision
-     from distribution_sets where tenant_id = $1 and id = $2 for update`,
+  `select valid, deleted, locked, ${setComplete("s")} as complete, migration_step as "migrationStep", revision
+     from distribution_sets s where tenant_id = $1 and id = $2 for update`,
 );
 
 /** Who refers to the set, or may be about to: once an action does, what it delivers is frozen (contract management.md §5.2). */

@@ -1,12 +1,13 @@
 import type { DistributionSetCreate, DistributionSetUpdate } from "@harrier/contracts";
-import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
-import { entityNotFound, HarrierError } from "@harrier/errors";
+import { type Database, type IdBlocks, inTransaction, type Queryable, run, runCount, runOne } from "@harrier/db";
+import { entityNotFound, HarrierError, setIncomplete } from "@harrier/errors";
 import type { FaultPoint } from "@harrier/service";
 import { withConflicts, withRetries } from "../lists/conflicts.ts";
 import { takeIds } from "../lists/ids.ts";
 import type { SetRow } from "../rows/set.ts";
 import { insertSets, type SetProblem } from "./create-sets.sql.ts";
 import { deleteSet, findSets, readSetUse, type SetState, softDeleteSet, updateSet } from "./distribution-sets.sql.ts";
+import { explainIncomplete } from "./explain-incomplete.ts";
 import { lockModulesOfSet, takeSet, takeSetWithModules } from "./lock-set.ts";
 
 export interface SetDeps {
@@ -51,7 +52,7 @@ export async function createSets(deps: SetDeps, actor: Actor, sets: readonly Dis
   return run(deps.db.pool, findSets, [actor.tenantId, ids]);
 }
 
-function toError({ problem, subject }: SetProblem): HarrierError {
+function toError({ problem, subject, ...gaps }: SetProblem): HarrierError {
   switch (problem) {
     case "type-unknown":
       return entityNotFound("DistributionSetType", subject);
@@ -67,7 +68,7 @@ function toError({ problem, subject }: SetProblem): HarrierError {
         `The type of the software module ${subject} is not in the type of the distribution set.`,
       );
     case "incomplete":
-      return new HarrierError("setIncomplete", `The distribution set '${subject}' is incomplete and cannot be locked.`);
+      return setIncomplete(gaps, `The distribution set '${subject}' is incomplete and cannot be locked.`);
   }
 }
 
@@ -78,21 +79,24 @@ export async function changeSet(
   { id, change }: { id: number; change: DistributionSetUpdate },
 ): Promise<SetRow> {
   const { tenantId } = actor;
-  await withRetries(() =>
-    inTransaction(deps.db.pool, async (tx) => {
-      const { set, moduleIds } =
-        change.locked === true ? await takeSetWithModules(tx, tenantId, id) : { set: await takeSet(tx, tenantId, id), moduleIds: [] };
-      checkSetChange(set, change);
-      const flagMoves = change.requiredMigrationStep !== undefined && change.requiredMigrationStep !== set.migrationStep;
-      if (flagMoves && (await runOne(tx, readSetUse, [tenantId, id]))?.inActions) {
-        throw new HarrierError("entityReadOnly", `The distribution set ${id} is assigned: its migration flag is fixed.`);
-      }
-      const { name = null, version = null, description = null, locked = null, requiredMigrationStep = null } = change;
-      await runCount(tx, updateSet, [tenantId, id, name, version, description, locked, requiredMigrationStep, actor.subject]);
-      if (moduleIds.length > 0) await lockModulesOfSet(tx, actor, moduleIds);
-    }),
+  await explainIncomplete(deps.db.pool, { tenantId, id }, () =>
+    withRetries(() => inTransaction(deps.db.pool, (tx) => writeChange(tx, actor, { id, change }))),
   );
   return getSet(deps, tenantId, id);
+}
+
+async function writeChange(tx: Queryable, actor: Actor, { id, change }: { id: number; change: DistributionSetUpdate }): Promise<void> {
+  const { tenantId } = actor;
+  const { set, moduleIds } =
+    change.locked === true ? await takeSetWithModules(tx, tenantId, id) : { set: await takeSet(tx, tenantId, id), moduleIds: [] };
+  checkSetChange(set, change);
+  const flagMoves = change.requiredMigrationStep !== undefined && change.requiredMigrationStep !== set.migrationStep;
+  if (flagMoves && (await runOne(tx, readSetUse, [tenantId, id]))?.inActions) {
+    throw new HarrierError("entityReadOnly", `The distribution set ${id} is assigned: its migration flag is fixed.`);
+  }
+  const { name = null, version = null, description = null, locked = null, requiredMigrationStep = null } = change;
+  await runCount(tx, updateSet, [tenantId, id, name, version, description, locked, requiredMigrationStep, actor.subject]);
+  if (moduleIds.length > 0) await lockModulesOfSet(tx, actor, moduleIds);
 }
 
 /** Whether a set may be changed at all, and to what. */

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { covers } from "./covers.ts";
+import { type Held, uncovered } from "./covers.ts";
+import type { Grants } from "./grants.ts";
+
+const covers = (held: Held, asked: Grants): boolean => uncovered(held, asked) === undefined;
 
 const none = { permissions: [], scoped: {} };
 

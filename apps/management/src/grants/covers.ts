@@ -6,14 +6,10 @@ import type { Grants } from "./grants.ts";
 /** What somebody may do who gives something on. */
 export type Held = Pick<Principal, "permissions" | "targetTypeScopes">;
 
-/** Whether somebody may do all of this: what it may do for some target types only, it cannot give on for more of them. */
-export function covers(held: Held, asked: Grants): boolean {
-  return uncovered(held, asked) === undefined;
-}
-
 /**
- * The first permission of these that somebody does not hold, or not for all of the target types; undefined where all of it is held. Who holds the
- * operator's permission holds everything: it makes tenants with their administrators.
+ * The first permission of these that somebody does not hold, or not for all of the target types; undefined where all of it is held: what it may do
+ * for some target types only, it cannot give on for more of them. Who holds the operator's permission holds everything: it makes tenants with their
+ * administrators.
  */
 export function uncovered({ permissions, targetTypeScopes = {} }: Held, { permissions: asked, scoped }: Grants): string | undefined {
   if (permissions.includes(systemPermission)) return undefined;
@@ -35,5 +31,7 @@ export function uncovered({ permissions, targetTypeScopes = {} }: Held, { permis
 export function checkCovers(held: Held, asked: Grants): void {
   const lacking = uncovered(held, asked);
   if (lacking === undefined) return;
-  throw new HarrierError("insufficientPermission", `Insufficient Permission: the caller does not hold ${lacking} to this extent.`);
+  throw new HarrierError("insufficientPermission", `Insufficient Permission: the caller does not hold ${lacking} to this extent.`, {
+    info: { permissions: [lacking] },
+  });
 }

@@ -1,8 +1,9 @@
 import type { DistributionSetInvalidation } from "@harrier/contracts";
 import { type Database, inTransaction, run, runOne } from "@harrier/db";
-import { HarrierError } from "@harrier/errors";
+import { HarrierError, lacksPermission } from "@harrier/errors";
 import type { Identity } from "@harrier/rpc";
 import type { FaultPoint } from "@harrier/service";
+import { explainIncomplete } from "../distribution-sets/explain-incomplete.ts";
 import { takeSet } from "../distribution-sets/lock-set.ts";
 import { scopeOf } from "../targets/scope.ts";
 import { beginInvalidation, type Invalidation, invalidate } from "./invalidation.sql.ts";
@@ -31,20 +32,22 @@ export async function invalidateSet(
   const { actionCancelationType: cancel, cancelRollouts } = asked;
   const stopRollouts = cancelRollouts || cancel !== "none";
   checkReach(identity, stopRollouts);
-  const begun = await inTransaction(deps.db.pool, async (tx) => {
-    const set = await takeSet(tx, tenantId, id);
-    if (set.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");
-    if (!set.valid) throw new HarrierError("setInvalid");
-    if (!set.complete) throw new HarrierError("setIncomplete");
-    await run(tx, invalidate, [tenantId, id, subject]);
-    if (!stopRollouts) return undefined;
-    return runOne(tx, beginInvalidation, [tenantId, id, tenant, cancel, stopRollouts, leaseSeconds, subject]);
-  });
+  const begun = await explainIncomplete(deps.db.pool, { tenantId, id }, () =>
+    inTransaction(deps.db.pool, async (tx) => {
+      const set = await takeSet(tx, tenantId, id);
+      if (set.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");
+      if (!set.valid) throw new HarrierError("setInvalid");
+      if (!set.complete) throw new HarrierError("setIncomplete");
+      await run(tx, invalidate, [tenantId, id, subject]);
+      if (!stopRollouts) return undefined;
+      return runOne(tx, beginInvalidation, [tenantId, id, tenant, cancel, stopRollouts, leaseSeconds, subject]);
+    }),
+  );
   await deps.fault("management.invalidate-set.after-commit");
   if (begun !== undefined) await deps.invalidations.carryOut(begun, deps.now() + patienceMs);
 }
 
 /** What ends rollouts and actions reaches all targets, hence is not for who is restricted to target types. The route's permissions are enough (spec 001 §4.1). */
 function checkReach(identity: Identity, stopRollouts: boolean): void {
-  if (stopRollouts && scopeOf(identity, "UPDATE_TARGET") !== null) throw new HarrierError("insufficientPermission");
+  if (stopRollouts && scopeOf(identity, "UPDATE_TARGET") !== null) throw lacksPermission(["UPDATE_TARGET"], "restricted");
 }

@@ -1,4 +1,5 @@
-import { HarrierError } from "@harrier/errors";
+import { duplicateOf } from "@harrier/db";
+import { alreadyExists, HarrierError } from "@harrier/errors";
 
 /** PostgreSQL's codes for what a statement of ours can meet in a concurrent world. */
 const uniqueViolation = "23505";
@@ -16,7 +17,7 @@ export async function withConflicts<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     const code = (error as { code?: unknown }).code;
-    if (code === uniqueViolation) throw new HarrierError("entityAlreadyExists", undefined, { cause: error });
+    if (code === uniqueViolation) throw alreadyExists(duplicateOf(error), error);
     if (code === foreignKeyViolation || lost.has(String(code)))
       throw new HarrierError("concurrentModification", undefined, { cause: error });
     if (impossibleText.has(String(code))) throw new HarrierError("constraintViolation", "Invalid characters in string", { cause: error });

@@ -97,8 +97,11 @@ describe.each([
     for (const owner of [`/softwaremodules/${moduleId}`, `/distributionsets/${setId}`]) {
       const path = `${owner}/metadata`;
       expect(await status("POST", path, [{ key: "a", value: "1" }])).toEqual([201]);
-      expect(await status("POST", path, [{ key: "n" }, { key: "a" }])).toEqual([409, "repo.entityAlreadyExists"]);
-      expect(await status("POST", path, [{ key: "d" }, { key: "d" }])).toEqual([409, "repo.entityAlreadyExists"]);
+      // hawkBit 1.x overwrites
+      if (!rest) {
+        expect(await status("POST", path, [{ key: "n" }, { key: "a" }])).toEqual([409, "repo.entityAlreadyExists"]);
+        expect(await status("POST", path, [{ key: "d" }, { key: "d" }])).toEqual([409, "repo.entityAlreadyExists"]);
+      }
       expect((await ask("GET", path)).body.total).toBe(1);
       expect(await status("POST", path, [])).toEqual([201]);
       for (const [method, body] of [
@@ -106,6 +109,7 @@ describe.each([
         ["PUT", { value: "x" }],
         ["DELETE", undefined],
       ] as const) {
+        if (rest && method === "PUT") continue;
         const missing = await ask(method, `${path}/none`, body);
         expect(missing.body).toMatchObject({ errorCode: "hawkbit.server.error.repo.entityNotFound", info: { key: "none" } });
       }

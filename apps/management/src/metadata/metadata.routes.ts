@@ -48,7 +48,11 @@ function mountOfModules(mount: Mount, deps: Deps): void {
   });
 
   mount(routesOfModules.createMetadata, async (ctx) => {
-    const rows = await createMetadata(deps, ofModules, ctx.identity, { owner: ctx.params.softwareModuleId, entries: ctx.body });
+    const rows = await createMetadata(deps, ofModules, ctx.identity, {
+      owner: ctx.params.softwareModuleId,
+      entries: ctx.body,
+      overwrite: ctx.surface === "rest",
+    });
     return { body: rows.map(moduleMetadataJson) };
   });
 
@@ -57,7 +61,9 @@ function mountOfModules(mount: Mount, deps: Deps): void {
   }));
 
   mount(routesOfModules.updateMetadata, async (ctx) => ({
-    body: moduleMetadataJson(await changeMetadata(deps, ofModules, ctx.identity, { at: at(ctx.params), change: ctx.body })),
+    body: moduleMetadataJson(
+      await changeMetadata(deps, ofModules, ctx.identity, { at: at(ctx.params), change: ctx.body, create: ctx.surface === "rest" }),
+    ),
   }));
 
   mount(routesOfModules.deleteMetadata, async (ctx) => removeMetadata(deps, ofModules, ctx.identity, at(ctx.params)));
@@ -76,14 +82,20 @@ function mountOfSets(mount: Mount, deps: Deps): void {
   });
 
   mount(routesOfSets.createMetadata, async (ctx) => {
-    const rows = await createMetadata(deps, ofSets, ctx.identity, { owner: ctx.params.distributionSetId, entries: ctx.body });
+    const rows = await createMetadata(deps, ofSets, ctx.identity, {
+      owner: ctx.params.distributionSetId,
+      entries: ctx.body,
+      overwrite: ctx.surface === "rest",
+    });
     return { body: rows.map(metadataJson) };
   });
 
   mount(routesOfSets.getMetadata, async (ctx) => ({ body: metadataJson(await getMetadata(deps, ofSets, ctx.tenantId, at(ctx.params))) }));
 
   mount(routesOfSets.updateMetadata, async (ctx) => ({
-    body: metadataJson(await changeMetadata(deps, ofSets, ctx.identity, { at: at(ctx.params), change: ctx.body })),
+    body: metadataJson(
+      await changeMetadata(deps, ofSets, ctx.identity, { at: at(ctx.params), change: ctx.body, create: ctx.surface === "rest" }),
+    ),
   }));
 
   mount(routesOfSets.deleteMetadata, async (ctx) => removeMetadata(deps, ofSets, ctx.identity, at(ctx.params)));

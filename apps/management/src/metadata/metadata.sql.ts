@@ -71,6 +71,39 @@ const set: Kind = {
   moved: "",
 };
 
+const touched = (actor: string) => `last_modified_by = ${actor}, last_modified_at = now(), revision = o.revision + 1`;
+
+/** Writes entries while the owner is locked; the limit counts those that are new. */
+function added({ quota, owners, entries, ownerId, given, moved }: Kind, { name, overwrite }: { name: string; overwrite: boolean }) {
+  const put = ["key", "value", ...given.map((member) => member.column)];
+  const kept = overwrite
+    ? `on conflict (tenant_id, ${ownerId}, key) do update set ${put
+        .slice(1)
+        .map((column) => `${column} = excluded.${column}`)
+        .join(", ")}`
+    : "";
+  const fresh = overwrite
+    ? `(select count(*) from input i
+          where not exists (select from ${entries} e where e.tenant_id = $1 and e.${ownerId} = $2 and e.key = i.x ->> 'key'))`
+    : "(select count(*) from input)";
+  return statement<[tenantId: number, owner: number, entries: string, actor: string], { stored: boolean; most: number }>(
+    name,
+    `with input as (select x from jsonb_array_elements($3::jsonb) as x),
+       most as (select ${limitSql(quota)} as n),
+       stored as (
+         insert into ${entries} (${["tenant_id", ownerId, ...put].join(", ")})
+         select ${["$1, $2, x ->> 'key', x ->> 'value'", ...given.map((member) => member.inserted)].join(", ")} from input cross join most m
+          where m.n <= 0 or (select count(*) from ${entries} e where e.tenant_id = $1 and e.${ownerId} = $2) + ${fresh} <= m.n
+         ${kept}
+         returning ${ownerId}),
+       changed as (
+         update ${owners} o set ${touched("$4")}
+          where o.tenant_id = $1 and o.id = $2 and exists (select from stored)
+         returning o.id)${moved}
+       select exists (select from changed) as stored, m.n as most from most m`,
+  );
+}
+
 /**
  * The statements on the metadata of one kind of owner. A change takes the owner first and then its entry, like a delete of the owner
  * does; it moves the owner's audit and revision (contract management.md §5.11).
@@ -78,7 +111,6 @@ const set: Kind = {
 function statementsOf(kind: Kind) {
   const { name, owners, entries, ownerId } = kind;
   const columns: Columns = { key: "t.key", value: "t.value", ...kind.more };
-  const touched = (actor: string) => `last_modified_by = ${actor}, last_modified_at = now(), revision = o.revision + 1`;
   const taken = `update ${owners} o set ${touched("$5")}
       where o.tenant_id = $1 and o.id = $2 and ${kind.open}
         and exists (select from ${entries} e where e.tenant_id = $1 and e.${ownerId} = $2 and e.key = $3)
@@ -107,22 +139,9 @@ function statementsOf(kind: Kind) {
     ),
 
     /** All entries of `[{key, value, …}]` or none: `stored` is false where there would be more than `most`, 0 or less being no limit. */
-    insert: statement<[tenantId: number, owner: number, entries: string, actor: string], { stored: boolean; most: number }>(
-      `management.insert_${name}_metadata`,
-      `with input as (select x from jsonb_array_elements($3::jsonb) as x),
-       most as (select ${limitSql(kind.quota)} as n),
-       stored as (
-         insert into ${entries} (${["tenant_id", ownerId, "key", "value", ...kind.given.map((member) => member.column)].join(", ")})
-         select ${["$1, $2, x ->> 'key', x ->> 'value'", ...kind.given.map((member) => member.inserted)].join(", ")} from input cross join most m
-          where m.n <= 0
-             or (select count(*) from ${entries} e where e.tenant_id = $1 and e.${ownerId} = $2) + (select count(*) from input) <= m.n
-         returning ${ownerId}),
-       changed as (
-         update ${owners} o set ${touched("$4")}
-          where o.tenant_id = $1 and o.id = $2 and exists (select from stored)
-         returning o.id)${kind.moved}
-       select exists (select from changed) as stored, m.n as most from most m`,
-    ),
+    insert: added(kind, { name: `management.insert_${name}_metadata`, overwrite: false }),
+    /** As `insert`, and entries that are there get what is given. */
+    upsert: added(kind, { name: `management.put_${name}_metadata`, overwrite: true }),
 
     /** Members that the change does not name stay. No row: not done; `find` tells why. */
     update: statement<[tenantId: number, owner: number, key: string, change: string, actor: string], MetadataRow>(

@@ -44,22 +44,31 @@ export interface EntryKey {
   key: string;
 }
 
-/** Adds all entries or none; a key that is there already is refused, not overwritten (contract management.md §4.1, §4.2). */
+/**
+ * Adds all entries or none; a key that is there already is refused (contract management.md §4.1, §4.2), or overwritten where the dialect of hawkBit
+ * 1.x is spoken (§11). Of several entries of one key the last is the one that is meant then.
+ */
 export async function createMetadata(
   deps: Deps,
   of: MetadataOwner,
   { tenantId, subject }: Actor,
-  { owner, entries }: { owner: number; entries: readonly NewEntry[] },
+  { owner, entries: given, overwrite = false }: { owner: number; entries: readonly NewEntry[]; overwrite?: boolean },
 ): Promise<MetadataRow[]> {
+  const entries = overwrite ? lastOfEach(given) : given;
   await inTransaction(deps.db.pool, async (tx) => {
     const state = await runOne(tx, of.statements.lock, [tenantId, owner]);
     if (state === undefined) throw entityNotFound(of.entity, owner);
     checkOpen(of, state);
     if (entries.length === 0) return;
-    const added = await runOne(tx, of.statements.insert, [tenantId, owner, JSON.stringify(entries), subject]);
+    const write = overwrite ? of.statements.upsert : of.statements.insert;
+    const added = await runOne(tx, write, [tenantId, owner, JSON.stringify(entries), subject]);
     if (!added?.stored) throw tooManyOwned(of.quota, added?.most ?? 0, { id: owner, added: entries.length });
   });
   return entries.map(({ value = null, ...entry }) => ({ ...entry, value }));
+}
+
+export function lastOfEach<Entry extends { key: string }>(entries: readonly Entry[]): Entry[] {
+  return [...new Map(entries.map((entry) => [entry.key, entry])).values()];
 }
 
 /** One entry (spec 001 §4.1, §4.4). */
@@ -70,15 +79,19 @@ export async function getMetadata(deps: Deps, of: MetadataOwner, tenantId: numbe
   return { ...row, key: row.key };
 }
 
-/** Changes one entry; an unknown key is not added (contract management.md §4.1, §4.2). */
+/** Changes one entry; an unknown key is not added (contract management.md §4.1, §4.2), but where `create` says so, as hawkBit 1.x does (§11). */
 export async function changeMetadata(
   deps: Deps,
   of: MetadataOwner,
   actor: Actor,
-  { at, change }: { at: EntryKey; change: Omit<NewEntry, "key"> },
+  { at, change, create = false }: { at: EntryKey; change: Omit<NewEntry, "key">; create?: boolean },
 ): Promise<MetadataRow> {
   const values: [number, number, string, string, string] = [actor.tenantId, at.owner, at.key, JSON.stringify(change), actor.subject];
-  return (await runOne(deps.db.pool, of.statements.update, values)) ?? refuse(deps, of, actor.tenantId, at);
+  const changed = await runOne(deps.db.pool, of.statements.update, values);
+  if (changed !== undefined) return changed;
+  if (!create) return refuse(deps, of, actor.tenantId, at);
+  await createMetadata(deps, of, actor, { owner: at.owner, entries: [{ ...change, key: at.key }], overwrite: true });
+  return { ...change, key: at.key, value: change.value ?? null };
 }
 
 /** Deletes one entry. */

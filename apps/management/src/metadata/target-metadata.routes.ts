@@ -35,14 +35,18 @@ export function mountTargetMetadata(mount: Mount, deps: Deps): void {
   });
 
   mount(routes.createMetadata, async (ctx) => {
-    const rows = await createTargetMetadata(deps, ctx, { controllerId: ctx.params.targetId, entries: ctx.body });
+    const rows = await createTargetMetadata(deps, ctx, {
+      controllerId: ctx.params.targetId,
+      entries: ctx.body,
+      overwrite: ctx.surface === "rest",
+    });
     return { body: rows.map(metadataJson) };
   });
 
   mount(routes.getMetadata, async (ctx) => ({ body: metadataJson(await getTargetMetadata(deps, ctx.identity, at(ctx.params))) }));
 
   mount(routes.updateMetadata, async (ctx) => ({
-    body: metadataJson(await changeTargetMetadata(deps, ctx, { at: at(ctx.params), change: ctx.body })),
+    body: metadataJson(await changeTargetMetadata(deps, ctx, { at: at(ctx.params), change: ctx.body, create: ctx.surface === "rest" })),
   }));
 
   mount(routes.deleteMetadata, async (ctx) => removeTargetMetadata(deps, ctx, at(ctx.params)));

@@ -5,7 +5,7 @@ import { newCommandId } from "../targets/assignment.ts";
 import { scopeOf } from "../targets/scope.ts";
 import type { Asker } from "../targets/targets.ts";
 import type { MetadataRow } from "./metadata.sql.ts";
-import type { NewEntry } from "./metadata.ts";
+import { lastOfEach, type NewEntry } from "./metadata.ts";
 import { findTargetMetadata } from "./target-metadata.sql.ts";
 
 export interface TargetMetadataDeps {
@@ -19,14 +19,15 @@ export interface TargetEntryKey {
   key: string;
 }
 
-/** Adds all entries or none; controller writes them (contract management.md §4.6). */
+/** Adds all entries or none; controller writes them (contract management.md §4.6), over those that are there where `overwrite` says so (§11). */
 export async function createTargetMetadata(
   deps: TargetMetadataDeps,
   asker: Asker,
-  { controllerId, entries }: { controllerId: string; entries: readonly NewEntry[] },
+  { controllerId, entries: given, overwrite = false }: { controllerId: string; entries: readonly NewEntry[]; overwrite?: boolean },
 ): Promise<MetadataRow[]> {
+  const entries = overwrite ? lastOfEach(given) : given;
   const asked = entries.map(({ key, value }) => ({ key, ...(value === undefined ? {} : { value }) }));
-  await deps.targets.addMetadata({ controllerId, entries: asked }, asker.out(newCommandId("add-metadata")));
+  await deps.targets.addMetadata({ controllerId, entries: asked, overwrite }, asker.out(newCommandId("add-metadata")));
   return entries.map(({ key, value = null }) => ({ key, value }));
 }
 
@@ -42,12 +43,17 @@ export async function getTargetMetadata(
   return row;
 }
 
-/** Changes one entry; an unknown key is not added. */
+/** Changes one entry; an unknown key is not added, but where `create` says so, as hawkBit 1.x does (contract management.md §11). */
 export async function changeTargetMetadata(
-  deps: Pick<TargetMetadataDeps, "targets">,
+  deps: TargetMetadataDeps,
   asker: Asker,
-  { at, change }: { at: TargetEntryKey; change: { value?: string | undefined } },
+  { at, change, create = false }: { at: TargetEntryKey; change: { value?: string | undefined }; create?: boolean },
 ): Promise<MetadataRow> {
+  if (create && change.value !== undefined) {
+    const entries = [{ key: at.key, value: change.value }];
+    await createTargetMetadata(deps, asker, { controllerId: at.controllerId, entries, overwrite: true });
+    return { key: at.key, value: change.value };
+  }
   const given = change.value === undefined ? {} : { value: change.value };
   const { value = null } = await deps.targets.changeMetadata({ ...at, ...given }, asker.out());
   return { key: at.key, value };

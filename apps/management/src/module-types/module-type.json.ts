@@ -8,6 +8,7 @@ export function moduleTypeJson({ base }: View, row: ModuleTypeRow): SoftwareModu
   return {
     ...typeMembersOf(row),
     maxAssignments: row.maxAssignments,
+    minArtifacts: row.minArtifacts,
     _links: { self: { href: `${base}/softwaremoduletypes/${row.id}` } },
   };
 }

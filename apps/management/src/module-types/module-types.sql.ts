@@ -16,27 +16,28 @@ export const findModuleType = statement<[tenantId: number, id: number], ModuleTy
   `select ${selectList(moduleTypeColumns)} from software_module_types t where t.tenant_id = $1 and t.id = $2`,
 );
 
-/** `types` is `[{id, key, name, description, colour, maxAssignments}]`: all or, where a key or a name is taken, none. */
+/** `types` is `[{id, key, name, description, colour, maxAssignments, minArtifacts}]`: all or, where a key or a name is taken, none. */
 export const insertModuleTypes = statement<[tenantId: number, types: string, actor: string], ModuleTypeRow>(
   "management.insert_module_types",
   `with t as (
-     insert into software_module_types (tenant_id, id, key, name, description, colour, max_assignments, created_by, last_modified_by)
-     select $1, x.id, x.key, x.name, x.description, x.colour, x."maxAssignments", $3, $3
+     insert into software_module_types (tenant_id, id, key, name, description, colour, max_assignments, min_artifacts, created_by,
+                                        last_modified_by)
+     select $1, x.id, x.key, x.name, x.description, x.colour, x."maxAssignments", x."minArtifacts", $3, $3
        from jsonb_to_recordset($2::jsonb)
-         as x(id bigint, key text, name text, description text, colour text, "maxAssignments" int)
+         as x(id bigint, key text, name text, description text, colour text, "maxAssignments" int, "minArtifacts" int)
      returning *)
    select ${selectList(moduleTypeColumns)} from t order by t.id`,
 );
 
 /** Null members stay as they are. No row where the type does not exist. */
 export const updateModuleType = statement<
-  [tenantId: number, id: number, description: string | null, colour: string | null, actor: string],
+  [tenantId: number, id: number, description: string | null, colour: string | null, minArtifacts: number | null, actor: string],
   ModuleTypeRow
 >(
   "management.update_module_type",
   `update software_module_types t
-      set description = coalesce($3, t.description), colour = coalesce($4, t.colour), last_modified_by = $5, last_modified_at = now(),
-          revision = t.revision + 1
+      set description = coalesce($3, t.description), colour = coalesce($4, t.colour),
+          min_artifacts = coalesce($5, t.min_artifacts), last_modified_by = $6, last_modified_at = now(), revision = t.revision + 1
     where t.tenant_id = $1 and t.id = $2
    returning ${selectList(moduleTypeColumns)}`,
 );

@@ -1,4 +1,4 @@
-import type { SoftwareModuleTypeCreate, TypeUpdate } from "@harrier/contracts";
+import type { SoftwareModuleTypeCreate, SoftwareModuleTypeUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import { takeIds } from "../lists/ids.ts";
@@ -45,14 +45,17 @@ export async function createModuleTypes(
   return run(deps.db.pool, insertModuleTypes, [actor.tenantId, JSON.stringify(rows), actor.subject]);
 }
 
-/** Changes description and colour, of a type in use too (contract management.md §4.4). */
+/**
+ * Changes description, colour and how many artifacts a module needs, of a type in use too (contract management.md §4.4). Sets that lack artifacts by
+ * that cannot be assigned any more; what is assigned goes on.
+ */
 export async function changeModuleType(
   deps: Pick<ModuleTypeDeps, "db">,
   actor: Actor,
-  { id, change }: { id: number; change: TypeUpdate },
+  { id, change }: { id: number; change: SoftwareModuleTypeUpdate },
 ): Promise<ModuleTypeRow> {
-  const { description = null, colour = null } = change;
-  const row = await runOne(deps.db.pool, updateModuleType, [actor.tenantId, id, description, colour, actor.subject]);
+  const { description = null, colour = null, minArtifacts = null } = change;
+  const row = await runOne(deps.db.pool, updateModuleType, [actor.tenantId, id, description, colour, minArtifacts, actor.subject]);
   if (row === undefined) throw notFound(id);
   return row;
 }

@@ -1,7 +1,7 @@
 import { meaningOfScope } from "@harrier/contracts";
 import { type Queryable, runOne } from "@harrier/db";
-import { entityNotFound, HarrierError } from "@harrier/errors";
-import { covers, type Held } from "../grants/covers.ts";
+import { entityNotFound, HarrierError, lacksPermission } from "@harrier/errors";
+import { type Held, uncovered } from "../grants/covers.ts";
 import { type Grants, merged } from "../grants/grants.ts";
 import { allPermissions, systemPermission, tenantPermissions } from "../identity/permissions.ts";
 import { grantsOfRoles } from "../roles/roles.ts";
@@ -52,13 +52,14 @@ export async function checkScopes(db: Queryable, giver: Held & { tenantId: numbe
 
 /** Nobody gets more by way of a client than he has. */
 export async function checkCovered(db: Queryable, giver: Held & { tenantId: number }, parts: ScopeParts): Promise<void> {
-  const held = covers(giver, await grantsOfScopes(db, giver.tenantId, parts));
-  if (!held || (parts.devices && !giver.permissions.includes(permissionForDevices))) throw new HarrierError("insufficientPermission");
+  const lacking = uncovered(giver, await grantsOfScopes(db, giver.tenantId, parts));
+  if (lacking !== undefined) throw lacksPermission([lacking]);
+  if (parts.devices && !giver.permissions.includes(permissionForDevices)) throw lacksPermission([permissionForDevices]);
 }
 
 /** Clients with the operator's permission, their own or by a role, are the operator's alone, as users are (grants/change-grants.ts). */
 export async function checkOperator(db: Queryable, caller: Held & { tenantId: number }, scopes: readonly string[]): Promise<void> {
   if (caller.permissions.includes(systemPermission)) return;
   const { permissions } = await grantsOfScopes(db, caller.tenantId, partsOfScopes(scopes));
-  if (permissions.includes(systemPermission)) throw new HarrierError("insufficientPermission");
+  if (permissions.includes(systemPermission)) throw lacksPermission([systemPermission]);
 }

@@ -1,4 +1,5 @@
 import { type AuditRow, auditColumns, type Columns } from "./columns.ts";
+import { moduleComplete } from "./complete.ts";
 
 /** A software module as the interface shows it (spec 001 §2.3). */
 export interface ModuleRow extends AuditRow {
@@ -13,6 +14,7 @@ export interface ModuleRow extends AuditRow {
   encrypted: boolean;
   locked: boolean;
   deleted: boolean;
+  complete: boolean;
 }
 
 /** Columns over a `software_modules` row and its type. */
@@ -28,6 +30,7 @@ export const moduleColumns = (module: string, type: string): Columns => ({
   encrypted: `${module}.encrypted`,
   locked: `${module}.locked`,
   deleted: `${module}.deleted`,
+  complete: moduleComplete(module, type),
   ...auditColumns(module),
 });
 

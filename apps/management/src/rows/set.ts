@@ -1,4 +1,5 @@
 import { type AuditRow, auditColumns, type Columns, jsonObject } from "./columns.ts";
+import { setComplete } from "./complete.ts";
 import { type ModuleRow, moduleColumns } from "./module.ts";
 
 /** A distribution set with its modules (spec 001 §2.2). */
@@ -27,7 +28,7 @@ export const setColumns: Columns = {
   typeId: "t.type_id",
   typeKey: "st.key",
   typeName: "st.name",
-  complete: "t.complete",
+  complete: setComplete("t"),
   locked: "t.locked",
   deleted: "t.deleted",
   valid: "t.valid",

@@ -10,9 +10,10 @@ export interface TypeRow extends AuditRow {
   deleted: boolean;
 }
 
-/** A type of modules, with how many of them a set takes. */
+/** A type of modules, with how many of them a set takes, and how many artifacts each needs to be complete. */
 export interface ModuleTypeRow extends TypeRow {
   maxAssignments: number;
+  minArtifacts: number;
 }
 
 const named: Columns = {
@@ -27,6 +28,6 @@ const named: Columns = {
 /** Columns over a `distribution_set_types` row `t`. */
 export const setTypeColumns: Columns = { ...named, deleted: "t.deleted" };
 /** Columns over a `software_module_types` row `t`. */
-export const moduleTypeColumns: Columns = { ...setTypeColumns, maxAssignments: "t.max_assignments" };
+export const moduleTypeColumns: Columns = { ...setTypeColumns, maxAssignments: "t.max_assignments", minArtifacts: "t.min_artifacts" };
 /** Columns over a `target_types` row `t`, which is never deleted softly. */
 export const targetTypeColumns: Columns = { ...named, deleted: "false" };

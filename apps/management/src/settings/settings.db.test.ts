@@ -95,7 +95,7 @@ test("one bad value of many: nothing changes", async () => {
 
 test("the default set type can be changed but not reset", async () => {
   expect(await put({ "default.ds.type": 12 })).toEqual([{ key: "default.ds.type", value: 12, global: false }]);
-  await expect(resetSetting(deps, caller, "default.ds.type")).rejects.toMatchObject({ code: "requestRefused" });
+  await expect(resetSetting(deps, caller, "default.ds.type")).rejects.toMatchObject({ code: "constraintViolation" });
   await expect(put({ "default.ds.type": "12" })).rejects.toMatchObject({ code: "configValueInvalid" });
   await put({ "default.ds.type": 13 });
 });

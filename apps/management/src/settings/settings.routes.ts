@@ -1,5 +1,6 @@
-import { configs } from "@harrier/contracts";
+import { configs, type Surface } from "@harrier/contracts";
 import type { Mount } from "@harrier/service";
+import { convertValue } from "./convert-value.ts";
 import { settingJson, settingsJson } from "./setting.json.ts";
 import { getSetting, listSettings, putSettings, resetSetting, type SettingsDeps } from "./settings.ts";
 
@@ -10,14 +11,24 @@ export function mountSettings(mount: Mount, deps: SettingsDeps): void {
   mount(configs.get, async (ctx) => ({ body: settingJson(ctx, await getSetting(deps, ctx.identity, ctx.params.key)) }));
 
   mount(configs.put, async (ctx) => {
-    const [setting] = await putSettings(deps, ctx.identity, new Map([[ctx.params.key, ctx.body.value]]));
+    const [setting] = await putSettings(
+      deps,
+      ctx.identity,
+      new Map([[ctx.params.key, given(ctx.surface, ctx.params.key, ctx.body.value)]]),
+    );
     return setting === undefined ? {} : { body: settingJson(ctx, setting) };
   });
 
   mount(configs.putMany, async (ctx) => {
-    const settings = await putSettings(deps, ctx.identity, new Map(Object.entries(ctx.body)));
+    const values = Object.entries(ctx.body).map(([key, value]) => [key, given(ctx.surface, key, value)] as const);
+    const settings = await putSettings(deps, ctx.identity, new Map(values));
     return { body: settings.map((setting) => settingJson(ctx, setting)) };
   });
 
-  mount(configs.delete, async (ctx) => resetSetting(deps, ctx.identity, ctx.params.key));
+  mount(configs.delete, async (ctx) => resetSetting(deps, ctx.identity, ctx.params.key, ctx.surface));
+}
+
+/** hawkBit 1.x makes of a value what its key asks for; by the specification it must be that (contract management.md §8.2). */
+function given(surface: Surface, key: string, value: unknown): unknown {
+  return surface === "rest" ? convertValue(key, value) : value;
 }

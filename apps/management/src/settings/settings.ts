@@ -1,6 +1,6 @@
-import { shortestToken } from "@harrier/contracts";
+import { type Surface, shortestToken } from "@harrier/contracts";
 import { type Database, digest, inTransaction, type Queryable, run, runCount, runOne, type SecretBox } from "@harrier/db";
-import { entityNotFound, HarrierError } from "@harrier/errors";
+import { entityNotFound, HarrierError, lacksPermission } from "@harrier/errors";
 import type { AuditRow } from "../rows/columns.ts";
 import { checkChange, checkValue, findKey, inForce } from "./check-settings.ts";
 import { defaultSetTypeKey, type SettingValue, settingKeys } from "./keys.ts";
@@ -50,7 +50,7 @@ export async function listSettings(deps: SettingsDeps, caller: SettingsCaller): 
 export async function getSetting(deps: SettingsDeps, caller: SettingsCaller, key: string): Promise<Setting> {
   if (key === defaultSetTypeKey) return defaultSetType((await runOne(deps.db.pool, readDefaultSetType, [caller.tenantId]))?.id ?? 0);
   findKey(key);
-  if (!mayRead(caller, key)) throw new HarrierError("insufficientPermission");
+  if (!mayRead(caller, key)) throw lacksPermission(["READ_GATEWAY_SECURITY_TOKEN"]);
   return toSetting(deps, key, await runOne(deps.db.pool, readSettings, [caller.tenantId, [key]]));
 }
 
@@ -71,9 +71,12 @@ export async function putSettings(deps: SettingsDeps, caller: SettingsCaller, va
   });
 }
 
-/** Back to the default. `default.ds.type` has none to go back to (contract management.md §2.3: 400 without a body). */
-export async function resetSetting(deps: SettingsDeps, caller: SettingsCaller, key: string): Promise<void> {
-  if (key === defaultSetTypeKey) throw new HarrierError("requestRefused");
+/** Back to the default. `default.ds.type` has none to go back to: 400, where hawkBit 1.x is spoken 404. */
+export async function resetSetting(deps: SettingsDeps, caller: SettingsCaller, key: string, surface: Surface = "spec"): Promise<void> {
+  if (key === defaultSetTypeKey) {
+    if (surface === "rest") throw entityNotFound("TenantConfiguration", key);
+    throw new HarrierError("constraintViolation", `The setting '${key}' has no default that it could be reset to.`);
+  }
   const { default: initial, signIn } = findKey(key);
   await inTransaction(deps.db.pool, async (tx) => {
     await runOne(tx, lockTenant, [caller.tenantId]);

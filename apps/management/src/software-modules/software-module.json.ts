@@ -22,6 +22,7 @@ export function moduleJson({ base }: View, row: ModuleRow, single: boolean): Sof
     encrypted: row.encrypted,
     locked: row.locked,
     deleted: row.deleted,
+    complete: row.complete,
     _links: { self: { href: self }, ...(single ? more : {}) },
   };
 }

@@ -1,6 +1,6 @@
 import { pipeline, type Readable } from "node:stream";
 import type { TargetCreate, TargetImportView } from "@harrier/contracts";
-import { entityNotFound, errorBody, HarrierError, toHarrierError } from "@harrier/errors";
+import { entityNotFound, errorBody, HarrierError, lacksPermission, toHarrierError } from "@harrier/errors";
 import type { Client, ImportedTargetInput, ImportTargetsRequestInput, ImportTargetsResponse } from "@harrier/rpc";
 import { CsvError, parse } from "csv-parse";
 import { newCommandId } from "../targets/assignment.ts";
@@ -158,6 +158,6 @@ class Import {
 
 function problemOf(code: string, targetType: number | undefined): HarrierError {
   if (code === "entityNotFound") return entityNotFound("TargetType", targetType);
-  if (code === "insufficientPermission") return new HarrierError("insufficientPermission");
+  if (code === "insufficientPermission") return lacksPermission(["CREATE_TARGET"], "restricted");
   return new HarrierError("entityAlreadyExists", "A target with the given controllerId already exists.");
 }

@@ -1,6 +1,6 @@
 import type { TargetTypeCreate, TargetTypeUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runOne } from "@harrier/db";
-import { entityNotFound, HarrierError } from "@harrier/errors";
+import { entityNotFound, HarrierError, lacksPermission } from "@harrier/errors";
 import type { Identity } from "@harrier/rpc";
 import { takeIds } from "../lists/ids.ts";
 import { tooManyOwned } from "../quotas/limits.ts";
@@ -39,7 +39,7 @@ export function reachable(identity: Identity, permission: ScopedPermission, id: 
 
 /** A new type is in nobody's scope: who is limited to some makes none. */
 export function checkMayCreate(identity: Identity): void {
-  if (scopeOf(identity, "CREATE_TARGET") !== null) throw new HarrierError("insufficientPermission");
+  if (scopeOf(identity, "CREATE_TARGET") !== null) throw lacksPermission(["CREATE_TARGET"], "restricted");
 }
 
 /** One type of targets (spec 001 §4.5). */

@@ -28,11 +28,18 @@ export interface TargetsOfSetRequest {
 export async function assignTargets(deps: Deps, asker: Asker, request: TargetsOfSetRequest): Promise<AssignSetResponse> {
   if (request.offline) {
     const controllerIds = distinctIds(request.items, await mostItems(deps, asker, request.items));
-    return assignOffline(deps, asker, { setId: request.setId, controllerIds });
+    return inOrder(request.items, await assignOffline(deps, asker, { setId: request.setId, controllerIds }));
   }
   const items = await check(deps, asker, request.items);
   if (items.length === 0) return nothing;
-  return assign(deps, asker, { setId: request.setId, items: items.map((item) => toAssignment(item, item.id)) });
+  return inOrder(items, await assign(deps, asker, { setId: request.setId, items: items.map((item) => toAssignment(item, item.id)) }));
+}
+
+/** Actions in the order of the request, as clients that count on places read them (contract management.md §4.1.2). */
+function inOrder(items: readonly { id: string }[], answer: AssignSetResponse): AssignSetResponse {
+  const places = new Map(items.map(({ id }, n) => [id, n]));
+  const placeOf = ({ controllerId }: { controllerId: string }) => places.get(controllerId) ?? items.length;
+  return { ...answer, actions: answer.actions.toSorted((a, b) => placeOf(a) - placeOf(b)) };
 }
 
 export interface SetsOfTargetRequest {

@@ -75,7 +75,7 @@ test("attributes cannot be declined, and a type can be taken away but must exist
   await create("dev-update");
   const put = (body: object) => http.call("PUT", `${api}/targets/dev-update`, { body });
   const refused = await put({ requestAttributes: false });
-  expect([refused.status, refused.body]).toEqual([400, undefined]);
+  expect([refused.status, refused.body.info]).toEqual([400, { violations: [{ path: "requestAttributes", problem: expect.any(String) }] }]);
   expect((await put({ targetType: 4711 })).status).toBe(404);
   http.asked.length = 0;
   expect((await put({ targetType: -1, requestAttributes: true })).status).toBe(200);

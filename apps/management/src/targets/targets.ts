@@ -1,6 +1,6 @@
 import { shortestToken, type TargetCreate, type TargetUpdate } from "@harrier/contracts";
 import { type Database, run, runOne } from "@harrier/db";
-import { entityNotFound, HarrierError } from "@harrier/errors";
+import { entityNotFound, HarrierError, violationsInfo } from "@harrier/errors";
 import type { Client, Identity, OutCall } from "@harrier/rpc";
 import type { SetRow } from "../rows/set.ts";
 import type { TargetRow } from "../rows/target.ts";
@@ -89,11 +89,11 @@ const longestName = 128;
 
 /** As controller takes it. */
 export function toNewTarget(target: TargetCreate) {
-  const { controllerId, name, description, address, securityToken, targetType, group } = target;
+  const { controllerId, name, description, address, securityToken, targetType, group, requestAttributes } = target;
   return {
     controllerId,
     name: name ?? controllerId.slice(0, longestName),
-    ...present({ description, address, securityToken, targetTypeId: targetType, group }),
+    ...present({ description, address, securityToken, targetTypeId: targetType, group, requestAttributes }),
   };
 }
 
@@ -105,7 +105,7 @@ export async function changeTarget(
 ): Promise<FoundTarget> {
   const { controllerId, change } = request;
   const { name, description, address, securityToken, requestAttributes, targetType, group } = change;
-  if (requestAttributes === false) throw new HarrierError("requestRefused");
+  if (requestAttributes === false) throw declined();
   checkAddress(address);
   if (securityToken !== undefined && securityToken.length < shortestToken) await checkKept(deps, asker, controllerId, securityToken);
   if (targetType !== undefined && targetType !== noType) await checkTargetTypes(deps, asker.identity.tenantId, [change]);
@@ -115,6 +115,13 @@ export async function changeTarget(
   );
   // whoever may change a target sees what it has become
   return getTarget(deps, asker, controllerId, "UPDATE_TARGET");
+}
+
+/** What a device was asked for cannot be taken back, only not begun with (contract management.md §4.6). */
+function declined(): HarrierError {
+  const problem = "can be set to true, not to false";
+  const info = violationsInfo([{ path: "requestAttributes", problem }]);
+  return new HarrierError("constraintViolation", `requestAttributes ${problem}.`, { info });
 }
 
 /** A token of a length that new ones may not have is good where the target has it: clients send back what they read. */

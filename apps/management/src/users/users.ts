@@ -1,6 +1,6 @@
 import type { UserCreate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
-import { entityNotFound, HarrierError } from "@harrier/errors";
+import { entityNotFound, HarrierError, lacksPermission } from "@harrier/errors";
 import type { Identity } from "@harrier/rpc";
 import { checkGrants, type Granter, lockHolder } from "../grants/change-grants.ts";
 import { checkCovers } from "../grants/covers.ts";
@@ -78,7 +78,7 @@ export async function changePassword(
   // a token's user may have the name of one with a password and be another
   const own = row?.name === subject && caller.external !== true;
   // before anything else: who may not change it does not learn either whether it is there
-  if (!own && !permissions.includes("USER_MANAGEMENT")) throw new HarrierError("insufficientPermission");
+  if (!own && !permissions.includes("USER_MANAGEMENT")) throw lacksPermission(["USER_MANAGEMENT"]);
   if (row === undefined) throw entityNotFound("User", id);
   if (!own && !row.systemManaged) checkCovers(caller, row);
   if (row.systemManaged) throw new HarrierError("entityReadOnly", "The password of this user is set by the configuration.");

@@ -1,12 +1,13 @@
 import { type AutoAssignment, forceType, upcomingMaintenanceWindow } from "@harrier/contracts";
 import { inTransaction, type Queryable, run, runOne } from "@harrier/db";
-import { entityNotFound, HarrierError } from "@harrier/errors";
+import { HarrierError } from "@harrier/errors";
 import type { Client, OutCall, Principal } from "@harrier/rpc";
 import { ringFilter } from "../auto-assign/leases.sql.ts";
 import { parseStoredFilter } from "../matching/matching.ts";
 import { scopeOf } from "../matching/scope.ts";
+import { checkSet } from "../sets/check-set.ts";
 import { decideAutoAssign } from "./approval.sql.ts";
-import { clearAutoAssign, lockAutoAssign, readSet, type SetRow, setAutoAssign } from "./auto-assign.sql.ts";
+import { clearAutoAssign, lockAutoAssign, readSet, setAutoAssign } from "./auto-assign.sql.ts";
 import { checkQuota } from "./check-quota.ts";
 import { checkReach } from "./check-reach.ts";
 import { type FilterDeps, getFilter, mayApprove } from "./filters.ts";
@@ -30,7 +31,7 @@ export async function assignByFilter(deps: AutoAssignDeps, id: number, body: Aut
   const window = upcomingMaintenanceWindow(body.maintenanceWindow, deps.now()) ?? null;
   const filter = await getFilter(deps, tenantId, id);
   checkReach(principal, filter, reach);
-  const set = checkSet(await runOne(deps.db.pool, readSet, [tenantId, body.id]), body.id);
+  const set = await checkSet(deps.db.pool, { tenantId, id: body.id }, await runOne(deps.db.pool, readSet, [tenantId, body.id]));
   const targetTypes = scopeOf(principal, reach);
   const ast = parseStoredFilter(filter.query);
   await checkQuota(deps, { filterId: id, tenantId, setId: set.id, setTypeId: set.typeId, targetTypes, filter: ast });
@@ -90,13 +91,4 @@ async function underLock(
     return change(tx);
   });
   if (!changed) throw new HarrierError("concurrentModification");
-}
-
-/** In the order of an assignment's checks (contract management.md §5.3, check 6). */
-function checkSet(set: SetRow | undefined, id: number): SetRow {
-  if (!set) throw entityNotFound("DistributionSet", id);
-  if (!set.valid) throw new HarrierError("setInvalid");
-  if (!set.complete) throw new HarrierError("setIncomplete");
-  if (set.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");
-  return set;
 }

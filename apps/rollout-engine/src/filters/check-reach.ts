@@ -1,4 +1,4 @@
-import { HarrierError } from "@harrier/errors";
+import { lacksPermission } from "@harrier/errors";
 import type { Principal } from "@harrier/rpc";
 import { scopeOf } from "../matching/scope.ts";
 import type { FilterRow } from "./filters.sql.ts";
@@ -14,5 +14,5 @@ export function checkReach(
 ): void {
   const scope = scopeOf(principal, permissions);
   if (scope === null || setId === null) return;
-  if (targetTypes === null || targetTypes.some((type) => !scope.includes(type))) throw new HarrierError("insufficientPermission");
+  if (targetTypes === null || targetTypes.some((type) => !scope.includes(type))) throw lacksPermission(permissions, "restricted");
 }

@@ -30,6 +30,8 @@ export function mountGroups(mount: Mount, deps: GroupDeps): void {
   mount(rollouts.groupTargets, async (ctx) => {
     await checkReach(deps, ctx.identity, ctx.params.rolloutId);
     const { rows, total, settings, tokens, now } = await listMembers(deps, ctx.out(), ctx.params, ctx.query);
+    // a group that is not there has no targets by the specification; by hawkBit 1.x it is unknown
+    if (ctx.surface === "rest" && total === 0) await getGroup(deps, ctx.tenantId, ctx.params.rolloutId, ctx.params.groupId);
     const items = rows.map((row) => targetJson(ctx.base, row, { now, settings, securityToken: tokens[row.controllerId] }));
     return { body: page(items, total) };
   });

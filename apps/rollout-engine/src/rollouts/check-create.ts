@@ -1,5 +1,5 @@
 import { isOver, type QuotaLimits, type RolloutCreate, type RolloutGroupCreate } from "@harrier/contracts";
-import { HarrierError, quotaExceeded } from "@harrier/errors";
+import { alreadyExists, HarrierError, lacksPermission, quotaExceeded, violationsInfo } from "@harrier/errors";
 import { type Ast, comparisonsOf } from "@harrier/fiql";
 import { equalShares, type GroupCount, type GroupShare, simulateGroups } from "../freeze/split-groups.ts";
 import { parseTargetFilter } from "../matching/matching.ts";
@@ -53,7 +53,7 @@ export function checkMembers(body: RolloutCreate, permissions: readonly string[]
   if (template && !body.dynamic) throw violation("A dynamicGroupTemplate needs a dynamic rollout.");
   if (template && template.targetCount < 1) throw violation("The targetCount of a dynamicGroupTemplate must be at least 1.");
   if (template) checkGroupQuota(template.targetCount, quotas.TARGETS_PER_ROLLOUT_GROUP_MAX_COUNT);
-  if (body.startAt !== undefined && !permissions.includes("HANDLE_ROLLOUT")) throw new HarrierError("insufficientPermission");
+  if (body.startAt !== undefined && !permissions.includes("HANDLE_ROLLOUT")) throw lacksPermission(["HANDLE_ROLLOUT"]);
 }
 
 /** A rollout whose targets all join it while it runs: it needs none to begin with (contract rollouts.md §4.6). */
@@ -64,9 +64,12 @@ export function isPurelyDynamic({ dynamic, amountGroups, dynamicGroupTemplate }:
 /** What the number of matching targets says, in the same order. */
 export function checkCounts(body: RolloutCreate, filters: Filters, counts: Counts, quotas: QuotaLimits): void {
   if (!isPurelyDynamic(body)) checkSizes(body, filters, counts, quotas);
-  if (counts.nameTaken) throw new HarrierError("entityAlreadyExists");
+  if (counts.nameTaken) throw alreadyExists({ name: body.name });
   const names = (body.groups ?? []).map((group) => group.name);
-  if (new Set(names).size < names.length) throw new HarrierError("entityAlreadyExists", "Two groups of the rollout have the same name.");
+  const twice = names.findIndex((name, n) => names.indexOf(name) < n);
+  if (twice < 0) return;
+  const info = violationsInfo([{ path: `groups.${twice}.name`, problem: "is the name of an earlier group" }]);
+  throw new HarrierError("entityAlreadyExists", "Two groups of the rollout have the same name.", { info });
 }
 
 function checkSizes(body: RolloutCreate, filters: Filters, counts: Counts, quotas: QuotaLimits): void {

@@ -1,5 +1,5 @@
 import { type Database, runOne } from "@harrier/db";
-import { entityNotFound, HarrierError } from "@harrier/errors";
+import { entityNotFound, lacksPermission } from "@harrier/errors";
 import type { Principal } from "@harrier/rpc";
 import { type Scope, scopeOf } from "../matching/scope.ts";
 import { findReach } from "./reach.sql.ts";
@@ -27,7 +27,7 @@ export async function checkReach(
   if (reachable === null) return;
   const row = await runOne(db.pool, findReach, [principal.tenantId, rolloutId, visible, reachable]);
   if (!row?.visible) throw entityNotFound("Rollout", rolloutId);
-  if (!row.reachable) throw new HarrierError("insufficientPermission");
+  if (!row.reachable) throw lacksPermission(permissions, "restricted");
 }
 
 /** Permissions whose restriction confines driving a rollout: what is started changes targets. */

@@ -1,4 +1,5 @@
-import { HarrierError } from "@harrier/errors";
+import { duplicateOf } from "@harrier/db";
+import { alreadyExists } from "@harrier/errors";
 
 /** PostgreSQL's code for a key that is taken. */
 const uniqueViolation = "23505";
@@ -8,7 +9,7 @@ export async function withConflicts<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if ((error as { code?: unknown }).code === uniqueViolation) throw new HarrierError("entityAlreadyExists", undefined, { cause: error });
+    if ((error as { code?: unknown }).code === uniqueViolation) throw alreadyExists(duplicateOf(error), error);
     throw error;
   }
 }

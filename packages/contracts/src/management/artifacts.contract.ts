@@ -65,7 +65,6 @@ export const artifacts = {
       "locked",
       "constraintViolation",
       "multipartInvalid",
-      "requestRefused",
       "artifactUploadFailed",
       "storageFull",
     ],

@@ -3,13 +3,13 @@ import { links } from "../link.ts";
 import { pageOf, pageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
-import { arrayBody, int32, pathId } from "../values.ts";
+import { arrayBody, int32, pathId, withoutNulls } from "../values.ts";
 import { listErrors, withDeletedModes } from "./common.ts";
-import { typeCreateMembers, typeMembers, typeUpdateBody } from "./type-members.ts";
+import { typeCreateMembers, typeMembers, typeUpdate } from "./type-members.ts";
 
 /** Software module type (spec 001 §2.7). */
 export const softwareModuleTypeView = z
-  .object({ ...typeMembers, maxAssignments: z.int(), _links: links("self") })
+  .object({ ...typeMembers, maxAssignments: z.int(), minArtifacts: z.int(), _links: links("self") })
   .meta({ id: "SoftwareModuleType" });
 export type SoftwareModuleTypeView = z.output<typeof softwareModuleTypeView>;
 
@@ -18,11 +18,21 @@ const maxAssignments = shownAs(
   { type: "integer", format: "int32", minimum: 1 },
 );
 
+/** Artifacts that a module needs to be complete, and with it every set that holds it (hawkBit 1.1). */
+const minArtifacts = shownAs(
+  int32.refine((value) => value >= 0, "must not be below 0"),
+  { type: "integer", format: "int32", minimum: 0 },
+);
+
 /** One software module type to create; without `maxAssignments` a set takes one module of it (contract management.md §4.4). */
 export const softwareModuleTypeCreate = z
-  .object({ ...typeCreateMembers, maxAssignments: maxAssignments.prefault(1) })
+  .object({ ...typeCreateMembers, maxAssignments: maxAssignments.prefault(1), minArtifacts: minArtifacts.prefault(0) })
   .meta({ id: "SoftwareModuleTypeCreate" });
 export type SoftwareModuleTypeCreate = z.output<typeof softwareModuleTypeCreate>;
+
+/** All that can be changed; absent or null members stay as they are (contract management.md §4.4). */
+const softwareModuleTypeUpdate = typeUpdate.extend({ minArtifacts: minArtifacts.optional() }).meta({ id: "SoftwareModuleTypeUpdate" });
+export type SoftwareModuleTypeUpdate = z.output<typeof softwareModuleTypeUpdate>;
 
 const one = z.object({ softwareModuleTypeId: pathId });
 const base = "/softwaremoduletypes";
@@ -79,12 +89,12 @@ export const softwareModuleTypes = {
     method: "PUT",
     path,
     params: one,
-    body: typeUpdateBody,
+    body: withoutNulls(softwareModuleTypeUpdate),
     success: ok,
     response: softwareModuleTypeView,
     permission: ["UPDATE_REPOSITORY"],
     errors: ["constraintViolation", "entityNotFound", "concurrentModification"],
-    summary: "Change description or colour of a software module type",
+    summary: "Change description, colour or minArtifacts of a software module type",
     source: "spec 001 §4.4",
   }),
   delete: route({

@@ -19,6 +19,7 @@ export const softwareModuleView = z
     encrypted: z.boolean(),
     locked: z.boolean(),
     deleted: z.boolean(),
+    complete: z.boolean().describe("Whether it has the artifacts that its type asks for"),
     _links: links("self", "artifacts", "type", "metadata"),
   })
   .meta({ id: "SoftwareModule" });

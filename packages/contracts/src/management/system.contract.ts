@@ -114,7 +114,7 @@ export const configs = {
     params: one,
     success: changed,
     permission: ["TENANT_CONFIGURATION"],
-    errors: ["configKeyInvalid", "configChangeNotAllowed", "requestRefused"],
+    errors: ["configKeyInvalid", "configChangeNotAllowed", "constraintViolation", "entityNotFound"],
     summary: "Reset a setting to its default",
     source: "spec 001 §4.7",
   }),

@@ -37,6 +37,8 @@ export const targetCreate = z
     controllerId: newControllerId(requiredName(256)),
     ...changeable,
     securityToken: optionalName(128, shortestToken),
+    // false: the attributes of its device are not asked for until somebody asks for them, or a deployment ends
+    requestAttributes: flag().optional(),
   })
   .meta({ id: "TargetCreate" });
 export type TargetCreate = z.output<typeof targetCreate>;
@@ -104,7 +106,7 @@ export const targets = {
     success: ok,
     response: targetView,
     permission: ["UPDATE_TARGET"],
-    errors: ["constraintViolation", "requestRefused", "invalidTargetAddress", "entityNotFound", "concurrentModification"],
+    errors: ["constraintViolation", "invalidTargetAddress", "entityNotFound", "concurrentModification"],
     summary: "Change a target",
     source: "spec 001 §4.2",
   }),

@@ -20,6 +20,6 @@ export const colour = optionalDescription(16);
 export const typeCreateMembers = { key: requiredName(64), name: requiredName(128), description: optionalDescription(), colour };
 
 /** All that can be changed of a type of modules or sets; absent or null members stay as they are (contract management.md §4.4, §4.5). */
-const typeUpdate = z.object({ description: optionalDescription(), colour }).meta({ id: "TypeUpdate" });
+export const typeUpdate = z.object({ description: optionalDescription(), colour }).meta({ id: "TypeUpdate" });
 export type TypeUpdate = z.output<typeof typeUpdate>;
 export const typeUpdateBody = withoutNulls(typeUpdate);

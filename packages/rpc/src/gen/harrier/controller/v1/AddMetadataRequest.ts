@@ -8,9 +8,11 @@ import type {
 export interface AddMetadataRequestInput {
   controllerId?: string;
   entries?: _harrier_controller_v1_NewMetadataInput[];
+  overwrite?: boolean;
 }
 
 export interface AddMetadataRequest {
   controllerId: string;
   entries: _harrier_controller_v1_NewMetadata[];
+  overwrite: boolean;
 }

@@ -10,11 +10,13 @@ export interface NewTargetInput {
   securityToken?: string;
   targetTypeId?: number | string | Long;
   group?: string;
+  requestAttributes?: boolean;
   _description?: "description";
   _address?: "address";
   _securityToken?: "securityToken";
   _targetTypeId?: "targetTypeId";
   _group?: "group";
+  _requestAttributes?: "requestAttributes";
 }
 
 export interface NewTarget {
@@ -25,9 +27,11 @@ export interface NewTarget {
   securityToken?: string;
   targetTypeId?: number;
   group?: string;
+  requestAttributes?: boolean;
   _description?: "description";
   _address?: "address";
   _securityToken?: "securityToken";
   _targetTypeId?: "targetTypeId";
   _group?: "group";
+  _requestAttributes?: "requestAttributes";
 }

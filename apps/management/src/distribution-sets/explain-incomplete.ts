@@ -1,0 +1,17 @@
+import { type Queryable, runOne } from "@harrier/db";
+import { HarrierError, setIncomplete } from "@harrier/errors";
+import { readSetGaps } from "./set-gaps.sql.ts";
+
+/** Runs what may refuse a set because it is not complete, and says then what the set lacks. Costs a round trip in that case alone. */
+export async function explainIncomplete<T>(
+  db: Queryable,
+  { tenantId, id }: { tenantId: number; id: number },
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (!(thrown instanceof HarrierError) || thrown.code !== "setIncomplete" || thrown.info !== undefined) throw thrown;
+    throw setIncomplete(await runOne(db, readSetGaps, [tenantId, id]), thrown.message);
+  }
+}

@@ -1,0 +1,59 @@
+import type { Violation } from "@harrier/errors";
+import type { z } from "zod";
+
+/** Names of kinds of values as people read them; what is not listed is named as it is. */
+const kinds: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  object: "an object",
+  record: "an object",
+  array: "a list",
+};
+
+/**
+ * What is wrong with a request, member by member, from what its schema has found. Tells what should be there, never what was there: that may be
+ * a secret.
+ */
+export function violationsOf(issues: readonly z.core.$ZodIssue[], value: unknown): Violation[] {
+  return issues.map((issue) => ({ path: pathOf(issue), problem: problemOf(issue, value) }));
+}
+
+/** The members that lead to an issue, joined by dots. */
+export function pathOf(issue: Pick<z.core.$ZodIssue, "path">): string {
+  return issue.path.map(String).join(".");
+}
+
+function problemOf(issue: z.core.$ZodIssue, value: unknown): string {
+  const allowed = allowedBy(issue);
+  if (isMissing(value, issue.path)) return allowed === undefined ? "is missing" : `is missing, must be ${allowed}`;
+  return allowed === undefined ? issue.message : `must be ${allowed}`;
+}
+
+/** What a member may be, where the issue is about that; undefined for limits and refinements, whose own words say it. */
+function allowedBy(issue: z.core.$ZodIssue): string | undefined {
+  if (issue.code === "invalid_type") return kinds[issue.expected] ?? issue.expected;
+  if (issue.code === "invalid_value") return oneOf(issue.values.map(String));
+  if (issue.code !== "invalid_union") return undefined;
+  const branches = issue.errors.map((found) => found.find(({ path }) => path.length === 0)).filter((found) => found !== undefined);
+  const allowed = branches.map(allowedBy).filter((found) => found !== undefined);
+  return allowed.length === 0 ? undefined : [...new Set(allowed)].join(" or ");
+}
+
+function oneOf(values: readonly string[]): string {
+  return values.length === 1 ? (values[0] as string) : `one of ${values.join(", ")}`;
+}
+
+/** Whether a member that an issue is about was not sent, or sent as null, which counts as absent (contract management.md §1.1). */
+function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
+  if (path.length === 0) return value === undefined || value === null;
+  let at: unknown = value;
+  for (const [n, key] of path.entries()) {
+    // one object may stand for a list of it
+    if (n === 0 && key === 0 && !Array.isArray(at)) continue;
+    if (typeof at !== "object" || at === null) return false;
+    at = (at as Record<PropertyKey, unknown>)[key];
+  }
+  return at === undefined || at === null;
+}

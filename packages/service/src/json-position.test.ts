@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { findBreak, mostSearched } from "./json-position.ts";
+
+test.each([
+  ["", 1, 1],
+  ["{", 1, 2],
+  ["[1,]", 1, 4],
+  ['{"a" 1}', 1, 6],
+  ['{"a":1,}', 1, 8],
+  ['{"a":1}}', 1, 8],
+  ['{"a":tru}', 1, 6],
+  ["[01]", 1, 3],
+  ["[1.]", 1, 3],
+  ["{a:1}", 1, 2],
+  ["['a']", 1, 2],
+  ['["a\\x"]', 1, 4],
+  ['["a\nb"]', 1, 4],
+  ['{\n  "a": [\n    1 2]}', 3, 7],
+  ['{\r\n "a" = 1}', 2, 6],
+  ["[1}", 1, 3],
+  ["xyz", 1, 1],
+  ["NaN", 1, 1],
+])("%j breaks at line %i, column %i", (text, line, column) => {
+  expect(() => JSON.parse(text)).toThrow();
+  expect(findBreak(text)).toEqual({ line, column });
+});
+
+test.each(['{"a":[1,-2.5e+3,{"b":null}],"c":"\\u00e4\\n"}', " [] ", "{}", '"x"', "5", "true", '[[],{},""]'])("%j is whole", (text) => {
+  JSON.parse(text);
+  expect(findBreak(text)).toBeUndefined();
+});
+
+test("says of every text that is cut off where it ends", () => {
+  const text = JSON.stringify({ name: "a\\b", list: [1, { deep: [true, null, "x"] }] });
+  for (let length = 0; length < text.length; length++) {
+    const { column = 0 } = findBreak(text.slice(0, length)) ?? {};
+    expect(column).toBeGreaterThan(0);
+    expect(column).toBeLessThanOrEqual(length + 1);
+  }
+});
+
+test("is not in the way of long and deep texts, and looks no further than it says", () => {
+  expect(findBreak("[".repeat(500_000))).toEqual({ line: 1, column: 500_001 });
+  expect(findBreak(`["${"x".repeat(500_000)}`)).toEqual({ line: 1, column: 500_003 });
+  expect(findBreak("\n".repeat(300_000))).toEqual({ line: 300_001, column: 1 });
+  expect(findBreak(`["${"x".repeat(mostSearched)}`)).toBeUndefined();
+});
