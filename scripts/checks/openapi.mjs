@@ -1,9 +1,11 @@
-// Compares docs/api/openapi.json with the route table and fails on a difference; with --write it writes the file.
+// Compares docs/api/openapi-*.json with the route table and fails on a difference, or where an operation has no example that a test has seen;
+// with --write it writes the files.
 import { readFile, writeFile } from "node:fs/promises";
-import { openApiDocument } from "../../packages/contracts/dist/index.js";
+import { openApiDocument, openApiDocuments, operationsOf, readExamples } from "../../packages/contracts/dist/index.js";
 
-const file = new URL("../../docs/api/openapi.json", import.meta.url);
-const lineWidth = 140; // as in biome.json, so that the formatter leaves the generated file alone
+const fileOf = (name) => new URL(`../../docs/api/openapi-${name}.json`, import.meta.url);
+const lineWidth = 140; // as in biome.json, so that the formatter leaves the generated files alone
+const write = process.argv.includes("--write");
 
 // JSON with two blanks, but an array of scalars on one line where it fits; `used`: characters on its line, with the comma behind it
 function print(value, indent, used) {
@@ -25,10 +27,20 @@ function print(value, indent, used) {
   return `[\n${members.map((member, at) => `${deeper}${print(member, deeper, deeper.length + comma(at))}`).join(",\n")}\n${indent}]`;
 }
 
-const text = `${print(openApiDocument(), "", 0)}\n`;
+const wrong = [];
+const examples = readExamples();
+for (const [name, surface] of Object.entries(openApiDocuments)) {
+  const document = openApiDocument(name);
+  for (const { operation } of operationsOf(document)) {
+    if (examples[operation.operationId]?.[surface] === undefined) wrong.push(`${operation.operationId} has no example for ${surface}`);
+  }
+  const text = `${print(document, "", 0)}\n`;
+  if (write) await writeFile(fileOf(name), text);
+  else if ((await readFile(fileOf(name), "utf8").catch(() => "")) !== text) {
+    wrong.push(`docs/api/openapi-${name}.json differs from the route table; run: node scripts/checks/openapi.mjs --write`);
+  }
+}
 
-if (process.argv.includes("--write")) await writeFile(file, text);
-else if ((await readFile(file, "utf8").catch(() => "")) !== text) {
-  console.error("docs/api/openapi.json differs from the route table; run: node scripts/checks/openapi.mjs --write");
-  process.exit(1);
-} else console.log("openapi: as the route table says");
+for (const line of wrong) console.error(line);
+if (wrong.length > 0) process.exit(1);
+console.log("openapi: as the route table says");

@@ -46,6 +46,11 @@ export function isArrayBody(schema: z.ZodType): boolean {
   return arrayBodies.has(schema);
 }
 
+/** How many objects a body may hold that is an array; 0 where it is none. */
+export function mostInArray(schema: z.ZodType): number {
+  return arrayBodies.get(schema)?.most ?? 0;
+}
+
 /** A member that is an array; one object alone is read as an array of it. Longer than `most` its elements are not looked at. */
 export function arrayOf<T extends z.ZodType>(item: T, most = mostElements) {
   return z.preprocess((value, context) => refuseLonger(wrapped(value), most, context), z.array(item).max(most));

@@ -95,7 +95,7 @@ function noMarkup(text: string): boolean {
 export const bodyId = shownAs(z.preprocess(asWhole, wholeNumber().transform(clampId)), { type: "integer", format: "int64" });
 
 /** Object that names an entity by its id, as in `modules: [{id}]`. */
-export const idReference = z.object({ id: bodyId });
+export const idReference = z.object({ id: bodyId }).meta({ id: "IdReference" });
 
 /** An id in a path; text that is no number is unreadable, not unknown (contract management.md §1.1). */
 export const pathId = shownAs(

@@ -1,4 +1,4 @@
-import { type ConfigView, type DistributionSetTypeView, routeTable as r } from "@harrier/contracts";
+import { type ConfigEntryView, type ConfigView, type DistributionSetTypeView, routeTable as r } from "@harrier/contracts";
 import { afterEach, describe, expect, it } from "vitest";
 import { build, unique } from "../support/build.ts";
 import { call, dialects, refused } from "../support/call.ts";
@@ -10,7 +10,7 @@ import { eventually } from "../support/wait.ts";
 const at = (key: string) => ({ params: { key } });
 
 describe.each(dialects)("settings of the tenant, %s", (dialect) => {
-  const all = async () => (await call<Record<string, ConfigView>>(r.configs.list, dialect)).json;
+  const all = async () => (await call<Record<string, ConfigView & Partial<ConfigEntryView>>>(r.configs.list, dialect)).json;
   const get = async (key: string) => (await call<ConfigView>(r.configs.get, dialect, at(key))).json;
   const put = (key: string, value: unknown) => call<ConfigView>(r.configs.put, dialect, { ...at(key), body: { value } });
   const noPut = (key: string, body: unknown, expected: readonly [number, string]) =>

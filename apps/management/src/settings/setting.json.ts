@@ -1,4 +1,4 @@
-import type { ConfigView } from "@harrier/contracts";
+import type { ConfigEntryView, ConfigView } from "@harrier/contracts";
 import { encoded, type View } from "../lists/json.ts";
 import type { Setting } from "./settings.ts";
 
@@ -10,7 +10,7 @@ export function settingJson({ base }: View, { key, value, global, audit }: Setti
 }
 
 /** All settings by key. Where hawkBit 1.x is spoken their links are an array, as its clients know them (contract clients.md, quirk 19). */
-export function settingsJson(view: View, settings: readonly Setting[]): Record<string, ConfigView> {
+export function settingsJson(view: View, settings: readonly Setting[]): Record<string, ConfigView | ConfigEntryView> {
   return Object.fromEntries(
     settings.map((setting) => {
       const { _links, ...rest } = settingJson(view, setting);

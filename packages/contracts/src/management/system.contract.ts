@@ -9,23 +9,24 @@ const mostConfigs = 200;
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
-/**
- * A setting as it is answered (spec 001 §2.8): `global` while the default applies, and then without audit members.
- * In the map of all settings the links are an array, as clients know it (contract clients.md, quirk 18).
- */
-export const configView = z
-  .object({
-    value: scalar,
-    global: z.boolean(),
-    createdBy: z.string().optional(),
-    createdAt: z.int().optional(),
-    lastModifiedBy: z.string().optional(),
-    lastModifiedAt: z.int().optional(),
-    _links: links("self").optional(),
-    links: z.array(z.object({ rel: z.string(), href: z.string() })).optional(),
-  })
-  .meta({ id: "TenantConfiguration" });
+const configMembers = {
+  value: scalar,
+  global: z.boolean(),
+  createdBy: z.string().optional(),
+  createdAt: z.int().optional(),
+  lastModifiedBy: z.string().optional(),
+  lastModifiedAt: z.int().optional(),
+};
+
+/** A setting as it is answered (spec 001 §2.8): `global` while the default applies, and then without audit members. */
+export const configView = z.object({ ...configMembers, _links: links("self").optional() }).meta({ id: "TenantConfiguration" });
 export type ConfigView = z.output<typeof configView>;
+
+/** In hawkBit's map of all settings the links are an array, as its clients know it (contract clients.md, quirk 19). */
+export const configEntryView = z
+  .object({ ...configMembers, links: z.array(z.object({ rel: z.string(), href: z.string() })) })
+  .meta({ id: "TenantConfigurationEntry" });
+export type ConfigEntryView = z.output<typeof configEntryView>;
 
 /** Any value but null; whether it fits its key is decided by the settings table (contract management.md §8.2). */
 export const configValue = shownAs(
@@ -54,6 +55,7 @@ export const configs = {
     path: "/system/configs",
     success: ok,
     response: z.record(z.string(), configView).meta({ id: "TenantConfigurations" }),
+    responseRest: z.record(z.string(), configEntryView).meta({ id: "TenantConfigurationEntries" }),
     permission: ["READ_TENANT_CONFIGURATION"],
     errors: [],
     summary: "List the tenant's settings",

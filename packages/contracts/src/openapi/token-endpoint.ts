@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-openapi";
-import { oauthPaths } from "./oauth.ts";
+import { oauthPaths } from "../oauth.ts";
 
 const tags = ["oauth2"];
 
@@ -20,6 +20,8 @@ const tokenView = z
 
 /** RFC 6749 §5.2. */
 const tokenError = z.object({ error: z.string(), error_description: z.string().optional() }).meta({ id: "TokenError" });
+
+const metadata = z.record(z.string(), z.unknown()).meta({ id: "OAuthMetadata" });
 
 const json = (schema: z.ZodType) => ({ content: { "application/json": { schema } } });
 
@@ -44,7 +46,7 @@ const page = (name: string, summary: string): ZodOpenApiOperationObject => ({
   summary,
   description: "Source: contract extensions.md.",
   security: [],
-  responses: { "200": { description: "Success", ...json(z.object({})) }, "429": { description: "Too many requests" } },
+  responses: { "200": { description: "Success", ...json(metadata) }, "429": { description: "Too many requests" } },
 });
 
 /** The three pages of the service's own token endpoint, which are no routes of either interface: who asks there has not signed in. */

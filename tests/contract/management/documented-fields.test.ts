@@ -1,0 +1,92 @@
+import { fieldsByItem, type ListFields, type Operation, operationsOf, type Parameter, type Route, routes } from "@harrier/contracts";
+import {
+  actionFields,
+  type FieldMap,
+  groupFields,
+  metadataFields,
+  moduleFields,
+  moduleMetadataFields,
+  moduleTypeFields,
+  rolloutFields,
+  type SortMap,
+  setFields,
+  sortFields,
+  tagFields,
+  targetFields,
+  targetFilterFields,
+  typeFields,
+} from "@harrier/fiql";
+import { beforeAll, describe, expect, it } from "vitest";
+import { call, dialects } from "../support/call.ts";
+import { publishedFor } from "../support/document.ts";
+import { type ValidRequest, validRequests } from "../support/walk.ts";
+import { createWorld } from "../support/world.ts";
+
+// what the documents say of `q` and `sort`: that the service takes each of these fields, and that none is left out
+
+const condition: Record<string, string> = { text: "==a", number: "==1", boolean: "==true", "epoch ms": "=gt=1" };
+
+describe.each(dialects)("the fields that the document of %s names", (dialect) => {
+  let requests: Record<string, ValidRequest>;
+  beforeAll(async () => {
+    requests = validRequests(await createWorld(dialect, "action.cleanup.actionExpiry"));
+  });
+  const named = (operation: Operation, name: string) => operation.parameters?.find((parameter) => parameter.name === name);
+  const lists = operationsOf(publishedFor(dialect).document)
+    .filter(({ method, operation }) => method === "get" && (named(operation, "q") ?? named(operation, "sort")) !== undefined)
+    .map(({ operation }): [string, Parameter | undefined, Parameter | undefined] => [
+      operation.operationId,
+      named(operation, "q"),
+      named(operation, "sort"),
+    ]);
+
+  it.each(lists)("%s takes each of them", async (id, q, sort) => {
+    const route = routes.find((row) => row.id === id) as Route;
+    const options = await (requests[id] as ValidRequest)();
+    for (const parameter of [q, sort]) if (parameter !== undefined) expect(parameter["x-fields"], parameter.name).toBeDefined();
+    if (q !== undefined) {
+      const fields = Object.entries(q["x-fields"] as ListFields["q"]);
+      const asked = fields.map(([name, kind]) => name.replace("*", "some.key") + (condition[kind] ?? `==${kind.split(" | ")[0]}`));
+      await call(route, dialect, { ...options, query: { q: asked.join(",") } });
+    }
+    if (sort !== undefined) {
+      const asked = (sort["x-fields"] as string[]).map((name) => `${name}:DESC`);
+      await call(route, dialect, { ...options, query: { sort: asked.join(",") } });
+    }
+  });
+});
+
+/** The maps that lists are answered by; those of users, tenants and the like are the business of their own service. */
+const maps: Record<string, [FieldMap | undefined, SortMap]> = {
+  Target: [targetFields, sortFields.targets],
+  DistributionSet: [setFields, sortFields.distributionSets],
+  SoftwareModule: [moduleFields, sortFields.softwareModules],
+  SoftwareModuleType: [moduleTypeFields, sortFields.softwareModuleTypes],
+  DistributionSetType: [typeFields, sortFields.distributionSetTypes],
+  TargetType: [typeFields, sortFields.targetTypes],
+  TargetTag: [tagFields, sortFields.tags],
+  DistributionSetTag: [tagFields, sortFields.tags],
+  TargetFilter: [targetFilterFields, sortFields.targetFilters],
+  Metadata: [metadataFields, sortFields.metadata],
+  SoftwareModuleMetadata: [moduleMetadataFields, sortFields.moduleMetadata],
+  Action: [actionFields.spec, sortFields.actions.spec],
+  ActionRest: [actionFields.rest, sortFields.actions.rest],
+  ActionStatus: [undefined, sortFields.actionStatuses],
+  Rollout: [rolloutFields, sortFields.rollouts],
+  RolloutGroup: [groupFields, sortFields.rolloutGroups],
+};
+
+/** Every name that a query may have, with the sub fields of relations. */
+function namesOf(fields: FieldMap): string[] {
+  return Object.entries(fields).flatMap(([name, field]) => {
+    if (field.kind === "map") return [`${name}.*`];
+    if (!("fields" in field)) return [name];
+    return [...(field.bare === undefined ? [] : [name]), ...Object.keys(field.fields).map((inner) => `${name}.${inner}`)];
+  });
+}
+
+it.each(Object.entries(maps))("none of the fields of %s is left out", (item, [q, sort]) => {
+  const documented = fieldsByItem[item];
+  expect(Object.keys(documented?.q ?? {}).toSorted()).toEqual(namesOf(q ?? {}).toSorted());
+  expect([...(documented?.sort ?? [])].toSorted()).toEqual(Object.keys(sort.fields).toSorted());
+});

@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { baseUrl, credentials } from "./http.ts";
+
+const address = "https://updates.example.com";
+/** Members that let somebody in. */
+const secrets = /^(securityToken|apiKey|clientSecret|client_secret|password|newPassword|passwordHash|access_token|x|y|n|kid)$/;
+const noSecret = "not-a-real-secret";
+/** Members that hold an id, or ids; a number that is a whole body, or in a list that is one, is one. */
+const ids = /^(id|body|stopId|rollout|targetType|autoAssignDistributionSet|targetTypeScopes|[a-z]\w*Id)$/;
+/** The first moment of the examples; the others follow a minute apart in the order in which they were. */
+const firstMoment = Date.UTC(2026, 0, 1);
+
+const momentPattern = /\b1[6-9]\d{11}\b/g;
+const idInAddress = /(?<=\/)\d+(?=[/?]|$)/g;
+const namePattern = /\b([a-z]+)-([0-9a-f]{14}x)/g;
+
+/** Most elements that a list shows, and members that a map of many alike does. */
+const mostElements = 2;
+const manyMembers = 12;
+
+/**
+ * Replaces what differs from run to run (addresses, names, ids, moments, checksums, secrets) by the same text in every run, alike where it was
+ * alike, and shortens long lists. Good for one request and its answer.
+ */
+export function createCleaner(): <T>(pair: T) => T {
+  const moments = new Map<string, number>();
+  const numbers = new Map<string, number>();
+  const names = new Map<string, string>();
+
+  const idOf = (id: string): number => known(numbers, id, () => numbers.size + 1);
+  const nameOf = (prefix: string, rest: string): string => {
+    const same = () => [...names.keys()].filter((name) => name.startsWith(`${prefix}-`)).length + 1;
+    return known(names, `${prefix}-${rest}`, () => `${prefix === "c" ? "example" : prefix}-${same()}`);
+  };
+  const clean = (value: unknown, key: string): unknown => {
+    if (typeof value === "string") return cleanText(value, key);
+    if (typeof value === "number") {
+      const moment = moments.get(String(value));
+      if (moment !== undefined) return moment;
+      return ids.test(key) && Number.isInteger(value) && value > 0 ? idOf(String(value)) : value;
+    }
+    if (Array.isArray(value)) return value.slice(0, mostElements).map((item) => clean(item, key));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(shortened(value).map(([name, member]) => [cleanText(name, ""), clean(member, name)]));
+  };
+  const cleanText = (text: string, key: string): string => {
+    if (secrets.test(key) || text === credentials.gatewayKey) return noSecret;
+    if (/^(requestId)$/.test(key)) return "example-request";
+    if (ids.test(key) && /^\d+$/.test(text)) return String(idOf(text));
+    return text
+      .replaceAll(baseUrl, address)
+      .replaceAll("127.0.0.1", "192.0.2.1")
+      .replaceAll(namePattern, (_all, prefix: string, rest: string) => nameOf(prefix, rest))
+      .replaceAll(momentPattern, (moment) => String(moments.get(moment)))
+      .replaceAll(idInAddress, (id) => String(idOf(id)))
+      .replaceAll(/(?<=\bid==)\d+/g, (id) => String(idOf(id)))
+      .replaceAll(/(?<=\?c=)-?\d+/g, "1")
+      .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "00000000-0000-7000-8000-000000000001")
+      .replaceAll(/\b(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})\b/g, ({ length }) => checksum(length))
+      .replaceAll(/\boc_[\w-]+/g, "oc_example")
+      .replaceAll(/\b20\d\d-\d\d-\d\d\b/g, "2026-01-01");
+  };
+  return (pair) => {
+    const found = new Set(JSON.stringify(pair).match(momentPattern) ?? []);
+    for (const [n, moment] of [...found].sort().entries()) moments.set(moment, firstMoment + n * 60_000);
+    return clean(pair, "") as typeof pair;
+  };
+}
+
+/** A page shows one item and counts it; a map of many alike shows the first few. */
+function shortened(value: object): [string, unknown][] {
+  const members = Object.entries(value);
+  if ("content" in value && "total" in value && "size" in value && Array.isArray(value.content)) {
+    const content = value.content.slice(0, 1);
+    return Object.entries({ content, total: content.length, size: content.length });
+  }
+  const alike = members.length > manyMembers && members.every(([, member]) => typeof member === "object" && member !== null);
+  return alike ? members.slice(0, mostElements) : members;
+}
+
+/** A checksum of that many hexadecimal digits. */
+function checksum(length: number): string {
+  const algorithms: Record<number, string> = { 32: "md5", 40: "sha1", 64: "sha256" };
+  return createHash(algorithms[length] as string)
+    .update("an example")
+    .digest("hex");
+}
+
+function known<T>(found: Map<string, T>, key: string, make: () => T): T {
+  const value = found.get(key) ?? make();
+  found.set(key, value);
+  return value;
+}
