@@ -1,5 +1,6 @@
 import { routeTable as r, readExamples, type Surface } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
+import { exampleAddress } from "../support/clean.ts";
 import { publishedFor } from "../support/document.ts";
 import { send } from "../support/http.ts";
 
@@ -34,14 +35,14 @@ describe.each(surfaces)("the document of %s", (surface) => {
 
   it("is served, and is the one that is published", async () => {
     const name = { spec: "mgmt", rest: "rest", device: "device" }[surface];
-    const { status, json } = await send(`/api/docs/openapi-${name}.json`);
+    const { status, json } = await send(`/api/docs/openapi-${name}.json`, { shownAs: exampleAddress });
     expect(status).toBe(200);
     expect(json).toEqual(document);
   });
 });
 
 it("the address of the one document there once was has that of management", async () => {
-  const { status, json } = await send("/api/docs/openapi.json");
+  const { status, json } = await send("/api/docs/openapi.json", { shownAs: exampleAddress });
   expect([status, json]).toEqual([200, publishedFor("spec").document]);
 });
 

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { baseUrl, credentials } from "./http.ts";
 
-const address = "https://updates.example.com";
+/** Where the links of the examples lead. */
+export const exampleAddress = "https://updates.example.com";
 /** Members that let somebody in. */
 const secrets = /^(securityToken|apiKey|clientSecret|client_secret|password|newPassword|passwordHash|access_token|x|y|n|kid)$/;
 const noSecret = "not-a-real-secret";
@@ -12,7 +13,7 @@ const firstMoment = Date.UTC(2026, 0, 1);
 
 const momentPattern = /\b1[6-9]\d{11}\b/g;
 const idInAddress = /(?<=\/)\d+(?=[/?]|$)/g;
-const namePattern = /\b([a-z]+)-([0-9a-f]{14}x)/g;
+const namePattern = /(?<![a-z])([a-z]+)-([0-9a-f]{14}x)/g;
 
 /** Most elements that a list shows, and members that a map of many alike does. */
 const mostElements = 2;
@@ -48,7 +49,7 @@ export function createCleaner(): <T>(pair: T) => T {
     if (/^(requestId)$/.test(key)) return "example-request";
     if (ids.test(key) && /^\d+$/.test(text)) return String(idOf(text));
     return text
-      .replaceAll(baseUrl, address)
+      .replaceAll(baseUrl, exampleAddress)
       .replaceAll("127.0.0.1", "192.0.2.1")
       .replaceAll(namePattern, (_all, prefix: string, rest: string) => nameOf(prefix, rest))
       .replaceAll(momentPattern, (moment) => String(moments.get(moment)))
