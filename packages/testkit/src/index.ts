@@ -22,6 +22,7 @@ export { installKafka, type Kafka, startKafka } from "./real/kafka.ts";
 export { installMinio, type Minio, startMinio } from "./real/minio.ts";
 export { npmClient } from "./real/npm-client.ts";
 export { type OidcProvider, type OidcProviderOptions, type OidcUser, oidcClientId, startOidcProvider } from "./real/oidc-provider.ts";
+export { pythonPackages } from "./real/python.ts";
 export { mountSmallDisk, type SmallDisk } from "./real/small-disk.ts";
 export { startTestStack, type TestStackOptions, twoOfEach } from "./real/stack.ts";
 export { installSwupdate, type Swupdate, type SwupdateOptions, startSwupdate } from "./real/swupdate.ts";

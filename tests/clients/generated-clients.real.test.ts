@@ -1,0 +1,128 @@
+import { execFile } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import type { Stack } from "@harrier/stack";
+import { npmClient, pythonPackages, startTestStack, uniqueName, workspaceRoot } from "@harrier/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+// clients that others' generators make from the published documents, and ten operations by each
+
+const run = promisify(execFile);
+const published = (name: string) => join(workspaceRoot, "docs", "api", `openapi-${name}.json`);
+const script = (name: string) => join(import.meta.dirname, "ten-calls", name);
+
+let stack: Stack;
+let dir: string;
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "harrier-generated-"));
+  stack = await startTestStack();
+});
+afterAll(async () => {
+  await stack?.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const options = { timeout: 240_000, maxBuffer: 16_000_000 };
+const limits = { timeout: 600_000, retry: 0 };
+
+/** What the ten calls of either client come to. */
+const outcome = (name: string) => ({
+  statuses: [200, 201, 201, 201, 201, 200, 200, 200, 200, 200, 201],
+  tenant: "DEFAULT",
+  size: 14,
+  complete: true,
+  description: "changed",
+  created: 1,
+  found: [2, 1, name],
+  assigned: 1,
+  running: true,
+  forceType: "soft",
+  rollout: name,
+  targetId: name,
+});
+
+/** The arguments of a script of ten calls. */
+const asked = (name: string) => [stack.baseUrl, stack.adminUser, stack.adminPassword, name];
+
+test("a Python client is made without a warning, and makes its calls", limits, async () => {
+  const python = await pythonPackages("openapi-python-client==0.29.1");
+  const config = join(dir, "python.json");
+  // CSV is text that the caller has as a file; without the formatters that would run afterwards
+  writeFileSync(config, JSON.stringify({ content_type_overrides: { "text/csv": "application/octet-stream" }, post_hooks: [] }));
+  const output = join(dir, "harrier_client");
+  const from = ["--path", published("mgmt"), "--config", config, "--meta", "none", "--output-path", output, "--fail-on-warning"];
+  await run(python, ["-m", "openapi_python_client", "generate", ...from], { ...options, cwd: dir });
+  const name = uniqueName("py");
+  const env = { ...process.env, PYTHONPATH: dir };
+  const { stdout } = await run(python, [script("ten_calls.py"), ...asked(name)], { ...options, env });
+  expect(JSON.parse(stdout)).toEqual(outcome(name));
+});
+
+test("every module of the Python clients of all documents can be imported", limits, async () => {
+  const python = await pythonPackages("openapi-python-client==0.29.1");
+  for (const name of ["mgmt", "rest", "device"]) {
+    const parent = join(dir, `all-${name}`);
+    mkdirSync(parent);
+    const config = join(parent, "python.json");
+    writeFileSync(config, JSON.stringify({ content_type_overrides: { "text/csv": "application/octet-stream" }, post_hooks: [] }));
+    const from = ["--path", published(name), "--config", config, "--meta", "none", "--output-path", join(parent, "made")];
+    await run(python, ["-m", "openapi_python_client", "generate", ...from], { ...options, cwd: parent });
+    const all = "import pkgutil, importlib, made\nfor m in pkgutil.walk_packages(made.__path__, 'made.'): importlib.import_module(m.name)";
+    await run(python, ["-c", all], { ...options, env: { ...process.env, PYTHONPATH: parent } });
+  }
+});
+
+test("TypeScript types are made, hold under strict rules, and ten calls are made by them", limits, async () => {
+  const [generator, fetcher] = await Promise.all([npmClient("openapi-typescript", "7.13.0"), npmClient("openapi-fetch", "0.17.0")]);
+  const own = join(dir, "typescript");
+  mkdirSync(join(own, "node_modules", "@types"), { recursive: true });
+  writeFileSync(join(own, "package.json"), JSON.stringify({ type: "module" }));
+  symlinkSync(fetcher, join(own, "node_modules", "openapi-fetch"));
+  symlinkSync(join(workspaceRoot, "node_modules", "@types", "node"), join(own, "node_modules", "@types", "node"));
+  // what has a default may be left out of a request
+  const from = [published("mgmt"), "--default-non-nullable", "false", "--output", join(own, "schema.d.ts")];
+  await run(process.execPath, [join(generator, "bin", "cli.js"), ...from], options);
+  copyFileSync(script("ten-calls.ts"), join(own, "ten-calls.ts"));
+  const strict = [
+    "--strict",
+    "--noUncheckedIndexedAccess",
+    "--exactOptionalPropertyTypes",
+    "--allowImportingTsExtensions",
+    "--skipLibCheck",
+    "false",
+  ];
+  const modules = ["--target", "es2024", "--module", "nodenext", "--types", "node", "--noEmit"];
+  const tsc = join(workspaceRoot, "node_modules", ".bin", "tsc");
+  const checked = await run(tsc, [...strict, ...modules, "ten-calls.ts"], { ...options, cwd: own }).catch(
+    (error: { stdout: string }) => error,
+  );
+  expect(checked.stdout).toBe("");
+  const name = uniqueName("ts");
+  const { stdout } = await run(process.execPath, ["ten-calls.ts", ...asked(name)], { ...options, cwd: own });
+  expect(JSON.parse(stdout)).toEqual(outcome(name));
+});
+
+test("redocly and spectral find no error in any document", limits, async () => {
+  const [redocly, spectral] = await Promise.all([npmClient("@redocly/cli", "2.77.0"), npmClient("@stoplight/spectral-cli", "6.16.3")]);
+  const rules = join(dir, "spectral.json");
+  writeFileSync(rules, JSON.stringify({ extends: ["spectral:oas"] }));
+  const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", CI: "true" };
+  const files = ["mgmt", "rest", "device"].map(published);
+  const byRedocly = [join(redocly, "bin", "cli.js"), "lint", ...files, "--extends", "recommended", "--format", "json"];
+  const bySpectral = [
+    join(spectral, "dist", "index.js"),
+    "lint",
+    ...files,
+    "--ruleset",
+    rules,
+    "--fail-severity",
+    "error",
+    "--format",
+    "json",
+  ];
+  // an exit other than 0 rejects, with what was found
+  await run(process.execPath, byRedocly, { ...options, env, cwd: dirname(rules) });
+  await run(process.execPath, bySpectral, { ...options, env, cwd: dirname(rules) });
+});
