@@ -57,7 +57,7 @@ describe("ranges of a download", () => {
 
   it("device 13.82 several ranges come sorted, each with its own head", async () => {
     const { status, headers, bytes: got } = await fetch({ range: "bytes=20-29,0-9" });
-    const boundary = "THIS_STRING_SEPARATES_MULTIPART";
+    const boundary = "this_string_separates_multipart";
     expect(status).toBe(206);
     expect(headers["content-type"]).toBe(`multipart/byteranges; boundary=${boundary}`);
     const part = (from: number, to: number) => [

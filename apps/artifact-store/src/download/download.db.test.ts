@@ -118,16 +118,16 @@ describe("download by a device (contract device.md §6)", () => {
   it("sends several ranges sorted, in parts", async () => {
     const answer = await get(path, { range: "bytes=1000000-1000009,0-4" });
     expect(answer.status).toBe(206);
-    expect(answer.headers["content-type"]).toBe("multipart/byteranges; boundary=THIS_STRING_SEPARATES_MULTIPART");
+    expect(answer.headers["content-type"]).toBe("multipart/byteranges; boundary=this_string_separates_multipart");
     expect(answer.headers["content-length"]).toBeUndefined();
     const part = (from: number, to: number): Buffer[] => [
       Buffer.from(
-        `--THIS_STRING_SEPARATES_MULTIPART\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes ${from}-${to}/2000000\r\n\r\n`,
+        `--this_string_separates_multipart\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes ${from}-${to}/2000000\r\n\r\n`,
       ),
       content.bytes.subarray(from, to + 1),
     ];
     const crlf = Buffer.from("\r\n");
-    const end = Buffer.from("--THIS_STRING_SEPARATES_MULTIPART--");
+    const end = Buffer.from("--this_string_separates_multipart--");
     expect(answer.body).toEqual(Buffer.concat([...part(0, 4), crlf, ...part(1_000_000, 1_000_009), crlf, end]));
   });
 
@@ -136,17 +136,17 @@ describe("download by a device (contract device.md §6)", () => {
     const answer = await get(path, { range: `bytes=${ranges.map(([from, to]) => `${from}-${to}`).join(",")}` });
     expect([answer.status, answer.headers["content-type"]]).toEqual([
       206,
-      "multipart/byteranges; boundary=THIS_STRING_SEPARATES_MULTIPART",
+      "multipart/byteranges; boundary=this_string_separates_multipart",
     ]);
     let at = 0;
     for (const [from, to] of ranges) {
-      const head = `--THIS_STRING_SEPARATES_MULTIPART\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes ${from}-${to}/2000000\r\n\r\n`;
+      const head = `--this_string_separates_multipart\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes ${from}-${to}/2000000\r\n\r\n`;
       expect(answer.body.toString("latin1", at, at + head.length)).toBe(head);
       at += head.length;
       expect(answer.body.subarray(at, at + 1_500).equals(content.bytes.subarray(from, to + 1))).toBe(true);
       at += 1_502;
     }
-    expect(answer.body.toString("latin1", at)).toBe("--THIS_STRING_SEPARATES_MULTIPART--");
+    expect(answer.body.toString("latin1", at)).toBe("--this_string_separates_multipart--");
     const more = [...ranges, ...Array.from({ length: 513 - count }, (_, i) => [1_999_000 + i, 1_999_000 + i])];
     expect((await get(path, { range: `bytes=${more.map((range) => range.join("-")).join(",")}` })).status).toBe(416);
   });

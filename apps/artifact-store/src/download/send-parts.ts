@@ -4,7 +4,8 @@ import { buffer } from "node:stream/consumers";
 import type { ByteRange } from "../storage/storage.ts";
 import { piecesOf, type Span, spansOf } from "./spans.ts";
 
-const boundary = "THIS_STRING_SEPARATES_MULTIPART";
+// in lower case: SWUpdate's delta handler reads the header in lower case, and looks for what it has read
+const boundary = "this_string_separates_multipart";
 
 /**
  * Short reads that are begun before it is their turn, so that an answer of many parts does not wait for a store's answer before each of
