@@ -6,11 +6,19 @@ import { basename, dirname, join } from "node:path";
 /** Where things that are dear to make are kept between runs and checkouts. */
 export const cacheDir = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "harrier");
 
+const beingMade = new Map<string, Promise<string>>();
+
 /**
  * The path in the cache; `make` fills a folder of its own beside it, which is moved there in one step: a run that was cut off leaves
- * nothing half-done, and of two that make the same at once the first wins.
+ * nothing half-done, and of two processes that make the same at once the first wins. Within one process it is made once.
  */
-export async function cached(path: string, make: (dir: string) => Promise<string>): Promise<string> {
+export function cached(path: string, make: (dir: string) => Promise<string>): Promise<string> {
+  const making = beingMade.get(path) ?? fill(path, make).finally(() => beingMade.delete(path));
+  beingMade.set(path, making);
+  return making;
+}
+
+async function fill(path: string, make: (dir: string) => Promise<string>): Promise<string> {
   const target = join(cacheDir, path);
   if (existsSync(target)) return target;
   mkdirSync(dirname(target), { recursive: true });

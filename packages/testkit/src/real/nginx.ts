@@ -1,0 +1,99 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type DebianFiles, debianPackages } from "./debian.ts";
+import { startServer } from "./server-process.ts";
+
+/** A request that came to nginx, as its log tells. */
+export interface ProxiedRequest {
+  port: number;
+  method: string;
+  /** With the query, as it came. */
+  uri: string;
+  status: number;
+  /** The header `Range`; empty without one. */
+  range: string;
+}
+
+export interface Nginx {
+  /** All requests so far that have their answer, oldest first. */
+  requests(): ProxiedRequest[];
+  stop(): Promise<void>;
+}
+
+export interface NginxOptions {
+  /** What stands in the `http` block: servers that listen on 127.0.0.1. */
+  http: string;
+  /** One of the ports that they listen on. */
+  port: number;
+}
+
+/** nginx as Debian builds it, unpacked into the cache: no service is installed or started. Needs Debian. */
+export function installNginx(): Promise<DebianFiles> {
+  return debianPackages(["nginx"]);
+}
+
+/** A proxy with a configuration of its own; whatever it writes lies in a folder of its own, which goes at `stop`. */
+export async function startNginx({ http, port }: NginxOptions): Promise<Nginx> {
+  const { root, env } = await installNginx();
+  const dir = mkdtempSync(join(tmpdir(), "harrier-nginx-"));
+  const config = join(dir, "nginx.conf");
+  writeFileSync(config, configOf(dir, http));
+  try {
+    const process = await startServer({
+      name: "nginx",
+      command: join(root, "usr", "sbin", "nginx"),
+      args: ["-p", dir, "-e", "stderr", "-c", config],
+      cwd: dir,
+      env,
+      isReady: () => accepts(port),
+      limitMs: 20_000,
+    });
+    return {
+      requests: () => requestsIn(join(dir, "access.log")),
+      async stop() {
+        await process.stop();
+        rmSync(dir, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    rmSync(dir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+// one process, so that it ends with the signal that ends us; and no path of the machine's own nginx
+const configOf = (dir: string, http: string): string => `
+daemon off;
+master_process off;
+pid ${dir}/nginx.pid;
+error_log stderr warn;
+${process.getuid?.() === 0 ? "user root;" : ""}
+events { worker_connections 1024; }
+http {
+  log_format requests escape=json
+    '{"port":$server_port,"method":"$request_method","uri":"$request_uri","status":$status,"range":"$http_range"}';
+  access_log ${dir}/access.log requests;
+${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `  ${kind}_temp_path ${dir}/${kind};`).join("\n")}
+${http}
+}
+`;
+
+function requestsIn(path: string): ProxiedRequest[] {
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, "utf8").split("\n");
+  // the last one may still be on its way into the file
+  return lines.slice(0, -1).map((line) => JSON.parse(line) as ProxiedRequest);
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
