@@ -6,7 +6,7 @@ import { uniqueName } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Fleet, sideBySide, soon, startFleet } from "./support/fleet.ts";
 import { type DdiDevice, type DdiDeviceOptions, startDdiDevice } from "./support/hawkbit-ddi.ts";
-import { outcomeOf, setOf } from "./support/outcome.ts";
+import { newestEntry, outcomeOf, setOf } from "./support/outcome.ts";
 
 // spec 000 §§1-4 by a client from npm that registers itself, polls with ETags and goes on with what it has of a file
 
@@ -24,37 +24,88 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-interface Updated {
+interface Come {
   controllerId: string;
+  device: DdiDevice;
+  /** Where it keeps what it downloads. */
+  own: string;
+}
+
+/** A device that comes to the server by itself. */
+async function come(
+  install: DdiDeviceOptions["install"],
+  known: Partial<Pick<DdiDeviceOptions, "controllerId" | "credential">> = {},
+): Promise<Come> {
+  const { stack, gatewayToken } = fleet;
+  const { controllerId = uniqueName("npm"), credential = { gatewayToken } } = known;
+  const own = join(dir, controllerId);
+  mkdirSync(own);
+  const device = await startDdiDevice({ baseUrl: stack.baseUrl, controllerId, credential, dir: own, install });
+  devices.push(device);
+  return { controllerId, device, own };
+}
+
+const attributesOf = (controllerId: string) => fleet.admin.get(`targets/${controllerId}/attributes`);
+
+interface Updated extends Come {
   actionId: number;
   setId: number;
-  device: DdiDevice;
   content: Buffer;
   file: string;
   sha256: string;
 }
 
-/** A device that has come to the server by itself and is given an update; `has` of its bytes it holds from an earlier attempt. */
+/** A device that has come by itself and is given an update; `has` of its bytes it holds from an earlier attempt. */
 async function updated(install: DdiDeviceOptions["install"], has = 0): Promise<Updated> {
-  const { stack, admin, gatewayToken } = fleet;
-  const controllerId = uniqueName("npm");
-  const own = join(dir, controllerId);
-  mkdirSync(own);
-  const device = await startDdiDevice({ baseUrl: stack.baseUrl, controllerId, gatewayToken, dir: own, install });
-  devices.push(device);
-  // it has come, and given its attributes
-  await soon(async () => expect(await admin.get(`targets/${controllerId}/attributes`)).toEqual({ device: controllerId }));
-  expect(await admin.get(`targets/${controllerId}`)).toMatchObject({ name: controllerId, updateStatus: "registered" });
+  const { admin } = fleet;
+  const here = await come(install);
+  const { controllerId, own } = here;
+  await soon(async () => expect(await attributesOf(controllerId)).toEqual({ device: controllerId }));
   const content = randomBytes(1_000_000);
   const file = join(own, "image.bin");
   if (has > 0) writeFileSync(file, content.subarray(0, has));
   const { set } = await admin.createSetWithFile(content, "image.bin");
   const actionId = await admin.assign(controllerId, set.id);
   const sha256 = createHash("sha256").update(content).digest("hex");
-  return { controllerId, actionId, setId: set.id, device, content, file, sha256 };
+  return { ...here, actionId, setId: set.id, content, file, sha256 };
 }
 
 const outcome = ({ controllerId, actionId }: Updated) => outcomeOf(fleet.admin, controllerId, actionId);
+
+test("the npm client registers itself by the gateway's token, and gives its attributes", sideBySide, async () => {
+  const { controllerId, device } = await come(() => "success");
+  await soon(async () => expect(await attributesOf(controllerId)).toEqual({ device: controllerId }));
+  expect(await fleet.admin.get(`targets/${controllerId}`)).toMatchObject({ name: controllerId, updateStatus: "registered" });
+  expect(device.errors).toEqual([]);
+  expect(device.statuses).toEqual([200, 200]);
+});
+
+test("the npm client comes by the token of its target", sideBySide, async () => {
+  const { controllerId, securityToken } = await fleet.admin.createTarget();
+  const { device } = await come(() => "success", { controllerId, credential: { targetToken: securityToken } });
+  await soon(async () => expect(await attributesOf(controllerId)).toEqual({ device: controllerId }));
+  expect(device.errors).toEqual([]);
+});
+
+test("the npm client is turned away with a wrong token, and nothing is registered", sideBySide, async () => {
+  const { controllerId, device } = await come(() => "success", { credential: { gatewayToken: "another's" } });
+  await soon(() => expect(device.errors).toEqual(["Error: invalid statusCode (401) value"]));
+  expect((await fleet.admin.call(`targets/${controllerId}`)).status).toBe(404);
+});
+
+test("the npm client installs a whole file, and its report is the newest entry", sideBySide, async () => {
+  const update = await updated(() => "success");
+  await soon(async () => expect(await outcome(update)).toMatchObject({ target: "in_sync", action: "update finished" }));
+  expect(readFileSync(update.file).equals(update.content)).toBe(true);
+  // it reports within milliseconds of its download; what came behind the report would be there by now
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  expect(await newestEntry(fleet.admin, update.controllerId, update.actionId)).toMatchObject({
+    type: "finished",
+    messages: [`installed ${update.sha256}`],
+  });
+  expect((await outcome(update)).history).toEqual(["running", "retrieved", "running", "download", "retrieved", "finished"]);
+  expect(update.device.errors).toEqual([]);
+});
 
 test("the npm client goes on with half a file, installs it and says so", sideBySide, async () => {
   const update = await updated(() => "success", 400_000);
@@ -75,7 +126,7 @@ test("the npm client refuses what it downloaded, and says why", sideBySide, asyn
   await soon(async () => expect(await outcome(update)).toMatchObject({ target: "error", action: "update error" }));
   const { history, messages } = await outcome(update);
   expect(history.at(-1)).toBe("error");
-  expect(messages).toContain(`refused ${update.sha256}`);
+  expect(messages.at(-1)).toBe(`refused ${update.sha256}`);
   expect(await setOf(fleet.admin, update.controllerId, "installedDS")).toBeUndefined();
   expect(await setOf(fleet.admin, update.controllerId, "assignedDS")).toBeUndefined();
   expect(update.device.errors).toEqual([]);

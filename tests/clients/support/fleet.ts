@@ -1,5 +1,5 @@
 import type { Stack } from "@harrier/stack";
-import { type Admin, createAdmin, createDevice, eventually, startTestStack } from "@harrier/testkit";
+import { type Admin, createAdmin, createDevice, eventually, startTestStack, type TestStackOptions } from "@harrier/testkit";
 
 /** A stack that devices may sign in to, in both ways. */
 export interface Fleet {
@@ -17,8 +17,8 @@ export const sideBySide = { concurrent: true, retry: 0 } as const;
 /** Repeats a check for as long as several polls of a client take. */
 export const soon = <T>(check: () => T | Promise<T>): Promise<T> => eventually(check, 120_000, 250);
 
-export async function startFleet(): Promise<Fleet> {
-  const stack = await startTestStack();
+export async function startFleet(options: TestStackOptions = {}): Promise<Fleet> {
+  const stack = await startTestStack(options);
   const admin = createAdmin({ baseUrl: stack.baseUrl, user: stack.adminUser, password: stack.adminPassword });
   const gatewayToken = "the-key-of-the-gateway";
   try {

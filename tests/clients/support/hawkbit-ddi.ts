@@ -50,7 +50,9 @@ interface ClientModule {
     url: string;
     tenant: string;
     controllerId: string;
-    gatewayToken: string;
+    gatewayToken?: string;
+    targetToken?: string;
+    agentOptions?: { connect: TlsOptions };
     artifactsPath: string;
     hashAlgorithm: "sha256";
     downloadField: "download-http";
@@ -58,10 +60,19 @@ interface ClientModule {
   }): Promise<Client>;
 }
 
+interface TlsOptions {
+  ca: string;
+  cert: string;
+  key: string;
+}
+
+/** How it signs in: by one of the tokens, or by a certificate. */
+type Credential = { gatewayToken: string } | { targetToken: string } | { certificate: TlsOptions };
+
 export interface DdiDeviceOptions {
   baseUrl: string;
   controllerId: string;
-  gatewayToken: string;
+  credential: Credential;
   /** Where it keeps what it downloads. */
   dir: string;
   /** What an installation comes to; `unfinished`: it goes on, and can still be cancelled. */
@@ -78,13 +89,14 @@ export interface DdiDevice {
 
 /** A device around the client of another's making: this file decides and the client talks, in the way that its own example shows. */
 export async function startDdiDevice(options: DdiDeviceOptions): Promise<DdiDevice> {
-  const { baseUrl: url, controllerId, gatewayToken, dir: artifactsPath } = options;
+  const { baseUrl: url, controllerId, credential, dir: artifactsPath } = options;
+  const signIn = "certificate" in credential ? { agentOptions: { connect: credential.certificate } } : credential;
   const module = (await import(pathToFileURL(join(await npmClient(PACKAGE, VERSION), "main.js")).href)) as ClientModule;
   const statuses: number[] = [];
   const errors: string[] = [];
   let running = true;
   const client = await module.hawkBitDDI({
-    ...{ url, tenant: "DEFAULT", controllerId, gatewayToken, artifactsPath },
+    ...{ url, tenant: "DEFAULT", controllerId, artifactsPath, ...signIn },
     hashAlgorithm: "sha256",
     downloadField: "download-http",
     logger: (_, { statusCode }) => {

@@ -5,7 +5,7 @@ interface ActionView {
   active: boolean;
   detailStatus: string;
 }
-interface StatusEntry {
+export interface StatusEntry {
   type: string;
   messages: string[];
 }
@@ -32,6 +32,12 @@ export async function outcomeOf(admin: Admin, controllerId: string, actionId: nu
     history: content.map(({ type }) => type),
     messages: content.flatMap(({ messages }) => messages),
   };
+}
+
+/** What clients and tools take for the state of things: the first entry of the history, the newest first. */
+export async function newestEntry(admin: Admin, controllerId: string, actionId: number): Promise<StatusEntry | undefined> {
+  const path = `targets/${controllerId}/actions/${actionId}/status?offset=0&limit=50&sort=id:DESC`;
+  return (await admin.get<{ content: StatusEntry[] }>(path)).content[0];
 }
 
 /** Id of the set that is installed or assigned there; undefined for none. */

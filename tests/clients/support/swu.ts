@@ -53,11 +53,15 @@ export interface ImageOptions {
   revision: string;
   /** A shell script that the device runs before (`preinst`) and behind (`postinst`) it. */
   script?: string;
+  /** `content` is the beginning of a zchunk file: the device puts it together of what it has (`source`, a path) and of parts of the file at `url`. */
+  delta?: { source: string; url: string };
 }
 
 /** An update image as SWUpdate reads it: a cpio archive of a signed description and the files it names. */
-export function swuImage(signer: Signer, { path, content, revision, script }: ImageOptions): Buffer {
-  const file = `{ filename = "rootfs.img"; type = "rawfile"; path = "${path}"; sha256 = "${sha256(content)}"; }`;
+export function swuImage(signer: Signer, { path, content, revision, script, delta }: ImageOptions): Buffer {
+  const how = delta && `properties : { source = "${delta.source}"; url = "${delta.url}"; chain = "rawfile"; zckloglevel = "error"; };`;
+  const type = delta === undefined ? "rawfile" : "delta";
+  const file = `{ filename = "rootfs.img"; type = "${type}"; path = "${path}"; sha256 = "${sha256(content)}"; ${how ?? ""} }`;
   const scripts = script && `scripts : ( { filename = "script.sh"; type = "shellscript"; sha256 = "${sha256(script)}"; } );`;
   const description = `software = {
   version = "1.0";

@@ -1,0 +1,158 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { uniqueName } from "@harrier/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Fleet, sideBySide, startFleet } from "./support/fleet.ts";
+import { newestEntry, outcomeOf, setOf } from "./support/outcome.ts";
+import { type RaucDevice, startRaucDevice } from "./support/rauc-hawkbit.ts";
+
+// spec 000 §§1-4 by the DDI client of rauc-hawkbit (PyPI), which takes nothing but 200 for a success
+
+let fleet: Fleet;
+let dir: string;
+const devices: RaucDevice[] = [];
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "harrier-clients-"));
+  fleet = await startFleet();
+});
+afterAll(async () => {
+  for (const device of devices) await device.stop();
+  await fleet?.stack.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function started(controllerId: string, token: string): Promise<RaucDevice> {
+  const device = await startRaucDevice({ baseUrl: fleet.stack.baseUrl, controllerId, token });
+  devices.push(device);
+  return device;
+}
+
+interface Assigned {
+  device: RaucDevice;
+  actionId: number;
+  setId: number;
+  content: Buffer;
+  /** Finds the update and downloads its file; returns the path. */
+  fetch(): Promise<string>;
+  /** Reports on the update. */
+  report(execution: string, finished: string, details: readonly string[], percentage?: number): Promise<void>;
+}
+
+/** A device that is known, with an update that it has not heard of. */
+async function assigned(): Promise<Assigned> {
+  const { controllerId, securityToken } = await fleet.admin.createTarget();
+  const device = await started(controllerId, securityToken);
+  const content = randomBytes(400_000);
+  const { set } = await fleet.admin.createSetWithFile(content, "bundle.raucb");
+  const actionId = await fleet.admin.assign(controllerId, set.id);
+  const fetch = async () => {
+    const link = (await device.poll())._links?.deploymentBase;
+    if (link === undefined) throw new Error("there is no update");
+    const { deployment } = await device.deployment(link.href);
+    const [artifact] = deployment.chunks.flatMap(({ artifacts }) => artifacts);
+    if (artifact === undefined) throw new Error("the update has no file");
+    const path = join(dir, controllerId);
+    expect(await device.download(artifact._links["download"]?.href ?? "", path)).toBe(artifact.hashes.md5);
+    return path;
+  };
+  return {
+    ...{ device, actionId, setId: set.id, content, fetch },
+    report: (execution, finished, details, percentage) => {
+      const progress = percentage === undefined ? {} : { percentage };
+      return device.report({ action: String(actionId), execution, finished, details, progress });
+    },
+  };
+}
+
+const outcome = ({ device, actionId }: Assigned) => outcomeOf(fleet.admin, device.controllerId, actionId);
+const newest = ({ device, actionId }: Assigned) => newestEntry(fleet.admin, device.controllerId, actionId);
+
+test("rauc-hawkbit comes, and gives its attributes", sideBySide, async () => {
+  const { controllerId, securityToken } = await fleet.admin.createTarget();
+  const device = await started(controllerId, securityToken);
+  expect((await device.poll())._links?.configData).toBeDefined();
+  await device.identify({ MAC: "52:54:00:12:34:56" });
+  expect(await fleet.admin.get(`targets/${controllerId}/attributes`)).toEqual({ MAC: "52:54:00:12:34:56" });
+  expect(await fleet.admin.get(`targets/${controllerId}`)).toMatchObject({ updateStatus: "registered" });
+  expect((await device.poll())._links).toBeUndefined();
+});
+
+test("rauc-hawkbit is turned away with another's token, and as a device that nobody knows", sideBySide, async () => {
+  const [one, other] = [await fleet.admin.createTarget(), await fleet.admin.createTarget()];
+  for (const controllerId of [one.controllerId, uniqueName("nobody")]) {
+    const stranger = await started(controllerId, other.securityToken);
+    await expect(stranger.poll()).rejects.toThrow("401: The request requires user authentication.");
+  }
+  expect(await fleet.admin.get(`targets/${one.controllerId}`)).toMatchObject({ updateStatus: "unknown" });
+});
+
+test("rauc-hawkbit installs an update, and says how far it is", sideBySide, async () => {
+  const update = await assigned();
+  expect(readFileSync(await update.fetch()).equals(update.content)).toBe(true);
+  await update.report("proceeding", "none", ["Copying image to rootfs.1"], 60);
+  expect(await outcome(update)).toMatchObject({ target: "pending", action: "update running (open)" });
+  await update.report("closed", "success", ["Rauc bundle update completed with result: 0"]);
+  const { target, action, history, messages } = await outcome(update);
+  expect([target, action]).toEqual(["in_sync", "update finished"]);
+  expect(history).toEqual(["running", "retrieved", "download", "running", "finished"]);
+  expect(messages.at(-1)).toBe("Rauc bundle update completed with result: 0");
+  expect(await setOf(fleet.admin, update.device.controllerId, "installedDS")).toBe(update.setId);
+  // what it says after that is too late
+  await expect(update.report("proceeding", "none", ["once more"])).rejects.toThrow("410: Gone");
+});
+
+test("the newest entry is the final report, however soon it follows the download", sideBySide, async () => {
+  const finals = Array.from({ length: 6 }, async (_, i) => {
+    const update = await assigned();
+    const finished = i % 2 === 0 ? "success" : "failure";
+    await update.fetch();
+    await update.report("closed", finished, [`this is the end: ${finished}`]);
+    const entry = { type: i % 2 === 0 ? "finished" : "error", messages: [`this is the end: ${finished}`] };
+    expect(await newest(update)).toMatchObject(entry);
+    return { update, entry };
+  });
+  const ended = await Promise.all(finals);
+  // nothing comes behind it either: what was still on its way would be there by now
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  for (const { update, entry } of ended) {
+    expect(await newest(update)).toMatchObject(entry);
+    expect((await outcome(update)).history.filter((type) => type === "download")).toHaveLength(1);
+  }
+});
+
+test("rauc-hawkbit fails, and nothing is installed", sideBySide, async () => {
+  const update = await assigned();
+  await update.fetch();
+  // RAUC's last error comes as a report under way that failed: that is the end, and what follows is too late
+  await update.report("proceeding", "failure", ["signature verification failed"]);
+  await expect(update.report("closed", "failure", ["Rauc bundle update completed with result: 1"])).rejects.toThrow("410: Gone");
+  const { target, action } = await outcome(update);
+  expect([target, action]).toEqual(["error", "update error"]);
+  expect(await newest(update)).toMatchObject({ type: "error", messages: ["signature verification failed"] });
+  expect(await setOf(fleet.admin, update.device.controllerId, "installedDS")).toBeUndefined();
+});
+
+test("rauc-hawkbit refuses a cancellation and goes on; the next one it takes", sideBySide, async () => {
+  const update = await assigned();
+  await update.fetch();
+  const { controllerId } = update.device;
+  const cancelled = async () => {
+    expect((await fleet.admin.cancel(controllerId, update.actionId)).status).toBe(204);
+    const links = (await update.device.poll())._links;
+    expect(links?.deploymentBase).toBeUndefined();
+    return (await update.device.cancellation(links?.cancelAction?.href ?? "")).cancelAction.stopId;
+  };
+  await update.device.answerCancellation(await cancelled(), "rejected", ["Cancelling not supported"]);
+  expect(await outcome(update)).toMatchObject({ target: "pending", action: "update running (open)" });
+  expect(readFileSync(await update.fetch()).equals(update.content)).toBe(true);
+  const stop = await cancelled();
+  expect(stop).toBe(String(update.actionId));
+  await update.device.answerCancellation(stop, "closed", ["gave it up"]);
+  const { action, messages } = await outcome(update);
+  expect(action).toBe("cancel canceled");
+  expect(messages).toEqual(expect.arrayContaining(["Cancelling not supported", "gave it up"]));
+  expect((await update.device.poll())._links?.deploymentBase).toBeUndefined();
+});

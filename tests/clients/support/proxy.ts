@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePorts } from "@harrier/stack";
+import { type Authority, type Nginx, type Pair, type ProxiedRequest, startNginx } from "@harrier/testkit";
+
+/** Names of the pair of headers that hawkBit's proxies write of a certificate (to 0.10), as the gateway's setting has them. */
+export const CERTIFICATE_HEADERS = "X-Ssl-Client-Cn:X-Ssl-Issuer-Hash-%d";
+
+/** Which of the proxy's rules a request came through; its answer says so in `X-Rule`. */
+export type Rule = "download" | "device" | "management" | "classic-download";
+
+export interface ReverseProxy {
+  /** Rules that name hawkBit's paths; whatever else is asked for is 404. */
+  readonly hawkbit: string;
+  /** The same, and a rule for the downloads of the classic shape. */
+  readonly both: string;
+  /** hawkBit's rules behind TLS, for devices with a certificate. */
+  readonly tls: string;
+  /** What came to one of the three, oldest first. */
+  requestsTo(baseUrl: string): ProxiedRequest[];
+  stop(): Promise<void>;
+}
+
+export interface ProxyOptions {
+  /** Where the gateway is. */
+  upstream: string;
+  /** The server's own certificate. */
+  server: Pair;
+  /** Issues the certificates of devices. */
+  devices: Authority;
+  /** What the proxy calls that issuer. */
+  issuer: string;
+}
+
+/** nginx in front of the gateway, with rules as they are written for hawkBit. */
+export async function startProxy({ upstream, server, devices, issuer }: ProxyOptions): Promise<ReverseProxy> {
+  const dir = mkdtempSync(join(tmpdir(), "harrier-proxy-"));
+  const file = (name: string, text: string) => {
+    writeFileSync(join(dir, name), text, { mode: 0o600 });
+    return join(dir, name);
+  };
+  const [hawkbit = 0, both = 0, tls = 0] = await freePorts(3);
+  const certificates = `
+    ssl_certificate ${file("server.pem", server.cert)};
+    ssl_certificate_key ${file("server.key", server.key)};
+    ssl_client_certificate ${file("devices.pem", devices.cert)};
+    ssl_verify_client on;`;
+  const http = `
+  map $ssl_client_s_dn $common_name { default ""; "~(^|,)CN=(?<name>[^,]+)" $name; }
+  map $ssl_client_verify $issuer { default ""; SUCCESS "${issuer}"; }
+  proxy_http_version 1.1;
+  proxy_set_header Connection "";
+  proxy_set_header X-Forwarded-For $remote_addr;
+  proxy_set_header X-Forwarded-Proto $scheme;
+  proxy_set_header X-Forwarded-Host $host;
+  proxy_set_header X-Forwarded-Port $server_port;
+  # also where there is no certificate: nobody may tell of one himself
+  proxy_set_header X-Ssl-Client-Cn $common_name;
+  proxy_set_header X-Ssl-Issuer-Hash-1 $issuer;
+  client_max_body_size 0;
+  server { listen 127.0.0.1:${hawkbit}; ${hawkbitRules(upstream)} }
+  server { listen 127.0.0.1:${both}; ${hawkbitRules(upstream)} ${rule("classic-download", "~ ^/api/v1/[^/]+/download/controller/", upstream)} }
+  server { listen 127.0.0.1:${tls} ssl; ${certificates} ${hawkbitRules(upstream)} }`;
+  let nginx: Nginx;
+  try {
+    nginx = await startNginx({ http, port: hawkbit });
+  } catch (error) {
+    rmSync(dir, { recursive: true, force: true });
+    throw error;
+  }
+  return {
+    hawkbit: `http://127.0.0.1:${hawkbit}`,
+    both: `http://127.0.0.1:${both}`,
+    // by a name: undici 4 takes no address for one
+    tls: `https://localhost:${tls}`,
+    requestsTo: (baseUrl) => nginx.requests().filter(({ port }) => port === Number(new URL(baseUrl).port)),
+    async stop() {
+      await nginx.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+// the first regular expression that fits is the one: downloads before the rest of the device interface
+const hawkbitRules = (upstream: string): string => `
+    ${rule("download", "~ ^/[^/]+/controller/v1/[^/]+/softwaremodules/[0-9]+/artifacts/[^/]+$", upstream, "limit_rate 8m;")}
+    ${rule("device", "~ ^/[^/]+/controller/v1/", upstream)}
+    ${rule("management", "/rest/v1/", upstream)}
+    location / { return 404; }`;
+
+const rule = (name: Rule, location: string, upstream: string, limit = "") =>
+  `location ${location} { proxy_pass ${upstream}; add_header X-Rule ${name} always; ${limit} }`;
