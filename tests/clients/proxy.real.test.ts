@@ -232,12 +232,15 @@ test("the npm client signs in by its certificate, of which the proxy tells", sid
   const { set } = await fleet.admin.createSetWithFile(randomBytes(100_000), "image.bin");
   const actionId = await fleet.admin.assign(controllerId, set.id);
   const { device: again } = await npmDevice(proxy.tls, controllerId, { certificate });
-  // links are https here, though the gateway is asked by http
   await soon(async () => expect((await outcomeOf(fleet.admin, controllerId, actionId)).action).toBe("update finished"));
   expect(again.errors).toEqual([]);
+  // its links were https to this port, though the gateway is asked by http; and no token was shown
+  const asked = proxy.requestsTo(proxy.tls).filter(({ uri }) => uri.startsWith(`/DEFAULT/controller/v1/${controllerId}/`));
+  expect(asked.map(({ uri, status }) => `${status} ${uri.split("/")[5]}`)).toContain("200 softwaremodules");
+  expect(asked.some(({ signedIn }) => signedIn)).toBe(false);
 });
 
-test("a certificate speaks for its own device alone, and nobody tells of one himself", sideBySide, async () => {
+test("a certificate speaks for its own device alone, and what a client says of one counts for nothing", sideBySide, async () => {
   const [controllerId, other] = [uniqueName("certified"), uniqueName("certified")];
   const certificate = { ...makers.issue(controllerId), ca: servers.cert };
   const { device: disguised } = await npmDevice(proxy.tls, other, { certificate });
@@ -284,6 +287,7 @@ test("SWUpdate puts an image together of what it has and of 150 parts that it as
   }
   expect(readFileSync(path).equals(content)).toBe(true);
   const asked = proxy.requestsTo(proxy.hawkbit).filter(({ uri }) => uri === file);
-  expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 206));
+  // this part of SWUpdate has no credential, whatever the other one has
+  expect(asked.map(({ status, signedIn }) => ({ status, signedIn }))).toEqual(asked.map(() => ({ status: 206, signedIn: false })));
   expect(Math.max(...asked.map(({ range }) => range.split(",").length))).toBe(150);
 });

@@ -55,7 +55,7 @@ export async function startProxy({ upstream, server, devices, issuer }: ProxyOpt
   proxy_set_header X-Forwarded-Proto $scheme;
   proxy_set_header X-Forwarded-Host $host;
   proxy_set_header X-Forwarded-Port $server_port;
-  # also where there is no certificate: nobody may tell of one himself
+  # also where there is no certificate: what a client says of one must not pass
   proxy_set_header X-Ssl-Client-Cn $common_name;
   proxy_set_header X-Ssl-Issuer-Hash-1 $issuer;
   client_max_body_size 0;

@@ -14,6 +14,8 @@ export interface ProxiedRequest {
   status: number;
   /** The header `Range`; empty without one. */
   range: string;
+  /** Whether it had the header `Authorization`. */
+  signedIn: boolean;
 }
 
 export interface Nginx {
@@ -72,8 +74,9 @@ error_log stderr warn;
 ${process.getuid?.() === 0 ? "user root;" : ""}
 events { worker_connections 1024; }
 http {
-  log_format requests escape=json
-    '{"port":$server_port,"method":"$request_method","uri":"$request_uri","status":$status,"range":"$http_range"}';
+  map $http_authorization $signed_in { default true; "" false; }
+  log_format requests escape=json '{"port":$server_port,"method":"$request_method","uri":"$request_uri","status":$status,'
+    '"range":"$http_range","signedIn":$signed_in}';
   access_log ${dir}/access.log requests;
 ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `  ${kind}_temp_path ${dir}/${kind};`).join("\n")}
 ${http}
