@@ -57,14 +57,14 @@ async function links(target: number): Promise<string[]> {
   const row = await readPoll({ tenantId: device.tenantId, controllerId: device.controllerId, address: null });
   const found = row === undefined ? {} : linksOf(row, device, Date.now());
   return Object.entries(found).map(([rel, link]) => {
-    const id = /\/(\d+)(?:\?|$)/.exec(link.href)?.[1];
+    const id = /\/(\d+)(?:\?|$)/.exec(link?.href ?? "")?.[1];
     return id === undefined ? rel : `${rel} ${id}`;
   });
 }
 
 async function say(target: number, actionId: number, finished: "success" | "failure", channel: "deployment" | "cancel" = "deployment") {
   const { db, limits } = fixture;
-  const feedback = { execution: "closed", finished, code: undefined, details: [], timestamp: undefined } as const;
+  const feedback = { execution: "closed" as const, finished, code: undefined, details: [], timestamp: undefined };
   await report({ db, limits, now: Date.now, fault: () => undefined }, { device: deviceNamed(`d${target}`), channel, actionId, feedback });
 }
 

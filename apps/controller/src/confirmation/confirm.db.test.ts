@@ -177,6 +177,7 @@ describe("the SQL function says what decideConfirmation says", () => {
         active,
         forceType: 1,
         revision: cell.revision as number,
+        besideOthers: false,
         lastStatusCode: null,
       };
       const limits = { entries: 1_000, messages: 50 };
