@@ -127,6 +127,23 @@ test("with confirmations, however many targets confirm by themselves: the same",
   await setSetting(fixture, "user.confirmation.flow.enabled", undefined);
 }, 60_000);
 
+test("side by side, with what is open counted: the same", async () => {
+  await setSetting(fixture, "multi.assignments.enabled", true);
+  const sets = [reservedSet(100), reservedSet(101)];
+  const items = Array.from({ length: 5_000 }, (_, n) => itemOf(`d${80_000 + Math.floor(n / 2)}`, { setIndex: n % 2 }));
+  const assigned = await rowsRead(() => fixture.actions.assignSets({ sets, items, initiator: "admin" }, contextOf()));
+  expect(assigned).toBeLessThan(5_000 * 20);
+  await fixture.actions.scheduleChunk(chunkOf(1, { cursor: 4_000 }), contextOf());
+  const cursor = Math.max(...(await actionsOfRollout(fixture, 1)).filter((a) => a.status !== 8).map((a) => a.targetId));
+  let started = 0;
+  const chunk = await rowsRead(async () => {
+    started = Number((await fixture.actions.startChunk(chunkOf(1, { cursor }), contextOf())).started);
+  });
+  expect(started).toBeGreaterThan(1_000);
+  expect(chunk).toBeLessThan(started * 20);
+  await setSetting(fixture, "multi.assignments.enabled", undefined);
+}, 60_000);
+
 test("notes of 200 downloads and the creation of 1,000 targets read their own rows by key", async () => {
   const at = Date.now();
   const downloads = Array.from({ length: 200 }, (_, n) => ({ tenantId: 1, actionId: 5_080_000 + n, path: "/f", at }));
