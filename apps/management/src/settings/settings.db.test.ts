@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { digest } from "@harrier/db";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
@@ -123,6 +124,31 @@ test("batches are refused; one that is stored from before shows as off, and chan
   await put({ "multi.assignments.enabled": true });
   await put({ [batch]: false });
   await resetSetting(deps, caller, batch);
+});
+
+test("what was stored while it had no effect goes with the upgrade", async () => {
+  const [multi, autoclose] = ["multi.assignments.enabled", "repository.actions.autoclose.enabled"];
+  const stored = [
+    [1, multi, true],
+    [1, autoclose, true],
+    [1, "batch.assignments.enabled", true],
+    [2, multi, false],
+    [2, autoclose, true],
+    [3, autoclose, true],
+  ];
+  await fixture.rows("insert into tenants (tenant_id, name, default_set_type_id) values (2, 'two', 1), (3, 'three', 1)");
+  await fixture.rows(
+    `insert into settings (tenant_id, key, value, created_by, last_modified_by)
+     select (x ->> 0)::int, x ->> 1, x -> 2, 't', 't' from jsonb_array_elements($1) x`,
+    [JSON.stringify(stored)],
+  );
+  const migration = readFileSync(new URL("../../migrations/0018_settings_without_effect.sql", import.meta.url), "utf8");
+  for (const text of migration.split(/;$/m).slice(0, -1)) await fixture.rows(text);
+  expect(await fixture.rows("select tenant_id, key, value from settings order by tenant_id, key")).toEqual(
+    [stored[0], stored[3], stored[4], stored[5]].map(([tenant_id, key, value]: unknown[] = []) => ({ tenant_id, key, value })),
+  );
+  await fixture.rows("delete from settings");
+  await fixture.rows("delete from tenants where tenant_id in (2, 3)");
 });
 
 test("two changes at once go one after the other", async () => {
