@@ -4,7 +4,7 @@ import { entityNotFound, HarrierError, quotaExceeded, toHarrierError } from "@ha
 import type { AssignmentItemInput, AssignSetResponse, Client, ReserveSetResponse } from "@harrier/rpc";
 import { endUse, reserveAll } from "../catalogue/reserve-set.ts";
 import { limitsOf } from "../quotas/limits.ts";
-import { readSeveralAssignments } from "../settings/settings.sql.ts";
+import { allowsSeveralAssignments } from "../settings/several-assignments.ts";
 import { checkItems, distinctIds, newCommandId, toAssignment } from "./assignment.ts";
 import { scopeOf } from "./scope.ts";
 import { findTargets } from "./targets.sql.ts";
@@ -57,7 +57,7 @@ export async function assignSets(deps: Deps, asker: Asker, request: SetsOfTarget
   const items = await check(deps, asker, request.items);
   const { identity } = asker;
   if (items.length > 1) {
-    if (!(await severalAllowed(deps, asker))) throw new HarrierError("multiAssignmentNotEnabled");
+    if (!(await allowsSeveralAssignments(deps.db.pool, identity.tenantId))) throw new HarrierError("multiAssignmentNotEnabled");
     checkOpen(request.controllerId, items.length);
   }
   const target = await runOne(deps.db.pool, findTargets, [identity.tenantId, scopeOf(identity, "UPDATE_TARGET"), [request.controllerId]]);
@@ -74,10 +74,6 @@ export async function assignSets(deps: Deps, asker: Asker, request: SetsOfTarget
   return withReservedSets(deps, asker, setIds, (sets) => deps.actions.assignSets({ ...command, sets }, asker.out(newCommandId("assign"))));
 }
 
-async function severalAllowed(deps: Deps, { identity }: Asker): Promise<boolean> {
-  return (await runOne(deps.db.pool, readSeveralAssignments, [identity.tenantId]))?.on ?? false;
-}
-
 /** So many sets are not even reserved: no target may have so many open at once. */
 function checkOpen(controllerId: string, n: number): void {
   if (n > mostOpenActions) throw quotaExceeded({ n, of: "Open Action", owner: `Target '${controllerId}'`, limit: mostOpenActions });
@@ -92,7 +88,7 @@ async function mostItems(deps: Deps, asker: Asker, items: Items): Promise<number
 
 async function check<T extends Items[number]>(deps: Deps, asker: Asker, items: readonly T[]) {
   const most = await mostItems(deps, asker, items);
-  return checkItems(items, { now: deps.now(), most, several: () => severalAllowed(deps, asker) });
+  return checkItems(items, { now: deps.now(), most, several: () => allowsSeveralAssignments(deps.db.pool, asker.identity.tenantId) });
 }
 
 /** Of an offline assignment only the ids are looked at (contract management.md §5.5), and an unknown target is not an error. */
