@@ -16,11 +16,11 @@ export type OpenApiName = keyof typeof openApiDocuments;
 const titles = {
   spec: {
     title: "Harrier management",
-    description: `What administrators and their programs do: software, targets, actions, rollouts, users and settings of a tenant, under \`${basePaths.spec}\`.`,
+    description: `What administrators and their programs do: software, targets, actions, rollouts, users and settings of a tenant, under \`${basePaths.spec}\`. Bodies in JSON may be called \`application/hal+json\` as well.`,
   },
   rest: {
     title: "Harrier management in hawkBit's dialect",
-    description: `The management operations as tools written for hawkBit 1.x expect them, under \`${basePaths.rest}\`: other statuses here and there, and the detailed status of an action in \`status\`.`,
+    description: `The management operations as tools written for hawkBit 1.x expect them, under \`${basePaths.rest}\`: other statuses here and there, and the detailed status of an action in \`status\`. Bodies in JSON may be called \`application/hal+json\` as well.`,
   },
   device: {
     title: "Harrier device interface",
