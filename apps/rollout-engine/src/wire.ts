@@ -30,6 +30,7 @@ import {
   tlsOf,
 } from "@harrier/service";
 import { AutoAssigner } from "./auto-assign/auto-assigner.ts";
+import { mountAutoAssignments } from "./auto-assignments/auto-assignments.routes.ts";
 import type { RolloutEngineConfig } from "./config.ts";
 import { createFiller } from "./dynamic/filler.ts";
 import { RolloutEngine } from "./engine/engine.ts";
@@ -122,7 +123,9 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   const ids = new IdBlocks(db.pool);
   mountRollouts(http.mount, { db, ids, catalogue, nudge: () => engine.nudge(), fault, now });
   mountGroups(http.mount, { db, targets, now });
-  mountFilters(http.mount, { db, ids, catalogue, nudge: () => assigner.nudge(), now });
+  const filters = { db, ids, catalogue, nudge: () => assigner.nudge(), now };
+  mountFilters(http.mount, filters);
+  mountAutoAssignments(http.mount, filters);
   const host = config.HARRIER_HTTP_HOST;
   const rpc = createRpcServer({
     service,

@@ -3,7 +3,8 @@
 
 create or replace view target_filters_v1 as
   select tenant_id, id, name, auto_assign_set_id, auto_assign_epoch,
-         query ~* 'lastcontrollerrequestat' as asks_polls
+         query ~* 'lastcontrollerrequestat' as asks_polls,
+         standalone -- an auto-assignment that belongs to no filter
     from target_filters;
 
 grant select on target_filters_v1 to harrier_controller, harrier_management;

@@ -20,6 +20,7 @@ export * from "./management/artifacts.contract.ts";
 export * from "./management/assignment.ts";
 export * from "./management/audit.contract.ts";
 export * from "./management/audit-notes.ts";
+export * from "./management/auto-assignments.contract.ts";
 export * from "./management/auto-confirm.contract.ts";
 export * from "./management/distribution-set-tags.contract.ts";
 export * from "./management/distribution-set-types.contract.ts";

@@ -50,6 +50,8 @@ const expectedIds = {
     "rollouts.retry rollouts.approve rollouts.deny rollouts.stop rollouts.triggerNextGroup rollouts.listGroups rollouts.getGroup rollouts.groupTargets",
     "targetFilters.list targetFilters.create targetFilters.get targetFilters.update targetFilters.delete targetFilters.setAutoAssign",
     "targetFilters.removeAutoAssign targetFilters.approveAutoAssign targetFilters.denyAutoAssign distributionSets.autoAssignFilters",
+    "autoAssignments.list autoAssignments.create autoAssignments.get autoAssignments.update autoAssignments.delete autoAssignments.approve",
+    "autoAssignments.deny autoAssignments.start autoAssignments.pause autoAssignments.resume distributionSets.autoAssignments",
   ],
   controller: [
     "device.poll device.getDeployment device.deploymentFeedback device.getCancel device.cancelFeedback device.configData",

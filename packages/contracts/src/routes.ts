@@ -5,6 +5,7 @@ import { actions } from "./management/actions.contract.ts";
 import { apiKeys } from "./management/api-keys.contract.ts";
 import { artifacts } from "./management/artifacts.contract.ts";
 import { audits } from "./management/audit.contract.ts";
+import { autoAssignments, autoAssignmentsOfSet } from "./management/auto-assignments.contract.ts";
 import { autoConfirm } from "./management/auto-confirm.contract.ts";
 import { distributionSetTags } from "./management/distribution-set-tags.contract.ts";
 import { distributionSetTypes } from "./management/distribution-set-types.contract.ts";
@@ -39,7 +40,7 @@ export const routeTable = {
   artifacts,
   softwareModuleTypes,
   distributionSetTypes,
-  distributionSets: { ...distributionSets, ...setMetadata, ...setStatistics, ...filtersOfSet },
+  distributionSets: { ...distributionSets, ...setMetadata, ...setStatistics, ...filtersOfSet, ...autoAssignmentsOfSet },
   targets: {
     ...targets,
     ...typeOfTarget,
@@ -56,6 +57,7 @@ export const routeTable = {
   targetTags,
   targetGroups,
   targetFilters,
+  autoAssignments,
   actions: { ...actions, ...actionDeletion },
   rollouts,
   configs,

@@ -212,6 +212,14 @@ export const featureCodes = {
     status: everywhere(400),
     message: "The rollout is not in a state that allows this.",
   },
+  autoAssignmentIllegalState: {
+    hawkbit: "hawkbit.server.error.auto.assignment.illegalState",
+    exceptionClass: `${repository}.AutoAssignmentIllegalStateException`,
+    grpc: grpcStatus.failedPrecondition,
+    retryable: false,
+    status: everywhere(400),
+    message: "The auto-assignment is not in a state that allows this.",
+  },
   rolloutVerificationFailed: {
     hawkbit: "hawkbit.server.error.rollout.verificationFailed",
     exceptionClass: `${repository}.RolloutVerificationException`,

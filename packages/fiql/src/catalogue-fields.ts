@@ -1,3 +1,4 @@
+import { autoAssignmentStatusCodes, autoAssignmentTypeCodes } from "./codes.ts";
 import type { FieldMap, SortMap } from "./fields.ts";
 import { entries, setRelation, tagRelation, typeRelation } from "./relations.ts";
 
@@ -86,6 +87,25 @@ const { description: _noColumn, ...undescribedColumns } = namedColumns;
 export const targetFilterFields: FieldMap = { ...undescribedFields, autoassigndistributionset: setRelation("t.auto_assign_set_id") };
 
 export const targetFilterSort: SortMap = { ...byId, fields: undescribedColumns };
+
+/** Auto-assignments: the same rows, with their state and how they assign. */
+export const autoAssignmentFields: FieldMap = {
+  ...undescribedFields,
+  status: { kind: "enum", column: "t.auto_assign_status", codes: autoAssignmentStatusCodes },
+  actiontype: { kind: "enum", column: "t.auto_assign_type", codes: autoAssignmentTypeCodes },
+  approvaldecidedby: { kind: "text", column: "t.auto_assign_decided_by" },
+  distributionset: setRelation("t.auto_assign_set_id"),
+};
+
+export const autoAssignmentSort: SortMap = {
+  ...byId,
+  fields: {
+    ...undescribedColumns,
+    status: "t.auto_assign_status",
+    actiontype: "t.auto_assign_type",
+    approvaldecidedby: "t.auto_assign_decided_by",
+  },
+};
 
 /** Metadata of one owner: key and value, and of modules also target_visible. */
 export const metadataFields: FieldMap = { key: { kind: "text", column: "t.key" }, value: { kind: "text", column: "t.value" } };

@@ -18,6 +18,18 @@ export const actionStatusCodes = {
   wait_for_confirmation: 11,
 } as const;
 
+/** States of an auto-assignment, kept as text. */
+export const autoAssignmentStatusCodes = {
+  waiting_for_approval: "waiting_for_approval",
+  approval_denied: "approval_denied",
+  ready: "ready",
+  paused: "paused",
+  running: "running",
+} as const;
+
+/** How an auto-assignment assigns, by the codes of actions. */
+export const autoAssignmentTypeCodes = { soft: 0, forced: 1, downloadonly: 3 } as const;
+
 /** Rollouts keep their status as text. */
 export const rolloutStatusCodes = {
   creating: "creating",

@@ -1,5 +1,6 @@
 import { actionSort, actionStatusSort } from "./action-fields.ts";
 import {
+  autoAssignmentSort,
   metadataSort,
   moduleMetadataSort,
   moduleSort,
@@ -15,6 +16,7 @@ import { targetSort } from "./target-fields.ts";
 export { actionFields } from "./action-fields.ts";
 export { type Argument, type Ast, type Comparison, comparisonsOf, type Logical, type Operator } from "./ast.ts";
 export {
+  autoAssignmentFields,
   metadataFields,
   moduleFields,
   moduleMetadataFields,
@@ -50,6 +52,7 @@ export const sortFields = {
   rolloutGroups: groupSort,
   tags: tagSort,
   targetFilters: targetFilterSort,
+  autoAssignments: autoAssignmentSort,
   metadata: metadataSort,
   moduleMetadata: moduleMetadataSort,
 } as const;

@@ -49,6 +49,20 @@ const lists: Record<string, List> = {
     sort: [...namedSort, "controllerid", "group", "updatestatus", "ipaddress", "lastcontrollerrequestat"],
     not: ["version", "attribute", "metadata", "assignedds", "name.first", "updatestatus.x", "targettype.colour"],
   },
+  "auto-assignments": {
+    route: r.autoAssignments.list,
+    fields: {
+      id: numbers,
+      name: texts,
+      ...audit,
+      status: literals("waiting_for_approval", "approval_denied", "ready", "paused", "running"),
+      actiontype: literals("soft", "forced", "downloadonly"),
+      approvaldecidedby: texts,
+      ...ofSet("distributionset"),
+    },
+    sort: [...namedSort.filter((name) => name !== "description"), "status", "actiontype", "approvaldecidedby"],
+    not: ["description", "query", "distributionset", "status.x"],
+  },
   sets: {
     route: r.distributionSets.list,
     fields: { ...named, version: texts, ...type, complete: flags, valid: flags, "module.id": numbers, "module.name": texts },

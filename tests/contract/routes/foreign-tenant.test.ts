@@ -43,6 +43,7 @@ const told: Readonly<Record<string, Told>> = {
   "targetGroups.assignToByQuery": "own",
   "targetGroups.unassign": "own",
   "targetGroups.unassignByQuery": "own",
+  "autoAssignments.list": "empty",
   "targetFilters.list": "empty",
   "targetFilters.create": "own",
   "actions.list": "empty",

@@ -79,6 +79,18 @@ export const told: Readonly<Record<string, Told>> = {
   "targetTags.assignOne": "unknown",
   "targetTags.unassignOne": "unknown",
   // a filter is a text; what it assigns reaches no further than who set it
+  "distributionSets.autoAssignments": "open",
+  "autoAssignments.list": "open",
+  "autoAssignments.get": "open",
+  "autoAssignments.create": "open",
+  "autoAssignments.update": "open",
+  // they reach further than it does
+  "autoAssignments.delete": "forbidden",
+  "autoAssignments.start": "forbidden",
+  "autoAssignments.pause": "forbidden",
+  "autoAssignments.resume": "forbidden",
+  "autoAssignments.approve": "forbidden",
+  "autoAssignments.deny": "forbidden",
   "targetFilters.list": "open",
   "targetFilters.create": "open",
   "targetFilters.get": "open",

@@ -2,6 +2,7 @@ import { type Route, routes, type Surface } from "@harrier/contracts";
 import { accessBuilder, accessRequests, type SignedUp } from "./access.ts";
 import { apiKeyRequests } from "./api-keys.ts";
 import { auditRequests } from "./audit.ts";
+import { autoAssignmentRequests } from "./auto-assignments.ts";
 import { builder, someBytes, unique } from "./build.ts";
 import type { CallOptions, Dialect } from "./call.ts";
 import { device, report } from "./device.ts";
@@ -29,6 +30,7 @@ export function validRequests(world: World): Record<string, ValidRequest> {
     ...tagRequests(world.dialect, world),
     ...filterRequests(world.dialect),
     ...groupRequests(world.dialect),
+    ...autoAssignmentRequests(world.dialect),
     ...apiKeyRequests(world.dialect),
     ...accessRequests(world.dialect),
     ...auditRequests(world.dialect),

@@ -6,5 +6,5 @@ export const findAutoAssignedSet = statement<[tenantId: number, filterId: number
   `select s.id as "setId"
      from rollout_engine.target_filters_v1 f
      left join distribution_sets s on s.tenant_id = f.tenant_id and s.id = f.auto_assign_set_id and s.valid and not s.deleted
-    where f.tenant_id = $1 and f.id = $2`,
+    where f.tenant_id = $1 and f.id = $2 and not f.standalone`,
 );

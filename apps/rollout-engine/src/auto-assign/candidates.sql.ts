@@ -19,6 +19,8 @@ export interface FilterWork {
   targetTypes: Scope;
   initiator: string;
   epoch: number;
+  /** Null: it runs; otherwise milliseconds until it does. */
+  startsInMs: number | null;
 }
 
 /** No row: the filter assigns nothing, nothing any more, or nothing before it is approved. */
@@ -27,12 +29,14 @@ export const loadFilterWork = statement<[tenantId: number, filterId: number], Fi
   `select t.name as tenant, t.status = 'active' as "tenantActive", f.name, f.query, d.id as "setId", d.type_id as "setTypeId", f.auto_assign_type as "forceType",
           f.auto_assign_weight as weight, f.auto_assign_window as "maintenanceWindow",
           f.auto_assign_confirmation as "confirmationRequired", f.auto_assign_types as "targetTypes",
-          f.auto_assign_by as initiator, f.auto_assign_epoch as epoch
+          f.auto_assign_by as initiator, f.auto_assign_epoch as epoch,
+          case when f.auto_assign_status = 'ready' and f.auto_assign_start_at > now()
+            then ceil(extract(epoch from f.auto_assign_start_at - now()) * 1000)::float8 end as "startsInMs"
      from target_filters f
      join management.tenants_v1 t on t.tenant_id = f.tenant_id
      join management.distribution_sets_v1 d
        on d.tenant_id = f.tenant_id and d.id = f.auto_assign_set_id and d.valid and not d.deleted
-    where f.tenant_id = $1 and f.id = $2 and f.auto_assign_status = 'running'`,
+    where f.tenant_id = $1 and f.id = $2 and f.auto_assign_status in ('running', 'ready')`,
 );
 
 /** Which part of a pass: the next targets behind `cursor`, `limit` of them at most. */

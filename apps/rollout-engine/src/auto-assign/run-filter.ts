@@ -31,6 +31,7 @@ export interface Turn {
 /** Targets that one statement of a pass finds at most. */
 const atMost = 20_000;
 const callMs = 10_000;
+const longestRestMs = 86_400_000;
 /** After so long others have their turn. */
 const workMs = 2_000;
 
@@ -43,6 +44,11 @@ export async function runFilter(deps: RunDeps, claim: FilterClaim, signal: Abort
   const began = deps.now();
   const work = await runOne(deps.db.pool, loadFilterWork, [tenantId, filterId]);
   if (!work) return { progress: -1, restMs: null, deafMs: 0, idle: 0 };
+  // looked at again when it begins, or a day later: the time may lie further ahead than a timer goes
+  if (work.startsInMs !== null) {
+    const restMs = Math.min(work.startsInMs, longestRestMs);
+    return { progress: -1, restMs, deafMs: restMs, idle: 0 };
+  }
   // due at once, but not taken again before the tenant is back (leases.sql.ts)
   if (!work.tenantActive) return { progress: claim.progress, restMs: 0, deafMs: 0, idle: 0 };
   const macros = await macrosOf(deps.db.pool, tenantId, work.query, began);

@@ -1,7 +1,7 @@
 import { statement } from "@harrier/db";
 
-/** What becomes of an auto-assignment: it is worked on, waits until somebody approves it, or was denied. */
-export type AutoAssignStatus = "running" | "waiting_for_approval" | "approval_denied";
+/** What becomes of an auto-assignment: it is worked on, waits until somebody approves it, was denied, waits for its time, or pauses. */
+export type AutoAssignStatus = "running" | "waiting_for_approval" | "approval_denied" | "ready" | "paused";
 
 /**
  * The status after a change of what an auto-assignment does, in the statement that changes it ($1 is the tenant): whoever may not approve has to wait
@@ -19,7 +19,7 @@ export const decideAutoAssign = statement<
 >(
   "filters.decide_auto_assign",
   `update target_filters f
-      set auto_assign_status = $4, auto_assign_decided_by = $5, auto_assign_remark = $6, auto_assign_epoch = f.auto_assign_epoch + 1,
+      set auto_assign_status = case when $4 = 'running' and f.auto_assign_start_at > now() then 'ready' else $4 end, auto_assign_decided_by = $5, auto_assign_remark = $6, auto_assign_epoch = f.auto_assign_epoch + 1,
           last_modified_by = $5, last_modified_at = now(), revision = f.revision + 1
     where f.tenant_id = $1 and f.id = $2 and f.revision = $3 and f.auto_assign_set_id is not null and f.auto_assign_status = 'waiting_for_approval'
     returning f.id`,

@@ -10,21 +10,26 @@ import { decideAutoAssign } from "./approval.sql.ts";
 import { clearAutoAssign, lockAutoAssign, readSet, setAutoAssign } from "./auto-assign.sql.ts";
 import { checkQuota } from "./check-quota.ts";
 import { checkReach } from "./check-reach.ts";
-import { type FilterDeps, getFilter, mayApprove } from "./filters.ts";
+import { type FilterDeps, getAutoAssigning, getFilter, mayApprove } from "./filters.ts";
 
 export interface AutoAssignDeps extends FilterDeps {
   catalogue: Pick<Client<"harrier.management.v1.CatalogueService">, "reserveSet">;
 }
 
+/** What a filter is to assign; as an auto-assignment of its own it may begin later (epoch ms) and be described. */
+export type AutoAssigned = AutoAssignment &
+  Partial<Record<"startAt", number | undefined>> &
+  Partial<Record<"description", string | undefined>>;
+
 /** An auto-assignment reaches the targets that who set it may both see and change (contract management.md §5.8). */
-const reach = ["READ_TARGET", "UPDATE_TARGET"];
+export const reach = ["READ_TARGET", "UPDATE_TARGET"];
 
 /**
  * Lets a filter assign a set (spec 001 §4.5). The set is reserved, which locks it, only when nothing else can be wrong; without
  * `confirmationRequired` the tenant's confirmation flow decides. Where the tenant wants auto-assignments to be approved it waits, unless
  * whoever sets it may approve.
  */
-export async function assignByFilter(deps: AutoAssignDeps, id: number, body: AutoAssignment, call: OutCall): Promise<void> {
+export async function assignByFilter(deps: AutoAssignDeps, id: number, body: AutoAssigned, call: OutCall): Promise<void> {
   const { principal } = call;
   const { tenantId, subject } = principal;
   if (body.type === "timeforced") throw new HarrierError("invalidAutoAssignActionType");
@@ -36,11 +41,13 @@ export async function assignByFilter(deps: AutoAssignDeps, id: number, body: Aut
   const ast = parseStoredFilter(filter.query);
   await checkQuota(deps, { filterId: id, tenantId, setId: set.id, setTypeId: set.typeId, targetTypes, filter: ast });
   await deps.catalogue.reserveSet({ setId: set.id }, call);
-  const { weight, confirmationRequired = filter.consentFlow } = body;
+  const { weight, confirmationRequired = filter.consentFlow, startAt = null, description = null } = body;
   const type = forceType[body.type];
   await underLock(deps, principal, id, async (tx) => {
     const what = [set.id, type, weight, window, confirmationRequired, targetTypes] as const;
-    const changed = await runOne(tx, setAutoAssign, [tenantId, id, filter.revision, ...what, subject, mayApprove(principal)]);
+    const who = [subject, mayApprove(principal)] as const;
+    const values = [tenantId, id, filter.revision, ...what, ...who, startAt, description] as const;
+    const changed = await runOne(tx, setAutoAssign, [...values]);
     if (changed) await run(tx, ringFilter, [tenantId, id]);
     return changed;
   });
@@ -66,7 +73,7 @@ export async function decideAutoAssignment(
   { approved, remark }: { approved: boolean; remark: string | undefined },
 ): Promise<void> {
   const { tenantId, subject } = principal;
-  const filter = await getFilter(deps, tenantId, id);
+  const filter = await getAutoAssigning(deps, tenantId, id);
   checkReach(principal, filter, ["APPROVE_ROLLOUT"]);
   if (filter.setId === null || filter.status !== "waiting_for_approval") {
     throw new HarrierError("rolloutIllegalState", "The auto-assignment of this filter does not wait for approval.");
@@ -80,7 +87,7 @@ export async function decideAutoAssignment(
   deps.nudge();
 }
 
-async function underLock(
+export async function underLock(
   { db }: Pick<FilterDeps, "db">,
   { tenantId }: Principal,
   id: number,

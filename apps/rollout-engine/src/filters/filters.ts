@@ -9,7 +9,16 @@ import { withConflicts } from "../rollouts/conflicts.ts";
 import { lockAutoAssign } from "./auto-assign.sql.ts";
 import { checkQuota } from "./check-quota.ts";
 import { checkReach } from "./check-reach.ts";
-import { deleteFilter, type FilterRow, filterList, filtersOfSet, findFilter, insertFilter, updateFilter } from "./filters.sql.ts";
+import {
+  deleteFilter,
+  type FilterRow,
+  filterList,
+  filtersOfSet,
+  findAnyFilter,
+  findFilter,
+  insertFilter,
+  updateFilter,
+} from "./filters.sql.ts";
 
 export interface FilterDeps {
   db: Database;
@@ -22,6 +31,13 @@ export interface FilterDeps {
 /** One filter. One round trip. */
 export async function getFilter({ db }: Pick<FilterDeps, "db">, tenantId: number, id: number): Promise<FilterRow> {
   const row = await runOne(db.pool, findFilter, [tenantId, id]);
+  if (!row) throw entityNotFound("TargetFilterQuery", id);
+  return row;
+}
+
+/** A filter, or an auto-assignment that belongs to none. One round trip. */
+export async function getAutoAssigning({ db }: Pick<FilterDeps, "db">, tenantId: number, id: number): Promise<FilterRow> {
+  const row = await runOne(db.pool, findAnyFilter, [tenantId, id]);
   if (!row) throw entityNotFound("TargetFilterQuery", id);
   return row;
 }

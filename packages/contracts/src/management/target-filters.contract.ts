@@ -27,7 +27,7 @@ export const targetFilterView = z
     confirmationRequired: z.boolean().nullable(),
     autoAssignMaintenanceWindow: maintenanceScheduleView.optional(),
     /** Only there where the auto-assignment had to be approved (`auto.assignment.approval.enabled`): nothing is assigned but while it is `running`. */
-    autoAssignStatus: z.enum(["running", "waiting_for_approval", "approval_denied"]).optional(),
+    autoAssignStatus: z.enum(["running", "waiting_for_approval", "approval_denied", "ready", "paused"]).optional(),
     /** Who has approved or denied it. */
     approveDecidedBy: z.string().optional(),
     approvalRemark: z.string().optional(),

@@ -1,0 +1,65 @@
+import { autoAssignments, autoAssignmentsOfSet, page } from "@harrier/contracts";
+import type { Mount } from "@harrier/service";
+import type { AutoAssignDeps } from "../filters/auto-assign.ts";
+import { autoAssignmentJson } from "./auto-assignment.json.ts";
+import {
+  changeAutoAssignment,
+  createAutoAssignment,
+  decide,
+  getAutoAssignment,
+  listAutoAssignments,
+  removeAutoAssignment,
+  stepAutoAssignment,
+} from "./auto-assignments.ts";
+
+/** Auto-assignments as a resource of their own (contract management.md §11); target filters show the same ones as theirs. */
+export function mountAutoAssignments(mount: Mount, deps: AutoAssignDeps): void {
+  const shown = async (base: string, tenantId: number, id: number) => ({
+    body: autoAssignmentJson(base, await getAutoAssignment(deps, tenantId, id)),
+  });
+
+  mount(autoAssignments.list, async ({ tenantId, query, base }) => {
+    const { rows, total } = await listAutoAssignments(deps, tenantId, query);
+    return {
+      body: page(
+        rows.map((row) => autoAssignmentJson(base, row)),
+        total,
+      ),
+    };
+  });
+
+  mount(autoAssignmentsOfSet.autoAssignments, async ({ tenantId, params, query, base }) => {
+    const { rows, total } = await listAutoAssignments(deps, tenantId, { ...query, setId: params.distributionSetId });
+    return {
+      body: page(
+        rows.map((row) => autoAssignmentJson(base, row)),
+        total,
+      ),
+    };
+  });
+
+  mount(autoAssignments.create, async (ctx) => {
+    const id = await createAutoAssignment(deps, ctx.body, ctx.out());
+    return shown(ctx.base, ctx.tenantId, id);
+  });
+
+  mount(autoAssignments.get, async ({ base, tenantId, params }) => shown(base, tenantId, params.autoAssignmentId));
+
+  mount(autoAssignments.update, async ({ base, tenantId, identity, params, body }) => {
+    await changeAutoAssignment(deps, identity, params.autoAssignmentId, body);
+    return shown(base, tenantId, params.autoAssignmentId);
+  });
+
+  mount(autoAssignments.delete, async ({ identity, params }) => removeAutoAssignment(deps, identity, params.autoAssignmentId));
+
+  for (const step of ["start", "pause", "resume"] as const)
+    mount(autoAssignments[step], async ({ identity, params }) => stepAutoAssignment(deps, identity, params.autoAssignmentId, step));
+
+  for (const [row, approved] of [
+    [autoAssignments.approve, true],
+    [autoAssignments.deny, false],
+  ] as const)
+    mount(row, async ({ identity, params, query }) =>
+      decide(deps, identity, params.autoAssignmentId, { approved, remark: query.remark || undefined }),
+    );
+}

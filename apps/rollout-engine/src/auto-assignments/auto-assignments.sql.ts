@@ -1,0 +1,96 @@
+import { statement } from "@harrier/db";
+import { autoAssignmentFields, sortFields } from "@harrier/fiql";
+import { type AutoAssignStatus, statusAfterChange } from "../filters/approval.sql.ts";
+import { columns, type FilterRow, filters } from "../filters/filters.sql.ts";
+import type { ListSource } from "../lists/read-page.ts";
+import type { Scope } from "../matching/scope.ts";
+
+/** An auto-assignment is a filter that assigns a set, and the set is there. */
+export type AutoAssignmentRow = FilterRow & { setId: number };
+
+export const findAutoAssignment = statement<[tenantId: number, id: number], AutoAssignmentRow>(
+  "auto_assignments.find",
+  `select ${columns} from ${filters} t where t.tenant_id = $1 and t.id = $2 and t.auto_assign_set_id is not null`,
+);
+
+const searched = { columns, from: filters, fields: autoAssignmentFields, sort: sortFields.autoAssignments };
+
+export const autoAssignmentList = (tenantId: number): ListSource => ({
+  ...searched,
+  where: "t.tenant_id = $1 and t.auto_assign_set_id is not null",
+  values: [tenantId],
+});
+
+export const autoAssignmentsOfSet = (tenantId: number, setId: number): ListSource => ({
+  ...searched,
+  where: "t.tenant_id = $1 and t.auto_assign_set_id = $2",
+  values: [tenantId, setId],
+  known: "exists (select from management.distribution_sets_v1 o where o.tenant_id = $1 and o.id = $2)",
+});
+
+export const findByName = statement<[tenantId: number, name: string], FilterRow>(
+  "auto_assignments.find_by_name",
+  `select ${columns} from ${filters} t where t.tenant_id = $1 and t.name = $2`,
+);
+
+/** Nobody sees one whose set is gone, and its name must not stay taken. */
+export const dropGone = statement<[tenantId: number, id: number], never>(
+  "auto_assignments.drop_gone",
+  `delete from target_filters f
+    where f.tenant_id = $1 and f.id = $2 and f.standalone
+      and not exists (select from management.distribution_sets_v1 d
+                       where d.tenant_id = f.tenant_id and d.id = f.auto_assign_set_id and d.valid and not d.deleted)`,
+);
+
+/** `startAt` in epoch milliseconds; what has to be approved waits for that first. */
+export const insertAutoAssignment = statement<
+  [
+    tenantId: number,
+    id: number,
+    name: string,
+    query: string,
+    description: string | null,
+    setId: number,
+    forceType: number,
+    weight: number,
+    confirmationRequired: boolean,
+    targetTypes: Scope,
+    actor: string,
+    mayApprove: boolean,
+    startAt: number | null,
+  ],
+  never
+>(
+  "auto_assignments.insert",
+  `insert into target_filters (tenant_id, id, name, query, description, standalone, auto_assign_set_id, auto_assign_type, auto_assign_weight,
+                               auto_assign_confirmation, auto_assign_types, auto_assign_by, auto_assign_start_at, auto_assign_status,
+                               created_by, last_modified_by)
+   select $1, $2, $3, $4, $5, true, $6, $7, $8, $9, $10::bigint[], $11, to_timestamp($13::float8 / 1000),
+          ${statusAfterChange("$12", "case when to_timestamp($13::float8 / 1000) > now() then 'ready' else 'running' end")}, $11, $11`,
+);
+
+/** Null members stay. No row: somebody else has changed it since it was read. */
+export const updateAutoAssignment = statement<
+  [tenantId: number, id: number, revision: number, name: string | null, description: string | null, actor: string],
+  { id: number }
+>(
+  "auto_assignments.update",
+  `update target_filters f
+      set name = coalesce($4, f.name), description = coalesce($5, f.description),
+          last_modified_by = $6, last_modified_at = now(), revision = f.revision + 1
+    where f.tenant_id = $1 and f.id = $2 and f.revision = $3
+    returning f.id`,
+);
+
+/** A new state is a new epoch: work that was begun before it is void. No row as above. */
+export const moveAutoAssignment = statement<
+  [tenantId: number, id: number, revision: number, status: AutoAssignStatus, actor: string],
+  { id: number }
+>(
+  "auto_assignments.move",
+  `update target_filters f
+      set auto_assign_status = $4, auto_assign_epoch = f.auto_assign_epoch + 1,
+          last_modified_by = $5, last_modified_at = now(), revision = f.revision + 1
+    where f.tenant_id = $1 and f.id = $2 and f.revision = $3 and f.auto_assign_set_id is not null
+    returning f.id`,
+);

@@ -1,0 +1,174 @@
+import { type AutoAssignmentCreate, type AutoAssignmentUpdate, forceType } from "@harrier/contracts";
+import { inTransaction, run, runOne } from "@harrier/db";
+import { entityNotFound, HarrierError } from "@harrier/errors";
+import type { OutCall, Principal } from "@harrier/rpc";
+import { dropCandidates, ringFilter } from "../auto-assign/leases.sql.ts";
+import type { AutoAssignStatus } from "../filters/approval.sql.ts";
+import { readSet } from "../filters/auto-assign.sql.ts";
+import {
+  type AutoAssignDeps,
+  assignByFilter,
+  checkSet,
+  decideAutoAssignment,
+  endAutoAssign,
+  reach,
+  underLock,
+} from "../filters/auto-assign.ts";
+import { checkQuota } from "../filters/check-quota.ts";
+import { checkReach } from "../filters/check-reach.ts";
+import { deleteFilter } from "../filters/filters.sql.ts";
+import { type FilterDeps, mayApprove } from "../filters/filters.ts";
+import { type Page, type PageQuery, readPage } from "../lists/read-page.ts";
+import { parseTargetFilter } from "../matching/matching.ts";
+import { scopeOf } from "../matching/scope.ts";
+import { withConflicts } from "../rollouts/conflicts.ts";
+import { loadSettings } from "../settings/settings.ts";
+import {
+  type AutoAssignmentRow,
+  autoAssignmentList,
+  autoAssignmentsOfSet,
+  dropGone,
+  findAutoAssignment,
+  findByName,
+  insertAutoAssignment,
+  moveAutoAssignment,
+  updateAutoAssignment,
+} from "./auto-assignments.sql.ts";
+
+/** One auto-assignment. One round trip. */
+export async function getAutoAssignment({ db }: Pick<FilterDeps, "db">, tenantId: number, id: number): Promise<AutoAssignmentRow> {
+  const row = await runOne(db.pool, findAutoAssignment, [tenantId, id]);
+  if (!row) throw entityNotFound("AutoAssignment", id);
+  return row;
+}
+
+/** A page of auto-assignments, of one set where it is named. One round trip. An empty `q` counts as none. */
+export async function listAutoAssignments(
+  deps: Pick<FilterDeps, "db" | "now">,
+  tenantId: number,
+  { setId, ...query }: PageQuery & { setId?: number },
+): Promise<Page<AutoAssignmentRow>> {
+  const asked = { ...query, q: query.q === "" ? undefined : query.q };
+  const source = setId === undefined ? autoAssignmentList(tenantId) : autoAssignmentsOfSet(tenantId, setId);
+  const found = await readPage<AutoAssignmentRow>(deps.db.pool, source, asked, { now: deps.now() });
+  if (!found.known) throw entityNotFound("DistributionSet", setId);
+  return found;
+}
+
+/**
+ * Creates an auto-assignment and answers with its id. Where a filter has its name and its query and assigns nothing it becomes the filter's,
+ * as if it had been set there; any other name in use is refused.
+ */
+export async function createAutoAssignment(deps: AutoAssignDeps, body: AutoAssignmentCreate, call: OutCall): Promise<number> {
+  const { principal } = call;
+  const { tenantId } = principal;
+  const { name, targetFilterQuery: query, distributionSetId, actionType: type, weight, confirmationRequired } = body;
+  const filter = parseTargetFilter(query);
+  if (type === "timeforced") throw new HarrierError("invalidAutoAssignActionType");
+  const named = await runOne(deps.db.pool, findByName, [tenantId, name]);
+  const gone = named?.setId === null && named.standalone ? named.id : undefined;
+  if (named !== undefined && gone === undefined) {
+    if (named.setId !== null || named.query !== query) throw new HarrierError("entityAlreadyExists");
+    const { startAt, description } = body;
+    const assigned = { id: distributionSetId, type, weight, confirmationRequired, startAt, description };
+    await assignByFilter(deps, named.id, assigned, call);
+    return named.id;
+  }
+  const set = checkSet(await runOne(deps.db.pool, readSet, [tenantId, distributionSetId]), distributionSetId);
+  const targetTypes = scopeOf(principal, reach);
+  const id = await deps.ids.next(tenantId, "filter");
+  await checkQuota(deps, { filterId: id, tenantId, setId: set.id, setTypeId: set.typeId, targetTypes, filter });
+  await deps.catalogue.reserveSet({ setId: set.id }, call);
+  const asked = confirmationRequired ?? (await loadSettings(deps.db.pool, tenantId)).consentFlow;
+  const what = [set.id, forceType[type], weight, asked, targetTypes] as const;
+  await withConflicts(() =>
+    inTransaction(deps.db.pool, async (tx) => {
+      if (gone !== undefined) await run(tx, dropGone, [tenantId, gone]);
+      const { description = null, startAt = null } = body;
+      await run(tx, insertAutoAssignment, [
+        tenantId,
+        id,
+        name,
+        query,
+        description,
+        ...what,
+        principal.subject,
+        mayApprove(principal),
+        startAt,
+      ]);
+      await run(tx, ringFilter, [tenantId, id]);
+    }),
+  );
+  deps.nudge();
+  return id;
+}
+
+/** Changes name or description; the name is that of the filter that it belongs to. */
+export async function changeAutoAssignment(
+  deps: Pick<FilterDeps, "db">,
+  { tenantId, subject }: Principal,
+  id: number,
+  { name = null, description = null }: { [K in keyof AutoAssignmentUpdate]: AutoAssignmentUpdate[K] | null },
+): Promise<void> {
+  const { revision } = await getAutoAssignment(deps, tenantId, id);
+  const changed = await withConflicts(() =>
+    runOne(deps.db.pool, updateAutoAssignment, [tenantId, id, revision, name, description, subject]),
+  );
+  if (!changed) throw new HarrierError("concurrentModification");
+}
+
+/** From which state a step leads, and where to. */
+const steps = {
+  start: { from: "ready", to: "running" },
+  pause: { from: "running", to: "paused" },
+  resume: { from: "paused", to: "running" },
+} as const satisfies Record<string, { from: AutoAssignStatus; to: AutoAssignStatus }>;
+
+/** Starts an auto-assignment before its time, pauses it or lets it go on. After the answer to a pause nothing is assigned. */
+export async function stepAutoAssignment(
+  deps: Pick<FilterDeps, "db" | "nudge">,
+  principal: Principal,
+  id: number,
+  step: keyof typeof steps,
+): Promise<void> {
+  const { tenantId, subject } = principal;
+  const { from, to } = steps[step];
+  const row = await getAutoAssignment(deps, tenantId, id);
+  checkReach(principal, row, reach);
+  checkState(row, from);
+  await underLock(deps, principal, id, async (tx) => {
+    const changed = await runOne(tx, moveAutoAssignment, [tenantId, id, row.revision, to, subject]);
+    if (changed && to === "running") await run(tx, ringFilter, [tenantId, id]);
+    return changed;
+  });
+  deps.nudge();
+}
+
+/** Approves or denies an auto-assignment that waits for it. */
+export async function decide(
+  deps: Pick<FilterDeps, "db" | "nudge">,
+  principal: Principal,
+  id: number,
+  decision: { approved: boolean; remark: string | undefined },
+): Promise<void> {
+  checkState(await getAutoAssignment(deps, principal.tenantId, id), "waiting_for_approval");
+  await decideAutoAssignment(deps, principal, id, decision);
+}
+
+/** Ends an auto-assignment: nothing is assigned after the answer. A filter that it belongs to stays, and assigns nothing any more. */
+export async function removeAutoAssignment(deps: Pick<FilterDeps, "db">, principal: Principal, id: number): Promise<void> {
+  const { tenantId } = principal;
+  const row = await getAutoAssignment(deps, tenantId, id);
+  if (!row.standalone) return endAutoAssign(deps, id, principal);
+  checkReach(principal, row, reach);
+  await underLock(deps, principal, id, async (tx) => {
+    const gone = await runOne(tx, deleteFilter, [tenantId, id, row.revision]);
+    if (gone) await run(tx, dropCandidates, [tenantId, id]);
+    return gone;
+  });
+}
+
+function checkState({ id, status }: AutoAssignmentRow, wanted: AutoAssignStatus): void {
+  if (status === wanted) return;
+  throw new HarrierError("autoAssignmentIllegalState", `The auto-assignment ${id} is ${status}, not ${wanted}.`);
+}
