@@ -59,7 +59,7 @@ const changes = {
 } as const;
 type Change = keyof typeof changes;
 
-const [running, waits, denied]: [AutoAssignStatus, AutoAssignStatus, AutoAssignStatus] = ["running", "waiting_for_approval", "approval_denied"];
+const [running, waits, denied] = ["running", "waiting_for_approval", "approval_denied"] as const;
 const before: Record<string, (id: number) => Promise<void>> = {
   running: (id) => assign(id, approver()),
   waiting_for_approval: (id) => assign(id, user()),
