@@ -104,7 +104,11 @@ test("an incompatible target type refuses the whole request; untyped targets tak
   const plain = await newTargets(1);
   const typed = await newTargets(1, 7);
   const closed = await newTargets(1, 8); // a type that lists no set type takes none
-  await expect(assign([...plain, ...typed, ...closed])).rejects.toMatchObject({ code: "targetTypeIncompatible" });
+  const [row] = (await fixture.db.pool.query("select controller_id as id from targets where id = $1", closed)).rows;
+  await expect(assign([...plain, ...typed, ...closed])).rejects.toMatchObject({
+    code: "targetTypeIncompatible",
+    info: { targets: [{ controllerId: row.id }] },
+  });
   expect(await readTarget(fixture, plain[0] ?? 0)).toMatchObject({ assignedSetId: null });
   expect(await assign([...plain, ...typed])).toMatchObject({ actions: [{}, {}] });
 });

@@ -35,8 +35,9 @@ test("added all or none, changed and taken away in one round trip each; the targ
   const before = await audit("a");
   expect(await fixture.trips.during(() => add("a", [{ key: "k", value: "v" }, { key: "bare" }], contextOf({ subject: "editor" })))).toBe(1);
   expect(await audit("a")).toEqual({ revision: before.revision + 1, last_modified_by: "editor" });
-  await expect(add("a", [{ key: "n" }, { key: "k" }])).rejects.toMatchObject({ code: "entityAlreadyExists" });
-  await expect(add("a", [{ key: "n" }, { key: "n" }])).rejects.toMatchObject({ code: "entityAlreadyExists" });
+  const taken = (key: string) => ({ code: "entityAlreadyExists", info: { duplicate: { key } } });
+  await expect(add("a", [{ key: "n" }, { key: "k" }])).rejects.toMatchObject(taken("k"));
+  await expect(add("a", [{ key: "n" }, { key: "n" }])).rejects.toMatchObject(taken("n"));
   expect(await stored("a")).toEqual([
     ["bare", null],
     ["k", "v"],
@@ -66,6 +67,30 @@ test("a repeated addition is the first one", async () => {
   await Promise.all([add("a", [{ key: "once" }], once), add("a", [{ key: "once" }], once)]);
   await add("a", [{ key: "once" }], once);
   await expect(add("a", [{ key: "once" }])).rejects.toMatchObject({ code: "entityAlreadyExists" });
+});
+
+test("over entries that are there in one round trip; a repetition does nothing; the limit counts what is new", async () => {
+  const [context, id] = [contextOf({}, "put once"), "put"];
+  await fixture.targets.createTargets({ targets: [{ controllerId: id, name: id }] }, contextOf());
+  const put = (entries: { key: string; value?: string }[], given = contextOf()) =>
+    fixture.targets.addMetadata({ controllerId: id, entries, overwrite: true }, given);
+  expect(await fixture.trips.during(() => put([{ key: "a", value: "1" }, { key: "b" }], context))).toBe(1);
+  await put([
+    { key: "a", value: "2" },
+    { key: "c", value: "2" },
+  ]);
+  await put([{ key: "a", value: "1" }, { key: "b" }], context);
+  const now: [string, string | null][] = [
+    ["a", "2"],
+    ["b", null],
+    ["c", "2"],
+  ];
+  expect(await stored(id)).toEqual(now);
+  const many = Array.from({ length: 98 }, (_, n) => ({ key: `n${n}` }));
+  await expect(put([{ key: "a", value: "3" }, ...many])).rejects.toMatchObject({ code: "quotaTooManyEntries" });
+  expect(await stored(id)).toEqual(now);
+  await put([{ key: "a", value: "3" }, ...many.slice(1)]);
+  expect(await stored(id)).toHaveLength(100);
 });
 
 test("no target has more than the limit, however many add at once", async () => {

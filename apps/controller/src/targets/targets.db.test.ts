@@ -73,6 +73,21 @@ test("all or none: a known id, one that is given twice, an unknown type", async 
   expect(await storedTarget("c")).toBeUndefined();
 });
 
+test("attributes that are not wanted are not asked for, in the transaction that makes the target; a duplicate is named", async () => {
+  const [made] = (
+    await create([
+      { controllerId: "silent", requestAttributes: false },
+      { controllerId: "asked", requestAttributes: true },
+    ])
+  ).targets as { id: number }[];
+  expect(await readTarget(fixture, made?.id ?? 0)).toMatchObject({ requestAttributes: false });
+  await expect(create([{ controllerId: "new" }, { controllerId: "silent", requestAttributes: false }])).rejects.toMatchObject({
+    code: "entityAlreadyExists",
+    info: { duplicate: { controllerId: "silent" } },
+  });
+  expect(await storedTarget("new")).toBeUndefined();
+});
+
 test("a repeated command gets the first answer with its tokens, and the stored answer has none", async () => {
   const once = contextOf({}, "create once");
   const [first, second] = await Promise.all([create([{ controllerId: "e" }], once), create([{ controllerId: "e" }], once)]);

@@ -99,6 +99,28 @@ test("a tenant has a sixteenth from all addresses, and one device a quarter of t
   expect(await bystanders()).toEqual([200, 200, 200]);
 });
 
+test("a list may be 8 MiB long unless it is compressed, an object 1 MiB; a user has room for one such list, a tenant for two", async () => {
+  const list = "POST /api/mgmt/v1/targets";
+  const declared = (bytes: number, more: object = {}) => ({ ...from("203.0.113.1", "1 ann"), "content-length": String(bytes), ...more });
+  for (const headers of [declared(8 * mebibyte + 1), declared(mebibyte + 1, { "content-encoding": "gzip" })]) {
+    const one = client();
+    one.send({ line: list, headers });
+    await expect.poll(() => one.statuses()).toEqual([413]);
+  }
+  const object = client();
+  object.send({ line: "POST /api/mgmt/v1/targetfilters", headers: declared(mebibyte + 1) });
+  await expect.poll(() => object.statuses()).toEqual([413]);
+  expect(await ask(list, from("203.0.113.1", "1 ann"), "x".repeat(8 * mebibyte))).toBe(200);
+  const send = (name: string, address: string) => {
+    const one = client();
+    one.send({ line: list, headers: { ...from(address, `1 ${name}`), ...chunked }, body: chunkOf(8 * mebibyte - 16) });
+    return one;
+  };
+  const open = [send("ann", "203.0.113.1"), send("ann", "203.0.113.2"), send("bob", "203.0.113.3"), send("eve", "203.0.113.4")];
+  await expect.poll(() => open.map((one) => one.statuses().join()).sort()).toEqual(["", "", "429", "429"]);
+  expect(await bystanders()).toEqual([200, 200, 200]);
+});
+
 test("what has ended gives its share back, also behind a request that had no answer yet", async () => {
   const held = door.deps.forwardDevice;
   door.deps.forwardDevice = () => undefined;

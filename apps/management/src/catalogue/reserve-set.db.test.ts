@@ -52,6 +52,44 @@ test("without implicit.lock.enabled nothing is locked, in one round trip", async
   expect(await getSet(fixture, 1, id)).toMatchObject({ locked: false, modules: [{ locked: false }] });
 });
 
+async function needyType(): Promise<void> {
+  await fixture.rows("update software_module_types set min_artifacts = 1 where key = 'os'");
+}
+
+async function addArtifact(moduleId: number): Promise<void> {
+  await fixture.rows(
+    `insert into artifacts (tenant_id, id, module_id, filename, size, sha1, md5, sha256, created_by, last_modified_by)
+     values (1, $1, $2, 'f', 1, 's', 'm', 'h', 't', 't')`,
+    [100_000 + n++, moduleId],
+  );
+}
+
+test("a set whose modules lack artifacts is refused with their names, and never reserved, not even when they go at that moment", async () => {
+  const { id, moduleId } = await newSet();
+  try {
+    await needyType();
+    const name = (await getSet(fixture, 1, id)).modules[0]?.name;
+    const refused = { code: "setIncomplete", info: { modulesWithoutArtifacts: [`${name}:1`] } };
+    await expect(reserve(fixture, fixture.actor, id)).rejects.toMatchObject(refused);
+    await addArtifact(moduleId);
+    expect((await getSet(fixture, 1, id)).complete).toBe(true);
+    // somebody deletes it, has the row of the set as deletions have, and commits while the reservation waits for that row
+    const other = await fixture.db.pool.connect();
+    await other.query("begin");
+    await other.query("delete from artifacts where module_id = $1", [moduleId]);
+    await other.query("update distribution_sets set revision = revision + 1 where id = $1", [id]);
+    const waiting = reserve(fixture, fixture.actor, id).catch((error: unknown) => error);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await other.query("commit");
+    other.release();
+    expect(await waiting).toMatchObject(refused);
+    await addArtifact(moduleId);
+    expect(await reserve(fixture, fixture.actor, id)).toMatchObject({ id });
+  } finally {
+    await fixture.rows("update software_module_types set min_artifacts = 0 where key = 'os'");
+  }
+});
+
 test.each<[string, () => Promise<number>, string]>([
   ["unknown", async () => 9999, "entityNotFound"],
   ["incomplete", async () => (await newSet(false)).id, "setIncomplete"],

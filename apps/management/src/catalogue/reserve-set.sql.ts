@@ -14,6 +14,8 @@ export interface ReservedRow {
   locked: boolean;
   /** False where the set is not assignable, or has just ceased to be what this row still shows. */
   counted: boolean;
+  /** False where the set has been changed while this statement waited for it. */
+  unchanged: boolean;
   /** The tenant locks sets at their first use (`implicit.lock.enabled`), unless a tag of the set says otherwise. */
   locksOnUse: boolean;
 }
@@ -39,8 +41,9 @@ export const reserveSets = statement<[tenantId: number, ids: readonly number[]],
      returning s.id, s.revision)
    select s.id, s.name, s.version, s.type_id as "typeId", s.migration_step as "migrationStep", s.revision, s.valid,
           ${setComplete("s")} as complete, s.deleted,
-          -- of another revision: its artifacts may be others than those that were counted before we waited for its row
-          s.locked, exists (select from counted c where c.id = s.id and c.revision = s.revision) as counted,
+          s.locked, exists (select from counted c where c.id = s.id) as counted,
+          -- false: its artifacts may be others than those that were counted before we waited for its row
+          exists (select from counted c where c.id = s.id and c.revision = s.revision) as unchanged,
           coalesce((select c.value = 'true'::jsonb from settings c where c.tenant_id = $1 and c.key = 'implicit.lock.enabled'), true)
             and not exists (select from distribution_set_tag_links l
                               join distribution_set_tags g on g.tenant_id = l.tenant_id and g.id = l.tag_id

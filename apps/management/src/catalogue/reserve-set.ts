@@ -57,8 +57,8 @@ function reservedOf(rows: readonly ReservedRow[], setId: number): ReservedRow {
   if (set === undefined) throw entityNotFound("DistributionSet", setId);
   checkAssignable(set);
   // invalidated, emptied or deleted while we waited for its row: what was read is what it was before
-  if (!set.counted) throw new HarrierError("concurrentModification");
-  return set;
+  if (set.counted && set.unchanged) return set;
+  throw new HarrierError("concurrentModification");
 }
 
 /** The order of these refusals is part of the contract (management.md §5.3). */

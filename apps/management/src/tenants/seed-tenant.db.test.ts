@@ -57,7 +57,15 @@ const readable = {
     "target_types_v1",
     "target_type_set_types_v1",
   ],
-  "rollout-engine": ["tenants_v1", "tenant_settings_v1", "distribution_sets_v1", "set_modules_v1", "set_types_v1", "target_types_v1"],
+  "rollout-engine": [
+    "tenants_v1",
+    "tenant_settings_v1",
+    "distribution_sets_v1",
+    "set_completeness_v1",
+    "set_modules_v1",
+    "set_types_v1",
+    "target_types_v1",
+  ],
   "artifact-store": ["tenants_v1", "artifacts_v1", "set_modules_v1", "software_modules_v1"],
 } as const;
 

@@ -5,15 +5,7 @@ import type { OutCall, Principal } from "@harrier/rpc";
 import { dropCandidates, ringFilter } from "../auto-assign/leases.sql.ts";
 import type { AutoAssignStatus } from "../filters/approval.sql.ts";
 import { readSet } from "../filters/auto-assign.sql.ts";
-import {
-  type AutoAssignDeps,
-  assignByFilter,
-  checkSet,
-  decideAutoAssignment,
-  endAutoAssign,
-  reach,
-  underLock,
-} from "../filters/auto-assign.ts";
+import { type AutoAssignDeps, assignByFilter, decideAutoAssignment, endAutoAssign, reach, underLock } from "../filters/auto-assign.ts";
 import { checkQuota } from "../filters/check-quota.ts";
 import { checkReach } from "../filters/check-reach.ts";
 import { deleteFilter } from "../filters/filters.sql.ts";
@@ -22,6 +14,7 @@ import { type Page, type PageQuery, readPage } from "../lists/read-page.ts";
 import { parseTargetFilter } from "../matching/matching.ts";
 import { scopeOf } from "../matching/scope.ts";
 import { withConflicts } from "../rollouts/conflicts.ts";
+import { checkSet } from "../sets/check-set.ts";
 import { loadSettings } from "../settings/settings.ts";
 import {
   type AutoAssignmentRow,
@@ -74,7 +67,8 @@ export async function createAutoAssignment(deps: AutoAssignDeps, body: AutoAssig
     await assignByFilter(deps, named.id, assigned, call);
     return named.id;
   }
-  const set = checkSet(await runOne(deps.db.pool, readSet, [tenantId, distributionSetId]), distributionSetId);
+  const found = await runOne(deps.db.pool, readSet, [tenantId, distributionSetId]);
+  const set = await checkSet(deps.db.pool, { tenantId, id: distributionSetId }, found);
   const targetTypes = scopeOf(principal, reach);
   const id = await deps.ids.next(tenantId, "filter");
   await checkQuota(deps, { filterId: id, tenantId, setId: set.id, setTypeId: set.typeId, targetTypes, filter });
