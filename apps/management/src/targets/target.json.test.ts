@@ -14,6 +14,7 @@ const row: TargetRow = {
   lastPollAt: null,
   targetTypeId: null,
   targetTypeName: null,
+  group: null,
   autoConfirmActive: null,
   pollingTime: null,
   pollingOverdueTime: null,
