@@ -139,8 +139,10 @@ test("only what waits can be decided, once; the decision is kept with who made i
 test("who reaches fewer targets than the auto-assignment does not decide about it", async () => {
   const id = await filter();
   await assign(id, user());
-  const restricted = { ...approver(), targetTypeScopes: { APPROVE_ROLLOUT: [typeIds.compatible] } };
-  await expect(decide(id, true, undefined, restricted)).rejects.toMatchObject({ code: "insufficientPermission" });
+  for (const permission of ["APPROVE_ROLLOUT", "READ_TARGET", "UPDATE_TARGET"]) {
+    const restricted = { ...approver(), targetTypeScopes: { [permission]: [typeIds.compatible] } };
+    await expect(decide(id, true, undefined, restricted)).rejects.toMatchObject({ code: "insufficientPermission" });
+  }
   expect(await statusOf(id)).toBe(waits);
 });
 

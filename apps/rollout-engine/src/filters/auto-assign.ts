@@ -74,7 +74,7 @@ export async function decideAutoAssignment(
 ): Promise<void> {
   const { tenantId, subject } = principal;
   const filter = await getAutoAssigning(deps, tenantId, id);
-  checkReach(principal, filter, ["APPROVE_ROLLOUT"]);
+  checkReach(principal, filter, [...reach, "APPROVE_ROLLOUT"]);
   if (filter.setId === null || filter.status !== "waiting_for_approval") {
     throw new HarrierError("rolloutIllegalState", "The auto-assignment of this filter does not wait for approval.");
   }

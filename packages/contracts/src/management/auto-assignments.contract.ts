@@ -3,7 +3,18 @@ import { forceTypeNames } from "../codes.ts";
 import { audit, links } from "../link.ts";
 import { first, pageOf, pageQuery } from "../paging.ts";
 import { created, ok, route } from "../route.ts";
-import { bodyId, epochMs, optionalDescription, optionalName, optionalText, pathId, requiredName, weight, withoutNulls } from "../values.ts";
+import {
+  bodyId,
+  epochMs,
+  flag,
+  optionalDescription,
+  optionalName,
+  optionalText,
+  pathId,
+  requiredName,
+  weight,
+  withoutNulls,
+} from "../values.ts";
 import { listErrors } from "./common.ts";
 import { lastErrorView } from "./rollout-view.ts";
 
@@ -45,8 +56,8 @@ export const autoAssignmentCreate = z
     distributionSetId: bodyId,
     startAt: epochMs.optional(),
     actionType: z.enum(forceTypeNames).default("forced"),
-    weight: weight.default(1000),
-    confirmationRequired: z.boolean().optional(),
+    weight: weight.prefault(1000),
+    confirmationRequired: flag().optional(),
   })
   .meta({ id: "AutoAssignmentCreate" });
 export type AutoAssignmentCreate = z.output<typeof autoAssignmentCreate>;

@@ -1,6 +1,7 @@
-import { rolloutStatusNames, updateStatusNames } from "../codes.ts";
+import { forceTypeNames, rolloutStatusNames, updateStatusNames } from "../codes.ts";
 import { actionStatusWords } from "../management/action-view.ts";
 import { auditResults } from "../management/audit.contract.ts";
+import { autoAssignmentStatusNames } from "../management/auto-assignments.contract.ts";
 import type { OpenApi, Operation } from "./json.ts";
 
 /** Fields of the queries of a list with their kinds, and what it can be sorted by. A `*` behind a dot stands for any key. */
@@ -42,6 +43,7 @@ const targetQuery = {
   "targettype.name": text,
   ...typed,
   autoconfirm: flag,
+  group: text,
 };
 
 function actionFields(status: string): ListFields {
@@ -79,7 +81,7 @@ const idAndName = { q: { id: number, name: text }, sort: ["id", "name"] };
 export const fieldsByItem: Readonly<Record<string, ListFields>> = {
   Target: {
     q: targetQuery,
-    sort: [...sortNamed, "controllerid", "updatestatus", "ipaddress", "lastcontrollerrequestat"],
+    sort: [...sortNamed, "controllerid", "updatestatus", "ipaddress", "lastcontrollerrequestat", "group"],
   },
   DistributionSet: {
     q: {
@@ -104,6 +106,14 @@ export const fieldsByItem: Readonly<Record<string, ListFields>> = {
   TargetFilter: {
     q: { id: number, name: text, ...changes, ...setIn("autoassigndistributionset") },
     sort: ["id", "name", ...Object.keys(changes)],
+  },
+  AutoAssignmentDetails: {
+    q: {
+      ...{ id: number, name: text, ...changes },
+      ...{ status: oneOf(autoAssignmentStatusNames), actiontype: oneOf(forceTypeNames), approvaldecidedby: text },
+      ...setIn("distributionset"),
+    },
+    sort: ["id", "name", ...Object.keys(changes), "status", "actiontype", "approvaldecidedby"],
   },
   Metadata: { q: { key: text, value: text }, sort: ["key", "value"] },
   SoftwareModuleMetadata: { q: { key: text, value: text, targetvisible: flag }, sort: ["key", "value", "targetvisible"] },
@@ -133,6 +143,9 @@ export const fieldsByItem: Readonly<Record<string, ListFields>> = {
 const itemsOfOthers: Readonly<Record<string, { spec: string; rest: string }>> = {
   "targets.exportCsv": { spec: "Target", rest: "Target" },
   "targets.deleteByQuery": { spec: "Target", rest: "Target" },
+  "targetGroups.assignByQuery": { spec: "Target", rest: "Target" },
+  "targetGroups.assignToByQuery": { spec: "Target", rest: "Target" },
+  "targetGroups.unassignByQuery": { spec: "Target", rest: "Target" },
   "actions.deleteMany": { spec: "Action", rest: "ActionRest" },
 };
 
