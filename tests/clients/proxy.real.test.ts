@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createCipheriv, createHash, randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import {
   createDevice,
   type DeploymentArtifact,
   type Device,
+  downloadZchunk,
   eventually,
   fingerprintOf,
   makeZchunk,
@@ -228,6 +229,7 @@ test("the npm client signs in by its certificate, of which the proxy tells", sid
   const { device } = await npmDevice(proxy.tls, controllerId, { certificate });
   await introduced(controllerId);
   expect(device.errors).toEqual([]);
+  device.stop();
   expect(await fleet.admin.get(`targets/${controllerId}`)).toMatchObject({ name: controllerId, updateStatus: "registered" });
   const { set } = await fleet.admin.createSetWithFile(randomBytes(100_000), "image.bin");
   const actionId = await fleet.admin.assign(controllerId, set.id);
@@ -254,40 +256,67 @@ test("a certificate speaks for its own device alone, and what a client says of o
   for (const id of [controllerId, other]) expect((await fleet.admin.call(`targets/${id}`)).status).toBe(404);
 });
 
+/** What a device has, and what it is to have: another byte here and there, so that about every second chunk is another one. */
+function twoVersions(): [old: Buffer, content: Buffer] {
+  // the same in every run
+  const old = createCipheriv("aes-128-ctr", Buffer.alloc(16), Buffer.alloc(16)).update(Buffer.alloc(24_000_000));
+  const content = Buffer.from(old);
+  for (let at = 0; at < content.length; at += 64_000) content.writeUInt8(content.readUInt8(at) ^ 1, at);
+  return [old, content];
+}
+
+/** Requests for a file that is fetched without a credential: how many ranges each had. */
+function rangesOf(file: string): number[] {
+  const asked = proxy.requestsTo(proxy.hawkbit).filter(({ uri }) => uri === file);
+  expect(asked.map(({ status, signedIn }) => ({ status, signedIn }))).toEqual(asked.map(() => ({ status: 206, signedIn: false })));
+  return asked.map(({ range }) => range.split(",").length);
+}
+
+const pathOf = (controllerId: string, moduleId: number) =>
+  `/DEFAULT/controller/v1/${controllerId}/softwaremodules/${moduleId}/artifacts/image.zck`;
+
+test("zckdl fetches all parts that a device lacks by one request with more than 150 ranges", sideBySide, async () => {
+  const { admin } = fleet;
+  const [old, content] = twoVersions();
+  const [older, zchunk] = await Promise.all([makeZchunk(old), makeZchunk(content)]);
+  const { controllerId } = await admin.createTarget();
+  const { set, module } = await admin.createSetWithFile(zchunk.file, "image.zck");
+  await admin.assign(controllerId, set.id);
+  const file = pathOf(controllerId, module.id);
+  expect((await downloadZchunk(proxy.hawkbit + file, older)).equals(zchunk.file)).toBe(true);
+  expect(Math.max(...rangesOf(file))).toBeGreaterThanOrEqual(150);
+});
+
 test("SWUpdate puts an image together of what it has and of 150 parts that it asks for at once", sideBySide, async () => {
   const { admin } = fleet;
   const { controllerId, securityToken } = await admin.createTarget();
   const [source, path] = [join(dir, `${controllerId}.old`), join(dir, `${controllerId}.new`)];
-  const old = randomBytes(24_000_000);
+  const [old, content] = twoVersions();
   writeFileSync(source, old);
-  // a byte here and there: about every second chunk is another one
-  const content = Buffer.from(old);
-  for (let at = 0; at < content.length; at += 64_000) content.writeUInt8(content.readUInt8(at) ^ 1, at);
   const zchunk = await makeZchunk(content);
   const module = await admin.createModule();
   await admin.upload(module.id, "image.zck", zchunk.file);
-  const file = `/DEFAULT/controller/v1/${controllerId}/softwaremodules/${module.id}/artifacts/image.zck`;
+  const file = pathOf(controllerId, module.id);
   const signer = await createSigner(mkdtempSync(join(dir, "signer-")));
   const delta = { source, url: proxy.hawkbit + file };
   await admin.upload(module.id, "update.swu", swuImage(signer, { path, content: zchunk.header, revision: "1", delta }));
   const actionId = await admin.assign(controllerId, (await admin.createSet([module.id])).id);
   const { certificate } = signer;
-  const swupdate = await startSwupdate({
-    baseUrl: proxy.hawkbit,
-    controllerId,
-    targetToken: securityToken,
-    certificate,
-    hardware: "harrier:1",
-  });
-  running.push(swupdate);
-  try {
-    await soon(async () => expect((await outcomeOf(admin, controllerId, actionId)).messages).toContain("All Chunks Installed."));
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\nSWUpdate's last words:\n${swupdate.output()}`, { cause: error });
+  const options = { baseUrl: proxy.hawkbit, controllerId, targetToken: securityToken, certificate, hardware: "harrier:1" };
+  const installed = async () => expect((await outcomeOf(admin, controllerId, actionId)).messages).toContain("All Chunks Installed.");
+  // SWUpdate 2022.12 dies now and then while it looks through what the device has, before it asks for a part: then it is started again
+  for (let start = 1; ; start++) {
+    const swupdate = await startSwupdate(options);
+    try {
+      await eventually(installed, 60_000, 250);
+      break;
+    } catch (error) {
+      if (start < 3 && rangesOf(file).length === 0) continue;
+      throw new Error(`${(error as Error).message}\nSWUpdate's last words:\n${swupdate.output()}`, { cause: error });
+    } finally {
+      await swupdate.stop();
+    }
   }
   expect(readFileSync(path).equals(content)).toBe(true);
-  const asked = proxy.requestsTo(proxy.hawkbit).filter(({ uri }) => uri === file);
-  // this part of SWUpdate has no credential, whatever the other one has
-  expect(asked.map(({ status, signedIn }) => ({ status, signedIn }))).toEqual(asked.map(() => ({ status: 206, signedIn: false })));
-  expect(Math.max(...asked.map(({ range }) => range.split(",").length))).toBe(150);
+  expect(Math.max(...rangesOf(file))).toBe(150);
 });

@@ -28,5 +28,5 @@ export { type PythonClient, type PythonPackage, pythonClient } from "./real/pyth
 export { mountSmallDisk, type SmallDisk } from "./real/small-disk.ts";
 export { startTestStack, type TestStackOptions, twoOfEach } from "./real/stack.ts";
 export { installSwupdate, type Swupdate, type SwupdateOptions, startSwupdate } from "./real/swupdate.ts";
-export { makeZchunk, type Zchunk } from "./real/zchunk.ts";
+export { downloadZchunk, makeZchunk, type Zchunk } from "./real/zchunk.ts";
 export { appDir, workspaceRoot } from "./workspace.ts";

@@ -1,8 +1,9 @@
+import { ok } from "node:assert";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { npmClient } from "@harrier/testkit";
+import { eventually, npmClient } from "@harrier/testkit";
 
 const PACKAGE = "@awesomeorganization/hawkbit-ddi";
 const VERSION = "0.2.0";
@@ -16,6 +17,7 @@ interface Report {
 }
 interface Artifact {
   filename: string;
+  size: number;
   hashes: { sha256: string };
 }
 interface DeploymentBase {
@@ -143,7 +145,10 @@ async function follow(next: Exclude<Next, { action?: undefined }>, { install, di
       good(await next.methods.downloadArtifact(artifact));
       // whether it still holds: the client asks with the ETag it has
       good(await next.methods.get());
-      const file = readFileSync(join(dir, artifact.filename));
+      const path = join(dir, artifact.filename);
+      // the client answers when it has read the last byte, and writes it in its own time
+      await eventually(() => ok(statSync(path).size === artifact.size), 10_000);
+      const file = readFileSync(path);
       const result = install(file);
       const hash = createHash("sha256").update(file).digest("hex");
       if (result === "unfinished") await report(proceeding("installing"), 1);

@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { install } from "./cache.ts";
 import { debianPackages } from "./debian.ts";
 
@@ -23,6 +23,21 @@ export async function makeZchunk(content: Buffer): Promise<Zchunk> {
     await install(join(root, "usr", "bin", "zck"), [...options, plain], { env: { ...process.env, ...env } });
     const file = readFileSync(packed);
     return { file, header: file.subarray(0, headerSize(file)) };
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** Fetches such a file as zckdl does, with what an older one holds already: all parts that are missing are asked for at once. */
+export async function downloadZchunk(url: string, older: Zchunk): Promise<Buffer> {
+  const { root, env } = await debianPackages(["zchunk"]);
+  const dir = mkdtempSync(join(tmpdir(), "harrier-zchunk-"));
+  try {
+    const source = join(dir, "older.zck");
+    writeFileSync(source, older.file);
+    const command = join(root, "usr", "bin", "zckdl");
+    await install(command, ["--fail-no-ranges", "--source", source, url], { cwd: dir, env: { ...process.env, ...env } });
+    return readFileSync(join(dir, basename(new URL(url).pathname)));
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
