@@ -114,6 +114,7 @@ describe("a tenant's turns", () => {
       "rollouts.preview",
       "rollouts.create",
       "audit.verify",
+      "targetGroups.list",
       "distributionSets.statistics",
       "distributionSets.rolloutStatistics",
       "distributionSets.actionStatistics",
