@@ -7,6 +7,7 @@ const row: TargetRow = {
   controllerId: "dev/ä",
   name: "n",
   description: null,
+  group: null,
   address: null,
   updateStatus: 0,
   requestAttributes: true,
