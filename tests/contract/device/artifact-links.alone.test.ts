@@ -1,4 +1,4 @@
-import { type ConfigView, routeTable as r } from "@harrier/contracts";
+import { type ArtifactView, type ConfigView, routeTable as r } from "@harrier/contracts";
 import { afterEach, describe, expect, it } from "vitest";
 import { build, unique } from "../support/build.ts";
 import { call, refused } from "../support/call.ts";
@@ -63,6 +63,29 @@ describe("the shape of artifact links", () => {
     expect(shown["download-http"]).toBe(`${baseUrl}${shape}`);
     expect(shown["download"]).toMatch(/\/files\/DEFAULT\/[0-9a-f]{40}\/file-\w+%20%C3%A4\.bin$/);
     expect(shown["md5sum"]).toBe(`${shown["download"]}.MD5SUM`);
+  });
+
+  it("management 4.3 useartifacturlhandler shows administrators those that need no device in place of the download", async () => {
+    const { moduleId, artifact } = await build.setWithArtifact(undefined, `${unique("file")} ä.bin`);
+    const one = { softwareModuleId: moduleId, artifactId: artifact.id };
+    const shown = async (handler: boolean) => {
+      const query = { useartifacturlhandler: handler };
+      const { json } = await call<ArtifactView>(r.artifacts.get, "spec", { params: one, query });
+      const full = { ...query, representation: "full" };
+      const listed = await call<ArtifactView[]>(r.artifacts.list, "spec", { params: { softwareModuleId: moduleId }, query: full });
+      expect(listed.json[0]?._links).toEqual(json._links);
+      const { self, ...others } = json._links;
+      expect(self?.href).toMatch(/\/artifacts\/\d+$/);
+      return Object.fromEntries(Object.entries(others).map(([rel, link]) => [rel, link?.href]));
+    };
+    const usual = await shown(false);
+    expect(Object.keys(usual)).toEqual(["download"]);
+    // the usual ones name a device
+    expect(await shown(true)).toEqual(usual);
+    await put("artifact.links", "download={download_url}/files/{tenant}/{sha1}/{filename} download-http=hawkbit");
+    const file = `${baseUrl}/files/DEFAULT/${artifact.hashes.sha1}/${encodeURIComponent(artifact.providedFilename)}`;
+    expect(await shown(true)).toEqual({ download: file, md5sum: `${file}.MD5SUM` });
+    expect(await shown(false)).toEqual(usual);
   });
 
   it("device 2.3 what cannot be read is refused and changes nothing", async () => {

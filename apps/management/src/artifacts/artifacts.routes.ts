@@ -3,6 +3,7 @@ import type { Database } from "@harrier/db";
 import type { Mount } from "@harrier/service";
 import { artifactJson } from "./artifact.json.ts";
 import { getArtifact, listArtifacts, removeArtifact } from "./artifacts.ts";
+import { linkHandlerOf } from "./handler-links.ts";
 
 interface Deps {
   db: Database;
@@ -14,12 +15,14 @@ export function mountArtifacts(mount: Mount, deps: Deps): void {
   mount(artifacts.list, async (ctx) => {
     const rows = await listArtifacts(deps, ctx.tenantId, ctx.params.softwareModuleId);
     const full = ctx.query.representation === "full";
-    return { body: rows.map((row) => artifactJson(ctx, row, full && !row.moduleDeleted)) };
+    const handler = full && ctx.query.useartifacturlhandler ? await linkHandlerOf(deps, ctx.identity) : undefined;
+    return { body: rows.map((row) => artifactJson(ctx, row, full && !row.moduleDeleted, handler)) };
   });
 
   mount(artifacts.get, async (ctx) => {
     const row = await getArtifact(deps, ctx.tenantId, { moduleId: ctx.params.softwareModuleId, id: ctx.params.artifactId });
-    return { body: artifactJson(ctx, row, !row.moduleDeleted) };
+    const handler = ctx.query.useartifacturlhandler ? await linkHandlerOf(deps, ctx.identity) : undefined;
+    return { body: artifactJson(ctx, row, !row.moduleDeleted, handler) };
   });
 
   mount(artifacts.delete, async (ctx) =>

@@ -26,6 +26,14 @@ export const findArtifact = statement<[tenantId: number, moduleId: number, id: n
     where m.tenant_id = $1 and m.id = $2`,
 );
 
+/** The tenant's own links of artifacts; null where it has stored none. */
+export const readLinkSettings = statement<[tenantId: number], { links: string | null; host: string | null }>(
+  "management.read_link_settings",
+  `select max(value #>> '{}') filter (where key = 'artifact.links') as links,
+          max(value #>> '{}') filter (where key = 'artifact.links.host') as host
+     from settings where tenant_id = $1 and key in ('artifact.links', 'artifact.links.host')`,
+);
+
 /** Takes the module, as uploads do, so that its lock and its artifacts stand still. */
 export const lockModuleOfArtifact = statement<[tenantId: number, moduleId: number], { locked: boolean; deleted: boolean }>(
   "management.lock_module_of_artifact",

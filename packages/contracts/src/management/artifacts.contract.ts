@@ -16,7 +16,7 @@ export const artifactView = z
     hashes: hashesView,
     providedFilename: z.string(),
     size: z.int(),
-    _links: links("self", "download"),
+    _links: links("self", "download", "md5sum", "download-http", "md5sum-http"),
   })
   .meta({ id: "Artifact" });
 export type ArtifactView = z.output<typeof artifactView>;
