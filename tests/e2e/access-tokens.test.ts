@@ -183,7 +183,7 @@ test("what is wrong with a token does not show", async () => {
     "no token": "x",
     "over-long": `${header}.${payload}.${"A".repeat(9_000)}`,
   };
-  const refused = { status: 401, challenge: 'Basic realm="hawkBit"', text: "" };
+  const refused = { status: 401, challenge: 'Bearer error="invalid_token"', text: "" };
   for (const [what, wrong] of Object.entries(table)) {
     for (const gateway of gatewayUrls(stack)) expect(await ask(`Bearer ${wrong}`, "targets", gateway), what).toEqual(refused);
   }
