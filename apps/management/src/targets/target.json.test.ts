@@ -15,7 +15,6 @@ const row: TargetRow = {
   lastPollAt: null,
   targetTypeId: null,
   targetTypeName: null,
-  group: null,
   autoConfirmActive: null,
   pollingTime: null,
   pollingOverdueTime: null,
