@@ -8,6 +8,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { sendError } from "./answer.ts";
 import type { CallAudit } from "./audited.ts";
 import { Drain, type DrainTimes } from "./drain.ts";
+import { LargeBodies } from "./large-bodies.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { type CountTrips, type Mount, type MountDeps, mountRoute } from "./mount.ts";
@@ -54,7 +55,7 @@ export function createHttp(options: HttpOptions): Http {
   const app = createApp();
   if (options.tls !== undefined) admitOnlyGateway(app, gate);
   const { restDialect = "current", unknownMembers = "warn", countTrips } = options;
-  const deps: MountDeps = { app, gate, ...options, restDialect, unknownMembers, countTrips };
+  const deps: MountDeps = { app, gate, ...options, restDialect, unknownMembers, countTrips, largeBodies: new LargeBodies() };
   const methodsByPath = new Map<string, string[]>();
   const drain = new Drain(options.drain ?? { pauseMs: 0, transfersMs: 0 });
 

@@ -17,6 +17,7 @@ import { type Reply, sendError, sendReply } from "./answer.ts";
 import { AuditedRequest, type CallAudit, isAudited } from "./audited.ts";
 import { hasBody, parseBody } from "./body.ts";
 import { type FaultPoint, faultPoint, faultsArmed } from "./faults.ts";
+import type { LargeBodies } from "./large-bodies.ts";
 import type { Log } from "./log.ts";
 import type { Metrics, RouteTimer } from "./metrics.ts";
 import { fallbackJson, negotiate } from "./negotiate.ts";
@@ -42,6 +43,7 @@ export interface MountDeps {
   /** What becomes of unknown members in bodies of the management interface; devices may send what they like. */
   readonly unknownMembers: UnknownMembers;
   readonly countTrips: CountTrips | undefined;
+  readonly largeBodies: LargeBodies;
   /** Keeps who changed what by the management interface; a service that serves no such route leaves it out. */
   readonly audit?: CallAudit | undefined;
   /** Shares the database among tenants; asked for every route of the management interface that is expensive. */
@@ -184,7 +186,7 @@ function lineLevel(quiet: boolean, status: number, failure: HarrierError | undef
 
 async function answer<R extends Route>(mounted: Mounted<R>, ctx: Context<R>, audited: AuditedRequest<R> | undefined): Promise<number> {
   const { deps, route, surface } = mounted;
-  const { req, res } = ctx;
+  const { req } = ctx;
   const now = Date.now();
   ctx.identity = identityOf(mounted, req);
   requirePermission(route, surface, ctx.identity);
@@ -193,14 +195,37 @@ async function answer<R extends Route>(mounted: Mounted<R>, ctx: Context<R>, aud
   if (ctx.deadline <= now) throw new HarrierError("deadlineExceeded");
   ctx.params = (route.params === undefined ? req.params : parseWith(route.params, req.params, "params")) as Context<R>["params"];
   if (route.query !== undefined) ctx.query = parseWith(route.query, req.query, "query") as Context<R>["query"];
-  if (route.body !== undefined) ctx.body = await readBody(mounted, ctx);
+  const write = (reply: Reply | undefined): Promise<number> => writeReply(mounted, ctx, reply, type);
+  if (route.body === undefined) return write(await work(mounted, ctx, audited));
+  return deps.largeBodies.run(route, ctx, async () => {
+    ctx.body = await readBody(mounted, ctx);
+    return write(await work(mounted, ctx, audited));
+  });
+}
+
+/** The handler, with what is kept of who did it. */
+async function work<R extends Route>(
+  mounted: Mounted<R>,
+  ctx: Context<R>,
+  audited: AuditedRequest<R> | undefined,
+): Promise<Reply | undefined> {
+  const { deps } = mounted;
   await audited?.begin();
   const reply = (await (mounted.ends ? handleWithin(mounted, ctx) : handle(mounted, ctx))) ?? undefined;
   if (audited !== undefined) {
     if (faultsArmed() && deps.service !== "gateway" && deps.service !== "controller") await faultPoint(`${deps.service}.audit.before-end`);
     await audited.succeeded(reply?.status ?? mounted.success, reply);
   }
-  if (faultsArmed()) await passFaults(deps.service, res);
+  return reply;
+}
+
+async function writeReply<R extends Route>(
+  mounted: Mounted<R>,
+  { req, res }: Context<R>,
+  reply: Reply | undefined,
+  type: string,
+): Promise<number> {
+  if (faultsArmed()) await passFaults(mounted.deps.service, res);
   // a handler that streams answers by itself
   if (reply === undefined && res.headersSent) return res.statusCode;
   const etag = mounted.etag && req.method === "GET"; // HEAD gets none (contract device.md §1)
