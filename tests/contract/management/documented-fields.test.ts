@@ -1,6 +1,7 @@
 import { fieldsByItem, type ListFields, type Operation, operationsOf, type Parameter, type Route, routes } from "@harrier/contracts";
 import {
   actionFields,
+  autoAssignmentFields,
   type FieldMap,
   groupFields,
   metadataFields,
@@ -47,11 +48,11 @@ describe.each(dialects)("the fields that the document of %s names", (dialect) =>
     if (q !== undefined) {
       const fields = Object.entries(q["x-fields"] as ListFields["q"]);
       const asked = fields.map(([name, kind]) => name.replace("*", "some.key") + (condition[kind] ?? `==${kind.split(" | ")[0]}`));
-      await call(route, dialect, { ...options, query: { q: asked.join(",") } });
+      await call(route, dialect, { ...options, query: { ...options.query, q: asked.join(",") } });
     }
     if (sort !== undefined) {
       const asked = (sort["x-fields"] as string[]).map((name) => `${name}:DESC`);
-      await call(route, dialect, { ...options, query: { sort: asked.join(",") } });
+      await call(route, dialect, { ...options, query: { ...options.query, sort: asked.join(",") } });
     }
   });
 });
@@ -66,6 +67,7 @@ const maps: Record<string, [FieldMap | undefined, SortMap]> = {
   TargetType: [typeFields, sortFields.targetTypes],
   TargetTag: [tagFields, sortFields.tags],
   DistributionSetTag: [tagFields, sortFields.tags],
+  AutoAssignmentDetails: [autoAssignmentFields, sortFields.autoAssignments],
   TargetFilter: [targetFilterFields, sortFields.targetFilters],
   Metadata: [metadataFields, sortFields.metadata],
   SoftwareModuleMetadata: [moduleMetadataFields, sortFields.moduleMetadata],
