@@ -117,9 +117,9 @@ describe("upload (contract management.md §4.3)", () => {
     expect(await service.bench.files()).toHaveLength(1);
   });
 
-  it("answers an empty file with an empty 400", async () => {
+  it("refuses an empty file", async () => {
     const answer = await service.call("POST", path, form({ name: "file", filename: "a", body: "" }));
-    expect([answer.status, answer.body.length]).toEqual([400, 0]);
+    expect([answer.status, JSON.parse(String(answer.body)).errorCode]).toEqual([400, "hawkbit.server.error.repo.constraintViolation"]);
     await expectNothingLeft();
   });
 

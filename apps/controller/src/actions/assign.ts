@@ -17,7 +17,7 @@ import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
 import { scopeOf } from "../targets/targets.ts";
 import { type AssignAnswer, assignOffline as note, assignSet as write, assignSets as writeSeveral } from "./assign.sql.ts";
 import { forceTimeOf, forceTypeOf } from "./force.ts";
-import { incompatibleTargets } from "./incompatible.ts";
+import { incompatibleSets, incompatibleTargets } from "./incompatible.ts";
 import { windowLists } from "./windows.ts";
 
 interface Deps {
@@ -102,6 +102,11 @@ export async function assignSets(deps: Deps, request: AssignSetsRequest, ctx: Ca
     ]);
   const row = await withRoom(deps, { tenantId, setId: sets[0]?.id ?? 0, controllerIds, most, scope }, assign);
   await deps.fault("controller.assign.after-commit");
+  if (row?.answer.outcome === "incompatible") {
+    const ofSet = (index: number) => items.filter((i) => i.setIndex === index).map((i) => i.controllerId);
+    const asked = sets.map((set, index) => ({ setType: set.typeId, controllerIds: ofSet(index) }));
+    throw await incompatibleSets(deps.db.pool, { tenantId, scope }, asked);
+  }
   return toResponse(row?.answer, most);
 }
 

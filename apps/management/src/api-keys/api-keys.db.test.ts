@@ -142,7 +142,7 @@ test("only the description changes", async () => {
   const { description: _gone, ...bare } = record;
   expect(await put({ description: null })).toEqual(bare);
   expect(await put({ description: "x".repeat(513) })).toMatchObject({ errorCode: "hawkbit.server.error.repo.constraintViolation" });
-  expect(await put({ description: 5 })).toMatchObject({ errorCode: "hawkbit.server.error.rest.body.notReadable" });
+  expect(await put({ description: [5] })).toMatchObject({ errorCode: "hawkbit.server.error.rest.body.notReadable" });
   expect(await changes()).toEqual([]);
 });
 

@@ -164,7 +164,7 @@ describe("the operator and the quotas of a tenant", () => {
       expect([status, body.errorCode]).toEqual([400, "hawkbit.server.error.repo.constraintViolation"]);
     }
     for (const body of [{}, { limit: null }]) expect((await set("TARGETS_MAX_COUNT", body)).status).toBe(400);
-    for (const limit of [1.5, "5", 1e300, true]) {
+    for (const limit of [1.5, "five", 1e300, true]) {
       const { status, body } = await set("ARTIFACT_MAX_BYTES", { limit });
       expect([status, body.errorCode]).toEqual([400, "hawkbit.server.error.rest.body.notReadable"]);
     }
