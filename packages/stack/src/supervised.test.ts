@@ -31,6 +31,7 @@ function supervise(program: string, env: Record<string, string> = {}): Supervise
   supervised = new Supervised({
     label: "x-0",
     main,
+    heap: [],
     env,
     logFile: join(dir, "logs", "x-0.log"),
     print: (line) => printed.push(line),
@@ -106,7 +107,7 @@ test("a process whose supervisor is killed ends in order", async () => {
   writeFileSync(
     join(dir, "supervisor.mjs"),
     `import { Supervised } from ${JSON.stringify(source)};
-     const service = new Supervised({ label: "x-0", main: ${JSON.stringify(main)}, env: {}, logFile: ${JSON.stringify(join(dir, "logs", "x-0.log"))}, print() {}, onChange() {} });
+     const service = new Supervised({ label: "x-0", main: ${JSON.stringify(main)}, heap: [], env: {}, logFile: ${JSON.stringify(join(dir, "logs", "x-0.log"))}, print() {}, onChange() {} });
      service.start();
      console.log(service.pid);`,
   );

@@ -9,8 +9,8 @@ export interface SupervisedOptions {
   label: string;
   /** The program: a JavaScript file, run by this very Node. */
   main: string;
-  /** MiB of each half of what is young in its heap; where it is left out Node decides. */
-  youngHalf?: number;
+  /** Sizes of its heap, as flags of Node. */
+  heap: readonly string[];
   env: Readonly<Record<string, string>>;
   logFile: string;
   /** For the terminal. */
@@ -26,8 +26,6 @@ const nodeFlags = [
   "--enable-source-maps",
   // kafkajs sets timers in the past, which is harmless (they fire at once) and not ours to mend
   "--disable-warning=TimeoutNegativeWarning",
-  // what is collected late counts as used: with the machine's memory to grow into, a service that parses large bodies holds twice as much
-  "--max-old-space-size=192",
 ];
 const READ_LOG_MS = 200;
 const LAST_WORDS = 12;
@@ -74,11 +72,10 @@ export class Supervised {
 
   /** `once` is added to the environment of this one life only. */
   start(once: Readonly<Record<string, string>> = {}): void {
-    const { main, env, youngHalf, onChange } = this.#options;
-    const young = youngHalf === undefined ? [] : [`--max-semi-space-size=${youngHalf}`];
+    const { main, env, heap, onChange } = this.#options;
     clearTimeout(this.#timer);
     const began = Date.now();
-    const child = spawn(process.execPath, [...nodeFlags, ...young, "--import", preload.href, main], {
+    const child = spawn(process.execPath, [...nodeFlags, ...heap, "--import", preload.href, main], {
       cwd: dirname(dirname(main)),
       env: { ...env, ...once },
       // a session of its own: Ctrl-C in a terminal goes to the supervisor alone, which ends all in order
