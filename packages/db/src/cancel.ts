@@ -27,8 +27,8 @@ const mostAtOnce = 4;
 const cancelLimitMs = 2_000;
 /** A cancel that arrives before its statement does is lost: where the statement still runs after so long, it is asked again. */
 const againMs = 250;
-/** A statement that goes on after so many cancels is on a server that does not hear: its connection is cut. */
-const mostCancels = 12;
+/** A statement that goes on for so long after its first cancel is on a server that does not hear: its connection is cut. */
+const afterCancelMs = 3_000;
 
 const cancels = new WeakMap<pg.ClientBase, Cancel>();
 const cancelled = new WeakSet<pg.ClientBase>();
@@ -37,15 +37,15 @@ const cancelled = new WeakSet<pg.ClientBase>();
 export function createCanceller(pool: pg.Pool, config: pg.PoolConfig): void {
   const waiting: (() => void)[] = [];
   let running = 0;
-  const send = async (client: pg.ClientBase, stillRunning: () => boolean, cancels = 1): Promise<void> => {
+  const send = async (client: pg.ClientBase, stillRunning: () => boolean, cutAt = performance.now() + afterCancelMs): Promise<void> => {
     if (running === mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
     else running += 1;
     if (stillRunning()) {
       await sendCancel(config, wireOf(client));
       const look = (): void => {
         if (!stillRunning()) return;
-        if (cancels === mostCancels) wireOf(client).connection.stream.destroy();
-        else void send(client, stillRunning, cancels + 1);
+        if (performance.now() >= cutAt) wireOf(client).connection.stream.destroy();
+        else void send(client, stillRunning, cutAt);
       };
       setTimeout(look, againMs).unref();
     }

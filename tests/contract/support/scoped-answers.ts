@@ -99,7 +99,7 @@ export const told: Readonly<Record<string, Told>> = {
   "targetFilters.getAutoAssign": "open",
   "targetFilters.setAutoAssign": "open",
   "targetFilters.removeAutoAssign": "open",
-  // it reaches further than he does
+  // it reaches further than the caller does
   "targetFilters.approveAutoAssign": "forbidden",
   "targetFilters.denyAutoAssign": "forbidden",
   "actions.list": "nobody",

@@ -164,6 +164,32 @@ test("bodies of 1 MB that are hard to read", async () => {
   expectNobodyHarmed(report);
 });
 
+test("lists of 8 MiB, as long as a list may be, ten at once", async () => {
+  const headers = json(hostile.loud.authorization);
+  const shot = (body: string): Shot => ({ method: "POST", path: `${api}/targets`, headers, body: encoded(body) });
+  const longest = 8 * 1024 * 1024 - 1_000;
+  const list = (item: string) =>
+    `[${Array(Math.floor(longest / (item.length + 1)))
+      .fill(item)
+      .join(",")}]`;
+  const report = await hostile.attack(
+    "lists of 8 MiB",
+    {
+      kind: "volley",
+      atOnce: 10,
+      shots: [
+        // some 120,000 members, just below what is counted before it is parsed
+        shot(list(`{"controllerId":"${"x".repeat(110)}"}`)),
+        shot(list(`"${"x".repeat(60)}"`)),
+        shot(`[{${Array.from({ length: 120_000 }, (_, n) => `"${"k".repeat(50)}${n}":0`).join(",")}}]`),
+        shot(`["${"x".repeat(longest)}"]`),
+      ],
+    },
+    attackersAddresses(5),
+  );
+  expectNobodyHarmed(report);
+});
+
 test("queries that are deep, long or wrong", async () => {
   const report = await hostile.attack(
     "wrong queries",

@@ -64,7 +64,7 @@ export async function endAutoAssign(deps: Pick<FilterDeps, "db">, id: number, pr
 
 /**
  * Approves or denies an auto-assignment that waits for it. Before the answer nothing was assigned, and after a denial nothing will be; whoever
- * holds the permission decides, also about what is his own (as with rollouts, contract rollouts.md §4.11).
+ * holds the permission decides, also about what it has set itself (as with rollouts, contract rollouts.md §4.11).
  */
 export async function decideAutoAssignment(
   deps: Pick<FilterDeps, "db" | "nudge">,
