@@ -1,0 +1,10 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { heapOf } from "./heap.ts";
+
+const compose = readFileSync(new URL("../../../deploy/compose/compose.yaml", import.meta.url), "utf8");
+
+test.each(Object.entries(heapOf))("a container of %s has the heap that it has under npm start", (service, flags) => {
+  const [, options] = new RegExp(`\\n  ${service}:\\n(?:    .*\\n)*?      NODE_OPTIONS: (.*)\\n`).exec(compose) ?? [];
+  expect(options).toBe(flags.join(" "));
+});
