@@ -11,22 +11,36 @@ export async function readCursor(db: Database): Promise<Sent> {
 }
 
 type StoredRow = Omit<OutboxRow, "at"> & { at: Date };
-type PageRow = { snapshot: Sent } & { [K in keyof StoredRow]: StoredRow[K] | null };
+type PageRow = { snapshot: Sent; found: number | null } & { [K in keyof StoredRow]: StoredRow[K] | null };
 
-const page = statement<[sent: Sent, afterId: string, limit: number], PageRow>(
+const page = statement<[sent: Sent, afterId: string, maxRows: number, maxItems: number], PageRow>(
   "events.outbox_page",
   `select pg_current_snapshot()::text as snapshot, o.*
      from (values (1)) as always(one)
      left join lateral (
-       select id::text, txid::text, topic, type, common, items, traceparent, at from outbox
-        where txid >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(txid, $1::pg_snapshot) and id > $2::bigint
-        order by outbox.id limit $3) o on true`,
+       select p.id::text, p.txid::text, p.topic, p.type, p.common, p.items, p.traceparent, p.at, p.found
+         from (select f.*, count(*) over () as found, row_number() over (order by f.id) as place,
+                      sum(json_array_length(f.items)) over (order by f.id) as items_so_far
+                 from (select id, txid, topic, type, common, items, traceparent, at from outbox
+                        where txid >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(txid, $1::pg_snapshot)
+                          and id > $2::bigint
+                        order by id limit $3) f) p
+        where p.place = 1 or p.items_so_far <= $4::bigint
+        order by p.id) o on true`,
 );
+
+export interface PageLimits {
+  rows: number;
+  /** Of all rows together: a row of a chunk carries up to 10,000. A first row that has more is a page of its own. */
+  items: number;
+}
 
 export interface OutboxPage {
   /** What this page was read from; the rows that it leaves out for want of room are visible in it too. */
   snapshot: Sent;
   rows: OutboxRow[];
+  /** Whether rows may have been left out. */
+  more: boolean;
 }
 
 /**
@@ -35,10 +49,29 @@ export interface OutboxPage {
  * changes, for their writers hold its lock until they commit: so within one snapshot the order of ids is right, and between snapshots
  * nothing can come later that belongs before. One round trip.
  */
-export async function readPage(db: Queryable, sent: Sent, afterId: string, limit: number): Promise<OutboxPage> {
-  const found = await run(db, page, [sent, afterId, limit]);
-  const rows = found.filter((row): row is { snapshot: Sent } & StoredRow => row.id !== null);
-  return { snapshot: found[0]?.snapshot ?? sent, rows: rows.map(({ snapshot: _, ...row }) => ({ ...row, at: row.at.getTime() })) };
+export async function readPage(db: Queryable, sent: Sent, afterId: string, limits: PageLimits): Promise<OutboxPage> {
+  const answer = await run(db, page, [sent, afterId, limits.rows, limits.items]);
+  const rows = answer.filter((row): row is { snapshot: Sent; found: number } & StoredRow => row.id !== null);
+  const found = rows[0]?.found ?? 0;
+  return {
+    snapshot: answer[0]?.snapshot ?? sent,
+    rows: rows.map(({ snapshot: _, found: __, ...row }) => ({ ...row, at: row.at.getTime() })),
+    more: found === limits.rows || rows.length < found,
+  };
+}
+
+const wait = statement<[], never>(
+  "events.outbox_wait",
+  `select set_config('idle_in_transaction_session_timeout', '0', true), set_config('tcp_keepalives_idle', '30', true),
+          set_config('tcp_keepalives_interval', '10', true), set_config('tcp_keepalives_count', '3', true)`,
+);
+
+/**
+ * The transaction may be idle for as long as Kafka takes for a page: if the server ended it the same page would be sent for ever. Instead
+ * the server itself notices within a minute that the host of the reader is gone, for until then vacuum is held up. One round trip.
+ */
+export async function waitForReader(tx: Queryable): Promise<void> {
+  await run(tx, wait, []);
 }
 
 const move = statement<[sent: Sent], never>(

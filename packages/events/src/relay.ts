@@ -3,7 +3,7 @@ import { type Database, inSnapshot, withLeadership } from "@harrier/db";
 import type { Kafka, Producer } from "kafkajs";
 import { type EventMessage, expand, type OutboxRow } from "./expand.ts";
 import { createFencedProducer, createKafka, ensureTopics } from "./kafka.ts";
-import { moveCursor, readCursor, readPage, type Sent, skipOlderThan } from "./outbox.sql.ts";
+import { moveCursor, type PageLimits, readCursor, readPage, type Sent, skipOlderThan, waitForReader } from "./outbox.sql.ts";
 
 /** What the relay tells its process; pino's logger fits. */
 export interface RelayLog {
@@ -26,7 +26,8 @@ export interface RelayOptions {
 
 const idleMs = 250;
 const stopLimitMs = 1_500;
-const rowsPerPage = 200;
+/** What is in memory at a time. */
+const pageLimits: PageLimits = { rows: 200, items: 20_000 };
 const messagesPerTransaction = 2_000;
 const retention = "1 day";
 
@@ -86,8 +87,8 @@ async function lead(options: RelayOptions, kafka: Kafka, signal: AbortSignal): P
   try {
     let sent = await readCursor(options.db);
     while (!signal.aborted) {
-      const page = await readPage(options.db.pool, sent, "0", rowsPerPage);
-      if (page.rows.length === rowsPerPage) sent = await sendBacklog({ options, producer, signal }, sent);
+      const page = await readPage(options.db.pool, sent, "0", pageLimits);
+      if (page.more) sent = await sendBacklog({ options, producer, signal }, sent);
       else {
         await publishRows(options, producer, page.rows);
         if (page.rows.length > 0) await moveCursor(options.db, page.snapshot);
@@ -100,19 +101,26 @@ async function lead(options: RelayOptions, kafka: Kafka, signal: AbortSignal): P
   }
 }
 
+interface Leader {
+  options: Pick<RelayOptions, "db" | "schema" | "fault" | "onPublished">;
+  producer: Pick<Producer, "transaction">;
+  /** Aborts when another may lead: what is left of a page is its. */
+  signal: AbortSignal;
+}
+
 /**
  * More than one page: all of them are read in one snapshot, for between two a predecessor of what the second shows could appear behind
  * the first. Ends with everything that was visible when it began.
  */
-async function sendBacklog(leader: { options: RelayOptions; producer: Producer; signal: AbortSignal }, sent: Sent): Promise<Sent> {
+export async function sendBacklog(leader: Leader, sent: Sent): Promise<Sent> {
   const { options, producer, signal } = leader;
   const snapshot = await inSnapshot(options.db.pool, async (tx) => {
+    await waitForReader(tx);
     let after = "0";
     for (;;) {
-      const page = await readPage(tx, sent, after, rowsPerPage);
-      await publishRows(options, producer, page.rows);
-      if (page.rows.length < rowsPerPage) return page.snapshot;
-      if (signal.aborted) return sent;
+      const page = await readPage(tx, sent, after, pageLimits);
+      if (!(await publishRows(options, producer, page.rows, signal))) return sent;
+      if (!page.more) return page.snapshot;
       after = page.rows.at(-1)?.id ?? after;
     }
   });
@@ -120,13 +128,21 @@ async function sendBacklog(leader: { options: RelayOptions; producer: Producer; 
   return snapshot;
 }
 
-async function publishRows(options: RelayOptions, producer: Producer, rows: readonly OutboxRow[]): Promise<void> {
+/** Whether all were published; with a signal it stops between two transactions of the producer. */
+async function publishRows(
+  options: Leader["options"],
+  producer: Leader["producer"],
+  rows: readonly OutboxRow[],
+  signal?: AbortSignal,
+): Promise<boolean> {
   for (const messages of batches(options.schema, rows)) {
+    if (signal?.aborted) return false;
     if (messages.length === 0) continue; // rows without an event, which only ring inside
     await send(producer, messages);
     await options.fault?.(`${options.schema.replaceAll("_", "-")}.relay.after-send`);
     options.onPublished?.(messages.length);
   }
+  return true;
 }
 
 /** Whole outbox rows, about `messagesPerTransaction` messages each. */
@@ -142,7 +158,7 @@ function* batches(schema: string, rows: readonly OutboxRow[]): Generator<EventMe
 
 const bytesPerRequest = 700_000; // under the brokers' default limit of 1 MiB a batch
 
-async function send(producer: Producer, messages: readonly EventMessage[]): Promise<void> {
+async function send(producer: Pick<Producer, "transaction">, messages: readonly EventMessage[]): Promise<void> {
   const transaction = await producer.transaction();
   try {
     for (const part of parts(messages)) await transaction.sendBatch({ acks: -1, topicMessages: group(part) });
