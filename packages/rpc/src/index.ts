@@ -25,7 +25,7 @@ export { coveredInCall, keysOfMetadata } from "./metadata.ts";
 export { isChange, type MethodKind, methodKind, methods } from "./methods.ts";
 export { type OnBehalf, onBehalfHeader, vouch, wordFor } from "./on-behalf.ts";
 export { defaultProtosDir } from "./protos.ts";
-export { createRpcServer, type RpcServer, type RpcServerOptions } from "./server.ts";
+export { createRpcServer, type RpcServer, type RpcServerOptions, type Within } from "./server.ts";
 export {
   hosts,
   type MethodName,

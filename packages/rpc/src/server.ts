@@ -12,6 +12,7 @@ import { HarrierError, toHarrierError } from "@harrier/errors";
 import { HealthImplementation } from "grpc-health-check";
 import { serverCredentials, serverOptions } from "./channel.ts";
 import { toStatus } from "./error-transport.ts";
+import type { Principal } from "./identity.ts";
 import { IdentityGate } from "./identity-gate.ts";
 import type { KeySet } from "./keys.ts";
 import { methodKind } from "./methods.ts";
@@ -19,6 +20,9 @@ import { loadService } from "./protos.ts";
 import { type AnyServerCall, beginCall, type CallContextImpl, type Door, type ServedMethod } from "./server-call.ts";
 import { hosts, type ProtoServiceName, type ServiceName } from "./services.ts";
 import type { CallReport, Handlers, RpcLog, RpcTls, Send, StreamHandler, UnaryHandler } from "./types.ts";
+
+/** `principal`: in whose name the call is; of kind `service` where it is the caller's own. */
+export type Within = <T>(signal: AbortSignal, work: () => Promise<T>, principal: Principal) => Promise<T>;
 
 export interface RpcServerOptions {
   service: ServiceName;
@@ -31,7 +35,7 @@ export interface RpcServerOptions {
   protosDir?: string;
   observe?: (report: CallReport) => void;
   /** Runs the handler of every call that is no stream, so that what it begins can end with `signal`: `untilAborted` of @harrier/db. */
-  within?: <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+  within?: Within;
   /** Runs between a handler's end and its answer; the place of a fault point. */
   beforeAnswer?: (method: string) => void | Promise<void>;
 }
@@ -117,7 +121,7 @@ export class RpcServer {
       ctx = begun;
       const work = () => handler(call.request, begun);
       const { within } = this.#options;
-      const response = await (within === undefined ? work() : within(begun.signal, work));
+      const response = await (within === undefined ? work() : within(begun.signal, work, begun.principal));
       await this.#options.beforeAnswer?.(method.name);
       begun.answered = true;
       callback(null, response);

@@ -1,4 +1,4 @@
-import { routeTable as r } from "@harrier/contracts";
+import { type Route, routeTable as r, targetCsv } from "@harrier/contracts";
 import { expect, test } from "vitest";
 import { LargeBodies } from "./large-bodies.ts";
 import type { Context } from "./request-context.ts";
@@ -15,7 +15,7 @@ function bench() {
     await new Promise<void>((resolve) => ends.push(resolve));
     running -= 1;
   };
-  const send = (tenantId: number, headers: Record<string, string>, route: typeof r.targets.create | typeof r.device.deploymentFeedback) =>
+  const send = (tenantId: number, headers: Record<string, string>, route: Route) =>
     bodies.run(
       route,
       { tenantId, deadline: Number.POSITIVE_INFINITY, req: { method: "POST", headers } } as unknown as Context<typeof route>,
@@ -45,6 +45,8 @@ test("of one tenant two are worked on, of all three; whoever waits comes in turn
 test.each([
   ["small", { "content-length": "65536" }, r.targets.create],
   ["a device's", large, r.device.deploymentFeedback],
+  ["an upload", { "content-length": "2000000000" }, r.artifacts.upload],
+  ["an import", { "content-length": "70000", "content-encoding": "gzip" }, targetCsv.importCsv],
 ] as const)("a body that is %s does not wait", async (_name, headers, route) => {
   const { send, endOne, running } = bench();
   const all = Array.from({ length: 9 }, () => send(1, headers, route));
