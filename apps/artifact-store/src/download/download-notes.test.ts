@@ -2,7 +2,7 @@ import { HarrierError } from "@harrier/errors";
 import { describe, expect, it, vi } from "vitest";
 import { type DownloadNote, DownloadNotes } from "./download-notes.ts";
 
-const limits = { everyMs: 20, batch: 3, waiting: 5, timeoutMs: 100, giveUpMs: 1_000 };
+const limits = { everyMs: 20, batch: 3, waiting: 5, timeoutMs: 400, giveUpMs: 1_000, stopMs: 300 };
 const note = (actionId: number): DownloadNote => ({ tenantId: 1, actionId, path: "/p", at: 0 });
 
 type Send = (notes: readonly DownloadNote[], commandId: string) => Promise<void>;
@@ -137,5 +137,40 @@ describe("download notes", () => {
     void absent.notes.add(note(1));
     await absent.notes.stop();
     expect(absent.dropped).toEqual([1]);
+  });
+
+  it("hold no download for longer than a moment behind batches that are each just in time", async () => {
+    const { notes } = create(() => new Promise((resolve) => setTimeout(resolve, limits.timeoutMs * 0.9)));
+    const began = Date.now();
+    await notes.add(note(0)); // what comes now waits behind it
+    const rest = Array.from({ length: 5 }, (_, i) => notes.add(note(i)));
+    const behind = Date.now();
+    await Promise.all(rest);
+    expect(behind - began).toBeGreaterThanOrEqual(limits.timeoutMs * 0.9 - 10);
+    expect(Date.now() - behind).toBeLessThan(limits.timeoutMs * 1.7); // three batches would take 2.7 times as long
+    await notes.stop();
+  });
+
+  it("are dropped together, by one line, where the service stops and controller hangs", async () => {
+    const { send } = heldController();
+    const { notes, dropped } = create(send);
+    const all = Array.from({ length: 6 }, (_, i) => notes.add(note(i)));
+    const began = Date.now();
+    await notes.stop();
+    await Promise.all(all);
+    expect(Date.now() - began).toBeLessThan(limits.stopMs + 500);
+    expect(dropped).toEqual([3]); // three are on their way
+  });
+
+  it("that find no room are told of together", async () => {
+    let now = 0;
+    const { send } = heldController();
+    const { notes, dropped } = create(send, () => now);
+    for (let i = 0; i < 50; i++) void notes.add(note(i));
+    expect(dropped).toEqual([1]);
+    now += 10_000;
+    void notes.add(note(50));
+    expect(dropped).toEqual([1, 42]); // three are on their way, five wait
+    await notes.stop();
   });
 });

@@ -21,12 +21,17 @@ export interface NotesLimits {
   readonly batch: number;
   /** Notes that may wait for a batch of their own. */
   readonly waiting: number;
-  /** No download waits longer than this for its note (ms). */
+  /** No download waits longer than this for its note (ms), however many batches are ahead of it. */
   readonly timeoutMs: number;
   readonly giveUpMs: number;
+  /** What is not written so long after the service was told to stop is dropped (ms). */
+  readonly stopMs: number;
 }
 
-const usual: NotesLimits = { everyMs: 150, batch: 200, waiting: 20_000, timeoutMs: 1_000, giveUpMs: 120_000 };
+const usual: NotesLimits = { everyMs: 25, batch: 200, waiting: 20_000, timeoutMs: 1_000, giveUpMs: 120_000, stopMs: 2_000 };
+
+/** Notes that found no room are counted, and told of together. */
+const tellEveryMs = 10_000;
 
 /** Notes that are written together, and the downloads that wait for them. */
 interface Batch {
@@ -35,9 +40,14 @@ interface Batch {
   readonly release: () => void;
 }
 
-function emptyBatch(): Batch {
+function emptyBatch(timeoutMs: number, onLate: () => void): Batch {
   const { promise, resolve } = Promise.withResolvers<void>();
-  return { notes: [], written: promise, release: resolve };
+  const timeout = setTimeout(onLate, timeoutMs);
+  const release = (): void => {
+    clearTimeout(timeout);
+    resolve();
+  };
+  return { notes: [], written: promise, release };
 }
 
 /**
@@ -57,6 +67,10 @@ export class DownloadNotes {
   /** The last answer of controller was late, or none: until one comes in time, downloads do not wait. */
   #late = false;
   #stopped = false;
+  #withoutRoom = 0;
+  #tellAt = Number.NEGATIVE_INFINITY;
+  readonly #end = Promise.withResolvers<void>();
+  #ended = false;
 
   constructor(deps: NotesDeps, limits: NotesLimits = usual) {
     this.#deps = deps;
@@ -66,7 +80,7 @@ export class DownloadNotes {
   /** Resolves once the note is written, or is not to be waited for. Never rejects. */
   add(note: DownloadNote): Promise<void> {
     if (this.#waiting >= this.#limits.waiting) {
-      this.#deps.onDropped(1, new Error("too many notes are waiting"));
+      this.#refuse();
       return Promise.resolve();
     }
     this.#waiting += 1;
@@ -75,19 +89,39 @@ export class DownloadNotes {
     return this.#late ? Promise.resolve() : written;
   }
 
-  /** Writes what waits, as far as that goes at the first attempt. */
+  #refuse(): void {
+    this.#withoutRoom += 1;
+    if (this.#deps.now() < this.#tellAt) return;
+    this.#tellAt = this.#deps.now() + tellEveryMs;
+    this.#deps.onDropped(this.#withoutRoom, new Error("too many notes are waiting"));
+    this.#withoutRoom = 0;
+  }
+
+  /** Writes what waits, as far as that goes at the first attempt and within `stopMs`. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    while (this.#writing !== undefined || this.#batches.length > 0) {
+    const limit = setTimeout(() => this.#dropAll(), this.#limits.stopMs);
+    while (!this.#ended && (this.#writing !== undefined || this.#batches.length > 0)) {
       this.#begin();
-      await this.#writing;
+      await Promise.race([this.#writing, this.#end.promise]);
     }
+    clearTimeout(limit);
+  }
+
+  #dropAll(): void {
+    const left = this.#batches.splice(0);
+    for (const { release } of left) release();
+    if (this.#waiting > 0) this.#deps.onDropped(this.#waiting, new Error("the service has stopped"));
+    this.#waiting = 0;
+    this.#ended = true;
+    this.#end.resolve();
   }
 
   #gather(note: DownloadNote): Batch {
     let batch = this.#batches.at(-1);
     if (batch === undefined || batch.notes.length >= this.#limits.batch) {
-      batch = emptyBatch();
+      const begun: Batch = emptyBatch(this.#limits.timeoutMs, () => this.#letGo(begun));
+      batch = begun;
       this.#batches.push(batch);
     }
     batch.notes.push(note);
@@ -121,11 +155,9 @@ export class DownloadNotes {
   }
 
   async #write(batch: Batch): Promise<void> {
-    const timeout = setTimeout(() => this.#letGo(batch), this.#limits.timeoutMs);
     try {
       await this.#send(batch);
     } finally {
-      clearTimeout(timeout);
       batch.release();
     }
   }

@@ -188,13 +188,14 @@ describe("download by a device (contract device.md §6)", () => {
     await get(path); // all notes of earlier downloads are written before this one
     neighbours.noted.length = 0;
     neighbours.failures.noteDownloads.push(new HarrierError("unavailable"));
-    await get(path);
+    await get(`${path}?${"x".repeat(9_000)}`);
     await get(path, { range: "bytes=0-9" });
+    await get(path, { range: "bytes=0-9", "if-range": '"other"' }); // the whole file is sent
     await get(path, {}, "open", "HEAD");
     await get(`${path}.MD5SUM`);
     await get(path, { "if-match": '"other"' });
-    await expect.poll(() => neighbours.noted.length, { timeout: 5_000 }).toBe(3);
-    expect(neighbours.noted.map((note) => note.path)).toEqual([path, path, `${path}.MD5SUM`]);
+    await expect.poll(() => neighbours.noted.length, { timeout: 5_000 }).toBe(4);
+    expect(neighbours.noted.map((note) => note.path)).toEqual([path, path, path, `${path}.MD5SUM`]);
     expect(neighbours.noted[0]).toMatchObject({ tenantId, actionId: 11, at: expect.any(Number) });
   });
 

@@ -30,9 +30,8 @@ export function mountDownloads(mount: Mount, deps: DownloadDeps): void {
     mount(route, async (ctx) => {
       const artifact = await findGranted(deps, ctx);
       // a part of a file is no download to be told of: streaming clients ask for hundreds (§6.4)
-      const whole = ctx.req.headers.range === undefined || ctx.req.method === "HEAD";
-      const onAccepted = (): Promise<void> | undefined => (whole ? note(deps, ctx, artifact) : undefined);
-      await sendArtifact(sendDeps(deps, ctx), ctx, sendable(ctx.tenantId, artifact), { ...deviceStyle, onAccepted });
+      const onWhole = (): Promise<void> | undefined => note(deps, ctx, artifact);
+      await sendArtifact(sendDeps(deps, ctx), ctx, sendable(ctx.tenantId, artifact), { ...deviceStyle, onWhole });
     });
   }
   mount(artifacts.download, async (ctx) => {
@@ -68,5 +67,8 @@ function sendable(tenantId: number, artifact: ArtifactRow): Sendable {
 function note(deps: DownloadDeps, ctx: DeviceContext, artifact: GrantedArtifact): Promise<void> | undefined {
   // where anybody may download, a stranger must not fill the history of a device
   if (ctx.identity.subject === "anonymous") return undefined;
-  return deps.notes.add({ tenantId: ctx.tenantId, actionId: artifact.actionId, path: ctx.identity.path, at: deps.now() });
+  return deps.notes.add({ tenantId: ctx.tenantId, actionId: artifact.actionId, path: pathOf(ctx.identity.path), at: deps.now() });
 }
+
+/** Without the query, which may have 16 KB of anything; names of files are shorter. */
+const pathOf = (target: string): string => target.split("?", 1)[0]?.slice(0, 2_048) ?? "";

@@ -11,12 +11,14 @@ const artifact = { key: "1/aa", filename: "fw.bin", size: 1_000, sha1: "aa", cre
 type Open = Storage["open"];
 const warnings: object[] = [];
 const quiet: object[] = [];
+const refusals: unknown[] = [];
 const log = { debug: (fields: object) => quiet.push(fields), warn: (fields: object) => warnings.push(fields) };
 let server: Server;
 
 afterEach(() => {
   warnings.length = 0;
   quiet.length = 0;
+  refusals.length = 0;
   server.closeAllConnections();
   server.close();
 });
@@ -27,10 +29,15 @@ const cutAt =
   async (_key, _size, { start, end } = { start: 0, end: artifact.size - 1 }) =>
     Readable.from([Buffer.alloc(Math.max(0, Math.min(held, end + 1) - start), "x")]);
 
-async function download(open: Open, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+async function download(open: Open, headers: Record<string, string> = {}, onWhole?: () => Promise<void>): Promise<IncomingMessage> {
   const storage = { open, stat: async () => ({ size: artifact.size }) };
-  const style = { bareEtag: false, rangeOnWhole: false };
-  server = createServer((req, res) => void sendArtifact({ storage, log, idleMs: 60_000, sent: () => {} }, { req, res }, artifact, style));
+  const style = { bareEtag: false, rangeOnWhole: false, ...(onWhole === undefined ? {} : { onWhole }) };
+  server = createServer((req, res) => {
+    sendArtifact({ storage, log, idleMs: 60_000, sent: () => {} }, { req, res }, artifact, style).catch((error) => {
+      refusals.push(error);
+      res.destroy();
+    });
+  });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   const [answer] = await once(request({ host: "127.0.0.1", port, headers }).end(), "response");
@@ -61,4 +68,18 @@ it("makes no noise about a client that goes away", async () => {
   answer.destroy();
   await expect.poll(() => quiet).toEqual([{ err: expect.objectContaining({ code: "ERR_STREAM_PREMATURE_CLOSE" }) }]);
   expect([warnings, source.destroyed]).toEqual([[], true]);
+});
+
+it("refuses a download whose source failed while it waited to begin", async () => {
+  const source = new Readable({ read() {} });
+  const answer = download(
+    async () => source,
+    {},
+    async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20)); // until the object is open
+      source.destroy(new Error("the bucket hung up"));
+    },
+  );
+  await expect(answer).rejects.toThrow("socket hang up");
+  expect(refusals).toEqual([expect.objectContaining({ code: "artifactLoadFailed" })]);
 });

@@ -33,8 +33,8 @@ export interface Exchange {
 export interface SendStyle {
   readonly bareEtag: boolean;
   readonly rangeOnWhole: boolean;
-  /** Once, when the download is about to begin; its first byte waits for it. Must not reject. */
-  readonly onAccepted?: () => Promise<void> | undefined;
+  /** Once, when a download of the whole file is about to begin; its first byte waits for it. Must not reject. */
+  readonly onWhole?: () => Promise<void> | undefined;
 }
 
 /** Answers a download: whole, one range or several (contract device.md §6.2, §6.3). HEAD ignores `Range`. */
@@ -49,10 +49,15 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
     throw new HarrierError("rangeNotSatisfiable", undefined, { headers: { "content-range": `bytes */${size}` } });
   }
   const headers = headersOf(artifact, etag);
-  const accepted = style.onAccepted?.();
+  // of a range that `If-Range` switched off too: what is sent counts, not what was asked for
+  const accepted = answer.kind === "whole" ? style.onWhole?.() : undefined;
   if (answer.kind === "parts" && answer.parts.length > 1) {
-    const open = (part: ByteRange): Promise<Readable> => openBytes(deps.storage, artifact, { part });
-    return await stream(deps, exchange, await beginParts({ open, sent: deps.sent }, exchange.res, { size, headers, parts: answer.parts }));
+    const open = async (part: ByteRange): Promise<Readable> => {
+      // its reader hears of an error
+      return connect(...(await openBytes(deps.storage, artifact, { part })), () => {});
+    };
+    const parts = await beginParts({ open, sent: deps.sent }, exchange.res, { size, headers, parts: answer.parts });
+    return await cutOnFailure(deps, exchange, (res) => pipeline(parts, res));
   }
   const one = answer.kind === "parts" ? answer.parts[0] : undefined;
   const sent = one ?? { start: 0, end: size - 1 };
@@ -68,8 +73,11 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
   }
   const source = await openBytes(deps.storage, artifact, { part: sent, sent: deps.sent });
   await accepted; // meanwhile the object was opened
+  const [{ errored }] = source;
+  if (errored !== null) throw new HarrierError("artifactLoadFailed", undefined, { cause: errored });
   exchange.res.writeHead(status, headers);
-  await stream(deps, exchange, source);
+  // one pipeline for all three: each costs an AbortController of its own
+  await cutOnFailure(deps, exchange, (res) => pipeline(...source, res));
 }
 
 function ifRangeOf(req: IncomingMessage): string | undefined {
@@ -95,11 +103,15 @@ interface Wanted {
   readonly sent?: SendDeps["sent"];
 }
 
+/** The bytes of the part, and behind them one that counts them. */
+type Source = readonly [stored: Readable, counted: Transform];
+
 /** Fails at the end unless the whole part came: an answer that ended short of its length would keep the client waiting for the rest. */
-async function openBytes(storage: SendDeps["storage"], { key, size }: Sendable, { part, sent }: Wanted): Promise<Readable> {
+async function openBytes(storage: SendDeps["storage"], { key, size }: Sendable, { part, sent }: Wanted): Promise<Source> {
   let missing = part.end - part.start + 1;
   const whole = missing === size;
-  const source = await storage.open(key, size, whole ? undefined : part);
+  const stored = await storage.open(key, size, whole ? undefined : part);
+  stored.on("error", () => {}); // who reads it looks for a failure first; with nobody listening until then the process would end
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       missing -= chunk.length;
@@ -108,15 +120,14 @@ async function openBytes(storage: SendDeps["storage"], { key, size }: Sendable, 
     },
     flush: (done) => done(missing === 0 ? null : new Error(`${missing} bytes of the stored object are missing`)),
   });
-  // its reader hears of the error
-  return connect(source, counted, () => {});
+  return [stored, counted];
 }
 
 /** Once the head is out, a failure can only cut the connection: the missing bytes tell the client. */
-async function stream(deps: SendDeps, { res }: Exchange, source: Readable): Promise<void> {
+async function cutOnFailure(deps: SendDeps, { res }: Exchange, send: (res: ServerResponse) => Promise<void>): Promise<void> {
   res.setTimeout(deps.idleMs);
   try {
-    await pipeline(source, res);
+    await send(res);
   } catch (error) {
     // by now both ends are destroyed, whichever was the first; a client that went away has no error of its own
     if ((error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE")

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { HarrierError } from "@harrier/errors";
 import busboy from "busboy";
@@ -68,28 +68,4 @@ function createParser(req: IncomingMessage): busboy.Busboy {
 function asMultipartError(error: unknown): HarrierError {
   if (error instanceof HarrierError) return error;
   return new HarrierError("multipartInvalid", `The multipart upload is not well formed: ${(error as Error).message}.`, { cause: error });
-}
-
-export interface DiscardBudget {
-  readonly bytes: number;
-  readonly ms: number;
-}
-
-/**
- * After a refusal: reads on and throws away, so that a client which sends everything before it reads still gets its answer
- * instead of a reset. Not for ever: beyond the budget, whose bytes count from the answer on, the connection is cut.
- */
-export function discardRest(req: IncomingMessage & { res?: ServerResponse | undefined }, budget: DiscardBudget): void {
-  if (req.complete || req.destroyed) return;
-  let left = budget.bytes;
-  const cut = (): void => void req.destroy();
-  const timer = setTimeout(cut, budget.ms);
-  req.on("error", () => {}); // the client may well go away now
-  req.on("close", () => clearTimeout(timer));
-  req.on("end", () => clearTimeout(timer));
-  req.on("data", (chunk: Buffer) => {
-    if (req.res?.writableFinished !== false) left -= chunk.length;
-    if (left < 0) cut();
-  });
-  req.resume();
 }

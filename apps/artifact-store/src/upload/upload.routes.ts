@@ -1,7 +1,7 @@
 import { type ArtifactView, artifacts } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
-import type { Mount, RequestContext } from "@harrier/service";
-import { discardRest, readMultipart } from "./multipart.ts";
+import { discardRest, type Mount, type RequestContext } from "@harrier/service";
+import { readMultipart } from "./multipart.ts";
 import { type UploadDeps, type UploadedArtifact, uploadArtifact } from "./upload-artifact.ts";
 
 export interface UploadRouteDeps extends Omit<UploadDeps, "log"> {
