@@ -13,7 +13,6 @@ import {
   IdBlocks,
   migrate,
   startWhenReadable,
-  untilAborted,
 } from "@harrier/db";
 import { createRelay } from "@harrier/events";
 import { createRpcServer, parseKeys } from "@harrier/rpc";
@@ -31,6 +30,7 @@ import {
 } from "@harrier/service";
 import { actionsHandlers } from "./actions/actions.rpc.ts";
 import { createArtifactLinks } from "./artifacts/artifact-links.ts";
+import { commandsByTenant } from "./commands-by-tenant.ts";
 import type { ControllerConfig } from "./config.ts";
 import { createDeploymentDocuments } from "./deployment/documents.ts";
 import { mountDeviceInterface } from "./device-interface.ts";
@@ -65,7 +65,7 @@ const needs = [
   { schema: "rollout_engine", view: "auto_assign_candidates_v1" },
 ];
 
-/** Of rollout-engine and management; devices have ten of their own. */
+/** Of rollout-engine and management, the ids that they need included; devices have ten of their own. */
 const commandConnections = 8;
 
 /** Builds the whole service and starts it; returns what has to be stopped. */
@@ -79,6 +79,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     applicationName: `harrier/${service}`,
     limits: deviceLimits,
     commandsMax: commandConnections,
+    backgroundMax: 5, // readiness needs one of them
     onConnectionError,
   });
   const background = backgroundOf(db);
@@ -89,7 +90,8 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   const now = Date.now;
   const fault = (name: string): unknown => faultPoint(name as FaultPoint);
   const secrets = createSecretBox(config.HARRIER_SECRET_KEY);
-  const ids = new IdBlocks(db.pool);
+  const deviceIds = new IdBlocks(db.pool);
+  const commandIds = new IdBlocks(commands.pool);
   const settings = createTenantSettings({ pool: background.pool, log });
   const limits = (tenantId: number) => settings.get(tenantId).quotas;
   const maintenance = await startMaintenance({ db: background, log, settings, fault });
@@ -99,8 +101,9 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   const fold = new ProgressFold({ db: background, log });
 
   const readiness = {
-    database: async () => checkNeeds(db.pool, needs),
-    clock: createClockCheck({ aheadMs: () => clockAheadMs(db.pool), log }),
+    // not on the devices' connections: a rush of them must not look like a service that is not ready, nor the question take one of theirs
+    database: async () => checkNeeds(background.pool, needs),
+    clock: createClockCheck({ aheadMs: () => clockAheadMs(background.pool), log }),
     settings: async () => settings.ready() || "tenant settings have not been read yet",
   };
   const http = createHttp({ drain: drainOf(config), service, keys, log, metrics, readiness, countTrips, ...secure });
@@ -113,7 +116,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     stamps,
     documents,
     links,
-    ids,
+    ids: deviceIds,
     secrets,
     now,
   });
@@ -126,13 +129,13 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     keys,
     log,
     observe: metrics.observeRpc,
-    within: untilAborted,
+    within: commandsByTenant(),
     beforeAnswer,
     ...secure,
   })
     .add("harrier.controller.v1.DeviceIdentityService", deviceIdentityHandlers({ db: db.signIn, feed }))
-    .add("harrier.controller.v1.TargetsService", targetsHandlers({ db: commands, ids, secrets, limits, fault }))
-    .add("harrier.controller.v1.ActionsService", actionsHandlers({ db: commands, ids, limits, settings, fault, now }));
+    .add("harrier.controller.v1.TargetsService", targetsHandlers({ db: commands, ids: commandIds, secrets, limits, fault }))
+    .add("harrier.controller.v1.ActionsService", actionsHandlers({ db: commands, ids: commandIds, limits, settings, fault, now }));
   const relay = createRelay({
     db: background,
     schema: "controller",
@@ -147,7 +150,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     settings.start();
     await feed.start();
   };
-  const reading = await startWhenReadable({ pool: db.pool, needs, start });
+  const reading = await startWhenReadable({ pool: background.pool, needs, start });
   await rpc.start();
   await http.listen(host, config.HARRIER_HTTP_PORT);
   fold.start();

@@ -150,7 +150,7 @@ export async function assignOffline(deps: Deps, request: AssignOfflineRequest, c
       request.initiator,
       ctx.traceparent ?? null,
     ]);
-  const row = await withRoom(deps, { tenantId, setId: set.id, controllerIds, most, scope }, assign);
+  const row = await withRoom(deps, { tenantId, setId: set.id, controllerIds: [...new Set(controllerIds)], most, scope }, assign);
   await deps.fault("controller.assign.after-commit");
   if (row?.answer.outcome === "incompatible") {
     throw await incompatibleTargets(deps.db.pool, { tenantId, setType: set.typeId, controllerIds, scope });
@@ -161,6 +161,7 @@ export async function assignOffline(deps: Deps, request: AssignOfflineRequest, c
 interface Asked {
   tenantId: number;
   setId: number;
+  /** One for each action that is asked for: a target may be named several times. */
   controllerIds: string[];
   most: number;
   scope: number[] | null;
@@ -168,7 +169,7 @@ interface Asked {
 
 type Answered = { answer: AssignAnswer } | undefined;
 
-/** Where a target is full, and the tenant wants its oldest closed actions to go for a new one, they go and it is tried once more (rollouts.md §4.4). */
+/** Where a target is full, and the tenant wants its oldest closed actions to go for new ones, they go and it is tried once more (rollouts.md §4.4). */
 async function withRoom(deps: Deps, asked: Asked, assign: () => Promise<Answered>): Promise<Answered> {
   const { tenantId, setId, controllerIds, most, scope } = asked;
   const row = await assign();

@@ -10,6 +10,7 @@ import {
   reservedSet,
   runGroup,
   seedMembers,
+  setSetting,
 } from "../commands.fixture.ts";
 import { readHistory, readTarget, seedActions, seedTargets } from "../device.fixture.ts";
 import { withDefaults } from "../settings/defaults.ts";
@@ -203,6 +204,36 @@ test("who has nothing closed stays full", async () => {
   await expect(fixture.actions.assignSet({ set: reservedSet(101), items, initiator: "admin" }, contextOf())).rejects.toMatchObject({
     code: "quotaTooManyEntries",
   });
+});
+
+test("several at once make room for all of them, and nothing goes where that would not be enough", async () => {
+  await setSetting(fixture, "multi.assignments.enabled", true);
+  try {
+    const [target, roomy, busy] = [await newTarget(), await newTarget(), await newTarget()];
+    const seeded: number[] = [];
+    for (let i = 0; i < 4; i++) seeded.push(await action(target, FINISHED));
+    const untouched = await action(roomy, FINISHED);
+    const kept = await action(busy, FINISHED);
+    for (let i = 0; i < 4; i++) await action(busy, RUNNING, { active: true });
+    Object.assign(fixture.stored, { limits: { ACTIONS_PER_TARGET_MAX_COUNT: 5 }, "action.cleanup.onQuotaHit.percent": 1 });
+    const assign = (sets: number, ...targets: number[]) => {
+      const items = targets.flatMap((id) => Array.from({ length: sets }, (_, setIndex) => itemOf(`d${id}`, { setIndex })));
+      const asked = { sets: [100, 101, 102].slice(0, sets).map((id) => reservedSet(id)), items, initiator: "admin" };
+      return fixture.actions.assignSets(asked, contextOf());
+    };
+    // four of five are taken: one has to go for two, and two more for the next two
+    expect((await assign(2, target, roomy)).actions).toHaveLength(4);
+    expect((await left(target)).filter((id) => seeded.includes(id))).toEqual(seeded.slice(1));
+    expect((await assign(2, target)).actions).toHaveLength(2);
+    expect((await left(target)).filter((id) => seeded.includes(id))).toEqual(seeded.slice(3));
+    expect(await left(roomy)).toContain(untouched);
+    await expect(assign(2, busy)).rejects.toMatchObject({ code: "quotaTooManyEntries" });
+    expect(await left(busy)).toContain(kept);
+    expect((await assign(1, busy)).actions).toHaveLength(1);
+    expect(await left(busy)).not.toContain(kept);
+  } finally {
+    await setSetting(fixture, "multi.assignments.enabled", false);
+  }
 });
 
 test("named actions are deleted all or none, within reach and in a status that may be", async () => {

@@ -16,27 +16,36 @@ export const cleanActions = statement<
     cross join lateral clean_actions(live.tenants, live.statuses, live.expiries, $4, $5) c`,
 );
 
-/** Room for one more action on each of these targets that is full and is to get the set; answers how many actions went. */
+/**
+ * Room on each of these targets that is to get the set and would have too many actions then: one more for each time that it is named, or a
+ * single one where the tenant has one assignment at a time. Answers how many actions went.
+ */
 export const makeRoom = statement<
   [tenantId: number, controllerIds: string[], setId: number, scope: number[] | null, maxActions: number, percent: number],
   { removed: number }
 >(
   "controller.make_room",
-  `select make_room($1, array(select t.id from targets t join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.id
-                               where t.tenant_id = $1 and t.controller_id = any ($2::text[])
-                                 and (s.assigned_set_id is distinct from $3 or several_assignments($1))
-                                 and ($4::bigint[] is null or t.target_type_id = any ($4))), $5, $6) as removed`,
+  `select make_room($1, n.targets, n.needed, $5, $6) as removed
+     from (select array_agg(t.id) as targets, array_agg(case when m.several then i.needed else 1 end) as needed
+             from (select several_assignments($1) as several) m
+            cross join (select c.id, count(*)::int as needed from unnest($2::text[]) as c (id) group by c.id) i
+             join targets t on t.tenant_id = $1 and t.controller_id = i.id
+             join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.id
+            where (s.assigned_set_id is distinct from $3 or m.several)
+              and ($4::bigint[] is null or t.target_type_id = any ($4))) n`,
 );
 
-/** The same for the targets that a chunk of an auto-assignment will look at. */
+/** The same for the targets that a chunk of an auto-assignment will look at, for one action each. */
 export const makeRoomForCandidates = statement<
   [tenantId: number, filterId: number, pass: number, cursor: number, limit: number, maxActions: number, percent: number],
   { removed: number }
 >(
   "controller.make_room_for_candidates",
-  `select make_room($1, array(select c.target_id from rollout_engine.auto_assign_candidates_v1 c
-                               where c.tenant_id = $1 and c.filter_id = $2 and c.pass = $3 and c.target_id > $4
-                               order by c.target_id limit $5), $6, $7) as removed`,
+  `select make_room($1, n.targets, n.needed, $6, $7) as removed
+     from (select array_agg(o.target_id) as targets, array_agg(1) as needed
+             from (select c.target_id from rollout_engine.auto_assign_candidates_v1 c
+                    where c.tenant_id = $1 and c.filter_id = $2 and c.pass = $3 and c.target_id > $4
+                    order by c.target_id limit $5) o) n`,
 );
 
 export interface DeletionAnswer {

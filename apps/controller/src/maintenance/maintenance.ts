@@ -1,5 +1,6 @@
 import { type Database, ensurePartitions, run, runOne } from "@harrier/db";
 import { type CleanupDeps, cleanUp } from "../cleanup/cleanup.ts";
+import { alone } from "./alone.ts";
 import { deltasFoldedUntil, eventsSentUntil, refreshStatistics, sweepImports, sweepTags, walkTargetUsage } from "./maintenance.sql.ts";
 
 interface Deps extends CleanupDeps {
@@ -41,10 +42,7 @@ async function maintain({ db }: Pick<Deps, "db">): Promise<void> {
 /** Partitions once before the service starts, then every hour; statistics every few seconds. */
 export async function startMaintenance(deps: Deps): Promise<() => void> {
   await maintain(deps);
-  const repeat = (ms: number, work: () => Promise<unknown>, failure: string) =>
-    setInterval(() => {
-      work().catch((error: unknown) => deps.log.warn({ err: error }, failure));
-    }, ms);
+  const repeat = (ms: number, work: () => Promise<unknown>, failure: string) => setInterval(alone(deps, work, failure), ms);
   const timers = [
     repeat(everyMs, () => maintain(deps), "partitions could not be maintained"),
     repeat(statisticsEveryMs, () => run(deps.db.pool, refreshStatistics, []), "statistics could not be refreshed"),
