@@ -45,10 +45,11 @@ const settings = z.object({
   HARRIER_UNKNOWN_MEMBERS: z.enum(["warn", "refuse", "ignore"]).default("warn"),
   HARRIER_ROLLOUT_ENGINE_GRPC: z.string().min(1),
   /**
-   * How long a request that was let in may be under way, in seconds: the end of a deleted tenant is looked for only after it. More than a
-   * signed identity is accepted (20 s and a minute between clocks) and the longest deadline lasts.
+   * How long a request that was let in may be under way, in seconds: the end of a deleted tenant is looked for only after it. More than a signed
+   * identity is accepted (20 s, a minute more by the clock of whoever reads it, and that of the gateway may be a minute ahead) and the longest
+   * deadline lasts (30 s) together.
    */
-  HARRIER_LATE_REQUESTS_SECONDS: z.coerce.number().int().min(0).max(3_600).default(120),
+  HARRIER_LATE_REQUESTS_SECONDS: z.coerce.number().int().min(0).max(3_600).default(180),
   /** Given to every service; this one emits no events and calls nobody else. */
   HARRIER_KAFKA_BROKERS: z.string().optional(),
   HARRIER_MANAGEMENT_GRPC: z.string().optional(),

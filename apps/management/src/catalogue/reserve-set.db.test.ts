@@ -148,6 +148,19 @@ test("several at once: in the order asked, in one round trip, all or none", asyn
   expect(await reservations()).toEqual([1, 1]);
 });
 
+test("where one cannot be locked, all are given back", async () => {
+  const [a, b] = [await newSet(), await newSet()];
+  let connections = 0;
+  // A single statement takes its connection with a callback, a transaction without.
+  const connect = (...callback: [never]) =>
+    callback.length > 0 || ++connections === 1 ? fixture.db.pool.connect(...callback) : Promise.reject(new Error("gone"));
+  const pool: typeof fixture.db.pool = Object.create(fixture.db.pool, { connect: { value: connect } });
+  await expect(reserveAll({ db: { ...fixture.db, pool } }, fixture.actor, [a.id, b.id])).rejects.toThrow("gone");
+  expect([(await getSet(fixture, 1, a.id)).locked, (await getSet(fixture, 1, b.id)).locked]).toEqual([true, false]);
+  const left = await fixture.rows("select 1 from distribution_sets where id = any($1) and reservations > 0", [[a.id, b.id]]);
+  expect(left).toEqual([]);
+});
+
 test("crossing reservations of the same sets do not deadlock", async () => {
   const sets = [await newSet(), await newSet(), await newSet()].map(({ id }) => id);
   await reserveAll(fixture, fixture.actor, sets);

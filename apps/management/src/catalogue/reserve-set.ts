@@ -24,16 +24,25 @@ export async function reserve(deps: Deps, user: SetUser, setId: number): Promise
   return set as ReserveSetResponse;
 }
 
-/** The same for several, all or none, in the order of the ids, of which there are few; each one's first lock takes round trips of its own. */
+/**
+ * The same for several, of which there are few, all or none, answered in the order given. One statement counts them; those that are used for the
+ * first time are locked after it, in the order given and each in a transaction of its own: what has been locked stays so when a later one fails.
+ */
 export async function reserveAll(deps: Deps, user: SetUser, setIds: readonly number[]): Promise<ReserveSetResponse[]> {
   const sets = await withRetries(() => take(deps, user, setIds));
-  const reserved: ReserveSetResponse[] = [];
-  for (const set of sets) {
-    const { id, name, version, typeId, migrationStep } = set;
-    const revision = set.locksOnUse && !set.locked ? await lockOnUse(deps, user, set) : set.revision;
-    reserved.push({ id, name, version, typeId, migrationStep, revision });
+  try {
+    const reserved: ReserveSetResponse[] = [];
+    for (const set of sets) {
+      const { id, name, version, typeId, migrationStep } = set;
+      const revision = set.locksOnUse && !set.locked ? await lockOnUse(deps, user, set) : set.revision;
+      reserved.push({ id, name, version, typeId, migrationStep, revision });
+    }
+    return reserved;
+  } catch (error) {
+    // All of them are counted by now. A reservation that cannot be ended ends by itself, and the first error is the one to tell.
+    await endUse(deps, user, setIds).catch(() => undefined);
+    throw error;
   }
-  return reserved;
 }
 
 async function take(deps: Deps, user: SetUser, setIds: readonly number[]): Promise<ReservedRow[]> {

@@ -86,7 +86,7 @@ test("a suspended tenant signs nobody in", async () => {
 });
 
 test("the feed tells every change once it is committed, between heartbeats, however long another one takes", async () => {
-  const feed = new PrincipalFeed({ db: fixture.db.pool, log: { warn: () => {} }, pollMs: 20 });
+  const feed = new PrincipalFeed({ db: fixture.db.pool, log: { info: () => {}, warn: () => {} }, pollMs: 20 });
   await feed.start();
   const heard: { heartbeat: boolean; tenantId: number; userId: number; tenant: string; revision: number }[] = [];
   const stop = new AbortController();
@@ -111,25 +111,33 @@ test("the feed tells every change once it is committed, between heartbeats, howe
   await feed.stop();
 });
 
-test("without a database there is no heartbeat", async () => {
+test("without a database there is no heartbeat; one warning per outage, and a line when it is over", async () => {
   let broken = false;
-  const warnings: string[] = [];
-  const db: typeof fixture.db.pool = Object.create(fixture.db.pool, {
-    query: { value: (...args: [never]) => (broken ? Promise.reject(new Error("gone")) : fixture.db.pool.query(...args)) },
-  });
-  const feed = new PrincipalFeed({ db, log: { warn: (_, message) => void warnings.push(message) }, pollMs: 10 });
+  let asked = 0;
+  const lines: string[] = [];
+  const query = (...args: [never]) => {
+    asked += 1;
+    return broken ? Promise.reject(new Error("gone")) : fixture.db.pool.query(...args);
+  };
+  const db: typeof fixture.db.pool = Object.create(fixture.db.pool, { query: { value: query } });
+  const log = { info: () => void lines.push("info"), warn: () => void lines.push("warn") };
+  const feed = new PrincipalFeed({ db, log, pollMs: 10 });
   await feed.start();
   let beats = 0;
   const stop = new AbortController();
   const ended = feed.subscribe(() => void beats++, stop.signal);
   await expect.poll(() => beats).toBeGreaterThan(1);
-  broken = true;
-  await expect.poll(() => warnings.length).toBeGreaterThan(0);
-  const then = beats;
-  await new Promise((resolve) => setTimeout(resolve, 60));
-  expect(beats).toBe(then);
-  broken = false;
-  await expect.poll(() => beats).toBeGreaterThan(then);
+  for (let outages = 1; outages <= 2; outages++) {
+    broken = true;
+    await expect.poll(() => lines.length).toBe(2 * outages - 1);
+    const then = beats;
+    const askedThen = asked;
+    await expect.poll(() => asked).toBeGreaterThan(askedThen + 5);
+    expect(beats).toBe(then);
+    broken = false;
+    await expect.poll(() => beats).toBeGreaterThan(then + 1);
+  }
+  expect(lines).toEqual(["warn", "info", "warn", "info"]);
   await feed.stop();
   await ended;
 });

@@ -8,7 +8,7 @@ export type PrincipalListener = (message: WatchPrincipalChangesResponse) => void
 
 interface Deps {
   db: Queryable;
-  log: { warn(details: object, message: string): void };
+  log: Record<"info" | "warn", (details: object, message: string) => void>;
   pollMs?: number;
 }
 
@@ -21,6 +21,7 @@ export class PrincipalFeed {
   readonly #listeners = new Set<PrincipalListener>();
   readonly #stop = new AbortController();
   #loop: Promise<void> | undefined;
+  #failing = false;
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -54,12 +55,22 @@ export class PrincipalFeed {
   async #follow(from: string | null): Promise<void> {
     let snapshot = from;
     while (!this.#stop.signal.aborted) {
-      try {
-        snapshot = await this.#readOn(snapshot);
-      } catch (error) {
-        this.#deps.log.warn({ err: error }, "the log of principal changes cannot be read");
-      }
+      snapshot = await this.#tryReadOn(snapshot);
       await sleep(this.#deps.pollMs ?? 500, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+    }
+  }
+
+  /** Tells of an outage when it begins and when it has ended: it may last for hours, and this is asked twice a second. */
+  async #tryReadOn(since: string | null): Promise<string | null> {
+    try {
+      const snapshot = await this.#readOn(since);
+      if (this.#failing) this.#deps.log.info({}, "the log of principal changes can be read again");
+      this.#failing = false;
+      return snapshot;
+    } catch (error) {
+      if (!this.#failing) this.#deps.log.warn({ err: error }, "the log of principal changes cannot be read");
+      this.#failing = true;
+      return since;
     }
   }
 

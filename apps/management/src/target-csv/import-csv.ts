@@ -1,4 +1,4 @@
-import { pipeline, type Readable } from "node:stream";
+import { finished, type Readable } from "node:stream";
 import type { TargetCreate, TargetImportView } from "@harrier/contracts";
 import { entityNotFound, errorBody, HarrierError, lacksPermission, toHarrierError } from "@harrier/errors";
 import type { Client, ImportedTargetInput, ImportTargetsRequestInput, ImportTargetsResponse } from "@harrier/rpc";
@@ -11,6 +11,10 @@ interface Deps {
   targets: Pick<Client<"harrier.controller.v1.TargetsService">, "importTargets">;
 }
 
+/** A million long lines; what is blank counts too. */
+const mostBytes = 1024 ** 3;
+/** How long is spent on what a refused file has left behind; controller sweeps the rest. */
+const discardMs = 10_000;
 /** Lines that go to controller at a time. */
 const atOnce = 1_000;
 /** As many as the largest fleet; a file without an end must not fill the disk. */
@@ -43,6 +47,7 @@ export async function importTargets(
     await importing.read(input.file);
     await importing.finish();
   } catch (thrown) {
+    await importing.discard();
     const error = thrown instanceof CsvError ? importing.broken(thrown) : toHarrierError(thrown);
     if (error.code === "internal") throw thrown;
     throw new HarrierError(error.code, error.message, { info: { ...error.info, ...importing.result() }, cause: thrown });
@@ -62,6 +67,7 @@ class Import {
   readonly #id = newCommandId("import");
   #lines: ImportedTargetInput[] = [];
   #read = 0;
+  #sent = false;
   #created = 0;
   #failed = 0;
   #errors: TargetImportView["errors"] = [];
@@ -77,16 +83,39 @@ class Import {
     return { created: this.#created, failed: this.#failed, errors };
   }
 
-  /** Reads on as fast as controller takes the lines. */
+  /** Reads on as fast as controller takes the lines. The file is left open when it is refused: it is a request, and the error is its answer. */
   async read(file: Readable): Promise<void> {
     const options = { columns: readHeader, bom: true, info: true, skip_empty_lines: true, max_record_size: longestRecord } as const;
-    const parser = pipeline(file, parse(options), () => undefined); // an error of either ends the loop below
-    for await (const { record, info } of parser as AsyncIterable<Parsed>) {
-      this.#read += 1;
-      if (this.#read > mostLines) throw new HarrierError("payloadTooLarge", `A file has ${mostLines} targets at most.`);
-      this.#add(record, info.lines);
-      if (this.#lines.length === atOnce) await this.#send();
+    const parser = file.pipe(parse(options));
+    // The parser would wait for ever for the rest of a file whose client has gone.
+    finished(file, { writable: false }, (cause) => {
+      if (cause) parser.destroy(new HarrierError("bodyNotReadable", "The file was cut off.", { cause }));
+    });
+    let bytes = 0;
+    const count = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > mostBytes) parser.destroy(new HarrierError("payloadTooLarge", `A file has ${mostBytes} bytes at most.`));
+    };
+    file.on("data", count);
+    try {
+      for await (const { record, info } of parser as AsyncIterable<Parsed>) {
+        this.#read += 1;
+        if (this.#read > mostLines) throw new HarrierError("payloadTooLarge", `A file has ${mostLines} targets at most.`);
+        this.#add(record, info.lines);
+        if (this.#lines.length === atOnce) await this.#send();
+      }
+    } finally {
+      file.off("data", count);
+      file.unpipe(parser);
     }
+  }
+
+  /** Takes back the lines that controller keeps for a file that is not to end. */
+  async discard(): Promise<void> {
+    if (this.#skip || !this.#sent) return;
+    const out = { ...this.#asker.out(), deadline: Date.now() + discardMs };
+    const request = { importId: this.#id, targets: [], last: true, skip: false, discard: true };
+    await this.#deps.targets.importTargets(request, out).catch(() => undefined); // they are swept within the hour
   }
 
   /** The file cannot be read on from here; what is behind has not been looked at. */
@@ -128,6 +157,7 @@ class Import {
 
   /** The lines are there already when the end of an import is said again, since somebody else made one of the targets meanwhile. */
   async #call(request: ImportTargetsRequestInput): Promise<ImportTargetsResponse> {
+    this.#sent = true;
     for (let n = 1; ; n++) {
       const out = { ...this.#asker.out(), ...(request.last ? { deadline: Date.now() + finishMs } : {}) };
       try {

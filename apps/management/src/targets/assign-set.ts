@@ -30,7 +30,7 @@ export async function assignTargets(deps: Deps, asker: Asker, request: TargetsOf
     const controllerIds = distinctIds(request.items, await mostItems(deps, asker, request.items));
     return inOrder(request.items, await assignOffline(deps, asker, { setId: request.setId, controllerIds }));
   }
-  const items = await check(deps, asker, request.items);
+  const items = await check(deps, asker, request.items, () => allowsSeveral(deps, asker));
   if (items.length === 0) return nothing;
   return inOrder(items, await assign(deps, asker, { setId: request.setId, items: items.map((item) => toAssignment(item, item.id)) }));
 }
@@ -54,10 +54,16 @@ export interface SetsOfTargetRequest {
  */
 export async function assignSets(deps: Deps, asker: Asker, request: SetsOfTargetRequest): Promise<AssignSetResponse> {
   if (request.offline) return reportSet(deps, asker, request);
-  const items = await check(deps, asker, request.items);
+  let answer: Promise<boolean> | undefined;
+  // The check asks too where a set is named twice, and one round trip is enough for both.
+  const several = (): Promise<boolean> => {
+    answer ??= allowsSeveral(deps, asker);
+    return answer;
+  };
+  const items = await check(deps, asker, request.items, several);
   const { identity } = asker;
   if (items.length > 1) {
-    if (!(await allowsSeveralAssignments(deps.db.pool, identity.tenantId))) throw new HarrierError("multiAssignmentNotEnabled");
+    if (!(await several())) throw new HarrierError("multiAssignmentNotEnabled");
     checkOpen(request.controllerId, items.length);
   }
   const target = await runOne(deps.db.pool, findTargets, [identity.tenantId, scopeOf(identity, "UPDATE_TARGET"), [request.controllerId]]);
@@ -86,9 +92,13 @@ async function mostItems(deps: Deps, asker: Asker, items: Items): Promise<number
   return items.length < 2 ? 0 : (await limitsOf(deps.db.pool, asker.identity.tenantId)).ASSIGNMENTS_PER_REQUEST_MAX_COUNT;
 }
 
-async function check<T extends Items[number]>(deps: Deps, asker: Asker, items: readonly T[]) {
+function allowsSeveral(deps: Deps, asker: Asker): Promise<boolean> {
+  return allowsSeveralAssignments(deps.db.pool, asker.identity.tenantId);
+}
+
+async function check<T extends Items[number]>(deps: Deps, asker: Asker, items: readonly T[], several: () => Promise<boolean>) {
   const most = await mostItems(deps, asker, items);
-  return checkItems(items, { now: deps.now(), most, several: () => allowsSeveralAssignments(deps.db.pool, asker.identity.tenantId) });
+  return checkItems(items, { now: deps.now(), most, several });
 }
 
 /** Of an offline assignment only the ids are looked at (contract management.md §5.5), and an unknown target is not an error. */

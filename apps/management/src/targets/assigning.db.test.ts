@@ -181,6 +181,27 @@ test("where the tenant allows several: different items for a target go on, sever
   await fixture.rows("delete from settings where key = 'multi.assignments.enabled'");
 });
 
+test("several of a target cost the round trip of the setting, once", async () => {
+  await create("tr-1", "tr-2");
+  await fixture.rows(
+    "insert into settings (tenant_id, key, value, created_by, last_modified_by) values (1, 'multi.assignments.enabled', 'true', 't', 't')",
+  );
+  const [a, b] = [await newSet(), await newSet()];
+  const trips = (path: string, body: unknown) => fixture.trips.during(() => http.call("POST", `${api}${path}`, { body }));
+  await trips("/targets/tr-1/assignedDS", [{ id: a }, { id: b }]); // locks them
+  expect(await trips("/targets/tr-1/assignedDS", [{ id: a }])).toBe(3);
+  expect(await trips("/targets/tr-1/assignedDS", [{ id: a }, { id: b }])).toBe(5);
+  const twice = [
+    { id: a, weight: 1 },
+    { id: a, weight: 2 },
+  ];
+  expect(await trips("/targets/tr-1/assignedDS", twice)).toBe(5);
+  const targets = `/distributionsets/${a}/assignedTargets`;
+  expect(await trips(targets, [{ id: "tr-1" }, { id: "tr-2" }])).toBe(3);
+  expect(await trips(targets, [...twice.map(({ weight }) => ({ id: "tr-1", weight })), { id: "tr-2" }])).toBe(4);
+  await fixture.rows("delete from settings where key = 'multi.assignments.enabled'");
+});
+
 test("every request is a command of its own, whatever request id and body it has", async () => {
   const set = await newSet();
   const assign = (id: string) => http.call("POST", `${api}/distributionsets/${set}/assignedTargets`, { body: [{ id }], rid: "rid-same" });
