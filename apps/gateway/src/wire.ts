@@ -50,7 +50,7 @@ const stillSendingMs = 10_000;
 const bodyWithinMs = 60_000;
 /** A form of a few hundred bytes, of somebody who has not signed in. */
 const openBodyWithinMs = 10_000;
-/** Sign-ins of users whose password has not been right before: management needs about 50 ms for each. */
+/** Sign-ins of users whose password has not been right before: management needs about a quarter of a second for each, and does two at once. */
 const unknownUsers = { atOnce: 4, waiting: 100 };
 /** Also what a stop waits for it at most. */
 const usesDeadlineMs = 2_000;

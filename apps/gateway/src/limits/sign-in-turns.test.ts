@@ -31,6 +31,31 @@ test("only so many at once, and one more than may wait is refused with a time to
   expect(await Promise.all(all)).toEqual(["a", "b", "c"]);
 });
 
+test("who floods the places to wait gives them up for those who come later", async () => {
+  const { begun, ask, endOne } = bench({ atOnce: 1, waiting: 10 });
+  const flood = Array.from({ length: 30 }, (_, n) => ask(`guess ${n}`, `account ${n}`, "network"));
+  const outcomes = Promise.allSettled(flood);
+  const newcomers = Array.from({ length: 5 }, (_, n) => ask(`newcomer ${n}`, `somebody ${n}`, `elsewhere ${n}`));
+  for (let n = 0; n < 20; n += 1) await endOne();
+  expect(await Promise.all(newcomers)).toHaveLength(5);
+  expect(begun.slice(0, 6)).toEqual(["guess 0", "newcomer 0", "newcomer 1", "newcomer 2", "newcomer 3", "newcomer 4"]);
+  const refused = (await outcomes).filter(({ status }) => status === "rejected");
+  expect(refused).toHaveLength(30 - 1 - 5);
+});
+
+test("of many networks those that have had a turn make room for those that have not", async () => {
+  const { ask, endOne } = bench({ atOnce: 1, waiting: 3 });
+  const first = [1, 2, 3, 4].map((n) => ask(`${n}`, `account ${n}`, `network ${n}`));
+  for (let n = 0; n < 4; n += 1) await endOne();
+  await Promise.all(first);
+  const held = ask("held", "account", "network");
+  const again = [1, 2, 3].map((n) => ask(`${n}`, `other account ${n}`, `network ${n}`));
+  const newcomer = ask("newcomer", "new account", "new network");
+  await expect(again[2]).rejects.toMatchObject({ code: "tooManyRequests" });
+  for (let n = 0; n < 4; n += 1) await endOne();
+  expect(await Promise.all([held, newcomer, again[0], again[1]])).toHaveLength(4);
+});
+
 test("whoever comes for the first time goes ahead of guesses for one account from many networks", async () => {
   const { begun, ask, endOne } = bench();
   const all = Array.from({ length: 20 }, (_, n) => ask(`guess ${n}`, "boss", `network ${n}`));

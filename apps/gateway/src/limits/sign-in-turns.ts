@@ -3,14 +3,17 @@ import { HarrierError } from "@harrier/errors";
 interface Options {
   /** Sign-ins that are looked at beside each other. */
   readonly atOnce: number;
-  /** That may wait; one more is refused. */
+  /** That may wait; for one more somebody is refused. */
   readonly waiting: number;
 }
 
 interface Waiting {
   readonly keys: readonly string[];
   readonly begin: () => void;
+  readonly refuse: (error: HarrierError) => void;
 }
+
+const tooMany = (): HarrierError => new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "1" } });
 
 /** So many accounts and networks are remembered with their last turn. */
 const mostRemembered = 10_000;
@@ -20,7 +23,7 @@ const longestKey = 256;
 /**
  * Lets so many sign-ins of those whom nobody vouches for be looked at beside each other: each costs a password hash. Of those that wait the
  * next is the one whose account and network have had no turn for the longest time: whoever comes for the first time goes ahead of a flood
- * of guesses, be they from many addresses or for many accounts.
+ * of guesses, be they from many addresses or for many accounts. Where no more may wait, one of those of whom most wait is refused instead.
  */
 export class SignInTurns {
   readonly #options: Options;
@@ -50,10 +53,25 @@ export class SignInTurns {
   }
 
   #turn(keys: readonly string[]): Promise<void> {
-    if (this.#queue.length >= this.#options.waiting) {
-      throw new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "1" } });
+    return new Promise((begin, refuse) => {
+      const one = { keys, begin, refuse };
+      if (this.#queue.length < this.#options.waiting) this.#queue.push(one);
+      else this.#takePlace(one);
+    });
+  }
+
+  /** A flood has no claim to the places that it came to first: of its own the last one gives way to whoever is fewer, or has waited longer. */
+  #takePlace(one: Waiting): void {
+    const crowds = new Map<string, number>();
+    for (const key of [...this.#queue, one].flatMap(({ keys }) => keys)) crowds.set(key, (crowds.get(key) ?? 0) + 1);
+    const crowdOf = ({ keys }: Waiting): number => Math.max(0, ...keys.map((key) => crowds.get(key) ?? 0));
+    let last = one;
+    for (const other of this.#queue) {
+      const more = crowdOf(other) - crowdOf(last);
+      if (more > 0 || (more === 0 && this.#lastOf(other) > this.#lastOf(last))) last = other;
     }
-    return new Promise((begin) => this.#queue.push({ keys, begin }));
+    if (last !== one) this.#queue.splice(this.#queue.indexOf(last), 1, one);
+    last.refuse(tooMany());
   }
 
   /** Whoever is next takes over the place, so that nobody who comes meanwhile can. */

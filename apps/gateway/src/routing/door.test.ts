@@ -113,6 +113,36 @@ test("a tenant has so many requests of the management interface under way, and a
   await expect.poll(async () => (await Promise.all([0, 1, 2].map(() => ask(targets, user("1 other"))))).join()).toBe("200,200,200");
 });
 
+test("a change whose client hangs up keeps its place until its deadline, for it goes on", async () => {
+  const { forward, now } = door.deps;
+  door.deps.inFlight = new InFlight(3);
+  let begun = 0;
+  door.deps.forward = (req: ForwardedRequest, res) => {
+    if (req.headers["x-slow"] === undefined) return forward(req, res);
+    begun += 1;
+  };
+  const hangUp = async () => {
+    const before = begun;
+    const slow = Array.from({ length: 3 }, () => {
+      const one = client();
+      one.send({ line: "POST /api/mgmt/v1/targets", headers: user("1 hasty", { "x-slow": "1" }) });
+      return one;
+    });
+    await expect.poll(() => begun - before).toBe(3);
+    for (const { socket } of slow) socket.destroy();
+    await Promise.all(slow.map((one) => one.closed));
+  };
+  await hangUp();
+  expect([await ask(targets, user("1 other")), await ask(targets, user("2 somebody"))]).toEqual([429, 200]);
+  door.deps.inFlight = new InFlight(3);
+  const ended = hangUp();
+  await expect.poll(() => begun).toBe(6);
+  door.deps.now = () => now() + 30_000; // its deadline has passed when it hangs up
+  await ended;
+  await expect.poll(() => ask(targets, user("1 other"))).toBe(200);
+  door.deps.now = now;
+});
+
 test("a device has so many downloads under way, an address where anybody may download, and nobody else notices", async () => {
   const waiting: (() => void)[] = [];
   const { forwardTransfer } = door.deps;

@@ -218,9 +218,21 @@ function enter(exchange: Exchange, passing: Passing, body?: Buffer): void {
   const { deps, req, res } = exchange;
   const { signIn, principal, transfer } = passing;
   // transfers take hours: they have places of their own
-  if (signIn.route.interface === "management") whenOver(req, res, deps.inFlight.enter(principal.tenantId * 2 + (transfer ? 1 : 0)));
-  else if (transfer) whenOver(req, res, deps.downloads.enter(downloaderOf(passing)));
+  if (signIn.route.interface === "management") {
+    const leave = deps.inFlight.enter(principal.tenantId * 2 + (transfer ? 1 : 0));
+    whenOver(req, res, () => (goesOn(exchange, passing) ? leaveAtDeadline(leave, exchange, passing) : leave()));
+  } else if (transfer) whenOver(req, res, deps.downloads.enter(downloaderOf(passing)));
   pass(exchange, passing, body);
+}
+
+/** A change goes on in its service when its client has gone: whoever hangs up must not get its place for the next one. */
+function goesOn({ req, res }: Exchange, { signIn, transfer }: Passing): boolean {
+  const reads = req.method === "GET" || req.method === "HEAD";
+  return !reads && !transfer && !isStreamed(signIn.route) && !res.writableFinished;
+}
+
+function leaveAtDeadline(leave: () => void, { deps }: Exchange, { signIn }: Passing): void {
+  setTimeout(leave, Math.max(0, signIn.deadline - deps.now())).unref();
 }
 
 /** Who downloads: the device; where anybody may, whoever is at that address, for the device of the path is anybody's word. */
