@@ -3,16 +3,31 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Stack, startStack } from "@harrier/stack";
-import { createApi } from "./lib/api.ts";
+import { type Api, createApi } from "./lib/api.ts";
+import { startWithBucket } from "./lib/bucket.ts";
 import type { Bench } from "./lib/context.ts";
 import { createReport, type Report } from "./lib/report.ts";
-import { benchAgainst, startOther } from "./scenarios/against.ts";
+import { benchAgainst, otherStarter, type StartStack } from "./scenarios/against.ts";
 import { benchCycle } from "./scenarios/cycle.ts";
 import { benchPolls } from "./scenarios/polls.ts";
 import { benchQueries } from "./scenarios/queries.ts";
+import { benchRanges } from "./scenarios/ranges.ts";
 import { benchRollout } from "./scenarios/rollout.ts";
 
-const scenarios = { polls: benchPolls, cycle: benchCycle, rollout: benchRollout, queries: benchQueries };
+interface Scenario {
+  run(bench: Bench): Promise<void>;
+  start: StartStack;
+}
+
+const scenarios: Readonly<Record<string, Scenario>> = {
+  polls: { run: benchPolls, start: startStack },
+  cycle: { run: benchCycle, start: startStack },
+  rollout: { run: benchRollout, start: startStack },
+  queries: { run: benchQueries, start: startStack },
+  ranges: { run: benchRanges, start: startWithBucket },
+};
+/** Only where it is asked for: it builds an S3 server first. */
+const onRequest = "ranges";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -30,14 +45,14 @@ const { values, positionals } = parseArgs({
 
 if (values.help) {
   console.log(
-    "npm run bench -- [polls] [cycle] [rollout] [queries] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--json FILE] [--check]\n" +
+    "npm run bench -- [polls] [cycle] [rollout] [queries] [ranges] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--json FILE] [--check]\n" +
       "npm run bench -- [polls] [downloads] [cycle] --against ../other-checkout [--rounds 5] [--check]: polls, downloads and device cycles beside another built checkout.\n" +
       "Starts a stack of its own, measures, and prints each figure beside its limit of the same run; --check exits 1 where a budget is missed.",
   );
   process.exit(0);
 }
 
-const names = positionals.length > 0 ? positionals : Object.keys(scenarios);
+const names = positionals.length > 0 ? positionals : Object.keys(scenarios).filter((name) => name !== onRequest);
 const known = values.against === undefined ? Object.keys(scenarios) : ["polls", "downloads", "cycle"];
 const unknown = positionals.find((name) => !known.includes(name));
 if (unknown !== undefined) {
@@ -47,49 +62,58 @@ if (unknown !== undefined) {
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const dataDir = mkdtempSync(join(tmpdir(), "harrier-bench-"));
-  const stack = await startStack({ dataDir, httpPort: 0, logLevel: "warn", print: (line) => console.error(line) });
-  const api = createApi(stack.baseUrl, stack.adminPassword);
   const report = createReport();
-  const bench: Bench = {
-    stack,
-    api,
-    report,
-    options: {
-      devices: Number(values.devices),
-      targets: Number(values.targets),
-      rounds: Number(values.rounds),
-      fleet: Number(values.fleet),
-    },
-    groups: () => stack.processes().map(({ name, pid }) => ({ name, pids: [pid] })),
+  if (values.against !== undefined) return await against(values.against, report);
+  const options = {
+    devices: Number(values.devices),
+    targets: Number(values.targets),
+    rounds: Number(values.rounds),
+    fleet: Number(values.fleet),
   };
-  try {
-    if (values.against !== undefined) return await against(stack, report);
-    for (const name of names) {
-      console.error(`${name} …`);
-      await scenarios[name as keyof typeof scenarios](bench);
-    }
-  } finally {
-    await api.close();
-    await stack.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+  for (const name of names) {
+    console.error(`${name} …`);
+    // services and database of its own: what one scenario leaves behind must not cost the next
+    const { start, run } = scenarios[name] as Scenario;
+    await withStack(start, async (stack, api) => {
+      const groups = () => stack.processes().map(({ name: label, pid }) => ({ name: label, pids: [pid] }));
+      const bench: Bench = { stack, api, report, options, groups };
+      await run(bench);
+    });
   }
-  return end(report, bench.options);
+  return end(report, options);
 }
 
-async function against(stack: Stack, report: Report): Promise<number> {
-  const dataDir = mkdtempSync(join(tmpdir(), "harrier-bench-other-"));
-  const other = await startOther(values.against ?? "", dataDir);
-  const ours = { stack, api: createApi(stack.baseUrl, stack.adminPassword) };
+async function against(checkout: string, report: Report): Promise<number> {
+  const startOther = await otherStarter(checkout);
+  await withStack(startStack, (stack, api) =>
+    withStack(startOther, (otherStack, otherApi) =>
+      benchAgainst({
+        ours: { stack, api },
+        other: { stack: otherStack, api: otherApi },
+        rounds: Number(values.rounds),
+        only: positionals,
+        report,
+      }),
+    ),
+  );
+  return end(report, { against: checkout, rounds: Number(values.rounds) });
+}
+
+/** Starts services with a data directory of their own, which goes with them. */
+async function withStack(start: StartStack, work: (stack: Stack, api: Api) => Promise<void>): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), "harrier-bench-"));
   try {
-    await benchAgainst({ ours, other, rounds: Number(values.rounds), only: positionals, report });
+    const stack = await start({ dataDir, httpPort: 0, logLevel: "warn", print: (line) => console.error(line) });
+    const api = createApi(stack.baseUrl, stack.adminPassword);
+    try {
+      await work(stack, api);
+    } finally {
+      await api.close();
+      await stack.stop();
+    }
   } finally {
-    await ours.api.close();
-    await other.api.close();
-    await other.stack.stop();
     rmSync(dataDir, { recursive: true, force: true });
   }
-  return end(report, { against: values.against, rounds: Number(values.rounds) });
 }
 
 function end(report: Report, options: object): number {

@@ -30,10 +30,10 @@ export async function seedTargets(api: Api, prefix: string, count: number): Prom
 
 /** The same as rows, past the services: a million of them within a minute. The ids must be free and above all that services give out. */
 export async function seedFleet(client: pg.Client, fleet: { prefix: string; count: number; firstId: number }): Promise<void> {
-  const values = [fleet.prefix, fleet.count, fleet.firstId];
+  const values = [fleet.prefix, fleet.count, fleet.firstId, tokenOf("")];
   await client.query(
     `insert into controller.targets (tenant_id, id, controller_id, name, token_digest, token_cipher, created_by, last_modified_by)
-     select 1, $3::int + n, c.id, c.id, sha256(convert_to('token-of-' || c.id, 'UTF8')), '', 'x', 'x'
+     select 1, $3::int + n, c.id, c.id, sha256(convert_to($4 || c.id, 'UTF8')), '', 'x', 'x'
        from generate_series(0, $2::int - 1) n cross join lateral (select $1 || lpad(n::text, 6, '0') as id) c`,
     values,
   );

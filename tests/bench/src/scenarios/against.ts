@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Stack } from "@harrier/stack";
-import { type Api, createApi } from "../lib/api.ts";
+import type { Api } from "../lib/api.ts";
 import { cpuSeconds, difference, type ProcessGroup } from "../lib/cpu.ts";
 import { runCycles } from "../lib/device-cycle.ts";
 import { type LoadRequest, load } from "../lib/load.ts";
@@ -34,15 +34,19 @@ interface Seeded extends Side {
   cycled: number;
 }
 
-type StartStack = (options: { dataDir: string; httpPort: number; logLevel: string; print: (line: string) => void }) => Promise<Stack>;
+export type StartStack = (options: {
+  dataDir: string;
+  httpPort: number;
+  logLevel: string;
+  print: (line: string) => void;
+}) => Promise<Stack>;
 
-/** Starts the services of another built checkout; both sides run beside each other, and only one is loaded at a time. */
-export async function startOther(checkout: string, dataDir: string): Promise<Side> {
+/** What starts the services of another built checkout; both sides run beside each other, and only one is loaded at a time. */
+export async function otherStarter(checkout: string): Promise<StartStack> {
   const entry = resolve(checkout, "packages/stack/dist/index.js");
   if (!existsSync(entry)) throw new Error(`${checkout} is no built checkout: run \`npm run build\` there`);
   const { startStack } = (await import(pathToFileURL(entry).href)) as { startStack: StartStack };
-  const stack = await startStack({ dataDir, httpPort: 0, logLevel: "warn", print: (line) => console.error(line) });
-  return { stack, api: createApi(stack.baseUrl, stack.adminPassword) };
+  return startStack;
 }
 
 /** Polls, downloads and whole device cycles of this checkout beside those of another one, in interleaved pairs. */
