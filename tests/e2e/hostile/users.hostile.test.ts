@@ -211,15 +211,24 @@ test("queries that are deep, long or wrong", async () => {
   expectNobodyHarmed(report);
 });
 
-test("changes as fast as they are taken, 50 at once", async () => {
-  const headers = json(hostile.loud.authorization);
-  const shots = Array.from({ length: 50 }, (_, n) => ({
+const changesOf = (path: (n: number) => string) =>
+  Array.from({ length: 50 }, (_, n) => ({
     method: "PUT",
-    path: `${api}/targets/${fleetId(n)}`,
-    headers,
+    path: `${api}/targets/${path(n)}`,
+    headers: json(hostile.loud.authorization),
     body: encoded(JSON.stringify({ description: uniqueName("d") })),
   }));
-  const report = await hostile.attack("changes", { kind: "volley", atOnce: 50, shots }, attackersAddresses(20));
+
+test("changes as fast as they are taken, 50 at once", async () => {
+  const attack = { kind: "volley", atOnce: 50, shots: changesOf(fleetId) } as const;
+  const report = await hostile.attack("changes", attack, attackersAddresses(20));
   expectNobodyHarmed(report);
   expect(report.spoils.begun).toBeGreaterThan(0);
+});
+
+test("changes of one target, 50 at once, given up after 10 ms", async () => {
+  const attack = { kind: "volley", atOnce: 50, abandonAfterMs: 10, shots: changesOf(() => fleetId(0)) } as const;
+  const report = await hostile.attack("changes given up", attack, attackersAddresses(20));
+  expectNobodyHarmed(report);
+  expect(report.spoils.abandoned).toBeGreaterThan(0);
 });
