@@ -7,8 +7,9 @@ import type { ArtifactRow } from "./download.sql.ts";
 import type { DownloadNote } from "./download-notes.ts";
 import { type FindDeps, findForAdmin, findForDevice, type GrantedArtifact } from "./find-artifact.ts";
 import { type Sendable, type SendDeps, sendArtifact, sendMd5sum } from "./send.ts";
+import { AheadReads } from "./send-parts.ts";
 
-export interface DownloadDeps extends FindDeps, Omit<SendDeps, "log" | "sent"> {
+export interface DownloadDeps extends FindDeps, Omit<SendDeps, "log" | "sent" | "ahead"> {
   readonly notes: { add(note: DownloadNote): Promise<void> };
   readonly now: () => number;
   readonly traffic: Pick<Traffic, "sent" | "check">;
@@ -16,8 +17,12 @@ export interface DownloadDeps extends FindDeps, Omit<SendDeps, "log" | "sent"> {
 
 const deviceStyle = { bareEtag: false, rangeOnWhole: false };
 
+/** Reads of the store before their turn, of all downloads: enough for a dozen answers of many parts. */
+const aheadReads = 32;
+
 /** Bytes out: to devices in both address shapes (contract device.md §6), and to people (management.md §4.3). */
-export function mountDownloads(mount: Mount, deps: DownloadDeps): void {
+export function mountDownloads(mount: Mount, options: DownloadDeps): void {
+  const deps = { ...options, ahead: new AheadReads(aheadReads) };
   // these first: their suffix would match as part of a file name too
   for (const route of [downloads.artifactMd5, downloads.artifactDownloadMd5]) {
     mount(route, async (ctx) => {
@@ -55,7 +60,7 @@ async function findGranted(deps: DownloadDeps, ctx: DeviceContext): Promise<Gran
   return artifact;
 }
 
-function sendDeps(deps: DownloadDeps, { tenantId, log }: { tenantId: number; log: SendDeps["log"] }): SendDeps {
+function sendDeps(deps: DownloadDeps & Pick<SendDeps, "ahead">, { tenantId, log }: { tenantId: number; log: SendDeps["log"] }): SendDeps {
   return { ...deps, log, sent: (bytes) => deps.traffic.sent(tenantId, bytes) };
 }
 

@@ -6,6 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { afterEach, expect, it } from "vitest";
 import type { ByteRange } from "../storage/storage.ts";
 import { sendArtifact } from "./send.ts";
+import { AheadReads } from "./send-parts.ts";
 
 const kibi = 1024;
 const mebi = kibi * kibi;
@@ -30,6 +31,9 @@ class Store {
   readonly opened: ByteRange[] = [];
   readonly streams: Readable[] = [];
   read = 0;
+  /** Streams that were open at the same time, at most. */
+  mostOpen = 0;
+  #open = 0;
   readonly #real: boolean;
 
   constructor(real: boolean) {
@@ -52,6 +56,11 @@ class Store {
       },
     });
     this.streams.push(stream);
+    this.#open += 1;
+    this.mostOpen = Math.max(this.mostOpen, this.#open);
+    stream.once("close", () => {
+      this.#open -= 1;
+    });
     return stream;
   };
 }
@@ -59,8 +68,11 @@ class Store {
 const rangesOf = (count: number, length: number, every: number): ByteRange[] =>
   Array.from({ length: count }, (_, i) => ({ start: i * every, end: i * every + length - 1 }));
 
+const placesAhead = 9;
+
 async function listen(store: Store, sent: (bytes: number) => void = () => {}): Promise<number> {
-  server = createServer((req, res) => void sendArtifact({ storage: store, log, idleMs: 60_000, sent }, { req, res }, artifact, style));
+  const deps = { storage: store, log, idleMs: 60_000, ahead: new AheadReads(placesAhead), sent };
+  server = createServer((req, res) => void sendArtifact(deps, { req, res }, artifact, style));
   await once(server.listen(0, "127.0.0.1"), "listening");
   return (server.address() as AddressInfo).port;
 }
@@ -118,6 +130,15 @@ it.each([
   expect(store.opened).toHaveLength(reads);
   // what lies between two parts is not sent, and not counted as sent
   expect(sent).toBe(ranges.reduce((sum, { start, end }) => sum + end - start + 1, 0));
+});
+
+it("reads one stretch at a time for each of a crowd, and few before their turn", async () => {
+  const store = new Store(true);
+  const port = await listen(store);
+  const crowd = 40;
+  const bodies = await Promise.all(Array.from({ length: crowd }, async () => buffer(await ask(port, rangesOf(50, 300, 1_000_003)))));
+  expect(new Set(bodies.map((body) => body.toString("latin1"))).size).toBe(1);
+  expect(store.mostOpen).toBeLessThanOrEqual(crowd + placesAhead);
 });
 
 it("takes as much memory for 100 answers of 512 MiB that nobody reads as the sockets hold, and closes what it has open when they go", async () => {

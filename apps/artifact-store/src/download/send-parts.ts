@@ -9,12 +9,34 @@ const boundary = "this_string_separates_multipart";
 
 /**
  * Short reads that are begun before it is their turn, so that an answer of many parts does not wait for a store's answer before each of
- * them. Both bounds together are the memory that one answer takes for it.
+ * them. Both bounds together are the bytes that one answer keeps for it.
  */
 const readsAhead = 3;
 const shortSpan = 64 * 1024;
 
+/**
+ * Counts the reads that all answers together make before their turn: each is a connection to the store and what goes with it, some 400 KiB
+ * while it runs. Without a place an answer reads each stretch when its turn comes, so a crowd of answers takes no more than one read each.
+ */
+export class AheadReads {
+  #left: number;
+
+  constructor(most: number) {
+    this.#left = most;
+  }
+
+  /** Runs `read` where there is a place for it. */
+  tryRun<T>(read: () => Promise<T>): Promise<T> | undefined {
+    if (this.#left === 0) return undefined;
+    this.#left -= 1;
+    return read().finally(() => {
+      this.#left += 1;
+    });
+  }
+}
+
 export interface PartsDeps {
+  readonly ahead: AheadReads;
   /** Opens a stretch of the object; the stream fails at its end unless all of it came. */
   readonly open: (range: ByteRange) => Promise<Readable>;
   /** Told of the bytes of the artifact that go into the answer. */
@@ -33,7 +55,7 @@ export interface Parts {
  * the head is written, so that a missing object is still a clean error. A body that is destroyed closes what it has open.
  */
 export async function beginParts(deps: PartsDeps, res: ServerResponse, { size, headers, parts }: Parts): Promise<Readable> {
-  const sources = new Sources(deps.open, spansOf(parts));
+  const sources = new Sources(deps, spansOf(parts));
   await sources.openFirst();
   res.writeHead(206, { ...headers, "content-type": `multipart/byteranges; boundary=${boundary}` });
   res.flushHeaders(); // what fails from here on is an answer that was cut, not one that never came
@@ -62,13 +84,15 @@ type Source = AsyncIterable<Buffer> | Iterable<Buffer>;
 /** What is read of the object, one stretch after the other. */
 class Sources {
   readonly #open: PartsDeps["open"];
+  readonly #ahead: AheadReads;
   readonly #spans: readonly Span[];
   /** Opened or being read before their turn, by place. */
   readonly #begun = new Map<number, Promise<Source>>();
   #first: Readable | undefined;
 
-  constructor(open: PartsDeps["open"], spans: readonly Span[]) {
+  constructor({ open, ahead }: PartsDeps, spans: readonly Span[]) {
     this.#open = open;
+    this.#ahead = ahead;
     this.#spans = spans;
   }
 
@@ -96,7 +120,8 @@ class Sources {
       const span = this.#spans[place];
       if (span === undefined || this.#begun.has(place) || span.end - span.start >= shortSpan) continue;
       const { start, end } = span;
-      const reading: Promise<Source> = this.#open({ start, end }).then(async (stream) => [await buffer(stream)]);
+      const reading = this.#ahead.tryRun<Source>(async () => [await buffer(await this.#open({ start, end }))]);
+      if (reading === undefined) return;
       reading.catch(() => {}); // heard of when its turn comes, if it comes
       this.#begun.set(place, reading);
     }

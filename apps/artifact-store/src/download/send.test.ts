@@ -6,6 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { afterEach, expect, it } from "vitest";
 import type { Storage } from "../storage/storage.ts";
 import { sendArtifact } from "./send.ts";
+import { AheadReads } from "./send-parts.ts";
 
 const artifact = { key: "1/aa", filename: "fw.bin", size: 1_000, sha1: "aa", createdAt: 0 };
 type Open = Storage["open"];
@@ -33,10 +34,12 @@ async function download(open: Open, headers: Record<string, string> = {}, onWhol
   const storage = { open, stat: async () => ({ size: artifact.size }) };
   const style = { bareEtag: false, rangeOnWhole: false, ...(onWhole === undefined ? {} : { onWhole }) };
   server = createServer((req, res) => {
-    sendArtifact({ storage, log, idleMs: 60_000, sent: () => {} }, { req, res }, artifact, style).catch((error) => {
-      refusals.push(error);
-      res.destroy();
-    });
+    sendArtifact({ storage, log, idleMs: 60_000, sent: () => {}, ahead: new AheadReads(9) }, { req, res }, artifact, style).catch(
+      (error) => {
+        refusals.push(error);
+        res.destroy();
+      },
+    );
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;

@@ -5,13 +5,15 @@ import { HarrierError } from "@harrier/errors";
 import type { ByteRange, Storage } from "../storage/storage.ts";
 import { contentDisposition } from "./disposition.ts";
 import { answerRange, matches } from "./range.ts";
-import { beginParts } from "./send-parts.ts";
+import { type AheadReads, beginParts } from "./send-parts.ts";
 
 export interface SendDeps {
   readonly storage: Pick<Storage, "open" | "stat">;
   readonly log: { debug(fields: object, message: string): void; warn(fields: object, message: string): void };
   /** A transfer may take for ever, but not stand still for longer than this. */
   readonly idleMs: number;
+  /** Shared by all downloads of this replica. */
+  readonly ahead: AheadReads;
   /** Told of the bytes of the artifact as they go out, also of those of a download that is cut. */
   readonly sent: (bytes: number) => void;
 }
@@ -56,7 +58,7 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
       // its reader hears of an error
       return connect(...(await openBytes(deps.storage, artifact, { part })), () => {});
     };
-    const parts = await beginParts({ open, sent: deps.sent }, exchange.res, { size, headers, parts: answer.parts });
+    const parts = await beginParts({ open, ahead: deps.ahead, sent: deps.sent }, exchange.res, { size, headers, parts: answer.parts });
     return await cutOnFailure(deps, exchange, (res) => pipeline(parts, res));
   }
   const one = answer.kind === "parts" ? answer.parts[0] : undefined;

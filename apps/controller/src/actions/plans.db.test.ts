@@ -66,7 +66,7 @@ async function rowsRead(work: () => Promise<unknown>): Promise<number> {
 
 async function readCounters(): Promise<number> {
   // a session tells what it read when it likes, also later, as if it had been read within what is measured
-  for (const pool of [fixture.db.pool, ...["controller", "rollout-engine"].map((name) => fixture.database.db(name).pool)])
+  for (const pool of [fixture.db.pool, ...(["controller", "rollout-engine"] as const).map((name) => fixture.database.db(name).pool)])
     await eachSession(pool, "select pg_stat_force_next_flush()");
   const { rows } = await fixture.database.db("controller").pool.query(
     `select (select sum(seq_tup_read) from pg_stat_user_tables where schemaname in ('controller', 'rollout_engine'))
