@@ -35,9 +35,11 @@ class Store {
   mostOpen = 0;
   #open = 0;
   readonly #real: boolean;
+  readonly #slow: boolean;
 
-  constructor(real: boolean) {
+  constructor(real: boolean, options: { slow?: boolean } = {}) {
     this.#real = real;
+    this.#slow = options.slow === true;
   }
 
   readonly stat = async (): Promise<{ size: number }> => ({ size });
@@ -46,7 +48,8 @@ class Store {
     let at = range.start;
     const store = this;
     const stream = new Readable({
-      read() {
+      async read() {
+        if (store.#slow) await new Promise((resolve) => setTimeout(resolve, 2));
         const next = Math.min(at + filler.length, range.end + 1);
         const chunk = store.#real ? bytesOf({ start: at, end: next - 1 }) : filler.subarray(0, next - at);
         store.read += chunk.length;
@@ -133,7 +136,7 @@ it.each([
 });
 
 it("reads one stretch at a time for each of a crowd, and few before their turn", async () => {
-  const store = new Store(true);
+  const store = new Store(true, { slow: true });
   const port = await listen(store);
   const crowd = 40;
   const bodies = await Promise.all(Array.from({ length: crowd }, async () => buffer(await ask(port, rangesOf(50, 300, 1_000_003)))));

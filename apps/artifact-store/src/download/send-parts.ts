@@ -15,8 +15,8 @@ const readsAhead = 3;
 const shortSpan = 64 * 1024;
 
 /**
- * Counts the reads that all answers together make before their turn: each is a connection to the store and what goes with it, some 400 KiB
- * while it runs. Without a place an answer reads each stretch when its turn comes, so a crowd of answers takes no more than one read each.
+ * Counts the reads that all answers together make before their turn: each is a connection to the store and what
+ * goes with it. Without a place an answer reads each stretch when its turn comes, so a crowd of answers takes no more than one read each.
  */
 export class AheadReads {
   #left: number;
