@@ -1,15 +1,15 @@
 import { artifacts, downloads } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 import type { Mount, RequestContext } from "@harrier/service";
+import pLimit from "p-limit";
 import { contentKey } from "../storage/storage.ts";
 import type { Traffic } from "../traffic/traffic.ts";
 import type { ArtifactRow } from "./download.sql.ts";
 import type { DownloadNote } from "./download-notes.ts";
 import { type FindDeps, findForAdmin, findForDevice, type GrantedArtifact } from "./find-artifact.ts";
 import { type Sendable, type SendDeps, sendArtifact, sendMd5sum } from "./send.ts";
-import { AheadReads } from "./send-parts.ts";
 
-export interface DownloadDeps extends FindDeps, Omit<SendDeps, "log" | "sent" | "ahead"> {
+export interface DownloadDeps extends FindDeps, Omit<SendDeps, "log" | "sent" | "limit"> {
   readonly notes: { add(note: DownloadNote): Promise<void> };
   readonly now: () => number;
   readonly traffic: Pick<Traffic, "sent" | "check">;
@@ -17,12 +17,12 @@ export interface DownloadDeps extends FindDeps, Omit<SendDeps, "log" | "sent" | 
 
 const deviceStyle = { bareEtag: false, rangeOnWhole: false };
 
-/** Reads of the store before their turn, of all downloads: enough for a dozen answers of many parts. */
-const aheadReads = 32;
+/** Short reads of the store that answers of many parts have under way, all downloads together: enough for eight of them at full speed. */
+const shortReads = 32;
 
 /** Bytes out: to devices in both address shapes (contract device.md §6), and to people (management.md §4.3). */
 export function mountDownloads(mount: Mount, options: DownloadDeps): void {
-  const deps = { ...options, ahead: new AheadReads(aheadReads) };
+  const deps = { ...options, limit: pLimit(shortReads) };
   // these first: their suffix would match as part of a file name too
   for (const route of [downloads.artifactMd5, downloads.artifactDownloadMd5]) {
     mount(route, async (ctx) => {
@@ -60,7 +60,7 @@ async function findGranted(deps: DownloadDeps, ctx: DeviceContext): Promise<Gran
   return artifact;
 }
 
-function sendDeps(deps: DownloadDeps & Pick<SendDeps, "ahead">, { tenantId, log }: { tenantId: number; log: SendDeps["log"] }): SendDeps {
+function sendDeps(deps: DownloadDeps & Pick<SendDeps, "limit">, { tenantId, log }: { tenantId: number; log: SendDeps["log"] }): SendDeps {
   return { ...deps, log, sent: (bytes) => deps.traffic.sent(tenantId, bytes) };
 }
 

@@ -1,44 +1,32 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import { buffer } from "node:stream/consumers";
+import { HarrierError } from "@harrier/errors";
+import type { LimitFunction } from "p-limit";
 import type { ByteRange } from "../storage/storage.ts";
 import { piecesOf, type Span, spansOf } from "./spans.ts";
 
 // in lower case: SWUpdate's delta handler reads the header in lower case, and looks for what it has read
 const boundary = "this_string_separates_multipart";
 
-/**
- * Short reads that are begun before it is their turn, so that an answer of many parts does not wait for a store's answer before each of
- * them. Both bounds together are the bytes that one answer keeps for it.
- */
-const readsAhead = 3;
+/** Stretches up to this size are read into memory as a whole, within the limit that all downloads share; longer ones are streamed. */
 const shortSpan = 64 * 1024;
 
 /**
- * Counts the reads that all answers together make before their turn: each is a connection to the store and what
- * goes with it. Without a place an answer reads each stretch when its turn comes, so a crowd of answers takes no more than one read each.
+ * Short stretches that are read before their turn, so that an answer of many parts does not wait for a store's answer before each of them.
+ * Both bounds together are the bytes that one answer keeps.
  */
-export class AheadReads {
-  #left: number;
-
-  constructor(most: number) {
-    this.#left = most;
-  }
-
-  /** Runs `read` where there is a place for it. */
-  tryRun<T>(read: () => Promise<T>): Promise<T> | undefined {
-    if (this.#left === 0) return undefined;
-    this.#left -= 1;
-    return read().finally(() => {
-      this.#left += 1;
-    });
-  }
-}
+const readsAhead = 3;
 
 export interface PartsDeps {
-  readonly ahead: AheadReads;
-  /** Opens a stretch of the object; the stream fails at its end unless all of it came. */
+  /**
+   * Runs reads of short stretches, so many at once for all downloads of this replica: each has a connection to the store, and what many of
+   * them have under way for long is garbage that is collected late.
+   */
+  readonly limit: LimitFunction;
+  /** Opens a stretch of the object for a stream, which fails at its end unless all of it came. */
   readonly open: (range: ByteRange) => Promise<Readable>;
+  /** Opens a stretch of the object as the store has it. */
+  readonly openBare: (range: ByteRange) => Promise<Readable>;
   /** Told of the bytes of the artifact that go into the answer. */
   readonly sent: (bytes: number) => void;
 }
@@ -52,7 +40,7 @@ export interface Parts {
 
 /**
  * Writes the head of a `multipart/byteranges` answer (contract device.md §6.3) and returns its body. The first stretch is opened before
- * the head is written, so that a missing object is still a clean error. A body that is destroyed closes what it has open.
+ * the head is written, a short one even read, so that a missing object is still a clean error. A body that is destroyed closes what it has open.
  */
 export async function beginParts(deps: PartsDeps, res: ServerResponse, { size, headers, parts }: Parts): Promise<Readable> {
   const sources = new Sources(deps, spansOf(parts));
@@ -83,32 +71,38 @@ type Source = AsyncIterable<Buffer> | Iterable<Buffer>;
 
 /** What is read of the object, one stretch after the other. */
 class Sources {
-  readonly #open: PartsDeps["open"];
-  readonly #ahead: AheadReads;
+  readonly #deps: PartsDeps;
   readonly #spans: readonly Span[];
   /** Opened or being read before their turn, by place. */
   readonly #begun = new Map<number, Promise<Source>>();
-  #first: Readable | undefined;
+  readonly #streams = new Set<Readable>();
+  #closed = false;
 
-  constructor({ open, ahead }: PartsDeps, spans: readonly Span[]) {
-    this.#open = open;
-    this.#ahead = ahead;
+  constructor(deps: PartsDeps, spans: readonly Span[]) {
+    this.#deps = deps;
     this.#spans = spans;
   }
 
   async openFirst(): Promise<void> {
-    this.#first = await this.#open(this.#spans[0] as Span);
-    this.#begun.set(0, Promise.resolve(this.#first));
+    const first = this.#begin(this.#spans[0] as Span);
+    this.#begun.set(0, first);
+    try {
+      await first;
+    } catch (error) {
+      if (error instanceof HarrierError) throw error;
+      throw new HarrierError("artifactLoadFailed", undefined, { cause: error });
+    }
   }
 
-  /** For a body of which nothing was read: what it would have read first is open already. */
+  /** Ends what is open, also of a body of which nothing was read. */
   close(): void {
-    this.#first?.destroy();
+    this.#closed = true;
+    for (const stream of this.#streams) stream.destroy();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<readonly [Span, Source]> {
     for (const [place, span] of this.#spans.entries()) {
-      const source = this.#begun.get(place) ?? this.#open(span);
+      const source = this.#begun.get(place) ?? this.#begin(span);
       this.#begun.delete(place);
       this.#readAhead(place + 1);
       yield [span, await source];
@@ -116,14 +110,42 @@ class Sources {
   }
 
   #readAhead(from: number): void {
+    const { limit } = this.#deps;
     for (let place = from; place < from + readsAhead; place += 1) {
       const span = this.#spans[place];
-      if (span === undefined || this.#begun.has(place) || span.end - span.start >= shortSpan) continue;
-      const { start, end } = span;
-      const reading = this.#ahead.tryRun<Source>(async () => [await buffer(await this.#open({ start, end }))]);
-      if (reading === undefined) return;
+      if (span === undefined || this.#begun.has(place) || !isShort(span)) continue;
+      // whose turn it is has the places
+      if (limit.pendingCount > 0 || limit.activeCount >= limit.concurrency) return;
+      const reading = this.#begin(span);
       reading.catch(() => {}); // heard of when its turn comes, if it comes
       this.#begun.set(place, reading);
     }
   }
+
+  #begin(span: Span): Promise<Source> {
+    const { limit, open, openBare } = this.#deps;
+    return isShort(span) ? limit(async () => readAll(await this.#open(openBare, span), span)) : this.#open(open, span);
+  }
+
+  async #open(open: PartsDeps["open"], { start, end }: Span): Promise<Readable> {
+    if (this.#closed) throw new Error("the answer has ended");
+    const stream = await open({ start, end });
+    if (this.#closed) stream.destroy();
+    this.#streams.add(stream);
+    return stream.once("close", () => this.#streams.delete(stream));
+  }
 }
+
+/** By hand: what Node has for this copies through a Blob, whose memory is freed when the whole heap is collected. */
+async function readAll(stream: Readable, { start, end }: ByteRange): Promise<Buffer[]> {
+  let missing = end - start + 1;
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    missing -= chunk.length;
+  }
+  if (missing !== 0) throw new Error(`${missing} bytes of the stored object are missing`);
+  return chunks;
+}
+
+const isShort = ({ start, end }: Span): boolean => end - start < shortSpan;

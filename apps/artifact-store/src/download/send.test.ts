@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, request, type Server } from "node:h
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import pLimit from "p-limit";
 import { afterEach, expect, it } from "vitest";
 import type { Storage } from "../storage/storage.ts";
 import { sendArtifact } from "./send.ts";
-import { AheadReads } from "./send-parts.ts";
 
-const artifact = { key: "1/aa", filename: "fw.bin", size: 1_000, sha1: "aa", createdAt: 0 };
+const artifact = { key: "1/aa", filename: "fw.bin", size: 101_000, sha1: "aa", createdAt: 0 };
 type Open = Storage["open"];
 const warnings: object[] = [];
 const quiet: object[] = [];
@@ -34,12 +34,10 @@ async function download(open: Open, headers: Record<string, string> = {}, onWhol
   const storage = { open, stat: async () => ({ size: artifact.size }) };
   const style = { bareEtag: false, rangeOnWhole: false, ...(onWhole === undefined ? {} : { onWhole }) };
   server = createServer((req, res) => {
-    sendArtifact({ storage, log, idleMs: 60_000, sent: () => {}, ahead: new AheadReads(9) }, { req, res }, artifact, style).catch(
-      (error) => {
-        refusals.push(error);
-        res.destroy();
-      },
-    );
+    sendArtifact({ storage, log, idleMs: 60_000, sent: () => {}, limit: pLimit(9) }, { req, res }, artifact, style).catch((error) => {
+      refusals.push(error);
+      res.destroy();
+    });
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
@@ -47,18 +45,23 @@ async function download(open: Open, headers: Record<string, string> = {}, onWhol
   return answer;
 }
 
-it.each([{}, { range: "bytes=0-899" }, { range: "bytes=0-9,100-899" }])(
-  "cuts an answer at once when bytes are missing: %j",
-  async (headers) => {
-    const answer = await download(cutAt(500), headers);
-    await expect(buffer(answer)).rejects.toThrow("aborted");
-    const err = expect.objectContaining({ message: expect.stringContaining("bytes of the stored object are missing") });
-    await expect.poll(() => warnings).toEqual([{ err }]);
-  },
-);
+/** Two stretches, for they are far from each other. */
+const farParts = "bytes=0-9,100000-100899";
+
+it("refuses an answer of many parts whose first ones cannot be read", async () => {
+  await expect(download(cutAt(5), { range: farParts })).rejects.toThrow("socket hang up");
+  expect(refusals).toEqual([expect.objectContaining({ code: "artifactLoadFailed" })]);
+});
+
+it.each([{}, { range: "bytes=0-899" }, { range: farParts }])("cuts an answer at once when bytes are missing: %j", async (headers) => {
+  const answer = await download(cutAt(500), headers);
+  await expect(buffer(answer)).rejects.toThrow("aborted");
+  const err = expect.objectContaining({ message: expect.stringContaining("bytes of the stored object are missing") });
+  await expect.poll(() => warnings).toEqual([{ err }]);
+});
 
 it.each([{}, { range: "bytes=0-899" }, { range: "bytes=0-9,100-899" }])("ends one in order when all came: %j", async (headers) => {
-  const answer = await download(cutAt(1_000), headers);
+  const answer = await download(cutAt(artifact.size), headers);
   expect((await buffer(answer)).length).toBeGreaterThan(809);
   expect(warnings).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { HarrierError } from "@harrier/errors";
 import type { ByteRange, Storage } from "../storage/storage.ts";
 import { contentDisposition } from "./disposition.ts";
 import { answerRange, matches } from "./range.ts";
-import { type AheadReads, beginParts } from "./send-parts.ts";
+import { beginParts, type PartsDeps } from "./send-parts.ts";
 
 export interface SendDeps {
   readonly storage: Pick<Storage, "open" | "stat">;
@@ -13,7 +13,7 @@ export interface SendDeps {
   /** A transfer may take for ever, but not stand still for longer than this. */
   readonly idleMs: number;
   /** Shared by all downloads of this replica. */
-  readonly ahead: AheadReads;
+  readonly limit: PartsDeps["limit"];
   /** Told of the bytes of the artifact as they go out, also of those of a download that is cut. */
   readonly sent: (bytes: number) => void;
 }
@@ -58,7 +58,12 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
       // its reader hears of an error
       return connect(...(await openBytes(deps.storage, artifact, { part })), () => {});
     };
-    const parts = await beginParts({ open, ahead: deps.ahead, sent: deps.sent }, exchange.res, { size, headers, parts: answer.parts });
+    const openBare = (part: ByteRange): Promise<Readable> => deps.storage.open(artifact.key, size, part);
+    const parts = await beginParts({ open, openBare, limit: deps.limit, sent: deps.sent }, exchange.res, {
+      size,
+      headers,
+      parts: answer.parts,
+    });
     return await cutOnFailure(deps, exchange, (res) => pipeline(parts, res));
   }
   const one = answer.kind === "parts" ? answer.parts[0] : undefined;
