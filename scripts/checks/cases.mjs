@@ -1,5 +1,5 @@
-// Every case of the contracts has a test of its number in tests/contract, or stands in the list of those that wait (tests/contract/README.md).
-// Exit 1 names the case and the remedy.
+// Every case of the contract (docs/contract, "Conformance cases") has a test of its number in tests/contract, or stands in the list of those that
+// wait (tests/contract/README.md). Exit 1 names the case and the remedy.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,17 +7,33 @@ import { fileURLToPath } from "node:url";
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const folder = join(root, "tests", "contract");
 
-/** Contracts with the section that holds their cases, and how many there are. */
-const contracts = {
-  device: { section: 13, cases: 95 },
-  management: { section: 12, cases: 139 },
-  rollouts: { section: 10, cases: 108 },
+const problems = [];
+
+/** The section of a document that holds its cases, one numbered item each, and how many there are. */
+const casesOf = (contract) => {
+  const document = `docs/contract/${contract}.md`;
+  const part = readFileSync(join(root, document), "utf8")
+    .split(/^## /m)
+    .find((text) => /^\d+\. Conformance cases/.test(text));
+  const section = Number.parseInt(part ?? "0", 10);
+  const numbers = [...(part ?? "").matchAll(/^(\d+)\. /gm)].slice(1).map(([, n]) => Number(n));
+  if (numbers.length === 0) problems.push(`${document} has no cases: they are the numbered items under "## <number>. Conformance cases"`);
+  const wrong = numbers.findIndex((n, i) => n !== i + 1);
+  if (wrong >= 0) problems.push(`${document}: case ${section}.${numbers[wrong]} stands where ${section}.${wrong + 1} belongs`);
+  return { section, cases: numbers.length };
 };
+const contracts = Object.fromEntries(["device", "management", "rollouts"].map((contract) => [contract, casesOf(contract)]));
 
 // a title begins with its cases: `management 12.67 …`, `rollouts 10.36, 10.68 …`, `management 12.128 to 12.133 …`; in the rows of a table the
 // name of the contract stands in the title, with the section or without, and the row begins with the number
-const titles = /(?:["'`]|(?:device|management|rollouts) |[,;] |to )(1[023])\.(\d+)(?: to 1[023]\.(\d+))?(?![.\d])/g;
-const rowsOf10 = /["`]rollouts 10\.%s/;
+const sections = `(?:${Object.values(contracts)
+  .map((contract) => contract.section)
+  .join("|")})`;
+const titles = new RegExp(
+  `(?:["'\`]|(?:device|management|rollouts) |[,;] |to )(${sections})\\.(\\d+)(?: to ${sections}\\.(\\d+))?(?![.\\d])`,
+  "g",
+);
+const rowsOfRollouts = new RegExp(`["\`]rollouts ${contracts.rollouts.section}\\.%s`);
 const rows = /^ *\[?"(\d+) /gm;
 
 const texts = readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -28,7 +44,8 @@ const tested = (section) => {
   for (const [, of, from, to = from] of texts.flatMap((text) => [...text.matchAll(titles)]))
     if (Number(of) === section) for (let n = Number(from); n <= Number(to); n += 1) numbers.add(n);
   if (section === contracts.rollouts.section)
-    for (const [, n] of texts.filter((text) => rowsOf10.test(text)).flatMap((text) => [...text.matchAll(rows)])) numbers.add(Number(n));
+    for (const [, n] of texts.filter((text) => rowsOfRollouts.test(text)).flatMap((text) => [...text.matchAll(rows)]))
+      numbers.add(Number(n));
   return numbers;
 };
 
@@ -41,7 +58,6 @@ const waiting = (contract) => {
   return numbers;
 };
 
-const problems = [];
 let found = 0;
 for (const [contract, { section, cases }] of Object.entries(contracts)) {
   const [done, later] = [tested(section), waiting(contract)];
