@@ -30,7 +30,7 @@ export class HarrierError extends Error {
   }
 }
 
-/** Body of an error answer (spec 000 §2.5: `parameters`; spec 001 §2.5: `info`; both only when not empty). */
+/** Body of an error answer (spec 000 §7.2: `parameters` for devices, `info` elsewhere; both only when not empty). */
 export interface ErrorBody {
   exceptionClass?: string;
   errorCode?: string;
@@ -46,7 +46,7 @@ export function httpStatus(code: ErrorCode, surface: Surface): number {
 
 /**
  * Body of an error answer, or undefined where the interface answers the bare status (contract device.md §10.1). Devices are told of violations in
- * their own form, as `parameters` (spec 000 §2.5).
+ * their own form, as `parameters` (spec 000 §7.2).
  */
 export function errorBody(error: HarrierError, surface: Surface = "spec"): ErrorBody | undefined {
   const row = codes[error.code];

@@ -40,7 +40,7 @@ export const grpcStatus = {
 export const everywhere = (status: number): StatusBySurface => ({ device: status, spec: status, rest: status });
 
 /**
- * Quotas: 403 for devices and on the specified path, because waiting cannot help (spec 000 §2.5);
+ * Quotas: 403 for devices and on the specified path, because waiting cannot help (spec 000 §7.1);
  * 429 on `/rest/v1`, which answers as hawkBit 1.x does (contract management.md D3).
  */
 export const quotaStatus: StatusBySurface = { device: 403, spec: 403, rest: 429 };

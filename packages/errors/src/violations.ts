@@ -15,8 +15,8 @@ const most = { count: 20, bytes: 2_048 };
 const longest = { path: 200, problem: 400 };
 
 /**
- * `info` of an error that says where and what (spec 001 §2.5): the first violations, as many as fit. The device form of the same are `parameters`
- * (spec 000 §2.5), which `errorBody` makes of them.
+ * `info` of an error that says where and what (spec 000 §7.2): the first violations, as many as fit. The device form of the same are `parameters`
+ * (spec 000 §7.2), which `errorBody` makes of them.
  */
 export function violationsInfo(violations: readonly Violation[]): { violations: Violation[] } {
   const told: Violation[] = [];

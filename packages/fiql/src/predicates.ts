@@ -5,7 +5,7 @@ import type { EnumCode, ScalarField } from "./fields.ts";
 /** Adds a value to the statement and answers its placeholder, e.g. `$4`. */
 export type Bind = (value: string | EnumCode | readonly string[]) => string;
 
-/** Operators without their negation: `ne`, `out` and `not` are the complement of these, nulls included (§6.2). */
+/** Operators without their negation: `ne`, `out` and `not` are the complement of these, nulls included (contract management.md §6.2). */
 export type Base = "eq" | "lt" | "le" | "gt" | "ge" | "in";
 
 export const sqlOperator = { lt: "<", le: "<=", gt: ">", ge: ">=" } as const;

@@ -14,7 +14,7 @@ export const setRelation = (idColumn: string): RelationField => ({
   byId: { from: "management.distribution_sets_v1 ds", alias: "ds", related: (ids) => `${idColumn} = any(${ids})` },
 });
 
-/** A type (of sets, modules or targets) by the base column `type_id`; the bare name means the key (§6.4). */
+/** A type (of sets, modules or targets) by the base column `type_id`; the bare name means the key (contract management.md §6.4). */
 export const typeRelation = (view: string, idColumn: string): RelationField => ({
   kind: "toOne",
   from: `${view} ty`,
@@ -30,7 +30,7 @@ export interface Links {
   owner: string;
 }
 
-/** Tags by their links `(tenant_id, owner, tag_id)` and the rows of their names; the bare name means the tag's name (§6.4). */
+/** Tags by their links `(tenant_id, owner, tag_id)` and the rows of their names; the bare name means the tag's name (contract management.md §6.4). */
 export const tagRelation = (links: Links, tags: string): RelationField => ({
   kind: "toMany",
   from: `${links.view} tl join ${tags} tg on tg.tenant_id = tl.tenant_id and tg.id = tl.tag_id`,

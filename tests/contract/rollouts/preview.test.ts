@@ -79,7 +79,7 @@ describe.each(dialects)("preview of rollouts, %s", (dialect) => {
     });
   });
 
-  it("rollouts 2.8 whoever is restricted is told of targets that he sees, and nothing of others", async () => {
+  it("rollouts 2 whoever is restricted is told of targets that he sees, and nothing of others", async () => {
     const { type } = await rollouts.look.set(setId);
     const found = await call<Page<{ id: number }>>(r.distributionSetTypes.list, dialect, { query: { q: `key==${type}` } });
     const ofSet = found.json.content[0]?.id ?? 0;

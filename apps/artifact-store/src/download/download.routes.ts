@@ -34,7 +34,7 @@ export function mountDownloads(mount: Mount, options: DownloadDeps): void {
   for (const route of [downloads.artifact, downloads.artifactDownload]) {
     mount(route, async (ctx) => {
       const artifact = await findGranted(deps, ctx);
-      // a part of a file is no download to be told of: streaming clients ask for hundreds (§6.4)
+      // a part of a file is no download to be told of: streaming clients ask for hundreds (contract device.md §6.4)
       const onWhole = (): Promise<void> | undefined => note(deps, ctx, artifact);
       await sendArtifact(sendDeps(deps, ctx), ctx, sendable(ctx.tenantId, artifact), { ...deviceStyle, onWhole });
     });

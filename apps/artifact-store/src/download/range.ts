@@ -21,7 +21,7 @@ const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May
 /** SWUpdate's delta updates ask for up to 150 at once. Neighbouring parts are read together, and each costs about 100 bytes of header. */
 export const maxParts = 512;
 
-/** Decides what a download answers to `Range` and `If-Range` (contract device.md §6.3 with its rulings). */
+/** Decides what a download answers to `Range` and `If-Range` (contract device.md §6.3). */
 export function answerRange(request: RangeRequest): RangeAnswer {
   if (request.range === undefined) return whole;
   // a malformed Range is refused even when If-Range would have switched it off, as hawkBit does

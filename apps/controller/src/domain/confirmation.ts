@@ -1,7 +1,7 @@
 import type { ActionStatusName } from "@harrier/contracts";
 
 /**
- * What an answer to an action that waits for its confirmation leads to (contract device.md §7.5, ruling D15), as data.
+ * What an answer to an action that waits for its confirmation leads to (contract device.md §7.5, D15), as data.
  * Read by `decideConfirmation` (decide-confirmation.ts) and by the generator of the SQL function (confirmation-function.sql.ts).
  */
 

@@ -1,7 +1,7 @@
 import { type ActionStatusName, actionStatus, type Execution, type FinishedResult as Result } from "@harrier/contracts";
 
 /**
- * What a device may report, and what follows: the state machine of contract device.md §7 and its rulings §11, as data.
+ * What a device may report, and what follows: the state machine of contract device.md §7, §11, as data.
  * Read by `decideReport` (decide-report.ts) and by the generator of the SQL function (report-function.sql.ts);
  * nothing else in this app decides about a report.
  */
@@ -42,7 +42,7 @@ export const gates: Record<Channel, readonly Gate[]> = {
     { verdict: "proceed" }, // CANCELING too: the device may carry on and finish
   ],
   cancel: [
-    { status: ["CANCELED"], verdict: "ignore" }, // late or doubled: 200 without effect (§7.3, not hawkBit's revival)
+    { status: ["CANCELED"], verdict: "ignore" }, // late or doubled: 200 without effect (contract device.md §7.3, not hawkBit's revival)
     { status: ["CANCELING"], verdict: "proceed" },
     { verdict: "notCanceling" },
   ],
@@ -95,12 +95,12 @@ export interface Rule {
   readonly downloadOnly?: true;
   /** Status of the history entry. */
   readonly entry: ActionStatusName;
-  /** Status of the action; `runUnlessCanceling`: RUNNING, but never out of CANCELING (ruling §4.4). */
+  /** Status of the action; `runUnlessCanceling`: RUNNING, but never out of CANCELING (contract device.md §7.2). */
   readonly next: ActionStatusName | "keep" | "runUnlessCanceling";
   readonly effect: TargetEffectName;
-  /** Exempt from the quota of entries, so that an action can always be brought to its end (§8). */
+  /** Exempt from the quota of entries, so that an action can always be brought to its end (contract device.md §8). */
   readonly entriesFree?: true;
-  /** Exempt from the quota of messages per entry (§8). */
+  /** Exempt from the quota of messages per entry (contract device.md §8). */
   readonly messagesFree?: true;
   /** The server's own words around the device's: always first, always last, or alone when the device said nothing. */
   readonly texts: { readonly first?: string; readonly last?: string; readonly otherwise?: string };
@@ -128,7 +128,7 @@ const reportsUnderway = underway.map(
 
 /** First match decides. Together the rows are total: see `ruleOf`. */
 export const rules: readonly Rule[] = [
-  // §7.2; ruling D1: closed ends it whatever the result, success and failure end it also while under way
+  // contract device.md §7.2, D1: closed ends it whatever the result, success and failure end it also while under way
   { ...deployment, executions: ["closed"], results: ["success", "none"], ...finished },
   { ...deployment, executions: ["closed"], ...failed },
   { ...deployment, executions: underway, results: ["success"], ...finished },
@@ -176,7 +176,7 @@ export const rules: readonly Rule[] = [
     effect: "none",
     texts: { otherwise: "Target REJECTED update." },
   },
-  // §7.3; ruling D2: here `execution` decides, not `finished`
+  // contract device.md §7.3, D2: here `execution` decides, not `finished`
   {
     ...cancel,
     executions: ["closed"],

@@ -41,7 +41,7 @@ const revisionOf = async (id: number) =>
   (await fixture.rows("select revision from distribution_sets where id = $1", [id]))[0]?.["revision"];
 const count = async () => (await fixture.rows("select 1 from distribution_sets")).length;
 
-// contract management.md §5.2, cases 49 to 51
+// contract management.md §5.2, §12.49 to §12.51
 test.each<[string, () => Partial<DistributionSetCreate>, boolean]>([
   ["default type with os", () => ({ modules: refs(os[0]) }), true],
   ["default type with an application only", () => ({ modules: refs(apps[0]) }), false],

@@ -8,7 +8,7 @@ export async function limitsOf(db: Queryable, tenantId: number): Promise<QuotaLi
   return quotaLimits(await run(db, readLimits, [tenantId]));
 }
 
-/** What an owner holds, and what it is called, in the words of hawkBit (contract management.md §2.5). */
+/** What an owner holds, and what it is called, in the words of hawkBit (contract management.md §2.2). */
 const owned = {
   ARTIFACTS_PER_SOFTWARE_MODULE_MAX_COUNT: ["Artifact", "SoftwareModule"],
   SOFTWARE_MODULES_PER_DISTRIBUTION_SET_MAX_COUNT: ["SoftwareModule", "DistributionSet"],

@@ -7,7 +7,7 @@ export interface FilterLinks {
   set?: boolean;
 }
 
-/** spec 001 §2.8; every member is there, null where there is nothing (contract management.md §4.10). */
+/** spec 001 §2.7; every member is there, null where there is nothing (contract management.md §4.10). */
 export function filterJson(base: string, row: FilterRow, show: FilterLinks = {}): TargetFilterView {
   const self = `${base}/targetfilters/${row.id}`;
   const assigns = row.setId !== null;

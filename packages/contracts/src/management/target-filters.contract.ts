@@ -12,7 +12,7 @@ import { rolloutDecisionBody } from "./rollout-create.ts";
 import { lastErrorView } from "./rollout-view.ts";
 
 /**
- * A target filter (spec 001 §2.8); all members are always there, null where there is nothing (contract management.md §4.10). `lastError` and
+ * A target filter (spec 001 §2.7); all members are always there, null where there is nothing (contract management.md §4.10). `lastError` and
  * the window are ours, and only there where there is one: clients of others see what they know.
  */
 export const targetFilterView = z

@@ -4,7 +4,7 @@ import type { ZodOpenApiResponseObject } from "zod-openapi";
 import { isArrayBody } from "../arrays.ts";
 import type { Route } from "../route.ts";
 
-/** Error body of both interfaces (spec 000 §7.2, spec 001 §2). */
+/** Error body of both interfaces (spec 000 §7.2). */
 export const errorView = z
   .object({
     exceptionClass: z.string().optional(),
