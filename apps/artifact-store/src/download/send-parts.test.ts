@@ -144,6 +144,32 @@ it("reads for a crowd no more at once than the limit, however many parts each wa
   expect(store.mostOpen).toBeLessThanOrEqual(shortReads);
 });
 
+it("gives up a store that stops in the middle of a stretch, and lets others read", async () => {
+  const store = new Store(true);
+  const hanging = new Set<Readable>();
+  const refused: unknown[] = [];
+  const open: typeof store.open = async (key, whole, range) => {
+    if (range?.start !== 0) return store.open(key, whole, range);
+    const stream = new Readable({ read() {} });
+    hanging.add(stream);
+    return stream;
+  };
+  const deps = { storage: { stat: store.stat, open }, log, idleMs: 100, limit: pLimit(1), sent: () => {} };
+  server = createServer((req, res) => {
+    sendArtifact(deps, { req, res }, artifact, style).catch((error) => {
+      refused.push(error);
+      res.destroy();
+    });
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  await expect(ask(port, rangesOf(2, 300, mebi))).rejects.toThrow("socket hang up");
+  expect(refused).toEqual([expect.objectContaining({ code: "artifactLoadFailed" })]);
+  expect([...hanging].every((stream) => stream.destroyed)).toBe(true);
+  const others = rangesOf(2, 300, mebi).map(({ start, end }) => ({ start: start + mebi, end: end + mebi }));
+  expect((await ask(port, others)).statusCode).toBe(206);
+});
+
 it("takes as much memory for 100 answers of 512 MiB that nobody reads as the sockets hold, and closes what it has open when they go", async () => {
   const store = new Store(false);
   const port = await listen(store);

@@ -23,6 +23,8 @@ export interface PartsDeps {
    * them have under way for long is garbage that is collected late.
    */
   readonly limit: LimitFunction;
+  /** A short read that has not ended after this fails: it would keep its place from others for as long as a store hangs. */
+  readonly idleMs: number;
   /** Opens a stretch of the object for a stream, which fails at its end unless all of it came. */
   readonly open: (range: ByteRange) => Promise<Readable>;
   /** Opens a stretch of the object as the store has it. */
@@ -123,8 +125,9 @@ class Sources {
   }
 
   #begin(span: Span): Promise<Source> {
-    const { limit, open, openBare } = this.#deps;
-    return isShort(span) ? limit(async () => readAll(await this.#open(openBare, span), span)) : this.#open(open, span);
+    const { limit, open, openBare, idleMs } = this.#deps;
+    if (!isShort(span)) return this.#open(open, span);
+    return limit(async () => readAll(await this.#open(openBare, span), { ...span, idleMs }));
   }
 
   async #open(open: PartsDeps["open"], { start, end }: Span): Promise<Readable> {
@@ -137,12 +140,17 @@ class Sources {
 }
 
 /** By hand: what Node has for this copies through a Blob, whose memory is freed when the whole heap is collected. */
-async function readAll(stream: Readable, { start, end }: ByteRange): Promise<Buffer[]> {
+async function readAll(stream: Readable, { start, end, idleMs }: ByteRange & { idleMs: number }): Promise<Buffer[]> {
   let missing = end - start + 1;
   const chunks: Buffer[] = [];
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    missing -= chunk.length;
+  const late = setTimeout(() => stream.destroy(new Error(`the store did not send ${missing} bytes in ${idleMs} ms`)), idleMs);
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      missing -= chunk.length;
+    }
+  } finally {
+    clearTimeout(late);
   }
   if (missing !== 0) throw new Error(`${missing} bytes of the stored object are missing`);
   return chunks;

@@ -59,7 +59,7 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
       return connect(...(await openBytes(deps.storage, artifact, { part })), () => {});
     };
     const openBare = (part: ByteRange): Promise<Readable> => deps.storage.open(artifact.key, size, part);
-    const parts = await beginParts({ open, openBare, limit: deps.limit, sent: deps.sent }, exchange.res, {
+    const parts = await beginParts({ ...deps, open, openBare }, exchange.res, {
       size,
       headers,
       parts: answer.parts,
