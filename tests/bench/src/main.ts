@@ -7,7 +7,7 @@ import { type Api, createApi } from "./lib/api.ts";
 import { startWithBucket } from "./lib/bucket.ts";
 import type { Bench } from "./lib/context.ts";
 import { createReport, type Report } from "./lib/report.ts";
-import { benchAgainst, otherStarter, type StartStack } from "./scenarios/against.ts";
+import { Against, otherStarter, type StartStack } from "./scenarios/against.ts";
 import { benchCycle } from "./scenarios/cycle.ts";
 import { benchPolls } from "./scenarios/polls.ts";
 import { benchQueries } from "./scenarios/queries.ts";
@@ -36,6 +36,7 @@ const { values, positionals } = parseArgs({
     targets: { type: "string", default: "100000" },
     fleet: { type: "string", default: "1000000" },
     rounds: { type: "string", default: "5" },
+    starts: { type: "string", default: "3" },
     json: { type: "string" },
     against: { type: "string" },
     check: { type: "boolean", default: false },
@@ -46,7 +47,7 @@ const { values, positionals } = parseArgs({
 if (values.help) {
   console.log(
     "npm run bench -- [polls] [cycle] [rollout] [queries] [ranges] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--json FILE] [--check]\n" +
-      "npm run bench -- [polls] [downloads] [cycle] --against ../other-checkout [--rounds 5] [--check]: polls, downloads and device cycles beside another built checkout.\n" +
+      "npm run bench -- [polls] [downloads] [cycle] --against ../other-checkout [--starts 3] [--rounds 5] [--check]: polls, downloads and device cycles beside another built checkout.\n" +
       "Starts a stack of its own, measures, and prints each figure beside its limit of the same run; --check exits 1 where a budget is missed.",
   );
   process.exit(0);
@@ -85,18 +86,18 @@ async function main(): Promise<number> {
 
 async function against(checkout: string, report: Report): Promise<number> {
   const startOther = await otherStarter(checkout);
-  await withStack(startStack, (stack, api) =>
-    withStack(startOther, (otherStack, otherApi) =>
-      benchAgainst({
-        ours: { stack, api },
-        other: { stack: otherStack, api: otherApi },
-        rounds: Number(values.rounds),
-        only: positionals,
-        report,
-      }),
-    ),
-  );
-  return end(report, { against: checkout, rounds: Number(values.rounds) });
+  const [starts, rounds] = [Number(values.starts), Number(values.rounds)];
+  const measured = new Against({ rounds, only: positionals });
+  for (let n = 1; n <= starts; n += 1) {
+    console.error(`start ${n} of ${starts} …`);
+    await withStack(startStack, (stack, api) =>
+      withStack(startOther, (otherStack, otherApi) =>
+        measured.measure({ ours: { stack, api }, other: { stack: otherStack, api: otherApi } }),
+      ),
+    );
+  }
+  measured.tell(report);
+  return end(report, { against: checkout, starts, rounds });
 }
 
 /** Starts services with a data directory of their own, which goes with them. */

@@ -49,41 +49,60 @@ export async function otherStarter(checkout: string): Promise<StartStack> {
   return startStack;
 }
 
-/** Polls, downloads and whole device cycles of this checkout beside those of another one, in interleaved pairs. */
-export async function benchAgainst(options: {
-  ours: Side;
-  other: Side;
-  rounds: number;
-  only: readonly string[];
-  report: Report;
-}): Promise<void> {
-  const { rounds, only, report } = options;
-  const ours = await seed(options.ours, rounds);
-  const other = await seed(options.other, rounds);
-  const works: [string, string, (side: Seeded) => Promise<number>][] = [
-    ["polls", "poll", polls],
-    ["downloads", "download of 64 KiB", downloads],
-    ["cycle", "device cycle", cycles],
-  ];
-  for (const [scenario, name, work] of works) {
-    if (only.length > 0 && !only.includes(scenario)) continue;
-    await work(ours); // connections, compiled code and prepared statements of both sides are warm before anything counts
-    await work(other);
-    const costs = { ours: [] as Cost[], other: [] as Cost[] };
-    for (let round = 0; round < rounds; round++) {
-      // who begins alternates, so that a drift of the machine favours neither
-      for (const side of round % 2 === 0 ? ([ours, other] as const) : ([other, ours] as const)) {
-        costs[side === ours ? "ours" : "other"].push(await costOf(side, () => work(side)));
+const works: readonly (readonly [scenario: string, name: string, work: (side: Seeded) => Promise<number>])[] = [
+  ["polls", "poll", polls],
+  ["downloads", "download of 64 KiB", downloads],
+  ["cycle", "device cycle", cycles],
+];
+
+/** What the rounds of one work cost on both sides, in pairs. */
+interface Costs {
+  readonly ours: Cost[];
+  readonly other: Cost[];
+}
+
+/**
+ * Polls, downloads and whole device cycles of this checkout beside those of another one, in interleaved pairs. Where the processes of a stack come to
+ * lie in memory makes some percent of their costs for as long as they run, so pairs are taken of several starts of both stacks.
+ */
+export class Against {
+  readonly #rounds: number;
+  readonly #costs = new Map<string, Costs>();
+  readonly #works: typeof works;
+
+  /** `only`: scenarios; empty: all. */
+  constructor(options: { rounds: number; only: readonly string[] }) {
+    this.#rounds = options.rounds;
+    this.#works = works.filter(([scenario]) => options.only.length === 0 || options.only.includes(scenario));
+  }
+
+  /** Takes pairs of two stacks that have just been started. */
+  async measure(sides: { ours: Side; other: Side }): Promise<void> {
+    const ours = await seed(sides.ours, this.#rounds);
+    const other = await seed(sides.other, this.#rounds);
+    for (const [, name, work] of this.#works) {
+      await work(ours); // connections, compiled code and prepared statements of both sides are warm before anything counts
+      await work(other);
+      const costs = this.#costs.get(name) ?? { ours: [], other: [] };
+      this.#costs.set(name, costs);
+      for (let round = 0; round < this.#rounds; round++) {
+        // who begins alternates, so that a drift of the machine favours neither
+        for (const side of round % 2 === 0 ? ([ours, other] as const) : ([other, ours] as const)) {
+          costs[side === ours ? "ours" : "other"].push(await costOf(side, () => work(side)));
+        }
       }
     }
-    tell(report, name, costs);
+  }
+
+  tell(report: Report): void {
+    for (const [name, costs] of this.#costs) tell(report, name, costs);
   }
 }
 
 /** CPU milliseconds of one piece of work, of each group of processes. */
 type Cost = ReadonlyMap<string, number>;
 
-function tell(report: Report, name: string, costs: { ours: readonly Cost[]; other: readonly Cost[] }): void {
+function tell(report: Report, name: string, costs: Costs): void {
   const all = (cost: Cost): number => [...cost.values()].reduce((sum, ms) => sum + ms, 0);
   const row = (figure: string, part: (cost: Cost) => number): void => {
     const limit = `the other's ${median(costs.other.map(part)).toFixed(3)} ms`;
@@ -121,8 +140,13 @@ async function costOf(side: Seeded, work: () => Promise<number>): Promise<Cost> 
   return new Map([...difference(cpuSeconds(side.groups()), before)].map(([name, seconds]) => [name, (seconds * 1_000) / done]));
 }
 
-const polls = (side: Seeded): Promise<number> => ask(side, pollsPerRound, pollOf);
-const downloads = (side: Seeded): Promise<number> => ask(side, downloadsPerRound, downloadOf);
+function polls(side: Seeded): Promise<number> {
+  return ask(side, pollsPerRound, pollOf);
+}
+
+function downloads(side: Seeded): Promise<number> {
+  return ask(side, downloadsPerRound, downloadOf);
+}
 
 async function cycles(side: Seeded): Promise<number> {
   const ids = side.updated.slice(side.cycled, side.cycled + cyclesPerRound);
