@@ -5,7 +5,7 @@ const src = (name: string) => [`apps/*/src/**/${name}`, `packages/*/src/**/${nam
 const postgres = ["tests/setup/postgres.ts"];
 
 // what is polled for comes when it comes: the machine may be busy with something else
-const patient = { poll: { timeout: 8_000 } };
+const slowPolls = { poll: { timeout: 8_000 } };
 
 // A file's name says what it needs: x.test.ts nothing, x.db.test.ts PostgreSQL, x.real.test.ts Kafka and S3 as well, x.long.test.ts much time,
 // x.hostile.test.ts a machine that has nothing else to do.
@@ -20,7 +20,7 @@ export default defineConfig({
           include: [...src("*.test.ts"), "scripts/**/*.test.ts"],
           exclude: [...ignored, "**/*.{db,real,long}.test.ts"],
           testTimeout: 10_000,
-          expect: patient,
+          expect: slowPolls,
         },
       },
       {
@@ -29,7 +29,7 @@ export default defineConfig({
           include: [...src("*.db.test.ts"), "tests/**/*.db.test.ts"],
           exclude: ignored,
           globalSetup: postgres,
-          expect: patient,
+          expect: slowPolls,
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },

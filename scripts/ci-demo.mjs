@@ -1,5 +1,5 @@
-// The demo as a user runs it, with Kafka and S3 behind it: `npm start` against real servers, `npm run demo`, then the end by SIGTERM.
-// Runs on Node 24 after a build; part of .ci/run. Needs what `npm run test:real` needs.
+// Runs the demo as a user does, with Kafka and S3: `npm start` against real servers, `npm run demo`, then the end by SIGTERM. It runs on Node 24
+// after a build, as a part of .ci/run, and needs what `npm run test:real` needs.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -35,7 +35,7 @@ async function start(env) {
     await server.ended;
   });
   let over;
-  server.ended.then((code) => {
+  void server.ended.then((code) => {
     over = code;
   });
   await until("npm start", 120_000, async () => {
@@ -48,7 +48,7 @@ async function start(env) {
   return server;
 }
 
-/** Every device's update has ended: so many last events there must be, each told at least once. */
+/** Every device's update has ended, so there must be this many last events, each sent at least once. */
 async function countEnds(brokers) {
   const ended = new Set();
   const consumer = await consumeEvents({ brokers, clientId: "ci-demo", groupId: "ci-demo", topics: ["action-events"] }, (event) => {

@@ -1,10 +1,10 @@
-// Adds up what the commands of .ci/run did: `ci-summary.mjs <folder> <command>=<exit code> …`. Runs on any Node >= 18.
-// A test counts as one, a step (types, lint, a check) as one; a command that failed without saying where counts as one failure.
-// The last line is `N passed, N failed`; exit 1 where anything failed.
+// Adds up the results of the commands of .ci/run: `ci-summary.mjs <folder> <command>=<exit code> …`. It runs on any Node >= 18. A test counts as one,
+// and so does a step (types, lint, a check); a command that failed without a reported failure counts as one failure. The last line is `N passed, N
+// failed`; exit 1 where anything failed.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Counts of a file that vitest's JSON reporter wrote. A file that could not be run has no tests, but has failed. */
+/** Counts the results in a file that vitest's JSON reporter wrote. A file that could not be run has no tests, but has failed. */
 export function countTests(report) {
   const counts = { passed: 0, failed: 0 };
   for (const { status, assertionResults } of report.testResults) {
@@ -15,7 +15,7 @@ export function countTests(report) {
   return counts;
 }
 
-/** What failed, a line each with the beginning of why: the last thing that CI prints is what is read. */
+/** Lists what failed, a line each with the beginning of the reason: readers look at the last thing that CI prints. */
 export function failuresIn(report) {
   const firstLine = (text = "") => text.split("\n").slice(0, 4).join(" | ").slice(0, 400);
   return report.testResults.flatMap(({ name, status, message, assertionResults }) => {
@@ -25,7 +25,7 @@ export function failuresIn(report) {
   });
 }
 
-/** Counts of one command: `steps` as test.mjs wrote them, `report` of its vitest run, either of which may be missing. */
+/** Counts the results of one command: `steps` as test.mjs wrote them and the `report` of its vitest run, either of which may be missing. */
 export function countCommand(exitCode, steps, report) {
   const counts = report === undefined ? { passed: 0, failed: 0 } : countTests(report);
   for (const { ok } of steps ?? []) counts[ok ? "passed" : "failed"] += 1;

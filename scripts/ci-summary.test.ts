@@ -17,13 +17,13 @@ test("steps count one each", () => {
   expect(countCommand(1, steps, { testResults: [file("passed", "passed")] })).toEqual({ passed: 2, failed: 1 });
 });
 
-test("a command that fails without a word is a failure all the same", () => {
+test("a command that fails without output is a failure all the same", () => {
   expect(countCommand(1, undefined, undefined)).toEqual({ passed: 0, failed: 1 });
   expect(countCommand(137, [{ name: "types", ok: true }], undefined)).toEqual({ passed: 1, failed: 1 });
   expect(countCommand(0, undefined, undefined)).toEqual({ passed: 1, failed: 0 });
 });
 
-test("what failed is named, with the beginning of why", () => {
+test("each failure is named, with the beginning of its reason", () => {
   const failed = { status: "failed", fullName: "a poll answers", failureMessages: ["Error: 500\n    at here"] };
   const broken = { name: "c.test.ts", status: "failed", message: "cannot be read", assertionResults: [] };
   const report = { testResults: [{ name: "a.test.ts", status: "failed", assertionResults: [failed, { status: "passed" }] }, broken] };

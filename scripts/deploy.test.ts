@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const compose = read("deploy/compose/compose.yaml");
 
-/** The part of the file that describes one service. */
+/** Returns the part of the file that describes one service. */
 function serviceOf(name: string): string {
   const from = compose.indexOf(`\n  ${name}:\n`);
   const rest = compose.slice(from + 1);
@@ -23,7 +23,7 @@ test("every image is named by an exact version", () => {
   expect([...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)).toEqual([`node:\${NODE}`, `node:\${NODE}`]);
 });
 
-test("the artifact-store has a user of its own, who may use one bucket and nothing else", () => {
+test("artifact-store has a user of its own, who may use only one bucket", () => {
   expect(serviceOf("artifact-store")).toMatch(/HARRIER_S3_SECRET_KEY_FILE: \/run\/secrets\/s3-secret-key/);
   expect(serviceOf("artifact-store")).not.toMatch(/root/);
   const holders = [
@@ -48,7 +48,7 @@ test("the artifact-store has a user of its own, who may use one bucket and nothi
   }
 });
 
-test("passwords of the database come as files, each to whom it belongs", () => {
+test("passwords of the database come as files, each only for the service that needs it", () => {
   expect(compose).not.toMatch(/postgres:\/\/|_DB_PASSWORD\}|POSTGRES_PASSWORD:/);
   for (const service of ["controller", "management", "artifact-store", "rollout-engine"]) {
     const own = [...serviceOf(service).matchAll(/[\w-]+-database-url/g)].map(([name]) => name);
@@ -59,7 +59,7 @@ test("passwords of the database come as files, each to whom it belongs", () => {
   expect(read(".gitignore")).toContain("deploy/compose/secrets");
 });
 
-test("an image is built from what the recipe copies: no history, no data, no secrets", () => {
+test("an image is built only from the files that the recipe copies: no history, no data, no secrets", () => {
   const lines = read(".dockerignore").split("\n");
   expect(lines).toContain("**");
   const kept = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
@@ -71,7 +71,7 @@ test("an image is built from what the recipe copies: no history, no data, no sec
   for (const name of ["**/node_modules", "**/dist", "**/.env", "**/.harrier"]) expect(lines).toContain(name);
 });
 
-test("every limit of the gateway can be set in .env, and only who publishes events reaches Kafka", () => {
+test("every limit of the gateway can be set in .env, and only services that publish events reach Kafka", () => {
   const names = read("apps/gateway/src/config.ts").match(/HARRIER_(RATE|IN_FLIGHT|CONNECTIONS|DRAIN|SIGN_IN_FAILURES)_[A-Z_]+(?=:)/g) ?? [];
   expect(names.length).toBeGreaterThan(20);
   const example = read("deploy/compose/.env.example");

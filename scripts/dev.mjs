@@ -1,7 +1,7 @@
 // Runs on whatever Node the machine has (>= 18), with nothing installed.
-// 1. installs the workspace with the pinned pnpm when node_modules is missing or older than the lockfile;
-// 2. builds when a source has changed since the last build (start, demo, simulate, oidc, bench);
-// 3. hands over: to our own programs directly on Node 24 from the lockfile, to anything else by `pnpm run`.
+// 1. It installs the workspace with the pinned pnpm when node_modules is missing or older than the lockfile.
+// 2. It builds when a source has changed since the last build (start, demo, simulate, oidc, bench).
+// 3. It hands over: to our own programs directly on Node 24 from the lockfile, to anything else by `pnpm run`.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const installed = join(modules, ".installed-lock");
 const built = join(modules, ".built-sources");
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-// what runs for the user: straight on Node 24, with no pnpm or turbo in between, which do not hand SIGTERM on to their children
+// These programs run directly on Node 24, because pnpm and turbo do not pass SIGTERM on to their children.
 const programs = {
   start: [join("scripts", "start.mjs")],
   demo: [join("packages", "simulator", "dist", "cli.js"), "demo"],
@@ -28,10 +28,10 @@ const programs = {
 
 function run(command, args, { env: extra = {}, ipc = false } = {}) {
   const env = { TURBO_TELEMETRY_DISABLED: "1", ...process.env, PATH: bin + delimiter + process.env.PATH, ...extra };
-  // npm's own npm_config_*/npm_package_* variables must not leak into pnpm
+  // npm's own npm_config_*/npm_package_* variables must not reach pnpm.
   for (const name of Object.keys(env)) if (/^npm_(package|lifecycle|command|execpath|node_execpath)/i.test(name)) delete env[name];
   return new Promise((resolve) => {
-    // the channel carries nothing: its end tells the other side that we are gone, whatever ended us
+    // Nothing is sent over the channel: its end tells the other side that this process has ended, for whatever reason.
     const stdio = ipc ? ["inherit", "inherit", "inherit", "ipc"] : "inherit";
     const child = spawn(command, args, { cwd: root, stdio, env });
     const pass = (signal) => child.kill(signal);
@@ -53,12 +53,12 @@ async function step(command, args, options) {
 }
 
 const sha256 = (parts) => parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest("hex");
-const stamped = (file, value) => existsSync(file) && readFileSync(file, "utf8") === value;
+const isUpToDate = (file, value) => existsSync(file) && readFileSync(file, "utf8") === value;
 
 async function install() {
   const lock = sha256([readFileSync(join(root, "pnpm-lock.yaml"))]);
-  if (stamped(installed, lock)) return;
-  // a node_modules that npm or another pnpm left would make pnpm ask before it removes it
+  if (isUpToDate(installed, lock)) return;
+  // pnpm would ask before it removes a node_modules that npm or another pnpm left.
   if (existsSync(modules) && !existsSync(join(modules, ".modules.yaml"))) rmSync(modules, { recursive: true, force: true });
   const pinned = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).packageManager; // pnpm@x.y.z
   await step("npx", ["--yes", pinned, "install", "--frozen-lockfile"], { env: { CI: "true" } });
@@ -79,7 +79,7 @@ const members = () =>
       .filter((dir) => existsSync(join(dir, "src"))),
   );
 
-/** Over the content of all that is compiled: 300 small files, some 20 ms, where asking turbo takes a second. */
+/** Hashes the content of all compiled files: for 300 small files it takes some 20 ms, where asking turbo takes a second. */
 function sourcesHash() {
   const files = [join(root, "tsconfig.base.json"), installed];
   for (const dir of members()) files.push(join(dir, "package.json"), join(dir, "tsconfig.json"), ...filesIn(join(dir, "src")));
@@ -93,15 +93,15 @@ function sourcesHash() {
 
 async function build({ always = false } = {}) {
   const hash = sourcesHash();
-  if (!always && stamped(built, hash) && members().every((dir) => existsSync(join(dir, "dist")))) return;
+  if (!always && isUpToDate(built, hash) && members().every((dir) => existsSync(join(dir, "dist")))) return;
   rmSync(built, { force: true });
   await step(join(bin, "turbo"), ["run", "build", "--output-logs=errors-only"]);
   writeFileSync(built, hash);
 }
 
 /**
- * npm started by a person or a service manager may be killed in a way that it cannot pass on. Then we are the child of somebody else, and
- * end what we started in order. Only under npm: who starts this file in the background of a shell may close the shell.
+ * npm, started by a user or a service manager, may be killed in a way that it cannot pass on. Then this process gets another parent, and ends in
+ * order what it started. This holds only under npm: a user who starts this file in the background of a shell may close the shell.
  */
 function followParent() {
   if (process.env.npm_lifecycle_event === undefined) return;

@@ -1,4 +1,4 @@
-// `npm start`: database and services under one supervisor, until Ctrl-C or SIGTERM. Runs on Node 24 (see dev.mjs).
+// `npm start` runs database and services under one supervisor, until Ctrl-C or SIGTERM. It runs on Node 24 (see dev.mjs).
 import { relative } from "node:path";
 import { readSettings, StartError, startStack } from "../packages/stack/dist/index.js";
 
@@ -8,7 +8,7 @@ let stack;
 let stopAsked = 0;
 
 async function stop() {
-  // Ctrl-C reaches us by the terminal and once more by each parent that passes it on: only a later one is a second wish
+  // Ctrl-C arrives from the terminal and once more from each parent that passes it on, so only a later one counts as a second request.
   if (stopAsked !== 0) {
     if (Date.now() - stopAsked > 1_000) stack?.abort();
     return;
@@ -22,7 +22,7 @@ async function stop() {
 }
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, stop);
-process.on("disconnect", stop); // dev.mjs is gone
+process.on("disconnect", stop); // dev.mjs has ended
 
 try {
   const settings = readSettings(process.env, process.cwd());

@@ -1,6 +1,6 @@
-// `npm test`, `npm run test:real`, `npm run check:long`, `npm run check:hostile`, `npm run e2e:faults`. Runs on Node 24 with node_modules/.bin in PATH (see dev.mjs).
-// Everything after the suite's name goes to vitest: `npm test -- packages/db`.
-// With TEST_REPORTS (a folder) it also writes what passed there, for .ci/run to add up.
+// Runs the suites: `npm test`, `npm run test:real`, `npm run check:long`, `npm run check:hostile`, `npm run e2e:faults`. It runs on Node 24 with
+// node_modules/.bin in PATH (see dev.mjs). Everything after the suite's name goes to vitest: `npm test -- packages/db`. With TEST_REPORTS (a folder)
+// it also writes what passed there, for .ci/run to add up.
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ const checks = join(root, "scripts", "checks");
 
 const build = { name: "build and types", command: "turbo", args: ["run", "build", "typecheck", "--output-logs=errors-only"] };
 const lint = { name: "lint", command: "biome", args: ["ci", "."] };
-/** Suites that are a part of another one, by the names of their files. */
+/** These suites are a part of another one, by the names of their files. */
 const parts = { faults: ["tests/e2e/rollout-faults"] };
 const reports = process.env.TEST_REPORTS;
 const reportFile = (kind) => join(reports, `${suite}-${kind}.json`);
@@ -62,10 +62,10 @@ const done = [];
 for (const step of steps) {
   console.log(`\n== ${step.name}`);
   const ok = await run(step);
-  if (step.command !== "vitest") done.push({ name: step.name, ok }); // vitest counts for itself
+  if (step.command !== "vitest") done.push({ name: step.name, ok }); // vitest counts its own tests
   if (ok) continue;
   failed.push(step.name);
-  if (step === build) break; // nothing else would say more
+  if (step === build) break; // nothing else would report it
 }
 if (reports) writeFileSync(reportFile("steps"), JSON.stringify(done));
 console.log(failed.length === 0 ? "\nall steps passed" : `\nfailed: ${failed.join("; ")}`);

@@ -1,5 +1,5 @@
-// Decisions are quoted by their number ("ADR 17"): no two may share one. Each has the same four headings, is named after its title, and stands in
-// the index, docs/adr/README.md. Exit 1 names the remedy.
+// Decisions are cited by their number ("ADR 17"), so no two may share one. Each has the same four headings, is named after its title, and is in the
+// index, docs/adr/README.md. Exit 1 names the remedy.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,5 @@
-// Every case of the contract (docs/contract, "Conformance cases") has a test of its number in tests/contract, or stands in the list of those that
-// wait (tests/contract/README.md). Exit 1 names the case and the remedy.
+// Every case of the contract (docs/contract, "Conformance cases") has a test of its number in tests/contract, or is in the list of waiting cases
+// (tests/contract/README.md). Exit 1 names the case and the remedy.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ const folder = join(root, "tests", "contract");
 
 const problems = [];
 
-/** The section of a document that holds its cases, one numbered item each, and how many there are. */
+/** Finds the section of a document that holds its cases, one numbered item each, and counts them. */
 const casesOf = (contract) => {
   const document = `docs/contract/${contract}.md`;
   const part = readFileSync(join(root, document), "utf8")
@@ -24,8 +24,8 @@ const casesOf = (contract) => {
 };
 const contracts = Object.fromEntries(["device", "management", "rollouts"].map((contract) => [contract, casesOf(contract)]));
 
-// a title begins with its cases: `management 12.67 …`, `rollouts 10.36, 10.68 …`, `management 12.128 to 12.133 …`; in the rows of a table the
-// name of the contract stands in the title, with the section or without, and the row begins with the number
+// A title begins with its cases: `management 12.67 …`, `rollouts 10.36, 10.68 …`, `management 12.128 to 12.133 …`. In the rows of a table the title
+// names the contract, with the section or without, and the row begins with the number.
 const sections = `(?:${Object.values(contracts)
   .map((contract) => contract.section)
   .join("|")})`;
@@ -49,7 +49,7 @@ const tested = (section) => {
   return numbers;
 };
 
-/** Rows of the table: `| rollouts 8, 56–58 | … |`. */
+/** Reads the rows of the table: `| rollouts 8, 56–58 | … |`. */
 const waiting = (contract) => {
   const numbers = new Set();
   for (const [, cases] of readFileSync(join(folder, "README.md"), "utf8").matchAll(new RegExp(`^\\| ${contract} ([^|]*)\\|`, "gm")))

@@ -9,7 +9,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const committed = join(root, "packages/rpc/src/gen");
 const remedy = "run `node packages/rpc/scripts/generate.mjs` and commit packages/rpc/src/gen; never edit it by hand";
 
-/** Text by relative path of every file below a directory. */
+/** Reads every file below a directory, by its relative path. */
 function contents(dir) {
   const files = readdirSync(dir, { recursive: true })
     .map(String)

@@ -1,19 +1,21 @@
-// The import table of docs/architecture.md §3 as data, checked on every source file. Exit 1 names file, rule and remedy.
+// Checks every source file against the import table of docs/architecture.md §3, which is data here. Exit 1 names file, rule and remedy.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const below = ["errors", "contracts", "rpc", "db", "fiql"];
-const forApps = [...below, "audit", "events", "service"];
+const below = ["errors", "contracts", "jobs", "rpc", "db", "fiql"];
+const forApps = [...below, "query", "audit", "events", "service"];
 
-/** Which of our packages a package or app may import. Test code may import testkit and stack as well. */
+/** Says which of our packages a package or app may import. Test code may import testkit and stack as well. */
 export const layers = {
   "packages/errors": [],
   "packages/contracts": ["errors"],
+  "packages/jobs": [],
   "packages/rpc": ["errors"],
   "packages/db": ["errors"],
   "packages/fiql": ["errors"],
-  "packages/audit": ["errors", "db"],
+  "packages/query": ["errors", "contracts", "db", "fiql"],
+  "packages/audit": ["errors", "db", "jobs"],
   "packages/events": below,
   "packages/service": below,
   "packages/simulator": ["errors", "contracts"],
@@ -33,7 +35,7 @@ export const layers = {
 
 const forTests = ["testkit", "stack"];
 
-/** Libraries that have one home, types included: what others need of them, the home re-exports. */
+/** These libraries are imported in one place only, types included; others import what they need from that place. */
 export const homes = [
   {
     modules: ["kafkajs"],
@@ -57,7 +59,7 @@ export const homes = [
   },
 ];
 
-/** Who may read the environment. */
+/** These files may read the environment. */
 const readsEnvironment = [
   /\/config\.ts$/,
   /^packages\/(stack|testkit)\//,
@@ -67,12 +69,12 @@ const readsEnvironment = [
   /\.test\.ts$/,
 ];
 
-const longestFile = 400;
+const maxLines = 400;
 const longFile = 300;
 const isTest = (file) => /\.(test|suite|fixture)\.ts$|\/(testing|test-support|fixtures)\//.test(file);
 const homeOf = (file) => Object.keys(layers).find((home) => file.startsWith(`${home}/`));
 
-/** Modules that a source text imports, statically or not, values and types alike. */
+/** Finds the modules that a source text imports, statically or not, values and types alike. */
 export function importsOf(text) {
   const found = [];
   for (const match of text.matchAll(
@@ -83,7 +85,7 @@ export function importsOf(text) {
   return found;
 }
 
-/** Findings of one file (path from the root, with slashes); those with `warning` do not fail the check. */
+/** Returns the findings for one file (path from the root, with slashes); those with `warning` do not fail the check. */
 export function checkFile(file, text) {
   const findings = [];
   const report = (rule, remedy, warning = false) => findings.push({ file, rule, remedy, warning });
@@ -100,7 +102,7 @@ export function checkFile(file, text) {
     );
   }
   const lines = text.split("\n").length - 1;
-  if (lines > longestFile) report(`${lines} lines, more than ${longestFile}`, "split the file by what its parts are about");
+  if (lines > maxLines) report(`${lines} lines, more than ${maxLines}`, "split the file by what its parts are about");
   return findings;
 }
 
@@ -123,7 +125,7 @@ function checkRelative(file, home, module, report) {
   if (home !== undefined && !target.startsWith(`${home}/`) && !mayReach(file, home, target)) {
     report(`reaches into ${target}`, "import the package by its name, or move the file");
   }
-  // statements may be built from shared ones; everything else asks the feature that owns them, and wire.ts composes
+  // Statements may be built from shared ones; all other code asks the feature that owns them, and wire.ts composes.
   if (!home?.startsWith("apps/") || !target.endsWith(".sql.ts") || file.endsWith(".sql.ts") || isTest(file)) return;
   const feature = (path) => path.slice(`${home}/src/`.length).split("/").slice(0, -1).join("/");
   if (feature(file) !== "" && feature(file) !== feature(target)) {
@@ -170,7 +172,7 @@ function main() {
       const text = readFileSync(join(root, file), "utf8");
       findings.push(...checkFile(file, text));
       const lines = text.split("\n").length - 1;
-      if (lines > longFile && lines <= longestFile) long.push(`${file} (${lines})`);
+      if (lines > longFile && lines <= maxLines) long.push(`${file} (${lines})`);
     }
   }
   if (long.length > 0) console.log(`warning: over ${longFile} lines: ${long.join(", ")}`);

@@ -30,18 +30,18 @@ describe("the import table", () => {
     ["apps/controller/src/poll/poll.sql.ts", 'import type { Knex } from "knex";'],
     ["apps/controller/src/poll/poll.ts", 'import { find } from "./poll.sql.ts";'],
     ["apps/controller/src/poll/poll.sql.ts", 'import { page } from "../lists/page.sql.ts";'],
-    ["packages/db/src/migrate.db.test.ts", 'import { fresh } from "../../../tests/setup/fresh-database.ts";'],
+    ["packages/db/src/schema/schema.db.test.ts", 'import { fresh } from "../../../../tests/setup/fresh-database.ts";'],
     ["apps/controller/src/wire.ts", 'import { find } from "./poll/poll.sql.ts";'],
     ["apps/artifact-store/src/storage/s3.ts", 'import { Client } from "minio";'],
     ["apps/controller/src/config.ts", "export const config = load(process.env);"],
     ["apps/controller/src/a.ts", "// process.env is read in config.ts\n/* process.env */"],
     ["packages/events/src/kafka.ts", 'import { Kafka } from "kafkajs";'],
     ["packages/db/src/a.ts", "a\n".repeat(400)],
-  ])("%s: %s is none", (file, text) => {
+  ])("%s: %s is no finding", (file, text) => {
     expect(rules(file, text)).toEqual([]);
   });
 
-  it("names a remedy with every finding", () => {
+  it("every finding names a remedy", () => {
     const [finding] = checkFile("apps/gateway/src/a.ts", 'import "@harrier/controller";');
     expect(finding?.remedy).toContain("never imports another app");
   });

@@ -1,5 +1,5 @@
-// Migrations are frozen: a database that has applied one refuses to start with another text of it. migrations.json holds what each was;
-// `--write` adds new files to it and never changes a line. Exit 1 names the file and the remedy.
+// Migrations are frozen: a database that has applied one refuses to start with another text of it. migrations.json holds a hash of each; `--write`
+// adds new files to it and never changes a line. Exit 1 names the file and the remedy.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -4,10 +4,11 @@ import { readFile, writeFile } from "node:fs/promises";
 import { openApiDocument, openApiDocuments, operationsOf, readExamples } from "../../packages/contracts/dist/index.js";
 
 const fileOf = (name) => new URL(`../../docs/api/openapi-${name}.json`, import.meta.url);
-const lineWidth = 140; // as in biome.json, so that the formatter leaves the generated files alone
+const lineWidth = 140; // It equals that of biome.json, so that the formatter leaves the generated files unchanged.
 const write = process.argv.includes("--write");
 
-// JSON with two blanks, but an array of scalars on one line where it fits; `used`: characters on its line, with the comma behind it
+// Prints JSON with an indent of two blanks, but an array of scalars on one line where it fits; `used` counts the characters on its line, with the
+// comma behind it.
 function print(value, indent, used) {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   const members = Array.isArray(value) ? value : Object.entries(value).filter(([, member]) => member !== undefined);

@@ -1,4 +1,4 @@
-// buf lint, and buf breaking against the last committed protos that differ from the present ones. Exit 1 on a finding.
+// Runs buf lint, and buf breaking against the last committed protos that differ from the present ones. Exit 1 on a finding.
 import { spawnSync } from "node:child_process";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,10 +7,10 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const run = (command, args) => spawnSync(command, args, { cwd: root, encoding: "utf8" });
 const buf = (...args) => run(join(root, "node_modules/.bin/buf"), args);
 
-/** The newest commit whose protos differ: HEAD while they are being changed, the one before once they are committed. */
+/** Finds the newest commit whose protos differ: HEAD while they are being changed, the one before once they are committed. */
 function formerCommit() {
   const log = run("git", ["log", "--format=%H", "--", "protos"]);
-  if (log.status !== 0) return undefined; // no git, no repository or no commit
+  if (log.status !== 0) return undefined; // there is no git, no repository or no commit
   const commits = log.stdout.split("\n").filter(Boolean);
   return commits.find((commit) => run("git", ["diff", "--quiet", commit, "--", "protos/harrier"]).status === 1);
 }

@@ -1,6 +1,6 @@
-// What comments, titles of tests and documents cite is there: clauses of the specifications (docs/spec.md), sections, rows and cases of the contract
-// (docs/contract), sections of docs/architecture.md, decisions (docs/adr), and the files and headings that links of Markdown lead to.
-// Exit 1 names file, line and remedy.
+// What comments, titles of tests and documents cite must exist: clauses of the specifications (docs/spec.md), sections, rows and cases of the
+// contract (docs/contract), sections of docs/architecture.md, decisions (docs/adr), and the files and headings that links of Markdown lead to. Exit 1
+// names file, line and remedy.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,9 +22,9 @@ const files = [
   ...["apps", "packages", "protos", "tests", "docs", "scripts", "deploy"].filter((name) => existsSync(join(root, name))).flatMap(filesOf),
 ];
 
-// What can be cited.
+// This part collects what can be cited.
 
-/** Numbers of headings, of items and rows under them (`5.3.2`, `0#13`) and of cases; names of rows (`D12`). */
+/** Collects the numbers of headings, of items and rows under them (`5.3.2`, `0#13`) and of cases, and the names of rows (`D12`). */
 function placesOf(path) {
   const places = new Set();
   let [section, cases] = ["", ""];
@@ -58,7 +58,7 @@ const documents = new Map([
 ]);
 const decisions = new Set(readdirSync(join(root, "docs", "adr")).map((name) => Number(name.slice(0, 4))));
 
-/** What a heading is called in an address: as GitHub does it. */
+/** Lists the headings as their anchors on GitHub. */
 const anchorsOf = (path) =>
   [...read(path).matchAll(/^#+ (.*)/gm)].map(([, title]) =>
     title
@@ -67,7 +67,7 @@ const anchorsOf = (path) =>
       .replaceAll(" ", "-"),
   );
 
-// What is cited.
+// This part checks what is cited.
 
 const problems = [];
 let found = 0;
@@ -75,18 +75,18 @@ for (const [name, { path, places }] of documents)
   if (places.size === 0)
     problems.push(`${path} has no places of ${name} to cite: they are its headings, rows and items, or lines like "- **\u00a72.5** …"`);
 
-/** What stands before a section: one of our documents, or a text of others. Those nobody looks up. */
+/** Matches what precedes a section: one of our documents, or a text of others, which is not checked. */
 const ours = new RegExp(`\\b(?:(00[01])|(${[...contract, "architecture"].join("|")})(?:\\.md)?[\`\\]]*(?:\\([^)]*\\))?) ?$`, "i");
 const others = /\b(?:RFC \d+|OpenID Connect \w+|NIST SP [\w-]+|PostgreSQL manual) ?$/;
 const number = /^\u00a7*(\d+(?:\.\d+)*[a-z]?)(?!\w)/;
-/** Behind a section: a row of its table, an item of its list. */
+/** Matches what follows a section: a row of its table, or an item of its list. */
 const within = /^(?:#|,? (?:row|no\.|check|case) )(\d+)|^,? (D\d+)/;
-/** So close behind its document a section needs no name of its own, in characters. */
+/** Within this many characters behind its document a section needs no name of its own. */
 const near = 250;
-/** Between two sections of one document. */
+/** Matches what is between two sections of one document. */
 const between = /^(?:[-–](?=\d)|(?:[-–/]|,? and | or | to |, )(?=\u00a7))/;
 
-/** A text without its line breaks and the marks of comments, and the line of a place in it. */
+/** Removes line breaks and comment marks from a text, and finds the line of a place in it. */
 function flow(text) {
   const starts = [];
   let flat = "";
@@ -106,14 +106,16 @@ function check({ name, place, where }) {
     );
 }
 
-/** The document that is named right before a section. */
+/** Finds the document that is named right before a section. */
 function namedBefore(flat, index) {
   const before = flat.slice(Math.max(0, index - 80), index);
   const [, specification, other] = before.match(ours) ?? [];
   return others.test(before) ? "others" : (specification ?? other?.toLowerCase());
 }
 
-/** Sections, each of the document named before it, or soon before it, or of the only one that the file names; the contract means itself. */
+/**
+ * Checks sections, each in the document named before it, or soon before it, or in the only one that the file names; the contract refers to itself.
+ */
 function checkSections(file, { flat, lineOf }) {
   const own = file.match(/^docs\/contract\/(\w+)\.md$/)?.[1];
   const marks = [...flat.matchAll(/(?<!\*\*)\u00a7/g)].map(({ index }) => ({ index, named: namedBefore(flat, index) }));
@@ -142,7 +144,7 @@ function checkSections(file, { flat, lineOf }) {
   }
 }
 
-/** Rows and parts by their names, and decisions. */
+/** Checks rows and parts by their names, and decisions. */
 function checkNames(file, { flat, lineOf }) {
   for (const { 1: name, 2: place, index } of flat.matchAll(/\b(clients|extensions)\.md,? "([^"]+)"/g))
     check({ name, place: place.toLowerCase(), where: `${file}:${lineOf(index)}` });
@@ -156,7 +158,7 @@ function checkNames(file, { flat, lineOf }) {
   }
 }
 
-/** `"device 13.6, 1.1 …"`, `"clients 19, management 12.118 to 12.120 …"`: titles of tests begin with what they hold. */
+/** Checks titles of tests, which begin with what they test: `"device 13.6, 1.1 …"`, `"clients 19, management 12.118 to 12.120 …"`. */
 function checkTitles(file, text) {
   const one = /^(?:(device|management|rollouts|clients) )?(\d+(?:\.\d+)*)(?!\w)/;
   for (const { index } of text.matchAll(/(?<=["'`])(?:device|management|rollouts|clients) \d/g)) {

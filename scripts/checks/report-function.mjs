@@ -1,12 +1,12 @@
-// SQL functions of controller are generated from its tables of states: fails when a migration says something else than they do.
-// `node scripts/checks/report-function.mjs --write` writes them anew, between the marks in their migration. Needs the packages to be built.
+// SQL functions of controller are generated from its tables of states; the check fails when a file of functions differs from them. `node
+// scripts/checks/report-function.mjs --write` writes them anew, between the marks in their file. The packages must be built.
 import { readFileSync, writeFileSync } from "node:fs";
-import { generatedFunctions } from "../../apps/controller/src/domain/migration.sql.ts";
+import { generatedFunctions } from "../../apps/controller/src/domain/generated-functions.sql.ts";
 
 const write = process.argv.includes("--write");
 
 for (const { name, file, text } of generatedFunctions) {
-  const path = new URL(`../../apps/controller/migrations/${file}`, import.meta.url);
+  const path = new URL(`../../apps/controller/functions/${file}`, import.meta.url);
   const was = readFileSync(path, "utf8");
   if (was.includes(text)) continue;
   const marked = new RegExp(`(-- generated: ${name}\n)[^]*?(-- end\n)`);
@@ -17,7 +17,7 @@ for (const { name, file, text } of generatedFunctions) {
     );
   } else {
     console.error(
-      `apps/controller/migrations/${file}: the function ${name} is not what src/domain says: run node scripts/checks/report-function.mjs --write, or, once that migration is released, put the function into a new one`,
+      `apps/controller/functions/${file}: the function ${name} is not what src/domain says: run node scripts/checks/report-function.mjs --write`,
     );
     process.exitCode = 1;
   }

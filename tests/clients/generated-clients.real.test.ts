@@ -7,7 +7,7 @@ import type { Stack } from "@harrier/stack";
 import { npmClient, pythonPackages, startTestStack, uniqueName, workspaceRoot } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-// clients that others' generators make from the published documents, and ten operations by each
+// Generators of others make clients from the published documents, and each client makes ten operations.
 
 const run = promisify(execFile);
 const published = (name: string) => join(workspaceRoot, "docs", "api", `openapi-${name}.json`);
@@ -27,7 +27,7 @@ afterAll(async () => {
 const options = { timeout: 240_000, maxBuffer: 16_000_000 };
 const limits = { timeout: 600_000, retry: 0 };
 
-/** What the ten calls of either client come to. */
+/** The results of the ten calls of either client. */
 const outcome = (name: string) => ({
   statuses: [200, 201, 201, 201, 201, 200, 200, 200, 200, 200, 201],
   tenant: "DEFAULT",
@@ -43,25 +43,25 @@ const outcome = (name: string) => ({
   targetId: name,
 });
 
-/** The arguments of a script of ten calls. */
-const asked = (name: string) => [stack.baseUrl, stack.adminUser, stack.adminPassword, name];
+/** Builds the arguments of a script of ten calls. */
+const requested = (name: string) => [stack.baseUrl, stack.adminUser, stack.adminPassword, name];
 
-/** Has a Python package made of a document; returns the interpreter that can import it from its folder. */
+/** Generates a Python package from a document; returns the interpreter that can import it from its folder. */
 async function makePython(document: string, output: string, ...more: string[]): Promise<string> {
   const python = await pythonPackages("openapi-python-client==0.29.1");
   const config = join(dir, "python.json");
-  // CSV is bytes to it; and it would run formatters that are not there
+  // The generator treats CSV as bytes, and would run formatters that are not installed.
   writeFileSync(config, JSON.stringify({ content_type_overrides: { "text/csv": "application/octet-stream" }, post_hooks: [] }));
   const from = ["--path", published(document), "--config", config, "--meta", "none", "--output-path", output];
   await run(python, ["-m", "openapi_python_client", "generate", ...from, ...more], { ...options, cwd: dir });
   return python;
 }
 
-test("a Python client is made without a warning, and makes its calls", limits, async () => {
+test("a Python client is generated without a warning, and makes its calls", limits, async () => {
   const python = await makePython("mgmt", join(dir, "harrier_client"), "--fail-on-warning");
   const name = uniqueName("py");
   const env = { ...process.env, PYTHONPATH: dir };
-  const { stdout } = await run(python, [script("ten_calls.py"), ...asked(name)], { ...options, env });
+  const { stdout } = await run(python, [script("ten_calls.py"), ...requested(name)], { ...options, env });
   expect(JSON.parse(stdout)).toEqual(outcome(name));
 });
 
@@ -85,14 +85,14 @@ test.each(["mgmt", "rest", "device"])(
   },
 );
 
-test("TypeScript types are made, hold under strict rules, and ten calls are made by them", limits, async () => {
+test("TypeScript types are generated, compile under strict rules, and make ten calls", limits, async () => {
   const [generator, fetcher] = await Promise.all([npmClient("openapi-typescript", "7.13.0"), npmClient("openapi-fetch", "0.17.0")]);
   const own = join(dir, "typescript");
   mkdirSync(join(own, "node_modules", "@types"), { recursive: true });
   writeFileSync(join(own, "package.json"), JSON.stringify({ type: "module" }));
   symlinkSync(fetcher, join(own, "node_modules", "openapi-fetch"));
   symlinkSync(join(workspaceRoot, "node_modules", "@types", "node"), join(own, "node_modules", "@types", "node"));
-  // what has a default may be left out of a request
+  // A request may omit what has a default.
   const from = [published("mgmt"), "--default-non-nullable", "false", "--output", join(own, "schema.d.ts")];
   await run(process.execPath, [join(generator, "bin", "cli.js"), ...from], options);
   copyFileSync(script("ten-calls.ts"), join(own, "ten-calls.ts"));
@@ -111,7 +111,7 @@ test("TypeScript types are made, hold under strict rules, and ten calls are made
   );
   expect(checked.stdout).toBe("");
   const name = uniqueName("ts");
-  const { stdout } = await run(process.execPath, ["ten-calls.ts", ...asked(name)], { ...options, cwd: own });
+  const { stdout } = await run(process.execPath, ["ten-calls.ts", ...requested(name)], { ...options, cwd: own });
   expect(JSON.parse(stdout)).toEqual(outcome(name));
 });
 
@@ -133,7 +133,7 @@ test("redocly and spectral find no error in any document", limits, async () => {
     "--format",
     "json",
   ];
-  // an exit other than 0 rejects, with what was found
+  // An exit code other than 0 rejects, with the findings.
   await run(process.execPath, byRedocly, { ...options, env, cwd: dirname(rules) });
   await run(process.execPath, bySpectral, { ...options, env, cwd: dirname(rules) });
 });

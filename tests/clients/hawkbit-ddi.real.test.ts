@@ -8,7 +8,7 @@ import { type Fleet, sideBySide, soon, startFleet } from "./support/fleet.ts";
 import { type DdiDevice, type DdiDeviceOptions, startDdiDevice } from "./support/hawkbit-ddi.ts";
 import { newestEntry, outcomeOf, setOf } from "./support/outcome.ts";
 
-// spec 000 §§1-4 by a client from npm that registers itself, polls with ETags and goes on with what it has of a file
+// A client from npm registers itself, polls with ETags and resumes partial downloads (spec 000 §§1-4).
 
 let fleet: Fleet;
 let dir: string;
@@ -27,11 +27,11 @@ afterAll(async () => {
 interface Come {
   controllerId: string;
   device: DdiDevice;
-  /** Where it keeps what it downloads. */
+  /** The folder for its downloads. */
   own: string;
 }
 
-/** A device that comes to the server by itself. */
+/** Starts a device that connects to the server by itself. */
 async function come(
   install: DdiDeviceOptions["install"],
   known: Partial<Pick<DdiDeviceOptions, "controllerId" | "credential">> = {},
@@ -55,7 +55,7 @@ interface Updated extends Come {
   sha256: string;
 }
 
-/** A device that has come by itself and is given an update; `has` of its bytes it holds from an earlier attempt. */
+/** Starts a device that registers itself and gets an update; it holds `has` of its bytes from an earlier attempt. */
 async function updated(install: DdiDeviceOptions["install"], has = 0): Promise<Updated> {
   const { admin } = fleet;
   const here = await come(install);
@@ -72,7 +72,7 @@ async function updated(install: DdiDeviceOptions["install"], has = 0): Promise<U
 
 const outcome = ({ controllerId, actionId }: Updated) => outcomeOf(fleet.admin, controllerId, actionId);
 
-test("the npm client registers itself by the gateway's token, and gives its attributes", sideBySide, async () => {
+test("the npm client registers itself by the gateway token, and sends its attributes", sideBySide, async () => {
   const { controllerId, device } = await come(() => "success");
   await soon(async () => expect(await attributesOf(controllerId)).toEqual({ device: controllerId }));
   expect(await fleet.admin.get(`targets/${controllerId}`)).toMatchObject({ name: controllerId, updateStatus: "registered" });
@@ -80,14 +80,14 @@ test("the npm client registers itself by the gateway's token, and gives its attr
   expect(device.statuses).toEqual([200, 200]);
 });
 
-test("the npm client comes by the token of its target", sideBySide, async () => {
+test("the npm client signs in by the token of its target", sideBySide, async () => {
   const { controllerId, securityToken } = await fleet.admin.createTarget();
   const { device } = await come(() => "success", { controllerId, credential: { targetToken: securityToken } });
   await soon(async () => expect(await attributesOf(controllerId)).toEqual({ device: controllerId }));
   expect(device.errors).toEqual([]);
 });
 
-test("the npm client is turned away with a wrong token, and nothing is registered", sideBySide, async () => {
+test("the npm client is denied with a wrong token, and nothing is registered", sideBySide, async () => {
   const { controllerId, device } = await come(() => "success", { credential: { gatewayToken: "another's" } });
   await soon(() => expect(device.errors).toEqual(["Error: invalid statusCode (401) value"]));
   expect((await fleet.admin.call(`targets/${controllerId}`)).status).toBe(404);
@@ -97,7 +97,7 @@ test("the npm client installs a whole file, and its report is the newest entry",
   const update = await updated(() => "success");
   await soon(async () => expect(await outcome(update)).toMatchObject({ target: "in_sync", action: "update finished" }));
   expect(readFileSync(update.file).equals(update.content)).toBe(true);
-  // it reports within milliseconds of its download; what came behind the report would be there by now
+  // It reports within milliseconds of its download; a later entry would be there by now.
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   expect(await newestEntry(fleet.admin, update.controllerId, update.actionId)).toMatchObject({
     type: "finished",
@@ -107,12 +107,12 @@ test("the npm client installs a whole file, and its report is the newest entry",
   expect(update.device.errors).toEqual([]);
 });
 
-test("the npm client goes on with half a file, installs it and says so", sideBySide, async () => {
+test("the npm client resumes a half downloaded file, installs it and reports it", sideBySide, async () => {
   const update = await updated(() => "success", 400_000);
   await soon(async () => expect(await outcome(update)).toMatchObject({ target: "in_sync", action: "update finished" }));
   expect(readFileSync(update.file).equals(update.content)).toBe(true);
   const { history, messages } = await outcome(update);
-  // a part is no download of its own in the history
+  // A part of a file is no download of its own in the history.
   expect(history).toEqual(["running", "retrieved", "running", "retrieved", "finished"]);
   expect(messages).toContain("downloading");
   expect(messages.at(-1)).toBe(`installed ${update.sha256}`);
@@ -121,7 +121,7 @@ test("the npm client goes on with half a file, installs it and says so", sideByS
   expect([...new Set(update.device.statuses)].sort()).toEqual([200, 206, 304]);
 });
 
-test("the npm client refuses what it downloaded, and says why", sideBySide, async () => {
+test("the npm client rejects its download, and reports the reason", sideBySide, async () => {
   const update = await updated(() => "failure");
   await soon(async () => expect(await outcome(update)).toMatchObject({ target: "error", action: "update error" }));
   const { history, messages } = await outcome(update);
@@ -132,7 +132,7 @@ test("the npm client refuses what it downloaded, and says why", sideBySide, asyn
   expect(update.device.errors).toEqual([]);
 });
 
-test("the npm client gives up an installation that is cancelled meanwhile", sideBySide, async () => {
+test("the npm client ends an installation that is cancelled meanwhile", sideBySide, async () => {
   const update = await updated(() => "unfinished");
   await soon(async () => expect((await outcome(update)).messages).toContain("installing"));
   await soon(async () => expect((await outcome(update)).history).toContain("download"));

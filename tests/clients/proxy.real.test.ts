@@ -25,12 +25,12 @@ import { CERTIFICATE_HEADERS, type ReverseProxy, type Rule, startProxy } from ".
 import { type RaucDevice, startRaucDevice } from "./support/rauc-hawkbit.ts";
 import { createSigner, swuImage } from "./support/swu.ts";
 
-// both shapes of artifact links behind nginx, whose rules were written for hawkBit
+// Both patterns of artifact links work behind nginx, whose rules were written for hawkBit.
 
 const CLASSIC = "CLASSIC";
 
 let fleet: Fleet;
-/** Administrator of a tenant whose links are classic, where hawkBit's are the installation's. */
+/** The administrator of a tenant whose links are classic, where the installation's are hawkBit's. */
 let classicAdmin: Admin;
 let proxy: ReverseProxy;
 let dir: string;
@@ -71,15 +71,15 @@ async function createClassicTenant(): Promise<Admin> {
   return admin;
 }
 
-interface Given {
+interface KnownDevice {
   controllerId: string;
   token: string;
   actionId: number;
   content: Buffer;
 }
 
-/** A device with an update, of either tenant. */
-async function given(admin: Admin): Promise<Given> {
+/** Makes a device with an update, of either tenant. */
+async function given(admin: Admin): Promise<KnownDevice> {
   const { controllerId, securityToken } = await admin.createTarget();
   const content = randomBytes(500_000);
   const { set } = await admin.createSetWithFile(content, "image ä.bin");
@@ -87,20 +87,24 @@ async function given(admin: Admin): Promise<Given> {
   return { controllerId, token: securityToken, actionId, content };
 }
 
-const deviceAt = (baseUrl: string, { controllerId, token }: Given, tenant = "DEFAULT"): Device =>
+const deviceAt = (baseUrl: string, { controllerId, token }: KnownDevice, tenant = "DEFAULT"): Device =>
   createDevice({ baseUrl, tenant, controllerId, token });
 
-async function fileOf(device: Device): Promise<DeploymentArtifact> {
-  // a setting of links is in force within a second, in a new tenant sign-in too
-  const deployment = await eventually(() => device.deployment());
-  const [file] = deployment?.deployment.chunks.flatMap(({ artifacts }) => artifacts) ?? [];
-  if (file === undefined) throw new Error("there is no file");
-  return file;
+/** The file of the device's update. A setting of links takes effect within a second, and so does the sign-in in a new tenant. */
+async function fileOf(device: Device, links: "hawkbit" | "classic" = "hawkbit"): Promise<DeploymentArtifact> {
+  return eventually(async () => {
+    const update = await device.deployment();
+    const [file] = update?.deployment.chunks.flatMap(({ artifacts }) => artifacts) ?? [];
+    if (file === undefined) throw new Error("there is no file");
+    const isClassic = file._links["download"]?.href.includes("/api/v1/") === true;
+    if (isClassic !== (links === "classic")) throw new Error(`the links are not ${links} yet`);
+    return file;
+  });
 }
 
 const ruleOf = ({ headers }: { headers: Headers }) => headers.get("x-rule") as Rule | null;
 
-test("links in hawkBit's shape come back through the proxy, each by the rule that is meant for it", sideBySide, async () => {
+test("links in hawkBit's pattern come back through the proxy, each by its own rule", sideBySide, async () => {
   const update = await given(fleet.admin);
   const device = deviceAt(proxy.hawkbit, update);
   const file = await fileOf(device);
@@ -119,7 +123,7 @@ test("links in hawkBit's shape come back through the proxy, each by the rule tha
   expect(ruleOf(await device.report(update.actionId, "closed", "success"))).toBe("device");
 });
 
-test("parts of a file come through the proxy as they are", sideBySide, async () => {
+test("parts of a file come through the proxy unchanged", sideBySide, async () => {
   const update = await given(fleet.admin);
   const device = deviceAt(proxy.hawkbit, update);
   const file = await fileOf(device);
@@ -141,7 +145,7 @@ test("parts of a file come through the proxy as they are", sideBySide, async () 
   expect((await device.call(href, { headers: { ...resumed, "if-range": '"of another file"' } })).status).toBe(200);
 });
 
-test("the management interface under hawkBit's path links through the proxy; nothing else is let through", sideBySide, async () => {
+test("the management interface under hawkBit's path is proxied with its links, and no other path is", sideBySide, async () => {
   const { adminUser: user, adminPassword: password } = fleet.stack;
   const behind = createAdmin({ baseUrl: proxy.hawkbit, user, password, prefix: "/rest/v1" });
   const { controllerId } = await behind.createTarget();
@@ -154,11 +158,11 @@ test("the management interface under hawkBit's path links through the proxy; not
   }
 });
 
-test("classic links miss hawkBit's rules, and lead to the file where there is a rule for them", sideBySide, async () => {
+test("classic links match none of hawkBit's rules, and lead to the file where there is a rule for them", sideBySide, async () => {
   const update = await given(classicAdmin);
-  const astray = await fileOf(deviceAt(proxy.hawkbit, update, CLASSIC));
+  const astray = await fileOf(deviceAt(proxy.hawkbit, update, CLASSIC), "classic");
   const device = deviceAt(proxy.both, update, CLASSIC);
-  const file = await fileOf(device);
+  const file = await fileOf(device, "classic");
   const path = `/api/v1/${CLASSIC}/download/controller/${update.controllerId}/softwaremodules/`;
   for (const rel of Object.keys(file._links)) {
     const [missed, led] = [astray._links[rel]?.href ?? "", file._links[rel]?.href ?? ""];
@@ -172,7 +176,7 @@ test("classic links miss hawkBit's rules, and lead to the file where there is a 
   expect([part.status, part.bytes.equals(update.content.subarray(10, 20))]).toEqual([206, true]);
 });
 
-test("rauc-hawkbit updates through the proxy, by links of either shape", sideBySide, async () => {
+test("rauc-hawkbit updates through the proxy, by links of either pattern", sideBySide, async () => {
   const tries = [
     { admin: fleet.admin, tenant: "DEFAULT", baseUrl: proxy.hawkbit, rule: "/artifacts/" },
     { admin: classicAdmin, tenant: CLASSIC, baseUrl: proxy.both, rule: "/api/v1/" },
@@ -192,7 +196,7 @@ test("rauc-hawkbit updates through the proxy, by links of either shape", sideByS
   }
 });
 
-/** The npm client at one of the proxy's addresses, and where it keeps its files. */
+/** Starts the npm client at one of the proxy's addresses; also returns the folder for its files. */
 async function npmDevice(baseUrl: string, controllerId: string, credential: Parameters<typeof startDdiDevice>[0]["credential"]) {
   const own = join(dir, controllerId);
   mkdirSync(own, { recursive: true });
@@ -204,7 +208,7 @@ async function npmDevice(baseUrl: string, controllerId: string, credential: Para
 const introduced = (controllerId: string) =>
   soon(async () => expect(await fleet.admin.get(`targets/${controllerId}/attributes`)).toEqual({ device: controllerId }));
 
-test("the npm client goes on with half a file through the proxy", sideBySide, async () => {
+test("the npm client resumes a half downloaded file through the proxy", sideBySide, async () => {
   const controllerId = uniqueName("npm");
   const credential = { gatewayToken: fleet.gatewayToken };
   const { device: first, own } = await npmDevice(proxy.hawkbit, controllerId, credential);
@@ -214,7 +218,7 @@ test("the npm client goes on with half a file through the proxy", sideBySide, as
   writeFileSync(join(own, "image.bin"), content.subarray(0, 300_000));
   const { set } = await fleet.admin.createSetWithFile(content, "image.bin");
   const actionId = await fleet.admin.assign(controllerId, set.id);
-  // switched on again it asks at once
+  // When it is switched on again it polls at once.
   const { device } = await npmDevice(proxy.hawkbit, controllerId, credential);
   await soon(async () => expect((await outcomeOf(fleet.admin, controllerId, actionId)).action).toBe("update finished"));
   expect(readFileSync(join(own, "image.bin")).equals(content)).toBe(true);
@@ -223,7 +227,7 @@ test("the npm client goes on with half a file through the proxy", sideBySide, as
   expect(downloads).toMatchObject([{ range: "bytes=300000-", status: 206 }]);
 });
 
-test("the npm client signs in by its certificate, of which the proxy tells", sideBySide, async () => {
+test("the npm client signs in by its certificate, which the proxy forwards", sideBySide, async () => {
   const controllerId = uniqueName("certified");
   const certificate = { ...makers.issue(controllerId), ca: servers.cert };
   const { device } = await npmDevice(proxy.tls, controllerId, { certificate });
@@ -236,46 +240,46 @@ test("the npm client signs in by its certificate, of which the proxy tells", sid
   const { device: again } = await npmDevice(proxy.tls, controllerId, { certificate });
   await soon(async () => expect((await outcomeOf(fleet.admin, controllerId, actionId)).action).toBe("update finished"));
   expect(again.errors).toEqual([]);
-  // its links were https to this port, though the gateway is asked by http; and no token was shown
-  const asked = proxy.requestsTo(proxy.tls).filter(({ uri }) => uri.startsWith(`/DEFAULT/controller/v1/${controllerId}/`));
-  expect(asked.map(({ uri, status }) => `${status} ${uri.split("/")[5]}`)).toContain("200 softwaremodules");
-  expect(asked.some(({ signedIn }) => signedIn)).toBe(false);
+  // Its links were https to this port, though the gateway is called by http; and no token was sent.
+  const requested = proxy.requestsTo(proxy.tls).filter(({ uri }) => uri.startsWith(`/DEFAULT/controller/v1/${controllerId}/`));
+  expect(requested.map(({ uri, status }) => `${status} ${uri.split("/")[5]}`)).toContain("200 softwaremodules");
+  expect(requested.some(({ signedIn }) => signedIn)).toBe(false);
 });
 
-test("a certificate speaks for its own device alone, and what a client says of one counts for nothing", sideBySide, async () => {
+test("a certificate authenticates its own device only, and certificate headers of a client have no effect", sideBySide, async () => {
   const [controllerId, other] = [uniqueName("certified"), uniqueName("certified")];
   const certificate = { ...makers.issue(controllerId), ca: servers.cert };
   const { device: disguised } = await npmDevice(proxy.tls, other, { certificate });
   await soon(() => expect(disguised.errors).toEqual(["Error: invalid statusCode (401) value"]));
   const strange = authorities.root("a stranger").issue(controllerId);
-  const { device: stranger } = await npmDevice(proxy.tls, controllerId, { certificate: { ...strange, ca: servers.cert } });
-  await soon(() => expect(stranger.errors).toEqual(["Error: invalid statusCode (400) value"]));
+  const { device: foreign } = await npmDevice(proxy.tls, controllerId, { certificate: { ...strange, ca: servers.cert } });
+  await soon(() => expect(foreign.errors).toEqual(["Error: invalid statusCode (400) value"]));
   const headers = { "x-ssl-client-cn": controllerId, "x-ssl-issuer-hash-1": fingerprintOf(makers.cert) };
   const told = await createDevice({ baseUrl: proxy.hawkbit, controllerId }).call("", { headers });
   expect(told.status).toBe(401);
   for (const id of [controllerId, other]) expect((await fleet.admin.call(`targets/${id}`)).status).toBe(404);
 });
 
-/** What a device has, and what it is to have: another byte here and there, so that about every second chunk is another one. */
+/** Makes the content that a device has and the new one: single bytes differ, so that about every second chunk differs. */
 function twoVersions(): [old: Buffer, content: Buffer] {
-  // the same in every run
+  // The content is the same in every run.
   const old = createCipheriv("aes-128-ctr", Buffer.alloc(16), Buffer.alloc(16)).update(Buffer.alloc(24_000_000));
   const content = Buffer.from(old);
   for (let at = 0; at < content.length; at += 64_000) content.writeUInt8(content.readUInt8(at) ^ 1, at);
   return [old, content];
 }
 
-/** Requests for a file that is fetched without a credential: how many ranges each had. */
+/** Returns how many ranges each request had for a file that is downloaded without a credential. */
 function rangesOf(file: string): number[] {
-  const asked = proxy.requestsTo(proxy.hawkbit).filter(({ uri }) => uri === file);
-  expect(asked.map(({ status, signedIn }) => ({ status, signedIn }))).toEqual(asked.map(() => ({ status: 206, signedIn: false })));
-  return asked.map(({ range }) => range.split(",").length);
+  const requested = proxy.requestsTo(proxy.hawkbit).filter(({ uri }) => uri === file);
+  expect(requested.map(({ status, signedIn }) => ({ status, signedIn }))).toEqual(requested.map(() => ({ status: 206, signedIn: false })));
+  return requested.map(({ range }) => range.split(",").length);
 }
 
 const pathOf = (controllerId: string, moduleId: number) =>
   `/DEFAULT/controller/v1/${controllerId}/softwaremodules/${moduleId}/artifacts/image.zck`;
 
-test("zckdl fetches all parts that a device lacks by one request with more than 150 ranges", sideBySide, async () => {
+test("zckdl downloads all parts that a device lacks by one request with more than 150 ranges", sideBySide, async () => {
   const { admin } = fleet;
   const [old, content] = twoVersions();
   const [older, zchunk] = await Promise.all([makeZchunk(old), makeZchunk(content)]);
@@ -287,7 +291,7 @@ test("zckdl fetches all parts that a device lacks by one request with more than 
   expect(Math.max(...rangesOf(file))).toBeGreaterThanOrEqual(150);
 });
 
-test("SWUpdate puts an image together of what it has and of 150 parts that it asks for at once", sideBySide, async () => {
+test("SWUpdate builds an image from what it has and from 150 parts that it requests at once", sideBySide, async () => {
   const { admin } = fleet;
   const { controllerId, securityToken } = await admin.createTarget();
   const [source, path] = [join(dir, `${controllerId}.old`), join(dir, `${controllerId}.new`)];
@@ -304,7 +308,7 @@ test("SWUpdate puts an image together of what it has and of 150 parts that it as
   const { certificate } = signer;
   const options = { baseUrl: proxy.hawkbit, controllerId, targetToken: securityToken, certificate, hardware: "harrier:1" };
   const installed = async () => expect((await outcomeOf(admin, controllerId, actionId)).messages).toContain("All Chunks Installed.");
-  // SWUpdate 2022.12 dies now and then while it looks through what the device has, before it asks for a part: then it is started again
+  // SWUpdate 2022.12 sometimes dies while it searches what the device has, before it requests a part: then it is started again.
   for (let start = 1; ; start++) {
     const swupdate = await startSwupdate(options);
     try {

@@ -8,7 +8,7 @@ import { type Fleet, sideBySide, startFleet } from "./support/fleet.ts";
 import { newestEntry, outcomeOf, setOf } from "./support/outcome.ts";
 import { type RaucDevice, startRaucDevice } from "./support/rauc-hawkbit.ts";
 
-// spec 000 §§1-4 by the DDI client of rauc-hawkbit (PyPI), which takes nothing but 200 for a success
+// The DDI client of rauc-hawkbit (PyPI) accepts nothing but 200 for a success (spec 000 §§1-4).
 
 let fleet: Fleet;
 let dir: string;
@@ -41,7 +41,7 @@ interface Assigned {
   report(execution: string, finished: string, details: readonly string[], percentage?: number): Promise<void>;
 }
 
-/** A device that is known, with an update that it has not heard of. */
+/** Makes a known device with an update that it has not seen yet. */
 async function assigned(): Promise<Assigned> {
   const { controllerId, securityToken } = await fleet.admin.createTarget();
   const device = await started(controllerId, securityToken);
@@ -70,7 +70,7 @@ async function assigned(): Promise<Assigned> {
 const outcome = ({ device, actionId }: Assigned) => outcomeOf(fleet.admin, device.controllerId, actionId);
 const newest = ({ device, actionId }: Assigned) => newestEntry(fleet.admin, device.controllerId, actionId);
 
-test("rauc-hawkbit comes, and gives its attributes", sideBySide, async () => {
+test("rauc-hawkbit registers, and sends its attributes", sideBySide, async () => {
   const { controllerId, securityToken } = await fleet.admin.createTarget();
   const device = await started(controllerId, securityToken);
   expect((await device.poll())._links?.configData).toBeDefined();
@@ -80,16 +80,16 @@ test("rauc-hawkbit comes, and gives its attributes", sideBySide, async () => {
   expect((await device.poll())._links).toBeUndefined();
 });
 
-test("rauc-hawkbit is turned away with another's token, and as a device that nobody knows", sideBySide, async () => {
+test("rauc-hawkbit is denied with another device's token, and as an unknown device", sideBySide, async () => {
   const [one, other] = [await fleet.admin.createTarget(), await fleet.admin.createTarget()];
   for (const controllerId of [one.controllerId, uniqueName("nobody")]) {
-    const stranger = await started(controllerId, other.securityToken);
-    await expect(stranger.poll()).rejects.toThrow("401: The request requires user authentication.");
+    const foreign = await started(controllerId, other.securityToken);
+    await expect(foreign.poll()).rejects.toThrow("401: The request requires user authentication.");
   }
   expect(await fleet.admin.get(`targets/${one.controllerId}`)).toMatchObject({ updateStatus: "unknown" });
 });
 
-test("rauc-hawkbit installs an update, and says how far it is", sideBySide, async () => {
+test("rauc-hawkbit installs an update, and reports its progress", sideBySide, async () => {
   const update = await assigned();
   expect(readFileSync(await update.fetch()).equals(update.content)).toBe(true);
   await update.report("proceeding", "none", ["Copying image to rootfs.1"], 60);
@@ -100,7 +100,7 @@ test("rauc-hawkbit installs an update, and says how far it is", sideBySide, asyn
   expect(history).toEqual(["running", "retrieved", "download", "running", "finished"]);
   expect(messages.at(-1)).toBe("Rauc bundle update completed with result: 0");
   expect(await setOf(fleet.admin, update.device.controllerId, "installedDS")).toBe(update.setId);
-  // what it says after that is too late
+  // Any later report is too late.
   await expect(update.report("proceeding", "none", ["once more"])).rejects.toThrow("410: Gone");
 });
 
@@ -115,7 +115,7 @@ test("the newest entry is the final report, however soon it follows the download
     return { update, entry };
   });
   const ended = await Promise.all(finals);
-  // nothing comes behind it either: what was still on its way would be there by now
+  // No entry follows it either: a delayed one would be there by now.
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   for (const { update, entry } of ended) {
     expect(await newest(update)).toMatchObject(entry);
@@ -123,10 +123,10 @@ test("the newest entry is the final report, however soon it follows the download
   }
 });
 
-test("rauc-hawkbit fails, and nothing is installed", sideBySide, async () => {
+test("rauc-hawkbit reports a failure, and nothing is installed", sideBySide, async () => {
   const update = await assigned();
   await update.fetch();
-  // RAUC's last error comes as a report under way that failed: that is the end, and what follows is too late
+  // RAUC's last error comes as a proceeding report that failed: it ends the action, and later reports are too late.
   await update.report("proceeding", "failure", ["signature verification failed"]);
   await expect(update.report("closed", "failure", ["Rauc bundle update completed with result: 1"])).rejects.toThrow("410: Gone");
   const { target, action } = await outcome(update);
@@ -135,7 +135,7 @@ test("rauc-hawkbit fails, and nothing is installed", sideBySide, async () => {
   expect(await setOf(fleet.admin, update.device.controllerId, "installedDS")).toBeUndefined();
 });
 
-test("rauc-hawkbit refuses a cancellation and goes on; the next one it takes", sideBySide, async () => {
+test("rauc-hawkbit rejects a cancellation and goes on; it accepts the next one", sideBySide, async () => {
   const update = await assigned();
   await update.fetch();
   const { controllerId } = update.device;

@@ -8,9 +8,9 @@ import { type Fleet, POLL_SECONDS, soon, startFleet } from "./support/fleet.ts";
 import { outcomeOf, setOf } from "./support/outcome.ts";
 import { createSigner, type ImageOptions, type Signer, swuImage } from "./support/swu.ts";
 
-// spec 000 §§1-4 by Debian's SWUpdate: an image that is signed, installed, refused and given up
+// Debian's SWUpdate gets a signed image that is installed, rejected or cancelled (spec 000 §§1-4).
 
-/** SWUpdates of one machine share the name of the socket on which their processes talk, so one at a time; nothing is tried away. */
+/** The SWUpdate processes of one machine share the name of a socket, so they run one at a time; no retry may hide a failure. */
 const oneByOne = { retry: 0 } as const;
 
 const board = { name: "harrier", revision: "1" };
@@ -33,14 +33,14 @@ interface Assigned {
   controllerId: string;
   actionId: number;
   setId: number;
-  /** What the device is to have at the end, and where. */
+  /** The content that the device shall have at the end, and its path. */
   content: Buffer;
   path: string;
   /** Runs SWUpdate there while `during` runs. */
   device<T>(options: Partial<SwupdateOptions>, during: (swupdate: Swupdate) => Promise<T>): Promise<T>;
 }
 
-/** A target with an image assigned that its device has not heard of. */
+/** Makes a target with an assigned image that its device has not seen yet. */
 async function assigned(options: { size?: number; script?: string; damage?: (image: Buffer) => void } = {}): Promise<Assigned> {
   const { stack, admin } = fleet;
   const target = await admin.createTarget();
@@ -84,12 +84,12 @@ test("SWUpdate installs an image, and closes the action when the new software ru
   const update = await assigned();
   await update.device({}, () => soon(async () => expect((await outcome(update)).messages).toContain("All Chunks Installed.")));
   expect(readFileSync(update.path).equals(update.content)).toBe(true);
-  // it is open until the device has seen that it still starts
+  // The action is open until the device has seen that the new software starts.
   expect(await outcome(update)).toMatchObject({ target: "pending", action: "update running (open)" });
   await update.device({ outcome: "success", identify: { board: board.name, firmware: "1.0" } }, () =>
     soon(async () => {
       expect(await outcome(update)).toMatchObject({ target: "in_sync", action: "update finished" });
-      // offered again by the success
+      // The success requests the attributes again.
       expect(await fleet.admin.get(`targets/${update.controllerId}/attributes`)).toEqual({ board: board.name, firmware: "1.0" });
     }),
   );
@@ -103,9 +103,9 @@ test("SWUpdate installs an image, and closes the action when the new software ru
   expect(await setOf(fleet.admin, update.controllerId, "installedDS")).toBe(update.setId);
 });
 
-test("SWUpdate refuses an image that was damaged, and nothing is installed", oneByOne, async () => {
+test("SWUpdate rejects an image that was damaged, and nothing is installed", oneByOne, async () => {
   const update = await assigned({
-    // within the file, behind the signed description
+    // The damage is within the file, behind the signed description.
     damage: (image) => image.writeUInt8(image.readUInt8(image.length >> 1) ^ 1, image.length >> 1),
   });
   await update.device({}, () => soon(async () => expect(await outcome(update)).toMatchObject({ target: "error", action: "update error" })));
@@ -117,7 +117,7 @@ test("SWUpdate refuses an image that was damaged, and nothing is installed", one
   expect(await setOf(fleet.admin, update.controllerId, "installedDS")).toBeUndefined();
 });
 
-test("SWUpdate reports an installation whose script fails, with the script's words", oneByOne, async () => {
+test("SWUpdate reports an installation whose script fails, with the script's output", oneByOne, async () => {
   const update = await assigned({ script: '#!/bin/sh\n[ "$1" = preinst ] || { echo "the board does not start with it" >&2; exit 1; }\n' });
   await update.device({}, () => soon(async () => expect(await outcome(update)).toMatchObject({ target: "error", action: "update error" })));
   const { messages } = await outcome(update);
@@ -126,7 +126,7 @@ test("SWUpdate reports an installation whose script fails, with the script's wor
 });
 
 test("a cancellation reaches SWUpdate while it downloads, and ends the download", oneByOne, async () => {
-  // at this speed it takes three times as long as the wait for the next poll, with which the cancellation comes
+  // At this speed the download takes three times as long as the wait for the next poll, which brings the cancellation.
   const speed = 50_000;
   const update = await assigned({ size: 3 * POLL_SECONDS * speed });
   writeFileSync(update.path, "as before");

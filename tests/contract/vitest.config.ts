@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
-/** The suite alone: `vitest run --config tests/contract/vitest.config.ts`. Inside `npm test` it is the project `contract` of the root. */
+/** Runs the suite alone: `vitest run --config tests/contract/vitest.config.ts`. Within `npm test` it is the project `contract` of the root. */
 export default defineConfig({
   test: {
     name: "contract",
@@ -10,7 +10,7 @@ export default defineConfig({
     globalSetup: [join(import.meta.dirname, "support/global-setup.ts")],
     setupFiles: [join(import.meta.dirname, "support/setup.ts")],
     pool: "forks",
-    // files share nothing but their imports, which cost more than most of them take
+    // Files share nothing but their imports, which take longer than most of the files.
     isolate: false,
     maxWorkers: 2,
     testTimeout: 60_000,

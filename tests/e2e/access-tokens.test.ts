@@ -7,9 +7,9 @@ import { callsServed } from "./support/metrics.ts";
 import { adminOf, basicOf, gatewayUrls, replicasOf } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
-// spec 000 §5.1: users by access tokens of a real provider, through two gateways and two managements
+// Users sign in by access tokens of a real provider, through two gateways and two replicas of management (spec 000 §5.1).
 
-/** Whatever changes, every gateway knows within this time. */
+/** Every gateway knows any change within this time. */
 const heardMs = 5_000;
 const users: OidcUser[] = [
   { name: "ann", roles: ["openid", "operator"], tenant: "DEFAULT" },
@@ -25,7 +25,7 @@ const users: OidcUser[] = [
 let stack: Stack;
 let provider: OidcProvider;
 let elsewhere: OidcProvider;
-/** Takes connections and never answers. */
+/** This server accepts connections and never answers. */
 const silent = createServer();
 const silentIssuer = () => `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
 
@@ -67,13 +67,13 @@ const statuses = (authorization: string, path?: string) =>
 const everywhere = (status: number) => gatewayUrls(stack).map(() => status);
 const resolved = () => callsServed(replicasOf(stack, "management"), "harrier.management.v1.IdentityService", "resolveToken");
 
-/** Until every gateway answers so, and then for good: an answer that was on its way during the change must not be remembered. */
+/** Waits until every gateway gives this answer, and checks that it stays so: an answer that was on its way during the change must not be cached. */
 async function becomes(authorization: string, status: number, path?: string): Promise<void> {
   await eventually(async () => expect(await statuses(authorization, path)).toEqual(everywhere(status)), heardMs, 20);
   for (let n = 0; n < 10; n += 1) expect(await statuses(authorization, path)).toEqual(everywhere(status));
 }
 
-test("scopes name roles and permissions of the tenant; what none of them allows is 403", async () => {
+test("scopes name roles and permissions of the tenant; a request that none of them allows is 403", async () => {
   const ann = await bearer("ann");
   await becomes(ann, 403);
   const admin = adminOf(stack);
@@ -94,7 +94,7 @@ test("scopes name roles and permissions of the tenant; what none of them allows 
   expect(await statuses(await bearer("nobody"), "userinfo")).toEqual(everywhere(200));
 });
 
-test("a role restricted to target types restricts who has it by a token", async () => {
+test("a role restricted to target types also restricts users who have it by a token", async () => {
   const admin = adminOf(stack);
   await withClient(stack.databaseUrls.management, (db) =>
     db.query(
@@ -114,7 +114,7 @@ test("a role restricted to target types restricts who has it by a token", async 
   expect((await ask(ann, "targets/of-902")).status).toBe(404);
 });
 
-test("a user who was made without a password brings its own permissions; one with a password is somebody else", async () => {
+test("a user created without a password keeps its permissions with a token; one with a password is a different user", async () => {
   const admin = adminOf(stack);
   const nobody = await bearer("nobody");
   await becomes(nobody, 403);
@@ -125,7 +125,7 @@ test("a user who was made without a password brings its own permissions; one wit
   expect(await statuses(await bearer("admin"))).toEqual(everywhere(403));
 });
 
-test("a known token asks nobody, nor does a new one that says the same", async () => {
+test("a known token needs no call, nor does a new token with the same claims", async () => {
   const reader = await bearer("reader");
   await becomes(reader, 200);
   const before = await resolved();
@@ -137,7 +137,7 @@ test("a known token asks nobody, nor does a new one that says the same", async (
   expect(await resolved()).toBe(before);
 });
 
-test("a token of one tenant sees nothing of another, by whatever role", async () => {
+test("a token of one tenant reaches nothing of another, whatever its role", async () => {
   await adminOf(stack).post("targets", [{ controllerId: "of-default" }]);
   const other = await bearer("other");
   await becomes(other, 200);
@@ -146,7 +146,7 @@ test("a token of one tenant sees nothing of another, by whatever role", async ()
   expect(JSON.parse((await ask(other, "roles?q=name==operator")).text)).toMatchObject({ total: 0 });
 });
 
-test("a tenant that is suspended signs nobody in, and does again when it is not", async () => {
+test("nobody signs in to a suspended tenant, but to a resumed one", async () => {
   const other = await bearer("other");
   await becomes(other, 200);
   await adminOf(stack).post("system/tenants/OTHER/suspend");
@@ -155,7 +155,7 @@ test("a tenant that is suspended signs nobody in, and does again when it is not"
   await becomes(other, 200);
 });
 
-test("device-full-access speaks for every device of its tenant, on the device interface alone", async () => {
+test("device-full-access authenticates every device of its tenant, on the device interface only", async () => {
   const machine = await bearer("machine");
   const poll = async (path: string, authorization: string) => {
     const answer = await fetch(`${stack.baseUrl}/${path}`, { headers: { authorization } });
@@ -169,7 +169,7 @@ test("device-full-access speaks for every device of its tenant, on the device in
   expect((await ask(machine)).status).toBe(403);
 });
 
-test("what is wrong with a token does not show", async () => {
+test("the answer does not show what is wrong with a token", async () => {
   const token = await provider.signIn("boss");
   const [header = "", payload = "", signature = ""] = token.split(".");
   const claims = JSON.parse(Buffer.from(payload, "base64url").toString());
@@ -195,17 +195,17 @@ test("of two Authorization headers the first counts", async () => {
   const both = (...headers: string[]) =>
     new Promise<number | undefined>((resolve, reject) => {
       const raw = ["host", new URL(stack.baseUrl).host, ...headers.flatMap((value) => ["authorization", value])];
-      const asked = request(`${stack.baseUrl}/api/mgmt/v1/targets`, { headers: raw }, (answer) => {
+      const requested = request(`${stack.baseUrl}/api/mgmt/v1/targets`, { headers: raw }, (answer) => {
         answer.resume();
         resolve(answer.statusCode);
       });
-      asked.once("error", reject).end();
+      requested.once("error", reject).end();
     });
   expect(await both(good, bad)).toBe(200);
   expect(await both(bad, good)).toBe(401);
 });
 
-test("an issuer that never answers is 503 within seconds, and holds nobody else up", async () => {
+test("an issuer that never answers is 503 within seconds, and delays no other request", async () => {
   const [, payload = ""] = (await provider.signIn("boss")).split(".");
   const claims = { ...JSON.parse(Buffer.from(payload, "base64url").toString()), iss: silentIssuer() };
   const header = Buffer.from(JSON.stringify({ alg: "ES256", kid: "k" })).toString("base64url");
@@ -220,7 +220,7 @@ test("an issuer that never answers is 503 within seconds, and holds nobody else 
   expect(await lost).toEqual(everywhere(503));
 });
 
-test("while the issuer is away its keys stay good; a new key is known within seconds", async () => {
+test("while the issuer is unreachable its keys stay valid; a new key is known within seconds", async () => {
   const before = await bearer("reader");
   const unseen = await bearer("boss");
   expect(await statuses(before)).toEqual(everywhere(200));
@@ -230,6 +230,6 @@ test("while the issuer is away its keys stay good; a new key is known within sec
   provider.setDown(false);
   provider.rotateKeys();
   const after = await bearer("boss");
-  // a gateway that has asked for an unknown key a moment ago does not ask again at once
+  // A gateway that has just asked for an unknown key does not ask again at once.
   await eventually(async () => expect(await statuses(after)).toEqual(everywhere(200)), 10_000);
 });

@@ -4,7 +4,7 @@ import { callsServed } from "./support/metrics.ts";
 import { adminOf, gatewayUrls, replicasOf } from "./support/replicas.ts";
 import { answering, startAnsweringStack } from "./support/serving.ts";
 
-// spec 000 §5.5: device API keys through several gateways
+// The tests use device API keys (spec 000 §5.5) through several gateways.
 
 interface Key {
   id: number;
@@ -14,7 +14,7 @@ interface Key {
 
 const path = "api-keys/dsi";
 const validMs = 60 * 60 * 1000;
-/** Within this time a deleted key is refused by every gateway. */
+/** Every gateway denies a deleted key within this time. */
 const forgottenMs = 2_000;
 let stack: Stack;
 
@@ -37,7 +37,7 @@ async function statusOf(gateway: string, key: string, controllerId = "by-key"): 
   return answer.status;
 }
 
-test("a key is verified once for each gateway, however many devices it speaks for", async () => {
+test("a key is verified once per gateway, however many devices it authenticates", async () => {
   const { apiKey } = await create("many devices");
   const verified = () => callsServed(replicasOf(stack, "controller"), "harrier.controller.v1.DeviceIdentityService", "verifyDevice");
   for (const gateway of gatewayUrls(stack)) expect(await statusOf(gateway, apiKey)).toBe(200);
@@ -48,7 +48,7 @@ test("a key is verified once for each gateway, however many devices it speaks fo
   expect(await verified()).toBe(before);
 });
 
-test("a deleted key is refused by every gateway within seconds, and the other key goes on", async () => {
+test("every gateway denies a deleted key within seconds, and the other key goes on", async () => {
   const [first, second] = [await create("first"), await create("second")];
   for (const gateway of gatewayUrls(stack)) {
     for (const { apiKey } of [first, second]) expect(await statusOf(gateway, apiKey)).toBe(200);
@@ -57,7 +57,7 @@ test("a deleted key is refused by every gateway within seconds, and the other ke
   const began = Date.now();
   await Promise.all(
     gatewayUrls(stack).map(async (gateway) => {
-      // asked without a pause: an answer that was on its way during the change must not be remembered
+      // The polls follow one another without a pause: an answer that was on its way during the change must not be cached.
       while ((await statusOf(gateway, first.apiKey)) !== 401) expect(Date.now() - began).toBeLessThan(forgottenMs);
     }),
   );
@@ -69,18 +69,18 @@ test("a deleted key is refused by every gateway within seconds, and the other ke
   }
 });
 
-test("a gateway that is stopped in order first tells which keys were used", async () => {
+test("a gateway that is shut down in order first sends which keys were used", async () => {
   const [first, second] = [await create("told soon"), await create("told at the stop")];
   const [, gateway = ""] = gatewayUrls(stack);
   expect(await statusOf(gateway, first.apiKey)).toBe(200);
-  // this gateway told of other keys a moment ago: what it notes now waits for up to a minute
+  // This gateway has just sent uses of other keys, so a use that it buffers now waits for up to a minute.
   expect(await statusOf(gateway, second.apiKey)).toBe(200);
   await stack.restart("gateway", 1);
   expect(await lastUsedOn(first.id)).toMatch(/^\d{4}-\d\d-\d\d$/);
   expect(await lastUsedOn(second.id)).toBe(await lastUsedOn(first.id));
 });
 
-test("a key lets devices in while management is down", async () => {
+test("devices sign in with a key while management is down", async () => {
   const { apiKey } = await create("unattended");
   stack.kill("management");
   for (const gateway of gatewayUrls(stack)) expect(await statusOf(gateway, apiKey)).toBe(200);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminOf, basicOf } from "./support/replicas.ts";
 import { answering, serving, startAnsweringStack } from "./support/serving.ts";
 
-// contract extensions.md, Audit: a change that was committed has its entry, whatever happens to the process then
+// A committed change has its entry in the audit trail, whatever happens to the process afterwards (contract extensions.md, Audit).
 
 let stack: Stack;
 let db: Database;
@@ -35,12 +35,12 @@ test("a process that is killed between a change and its answer leaves the change
     body: JSON.stringify([{ name }]),
   });
   expect(answer.status).toBeGreaterThanOrEqual(500);
-  // it comes back without the fault
+  // The process restarts without the fault.
   await answering(stack);
-  // it was committed, and its caller was never told
+  // The change was committed, and its caller never got an answer.
   expect(await adminOf(stack).get(`users?q=name==${name}`)).toMatchObject({ total: 1 });
   expect(await rowsOf("audit_pending", rid)).toEqual([{ action: "users.create", actor: "admin", result: null, source_ip: "127.0.0.1" }]);
-  // the two minutes in which it might still have come back
+  // The two minutes are over in which the call might still have ended.
   await db.pool.query("update audit_pending set seen_at = now() - interval '3 minutes' where request_id = $1", [rid]);
   await eventually(async () => expect(await rowsOf("audit_entries", rid)).toMatchObject([{ action: "users.create", result: "UNKNOWN" }]));
   expect(await adminOf(stack).get(`audit?q=requestid==${rid}`)).toMatchObject({ total: 1, content: [{ result: "UNKNOWN", sealed: true }] });
@@ -61,11 +61,11 @@ interface Answer {
 const verified = async () => (await adminOf(stack).get("audit/verify")) as unknown as Answer;
 const change = () => adminOf(stack).post("users", [{ name: uniqueName("user") }]);
 
-test("a trail that somebody with every right in the database empties is found out, and nothing is vouched for", {
+test("emptying a trail with every right in the database is detected, and nothing of it is reported as verified", {
   timeout: 120_000,
 }, async () => {
   await change();
-  // the others look every ten seconds
+  // The other services check every ten seconds.
   await eventually(async () => {
     const [management] = (await verified()).services;
     expect(management?.vouched?.batch).toBe(management?.lastBatch);
@@ -73,7 +73,7 @@ test("a trail that somebody with every right in the database empties is found ou
   }, 40_000);
   const before = await verified();
   expect(before.valid).toBe(true);
-  // not the service itself
+  // The service itself cannot empty it.
   await expect(db.pool.query("truncate management_audit.audit_entries")).rejects.toMatchObject({ code: "42501" });
   const admin = createDatabase({ url: stack.adminDatabaseUrl as string, applicationName: "harrier/e2e", max: 1 });
   try {
@@ -89,7 +89,7 @@ test("a trail that somebody with every right in the database empties is found ou
   expect(after.valid).toBe(false);
   expect(after.services[0]).toMatchObject({ service: "management", valid: false });
   expect(after.services[0]).not.toHaveProperty("vouched");
-  // the chain goes on, right in itself, and stays found out; by the command for operators as well
+  // The chain continues consistently, and the loss stays detected, by the operator's command as well.
   await change();
   expect((await verified()).valid).toBe(false);
   const told = await promisify(execFile)(process.execPath, ["apps/management/dist/audit-verify.js"], {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminOf, replicasOf } from "./support/replicas.ts";
 import { answering, startAnsweringStack } from "./support/serving.ts";
 
-// target filters go on assigning, whoever dies meanwhile, and nobody gets a set twice (contract management.md §5.8)
+// Target filters continue to assign, whatever process dies meanwhile, and no target gets a set twice (contract management.md §5.8).
 
 const fleet = 200;
 const deaths: string[] = [];
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-/** Targets by how many actions of the set they have, and actions whose history is not what they say. */
+/** Counts the targets by how many actions of the set they have, and the actions whose history does not match them. */
 async function actionsOf(setId: number): Promise<{ perTarget: Record<string, number>; broken: number }> {
   return withClient(stack.adminDatabaseUrl as string, async (client) => {
     const { rows } = await client.query(
@@ -36,7 +36,7 @@ async function actionsOf(setId: number): Promise<{ perTarget: Record<string, num
   });
 }
 
-test("kill -9 after each step of an auto-assignment: every target that matches has exactly one action, those that join meanwhile too", async () => {
+test("kill -9 after each step of an auto-assignment: every matching target, old or new, has exactly one action", async () => {
   const admin = adminOf(stack);
   const filters = await Promise.all(
     ["first", "second", "third"].map(async (name) => {
@@ -60,13 +60,13 @@ test("kill -9 after each step of an auto-assignment: every target that matches h
   await answering(stack);
 
   for (const { id, setId } of filters) await eventually(() => admin.post(`targetfilters/${id}/autoAssignDS`, { id: setId }), 60_000);
-  // whoever joins while they die is found by whoever is left
+  // The surviving processes find the targets that are created during the kills.
   for (const { prefix } of filters) await eventually(() => admin.createTargets(1, `${prefix}-late`), 60_000);
   await eventually(async () => {
     for (const { setId } of filters) expect(await actionsOf(setId)).toEqual({ perTarget: { 1: fleet + 1 }, broken: 0 });
   }, 180_000);
   expect(deaths).toEqual(expect.arrayContaining([expect.stringContaining("rollout-engine"), expect.stringContaining("controller")]));
-  // and nobody gets a second one from those that were called twice
+  // No target gets a second action from a filter that was processed twice.
   await answering(stack);
   await admin.createTargets(1, `${filters[0]?.prefix}-last`);
   await eventually(async () => {

@@ -6,7 +6,7 @@ import { keepDown } from "./support/keep-down.ts";
 import { adminOf, allowTargetTokens, gatewayUrls } from "./support/replicas.ts";
 import { answering, startAnsweringStack } from "./support/serving.ts";
 
-// architecture §1.6: polls, reports and downloads go on while management, rollout-engine or Kafka are down
+// Polls, reports and downloads continue while management, rollout-engine or Kafka are down (architecture §1.6).
 
 const content = randomBytes(300_000);
 const gatewayKey = "availability-gateway-key";
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-/** Poll, deployment, download in two parts, hash, reports: a device's whole work. */
+/** Does a device's whole work: poll, deployment, download in two parts, hash, reports. */
 async function update(device: Device): Promise<void> {
   const deployment = await device.deployment();
   if (deployment === undefined) throw new Error(`${device.controllerId} was given nothing`);
@@ -55,14 +55,14 @@ test("devices sign in, poll, download and report while management and rollout-en
   const down = keepDown(stack, "management", "rollout-engine");
   try {
     await eventually(async () => expect((await fetch(`${stack.baseUrl}/readyz`)).status).toBe(503));
-    // none of them has ever signed in before
+    // None of these devices has ever signed in before.
     for (const device of assigned) await update(device);
     for (const device of rolledOut.slice(0, 2)) await update(device);
     expect((await devices[0]?.putAttributes({ revision: "7" }))?.status).toBe(200);
-    // whoever has the tenant's gateway token may still come new
+    // A new device with the tenant's gateway token can still register.
     const plugged = createDevice({ baseUrl: stack.baseUrl, controllerId: `${prefix}-plugged`, gatewayToken: gatewayKey });
     expect((await plugged.poll()).config.polling.sleep).toMatch(/^\d\d:\d\d:\d\d$/);
-    // an administrator is told so, at once
+    // An administrator gets an error at once.
     const refused = await api.call("targets");
     expect(refused.status).toBe(503);
     expect(refused.headers.get("retry-after")).not.toBeNull();
@@ -70,7 +70,7 @@ test("devices sign in, poll, download and report while management and rollout-en
     await down.release();
   }
 
-  // what was reported meanwhile counts, and the rollout goes on by itself
+  // The reports of this time count, and the rollout continues by itself.
   for (const { controllerId } of assigned) expect(await api.get(`targets/${controllerId}`)).toMatchObject({ updateStatus: "in_sync" });
   expect(await api.get(`targets/${devices[0]?.controllerId}/attributes`)).toEqual({ revision: "7" });
   expect(await api.get(`targets/${prefix}-plugged`)).toMatchObject({ updateStatus: "registered" });
@@ -95,7 +95,7 @@ test("polls and reports go on without artifact-store", async () => {
   expect(await api.get(`targets/${controllerId}`)).toMatchObject({ updateStatus: "error" });
 });
 
-test("with one controller killed, every poll is answered by the other", async () => {
+test("with one controller killed, the other answers every poll", async () => {
   const api = adminOf(stack);
   const targets = await api.createTargets(10, uniqueName("steady"));
   const gateway = gatewayUrls(stack)[0] as string;

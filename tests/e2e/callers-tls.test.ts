@@ -10,7 +10,7 @@ import { administrator, deviceNamed, keysOf, signedHeaders } from "./support/ide
 import { adminOf, allowTargetTokens, replicaOf } from "./support/replicas.ts";
 import { makeServiceCertificates, type ServiceCertificates } from "./support/service-certificates.ts";
 
-// architecture §2, between hosts: with mutual TLS a service is believed that has both the keys and the certificate of its name
+// Between hosts, mutual TLS accepts a service only with both the keys and the certificate of its name (architecture §2).
 
 let certificates: ServiceCertificates;
 let stack: Stack;
@@ -31,12 +31,12 @@ const owners = ["controller", "management", "artifact-store", "rollout-engine"] 
 type Owner = (typeof owners)[number];
 const othersThan = (service: ServiceName): ServiceName[] => serviceNames.filter((one) => one !== service);
 
-/** How a handshake ends that the server breaks off, with or without a word on why. */
+/** A handshake that the server breaks off ends like this, with or without a reason. */
 const cutOff = /certificate required|unknown ca|ECONNRESET|socket hang up|closed without an answer/i;
-/** How one ends that the client breaks off. */
+/** A handshake that the client breaks off ends like this. */
 const distrust = /certificate/i;
 
-/** A connection is kept for each certificate: what is refused per request must be refused on every request. */
+/** There is a connection for each certificate: what is denied per request must be denied on every request. */
 const agents = new Map<RpcTls, Agent>();
 function agentOf(tls: RpcTls): Agent {
   const agent = agents.get(tls) ?? new Agent({ keepAlive: true, ...tls });
@@ -44,14 +44,14 @@ function agentOf(tls: RpcTls): Agent {
   return agent;
 }
 
-interface Asked {
+interface Requested {
   readonly method: string;
   readonly path: string;
   readonly headers?: Record<string, string>;
 }
 
-/** The status of an HTTP request to a service itself. Rejects where the handshake fails. */
-function ask(owner: Owner, agent: Agent, { method, path, headers = {} }: Asked): Promise<number> {
+/** Returns the status of an HTTP request to a service itself; rejects where the handshake fails. */
+function ask(owner: Owner, agent: Agent, { method, path, headers = {} }: Requested): Promise<number> {
   return new Promise((resolve, reject) => {
     const options = { host: "127.0.0.1", port: replicaOf(stack, owner).httpPort, agent, method, path, headers, timeout: 20_000 };
     const req = request(options, (res) => {
@@ -67,8 +67,8 @@ function ask(owner: Owner, agent: Agent, { method, path, headers = {} }: Asked):
 const deviceId = "device-of-the-routes";
 const valuesOf: Readonly<Record<string, string>> = { tenant: "DEFAULT", controllerId: deviceId };
 
-/** A request to a route, as one device or about things that do not exist, signed for the owner of the route under the gateway's name. */
-function requestTo(route: Route, keys: KeySet): Asked {
+/** Makes a request to a route, as one device or about things that do not exist, signed for the owner of the route under the gateway's name. */
+function requestTo(route: Route, keys: KeySet): Requested {
   const base = route.interface === "device" ? "" : basePaths.spec;
   const path = base + route.path.replaceAll(/:(\w+)/g, (_, name: string) => valuesOf[name] ?? "999999999");
   const principal = route.interface === "device" ? deviceNamed(deviceId) : administrator;
@@ -77,14 +77,14 @@ function requestTo(route: Route, keys: KeySet): Asked {
   return { method, path, headers: signedHeaders(keys, principal, { audience: route.service, method, path, ...content }) };
 }
 
-/** As the gateway, with a key of `holder`: the gateway's own where it has that one, else the one of its own calls there, else any. */
+/** Signs as the gateway, with a key of `holder`: the gateway's own where it has that one, else the one of its own calls there, else any. */
 function keysAsGateway(holder: ServiceName, audience: ServiceName): KeySet {
   const own: ReadonlyMap<string, unknown> = keysOf(stack, holder);
-  const ring = own.get(`gateway/${audience}`) ?? own.get(`${holder}/${audience}`) ?? [...own.values()][0];
-  return renamed(`gateway/${audience}`, ring);
+  const keyRing = own.get(`gateway/${audience}`) ?? own.get(`${holder}/${audience}`) ?? [...own.values()][0];
+  return renamed(`gateway/${audience}`, keyRing);
 }
 
-test("devices and people are served", async () => {
+test("requests of devices and users are served", async () => {
   const api = adminOf(stack);
   await eventually(() => allowTargetTokens(stack));
   const { controllerId, securityToken } = await eventually(() => api.createTarget());
@@ -94,24 +94,24 @@ test("devices and people are served", async () => {
   });
   const { total } = await api.get<{ total: number }>(`targets?q=controllerId==${controllerId}`);
   expect(total).toBe(1);
-  // through the artifact store and back by gRPC
+  // The request goes through artifact-store and back by gRPC.
   await api.createSetWithFile();
   expect(await api.get("rollouts")).toMatchObject({ content: [] });
 });
 
 describe.each(protoServices)("gRPC: %s", (service) => {
   test.each(methodsOf(service))(
-    "%s is done for whom the table names, with the keys and the certificate of that service",
+    "%s is done for callers in the table, with the keys and the certificate of that service",
     async (method) => {
       for (const holder of serviceNames) await forger.checkAgainstTable(holder, service, method);
     },
   );
 
-  test("no service can speak for another with the keys and the certificate that it has", async () => {
+  test("no service can call in the name of another with the keys and the certificate that it has", async () => {
     for (const holder of othersThan(hosts[service])) await forger.checkOtherNames(holder, service);
   });
 
-  test.each(methodsOf(service))("%s: right keys with the certificate of another service are refused", async (method) => {
+  test.each(methodsOf(service))("%s: right keys with the certificate of another service are denied", async (method) => {
     for (const caller of serviceNames.filter((one) => actingOf(one, service, method) !== undefined)) {
       const person = actingOf(caller, service, method) === "itself" ? {} : { person: administrator };
       const keys = keysOf(stack, caller);
@@ -122,12 +122,12 @@ describe.each(protoServices)("gRPC: %s", (service) => {
     }
   });
 
-  test("without a certificate of our authority nobody gets as far as a call", async () => {
+  test("without a certificate of our authority no connection gets as far as a call", async () => {
     const method = methodsOf(service)[0] as string;
     const caller = serviceNames.find((one) => actingOf(one, service, method) !== undefined) as ServiceName;
     const call = (tls: Partial<RpcTls>) => forger.callAs(service, method, { caller, tls });
     await expect(call({ ca: certificates.ca }), "none").rejects.toThrow(cutOff);
-    await expect(call(certificates.strangersOf(caller)), "of another authority").rejects.toThrow(cutOff);
+    await expect(call(certificates.foreignOf(caller)), "of another authority").rejects.toThrow(cutOff);
     await expect(call({ ...certificates.of(caller), ca: certificates.strangeCa }), "who trusts another one").rejects.toThrow(distrust);
     const plain = { port: replicaOf(stack, hosts[service]).grpcPort as number };
     await expect(callOnTheWire(plain, "/", forger.metadataOf(service, method, { caller })), "not TLS").rejects.toThrow();
@@ -137,7 +137,7 @@ describe.each(protoServices)("gRPC: %s", (service) => {
 describe.each(owners)("HTTP: %s", (owner) => {
   const own = routes.filter(({ service }) => service === owner);
 
-  test("every route refuses all but the gateway", async () => {
+  test("every route denies all callers but the gateway", async () => {
     const gateway = keysOf(stack, "gateway");
     for (const route of own) {
       for (const holder of othersThan("gateway")) {
@@ -145,7 +145,7 @@ describe.each(owners)("HTTP: %s", (owner) => {
         const statuses = {
           "with its own keys and certificate": await ask(owner, agentOf(certificates.of(holder)), its()),
           "with the gateway's keys and its own certificate": await ask(owner, agentOf(certificates.of(holder)), requestTo(route, gateway)),
-          // who owns the route has the key that it verifies the gateway with: it can deceive itself alone
+          // The owner of a route has the key with which it verifies the gateway, so it can deceive itself only.
           ...(holder !== owner && {
             "with its own keys and the gateway's certificate": await ask(owner, agentOf(certificates.of("gateway")), its()),
           }),
@@ -156,7 +156,7 @@ describe.each(owners)("HTTP: %s", (owner) => {
   });
 
   test("every route answers the gateway", async () => {
-    if (owner === "controller") await adminOf(stack).createTarget({ controllerId: deviceId }); // an unknown device gets 401
+    if (owner === "controller") await adminOf(stack).createTarget({ controllerId: deviceId }); // An unknown device gets 401.
     const gateway = keysOf(stack, "gateway");
     for (const route of own) {
       const status = await ask(owner, agentOf(certificates.of("gateway")), requestTo(route, gateway));
@@ -164,12 +164,12 @@ describe.each(owners)("HTTP: %s", (owner) => {
     }
   });
 
-  test("whoever has a certificate of ours may ask for its health, and nobody else", async () => {
+  test("any service with a certificate of ours may ask for health, and nobody else", async () => {
     for (const path of ["/livez", "/readyz", "/metrics"]) {
       for (const holder of serviceNames) expect(await ask(owner, agentOf(certificates.of(holder)), { method: "GET", path })).toBe(200);
       const call = (tls: Partial<RpcTls>) => ask(owner, new Agent(tls), { method: "GET", path });
       await expect(call({ ca: certificates.ca }), "none").rejects.toThrow(cutOff);
-      await expect(call(certificates.strangersOf("gateway")), "of another authority").rejects.toThrow(cutOff);
+      await expect(call(certificates.foreignOf("gateway")), "of another authority").rejects.toThrow(cutOff);
       await expect(call({ ...certificates.of("gateway"), ca: certificates.strangeCa }), "who trusts another one").rejects.toThrow(distrust);
       await expect(fetch(`http://127.0.0.1:${replicaOf(stack, owner).httpPort}${path}`), "not TLS").rejects.toThrow();
     }

@@ -23,7 +23,7 @@ import { administrator, identityOf, keysOf } from "./support/identity.ts";
 import { adminOf, replicaOf, replicasOf } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
-// architecture §2: the gRPC services form a graph without a cycle, callers are data, and the server holds everyone to it
+// The gRPC services form a graph without a cycle, callers are data, and the server enforces them (architecture §2).
 
 let stack: Stack;
 let keys: KeySet;
@@ -43,15 +43,15 @@ const addressesOf = (service: ServiceName): string =>
     .join(",");
 
 describe.each(protoServices)("%s", (service) => {
-  test.each(methodsOf(service))("%s is done for whom the table names, with the keys of that service alone", async (method) => {
+  test.each(methodsOf(service))("%s is done for callers in the table, with the keys of that service alone", async (method) => {
     for (const holder of serviceNames) await forger.checkAgainstTable(holder, service, method);
   });
 
-  test("no service can speak for another with the keys that it holds", async () => {
+  test("no service can call in the name of another with the keys that it holds", async () => {
     for (const holder of serviceNames.filter((one) => one !== hosts[service])) await forger.checkOtherNames(holder, service);
   });
 
-  test("refuses who is not signed, signed for another method, for another service, or too late", async () => {
+  test("denies a call that is not signed, signed for another method or service, or too late", async () => {
     const method = methodsOf(service)[0] as string;
     const path = pathOf(service, method);
     const audience = hosts[service];
@@ -77,32 +77,32 @@ describe("a call", () => {
   const send = (headers: Record<string, string>, message?: Buffer) =>
     callOnTheWire(grpcAt("controller"), pathOf(service, method), headers, message);
 
-  test("is worth one call, with its message, its command and its person", async () => {
+  test("is good for one call, with its message, its command and its principal", async () => {
     const captured = forger.metadataOf(service, method, { caller: "management", person: administrator });
     expect(await send(captured, Buffer.from([10, 1, 120]))).toEqual(refused); // controllerIds: ["x"]
-    // a fresh one for each: the first use counts, whatever came of it
+    // Each attempt has new metadata: the first use counts, whatever its outcome was.
     const fresh = () => forger.metadataOf(service, method, { caller: "management", person: administrator });
     expect(await send({ ...fresh(), [keysOfMetadata.commandId]: randomUUID() })).toEqual(refused);
-    const otherPerson = forger.wordOf({ ...administrator, subject: "root" }, "management", "controller") as string;
+    const otherPerson = forger.delegationOf({ ...administrator, subject: "root" }, "management", "controller") as string;
     expect(await send({ ...fresh(), [onBehalfHeader]: otherPerson })).toEqual(refused);
     const good = fresh();
     expect((await send(good)).status).toBe(grpcStatus.ok);
     expect(await send(good)).toEqual(refused);
   });
 
-  test("in the name of a person needs the gateway's word to this very service", async () => {
-    const asked = { caller: "management", person: administrator } as const;
-    expect((await forger.callAs(service, method, asked)).status).toBe(grpcStatus.ok);
+  test("in the name of a principal needs the gateway's delegation to this very service", async () => {
+    const requested = { caller: "management", person: administrator } as const;
+    expect((await forger.callAs(service, method, requested)).status).toBe(grpcStatus.ok);
     const root = { ...administrator, subject: "root" };
-    for (const word of [
+    for (const delegation of [
       "",
-      forger.wordOf(root, "management", "controller"),
-      forger.wordOf(administrator, "management", "controller", "another request"),
-      forger.wordOf(administrator, "rollout-engine", "controller"),
-      forger.wordOf(administrator, "rollout-engine", "management"),
+      forger.delegationOf(root, "management", "controller"),
+      forger.delegationOf(administrator, "management", "controller", "another request"),
+      forger.delegationOf(administrator, "rollout-engine", "controller"),
+      forger.delegationOf(administrator, "rollout-engine", "management"),
     ])
-      expect(await forger.callAs(service, method, { ...asked, word: word as string }), word).toEqual(refused);
-    // with all that management holds it cannot make one up: the gateway's key with controller is not among it
+      expect(await forger.callAs(service, method, { ...requested, delegation: delegation as string }), delegation).toEqual(refused);
+    // Management cannot forge a delegation with its keys, because the gateway's key with controller is not among them.
     expect(keysOf(stack, "management").has("gateway/controller")).toBe(false);
   });
 });
@@ -113,15 +113,15 @@ test("a client cannot be built for a caller that the table does not list", () =>
   ).toThrow("gateway may not call");
 });
 
-/** A call of management's for an administrator, with the gateway's word for it. */
+/** Makes a call of management's for an administrator, with the gateway's delegation. */
 function callFor(extra: Partial<OutCall> = {}): OutCall {
   const rid = randomUUID();
   const headers = identityHeaders(keys, identityOf(administrator, { audience: "management", method: "GET", path: "/", rid }));
-  const onBehalf = { payload: headers[identityHeader].split(".")[3] as string, words: headers[onBehalfHeader] ?? "" };
+  const onBehalf = { payload: headers[identityHeader].split(".")[3] as string, delegations: headers[onBehalfHeader] ?? "" };
   return { principal: administrator, rid, deadline: Date.now() + 5_000, onBehalf, ...extra };
 }
 
-test("too little time is refused before the work begins", async () => {
+test("a call with too little time left is denied before the work begins", async () => {
   const answer = await forger.callAs("harrier.controller.v1.TargetsService", "readSecurityTokens", {
     caller: "management",
     person: administrator,
@@ -130,7 +130,7 @@ test("too little time is refused before the work begins", async () => {
   expect(answer).toEqual({ status: grpcStatus.deadlineExceeded, code: "deadlineExceeded" });
 });
 
-test("an error crosses with its identity", async () => {
+test("an error keeps its identity across the call", async () => {
   const client = createClient("harrier.controller.v1.TargetsService", {
     caller: "management",
     addresses: addressesOf("controller"),

@@ -8,12 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { adminOf } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
-// contract device.md §9: devices that sign in by the certificate that they show where TLS ends at the gateway itself
+// Devices sign in by the certificate that they show where TLS ends at the gateway itself (contract device.md §9).
 
 const authorities = new Authorities();
 const dir = mkdtempSync(join(tmpdir(), "harrier-tls-"));
 const path = (name: string) => join(dir, name);
-/** What was changed is in force within this time. */
+/** A change is in effect within this time. */
 const secondsMs = 5_000;
 let stack: Stack;
 let port: number;
@@ -77,14 +77,14 @@ async function status(controllerId: string, pair?: Pair, headers?: Record<string
   }
 }
 
-test("two devices on connections of their own poll by their certificates, register, and their links are https", async () => {
+test("two devices on separate connections poll by their certificates, register, and get https links", async () => {
   const agents = [agentOf(one), agentOf(two)];
   for (let round = 0; round < 5; round++) {
     for (const [n, agent] of agents.entries()) {
       const { status: got, text } = await ask(agent, `car-${n + 1}`);
       expect(got).toBe(200);
       if (round === 0) expect(text).toContain(`https://127.0.0.1:${port}/DEFAULT/controller/v1/car-${n + 1}/configData`);
-      // on the same connection it is nobody else
+      // The same connection authenticates no other device.
       expect(await ask(agent, `car-${2 - n}`)).toEqual({ status: 401, text: "", challenge: "ApiKey" });
     }
   }
@@ -106,13 +106,13 @@ describe("401 for", () => {
   });
 });
 
-test("what a client says of certificates in headers counts for nothing", async () => {
+test("certificate headers of a client have no effect", async () => {
   const headers = { "x-ssl-client-cn": "car-1", "x-ssl-issuer-hash-1": fingerprintOf(root.cert), "x-forwarded-for": "127.0.0.1" };
   expect(await status("car-1", undefined, headers)).toBe(401);
   expect(await status("car-1", two, headers)).toBe(401);
 });
 
-test("a device without a certificate signs in otherwise, one with a wrong one too", async () => {
+test("a device without a certificate or with a wrong one signs in with another credential", async () => {
   await adminOf(stack).configure("authentication.gatewaytoken.key", "the-key-of-the-gateway");
   await adminOf(stack).configure("authentication.gatewaytoken.enabled", true);
   const token = { authorization: "GatewayToken the-key-of-the-gateway" };
@@ -120,7 +120,7 @@ test("a device without a certificate signs in otherwise, one with a wrong one to
   expect(await status("bike", authorities.selfSigned("bike"), token)).toBe(200);
 });
 
-test("an authority that the tenant does not name any more is worth nothing within seconds, on open connections too", async () => {
+test("an authority that the tenant removes loses its effect within seconds, on open connections too", async () => {
   const agent = agentOf(one);
   expect((await ask(agent, "car-1")).status).toBe(200);
   await adminOf(stack).configure("authentication.header.authority", fingerprintOf(authorities.root("next").cert));
@@ -134,7 +134,7 @@ test("an authority that the tenant does not name any more is worth nothing withi
   agent.destroy();
 });
 
-test("changed files count without a restart", async () => {
+test("changed certificate files take effect without a restart", async () => {
   const next = authorities.root("next fleet");
   writeFileSync(path("ca.pem"), `${root.cert}${next.cert}`);
   await adminOf(stack).configure("authentication.header.authority", [root, next].map(({ cert }) => fingerprintOf(cert)).join(";"));

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminOf, allowTargetTokens, replicaOf, urlOf } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
-// Clocks of machines differ. Within a minute nobody notices; beyond it the installation says that it cannot serve, and tells nobody that its
-// credentials are wrong.
+// Clocks of machines differ. Within a minute there is no effect; beyond it the installation reports that it cannot serve, and no client is told that
+// its credentials are wrong.
 
 const dir = mkdtempSync(join(tmpdir(), "harrier-clocks-"));
 const clockOf = (service: "gateway" | "controller"): string => join(dir, service);
@@ -42,19 +42,19 @@ const readiness = async (base: string) => {
   return { status: answer.status, body: (await answer.json()) as { clocks?: Record<string, number>; checks?: Record<string, string> } };
 };
 const self = async () => (await fetch(`${stack.baseUrl}/readyz/self`)).status;
-/** Moves a clock and waits until its process goes by it. */
+/** Moves a clock and waits until its process uses it. */
 async function moved(service: "gateway" | "controller", seconds: number): Promise<void> {
   move(service, seconds);
   await eventually(() => expect(readFileSync(`${clockOf(service)}.seen`, "utf8")).toBe(String(seconds)), 10_000);
 }
 
-test.each([7, -7, 35, -35])("a gateway whose clock is %d s off serves everybody", async (seconds) => {
+test.each([7, -7, 35, -35])("a gateway whose clock is %d s off serves every request", async (seconds) => {
   await moved("gateway", seconds);
   for (const ask of [poll, list]) expect((await ask()).status).toBe(200);
   expect([(await readiness(stack.baseUrl)).status, await self()]).toEqual([200, 200]);
 });
 
-test.each([300, -300])("a gateway whose clock is %d s off says so, and that it is not the client's fault", async (seconds) => {
+test.each([300, -300])("a gateway whose clock is %d s off reports it, and answers that it is not the client's fault", async (seconds) => {
   move("gateway", seconds);
   await eventually(async () => expect((await readiness(stack.baseUrl)).status).toBe(503), 10_000);
   await eventually(async () => expect(await self()).toBe(503), 10_000);

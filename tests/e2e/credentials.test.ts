@@ -5,10 +5,10 @@ import { callsServed, counterOf } from "./support/metrics.ts";
 import { adminOf, allowTargetTokens, gatewayUrls, replicaOf, replicasOf } from "./support/replicas.ts";
 import { answering, startAnsweringStack } from "./support/serving.ts";
 
-// architecture §2, "Authentication": what each gateway remembers of devices, and how soon it forgets
+// The tests check what each gateway caches of devices, and how soon it forgets (architecture §2, "Authentication").
 
 const identityService = "harrier.controller.v1.DeviceIdentityService";
-/** Within this time a change is in force at every gateway. */
+/** A change is in effect at every gateway within this time. */
 const forgottenMs = 2_000;
 let stack: Stack;
 
@@ -22,7 +22,7 @@ async function statusOf(gateway: string, controllerId: string, token: string): P
   return (await createDevice({ baseUrl: gateway, controllerId, token }).call("")).status;
 }
 
-/** Polls everything at every gateway until a round needs no sign-in any more. */
+/** Polls as every device at every gateway until a round needs no sign-in any more. */
 async function warmUp(targets: readonly CreatedTarget[]): Promise<void> {
   const calls = () => callsServed(replicasOf(stack, "controller"), identityService, "verifyDevice");
   await eventually(async () => {
@@ -45,8 +45,8 @@ test("a device that is known costs no gRPC call at all", async () => {
   expect(await calls()).toBe(before);
 });
 
-describe("what changed is in force at every gateway within 2 s", () => {
-  /** Polls one device at one gateway without a pause until the answer is `status`; resolves to the time that took. */
+describe("a change is in effect at every gateway within 2 s", () => {
+  /** Polls as one device at one gateway without a pause until the answer is `status`; resolves to the time that it took. */
   async function timeUntil(status: number, poll: () => Promise<number>): Promise<number> {
     const began = Date.now();
     while ((await poll()) !== status) {
@@ -68,7 +68,7 @@ describe("what changed is in force at every gateway within 2 s", () => {
       const next = `changed-to-the-token-${round}`;
       const put = await api.call(`targets/${controllerId}`, { method: "PUT", body: { securityToken: next } });
       expect(put.status).toBe(200);
-      // asked without a pause: an answer that was on its way during the change must not be remembered
+      // The polls follow one another without a pause: an answer that was on its way during the change must not be cached.
       for (const ms of await everywhere(401, controllerId, token)) expect(ms).toBeLessThan(forgottenMs);
       for (let again = 0; again < 20; again += 1) {
         for (const gateway of gatewayUrls(stack)) {
@@ -89,7 +89,7 @@ describe("what changed is in force at every gateway within 2 s", () => {
     for (const ms of await everywhere(401, controllerId, securityToken)) expect(ms).toBeLessThan(forgottenMs);
   });
 
-  test("whether tokens count at all", async () => {
+  test("switching target tokens off", async () => {
     const api = adminOf(stack);
     const [target] = await api.createTargets(1);
     const { controllerId, securityToken } = target as CreatedTarget;
@@ -103,7 +103,7 @@ describe("what changed is in force at every gateway within 2 s", () => {
     }
   });
 
-  test("the key of the tenant's gateways", async () => {
+  test("the gateway key of the tenant", async () => {
     const api = adminOf(stack);
     const [target] = await api.createTargets(1);
     const { controllerId } = target as CreatedTarget;
@@ -121,7 +121,7 @@ describe("what changed is in force at every gateway within 2 s", () => {
     for (const ms of await allAnswer(200, "the-second-gateway-key")) expect(ms).toBeLessThan(forgottenMs);
   });
 
-  test("the administrator's rights to the API are not asked for again either, but the password still counts", async () => {
+  test("an administrator's permissions are cached too, but a changed password takes effect", async () => {
     for (const gateway of gatewayUrls(stack)) {
       expect((await adminOf(stack, gateway).call("userinfo")).status).toBe(200);
       const headers = { authorization: `Basic ${Buffer.from("admin:wrong").toString("base64")}` };
@@ -130,10 +130,10 @@ describe("what changed is in force at every gateway within 2 s", () => {
   });
 });
 
-test("when a change stream breaks, its gateway is cold, and devices sign in through the other replica", async () => {
+test("when a change stream breaks, its gateway drops its cache, and devices sign in through the other replica", async () => {
   const targets = await adminOf(stack).createTargets(10);
   const cold = new Map(gatewayUrls(stack).map((gateway) => [gateway, 0]));
-  // each gateway's stream comes from one of the two: after both have died once, each has been cut once at least
+  // Each gateway's stream comes from one of the two replicas: after both have died once, each stream has been cut at least once.
   for (const index of [0, 1]) {
     await warmUp(targets);
     const survivor = replicaOf(stack, "controller", 1 - index);

@@ -6,7 +6,7 @@ import { startMixedLoad } from "./support/mixed-load.ts";
 import { adminOf, allowTargetTokens, replicaOf } from "./support/replicas.ts";
 import { serving, startAnsweringStack } from "./support/serving.ts";
 
-// an upgrade replaces replica by replica: nobody outside may notice
+// An upgrade replaces replica by replica, and no client may notice it.
 
 const backends = ["controller", "management", "artifact-store", "rollout-engine"] as const;
 let stack: Stack;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-/** Ends one replica as an orchestrator does, and waits until its next life serves. */
+/** Ends one replica as an orchestrator does, and waits until its successor serves. */
 async function replace(service: ServiceName, index: number): Promise<void> {
   const replica = replicaOf(stack, service, index);
   const former = replica.pid();
@@ -29,7 +29,7 @@ async function replace(service: ServiceName, index: number): Promise<void> {
   await serving([replica]);
 }
 
-/** An upload that takes `ms`, in pieces. */
+/** Sends an upload that takes `ms`, in pieces. */
 function slowUpload(moduleId: number, name: string, ms: number) {
   const boundary = "slow";
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: application/octet-stream\r\n\r\n`;
@@ -60,7 +60,7 @@ test.each(backends)("replacing each replica of %s under load fails no request", 
   expect(Object.keys(done).length).toBe(10);
 });
 
-test("uploads that last longer than the pause end well while their artifact-store is replaced", async () => {
+test("uploads that last longer than the pause succeed while their artifact-store is replaced", async () => {
   const { id } = await adminOf(stack).createModule();
   const uploads = Array.from({ length: 4 }, (_, n) => slowUpload(id, `slow-${n}.bin`, 8_000));
   await new Promise((resolve) => setTimeout(resolve, 500));

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminOf, basicOf, replicaOf } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
-// one tenant asks for the dearest lists it can think of; others must not notice
+// One tenant asks for the most expensive lists that it can; other tenants must not notice.
 
 const fleet = 20_000;
-/** Half a kilobyte in which every part of the pattern is found again and again, but for its end. */
+/** In this half kilobyte every part of the pattern is found again and again, except its end. */
 const description = "ab zq".repeat(100);
 const pattern = "description==*a*b*zz*q*i";
 const attackers = 12;
@@ -30,7 +30,7 @@ beforeAll(async () => {
     const targets = Array.from({ length: 1_000 }, (_, i) => ({ controllerId: `t${first + i}`, name: `t${first + i}`, description }));
     await admin.post("targets", targets);
   }
-  // who signs in for the first time below
+  // These users sign in for the first time below.
   const users = Array.from({ length: bystanders }, (_, n) => ({
     name: `bystander-${n}`,
     password: "a-quiet-bystander",
@@ -46,7 +46,7 @@ const urlOf = (q: string): string => `${stack.baseUrl}${api}/targets?q=${encodeU
 const asHostile = (q: string, signal?: AbortSignal): Promise<Response> =>
   fetch(urlOf(q), { headers: { authorization: hostile.authorization }, ...(signal && { signal }) });
 
-/** Statements of the attack that the database executes now, each by its process and its begin. */
+/** Reads the statements of the attack that the database executes now, each by its process and its begin. */
 async function executed(): Promise<string[]> {
   const rows = await withClient(stack.adminDatabaseUrl as string, async (client) => {
     const found = await client.query<{ one: string }>(
@@ -58,7 +58,7 @@ async function executed(): Promise<string[]> {
   return rows.map(({ one }) => one);
 }
 
-test("a query of patterns that no index helps with is refused before it is asked", async () => {
+test("a query of patterns that no index supports is denied before it is executed", async () => {
   const answer = await asHostile(Array(200).fill(pattern).join(","));
   expect(answer.status).toBe(400);
   expect(await answer.json()).toMatchObject({
@@ -67,10 +67,10 @@ test("a query of patterns that no index helps with is refused before it is asked
   });
 });
 
-test("the dearest lists of one tenant, asked and abandoned again and again: others are answered, and nothing is left behind", async () => {
+test("expensive lists that one tenant requests and abandons repeatedly delay no other tenant, and leave nothing behind", async () => {
   const dearest = Array.from({ length: 10 }, (_, n) => `description==*a*b*zz*q*${n}`).join(",");
   let over = false;
-  let most = 0;
+  let max = 0;
   const attack = Array.from({ length: attackers }, async () => {
     while (!over)
       await asHostile(dearest, AbortSignal.timeout(500)).then(
@@ -82,8 +82,8 @@ test("the dearest lists of one tenant, asked and abandoned again and again: othe
     let before: string[] = [];
     while (!over) {
       const now = await executed();
-      // a process that just ends a cancelled statement is active for a moment still: what counts is there at the next look too
-      most = Math.max(most, now.filter((one) => before.includes(one)).length);
+      // A process that just ends a cancelled statement is still active for a moment, so a statement counts only if the next reading finds it too.
+      max = Math.max(max, now.filter((one) => before.includes(one)).length);
       before = now;
       await sleep(50);
     }
@@ -92,7 +92,7 @@ test("the dearest lists of one tenant, asked and abandoned again and again: othe
 
   const outcomes: number[] = [];
   for (let n = 0; n < bystanders; n += 1) {
-    // a list of another tenant, and the first sign-in of somebody of it
+    // A user of another tenant reads a list, and another user of it signs in for the first time.
     const list = await fetch(`${stack.baseUrl}${api}/targets?q=createdat=gt=0`, { headers: { authorization: basicOf(stack) } });
     const authorization = `Basic ${Buffer.from(`bystander-${n}:a-quiet-bystander`).toString("base64")}`;
     const signIn = await fetch(`${stack.baseUrl}${api}/userinfo`, { headers: { authorization } });
@@ -103,10 +103,10 @@ test("the dearest lists of one tenant, asked and abandoned again and again: othe
   await Promise.all([...attack, watch]);
 
   expect(outcomes).toEqual(Array(bystanders * 3).fill(200));
-  // three of the ten connections of management at most
-  expect(most).toBeGreaterThan(0);
-  expect(most).toBeLessThanOrEqual(3);
+  // At most three of the ten connections of management are in use.
+  expect(max).toBeGreaterThan(0);
+  expect(max).toBeLessThanOrEqual(3);
   await eventually(async () => expect(await executed()).toEqual([]), 3_000);
-  // and the tenant itself is served as before
+  // The tenant itself is served as before.
   expect((await asHostile("name==t1*")).status).toBe(200);
 }, 60_000);

@@ -1,38 +1,38 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allFaults, dearestFaults } from "./support/fault-list.ts";
 import { killAtRandom, testSeed } from "./support/random-kills.ts";
+import { type ResilientStack, serviceOf, startResilientStack } from "./support/resilient-stack.ts";
 import { answering } from "./support/serving.ts";
-import { serviceOf, startToughStack, type ToughStack } from "./support/tough-stack.ts";
 
-// the short selection of what faults.long.test.ts walks in full
+// This is a short selection of the points that faults.long.test.ts covers completely.
 
-let tough: ToughStack;
+let resilient: ResilientStack;
 
 beforeAll(async () => {
-  tough = await startToughStack();
+  resilient = await startResilientStack();
 });
-afterAll(() => tough?.stop());
+afterAll(() => resilient?.stop());
 
 describe("kill -9 at a named moment of the main job, on every replica", () => {
   test.each(dearestFaults)("%s", async (fault) => {
     expect(allFaults.map((one) => one.split(":")[0])).toContain(fault.split(":")[0]);
-    const before = tough.deaths.length;
-    await tough.arm(fault);
-    expect(await tough.jobFaults({ devices: 24 })).toEqual([]);
-    const died = tough.deaths.slice(before);
+    const before = resilient.deaths.length;
+    await resilient.arm(fault);
+    expect(await resilient.jobFaults({ devices: 24 })).toEqual([]);
+    const died = resilient.deaths.slice(before);
     expect(
       died.some((name) => name.startsWith(serviceOf(fault))),
       `died: ${died.join(", ")}`,
     ).toBe(true);
-    await tough.disarm();
+    await resilient.disarm();
   });
 });
 
 test("kill -9 of any service at random moments", async () => {
   const seed = testSeed();
-  const killed = await killAtRandom(tough.stack, seed, 4, async (round) => {
-    expect(await tough.jobFaults({ devices: 24, seed: round }), `seed ${seed}`).toEqual([]);
+  const killed = await killAtRandom(resilient.stack, seed, 4, async (round) => {
+    expect(await resilient.jobFaults({ devices: 24, seed: round }), `seed ${seed}`).toEqual([]);
   });
   expect(killed).toHaveLength(4);
-  await answering(tough.stack);
+  await answering(resilient.stack);
 });

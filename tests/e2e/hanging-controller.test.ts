@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminOf } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
-// a controller that hangs (its process stands still) while devices sign in that no gateway knows
+// A controller hangs (its process is stopped) while devices sign in that no gateway knows.
 
 const key = "hanging-gateway-key";
 const devices = 1_500;
@@ -20,22 +20,22 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack?.stop());
 
-/** The status of a poll; each device has a token of its own, so that no answer about one is known from another. */
+/** Returns the status of a poll; each device has a token of its own, so that no cached answer for another one applies. */
 function poll(controllerId: string, authorization: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const url = `${stack.baseUrl}/DEFAULT/controller/v1/${controllerId}`;
-    const asked = request(url, { headers: { authorization }, agent: false }, (answer) => {
+    const requested = request(url, { headers: { authorization }, agent: false }, (answer) => {
       answer.resume();
       answer.on("end", () => resolve(answer.statusCode ?? 0));
     });
-    asked.on("error", reject);
-    asked.end();
+    requested.on("error", reject);
+    requested.end();
   });
 }
 
 const known = () => poll("known", `GatewayToken ${key}`);
 
-test("who signs in meanwhile is told 503, each of them, and signs in within seconds of its recovery", { timeout: 120_000 }, async () => {
+test("every device that signs in meanwhile gets 503, and signs in within seconds of the recovery", { timeout: 120_000 }, async () => {
   await eventually(async () => expect(await known()).toBe(200));
   stack.kill("controller", 0, "SIGSTOP");
   let statuses: number[];
@@ -45,7 +45,7 @@ test("who signs in meanwhile is told 503, each of them, and signs in within seco
     stack.kill("controller", 0, "SIGCONT");
   }
   expect(statuses.filter((status) => status !== 503)).toEqual([]);
-  // unknown, and told so: somebody answers again
+  // An unknown device is denied as such, so controller answers again.
   await eventually(async () => expect(await poll("cold-0", "TargetToken another")).toBe(401), 5_000);
   await eventually(async () => expect(await known()).toBe(200), 5_000);
 });

@@ -6,7 +6,7 @@ import { administrator, deviceNamed, type IdentityFields, identityOf, keysOf, si
 import { adminOf, allowTargetTokens, replicaOf, urlOf } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
-// architecture §2, "Authentication ends at the gateway": what a service accepts instead of a credential
+// The tests check what a service accepts in place of a credential (architecture §2, "Authentication ends at the gateway").
 
 let stack: Stack;
 let keys: KeySet;
@@ -27,7 +27,7 @@ afterAll(() => stack?.stop());
 
 const places = ["controller", "management", "artifact-store", "rollout-engine"] as const;
 
-/** A request of each service's that succeeds with the right identity, and the path of another route of it. */
+/** Makes a request of each service that succeeds with the right identity, and the path of another route of it. */
 function requestTo(service: (typeof places)[number]) {
   const principal = service === "controller" ? deviceNamed(controllerId) : administrator;
   const path = {
@@ -49,7 +49,7 @@ function requestTo(service: (typeof places)[number]) {
     fields,
     otherPath,
     ask,
-    /** As the gateway asks, with its word for the services that are asked next. */
+    /** Signs as the gateway does, with delegations for the services that are called next. */
     rightly: (changed: Partial<IdentityFields> = {}) =>
       send(urlOf(replicaOf(stack, service)) + (changed.path ?? path), {
         headers: signedHeaders(keys, principal, { ...fields, ...changed }),
@@ -58,13 +58,13 @@ function requestTo(service: (typeof places)[number]) {
   };
 }
 
-test.each(places)("%s answers who holds an identity for this very request", async (service) => {
+test.each(places)("%s answers a request with an identity for this very request", async (service) => {
   const { rightly, fields } = requestTo(service);
   expect((await rightly()).status).toBe(200);
   expect((await rightly({ path: `${fields.path}?limit=1&x=a%20b` })).status).toBe(200);
 });
 
-test.each(places)("%s refuses every other identity, and never says that it is the client's fault", async (service) => {
+test.each(places)("%s denies every other identity, and never says that it is the client's fault", async (service) => {
   const { ask, sign, fields, otherPath } = requestTo(service);
   const other = places.find((one) => one !== service) as (typeof places)[number];
   const token = sign();
@@ -90,36 +90,36 @@ test.each(places)("%s refuses every other identity, and never says that it is th
     "an unknown key": [version, caller, "k9", payload, signature].join("."),
     "no version": token.slice(3),
   };
-  const isTransfer = service === "artifact-store"; // whose bodies are bound to nothing
+  const isTransfer = service === "artifact-store"; // The bodies of this service are not part of the signature.
   for (const [what, given] of Object.entries(wrong)) {
     if (what === "a body" && isTransfer) continue;
     const answer = await ask(given);
     expect([what, answer.status]).toEqual([what, 503]);
   }
-  // right for one request, replayed on another
+  // The identity is right for one request, and is replayed on another.
   expect((await ask(token, otherPath)).status).toBe(503);
   expect((await ask(token, `${fields.path}?limit=1`)).status).toBe(503);
 });
 
-test.each(places)("%s takes routes from nobody but the gateway, with whatever keys another service has", async (service) => {
+test.each(places)("%s accepts requests to routes only from the gateway, whatever keys another service has", async (service) => {
   const { ask, fields } = requestTo(service);
   const principal = service === "controller" ? deviceNamed(controllerId) : administrator;
   for (const holder of ["management", "controller", "artifact-store", "rollout-engine"] as const) {
-    // a service holds the gateway's key with itself, to verify: it can deceive itself alone
+    // A service holds the gateway's key with itself, to verify: it can deceive itself only.
     if (holder === service) continue;
     const own = keysOf(stack, holder);
-    for (const [pair, ring] of own) {
+    for (const [pair, keyRing] of own) {
       const honest = signIdentity(
         own,
         identityOf(principal, { ...fields, audience: pair.split("/")[1] as typeof service, caller: pair.split("/")[0] as typeof service }),
       );
-      const asGateway = signIdentity(new Map([[`gateway/${service}`, ring]]) as unknown as KeySet, identityOf(principal, fields));
+      const asGateway = signIdentity(new Map([[`gateway/${service}`, keyRing]]) as unknown as KeySet, identityOf(principal, fields));
       for (const token of [honest, asGateway]) expect((await ask(token)).status, `${holder} with ${pair}`).toBe(503);
     }
   }
 });
 
-test.each([7, -7, 35, -35])("a gateway whose clock is %d s off is believed", async (seconds) => {
+test.each([7, -7, 35, -35])("an identity of a gateway whose clock is %d s off is accepted", async (seconds) => {
   for (const service of places) {
     const { rightly } = requestTo(service);
     expect((await rightly({ expiresAt: Date.now() + seconds * 1_000 + identityLifeMs })).status, service).toBe(200);
@@ -143,24 +143,24 @@ test("a change is done once, with the body that was signed", async () => {
   const captured = capture(signed);
   expect(await post(captured, signed)).toBe(201);
   expect(await post(captured, signed)).toBe(503);
-  // and another one of the same content is another change: it is done, and refused for what it asks
+  // Another request of the same content is another change: it is done, and rejected for its content.
   expect(await post(capture(signed), signed)).toBe(409);
 });
 
-test("permissions of the identity hold at the owner too", async () => {
+test("the owner checks the permissions of the identity too", async () => {
   const { fields, ask } = requestTo("management");
   const token = signIdentity(keys, identityOf({ ...administrator, permissions: ["READ_REPOSITORY"] }, fields));
   expect((await ask(token)).status).toBe(403);
 });
 
-test("the gateway takes no identity from outside", async () => {
+test("the gateway accepts no identity from outside", async () => {
   const device = requestTo("controller");
   const user = requestTo("management");
   for (const { sign, fields } of [device, user]) {
     const answer = await send(stack.baseUrl + fields.path, { headers: { [identityHeader]: sign() } });
     expect(answer.status).toBe(401);
   }
-  // nor does one that comes along make a device another one
+  // An identity that a request brings does not make the device another one.
   const strange = signIdentity(keys, identityOf(deviceNamed("somebody-else"), device.fields));
   const answer = await send<{ config: object }>(stack.baseUrl + device.fields.path, {
     headers: { authorization: `TargetToken ${securityToken}`, [identityHeader]: strange, "x-harrier-budget": "1" },

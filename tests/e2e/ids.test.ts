@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminOf } from "./support/replicas.ts";
 import { answering, startAnsweringStack } from "./support/serving.ts";
 
-// architecture §2, "Ids": everything a device sees is numbered per tenant from 11 upward, in blocks, below 2^31
+// All ids that a device sees are numbered per tenant from 11 upward, in blocks, below 2^31 (architecture §2, "Ids").
 
 let stack: Stack;
 
@@ -17,7 +17,7 @@ interface Groups {
   content: { id: number }[];
 }
 
-test("the first of each kind is 11 or a little above", async () => {
+test("the first id of each kind is 11 or a little above", async () => {
   const api = adminOf(stack);
   const { module, artifact, set } = await api.createSetWithFile();
   const { controllerId } = await api.createTarget();
@@ -34,11 +34,11 @@ test("the first of each kind is 11 or a little above", async () => {
     action: actionId,
   })) {
     expect(id, what).toBeGreaterThanOrEqual(11);
-    expect(id, what).toBeLessThan(11 + 4 * 50); // blocks of 50, one a replica
+    expect(id, what).toBeLessThan(11 + 4 * 50); // Each replica takes blocks of 50 ids.
   }
 });
 
-test("no id is given twice, by two replicas at once or after a restart", async () => {
+test("no id is assigned twice, by two replicas at once or after a restart", async () => {
   const api = adminOf(stack);
   const { set } = await api.createSetWithFile();
   const assignAll = async () => {

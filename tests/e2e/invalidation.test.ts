@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminOf, replicasOf } from "./support/replicas.ts";
 import { answering, startAnsweringStack } from "./support/serving.ts";
 
-// an invalidation goes on to its end over all owners, whichever of them dies meanwhile (contract rollouts.md §4.9)
+// An invalidation continues to its end over all owners, whichever of them dies meanwhile (contract rollouts.md §4.9).
 
 const fleet = 300;
 const deaths: string[] = [];
@@ -31,7 +31,7 @@ async function rolloutOf(prefix: string, setId: number): Promise<() => Promise<s
   return status;
 }
 
-/** Actions of a set by status, and those whose history has a gap or counts otherwise than they do. */
+/** Counts the actions of a set by status, and those whose history has a gap or does not match their revision. */
 async function actionsOf(setId: number): Promise<{ statuses: Record<string, number>; broken: number }> {
   return withClient(stack.adminDatabaseUrl as string, async (client) => {
     const { rows } = await client.query(
@@ -45,7 +45,7 @@ async function actionsOf(setId: number): Promise<{ statuses: Record<string, numb
   });
 }
 
-test("kill -9 after each step of an invalidation by force: rollouts stop, every action is closed, targets are as they were", async () => {
+test("kill -9 after each step of an invalidation by force: rollouts stop, actions are closed, targets are unchanged", async () => {
   const admin = adminOf(stack);
   const [byHand, byRollout] = [uniqueName("hand"), uniqueName("roll")];
   await admin.createTargets(fleet, byHand);
@@ -54,7 +54,7 @@ test("kill -9 after each step of an invalidation by force: rollouts stop, every 
   const items = Array.from({ length: fleet }, (_, n) => ({ id: `${byHand}-${String(n).padStart(4, "0")}` }));
   expect(await admin.post(`distributionsets/${set.id}/assignedTargets`, items)).toMatchObject({ assigned: fleet });
   const status = await rolloutOf(byRollout, set.id);
-  // both on both: whichever replica a chunk comes to dies of it
+  // Both faults are armed on both replicas: whichever replica gets a chunk dies of it.
   for (const { index } of replicasOf(stack, "controller")) {
     await stack.restart("controller", index, "controller.stop-chunk.after-commit:1,controller.cancel-set-chunk.after-commit:1");
   }
@@ -63,7 +63,7 @@ test("kill -9 after each step of an invalidation by force: rollouts stop, every 
   }
   await answering(stack);
 
-  // the one that answers dies of it
+  // The replica that answers dies of it.
   await admin.post(`distributionsets/${set.id}/invalidate`, { actionCancelationType: "force" }).catch(() => undefined);
   await answering(stack);
   await eventually(async () => {
@@ -72,7 +72,7 @@ test("kill -9 after each step of an invalidation by force: rollouts stop, every 
   }, 120_000);
   expect(deaths).toEqual(expect.arrayContaining([expect.stringContaining("management"), expect.stringContaining("controller")]));
   expect(await status()).toBe("stopped");
-  // a third of the rollout had begun, the rest is gone without a trace
+  // A third of the rollout had begun; the other actions are gone without a trace.
   expect(await actionsOf(set.id)).toEqual({ statuses: { 4: fleet + fleet / 3 }, broken: 0 });
   const { total } = await admin.get<{ total: number }>("targets?q=updatestatus==pending");
   expect(total).toBe(0);

@@ -6,12 +6,12 @@ import { createDevice, type Device, eventually, type Kafka, startKafka, twoOfEac
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { actionEventFaults, type EventLog, followEvents, relayed, rolloutEventFaults, shapeFaults } from "./support/events.ts";
+import { faultsOf } from "./support/invariants.ts";
 import { type JobAction, runJob } from "./support/job.ts";
-import { faultsOf } from "./support/judge.ts";
 import { adminOf, allowTargetTokens, replicaOf } from "./support/replicas.ts";
 import { answering, startAnsweringStack } from "./support/serving.ts";
 
-// architecture §2, outbox and relay: what commits is told, in order, whatever dies meanwhile
+// Every committed event is sent, in order, whatever process dies meanwhile (architecture §2, outbox and relay).
 
 let kafka: Kafka;
 let stack: Stack;
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const aboutTarget = (controllerId: string) => events.seen.filter(({ subject }) => subject === `targets/${controllerId}`);
 
-/** An outbox row whose transaction stays open until it is told to commit: it keeps the relay from reading past it. */
+/** Inserts an outbox row whose transaction stays open until it is told to commit: the relay must not read beyond it. */
 async function holdOutboxRow(controllerId: string): Promise<{ commit(): Promise<void> }> {
   const client = new pg.Client({ connectionString: stack.databaseUrls.controller });
   await client.connect();
@@ -58,12 +58,12 @@ test("a transaction that commits late is not skipped, however many have committe
   const { set } = await api.createSetWithFile();
   const targets = await api.createTargets(20, uniqueName("early"));
   for (const { controllerId } of targets) await api.assign(controllerId, set.id);
-  // nobody waits for the open transaction …
+  // No other transaction waits for the open one …
   await eventually(() => {
     for (const { controllerId } of targets) expect(aboutTarget(controllerId)).toHaveLength(1);
   }, 20_000);
   expect(aboutTarget(late)).toEqual([]);
-  // … and it is not passed by for that
+  // … and its row is not skipped.
   await held.commit();
   await eventually(() => {
     expect(aboutTarget(late)).toHaveLength(1);
@@ -72,7 +72,7 @@ test("a transaction that commits late is not skipped, however many have committe
   }, 20_000);
 });
 
-test("request id and trace of a request come out at the other end", async () => {
+test("the request id and trace of a request are in its events", async () => {
   const api = adminOf(stack);
   const { set } = await api.createSetWithFile();
   const { controllerId, securityToken } = await api.createTarget();
@@ -92,7 +92,7 @@ test("request id and trace of a request come out at the other end", async () => 
     body: { status: { execution: "closed", result: { finished: "success" } } },
   });
   expect(report.status).toBe(200);
-  // the gateway and the service that it asked wrote the same id into their lines
+  // The gateway and the service that it called wrote the same id into their lines.
   for (const service of ["gateway", "management"] as const) {
     const log = join(stack.dataDir, "logs", `${replicaOf(stack, service).name}.log`);
     await eventually(() => expect(readFileSync(log, "utf8")).toContain('"rid":"e2e-assign"'));
@@ -125,12 +125,12 @@ test("after a whole rollout a consumer knows exactly what the API knows", async 
     expect(rolloutEventFaults(events.kept(), job.demo.rolloutId)).toEqual([]);
   }, 20_000);
   expect(shapeFaults(events.kept())).toEqual([]);
-  // all about one target lies in one partition
+  // All events of one target are in one partition.
   for (const { controllerId } of job.actions)
     expect(new Set(events.seen.filter(({ data }) => data["controllerId"] === controllerId).map(({ key }) => key)).size).toBe(1);
 });
 
-/** A device goes on reporting until somebody has heard it: 410 where an attempt without an answer had been the last one already. */
+/** A device repeats its report until it is answered: 410 means that an attempt without an answer had been its last report already. */
 async function untilAnswered(report: () => Promise<number>): Promise<void> {
   await eventually(async () => expect([200, 410]).toContain(await report()), 20_000);
 }
@@ -140,7 +140,7 @@ interface OpenAction {
   device: Device;
 }
 
-/** New targets, each with an open action that its device has not seen yet. */
+/** Makes new targets, each with an open action that its device has not seen yet. */
 async function openActions(n: number): Promise<OpenAction[]> {
   const api = adminOf(stack);
   const { set } = await api.createSetWithFile();
@@ -152,7 +152,7 @@ async function openActions(n: number): Promise<OpenAction[]> {
   return open;
 }
 
-/** Every device reports twice; what the API then tells of its action. */
+/** Every device reports twice; returns what the API then shows of its action. */
 async function reportAll(open: readonly OpenAction[]): Promise<JobAction[]> {
   const api = adminOf(stack);
   const actions: JobAction[] = [];
@@ -168,12 +168,12 @@ async function reportAll(open: readonly OpenAction[]): Promise<JobAction[]> {
   return actions;
 }
 
-test("a leader killed between sending and noting it down: some told twice, none missing", async () => {
+test("a leader killed between sending and recording it: some events are sent twice, none is missing", async () => {
   const repetitions = () => events.seen.length - events.kept().length;
   const open = await openActions(10);
   await relayed(adminUrl);
   const before = repetitions();
-  // whoever leads, dies; then its successor
+  // The present leader dies, then its successor.
   for (const index of [0, 1]) await stack.restart("controller", index, "controller.relay.after-send:1");
   const actions = await reportAll(open);
   await answering(stack);
@@ -182,7 +182,7 @@ test("a leader killed between sending and noting it down: some told twice, none 
   expect(repetitions()).toBeGreaterThan(before);
 });
 
-/** The replica whose relay has begun to lead last. */
+/** Finds the replica whose relay has become leader last. */
 function leader(): number {
   const began = [0, 1].map((index) => {
     const log = readFileSync(join(stack.dataDir, "logs", `${replicaOf(stack, "controller", index).name}.log`), "utf8");
@@ -194,11 +194,11 @@ function leader(): number {
 
 test("a leader that lost its lock without noticing cannot send behind its successor", async () => {
   await relayed(adminUrl);
-  // both sleep after their first sending: the first leader then wakes up as a former one
+  // Both sleep after their first sending: the first leader then wakes up as a former one.
   for (const index of [0, 1]) await stack.restart("controller", index, "controller.relay.after-send:1:delay=4000");
   const api = adminOf(stack);
   const held = await holdOutboxRow(uniqueName("block"));
-  // three rows of more than one transaction's worth each: what a reader takes at once and sends one after the other
+  // There are three rows, each of more than one transaction: a reader takes them at once and sends them one after the other.
   const fleets = [1, 2, 3].map((n) => uniqueName(`wave-${n}`));
   for (const prefix of fleets) {
     const bodies = Array.from({ length: 2_100 }, (_, n) => ({ controllerId: `${prefix}-${n}` }));
@@ -208,7 +208,7 @@ test("a leader that lost its lock without noticing cannot send behind its succes
   const toldOf = (prefix = "") => events.seen.filter(({ subject }) => subject.startsWith(`targets/${prefix}-`)).length;
   await eventually(() => expect(toldOf(fleets[0])).toBe(2_100), 20_000);
   const former = leader();
-  // the lock goes with its session; the process is asleep in the middle of its batches
+  // The lock is released with its session; the process sleeps in the middle of its batches.
   await withClient(adminUrl, (client) =>
     client.query(
       "select pg_terminate_backend(l.pid) from pg_locks l join pg_stat_activity a using (pid) where l.locktype = 'advisory' and a.usename = 'harrier_controller'",
@@ -217,7 +217,7 @@ test("a leader that lost its lock without noticing cannot send behind its succes
   await eventually(() => expect(leader()).toBe(1 - former), 20_000);
   await relayed(adminUrl);
   await eventually(() => {
-    // the first wave came from both, the others from the successor alone
+    // The first wave came from both, the others from the successor only.
     expect(fleets.map((prefix) => toldOf(prefix))).toEqual([4_200, 2_100, 2_100]);
   }, 20_000);
   await new Promise((resolve) => setTimeout(resolve, 5_000));
@@ -225,7 +225,7 @@ test("a leader that lost its lock without noticing cannot send behind its succes
   for (const prefix of fleets) expect(events.kept().filter(({ subject }) => subject.startsWith(`targets/${prefix}-`))).toHaveLength(2_100);
 });
 
-test("without Kafka everything goes on, and all is told when it is back", async () => {
+test("without Kafka everything goes on, and all events are sent when it is back", async () => {
   await kafka.kill();
   const actions = await reportAll(await openActions(10));
   expect((await fetch(`${stack.baseUrl}/readyz`)).status).toBe(200);

@@ -10,14 +10,14 @@ import { administrator, signedHeaders } from "./support/identity.ts";
 import { adminOf, allowTargetTokens, gatewayUrls, replicaOf, replicasOf, urlOf } from "./support/replicas.ts";
 import { answering, startAnsweringStack } from "./support/serving.ts";
 
-// architecture §2: one key per pair of caller and audience, two accepted at a rotation. Nobody may notice one.
+// There is one key per pair of caller and audience, and two are accepted during a rotation, which no client may notice (architecture §2).
 
 const dir = mkdtempSync(join(tmpdir(), "harrier-keys-"));
 const keyFileOf = (service: ServiceName): string => join(dir, service);
 const secretOf = new Map(["k1", "k2"].map((id) => [id, new Map(keyPairs().map((pair) => [pair, randomBytes(32).toString("base64")]))]));
 let stack: Stack;
 
-/** The setting's text with these keys of a service's pairs: the first signs, all verify. */
+/** Builds the setting with these keys of a service's pairs: the first signs, all verify. */
 const keysText = (service: ServiceName, ids: readonly string[]): string =>
   keyPairsOf(service)
     .map((pair) => `${pair}=${ids.map((id) => `${id}:${secretOf.get(id)?.get(pair)}`).join(",")}`)
@@ -27,7 +27,7 @@ function give(...ids: string[]): void {
   for (const service of serviceNames) writeFileSync(keyFileOf(service), keysText(service, ids), { mode: 0o600 });
 }
 
-/** Files that they read at their start, in place of the stack's own keys. */
+/** The services read these files at their start, in place of the stack's own keys. */
 const filesOfAll = Object.fromEntries(
   serviceNames.map((service) => [service, { HARRIER_IDENTITY_KEYS: "", HARRIER_IDENTITY_KEYS_FILE: keyFileOf(service) }]),
 );
@@ -45,7 +45,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** One request of each kind, through each gateway: they cross every boundary that carries an identity, HTTP and gRPC. */
+/** Makes one request of each kind, through each gateway: they cross every boundary that carries an identity, HTTP and gRPC. */
 async function everythingWorks(): Promise<void> {
   for (const gateway of gatewayUrls(stack)) {
     const api = adminOf(stack, gateway);
@@ -67,7 +67,7 @@ async function restartAll(services: readonly ServiceName[]): Promise<void> {
   await answering(stack);
 }
 
-/** Whether the replica takes an identity that is signed with this key alone. */
+/** Tells whether the replica accepts an identity that is signed with this key alone. */
 async function accepts(service: ServiceName, key: string): Promise<boolean> {
   const path = "/api/mgmt/v1/targets";
   const keys = parseKeys(keysText("gateway", [key]));
@@ -75,24 +75,24 @@ async function accepts(service: ServiceName, key: string): Promise<boolean> {
   return (await send(urlOf(replicaOf(stack, service)) + path, { headers })).status === 200;
 }
 
-test("a new key is added, put first service by service, and the old one taken away", async () => {
+test("a new key is added, put first service by service, and the old one removed", async () => {
   await everythingWorks();
   expect([await accepts("management", "k1"), await accepts("management", "k2")]).toEqual([true, false]);
 
-  give("k1", "k2"); // the new one behind: everybody verifies both, nobody signs with it yet
+  give("k1", "k2"); // The new key is second: every service verifies both, none signs with it yet.
   await restartAll(serviceNames);
   await everythingWorks();
   expect([await accepts("management", "k1"), await accepts("management", "k2")]).toEqual([true, true]);
 
   give("k2", "k1");
   for (const service of ["gateway", "management", "rollout-engine", "artifact-store"] as const) {
-    await restartAll([service]); // this one signs with the new key, the others still with the old
+    await restartAll([service]); // This service signs with the new key, the others still with the old one.
     await everythingWorks();
   }
   await restartAll(["controller"]);
 
   give("k2");
-  await stack.restart("gateway", 0); // one gateway without the old key, the other still with both
+  await stack.restart("gateway", 0); // One gateway is without the old key, the other still has both.
   await answering(stack);
   await everythingWorks();
   await restartAll(serviceNames);

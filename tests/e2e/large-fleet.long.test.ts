@@ -5,14 +5,15 @@ import { growthDuring } from "./support/memory.ts";
 import { adminOf, allowTargetTokens, replicaOf, replicasOf } from "./support/replicas.ts";
 import { answering, startAnsweringStack } from "./support/serving.ts";
 
-// contract extensions.md: 100,000 targets as CSV and back, and their deletion by one call. Figures are printed; the limits are far from them.
+// The test imports 100,000 targets as CSV, exports them, and deletes them by one call (contract extensions.md). Figures are printed; the limits are
+// far from them.
 
 const many = 100_000;
 const MB = 1_048_576;
-/** A file of 100,000 lines is some 10 MB, and as objects ten times that: who held one would be seen. */
-const mostGrowth = 96 * MB;
-/** Answers of others while a fleet is deleted: what waits for all of it would take much longer. */
-const mostWaitMs = 10_000;
+/** A file of 100,000 lines is some 10 MB, and as objects ten times that: a service that held it all would exceed this. */
+const maxGrowth = 96 * MB;
+/** The answers of others while a fleet is deleted: a request that waited for all of it would take much longer. */
+const maxWaitMs = 10_000;
 const header = "controllerId,name,description,address,securityToken";
 const prefix = uniqueName("csv");
 const deaths: string[] = [];
@@ -31,14 +32,14 @@ beforeAll(async () => {
 afterAll(() => stack?.stop());
 
 const idOf = (of: string, n: number) => `${of}-${String(n).padStart(6, "0")}`;
-/** With all that CSV quotes; ids ascend, as an export does. */
+/** Builds a line with everything that CSV quotes; ids ascend, as in an export. */
 function lineOf(of: string, n: number): string {
   const name = n % 10 === 0 ? `"a ""quoted"", name ${n}"` : `name ${n}`;
   return `${idOf(of, n)},${name},${n % 3 === 0 ? "" : `description of ${n}`},http://10.0.0.1:${n % 60_000},token-${of}-${n}`;
 }
 const expectedLines = (of: string, count: number) => Array.from({ length: count }, (_, n) => lineOf(of, n));
 
-/** As a client streams a file that it does not hold itself. */
+/** Sends the lines as a client that streams a file without holding it all. */
 async function importLines(of: string, count: number): Promise<void> {
   const encoder = new TextEncoder();
   let n = -1;
@@ -62,7 +63,7 @@ async function exportLines(of: string): Promise<string[]> {
 
 const total = async (of: string) => (await admin.get<{ total: number }>(`targets?limit=1&q=controllerid==${of}-*`)).total;
 
-test("100,000 targets come in as CSV and go out equal, and nobody holds them all", { timeout: 900_000 }, async () => {
+test("100,000 targets are imported as CSV and exported unchanged, and no service holds them all", { timeout: 900_000 }, async () => {
   const warm = uniqueName("warm");
   await importLines(warm, 2_000);
   await exportLines(warm);
@@ -80,11 +81,11 @@ test("100,000 targets come in as CSV and go out equal, and nobody holds them all
   );
   expect(lines).toHaveLength(many);
   expect(expectedLines(prefix, many).filter((line, n) => !lines[n]?.startsWith(`${line},`))).toEqual([]);
-  expect(coming).toBeLessThan(mostGrowth);
-  expect(going).toBeLessThan(mostGrowth);
+  expect(coming).toBeLessThan(maxGrowth);
+  expect(going).toBeLessThan(maxGrowth);
 });
 
-/** Longest wait of each kind of request, one after the other until it is told to end. */
+/** Measures the longest wait of each kind of request, one after the other until it is told to end. */
 async function othersMeanwhile(until: () => boolean): Promise<Record<string, { requests: number; slowestMs: number }>> {
   const mine = await admin.createTarget();
   const poll = async () => {
@@ -125,7 +126,7 @@ const removeAll = (of: string, count: number) =>
   admin.call<Operation>(`targets?q=controllerid==${of}-*&confirm=${count}`, { method: "DELETE" });
 const operation = (id: number) => admin.get<Operation>(`operations/${id}`);
 
-test("100,000 targets go by one call while others are answered", { timeout: 900_000 }, async () => {
+test("100,000 targets are deleted by one call while other requests are answered", { timeout: 900_000 }, async () => {
   const kept = uniqueName("kept");
   await importLines(kept, 1_000);
   const began = Date.now();
@@ -152,15 +153,15 @@ test("100,000 targets go by one call while others are answered", { timeout: 900_
   expect(await total(prefix)).toBe(0);
   expect(await total(kept)).toBe(1_000);
   expect(await operation(body.id)).toMatchObject({ done: many, total: many });
-  // how far it was could be seen on the way
+  // The progress could be seen meanwhile.
   expect(seen.filter((done) => done > 0 && done < many).length).toBeGreaterThan(0);
   for (const [kind, { requests, slowestMs }] of Object.entries(slowest)) {
     expect(requests, kind).toBeGreaterThan(0);
-    expect(slowestMs, kind).toBeLessThan(mostWaitMs);
+    expect(slowestMs, kind).toBeLessThan(maxWaitMs);
   }
 });
 
-test("kill -9 in the middle of a deletion: it goes on, and every target goes once", { timeout: 900_000 }, async () => {
+test("kill -9 in the middle of a deletion: it continues, and every target is deleted once", { timeout: 900_000 }, async () => {
   const [fleet, kept] = [uniqueName("fleet"), uniqueName("kept")];
   const count = 6_000;
   await importLines(fleet, count);
@@ -169,7 +170,7 @@ test("kill -9 in the middle of a deletion: it goes on, and every target goes onc
     await stack.restart("controller", index, "controller.delete-targets.after-commit:2");
   await stack.restart("management", 0, "management.delete-targets.after-commit:1");
   await answering(stack);
-  // who answers dies of it, and so do both who delete
+  // The replica that answers dies of it, and so do both that delete.
   await removeAll(fleet, count).catch(() => undefined);
   await answering(stack);
   await eventually(

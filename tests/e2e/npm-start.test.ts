@@ -21,7 +21,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** The environment of a person's shell: none of the test's own settings, nor those of the npm that may run the tests. */
+/** Makes the environment of a user's shell: without the test's own settings, and without those of the npm that may run the tests. */
 function shellEnv(extra: Record<string, string>): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(npm_|HARRIER_|NODE_OPTIONS|VITEST)/i.test(name));
   return { ...Object.fromEntries(own), ...extra };
@@ -30,14 +30,14 @@ function shellEnv(extra: Record<string, string>): NodeJS.ProcessEnv {
 function runs(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // one that has ended counts as gone, also where nobody reaps it
+    // A process that has ended counts as gone, even where its parent has not reaped it.
     return !existsSync("/proc/self/stat") || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return false;
   }
 }
 
-test("when npm itself is killed, every process that it led to ends", async () => {
+test("when npm itself is killed, every process that it started ends", async () => {
   const data = join(dir, "data");
   const port = String(await freePort());
   const npm = spawn("npm", ["start"], {

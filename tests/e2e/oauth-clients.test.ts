@@ -6,15 +6,15 @@ import { callsServed } from "./support/metrics.ts";
 import { adminOf, gatewayUrls, replicasOf, urlOf } from "./support/replicas.ts";
 import { answering, startAnsweringStack } from "./support/serving.ts";
 
-// spec 000 §5.2: OAuth 2.0 clients through several gateways and several replicas of management
+// The tests use OAuth 2.0 clients through several gateways and several replicas of management (spec 000 §5.2).
 
-interface Made {
+interface CreatedClient {
   clientId: string;
   clientSecret: string;
 }
 
 const path = "oauth2-clients";
-/** Within this time a change is in force at every gateway. */
+/** A change is in effect at every gateway within this time. */
 const forgottenMs = 5_000;
 let stack: Stack;
 
@@ -24,27 +24,27 @@ beforeAll(async () => {
 afterAll(() => stack?.stop());
 
 let made = 0;
-async function create(scopes: readonly string[]): Promise<Made> {
-  const [client] = await adminOf(stack).post<Made[]>(path, [{ name: `client ${++made}`, scopes }]);
+async function create(scopes: readonly string[]): Promise<CreatedClient> {
+  const [client] = await adminOf(stack).post<CreatedClient[]>(path, [{ name: `client ${++made}`, scopes }]);
   if (client === undefined) throw new Error("no client");
   return client;
 }
 
-function tokenAnswer({ clientId, clientSecret }: Made, from = stack.baseUrl): Promise<Response> {
+function tokenAnswer({ clientId, clientSecret }: CreatedClient, from = stack.baseUrl): Promise<Response> {
   const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}`;
   const body = new URLSearchParams({ grant_type: "client_credentials" });
   return fetch(from + oauthPaths.token, { method: "POST", headers: { authorization: basic }, body });
 }
 
-/** A token from one replica of management itself, or by way of a gateway. */
-async function tokenOf(client: Made, from = stack.baseUrl): Promise<string> {
+/** Gets a token from one replica of management itself, or through a gateway. */
+async function tokenOf(client: CreatedClient, from = stack.baseUrl): Promise<string> {
   const answer = await tokenAnswer(client, from);
   expect(answer.status).toBe(200);
   return ((await answer.json()) as { access_token: string }).access_token;
 }
 
-async function statusOf(gateway: string, token: string, asked = "/api/mgmt/v1/targets?limit=1"): Promise<number> {
-  const answer = await fetch(gateway + asked, { headers: { authorization: `Bearer ${token}` } });
+async function statusOf(gateway: string, token: string, requested = "/api/mgmt/v1/targets?limit=1"): Promise<number> {
+  const answer = await fetch(gateway + requested, { headers: { authorization: `Bearer ${token}` } });
   await answer.arrayBuffer();
   return answer.status;
 }
@@ -52,7 +52,7 @@ async function statusOf(gateway: string, token: string, asked = "/api/mgmt/v1/ta
 const poll = (gateway: string, token: string, controllerId = "by-client", tenant = "DEFAULT") =>
   statusOf(gateway, token, `/${tenant}/controller/v1/${controllerId}`);
 
-/** Asks every gateway without a pause until each answers so: what was on its way during a change must not be remembered. */
+/** Asks every gateway without a pause until each gives this answer: an answer that was on its way during a change must not be cached. */
 async function untilEverywhere(status: number, ask: (gateway: string) => Promise<number>): Promise<void> {
   const began = Date.now();
   await Promise.all(
@@ -75,19 +75,19 @@ test("every replica of management signs with the same keys, and every gateway kn
   }
 });
 
-test("a client is asked about once for each gateway", async () => {
+test("each gateway asks management about a client once", async () => {
   const token = await tokenOf(await create(["READ_TARGET", "device-full-access"]));
-  const asked = () => callsServed(replicasOf(stack, "management"), "harrier.management.v1.IdentityService", "signInClient");
+  const requested = () => callsServed(replicasOf(stack, "management"), "harrier.management.v1.IdentityService", "signInClient");
   const ask = async () => {
     for (const gateway of gatewayUrls(stack)) expect([await statusOf(gateway, token), await poll(gateway, token)]).toEqual([200, 200]);
   };
   await ask();
-  const before = await asked();
+  const before = await requested();
   for (let n = 0; n < 10; n += 1) await ask();
-  expect(await asked()).toBe(before);
+  expect(await requested()).toBe(before);
 });
 
-test("a deleted client is refused by every gateway within seconds, on both interfaces", async () => {
+test("every gateway denies a deleted client within seconds, on both interfaces", async () => {
   const [gone, stays] = [await create(["READ_TARGET", "device-full-access"]), await create(["READ_TARGET", "device-full-access"])];
   const [token, other] = [await tokenOf(gone), await tokenOf(stays)];
   for (const gateway of gatewayUrls(stack)) {
@@ -98,13 +98,13 @@ test("a deleted client is refused by every gateway within seconds, on both inter
   for (const gateway of gatewayUrls(stack)) expect([await statusOf(gateway, other), await poll(gateway, other)]).toEqual([200, 200]);
 });
 
-test("clients of a suspended tenant are refused by every gateway, on both interfaces and at the token endpoint, until it is back", async () => {
+test("clients of a suspended tenant are denied by every gateway, on both interfaces and at the token endpoint, until it is resumed", async () => {
   const [{ name, administrator } = { name: "", administrator: { password: "" } }] = await adminOf(stack).post<
     { name: string; administrator: { password: string } }[]
   >("system/tenants", [{ name: uniqueName("suspended"), administrator: { name: "boss" } }]);
   const boss = createAdmin({ baseUrl: stack.baseUrl, user: `${name}\\boss`, password: administrator.password });
-  const [client] = await boss.post<Made[]>(path, [{ name: "its own", scopes: ["READ_TARGET", "device-full-access"] }]);
-  const token = await tokenOf(client as Made);
+  const [client] = await boss.post<CreatedClient[]>(path, [{ name: "its own", scopes: ["READ_TARGET", "device-full-access"] }]);
+  const token = await tokenOf(client as CreatedClient);
   const stays = await tokenOf(await create(["READ_TARGET"]));
   const manages = (gateway: string) => statusOf(gateway, token);
   const polls = (gateway: string) => poll(gateway, token, "by-client", name);
@@ -116,11 +116,11 @@ test("clients of a suspended tenant are refused by every gateway, on both interf
     await adminOf(stack).post(`system/tenants/${name}/${step}`);
     await Promise.all([untilEverywhere(status, manages), untilEverywhere(status, polls)]);
     for (const gateway of gatewayUrls(stack)) expect(await statusOf(gateway, stays)).toBe(200);
-    expect((await tokenAnswer(client as Made)).ok).toBe(status === 200);
+    expect((await tokenAnswer(client as CreatedClient)).ok).toBe(status === 200);
   }
 });
 
-test("other scopes bound the tokens that there are, and so does a role that changes", async () => {
+test("changed scopes limit existing tokens, and so does a changed role", async () => {
   const [role] = await adminOf(stack).post<{ id: number; name: string }[]>("roles", [
     { name: "Nachtschicht 5%", permissions: [{ permission: "READ_TARGET" }] },
   ]);
@@ -137,15 +137,15 @@ test("a rotation without time for the old secret ends the tokens too, one with t
   const client = await create(["READ_TARGET"]);
   const token = await tokenOf(client);
   for (const gateway of gatewayUrls(stack)) expect(await statusOf(gateway, token)).toBe(200);
-  const next = await adminOf(stack).post<Made>(`${path}/${client.clientId}/secret`, {});
+  const next = await adminOf(stack).post<CreatedClient>(`${path}/${client.clientId}/secret`, {});
   for (const secret of [client, next]) for (const gateway of gatewayUrls(stack)) await tokenOf(secret, gateway);
   for (const gateway of gatewayUrls(stack)) expect(await statusOf(gateway, token)).toBe(200);
-  const last = await adminOf(stack).post<Made>(`${path}/${client.clientId}/secret`, { previousSecretTtl: 0 });
+  const last = await adminOf(stack).post<CreatedClient>(`${path}/${client.clientId}/secret`, { previousSecretTtl: 0 });
   await untilEverywhere(401, (gateway) => statusOf(gateway, token));
   expect(await statusOf(stack.baseUrl, await tokenOf(last))).toBe(200);
 });
 
-test("a device is let in by its client's token while the replica of management that gave it is gone", async () => {
+test("a device signs in with its client's token while the replica of management that issued it is down", async () => {
   const token = await tokenOf(await create(["device-full-access"]));
   stack.kill("management", 0);
   for (const gateway of gatewayUrls(stack)) expect(await poll(gateway, token, "with-one-replica")).toBe(200);

@@ -7,14 +7,14 @@ import { adminOf, allowTargetTokens, replicaOf, urlOf } from "./support/replicas
 import { serving, startAnsweringStack } from "./support/serving.ts";
 import { askSteadily, outcomesOf } from "./support/steady.ts";
 
-// A machine whose clock is wrong: by some seconds nobody notices, by minutes its service says so and nobody is taken for a stranger.
+// The clock of a machine is wrong: some seconds have no effect; with minutes its service reports it, and no signed identity is denied.
 
 const noticedMs = 3_000;
 const settledMs = 15_000;
-/** Beside the line that each request has: a wrong clock is told of when it begins and when it ends, not by every request. */
-const mostAlarms = 20;
+/** Besides the line of each request, a wrong clock is reported when it begins and when it ends, not by every request. */
+const maxAlarms = 20;
 const tenMinutes = 600;
-/** What a wrong clock may make of a request, whatever it is wrong by. */
+/** A wrong clock may cause only these answers, however wrong it is. */
 const allowed = ["200", "201", "503"];
 
 describe.each(["gateway", "controller"] as const)("the clock of %s", (service: ServiceName) => {
@@ -37,7 +37,7 @@ describe.each(["gateway", "controller"] as const)("the clock of %s", (service: S
       create: () => api.call("targets", { method: "POST", body: [{ controllerId: uniqueName("clock"), name: "clock" }] }),
     });
   });
-  // what one wrong time broke must not be held against the next
+  // The damage of one wrong time must not count against the next.
   afterEach(async () => {
     clock.set(0);
     await rightAgain();
@@ -48,7 +48,7 @@ describe.each(["gateway", "controller"] as const)("the clock of %s", (service: S
     clock?.remove();
   });
 
-  test("is really moved", async () => {
+  test("the clock is really moved", async () => {
     const since = async () => Date.parse((await fetch(`${urlOf(replicaOf(stack, service))}/livez`)).headers.get("date") ?? "") - Date.now();
     clock.set(tenMinutes * 6);
     await eventually(async () => expect(await since()).toBeGreaterThan(tenMinutes * 5_000));
@@ -56,7 +56,7 @@ describe.each(["gateway", "controller"] as const)("the clock of %s", (service: S
     await eventually(async () => expect(Math.abs(await since())).toBeLessThan(2_000));
   });
 
-  test.each([7, -35])("%i s off: every poll, report, list and change goes on", async (seconds) => {
+  test.each([7, -35])("%i s off: every poll, report, list and change succeeds", async (seconds) => {
     work.take();
     clock.set(seconds);
     await sleep(10_000);
@@ -66,7 +66,7 @@ describe.each(["gateway", "controller"] as const)("the clock of %s", (service: S
     expect(outcomesOf(work.take())).toEqual(["200", "201"]);
   });
 
-  test.each([tenMinutes, -tenMinutes])("%i s off: 503 and not ready, few lines, and all goes on when it is right", async (seconds) => {
+  test.each([tenMinutes, -tenMinutes])("%i s off: 503, not ready, few lines, and all succeeds when it is right again", async (seconds) => {
     const before = new Set(alarms());
     work.take();
     clock.set(seconds);
@@ -76,7 +76,7 @@ describe.each(["gateway", "controller"] as const)("the clock of %s", (service: S
     const whileWrong = work.take();
     expect(outcomesOf(whileWrong).filter((outcome) => !allowed.includes(outcome))).toEqual([]);
     const told = alarms().filter((line) => !before.has(line));
-    expect(told.length, told.slice(0, 5).join("\n")).toBeLessThanOrEqual(mostAlarms);
+    expect(told.length, told.slice(0, 5).join("\n")).toBeLessThanOrEqual(maxAlarms);
     clock.set(0);
     await rightAgain();
     work.take();
@@ -98,7 +98,7 @@ describe.each(["gateway", "controller"] as const)("the clock of %s", (service: S
     }, settledMs);
   }
 
-  /** Lines of all services that tell an operator of something. */
+  /** Reads the lines of all services that report a problem to an operator. */
   function alarms(): string[] {
     const dir = join(stack.dataDir, "logs");
     const lines = readdirSync(dir).flatMap((file) => readFileSync(join(dir, file), "utf8").split("\n"));

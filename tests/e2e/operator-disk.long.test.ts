@@ -7,11 +7,11 @@ import { afterEach, expect, test } from "vitest";
 import { adminOf } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
-// A disk that artifacts fill: uploads are told so, deletions give the room back, and the database beside them lives on.
+// Artifacts fill a disk: uploads are denied with the reason, deletions free the room, and the database on the same disk survives.
 
 const MB = 1_000_000;
 const uploadBytes = 8 * MB;
-const atOnce = 4;
+const concurrency = 4;
 let stack: Stack | undefined;
 let disk: SmallDisk | undefined;
 
@@ -36,11 +36,11 @@ async function upload(api: Admin): Promise<Upload> {
   return { status: answer.status, body: answer.body, path: `${path}/${answer.body?.id}` };
 }
 
-/** Uploads, several at once, until none gets in any more. */
+/** Uploads files, several at once, until none is accepted any more. */
 async function fill(api: Admin): Promise<{ taken: Upload[]; refused: Upload[] }> {
   const [taken, refused]: [Upload[], Upload[]] = [[], []];
   for (let round = 0; round < 50; round += 1) {
-    const answers = await Promise.all(Array.from({ length: atOnce }, () => upload(api)));
+    const answers = await Promise.all(Array.from({ length: concurrency }, () => upload(api)));
     taken.push(...answers.filter(({ status }) => status === 201));
     refused.push(...answers.filter(({ status }) => status !== 201));
     if (answers.every(({ status }) => status !== 201)) return { taken, refused };
@@ -55,7 +55,7 @@ async function expectFullAndFreeAgain(api: Admin): Promise<void> {
     expect([503, 507]).toContain(status);
     expect(body).toMatchObject({ errorCode: expect.stringMatching(/\S/), message: expect.stringMatching(/\S/) });
   }
-  // everything but uploads goes on
+  // Everything except uploads continues.
   await api.createTarget();
   await api.get("targets?limit=1");
   for (const { path } of taken) expect([200, 204], path).toContain((await api.call(path, { method: "DELETE" })).status);
@@ -67,7 +67,7 @@ const logsOf = ({ dataDir }: Stack): string =>
     .map((file) => readFileSync(join(dataDir, "logs", file), "utf8"))
     .join("\n");
 
-test("artifacts on a disk of their own, without a reserve: the very last byte is taken", async () => {
+test("artifacts on a disk of their own, without a reserve: the very last byte is used", async () => {
   disk = await mountSmallDisk(64 * MB);
   stack = await startAnsweringStack({ env: { HARRIER_STORAGE_DIR: join(disk.dir, "artifacts"), HARRIER_STORAGE_RESERVE: "0" } });
   await expectFullAndFreeAgain(adminOf(stack));
@@ -80,7 +80,7 @@ test("artifacts and database on one disk: the reserve keeps the database alive",
   const api = adminOf(stack);
   const { taken } = await fill(api);
   const { bavail, bsize } = statfsSync(disk.dir);
-  // what is under way when it gets tight, and what the database writes meanwhile
+  // The rest is for uploads under way when it gets tight, and for what the database writes meanwhile.
   expect(bavail * bsize).toBeGreaterThan(reserve / 2);
   for (const { path } of taken) expect([200, 204]).toContain((await api.call(path, { method: "DELETE" })).status);
   await expectFullAndFreeAgain(api);

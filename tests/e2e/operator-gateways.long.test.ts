@@ -7,7 +7,7 @@ import { startMixedLoad } from "./support/mixed-load.ts";
 import { adminOf, allowTargetTokens, replicaOf, replicasOf } from "./support/replicas.ts";
 import { serving, startAnsweringStack } from "./support/serving.ts";
 
-// Two gateways behind a balancer that heeds readiness: each is replaced under load, and no request fails.
+// Two gateways are behind a balancer that respects readiness: each is replaced under load, and no request fails.
 
 const perSecond = 50;
 const slowMs = 12_000;
@@ -28,7 +28,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** Ends one gateway as an orchestrator does, and waits until its next life serves. */
+/** Ends one gateway as an orchestrator does, and waits until its successor serves. */
 async function replace(index: number): Promise<void> {
   const gateway = replicaOf(stack, "gateway", index);
   const former = gateway.pid();
@@ -37,7 +37,7 @@ async function replace(index: number): Promise<void> {
   await serving([gateway]);
 }
 
-/** Status of an upload whose pieces come slowly, over `ms`. */
+/** Returns the status of an upload whose pieces come slowly, over `ms`. */
 async function slowUpload(moduleId: number, name: string, ms: number): Promise<number> {
   const boundary = "slow";
   const begin = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n\r\n`;
@@ -57,7 +57,7 @@ async function slowUpload(moduleId: number, name: string, ms: number): Promise<n
   return answer.status;
 }
 
-test("uploads that last longer than the pause end well while their gateway is replaced", async () => {
+test("uploads that last longer than the pause succeed while their gateway is replaced", async () => {
   const { id } = await adminOf(stack, balancer.baseUrl).createModule();
   const uploads = Promise.all(Array.from({ length: 4 }, (_, n) => slowUpload(id, `slow-${n}.bin`, slowMs)));
   await new Promise((resolve) => setTimeout(resolve, 500));

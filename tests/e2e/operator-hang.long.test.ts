@@ -1,22 +1,22 @@
 import type { Stack } from "@harrier/stack";
 import { eventually } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Asked, ask } from "./hostile/support/bystander.ts";
+import { ask, type Requested } from "./hostile/support/bystander.ts";
 import { adminOf, allowTargetTokens, replicaOf } from "./support/replicas.ts";
 import { serving, startAnsweringStack } from "./support/serving.ts";
 import { askSteadily, type Outcomes, outcomesOf } from "./support/steady.ts";
 
-// A service that hangs: who needs it is told to come again, who does not need it notices nothing, and it is over when it is over.
+// A service hangs: clients that need it get an error that asks them to retry, others notice nothing, and all is well when it recovers.
 
 const known = 300;
 const hangMs = 15_000;
-/** Requests go on beyond the hang: those that are under way when it ends must not suffer from those that were given up before. */
+/** Requests continue beyond the hang: those that are under way when it ends must not suffer from those that were given up before. */
 const askedForMs = 18_000;
-/** Most are given up after the five seconds that a device's request has, and are then told to controller all at once. */
+/** Most are given up after the five seconds that a device's request has, and then reach controller all at once. */
 const unknown = 2_400;
 const recoveryMs = 10_000;
 let stack: Stack;
-let devices: Asked[];
+let devices: Requested[];
 
 beforeAll(async () => {
   stack = await startAnsweringStack();
@@ -33,21 +33,26 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-const reportOf = ({ path, headers }: Asked): Asked => ({ method: "PUT", path: `${path}/configData`, headers, body: { data: { a: "b" } } });
+const reportOf = ({ path, headers }: Requested): Requested => ({
+  method: "PUT",
+  path: `${path}/configData`,
+  headers,
+  body: { data: { a: "b" } },
+});
 const controller = () => replicaOf(stack, "controller").pid() as number;
 const resume = () => process.kill(controller(), "SIGCONT");
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The status, or why there was none. Each on a connection of its own, as devices come. */
-const request = (asked: Asked): Promise<string> => ask(Number(new URL(stack.baseUrl).port), asked);
+/** Returns the status, or why there was none. Each request has a connection of its own, as those of devices do. */
+const request = (requested: Requested): Promise<string> => ask(Number(new URL(stack.baseUrl).port), requested);
 
-/** Each of them once, at a steady pace over `ms`. */
-async function spread(requests: readonly Asked[], ms: number): Promise<Outcomes> {
+/** Sends each of them once, at a steady pace over `ms`. */
+async function spread(requests: readonly Requested[], ms: number): Promise<Outcomes> {
   const outcomes: Record<string, number> = {};
   await Promise.all(
-    requests.map(async (asked, n) => {
+    requests.map(async (requested, n) => {
       await sleep((n * ms) / requests.length);
-      const status = await request(asked);
+      const status = await request(requested);
       outcomes[status] = (outcomes[status] ?? 0) + 1;
     }),
   );

@@ -18,7 +18,7 @@ import { freePort } from "@harrier/stack";
 import { createAdmin, eventually, workspaceRoot } from "@harrier/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-// `npm start` itself, as somebody has it on a machine where things go wrong.
+// The tests run `npm start` itself, on a machine where things go wrong.
 
 const startMs = 120_000;
 const endMs = 20_000;
@@ -71,9 +71,9 @@ async function npmStart(): Promise<Npm> {
 
 const ready = (one: Npm) => eventually(() => expect(one.output()).toContain("Harrier is ready"), startMs);
 const basic = () => ({ user: "admin", password: readFileSync(join(dir, "admin-password"), "utf8").trim() });
-const noted = (): number[] => JSON.parse(readFileSync(join(dir, "run.json"), "utf8")).children.map(({ pid }: { pid: number }) => pid);
+const recorded = (): number[] => JSON.parse(readFileSync(join(dir, "run.json"), "utf8")).children.map(({ pid }: { pid: number }) => pid);
 
-/** Z is one that has ended and that its parent has not asked about. */
+/** Z means that the process has ended and its parent has not reaped it. */
 const runs = (pid: number): boolean => {
   try {
     return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
@@ -86,7 +86,7 @@ test("SIGKILL of npm alone ends everything", async () => {
   npm = await npmStart();
   await ready(npm);
   const postmaster = Number(readFileSync(join(dir, "postgres", "postmaster.pid"), "utf8").split("\n")[0]);
-  const all = [postmaster, ...noted()];
+  const all = [postmaster, ...recorded()];
   expect(all.filter(runs)).toEqual(all);
   const supervisor = JSON.parse(readFileSync(join(dir, "run.json"), "utf8")).pid as number;
   npm.child.kill("SIGKILL");
@@ -99,8 +99,8 @@ test("SIGKILL of npm alone ends everything", async () => {
   }
 });
 
-test("a former start that has ended, but that nobody has asked about, holds no data directory", async () => {
-  // a shell that turns into a program which never asks about the children it had
+test("a former start that has ended, but was not reaped, holds no data directory", async () => {
+  // This shell is replaced by a program that never reaps the children it had.
   const keeper = spawn("sh", ["-c", "sleep 0.01 & echo $!; exec sleep 300"]);
   try {
     const ended = Number(await new Promise<string>((resolve) => keeper.stdout.once("data", (data: Buffer) => resolve(data.toString()))));
@@ -116,13 +116,13 @@ test("a former start that has ended, but that nobody has asked about, holds no d
   }
 });
 
-test("a postgres.log that has become large begins anew, and the former one is kept", async () => {
+test("a postgres.log that has become large is begun anew, and the former one is kept", async () => {
   npm = await npmStart();
   await ready(npm);
   await npm.end();
   const log = join(dir, "logs", "postgres.log");
   const file = openSync(log, "r+");
-  ftruncateSync(file, largeMB * 1_048_576); // with a hole: it takes no room
+  ftruncateSync(file, largeMB * 1_048_576); // The file has a hole, so it takes no room.
   closeSync(file);
   npm = await npmStart();
   await ready(npm);
@@ -130,7 +130,7 @@ test("a postgres.log that has become large begins anew, and the former one is ke
   expect(existsSync(`${log}.1`)).toBe(true);
 });
 
-test("an upload that stops moving is 408, and not a fault of ours", async () => {
+test("an upload that stops moving is 408, and no 5xx", async () => {
   npm = await npmStart();
   await ready(npm);
   const { user, password } = basic();
@@ -151,7 +151,7 @@ test("an upload that stops moving is 408, and not a fault of ours", async () => 
       '--b\r\ncontent-disposition: form-data; name="file"; filename="stalled.bin"\r\n\r\nonly the beginning',
     ].join("\r\n"),
   );
-  // a transfer may rest for a minute
+  // A transfer may pause for a minute.
   await eventually(() => expect(answer).toMatch(/^HTTP\/1\.1 \d{3}/), 150_000, 500);
   socket.destroy();
   expect(answer).toMatch(/^HTTP\/1\.1 408/);

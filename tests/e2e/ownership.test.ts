@@ -7,14 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { adminOf, replicasOf, urlOf } from "./support/replicas.ts";
 import { serving, startAnsweringStack } from "./support/serving.ts";
 
-// architecture §2: one database, one schema per service, one writer per table; others read published views only
+// There is one database, one schema per service, and one writer per table; others read published views only (architecture §2).
 
 interface Relation {
   schema: string;
   name: string;
   kind: "table" | "view" | "sequence";
   column: string;
-  /** Roles that were granted SELECT. */
+  /** The roles that were granted SELECT. */
   readers: string[];
 }
 
@@ -34,7 +34,7 @@ async function connected(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** The SQLSTATE of a statement's error, or "done". Whatever it did is undone. */
+/** Returns the SQLSTATE of a statement's error, or "done". The statement is rolled back. */
 async function outcomeOf(client: pg.Client, text: string): Promise<string> {
   await client.query("begin");
   try {
@@ -122,7 +122,7 @@ describe.each(databaseServices)("the role of %s", (service) => {
         `update ${name} set ${view.column} = ${view.column} where false`,
         `delete from ${name} where false`,
       ]) {
-        // 55000, 0A000: a view that nobody can write through, whatever his rights
+        // 55000 and 0A000 mean a view that cannot be written through, whatever the rights.
         expect([refused, "55000", "0A000"], text).toContain(await outcomeOf(clientOf(service), text));
       }
     }

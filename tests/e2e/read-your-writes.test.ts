@@ -6,7 +6,7 @@ import { administrator, deviceNamed, keysOf, signedHeaders } from "./support/ide
 import { adminOf, replicasOf, urlOf } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
-// architecture §1.4: what was answered is what the next request gets, whichever replica it reaches
+// The next request sees what was answered before, whichever replica it reaches (architecture §1.4).
 
 let stack: Stack;
 let keys: KeySet;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-/** The same request at each replica of a service, behind the gateway. */
+/** Makes the same request to each replica of a service, behind the gateway. */
 async function atEachReplica<Body>(service: "controller" | "rollout-engine", path: string, controllerId?: string): Promise<Body[]> {
   const principal = controllerId === undefined ? administrator : deviceNamed(controllerId);
   const headers = signedHeaders(keys, principal, { audience: service, method: "GET", path });
@@ -27,11 +27,11 @@ async function atEachReplica<Body>(service: "controller" | "rollout-engine", pat
 
 const pollsOf = (controllerId: string) => atEachReplica<Poll>("controller", `/DEFAULT/controller/v1/${controllerId}`, controllerId);
 
-test("an assignment that was answered is what the next poll gets, at both controllers", async () => {
+test("the next poll gets an assignment that was answered, at both controllers", async () => {
   const api = adminOf(stack);
   const { set } = await api.createSetWithFile();
   for (const { controllerId } of await api.createTargets(15)) {
-    // both know the device without it
+    // Both know the device without it.
     for (const poll of await pollsOf(controllerId)) expect(poll._links?.deploymentBase).toBeUndefined();
     const actionId = await api.assign(controllerId, set.id);
     for (const poll of await pollsOf(controllerId)) expect(poll._links?.deploymentBase?.href).toContain(`/deploymentBase/${actionId}?`);
@@ -40,7 +40,7 @@ test("an assignment that was answered is what the next poll gets, at both contro
   }
 });
 
-test("a target that was answered is in the next rollout, and the rollout at both engines", async () => {
+test("the next rollout has a target whose creation was answered, and both engines have the rollout", async () => {
   const api = adminOf(stack);
   const { set } = await api.createSetWithFile();
   const prefix = uniqueName("fresh");
@@ -53,7 +53,7 @@ test("a target that was answered is in the next rollout, and the rollout at both
   }
 });
 
-test("a report that was answered is what the administrator sees next", async () => {
+test("an administrator sees a report that was answered", async () => {
   const api = adminOf(stack);
   const { set } = await api.createSetWithFile();
   for (const { controllerId } of await api.createTargets(10)) {

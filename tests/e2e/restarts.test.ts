@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminOf, allowTargetTokens, gatewayUrls, replicaOf, urlOf } from "./support/replicas.ts";
 import { answering, startAnsweringStack } from "./support/serving.ts";
 
-// what clients notice of a replica that is ended in order, or that hangs
+// The tests check what clients notice of a replica that is ended in order, or that hangs.
 
 let stack: Stack;
 let devices: { path: string; authorization: string }[];
@@ -32,7 +32,7 @@ interface Call {
   body?: string;
 }
 
-/** The status, or why there was none. */
+/** Returns the status, or why there was none. */
 function statusOf({ url, method = "GET", authorization, body }: Call): Promise<number | string> {
   return new Promise((resolve) => {
     const headers = {
@@ -49,7 +49,7 @@ function statusOf({ url, method = "GET", authorization, body }: Call): Promise<n
   });
 }
 
-/** Polls and attributes of all devices, again and again, until it is stopped; answers how often what came. */
+/** Sends polls and attributes of all devices, repeatedly, until it is stopped; returns how often each answer came. */
 function load(baseOf: () => string): { stop(): Promise<Record<string, number>> } {
   const seen: Record<string, number> = {};
   let stopped = false;
@@ -76,7 +76,7 @@ function load(baseOf: () => string): { stop(): Promise<Record<string, number>> }
   };
 }
 
-test("one controller of two is ended and comes back: no poll and no attribute fails", async () => {
+test("one controller of two is ended and restarted: no poll and no attribute fails", async () => {
   const running = load(() => gatewayUrls(stack)[0] as string);
   await stack.restart("controller", 0);
   await stack.restart("controller", 1);
@@ -84,18 +84,18 @@ test("one controller of two is ended and comes back: no poll and no attribute fa
   expect(Object.keys(seen)).toEqual(["200"]);
 });
 
-test("one gateway of two is ended: with a balancer that heeds its readiness nobody notices", async () => {
+test("one gateway of two is ended: with a balancer that respects readiness no client notices", async () => {
   const urls = gatewayUrls(stack);
   const ready = urls.map(() => true);
-  let turn = 0;
-  // asks each gateway five times a second, gives requests to the ready ones in turn
+  let nextIndex = 0;
+  // This probes each gateway five times a second and gives requests to the ready ones round-robin.
   const probing = setInterval(() => {
     for (const [n, url] of urls.entries()) void statusOf({ url: `${url}/readyz/self` }).then((status) => (ready[n] = status === 200));
   }, 200);
   const balancer = () => {
     const open = urls.filter((_, n) => ready[n]);
-    turn += 1;
-    return (open.length === 0 ? urls : open)[turn % Math.max(open.length, 1)] as string;
+    nextIndex += 1;
+    return (open.length === 0 ? urls : open)[nextIndex % Math.max(open.length, 1)] as string;
   };
   try {
     for (const index of [0, 1]) {
@@ -112,9 +112,9 @@ test("one gateway of two is ended: with a balancer that heeds its readiness nobo
   }
 });
 
-test("a device that signs in while every controller hangs hears 503, and is let in when they go on", async () => {
+test("a device that signs in while every controller hangs gets 503, and signs in when they go on", async () => {
   const [url] = gatewayUrls(stack);
-  // nobody has asked about these here before
+  // No gateway has asked about these targets before.
   const targets = await adminOf(stack).createTargets(60, uniqueName("late"));
   const polls = () =>
     Promise.all(
@@ -130,6 +130,6 @@ test("a device that signs in while every controller hangs hears 503, and is let 
     for (const index of [0, 1]) stack.kill("controller", index, "SIGCONT");
   }
   await answering(stack);
-  // calls are refused until a second after controller answers again
+  // Calls are denied until a second after controller answers again.
   await eventually(async () => expect(new Set(await polls())).toEqual(new Set([200])), 5_000);
 });

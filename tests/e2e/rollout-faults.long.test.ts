@@ -2,16 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Stack } from "@harrier/stack";
 import { twoOfEach } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ChaosRollout, startCommands } from "./support/chaos-commands.ts";
+import { seedFleet, startDevices } from "./support/chaos-fleet.ts";
+import { violatedInvariants } from "./support/chaos-invariants.ts";
 import { startKiller, testSeed } from "./support/random-kills.ts";
 import { adminOf } from "./support/replicas.ts";
 import { type ResilientAdmin, resilientAdmin } from "./support/resilient-admin.ts";
 import { answering, startAnsweringStack } from "./support/serving.ts";
-import { type StormRollout, startCommands } from "./support/storm-commands.ts";
-import { seedFleet, startDevices } from "./support/storm-fleet.ts";
-import { stormFaults } from "./support/storm-judge.ts";
 
-// `npm run e2e:faults`: a large rollout to its end through the death of everything that it hangs on, among commands that cross it.
-// HARRIER_TEST_SEED repeats the kills and the commands of an earlier run (not their exact moments: those are the machine's).
+// `npm run e2e:faults`: a large rollout ends although everything that it depends on is killed, and although other commands interfere.
+// HARRIER_TEST_SEED repeats the kills and the commands of an earlier run (not their exact moments, which depend on the machine).
 
 const fromEnv = (name: string, otherwise: number) => Number(process.env[name] || otherwise);
 const targets = fromEnv("HARRIER_TEST_TARGETS", 50_000);
@@ -23,7 +23,7 @@ const limitMs = 600_000;
 let stack: Stack;
 
 beforeAll(async () => {
-  // the deaths are what it is about: only the table tells of them
+  // The deaths are intended, so only the table reports them.
   stack = await startAnsweringStack({ replicas: twoOfEach, print: () => undefined });
 });
 afterAll(() => stack?.stop());
@@ -36,11 +36,11 @@ interface View {
 }
 const over = new Set(["finished", "stopped", "deleted"]);
 
-async function start(api: ResilientAdmin, setId: number): Promise<StormRollout> {
+async function start(api: ResilientAdmin, setId: number): Promise<ChaosRollout> {
   const body = {
-    name: "storm",
+    name: "chaos",
     distributionSetId: setId,
-    targetFilterQuery: "controllerid==storm-*",
+    targetFilterQuery: "controllerid==chaos-*",
     amountGroups: 5,
     successCondition: { condition: "THRESHOLD", expression: "60" },
     errorCondition: { condition: "THRESHOLD", expression: "50" },
@@ -50,14 +50,14 @@ async function start(api: ResilientAdmin, setId: number): Promise<StormRollout> 
   return { id, setId };
 }
 
-/** One that was deleted before anything of it began is gone. */
+/** Reads the status; a rollout that was deleted before it began is gone. */
 async function statusOf(api: ResilientAdmin, id: number): Promise<string> {
   const { answer } = await api.settle<View>(`rollouts/${id}`);
   return answer.status === 404 ? "deleted" : answer.body.status;
 }
 
-/** What the storm left paused goes on; resolves when nothing has anything to do any more. */
-async function calmDown(api: ResilientAdmin, rollouts: readonly StormRollout[]): Promise<Record<string, number>> {
+/** Resumes what the chaos left paused; resolves when no work is left. */
+async function calmDown(api: ResilientAdmin, rollouts: readonly ChaosRollout[]): Promise<Record<string, number>> {
   const until = Date.now() + limitMs;
   for (;;) {
     const statuses: Record<string, number> = {};
@@ -82,8 +82,8 @@ test(`${kills} times kill -9 in a rollout of ${targets.toLocaleString("en")} tar
   const api = resilientAdmin(stack);
   const began = Date.now();
   const main = await start(api, sets[0] as number);
-  const killer = startKiller(stack, { seed, count: kills, among: victims, restMs: [500, 6_000] });
-  // the work lasts as long as the killing: it is spread over the whole life of the rollout
+  const killer = startKiller(stack, { seed, count: kills, among: victims, cooldownMs: [500, 6_000] });
+  // The work lasts as long as the kills, so that these are spread over the whole life of the rollout.
   const allowed = () => (killer.killed.length >= kills ? Number.POSITIVE_INFINITY : ((killer.killed.length + 1) / (kills + 1)) * targets);
   const devices = startDevices(stack, main.id, allowed);
   const commands = startCommands(api, main, sets.slice(1), seed);
@@ -106,5 +106,5 @@ test(`${kills} times kill -9 in a rollout of ${targets.toLocaleString("en")} tar
     await commands.stop().catch(() => undefined);
     await devices.stop();
   }
-  expect(await stormFaults(stack, main.id, targets), `seed ${seed}`).toEqual([]);
+  expect(await violatedInvariants(stack, main.id, targets), `seed ${seed}`).toEqual([]);
 });

@@ -6,13 +6,13 @@ import { callsServed } from "./support/metrics.ts";
 import { adminOf, allowTargetTokens, replicasOf } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
-// architecture §1.1 and §1.2, counted on the wire between both controllers and PostgreSQL while requests go through the whole stack
+// Round trips are counted on the wire between both controllers and PostgreSQL while requests go through the whole stack (architecture §1.1 and §1.2).
 
 const fleet = 150;
 let postgres: EmbeddedPostgres;
 let counter: RoundTripCounter;
 let stack: Stack;
-/** Round trips a second that two idle controllers make for themselves: settings, stamps, tailing, folding. */
+/** Two idle controllers make this many round trips a second for themselves: settings, last polls, change feeds, folding. */
 let background = 0;
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ interface FleetDevice {
   actionId: number;
 }
 
-/** Devices that the gateway knows, each with an open action of one set; `assign` may say more about the assignment. */
+/** Makes devices that the gateway knows, each with an open action of one set; `assign` may add members to the assignment. */
 async function makeFleet(assign: boolean | object): Promise<FleetDevice[]> {
   const api = adminOf(stack);
   const targets = await api.createTargets(fleet);
@@ -63,35 +63,35 @@ async function makeFleet(assign: boolean | object): Promise<FleetDevice[]> {
   return devices;
 }
 
-/** The same request by every device, eight at a time; every answer must be 200. */
+/** Makes the same request by every device, eight at a time; every answer must be 200. */
 async function eachAnswers(
   devices: readonly FleetDevice[],
   ask: (one: FleetDevice) => Promise<{ status: number }>,
-  atOnce = 8,
+  concurrency = 8,
 ): Promise<void> {
   let next = 0;
   const worker = async () => {
     for (let one = devices[next++]; one !== undefined; one = devices[next++]) expect((await ask(one)).status).toBe(200);
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
 }
 
-/** `requests` round trips and what the controllers do for themselves meanwhile; one more per request would be twice as many. */
-async function expectOneTripEach(requests: number, work: () => Promise<void>): Promise<void> {
+/** Expects `requests` round trips beside those that the controllers make for themselves; one more per request would double them. */
+async function expectOneRoundTripEach(requests: number, work: () => Promise<void>): Promise<void> {
   const began = performance.now();
-  const trips = await counter.during(work);
+  const roundTrips = await counter.during(work);
   const seconds = (performance.now() - began) / 1_000;
-  expect(trips).toBeGreaterThanOrEqual(requests);
-  expect(trips, `${requests} requests in ${seconds.toFixed(2)} s, background ${background}/s`).toBeLessThan(
+  expect(roundTrips).toBeGreaterThanOrEqual(requests);
+  expect(roundTrips, `${requests} requests in ${seconds.toFixed(2)} s, background ${background}/s`).toBeLessThan(
     requests * 1.1 + background * (seconds + 1),
   );
-  // the bound tells one trip from two
+  // The bound distinguishes one round trip from two.
   expect(requests * 1.1 + background * (seconds + 1)).toBeLessThan(requests * 2);
 }
 
 const rounds = 2;
 
-/** Polls of each device, one after the other: those of the same moment would share their round trip, and two could pass for one. */
+/** Polls as each device, one after the other: simultaneous polls would share their round trip, and two could pass for one. */
 async function pollAll(devices: readonly FleetDevice[]): Promise<void> {
   for (let round = 0; round < rounds; round += 1) await eachAnswers(devices, ({ device }) => device.call(""), 1);
 }
@@ -101,24 +101,24 @@ test("a poll is one round trip and no call, in every state of the target", async
 
   const idle = await makeFleet(false);
   const before = await calls();
-  await expectOneTripEach(fleet * rounds, () => pollAll(idle));
+  await expectOneRoundTripEach(fleet * rounds, () => pollAll(idle));
   const busy = await makeFleet(true);
-  await expectOneTripEach(fleet * rounds, () => pollAll(busy)); // RUNNING
+  await expectOneRoundTripEach(fleet * rounds, () => pollAll(busy)); // RUNNING
   await eachAnswers(busy, ({ device, actionId }) => device.call(`/deploymentBase/${actionId}`));
-  await expectOneTripEach(fleet * rounds, () => pollAll(busy)); // RETRIEVED
+  await expectOneRoundTripEach(fleet * rounds, () => pollAll(busy)); // RETRIEVED
   const api = adminOf(stack);
   for (const { device, actionId } of busy.slice(0, fleet / 2)) await api.cancel(device.controllerId, actionId);
-  await expectOneTripEach(fleet * rounds, () => pollAll(busy)); // half of them CANCELING
+  await expectOneRoundTripEach(fleet * rounds, () => pollAll(busy)); // half of them CANCELING
   await eachAnswers(busy.slice(0, fleet / 2), ({ device, actionId }) => device.reportCancel(actionId, "closed"));
   await eachAnswers(busy.slice(fleet / 2), ({ device, actionId }) => device.report(actionId, "closed", "success"));
-  await expectOneTripEach(fleet * rounds, () => pollAll(busy)); // CANCELED, FINISHED: installedBase
-  // the second fleet signed in once each; nothing else was asked
+  await expectOneRoundTripEach(fleet * rounds, () => pollAll(busy)); // CANCELED, FINISHED: installedBase
+  // Each device of the second fleet signed in once; there was no other call.
   expect((await calls()) - before).toBe(fleet);
 });
 
-test("so it is with a maintenance window, and when the last one has passed", async () => {
+test("a poll is one round trip with a maintenance window, and when the last window has passed", async () => {
   const waiting = await makeFleet({ maintenanceWindow: { schedule: "0 0 2 1 1 ?", duration: "01:00", timezone: "+00:00" } });
-  await expectOneTripEach(fleet * rounds, () => pollAll(waiting));
+  await expectOneRoundTripEach(fleet * rounds, () => pollAll(waiting));
 
   const api = adminOf(stack);
   const { set } = await api.createSetWithFile();
@@ -130,26 +130,26 @@ test("so it is with a maintenance window, and when the last one has passed", asy
     `distributionsets/${set.id}/assignedTargets`,
     targets.map(({ id }) => ({ id, weight: 1_000, maintenanceWindow })),
   );
-  // the older action has to make room first
+  // The older action has to be cancelled first.
   const lapsing = waiting.slice(0, fleet / 2);
   await eachAnswers(lapsing, ({ device, actionId }) => device.reportCancel(actionId, "closed"));
   await new Promise((resolve) => setTimeout(resolve, start.getTime() + 2_000 - Date.now()));
-  // one after the other: what a poll has to change it changes in a statement of its own
-  await expectOneTripEach(lapsing.length, () => eachAnswers(lapsing, ({ device }) => device.call(""), 1));
+  // They poll one after the other: a poll that changes something does it in a statement of its own.
+  await expectOneRoundTripEach(lapsing.length, () => eachAnswers(lapsing, ({ device }) => device.call(""), 1));
   const [first] = lapsing;
   expect(Object.keys((await first?.device.poll())?._links ?? {})).toContain("cancelAction");
-  await expectOneTripEach(lapsing.length * rounds, () => pollAll(lapsing));
+  await expectOneRoundTripEach(lapsing.length * rounds, () => pollAll(lapsing));
 });
 
-test("so it is while an action waits for its confirmation; each word on it is one too", async () => {
+test("a poll is one round trip while an action waits for its confirmation; each answer to it is one too", async () => {
   const api = adminOf(stack);
   await api.configure("user.confirmation.flow.enabled", true);
   const devices = await makeFleet(true);
   await api.configure("user.confirmation.flow.enabled", false);
   expect(Object.keys((await devices[0]?.device.poll())?._links ?? {})).toContain("confirmationBase");
-  await expectOneTripEach(fleet * rounds, () => pollAll(devices));
+  await expectOneRoundTripEach(fleet * rounds, () => pollAll(devices));
   const post = (rest: string, body?: object) =>
-    expectOneTripEach(fleet, () =>
+    expectOneRoundTripEach(fleet, () =>
       eachAnswers(devices, ({ device, actionId }) =>
         device.call(`/confirmationBase/${rest.replace(":id", String(actionId))}`, {
           method: "POST",
@@ -157,14 +157,14 @@ test("so it is while an action waits for its confirmation; each word on it is on
         }),
       ),
     );
-  await expectOneTripEach(fleet, () => eachAnswers(devices, ({ device }) => device.call("/confirmationBase"), 1));
+  await expectOneRoundTripEach(fleet, () => eachAnswers(devices, ({ device }) => device.call("/confirmationBase"), 1));
   await post(":id/feedback", { confirmation: "denied", details: ["not now"] });
   await post("activateAutoConfirm", { initiator: "me" });
   await post("deactivateAutoConfirm");
   expect(Object.keys((await devices[0]?.device.poll())?._links ?? {})).toContain("deploymentBase");
 });
 
-test("so it is where the polling time differs by query", async () => {
+test("a poll is one round trip where the polling time depends on a query", async () => {
   const devices = await makeFleet(true);
   const api = adminOf(stack);
   await api.configure(
@@ -173,7 +173,7 @@ test("so it is where the polling time differs by query", async () => {
   );
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   await eachAnswers(devices, ({ device }) => device.call(""));
-  await expectOneTripEach(fleet * rounds, () => pollAll(devices));
+  await expectOneRoundTripEach(fleet * rounds, () => pollAll(devices));
   expect((await devices[0]?.device.poll())?.config.polling.sleep).toBe("00:01:00");
   await api.configure("pollingTime", "00:05:00");
 });
@@ -187,10 +187,10 @@ test("a report is one round trip, whatever it reports", async () => {
     ["resumed", "none"],
     ["closed", "success"],
   ] as const) {
-    await expectOneTripEach(fleet, () =>
+    await expectOneRoundTripEach(fleet, () =>
       eachAnswers(devices, ({ device, actionId }) => device.report(actionId, execution, finished, ["a line"])),
     );
   }
   const failing = await makeFleet(true);
-  await expectOneTripEach(fleet, () => eachAnswers(failing, ({ device, actionId }) => device.report(actionId, "closed", "failure")));
+  await expectOneRoundTripEach(fleet, () => eachAnswers(failing, ({ device, actionId }) => device.report(actionId, "closed", "failure")));
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { gatewayUrls } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
-// management 12.137: permissions that are restricted to target types, through two gateways and all owners of targets, actions and rollouts
+// Permissions are restricted to target types, through two gateways and all owners of targets, actions and rollouts (management 12.137).
 
 interface Answer<T> {
   status: number;
@@ -19,7 +19,7 @@ const [mine, theirs] = [901, 902];
 const ofTargets = ["READ_TARGET", "CREATE_TARGET", "UPDATE_TARGET", "DELETE_TARGET"];
 const others = ["READ_REPOSITORY", "READ_ROLLOUT", "CREATE_ROLLOUT", "UPDATE_ROLLOUT", "DELETE_ROLLOUT", "HANDLE_ROLLOUT"];
 const password = "correct horse";
-/** A changed grant works on every gateway within this time. */
+/** A changed grant takes effect at every gateway within this time. */
 const heardMs = 5_000;
 
 let stack: Stack;
@@ -84,7 +84,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-test("lists, counts and searches hold targets of these types alone, and others are unknown", async () => {
+test("lists, counts and searches contain only targets of these types, and others are unknown", async () => {
   expect(await idsOf("targets")).toEqual(["mine-1", "mine-2"]);
   expect((await limited<Page<unknown>>("GET", "targets?limit=1")).json).toMatchObject({ total: 2 });
   expect(await idsOf("targets?q=controllerid==*")).toEqual(["mine-1", "mine-2"]);
@@ -93,7 +93,7 @@ test("lists, counts and searches hold targets of these types alone, and others a
   for (const id of ["theirs", "untyped", "nobody"]) expect((await limited("GET", `targets/${id}`)).status).toBe(404);
 });
 
-test("targets are made, changed and deleted within these types, and not moved out of them", async () => {
+test("targets are created, changed and deleted within these types, and not moved out of them", async () => {
   expect((await limited("POST", "targets", [{ controllerId: "new", targetType: mine }])).status).toBe(201);
   for (const targetType of [theirs, undefined]) {
     expect((await limited("POST", "targets", [{ controllerId: "refused", targetType }])).status).toBe(403);
@@ -106,7 +106,7 @@ test("targets are made, changed and deleted within these types, and not moved ou
   expect(await admin("GET", "targets/theirs")).toMatchObject({ name: "theirs", targetType: theirs });
 });
 
-test("assignments reach targets of these types alone, and actions of others are unknown", async () => {
+test("assignments reach only targets of these types, and actions of others are unknown", async () => {
   const all = ["mine-1", "mine-2", "theirs", "untyped"].map((id) => ({ id }));
   const path = `distributionsets/${await newSet(`assigned ${Date.now()}`)}/assignedTargets`;
   expect((await limited("POST", path, all)).json).toMatchObject({ assigned: 2, alreadyAssigned: 0, total: 2 });
@@ -126,7 +126,7 @@ test("assignments reach targets of these types alone, and actions of others are 
   expect(await admin("GET", `actions/${id}`)).toMatchObject({ active: true, detailStatus: "running" });
 });
 
-test("a rollout reaches targets of these types alone, even when somebody else starts it; what reaches further is not there for who is restricted", async () => {
+test("a restricted user's rollout reaches only these types, whoever starts it; one that reaches further is not found", async () => {
   interface Rollout {
     id: number;
     status: string;
@@ -166,7 +166,7 @@ test("a rollout reaches targets of these types alone, even when somebody else st
   expect((await limited("DELETE", `rollouts/${whole.id}`)).status).toBe(404);
   expect(await admin("GET", `rollouts/${whole.id}`)).toMatchObject({ status: "ready" });
 
-  // somebody else's that reaches what is allowed and no more is theirs to drive
+  // A rollout of another user that reaches no further than the user's types can be controlled by the user.
   const within = { ...newRollout(await newSet(`within ${Date.now()}`)), targetFilterQuery: "controllerId==mine-*" };
   const others = await admin<Rollout>("POST", "rollouts", within);
   await become(others.id, "ready");
@@ -182,7 +182,7 @@ test("a rollout reaches targets of these types alone, even when somebody else st
   await become(others.id, "running");
 });
 
-test("other target types hold on every gateway within seconds, and so does their end", async () => {
+test("other target types take effect at every gateway within seconds, and so does their removal", async () => {
   const seenBy = async (gateway: string) => {
     const { status, json } = await ask<Page<unknown>>(basic("limited", password), "GET", "targets", undefined, gateway);
     return status === 200 ? json.total : status;

@@ -6,15 +6,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminOf, gatewayUrls } from "./support/replicas.ts";
 import { answering, startAnsweringStack } from "./support/serving.ts";
 
-// contract extensions.md, tenants: through several gateways, and while processes are killed
+// Tenants are managed through several gateways, and while processes are killed (contract extensions.md, tenants).
 
-/** Within this time every gateway refuses who belongs to a suspended tenant. */
+/** Every gateway denies principals of a suspended tenant within this time. */
 const heardMs = 5_000;
 const targets = 400;
 let stack: Stack;
 
 beforeAll(async () => {
-  // who is refused asks again and again here, and is to be refused for his tenant alone
+  // The denied client asks repeatedly here, and must be denied for its tenant only.
   const env = { HARRIER_LATE_REQUESTS_SECONDS: "6", HARRIER_SIGN_IN_FAILURES_ACCOUNT: "0" };
   stack = await startAnsweringStack({ replicas: { gateway: 2, controller: 2, management: 2, "rollout-engine": 2 }, env });
 });
@@ -46,7 +46,7 @@ async function makeTenant(prefix: string): Promise<Tenant> {
   return { name, id: rows[0]?.id as number, admin, password, gatewayKey };
 }
 
-/** Targets, a rollout that runs, actions with their history, artifacts. */
+/** Creates targets, a running rollout, actions with their history, and artifacts. */
 async function fill({ admin, name, gatewayKey }: Tenant, n: number): Promise<void> {
   const prefix = uniqueName("fleet");
   await admin.createTargets(n, prefix);
@@ -80,7 +80,7 @@ async function signIn(gateway: string, { name, password }: Tenant): Promise<numb
   return status;
 }
 
-/** Rows of a tenant in every table of every service, but for the logs that stay. */
+/** Reads the rows of a tenant in every table of every service, except for the logs that stay. */
 const dump = (ids: readonly number[], except: readonly string[] = []) =>
   asSuperuser((client) => dumpTenants(client, ids, { except: [...outlivingTables, ...except] }));
 const objectsOf = (id: number): string[] => {
@@ -90,22 +90,22 @@ const objectsOf = (id: number): string[] => {
 const stagedOf = (id: number): string[] =>
   readdirSync(join(stack.dataDir, "artifacts", "staging")).filter((name) => name.startsWith(`${id}-`));
 
-/** Rows and objects of a tenant but for what moves by itself, whoever is killed. */
+/** Reads rows and objects of a tenant, except for what changes by itself, whatever process is killed. */
 const stateOf = async (id: number) => ({ rows: await dump([id], movingTables), objects: objectsOf(id) });
 
-/** What its last requests have set in motion comes to an end first: longer than the engine and the controller need to look twice. */
-async function stateAtRest(id: number): Promise<Awaited<ReturnType<typeof stateOf>>> {
+/** Waits until the effects of the last requests have ended: longer than the engine and the controller need to poll twice. */
+async function settledState(id: number): Promise<Awaited<ReturnType<typeof stateOf>>> {
   let last: unknown;
-  const look = async () => {
+  const readState = async () => {
     const [before, now] = [last, await stateOf(id)];
     last = now;
     expect(now).toEqual(before);
     return now;
   };
-  return eventually(look, 60_000, 1_500);
+  return eventually(readState, 60_000, 1_500);
 }
 
-test("a suspended tenant is refused by every gateway within seconds, and let in again by each", async () => {
+test("every gateway denies a suspended tenant within seconds, and each admits it again", async () => {
   const tenant = await makeTenant("suspended");
   const everywhere = () =>
     Promise.all(gatewayUrls(stack).flatMap((gateway) => [poll(gateway, tenant.name, tenant.gatewayKey), signIn(gateway, tenant)]));
@@ -130,10 +130,10 @@ interface Operation {
   total?: number;
 }
 
-test("a tenant is deleted to its last row and object while management and controller are killed, and nobody else loses anything", async () => {
+test("a tenant is deleted to its last row and object while processes are killed, and no other tenant loses anything", async () => {
   const [going, staying] = [await makeTenant("going"), await makeTenant("staying")];
   await Promise.all([fill(going, targets), fill(staying, 20)]);
-  const before = await stateAtRest(staying.id);
+  const before = await settledState(staying.id);
   expect(Object.keys(await dump([going.id])).length).toBeGreaterThan(20);
   expect(objectsOf(going.id)).toHaveLength(14);
 
@@ -141,7 +141,7 @@ test("a tenant is deleted to its last row and object while management and contro
   expect(status).toBe(202);
   const path = `operations/${begun.id}`;
   const seen: Operation[] = [];
-  // each twice, at moments that nobody has chosen
+  // Each is killed twice, at arbitrary moments.
   for (const [service, index] of [
     ["management", 0],
     ["controller", 0],
@@ -167,7 +167,7 @@ test("a tenant is deleted to its last row and object while management and contro
     500,
   );
   expect(ended.done).toBe(ended.total);
-  // what is done is never taken back
+  // The progress never decreases.
   expect(seen.map(({ done }) => done)).toEqual(seen.map(({ done }) => done).toSorted((a, b) => a - b));
 
   expect(await dump([going.id])).toEqual({});
@@ -177,7 +177,7 @@ test("a tenant is deleted to its last row and object while management and contro
     expect(await poll(gateway, going.name, going.gatewayKey)).toBe(401);
     expect(await poll(gateway, staying.name, staying.gatewayKey, "device")).toBe(200);
   }
-  // the name is free, and who takes it finds nothing
+  // The name is free, and a new tenant of that name is empty.
   const next = await adminOf(stack).post<{ name: string }[]>("system/tenants", [{ name: going.name }]);
   expect(next).toMatchObject([{ name: going.name, status: "active" }]);
 }, 300_000);

@@ -3,9 +3,7 @@ import { inject } from "vitest";
 import { createDatabase } from "../../packages/db/src/database.ts";
 import type {} from "./postgres.ts"; // declares what is provided
 
-/**
- * An empty database on this run's PostgreSQL, for the packages that testkit itself is built on. Everyone else takes testkit's `testDatabase`.
- */
+/** Makes an empty database on this run's PostgreSQL, for the packages that testkit itself is built on. All others use testkit's `testDatabase`. */
 export async function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const serverUrl = inject("postgresUrl");
   const name = `harrier_fresh_${randomBytes(6).toString("hex")}`;

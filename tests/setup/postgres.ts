@@ -3,12 +3,12 @@ import { startPostgres } from "../../packages/stack/src/postgres.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** The superuser's URL of this run's PostgreSQL. */
+    /** The URL of this run's PostgreSQL for its superuser. */
     postgresUrl: string;
   }
 }
 
-/** One PostgreSQL per vitest run, thrown away afterwards. With DATABASE_URL that server is used instead (a superuser's URL). */
+/** Starts one PostgreSQL per vitest run, which is deleted afterwards. With DATABASE_URL that server is used in its place (a superuser's URL). */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env["DATABASE_URL"];
   if (given !== undefined && given !== "") {

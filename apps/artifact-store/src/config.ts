@@ -2,28 +2,28 @@ import { ConfigError, type ConfigOf, loadConfig, port } from "@harrier/service";
 import { z } from "zod";
 import type { S3Settings } from "./storage/s3.ts";
 
-/** Settings of the artifact store: the only reader of the environment. */
+/** The settings of artifact-store. Nothing else in the service reads the environment. */
 const settings = z.object({
   HARRIER_HTTP_PORT: port.default(8083),
   HARRIER_GRPC_PORT: port.default(9083),
   HARRIER_DATABASE_URL: z.string().min(1),
   HARRIER_IDENTITY_KEYS: z.string().min(1),
-  /** 32 bytes in base64, of this service alone: signs what it sees of the other services' audit trails. Without it they are not signed. */
+  /** 32 bytes in base64, which no other service has: they sign the anchors of the other services' audit trails. Without them none is signed. */
   HARRIER_AUDIT_KEY: z
     .string()
     .regex(/^[A-Za-z0-9+/]{43}=$/, "32 bytes in base64")
     .optional(),
   HARRIER_CONTROLLER_GRPC: z.string().min(1),
   HARRIER_MANAGEMENT_GRPC: z.string().min(1),
-  /** A directory that all replicas share; or a bucket: one of the two. */
+  /** The directory that all replicas share. Either this or the bucket (`HARRIER_S3_…`) must be given. */
   HARRIER_STORAGE_DIR: z.string().min(1).optional(),
-  /** Bytes that uploads leave free on the directory's disk; without it 1 GiB, or 5 % of a disk below 20 GiB. 0 is none. */
+  /** The bytes that uploads leave free on the directory's disk: by default 1 GiB, or 5 % of a disk below 20 GiB; 0 means no reserve. */
   HARRIER_STORAGE_RESERVE: z.coerce.number().int().min(0).optional(),
   HARRIER_S3_ENDPOINT: z.url().optional(),
   HARRIER_S3_ACCESS_KEY: z.string().optional(),
   HARRIER_S3_SECRET_KEY: z.string().optional(),
   HARRIER_S3_BUCKET: z.string().optional(),
-  /** Given to every service; this one emits no events. */
+  /** Every service accepts this setting; artifact-store ignores it, because it emits no events. */
   HARRIER_KAFKA_BROKERS: z.string().optional(),
 });
 

@@ -1,5 +1,12 @@
+import { migrateDatabase } from "@harrier/db";
 import { runService } from "@harrier/service";
 import { readConfig } from "./config.ts";
+import { ownSchema } from "./schema.ts";
 import { startArtifactStore } from "./wire.ts";
 
-await runService({ name: "artifact-store", config: readConfig, start: startArtifactStore });
+await runService({
+  name: "artifact-store",
+  config: readConfig,
+  start: startArtifactStore,
+  migrate: (config) => migrateDatabase(config.HARRIER_DATABASE_URL, ownSchema),
+});

@@ -22,18 +22,18 @@ import type { Traffic } from "./traffic/traffic.ts";
 import { startArtifactStore } from "./wire.ts";
 
 type AttachRequest = RequestOf<"harrier.management.v1.CatalogueService", "attachArtifact">;
-type NotesRequest = RequestOf<"harrier.controller.v1.ActionsService", "noteDownloads">;
+type DownloadsRequest = RequestOf<"harrier.controller.v1.ActionsService", "noteDownloads">;
 
-/** Management and controller as far as this service calls them, over real gRPC; artifact rows are real rows. */
+/** Test doubles of management and controller, which answer the calls of this service over real gRPC and write real artifact rows. */
 export interface Neighbours {
   maxBytes: number;
-  /** Thrown by the next call of the method, once each. */
+  /** Each error is thrown once, by the next call of its method. */
   readonly failures: { checkUpload: HarrierError[]; attachArtifact: HarrierError[]; noteDownloads: HarrierError[] };
   readonly checked: { moduleId: number; filename: string }[];
   readonly attached: (AttachRequest & { commandId: string; id: number })[];
-  readonly noted: NotesRequest["downloads"];
-  /** Resolves before controller answers about notes; to be replaced where it shall be late. */
-  beforeNoted: () => Promise<void>;
+  readonly noted: DownloadsRequest["downloads"];
+  /** Controller waits for this before it answers about downloads; tests replace it to delay the answer. */
+  beforeRecorded: () => Promise<void>;
 }
 
 export interface Answer {
@@ -46,7 +46,7 @@ export interface Answer {
 export interface Call {
   readonly headers?: Record<string, string>;
   readonly body?: Buffer | AsyncIterable<Buffer>;
-  /** A device; default is the admin with all permissions. */
+  /** The device that calls; without it the caller is the admin with all permissions. */
   readonly controllerId?: string;
   readonly permissions?: readonly string[];
 }
@@ -54,12 +54,12 @@ export interface Call {
 export interface RunningService {
   readonly bench: Bench;
   readonly neighbours: Neighbours;
-  /** What really goes to PostgreSQL. */
+  /** Counts the round trips that really go to PostgreSQL. */
   readonly counter: RoundTripCounter;
-  /** To be beaten where a test does not want to wait for it. */
+  /** Tests call its `beat` if they do not want to wait for the next round. */
   readonly traffic: Traffic;
   call(method: string, path: string, options?: Call): Promise<Answer>;
-  /** The same without reading the answer: to cut it, or to read it slowly. */
+  /** Makes a call without reading the answer, so that the test can cut it or read it slowly. */
   open(method: string, path: string, options?: Call): { request: ReturnType<typeof httpRequest>; answer: Promise<IncomingMessage> };
   stop(): Promise<void>;
 }
@@ -68,11 +68,11 @@ const allKeys = new Map(keyPairs().map((pair) => [pair, `${pair}=k1:${randomByte
 const keyText = keyPairsOf("artifact-store")
   .map((pair) => allKeys.get(pair))
   .join(";");
-/** What its neighbours hold together. */
+/** The keys of all services, for the test doubles. */
 const keys = parseKeys([...allKeys.values()].join(";"));
 const allPermissions = ["CREATE_REPOSITORY", "READ_REPOSITORY", "DOWNLOAD_REPOSITORY_ARTIFACT"];
 
-/** A limit of the tenant's data volume; null: none. In force when this is done. */
+/** Sets the limit of the tenant's data volume (null means none). It is in force when the promise resolves. */
 export async function limitVolume({ bench, traffic }: RunningService, limit: number | null): Promise<void> {
   await bench.sql("delete from management.quotas");
   if (limit !== null) {
@@ -85,7 +85,7 @@ export async function limitVolume({ bench, traffic }: RunningService, limit: num
   await traffic.beat();
 }
 
-/** The whole service in this process, with a real database, a real directory and its neighbours played. */
+/** Starts the whole service in this process, with a real database, a real directory, and test doubles of the other services. */
 export async function startService(settings: Readonly<Record<string, string>> = {}): Promise<RunningService> {
   const bench = await openBench();
   await seedCatalogue(bench);
@@ -95,7 +95,7 @@ export async function startService(settings: Readonly<Record<string, string>> = 
     checked: [],
     attached: [],
     noted: [],
-    beforeNoted: async () => {},
+    beforeRecorded: async () => {},
   };
   const host = "127.0.0.1";
   const management = createRpcServer({ service: "management", host, port: 0, keys, log: silentLog });
@@ -115,14 +115,14 @@ export async function startService(settings: Readonly<Record<string, string>> = 
     ...settings,
   });
   const parts = await startArtifactStore(config, createLog({ service: "artifact-store", level: "silent" }));
-  const traffic = parts.find((part): part is Traffic => "beat" in part && "sent" in part);
-  if (traffic === undefined) throw new Error("nobody counts what is sent");
+  const counting = parts.find((part) => "traffic" in part);
+  if (counting === undefined) throw new Error("nobody counts what is sent");
   const open: RunningService["open"] = (method, path, options = {}) => send(httpPort, method, path, options);
   return {
     bench,
     neighbours,
     counter,
-    traffic,
+    traffic: counting.traffic as Traffic,
     open,
     async call(method, path, options) {
       const answer = await open(method, path, options).answer;
@@ -168,7 +168,7 @@ function send(port: number, method: string, path: string, options: Call): Return
     agent: false,
   });
   const answer = new Promise<IncomingMessage>((resolve, reject) => request.once("response", resolve).on("error", reject));
-  answer.catch(() => {}); // a caller that cuts the request does not wait for it
+  answer.catch(() => {}); // a test that cuts the request does not wait for the answer
   void writeBody(request, options.body);
   return { request, answer };
 }
@@ -216,14 +216,14 @@ function catalogueOf(bench: Bench, neighbours: Neighbours): Handlers<"harrier.ma
 
 function actionsOf(neighbours: Neighbours): Handlers<"harrier.controller.v1.ActionsService"> {
   const handlers = {
-    async noteDownloads({ downloads }: NotesRequest) {
-      await neighbours.beforeNoted();
+    async noteDownloads({ downloads }: DownloadsRequest) {
+      await neighbours.beforeRecorded();
       failOnce(neighbours.failures.noteDownloads);
       neighbours.noted.push(...downloads);
       return { noted: downloads.length };
     },
   };
-  // every other method exists, and calling it is the failure of the test
+  // every other method exists too, and a call of it fails the test
   return new Proxy(handlers, {
     get: (own, name) => Reflect.get(own, name) ?? (() => Promise.reject(new Error(`${String(name)} is not called by this service`))),
   }) as unknown as Handlers<"harrier.controller.v1.ActionsService">;
@@ -234,7 +234,7 @@ function failOnce(failures: HarrierError[]): void {
   if (failure !== undefined) throw failure;
 }
 
-/** Modules 11 and 12 are in set 21; 13 is deleted, 14 in no set. Device `d1` has an open action of set 21, others have what their names say. */
+/** Adds modules and grants. Modules 11 and 12 are in set 21, 13 is deleted, 14 is in no set. Devices have an action of set 21 as their names say. */
 async function seedCatalogue({ sql }: Bench): Promise<void> {
   const by = "'admin', 'admin'";
   await sql(`insert into management.tenants (tenant_id, name, default_set_type_id) values (1, 'DEFAULT', 11) on conflict do nothing`);
@@ -294,7 +294,7 @@ export interface FormPart {
 
 const boundary = "----harriertest";
 
-/** A multipart body in one piece, with the header that belongs to it. */
+/** Creates a multipart body and the header that belongs to it. */
 export function form(...parts: readonly FormPart[]): { headers: Record<string, string>; body: Buffer } {
   const pieces = parts.flatMap(({ name, filename, body }) => [
     Buffer.from(

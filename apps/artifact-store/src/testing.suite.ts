@@ -21,18 +21,18 @@ export interface Bench {
   readonly db: Database;
   readonly storage: Storage;
   readonly root: string;
-  /** Names of all files in the store. */
+  /** Returns the names of all files in the store. */
   files(): Promise<string[]>;
-  /** Rows of our own tables that are left. */
+  /** Counts the rows that are left in the tables of this service. */
   rows(): Promise<{ blobs: number; blobReferences: number; uploads: number }>;
-  /** As the superuser: to play another service. */
+  /** Runs a statement as the superuser, to act as another service. */
   sql<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** As if nothing had ever been uploaded. */
+  /** Removes everything that has been uploaded. */
   clear(): Promise<void>;
   dispose(): Promise<void>;
 }
 
-/** A real database with all services' schemas and a real storage directory. */
+/** Opens a real database with the schemas of all services, and a real storage directory. */
 export async function openBench(): Promise<Bench> {
   const database = await testDatabase();
   const root = await mkdtemp(join(tmpdir(), "harrier-store-"));
@@ -53,7 +53,8 @@ export async function openBench(): Promise<Bench> {
     files,
     async clear() {
       await sql("delete from management.artifacts");
-      await sql(`truncate ${["blobs", "blob_references", "uploads", "released_artifacts"].map((table) => `artifact_store.${table}`)}`);
+      // One statement per transaction: a service that runs beside the test can never wait for this and be waited for.
+      for (const table of ["blob_references", "uploads", "released_artifacts", "blobs"]) await sql(`delete from artifact_store.${table}`);
       for (const file of await files()) await storage.delete(file);
     },
     async rows() {
@@ -78,7 +79,7 @@ export function randomContent(size = 2_000): { bytes: Buffer; sha256: string; sh
   return { bytes, sha256: hash("sha256"), sha1: hash("sha1"), md5: hash("md5") };
 }
 
-/** An upload as far as a blob that it holds; what comes next is the attach. */
+/** Runs an upload up to the point where it holds its blob; the attach comes next. */
 export async function storeContent(deps: Pick<Bench, "db" | "storage">, bytes: Buffer, moduleId = 11) {
   const lease = await openUpload(deps.db, principal, moduleId);
   const hashes = await stageFile(deps, lease, { file: Readable.from([bytes]), room: { maxBytes: 10 ** 9, storageBound: false } });

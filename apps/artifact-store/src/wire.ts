@@ -1,19 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { fileURLToPath } from "node:url";
-import { startAudit } from "@harrier/audit";
+import { openAudit } from "@harrier/audit";
 import {
-  applyViews,
   backgroundOf,
   checkNeeds,
   clockAheadMs,
   commandsOf,
-  countTrips,
+  countRoundTrips,
   createDatabase,
-  type Database,
-  migrate,
+  prepareSchema,
   startWhenReadable,
   untilAborted,
 } from "@harrier/db";
+import { createJobs } from "@harrier/jobs";
 import { createClient, createRpcServer, parseKeys, servicePrincipal } from "@harrier/rpc";
 import {
   backgroundWork,
@@ -29,8 +27,10 @@ import {
 import { artifactsHandlers } from "./blobs/artifacts.rpc.ts";
 import type { ArtifactStoreConfig, StorageSettings } from "./config.ts";
 import { mountDownloads } from "./download/download.routes.ts";
-import { DownloadNotes } from "./download/download-notes.ts";
-import { startJanitor } from "./janitor/janitor.ts";
+import { DownloadBuffer } from "./download/download-buffer.ts";
+import { createJanitor } from "./janitor/janitor.ts";
+import { jobs as jobList } from "./jobs.ts";
+import { ownSchema } from "./schema.ts";
 import { createDirectoryStorage } from "./storage/directory.ts";
 import { createReserve } from "./storage/reserve.ts";
 import { createS3Storage } from "./storage/s3.ts";
@@ -38,9 +38,9 @@ import type { Storage } from "./storage/storage.ts";
 import { createTraffic } from "./traffic/traffic.ts";
 import { mountUpload } from "./upload/upload.routes.ts";
 
-const schema = "artifact_store";
+const { schema } = ownSchema;
 
-/** Published views of others that downloads read. */
+/** Downloads read these published views of other services. */
 const needs = [
   { schema: "controller", view: "artifact_grants_v1" },
   { schema: "management", view: "artifacts_v1" },
@@ -51,16 +51,16 @@ const needs = [
 ];
 
 const idleMs = 30_000;
-const noteDeadlineMs = 5_000;
+const recordDeadlineMs = 5_000;
 
-/** A blob's row is locked while its bytes are copied or deleted, by uploads, other services and the janitor: a store may take minutes for gigabytes. */
+/** A blob's row stays locked while its bytes are copied or deleted, which may take the store minutes for gigabytes. */
 const storeMs = 600_000;
 const storeLimits = { lockMs: 30_000 };
 
-/** Releases and the end of a tenant, which sweeps three blobs at a time: uploads and downloads do not wait for them. */
+/** Commands release artifacts and erase tenants (three blobs at a time); uploads and downloads have connections of their own. */
 const commandConnections = 4;
 
-/** Builds the whole service and starts it; returns what has to be stopped. */
+/** Builds and starts the whole service, and returns what has to be stopped. */
 export async function startArtifactStore(config: ArtifactStoreConfig, log: Log): Promise<readonly Stoppable[]> {
   const keys = parseKeys(config.HARRIER_IDENTITY_KEYS, "artifact-store");
   const tls = tlsOf(config);
@@ -74,7 +74,7 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
     onConnectionError,
   });
   const background = backgroundOf(db);
-  await prepareSchema(background);
+  await prepareSchema({ pool: background.pool, ...ownSchema });
   const storage = createStorage(config.storage, log);
   await storage.prepare();
 
@@ -83,26 +83,29 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
   const common = { caller: "artifact-store", keys, log, observe: metrics.observeRpc, ...(tls === undefined ? {} : { tls }) } as const;
   const catalogue = createClient("harrier.management.v1.CatalogueService", { ...common, addresses: config.HARRIER_MANAGEMENT_GRPC });
   const actions = createClient("harrier.controller.v1.ActionsService", { ...common, addresses: config.HARRIER_CONTROLLER_GRPC });
-  const notes = new DownloadNotes({
+  const downloadBuffer = new DownloadBuffer({
     send: async (downloads, commandId) => {
-      const call = { principal: servicePrincipal("artifact-store"), rid: randomUUID(), deadline: now() + noteDeadlineMs, commandId };
+      const call = { principal: servicePrincipal("artifact-store"), rid: randomUUID(), deadline: now() + recordDeadlineMs, commandId };
       await actions.noteDownloads({ downloads: [...downloads] }, call);
     },
     onDropped: (count, error) => log.warn({ err: error, count }, "download notes were dropped"),
     now,
   });
 
-  const traffic = createTraffic({ pool: background.pool, now, log });
+  const traffic = createTraffic({ pool: background.pool, now });
   const readiness = {
     database: async () => checkNeeds(db.pool, needs),
     clock: createClockCheck({ aheadMs: () => clockAheadMs(db.pool), log }),
     quotas: async () => traffic.ready() || "the tenants' data volumes have not been read yet",
     storage: async () => {
-      const note = await storage.note();
-      return note === undefined ? true : { note };
+      const warning = await storage.warning();
+      return warning === undefined ? true : { warning };
     },
   };
-  const audit = await startAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, log });
+  const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, log });
+  const janitor = createJanitor({ db: background, storage, catalogue, fault: faultPoint, now, log });
+  const jobs = createJobs(jobList, { audit, janitor, traffic, downloadBuffer }, { log, registry: metrics.registry });
+  void jobs.group("audit").start();
   const secure = tls === undefined ? {} : { tls };
   const http = createHttp({
     drain: drainOf(config),
@@ -111,12 +114,12 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
     log,
     metrics,
     readiness,
-    countTrips,
+    countRoundTrips,
     audit: audit.trail,
     ...secure,
   });
   mountUpload(http.mount, { db, storage, catalogue, fault: faultPoint, now, idleMs });
-  mountDownloads(http.mount, { db, storage, notes, traffic, now, idleMs });
+  mountDownloads(http.mount, { db, storage, downloadBuffer, traffic, now, idleMs });
   const rpc = createRpcServer({
     service: "artifact-store",
     host: config.HARRIER_HTTP_HOST,
@@ -129,17 +132,13 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
     ...(tls === undefined ? {} : { tls }),
   }).add("harrier.artifactstore.v1.ArtifactsService", artifactsHandlers({ db: commandsOf(db), storage, log }));
 
-  const reading = await startWhenReadable({ pool: db.pool, needs, start: () => traffic.start() });
+  const reading = await startWhenReadable({ pool: db.pool, needs, start: () => void jobs.group("downloads").start() });
   await rpc.start();
   await http.listen(config.HARRIER_HTTP_HOST, config.HARRIER_HTTP_PORT);
-  const janitor = startJanitor({ db: background, storage, catalogue, fault: faultPoint, now, log });
-  return [db, audit, catalogue, actions, notes, traffic, backgroundWork(janitor), rpc, http, backgroundWork(reading)];
-}
-
-async function prepareSchema(db: Database): Promise<void> {
-  const migrations = fileURLToPath(new URL("../migrations", import.meta.url));
-  await migrate({ pool: db.pool, schema, dir: migrations });
-  await applyViews({ pool: db.pool, schema, dir: fileURLToPath(new URL("../views", import.meta.url)), migrations });
+  void jobs.group().start();
+  // tests take the counter from here, so that they need not wait for its next write
+  const downloads = { ...jobs.group("downloads"), traffic };
+  return [db, jobs.group("audit"), catalogue, actions, downloads, backgroundWork(jobs.group()), rpc, http, backgroundWork(reading)];
 }
 
 function createStorage(settings: StorageSettings, log: Log): Storage {

@@ -6,7 +6,7 @@ type Principal = Parameters<Within>[2];
 const principal = (kind: string, tenantId: number) => ({ kind, tenantId }) as Principal;
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-test("calls for the people of one tenant leave connections to those of others, and all of them to services", async () => {
+test("calls for users of one tenant leave connections for those of others, and all of them for services", async () => {
   const within = commandsByTenant();
   const running: string[] = [];
   const ends: (() => void)[] = [];
@@ -33,7 +33,7 @@ test("calls for the people of one tenant leave connections to those of others, a
   await Promise.all(all);
 });
 
-test("whoever waits goes with the signal of its call", async () => {
+test("a waiting command leaves the queue with the signal of its call", async () => {
   const within = commandsByTenant();
   const ends: (() => void)[] = [];
   const hold = () => new Promise<void>((resolve) => ends.push(resolve));

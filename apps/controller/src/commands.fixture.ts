@@ -8,17 +8,17 @@ import { targetsHandlers } from "./targets/targets.rpc.ts";
 export type Actions = ReturnType<typeof actionsHandlers>;
 export type Targets = ReturnType<typeof targetsHandlers>;
 
-/** The commands of controller over a database of their own. */
+/** The commands of controller, over a database of their own. */
 export interface CommandsFixture extends DeviceFixture {
   actions: Actions;
   targets: Targets;
-  /** Names of the fault points that were passed. */
+  /** The names of the fault points that were passed. */
   faults: string[];
-  /** Settings that the tenant has stored, as controller has them in memory. */
+  /** The settings that the tenant has stored, as controller has them in memory. */
   stored: Record<string, unknown>;
 }
 
-/** Sets 100, 101 and 102 are there (type 1). */
+/** Starts the fixture with the sets 100, 101 and 102 (type 1). */
 export async function commandsFixture(): Promise<CommandsFixture> {
   const device = await deviceFixture();
   for (const id of [100, 101, 102]) await seedSet(device, { id, modules: 0 });
@@ -39,7 +39,7 @@ export async function commandsFixture(): Promise<CommandsFixture> {
 
 let commands = 0;
 
-/** A call by the administrator; every one has a command id of its own unless one is given. */
+/** Makes the context of a call by the administrator; each has a command id of its own unless one is given. */
 export function contextOf(principal: Partial<Principal> = {}, commandId?: string): CallContext {
   commands += 1;
   return {
@@ -55,10 +55,10 @@ export function contextOf(principal: Partial<Principal> = {}, commandId?: string
   };
 }
 
-/** What management answered when the set was reserved. */
+/** This is management's answer when the set was reserved. */
 export const reservedSet = (id = 100, migrationStep = false) => ({ id, name: `set ${id}`, version: "1.0", typeId: 1, migrationStep });
 
-/** One target of an assignment, forced and at any time unless changed. */
+/** Makes one item of an assignment, forced and at any time unless changed. */
 export const itemOf = (controllerId: string, change: Partial<AssignmentItem> = {}): AssignmentItem => ({
   controllerId,
   forceType: "forced",
@@ -69,7 +69,7 @@ export const itemOf = (controllerId: string, change: Partial<AssignmentItem> = {
   ...change,
 });
 
-/** Stores a setting of the tenant, or takes it back. */
+/** Stores a setting of the tenant, or removes it. */
 export async function setSetting(fixture: DeviceFixture, key: string, value: unknown): Promise<void> {
   const { pool } = fixture.database.db("management");
   await pool.query("delete from settings where tenant_id = 1 and key = $1", [key]);
@@ -80,7 +80,7 @@ export async function setSetting(fixture: DeviceFixture, key: string, value: unk
   ]);
 }
 
-/** Members of a group as rollout-engine has frozen them, in the order given. */
+/** Stores members of a group as rollout-engine has frozen them, in the order given. */
 export async function seedMembers(
   fixture: DeviceFixture,
   group: { rolloutId: number; groupId: number },
@@ -139,7 +139,7 @@ export async function actionsOfRollout(fixture: DeviceFixture, rolloutId: number
   return rows;
 }
 
-/** Progress of a group as the engine sees it: scheduled, running, finished, error, cancelled. */
+/** Reads the progress of a group as the engine sees it: scheduled, running, finished, error, cancelled. */
 export async function progressOf(fixture: DeviceFixture, rolloutId: number, groupId = 1): Promise<number[]> {
   const { rows } = await fixture.database.db("rollout-engine").pool.query(
     `select scheduled, running, finished, error, cancelled from controller.group_progress_v1
@@ -149,7 +149,7 @@ export async function progressOf(fixture: DeviceFixture, rolloutId: number, grou
   return rows[0] === undefined ? [0, 0, 0, 0, 0] : Object.values(rows[0]);
 }
 
-/** The same, counted over the actions themselves. */
+/** Reads the same, counted over the actions themselves. */
 export async function countedProgress(fixture: DeviceFixture, rolloutId: number, groupId = 1): Promise<number[]> {
   const { rows } = await fixture.database.db("controller").pool.query(
     `select array_agg((select count(*) from actions a where a.tenant_id = 1 and a.rollout_id = $1 and a.group_id = $2
@@ -159,7 +159,7 @@ export async function countedProgress(fixture: DeviceFixture, rolloutId: number,
   return rows[0].counts;
 }
 
-/** For every action: its history is 1..revision, and so are its events. Returns what is wrong. */
+/** Checks for every action that its history is 1..revision, and so are its events. Returns what is wrong. */
 export async function brokenSequences(fixture: DeviceFixture): Promise<unknown[]> {
   const { rows } = await fixture.database.db("controller").pool.query(
     `with events as (

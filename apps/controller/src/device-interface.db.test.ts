@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { actionStatus } from "@harrier/contracts";
-import { countTrips } from "@harrier/db";
+import { countRoundTrips } from "@harrier/db";
 import { type Identity, identityHeaders, parseKeys } from "@harrier/rpc";
 import { createHttp, createLog, createMetrics, type Http } from "@harrier/service";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -8,8 +8,8 @@ import { createArtifactLinks } from "./artifacts/artifact-links.ts";
 import { createDeploymentDocuments } from "./deployment/documents.ts";
 import { type DeviceFixture, deviceFixture, readAction, seedActions, seedSet, seedTargets } from "./device.fixture.ts";
 import { mountDeviceInterface } from "./device-interface.ts";
+import { createLastPolls } from "./poll/last-polls.ts";
 import { createPollReader } from "./poll/poll-reader.ts";
-import { createPollStamps } from "./poll/stamps.ts";
 import { createTenantSettings } from "./settings/tenant-settings.ts";
 
 const keys = parseKeys(`gateway/controller=k1:${Buffer.alloc(32, 1).toString("base64")}`);
@@ -25,15 +25,15 @@ beforeAll(async () => {
   await seedSet(fixture, { id: 100, artifacts: ["app.bin"] });
   const log = createLog({ service: "controller", level: "silent" });
   const { pool } = fixture.db;
-  const settings = createTenantSettings({ pool, log });
+  const settings = createTenantSettings({ pool });
   await settings.refresh();
-  http = createHttp({ service: "controller", keys, log, metrics: createMetrics({ service: "controller" }), countTrips });
-  const stamps = createPollStamps({ pool, log });
+  http = createHttp({ service: "controller", keys, log, metrics: createMetrics({ service: "controller" }), countRoundTrips });
+  const lastPolls = createLastPolls({ pool });
   mountDeviceInterface(http.mount, {
     ...fixture,
     readPoll: createPollReader(pool),
     settings,
-    stamps,
+    lastPolls,
     documents: createDeploymentDocuments({ pool }),
     links: createArtifactLinks(settings, { links: "classic", host: undefined }),
     now: Date.now,
@@ -58,7 +58,7 @@ interface Answer {
   json: any;
 }
 
-/** A request as the gateway passes it on, signed for the device `d<n>`. */
+/** Makes a request as the gateway forwards it, signed for the device `d<n>`. */
 function call(
   method: string,
   rest: string,
@@ -110,8 +110,8 @@ function call(
 const done = { status: { execution: "closed", result: { finished: "success" } } };
 const bare = { status: 0, text: "", headers: { "content-length": "0" } };
 
-test("a poll by HTTP: exact body, tag, 304, and one round trip each", async () => {
-  // such an id cannot be
+test("a poll by HTTP: exact body, ETag, 304, and one round trip each", async () => {
+  // No device can have such an id.
   expect(await call("GET", "", { controllerId: "white space" })).toMatchObject({
     status: 400,
     json: { errorCode: "hawkbit.server.error.repo.constraintViolation" },
@@ -123,14 +123,14 @@ test("a poll by HTTP: exact body, tag, 304, and one round trip each", async () =
     config: { polling: { sleep: "00:05:00" } },
     _links: { configData: { href: "http://ota.example:8080/default/controller/v1/frisch-%C3%A4/configData" } },
   });
-  const trips = await fixture.trips.during(async () => {
+  const roundTrips = await fixture.roundTrips.during(async () => {
     const again = await call("GET", "", { controllerId: "frisch-ä", headers: { "if-none-match": answer.headers["etag"] ?? "" } });
     expect(again).toMatchObject({ status: 304, text: "", headers: { etag: answer.headers["etag"] } });
   });
-  expect(trips).toBe(1);
+  expect(roundTrips).toBe(1);
 });
 
-test("from deployment to installed, as a device goes", async () => {
+test("from deployment to installed, in the order in which a device does it", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n }]);
   const poll = await call("GET", "");
   const { href } = poll.json._links.deploymentBase;
@@ -156,7 +156,7 @@ test("from deployment to installed, as a device goes", async () => {
   expect(await readAction(fixture, actionId)).toMatchObject({ status: actionStatus.FINISHED });
 });
 
-test("a cancellation, read and settled", async () => {
+test("a cancellation is read and answered", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n, status: actionStatus.CANCELING }]);
   expect((await call("GET", "")).json._links).toEqual({
     cancelAction: { href: `http://ota.example:8080/default/controller/v1/d${n}/cancelAction/${actionId}` },
@@ -182,7 +182,7 @@ test("attributes by HTTP", async () => {
   });
 });
 
-test("refusals: status, code and body", async () => {
+test("errors: status, code and body", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n }]);
   const feedback = `/deploymentBase/${actionId}/feedback`;
   expect(await call("POST", `/cancelAction/${actionId}/feedback`, { body: done })).toMatchObject({

@@ -9,33 +9,33 @@ import { deploymentRoutes } from "./deployment/deployment.routes.ts";
 import type { DeploymentDocuments } from "./deployment/documents.ts";
 import type { LimitsOf } from "./domain/quotas.ts";
 import { feedbackRoutes } from "./feedback/feedback.routes.ts";
+import type { LastPolls } from "./poll/last-polls.ts";
 import { pollRoutes } from "./poll/poll.routes.ts";
 import type { PollReader } from "./poll/poll-reader.ts";
-import type { PollStamps } from "./poll/stamps.ts";
 import { runningVersionRoutes } from "./running-version/running-version.routes.ts";
 import type { TenantSettingsCache } from "./settings/tenant-settings.ts";
 
 export interface DeviceInterfaceDeps {
   db: Database;
-  /** `createTenantSettings` of settings/tenant-settings.ts; has a life: start() at boot, stop() at shutdown. */
+  /** `createTenantSettings` of settings/tenant-settings.ts; a background job follows the changes. */
   settings: TenantSettingsCache;
   /** `createPollReader` of poll/poll-reader.ts. */
   readPoll: PollReader;
-  /** `createPollStamps` of poll/stamps.ts; has a life: start() at boot, `await stop()` at shutdown flushes what is left. */
-  stamps: PollStamps;
+  /** `createLastPolls` of poll/last-polls.ts; a background job writes them, at the end too. */
+  lastPolls: LastPolls;
   /** `createDeploymentDocuments` of deployment/documents.ts. */
   documents: DeploymentDocuments;
   /** `createArtifactLinks` of artifacts/artifact-links.ts. */
   links: ArtifactLinkSettings;
   ids: IdBlocks;
-  /** From `settings`. */
+  /** The limits come from `settings`. */
   limits: LimitsOf;
   secrets: SecretBox;
-  /** Epoch milliseconds. */
+  /** Returns epoch milliseconds. */
   now: () => number;
 }
 
-/** Every route of the device interface that controller serves (spec 000 §4); downloads are artifact-store's. */
+/** Mounts every route of the device interface that controller serves (spec 000 §4); downloads belong to artifact-store. */
 export function mountDeviceInterface(mount: Mount, deps: DeviceInterfaceDeps): void {
   pollRoutes(mount, deps);
   deploymentRoutes(mount, deps);

@@ -6,14 +6,14 @@ import type { LimitsOf } from "./domain/quotas.ts";
 
 export const tenantId = 1;
 
-/** Nobody has set any. */
+/** No tenant has set any limit. */
 export const defaultLimits: LimitsOf = () => quotaDefaults;
 
-/** A database as controller's own role sees it, every round trip of `db` counted; `db.pool` has one connection more than a race needs. */
+/** A database as controller's own role sees it, with every round trip of `db` counted; `db.pool` has one connection more than a race needs. */
 export interface DeviceFixture {
   database: TestDatabase;
   db: Database;
-  trips: RoundTripCounter;
+  roundTrips: RoundTripCounter;
   ids: IdBlocks;
   secrets: ReturnType<typeof createSecretBox>;
   limits: LimitsOf;
@@ -22,18 +22,18 @@ export interface DeviceFixture {
 
 export async function deviceFixture(): Promise<DeviceFixture> {
   const database = await testDatabase();
-  const trips = await startRoundTripCounter(database.adminUrl);
-  const db = createDatabase({ url: trips.through(database.urlOf("controller")), applicationName: "test", max: 4 });
+  const roundTrips = await startRoundTripCounter(database.adminUrl);
+  const db = createDatabase({ url: roundTrips.through(database.urlOf("controller")), applicationName: "test", max: 4 });
   return {
     database,
     db,
-    trips,
+    roundTrips,
     ids: new IdBlocks(database.db("controller").pool),
     limits: defaultLimits,
     secrets: createSecretBox(Buffer.alloc(32, 7).toString("base64")),
     async close() {
       await db.close();
-      await trips.close();
+      await roundTrips.close();
       await database.drop();
     },
   };
@@ -61,7 +61,7 @@ export interface TargetSeed {
   requestAttributes?: boolean;
 }
 
-/** Targets with their state. */
+/** Stores targets with their state. */
 export async function seedTargets(fixture: DeviceFixture, seeds: readonly TargetSeed[]): Promise<void> {
   await fixture.database.db("controller").pool.query(
     `with seed as (select * from jsonb_to_recordset($2::jsonb) as x(
@@ -89,23 +89,23 @@ export interface ActionSeed {
   rolloutId?: number;
   groupId?: number;
   maintenance?: { schedule: string; duration: string; timezone: string; endsAt?: string };
-  besideOthers?: boolean;
+  multiAssignment?: boolean;
 }
 
-/** Actions, each with the history row of its newest revision. */
+/** Stores actions, each with the history row of its newest revision. */
 export async function seedActions(fixture: DeviceFixture, seeds: readonly ActionSeed[]): Promise<void> {
   await fixture.database.db("controller").pool.query(
     `with seed as (select * from jsonb_to_recordset($2::jsonb) as x(
          "id" bigint, "targetId" int, "setId" bigint, "status" smallint, "active" boolean, "forceType" smallint, "forceTime" timestamptz,
-         "weight" int, "revision" int, "rolloutId" bigint, "groupId" bigint, "maintenance" jsonb, "besideOthers" boolean)),
+         "weight" int, "revision" int, "rolloutId" bigint, "groupId" bigint, "maintenance" jsonb, "multiAssignment" boolean)),
        a as (insert into actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, force_time, weight, revision,
                                   rollout_id, group_id, maintenance_schedule, maintenance_duration, maintenance_timezone,
-                                  maintenance_ends_at, beside_others, initiated_by, created_by, last_modified_by)
+                                  maintenance_ends_at, multi_assignment, initiated_by, created_by, last_modified_by)
              select $1, s."id", s."targetId", t.controller_id, coalesce("setId", 100), coalesce("status", ${actionStatus.RUNNING}),
                     coalesce("active", true), coalesce("forceType", ${forceType.forced}), "forceTime", coalesce("weight", 1000),
                     coalesce(s."revision", 1), "rolloutId", "groupId", maintenance ->> 'schedule', maintenance ->> 'duration',
                     maintenance ->> 'timezone', (maintenance ->> 'endsAt')::timestamptz,
-                    coalesce("besideOthers", false), 'admin', 'admin', 'admin'
+                    coalesce("multiAssignment", false), 'admin', 'admin', 'admin'
                from seed s join targets t on t.tenant_id = $1 and t.id = s."targetId"
              returning id, status, revision)
      insert into action_history (tenant_id, action_id, revision, status, messages, occurred_at)
@@ -114,7 +114,7 @@ export async function seedActions(fixture: DeviceFixture, seeds: readonly Action
   );
 }
 
-/** A set with one module of the given type and its artifacts, in management's schema. */
+/** Stores a set with one module of the given type and its artifacts, in management's schema. */
 export async function seedSet(
   fixture: DeviceFixture,
   seed: { id: number; moduleType?: string; artifacts?: string[]; metadata?: Record<string, string>; modules?: number },
@@ -202,7 +202,7 @@ export async function readHistory(fixture: DeviceFixture, actionId: number): Pro
   return rows;
 }
 
-/** The outbox so far, in order. */
+/** Reads the outbox so far, in order. */
 export async function readOutbox(
   fixture: DeviceFixture,
 ): Promise<{ topic: string; type: string; common: unknown; items: unknown[]; traceparent: string | null }[]> {

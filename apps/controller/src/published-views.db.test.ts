@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-// A published view only grows: whoever needs a column that is not here adds it at the end, and whoever misses one has found a break.
+// A published view only grows: a column that is missing here must be added at the end, and a column that has vanished is a breaking change.
 const views: Record<string, { columns: string; readers: DatabaseService[] }> = {
   targets_v1: {
     columns:
@@ -47,7 +47,7 @@ const views: Record<string, { columns: string; readers: DatabaseService[] }> = {
 
 const others: DatabaseService[] = ["management", "rollout-engine", "artifact-store"];
 
-test.each(Object.entries(views))("%s has the columns that others count on, and only its readers read it", async (name, view) => {
+test.each(Object.entries(views))("%s has the columns that others depend on, and only its readers can read it", async (name, view) => {
   const { rows } = await fixture.db.pool.query(
     "select column_name from information_schema.columns where table_schema = 'controller' and table_name = $1 order by ordinal_position",
     [name],
@@ -60,7 +60,7 @@ test.each(Object.entries(views))("%s has the columns that others count on, and o
   }
 });
 
-test("nobody else reads a table of ours, writes one, or calls a function on one", async () => {
+test("no other role reads or writes a table of controller, or calls a function on one", async () => {
   const { rows: tables } = await fixture.db.pool.query("select tablename as name from pg_tables where schemaname = 'controller'");
   expect(tables.length).toBeGreaterThan(15);
   for (const service of others) {
@@ -81,7 +81,7 @@ test("no view shows a secret or the digest of one", async () => {
   expect(rows).toEqual([]);
 });
 
-test("artifacts are granted for what is open and not being cancelled, and for what is installed", async () => {
+test("artifacts are granted for open actions that are not being cancelled, and for installed ones", async () => {
   await seedTargets(fixture, [{ id: 1, installedSetId: 100, installedActionId: 11 }, { id: 2 }]);
   await seedActions(fixture, [
     { id: 11, targetId: 1, setId: 100, status: actionStatus.FINISHED, active: false },

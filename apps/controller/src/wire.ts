@@ -1,20 +1,18 @@
-import { fileURLToPath } from "node:url";
 import {
-  applyViews,
   backgroundOf,
   checkNeeds,
   clockAheadMs,
   commandsOf,
-  countTrips,
+  countRoundTrips,
   createDatabase,
   createSecretBox,
-  type Database,
   deviceLimits,
   IdBlocks,
-  migrate,
+  prepareSchema,
   startWhenReadable,
 } from "@harrier/db";
 import { createRelay } from "@harrier/events";
+import { createJobs } from "@harrier/jobs";
 import { createRpcServer, parseKeys } from "@harrier/rpc";
 import {
   backgroundWork,
@@ -34,18 +32,19 @@ import { commandsByTenant } from "./commands-by-tenant.ts";
 import type { ControllerConfig } from "./config.ts";
 import { createDeploymentDocuments } from "./deployment/documents.ts";
 import { mountDeviceInterface } from "./device-interface.ts";
-import { CredentialFeed } from "./identity/credential-feed.ts";
+import { createCredentialFeed } from "./identity/credential-feed.ts";
 import { deviceIdentityHandlers } from "./identity/device-identity.rpc.ts";
-import { startMaintenance } from "./maintenance/maintenance.ts";
+import { jobs as jobList } from "./jobs.ts";
+import { makePartitions } from "./maintenance/maintenance.ts";
+import { createLastPolls } from "./poll/last-polls.ts";
 import { createPollReader } from "./poll/poll-reader.ts";
-import { createPollStamps } from "./poll/stamps.ts";
-import { ProgressFold } from "./progress/fold.ts";
+import { ownSchema } from "./schema.ts";
 import { createTenantSettings } from "./settings/tenant-settings.ts";
 import { targetsHandlers } from "./targets/targets.rpc.ts";
 
 const service = "controller";
 
-/** Published views of others that this service reads. */
+/** This service reads these published views of others. */
 const needs = [
   { schema: "management", view: "tenants_v1" },
   { schema: "management", view: "tenant_settings_v1" },
@@ -65,7 +64,7 @@ const needs = [
   { schema: "rollout_engine", view: "auto_assign_candidates_v1" },
 ];
 
-/** Of rollout-engine and management, the ids that they need included; devices have ten of their own. */
+/** These connections serve commands of rollout-engine and management, the ids that they need included; devices have ten of their own. */
 const commandConnections = 8;
 
 /** Builds the whole service and starts it; returns what has to be stopped. */
@@ -84,7 +83,8 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   });
   const background = backgroundOf(db);
   const commands = commandsOf(db);
-  await prepareSchema(background);
+  await prepareSchema({ pool: background.pool, ...ownSchema });
+  await makePartitions(background);
 
   const metrics = createMetrics({ service });
   const now = Date.now;
@@ -92,28 +92,27 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   const secrets = createSecretBox(config.HARRIER_SECRET_KEY);
   const deviceIds = new IdBlocks(db.pool);
   const commandIds = new IdBlocks(commands.pool);
-  const settings = createTenantSettings({ pool: background.pool, log });
+  const settings = createTenantSettings({ pool: background.pool });
   const limits = (tenantId: number) => settings.get(tenantId).quotas;
-  const maintenance = await startMaintenance({ db: background, log, settings, fault });
-  const stamps = createPollStamps({ pool: background.pool, log });
+  const lastPolls = createLastPolls({ pool: background.pool });
   const documents = createDeploymentDocuments({ pool: db.pool });
-  const feed = new CredentialFeed({ db: background.pool, log });
-  const fold = new ProgressFold({ db: background, log });
+  const feed = createCredentialFeed(background.pool);
 
   const readiness = {
-    // not on the devices' connections: a rush of them must not look like a service that is not ready, nor the question take one of theirs
+    // Readiness does not use the devices' connections: many requests of theirs must not look like a service that is not ready, nor the check take one
+    // of them.
     database: async () => checkNeeds(background.pool, needs),
     clock: createClockCheck({ aheadMs: () => clockAheadMs(background.pool), log }),
     settings: async () => settings.ready() || "tenant settings have not been read yet",
   };
-  const http = createHttp({ drain: drainOf(config), service, keys, log, metrics, readiness, countTrips, ...secure });
+  const http = createHttp({ drain: drainOf(config), service, keys, log, metrics, readiness, countRoundTrips, ...secure });
   const links = createArtifactLinks(settings, { links: config.HARRIER_ARTIFACT_LINKS, host: config.HARRIER_DOWNLOAD_URL });
   mountDeviceInterface(http.mount, {
     db,
     readPoll: createPollReader(db.pool),
     settings,
     limits,
-    stamps,
+    lastPolls,
     documents,
     links,
     ids: deviceIds,
@@ -145,33 +144,26 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     fault,
   });
 
-  stamps.start();
+  const cleanup = { db: background, settings, fault };
+  const jobs = createJobs(jobList, { background, cleanup, feed, relay, settings, lastPolls }, { log, registry: metrics.registry });
+  void jobs.group("last-polls").start();
   const start = async (): Promise<void> => {
-    settings.start();
-    await feed.start();
+    void jobs.group("settings").start();
+    await jobs.group("feed").start();
   };
   const reading = await startWhenReadable({ pool: background.pool, needs, start });
   await rpc.start();
   await http.listen(host, config.HARRIER_HTTP_PORT);
-  fold.start();
-  relay.start();
-  // stopped from the right: the feed before the server, for its streams last as long as it does
+  void jobs.group().start();
+  // stopped from the last to the first: the feed before the gRPC server, because its streams last as long as it does
   return [
     db,
-    backgroundWork(maintenance),
-    settings,
-    stamps,
+    jobs.group("settings"),
+    jobs.group("last-polls"),
     rpc,
-    feed,
-    backgroundWork(relay),
-    backgroundWork(fold),
+    jobs.group("feed"),
+    backgroundWork(jobs.group()),
     http,
     backgroundWork(reading),
   ];
-}
-
-async function prepareSchema(db: Database): Promise<void> {
-  const migrations = fileURLToPath(new URL("../migrations", import.meta.url));
-  await migrate({ pool: db.pool, schema: service, dir: migrations });
-  await applyViews({ pool: db.pool, schema: service, dir: fileURLToPath(new URL("../views", import.meta.url)), migrations });
 }

@@ -1,6 +1,6 @@
--- Exact at any time: what is folded, and every delta behind the fold. Folding moves both in one transaction, so no reader sees a gap.
--- The watermark comes by scalar sub-queries: only so is it a bound of the index, and a rollout of a million reports is not read again
--- at every look. (They ask a CTE, which also keeps the planner from starting parallel workers for these few rows.)
+-- Exact at any time: what is folded, and every delta behind the fold. Folding moves both in one transaction, so no reader sees a gap. The
+-- watermark comes by scalar sub-queries: only so is it a bound of the index, and a rollout of a million reports is not read again at every
+-- poll. (They ask a CTE, which also keeps the planner from starting parallel workers for these few rows.)
 create or replace view group_progress_v1 as
 with mark as materialized (select f.txid, f.id from group_progress_folded f)
 select c.tenant_id, c.rollout_id, c.group_id,
@@ -19,7 +19,7 @@ select c.tenant_id, c.rollout_id, c.group_id,
   ) c
  group by c.tenant_id, c.rollout_id, c.group_id;
 
--- Doorbell: a row for every change of a rollout's progress, in commit order.
+-- Change feed: a row for every change of a rollout's progress, in commit order.
 create or replace view group_changes_v1 as
 select tenant_id, rollout_id, group_id, txid, id from group_deltas;
 

@@ -3,10 +3,10 @@ create or replace view targets_v1 as
 select t.tenant_id, t.id, t.controller_id, t.name, t.description, t.address, t.target_type_id, t.created_by, t.created_at,
        t.last_modified_by, t.last_modified_at, s.update_status, s.assigned_set_id, s.installed_set_id, s.installed_at,
        s.request_attributes, p.last_poll_at, t.revision,
-       p.poll_bucket as poll_hour, -- indexed, unlike the stamp itself: queries over the last poll ask for both
+       p.poll_bucket as poll_hour, -- the coarse bucket is indexed, the exact time is not: queries over the last poll use both
        t.target_group
   from targets t
-  left join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.id -- always there; outer, so that counts need not look
+  left join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.id -- the row always exists; an outer join, so that counts can skip it
   left join target_polls p on p.tenant_id = t.tenant_id and p.target_id = t.id;
 
 create or replace view target_attributes_v1 as

@@ -8,9 +8,9 @@ import { sendRefusal } from "./routing/refusal.ts";
 interface Deps {
   health: Router;
   docs: Router;
-  /** As of `handle`. */
+  /** The same as in `handle`. */
   stillSendingMs: number;
-  /** True from the signal to stop on. */
+  /** Returns true from the signal to stop on. */
   isDraining(): boolean;
   handle(req: IncomingMessage, res: ServerResponse): void;
 }
@@ -18,13 +18,13 @@ interface Deps {
 const ambiguous = new HarrierError("bodyNotReadable", "The request is not well formed");
 
 /**
- * The public door: the few pages of our own by express, everything else straight to `handle`, because express would
- * change the prototypes of each request and cost a tenth of a poll here.
+ * This is the public edge: express serves the few pages of the gateway itself, and everything else goes straight to `handle`, because express would
+ * change the prototypes of each request and cost a tenth of a poll.
  */
 export function createApp(deps: Deps): (req: IncomingMessage, res: ServerResponse) => void {
   const pages = createPages(deps);
   return (req, res) => {
-    // the client's next request comes on a connection to a gateway that stays
+    // The client's next request shall use a connection to a gateway that stays.
     if (deps.isDraining()) res.shouldKeepAlive = false;
     if (isAmbiguous(req)) refuseAmbiguous(deps, req, res);
     else if (isOwnPage(req.url ?? "/")) {
@@ -34,7 +34,7 @@ export function createApp(deps: Deps): (req: IncomingMessage, res: ServerRespons
   };
 }
 
-/** What follows on the connection may be understood in two ways as well: it is closed. */
+/** Two readers could understand what follows on the connection differently too, so it is closed. */
 function refuseAmbiguous({ stillSendingMs }: Deps, req: IncomingMessage, res: ServerResponse): void {
   res.shouldKeepAlive = false;
   res.once("finish", () => cutWhenStillSending(req, stillSendingMs));

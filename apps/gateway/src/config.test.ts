@@ -15,7 +15,7 @@ const needed = Object.fromEntries(
 );
 const read = (more: Record<string, string> = {}) => loadConfig(gatewayConfig, { ...needed, ...more });
 
-test("nobody is trusted and only loopback is exempt unless it is said", () => {
+test("by default no proxy is trusted and only loopback is exempt", () => {
   expect(read()).toMatchObject({ HARRIER_TRUSTED_PROXIES: "none", HARRIER_RATE_EXEMPT: "127.0.0.0/8,::1" });
 });
 
@@ -23,13 +23,13 @@ test.each([
   ["ADDRESS", 200, 50, 10_000],
   ["DEVICE", 400, 100, 10_000],
   ["TENANT", 10_000, 5_000, 20_000],
-])("device 13.95 requests a second of one %s: %i reads, %i writes, %i downloads unless it is said", (whose, reads, writes, downloads) => {
+])("device 13.95 default requests a second of one %s: %i reads, %i writes, %i downloads", (whose, reads, writes, downloads) => {
   const names = ["READS", "WRITES", "DOWNLOADS"].map((kind) => `HARRIER_RATE_${whose}_${kind}` as keyof GatewayConfig);
   expect(names.map((name) => read()[name])).toEqual([reads, writes, downloads]);
   expect(read({ [names[0] as string]: "0" })[names[0] as keyof GatewayConfig]).toBe(0);
 });
 
-test("what clients may take, and how long a stop lasts, unless it is said", () => {
+test("default maxima for clients, and the default duration of a stop", () => {
   expect(read()).toMatchObject({
     HARRIER_RATE_USER_READS: 200,
     HARRIER_RATE_USER_WRITES: 100,
@@ -60,7 +60,7 @@ test.each([
   expect(() => read({ [name]: value })).toThrow(message);
 });
 
-test("the HTTPS port needs its certificate and key, and authorities that can be read", () => {
+test("the HTTPS port needs its certificate and key, and readable authorities", () => {
   const tls = { HARRIER_HTTPS_CERT: "c", HARRIER_HTTPS_KEY: "k" };
   expect(tlsFilesOf(read(tls))).toBeUndefined();
   expect(tlsFilesOf(read({ ...tls, HARRIER_HTTPS_PORT: "8443" }))).toEqual({ cert: "c", key: "k", clientCa: undefined });

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HarrierError } from "@harrier/errors";
+import { createJobs, type Jobs } from "@harrier/jobs";
 import { type Client, createClient, parseKeys, servicePrincipal } from "@harrier/rpc";
 import { ConfigError, createHttp, createMetrics, faultPoint, type Log, type Metrics, type Stoppable, tlsOf } from "@harrier/service";
 import { createApp } from "./app.ts";
@@ -17,20 +18,21 @@ import { PrincipalCache } from "./authentication/principal-cache.ts";
 import { signIn } from "./authentication/sign-in.ts";
 import { AddressList } from "./client/address-list.ts";
 import { type GatewayConfig, rereadConfig, tlsFilesOf } from "./config.ts";
+import { deniedRequestOf } from "./denied-requests/denied-request-of.ts";
+import { DeniedRequests } from "./denied-requests/denied-requests.ts";
 import { docsRouter } from "./docs/docs.ts";
 import { healthRouter } from "./health/health.ts";
+import { type JobName, jobs as jobList } from "./jobs.ts";
 import { bodiesTogether, openBodiesTogether } from "./limits/body-shares.ts";
 import { InFlight } from "./limits/in-flight.ts";
 import { RateLimits } from "./limits/rate-limits.ts";
 import { SignInFailures } from "./limits/sign-in-failures.ts";
-import { SignInTurns } from "./limits/sign-in-turns.ts";
+import { SignInLimiter } from "./limits/sign-in-limiter.ts";
 import { ClientCertificates } from "./listen/client-certificates.ts";
 import { ConnectionLimits } from "./listen/connection-limits.ts";
 import { Drain } from "./listen/drain.ts";
 import { followFiles } from "./listen/follow-files.ts";
 import { createPlainServer, createTlsServer, listen, type TlsFiles } from "./listen/listen.ts";
-import { refusalOf } from "./refusals/refusal-of.ts";
-import { Refusals } from "./refusals/refusals.ts";
 import { createHeaderFilter } from "./routing/foreign-headers.ts";
 import { type HandleDeps, handle } from "./routing/handle.ts";
 import { createForward } from "./routing/proxy.ts";
@@ -40,22 +42,22 @@ import { createRequestLog } from "./routing/request-log.ts";
 import { createRouteIndex } from "./routing/route-index.ts";
 import { createUpstreams, type Upstreams } from "./routing/upstreams.ts";
 
-/** A little more than the budgets: the service answers its own deadline first, in its own words. */
+/** It is a little more than the budgets: the service answers its own deadline first, with its own error. */
 const deviceIdleMs = 6_000;
 const answerIdleMs = 32_000;
 const transferIdleMs = 60_000;
-/** Less than artifact-store waits (30 s), so that the client hears why. */
+/** It is less than artifact-store waits (30 s), so that the client gets the error. */
 const uploadStallMs = 25_000;
 const stillSendingMs = 10_000;
 const bodyWithinMs = 60_000;
-/** A form of a few hundred bytes, of somebody who has not signed in. */
+/** The body is a form of a few hundred bytes, from an unauthenticated client. */
 const openBodyWithinMs = 10_000;
-/** Sign-ins of users whose password has not been right before: management needs about a quarter of a second for each, and does two at once. */
-const unknownUsers = { atOnce: 4, waiting: 100 };
-/** Also what a stop waits for it at most. */
+/** It limits sign-ins of users without a verified password: management needs about a quarter of a second for each, and does two at once. */
+const unknownUsers = { concurrency: 4, waiting: 100 };
+/** A stop waits for it at most this long too. */
 const usesDeadlineMs = 2_000;
 
-/** Builds and starts the gateway; the only place that constructs. */
+/** Builds and starts the gateway; only this file constructs. */
 export async function start(config: GatewayConfig, log: Log): Promise<readonly Stoppable[]> {
   const keys = parseKeys(config.HARRIER_IDENTITY_KEYS, "gateway");
   const metrics = createMetrics({ service: "gateway" });
@@ -68,9 +70,9 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   const identity = createClient("harrier.management.v1.IdentityService", { ...client, addresses: config.HARRIER_MANAGEMENT_GRPC });
   const devices = new DeviceCache({ ttlSeconds: config.HARRIER_CREDENTIAL_TTL, now: Date.now });
   const principals = new PrincipalCache({ ttlSeconds: config.HARRIER_CREDENTIAL_TTL });
-  const { tokens, stop: stopTokens } = tokenVerifier(config, log);
-  const uses = keyUses(identity, log);
-  const refusals = countRefusals(identity, log);
+  const { tokens, askForKeys } = tokenVerifier(config, log);
+  const uses = keyUses(identity, () => jobs.wake("key-uses"));
+  const deniedRequests = countDeniedRequests(identity, log, () => jobs.wake("denied-requests"));
   const streams = followChanges({ devices, principals, deviceIdentity, identity });
   const replicas = {
     controller: config.HARRIER_CONTROLLER_HTTP,
@@ -80,7 +82,10 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   };
   checkScheme(Object.values(replicas), tls !== undefined);
   const upstreams = createUpstreams(replicas, tls);
-  upstreams.start();
+  const following: { follow?: (() => void) | undefined } = {};
+  const jobDeps = { uses, deniedRequests, upstreams, tokens: { askForKeys }, certificates: following };
+  const jobs: Jobs<JobName> = createJobs(jobList, jobDeps, { log, registry: metrics.registry });
+  void jobs.group().start();
 
   const verifyDevice = orUnavailable(deviceIdentity.verifyDevice);
   const own = ownTokens({ identity, ttlSeconds: config.HARRIER_CREDENTIAL_TTL, log });
@@ -88,7 +93,7 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   const signInClient = orUnavailable(identity.signInClient);
   const known = { devices, principals, tokens, own, uses, verifyDevice, signIn: verifyPassword, resolveToken, signInClient };
   const failures = signInFailures(config);
-  const signInDeps = { ...known, failures, turns: new SignInTurns(unknownUsers), now: Date.now, sleep };
+  const signInDeps = { ...known, failures, limiter: new SignInLimiter(unknownUsers), now: Date.now, sleep };
   const certificateHeaders = parseCertificateHeaders(config.HARRIER_CERTIFICATE_HEADERS);
   const files = tlsFilesOf(config);
   const certificates = new ClientCertificates(files?.clientCa ?? "", Date.now);
@@ -111,13 +116,13 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
     publicUrl: config.HARRIER_PUBLIC_URL?.replace(/\/+$/, ""),
     fault: faultPoint,
     onRefused: (refused, rid) => {
-      const refusal = refusalOf(refused);
-      if (refusal !== undefined) refusals.note(refusal, rid);
+      const deniedRequest = deniedRequestOf(refused);
+      if (deniedRequest !== undefined) deniedRequests.record(deniedRequest, rid);
     },
     beginClientSignIn: clientSignIns({
       failures,
       digest: (credential) => principals.digest(credential),
-      note: (refusal, rid) => refusals.note(refusal, rid),
+      record: (deniedRequest, rid) => deniedRequests.record(deniedRequest, rid),
     }),
     onEnd: createRequestLog({ log, metrics, now: Date.now }),
     now: Date.now,
@@ -137,18 +142,9 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   drain.add(plain);
   await listen(plain, config.HARRIER_HTTP_PORT, config.HARRIER_HTTP_HOST);
   log.info({ port: config.HARRIER_HTTP_PORT }, "listening");
-  return [
-    streams,
-    stopTokens,
-    () => deviceIdentity.close(),
-    () => identity.close(),
-    uses,
-    refusals,
-    upstreams,
-    ...(await startMetrics({ config, keys, log, metrics })),
-    ...(await startTls({ app, config, files, certificates, log, connections, drain })),
-    drain,
-  ];
+  const internal = await startMetrics({ config, keys, log, metrics });
+  following.follow = await startTls({ app, config, files, certificates, log, connections, drain });
+  return [streams, () => deviceIdentity.close(), () => identity.close(), jobs.group(), upstreams, ...internal, drain];
 }
 
 function connectionLimits(config: GatewayConfig, log: Log): ConnectionLimits {
@@ -162,27 +158,27 @@ function connectionLimits(config: GatewayConfig, log: Log): ConnectionLimits {
   });
 }
 
-function keyUses(identity: Client<"harrier.management.v1.IdentityService">, log: Log): KeyUses {
+function keyUses(identity: Client<"harrier.management.v1.IdentityService">, wake: () => void): KeyUses {
   const principal = servicePrincipal("gateway");
   return new KeyUses({
-    send: async (noted) => {
-      await identity.noteApiKeyUses({ uses: [...noted] }, { principal, rid: randomUUID(), deadline: Date.now() + usesDeadlineMs });
+    send: async (recorded) => {
+      await identity.noteApiKeyUses({ uses: [...recorded] }, { principal, rid: randomUUID(), deadline: Date.now() + usesDeadlineMs });
     },
-    onFailed: (error) => log.warn({ err: error }, "management could not be told which API keys are in use; it will be"),
+    wake,
     now: Date.now,
   });
 }
 
-function countRefusals(identity: Client<"harrier.management.v1.IdentityService">, log: Log): Refusals {
+function countDeniedRequests(identity: Client<"harrier.management.v1.IdentityService">, log: Log, wake: () => void): DeniedRequests {
   const principal = servicePrincipal("gateway");
-  return new Refusals({
-    send: async (refusals, commandId) => {
+  return new DeniedRequests({
+    send: async (deniedRequests, commandId) => {
       await identity.noteRefusals(
-        { refusals: refusals.map((one) => ({ ...one, entityIds: [...one.entityIds] })) },
+        { refusals: deniedRequests.map((one) => ({ ...one, entityIds: [...one.entityIds] })) },
         { principal, rid: randomUUID(), deadline: Date.now() + usesDeadlineMs, commandId },
       );
     },
-    onFailed: (error) => log.warn({ err: error }, "management could not be told what was refused; it will be"),
+    wake,
     onDropped: (lines, error) => log.error({ err: error, lines }, "management does not take what was refused; it is dropped"),
     now: Date.now,
   });
@@ -215,7 +211,7 @@ function signInFailures(config: GatewayConfig): SignInFailures {
   return new SignInFailures({ limits, exempt: new AddressList(config.HARRIER_RATE_EXEMPT), now: Date.now });
 }
 
-/** With mutual TLS all addresses are https, without it none is: half of it would only show as services that are never ready. */
+/** Checks that with mutual TLS all addresses are https, and without it none is: a mixture would only show as services that are never ready. */
 function checkScheme(lists: readonly string[], secure: boolean): void {
   const scheme = secure ? "https://" : "http://";
   for (const url of lists.flatMap((list) => list.split(","))) {
@@ -268,9 +264,9 @@ interface TlsOptions {
   drain: Drain;
 }
 
-/** The port where TLS ends here, if there is one. */
-async function startTls({ app, config, files, certificates, log, connections, drain }: TlsOptions): Promise<Stoppable[]> {
-  if (files === undefined || config.HARRIER_HTTPS_PORT === undefined) return [];
+/** Starts the port where TLS ends here, if there is one; returns what loads changed certificates. */
+async function startTls({ app, config, files, certificates, log, connections, drain }: TlsOptions): Promise<(() => void) | undefined> {
+  if (files === undefined || config.HARRIER_HTTPS_PORT === undefined) return undefined;
   const server = createTlsServer(app, files, certificates);
   connections.watch(server);
   drain.add(server);
@@ -278,5 +274,5 @@ async function startTls({ app, config, files, certificates, log, connections, dr
   await listen(server, config.HARRIER_HTTPS_PORT, config.HARRIER_HTTP_HOST);
   log.info({ port: config.HARRIER_HTTPS_PORT }, "listening with TLS");
   const read = () => tlsFilesOf(rereadConfig()) ?? files;
-  return [followFiles({ server, certificates, files, read, log })];
+  return followFiles({ server, certificates, files, read, log });
 }

@@ -2,7 +2,8 @@ import { createDatabase } from "@harrier/db";
 import { verifyAll } from "./audit/verify-trail.ts";
 import { readVerifyConfig } from "./config.ts";
 
-// `node dist/audit-verify.js`: recomputes the audit trails of all services, one line each; exit 1 when one of them is broken (docs/operations.md).
+// `node dist/audit-verify.js` recomputes the audit trails of all services and prints one line each; it exits with 1 when one of them is broken
+// (docs/operations.md).
 const config = readVerifyConfig();
 const db = createDatabase({ url: config.HARRIER_DATABASE_URL, applicationName: "harrier/audit-verify", max: 1 });
 try {

@@ -11,46 +11,52 @@ function readAnchorKeys(text: string, ctx: z.RefinementCtx): AnchorKeys {
   }
 }
 
-/** Settings of management: the only reader of the environment. Secrets may also come as `…_FILE`. */
+/** These are the settings of management; nothing else reads the environment. Secrets may also be given as `…_FILE`. */
 const settings = z.object({
   HARRIER_HTTP_PORT: port.default(8082),
   HARRIER_GRPC_PORT: port.default(9082),
   HARRIER_DATABASE_URL: z.string().min(1),
   HARRIER_IDENTITY_KEYS: z.string().min(1),
-  /** 32 bytes in base64: seals the gateway key. The same in every replica, and kept for as long as the database. */
+  /** This key seals the gateway key: 32 bytes in base64, the same in every replica, kept for as long as the database. */
   HARRIER_SECRET_KEY: z.string().min(1),
-  /** 32 bytes in base64, of this service alone: signs what it sees of the other services' audit trails. Without it they are not signed. */
+  /** This key of this service alone signs what it sees of the other services' audit trails: 32 bytes in base64. Without it nothing is signed. */
   HARRIER_AUDIT_KEY: z
     .string()
     .regex(/^[A-Za-z0-9+/]{43}=$/, "32 bytes in base64")
     .optional(),
-  /** `<service>=<base64>`, comma separated: the public parts of all services' audit keys. With it the verifier demands their signatures. */
+  /**
+   * These are the public parts of all services' audit keys: `<service>=<base64>`, comma separated. With them the verifier demands their
+   * signatures.
+   */
   HARRIER_AUDIT_PUBLIC_KEYS: z.string().transform(readAnchorKeys).optional(),
   HARRIER_CONTROLLER_GRPC: z.string().min(1),
   HARRIER_ARTIFACT_STORE_GRPC: z.string().min(1),
-  /** The administrator that is made, or brought up to date, at every start. */
+  /** This administrator is created or updated at every start. */
   HARRIER_ADMIN_USER: z.string().min(1).max(128).default("admin"),
   HARRIER_ADMIN_PASSWORD: z
     .string()
     .min(1)
     .regex(/^\P{Cc}*$/u, "no control characters: nobody can sign in with them"),
-  /** `iss` and `aud` of the tokens of our own token endpoint, and the address under which it is found: the gateway's public one. */
+  /** This is the gateway's public address: `iss` and `aud` of the tokens of our own token endpoint, and the address under which it is found. */
   HARRIER_OAUTH_ISSUER: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:8080"),
-  /** Age in days at which the key that signs them gets a successor. */
+  /** A key that signs tokens gets a successor at this age in days. */
   HARRIER_OAUTH_KEY_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),
   HARRIER_DEFAULT_TENANT: z.string().min(1).max(128).default("DEFAULT"),
-  /** `classic`: /rest/v1 answers like /api/mgmt/v1. */
+  /** With `classic`, /rest/v1 answers like /api/mgmt/v1. */
   HARRIER_REST_DIALECT: z.enum(["current", "classic"]).default("current"),
-  /** Members that a body of the management interface should not have: a `Warning` header tells of them, they are 400, or nobody is told. */
+  /**
+   * This decides on unknown members of a body of the management interface: a `Warning` header names them, they are answered by 400, or they
+   * are ignored.
+   */
   HARRIER_UNKNOWN_MEMBERS: z.enum(["warn", "refuse", "ignore"]).default("warn"),
   HARRIER_ROLLOUT_ENGINE_GRPC: z.string().min(1),
   /**
-   * How long a request that was let in may be under way, in seconds: the end of a deleted tenant is looked for only after it. More than a signed
-   * identity is accepted (20 s, a minute more by the clock of whoever reads it, and that of the gateway may be a minute ahead) and the longest
-   * deadline lasts (30 s) together.
+   * An admitted request may be under way for so many seconds; the erasure of a deleted tenant is completed only after that. It is more than
+   * the validity of a signed identity (20 s, a minute more by the clock of its reader, and a minute by which the gateway's clock may be
+   * ahead) and the longest deadline (30 s) together.
    */
   HARRIER_LATE_REQUESTS_SECONDS: z.coerce.number().int().min(0).max(3_600).default(180),
-  /** Given to every service; this one emits no events and calls nobody else. */
+  /** This setting is given to every service; this one emits no events. */
   HARRIER_KAFKA_BROKERS: z.string().optional(),
   HARRIER_MANAGEMENT_GRPC: z.string().optional(),
 });
@@ -63,7 +69,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): ManagementConf
 
 const verifySettings = settings.pick({ HARRIER_DATABASE_URL: true, HARRIER_AUDIT_PUBLIC_KEYS: true });
 
-/** Settings of the command that verifies the audit trail: the service's own database, and whose signatures it takes. */
+/** These are the settings of the command that verifies the audit trail: the service's own database, and the public audit keys that it trusts. */
 export function readVerifyConfig(env: NodeJS.ProcessEnv = process.env): ConfigOf<typeof verifySettings.shape> {
   return loadConfig(verifySettings, env);
 }

@@ -1,3 +1,4 @@
+import { withConflicts } from "@harrier/query";
 import type { Mount } from "@harrier/service";
 import { mountActions } from "./actions/actions.routes.ts";
 import { mountApiKeys } from "./api-keys/api-keys.routes.ts";
@@ -7,7 +8,6 @@ import { mountDistributionSets } from "./distribution-sets/distribution-sets.rou
 import { mountSetStatistics } from "./distribution-sets/statistics.routes.ts";
 import { mountUserinfo } from "./identity/userinfo.routes.ts";
 import { mountInvalidation } from "./invalidation/invalidate-set.routes.ts";
-import { withConflicts } from "./lists/conflicts.ts";
 import { placingDuplicates } from "./lists/duplicates.ts";
 import { mountMetadata } from "./metadata/metadata.routes.ts";
 import { mountTargetMetadata } from "./metadata/target-metadata.routes.ts";
@@ -32,7 +32,7 @@ import { mountTargets } from "./targets/targets.routes.ts";
 import { mountTenants } from "./tenants/tenants.routes.ts";
 import { mountUsers } from "./users/users.routes.ts";
 
-/** What the routes of all features need, together. */
+/** These are the dependencies of the routes of all features. */
 export type Parts = Parameters<typeof mountTargets>[1] &
   Parameters<typeof mountDistributionSets>[1] &
   Parameters<typeof mountInvalidation>[1] &
@@ -50,7 +50,7 @@ export type Parts = Parameters<typeof mountTargets>[1] &
   Parameters<typeof mountTargetDeletion>[1] &
   Parameters<typeof mountAudit>[1];
 
-/** Every HTTP route of this service; what a constraint of the database refuses is the caller's 400 or 409, not a failure of ours. */
+/** Mounts every HTTP route of this service; a violated constraint of the database is answered by 400 or 409, not as an internal error. */
 export function mountAll(register: Mount, parts: Parts): void {
   const mount: Mount = (route, handler) =>
     register(route, (ctx) => placingDuplicates(ctx.body, () => withConflicts(async () => (await handler(ctx)) ?? undefined)));

@@ -1,20 +1,18 @@
-import { fileURLToPath } from "node:url";
-import { startAudit } from "@harrier/audit";
+import { openAudit } from "@harrier/audit";
 import {
-  applyViews,
   backgroundOf,
   checkNeeds,
   clockAheadMs,
-  countTrips,
+  countRoundTrips,
   createDatabase,
   createSecretBox,
   type Database,
-  ensurePartitions,
   IdBlocks,
-  migrate,
+  prepareSchema,
   startWhenReadable,
   untilAborted,
 } from "@harrier/db";
+import { createJobs, type Jobs } from "@harrier/jobs";
 import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
 import {
   backgroundWork,
@@ -23,31 +21,30 @@ import {
   createMetrics,
   drainOf,
   faultPoint,
+  Limiter,
   type Log,
   type Stoppable,
   TenantLimiter,
-  Turns,
   tlsOf,
 } from "@harrier/service";
 import { catalogueHandlers } from "./catalogue/catalogue.rpc.ts";
 import type { ManagementConfig } from "./config.ts";
 import { identityHandlers } from "./identity/identity.rpc.ts";
-import { PrincipalFeed } from "./identity/principal-feed.ts";
+import { createPrincipalFeed } from "./identity/principal-feed.ts";
 import { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
+import { type JobName, jobs as jobList, makePartitions } from "./jobs.ts";
 import { mountAll } from "./mount-all.ts";
 import { SigningKeys } from "./oauth-tokens/signing-keys.ts";
 import { serveTokenEndpoint } from "./oauth-tokens/token-endpoint.ts";
-import { ReleaseWorker } from "./operations/release-worker.ts";
-import { metadataWalk } from "./quotas/metadata-walk.ts";
-import { TargetDeletionWorker } from "./target-deletion/target-deletion-worker.ts";
+import { ownSchema } from "./schema.ts";
 import { DeletionWorker } from "./tenants/deletion-worker.ts";
 import { ownersOf } from "./tenants/erase-tenant.ts";
 import { ensureDefaultTenant } from "./tenants/seed-tenant.ts";
 import { ensureAdministrator } from "./users/ensure-administrator.ts";
 
-const schema = "management";
+const { schema } = ownSchema;
 
-/** Published views of others that answers are made of. */
+/** Answers are made of these published views of other services. */
 const needs = [
   { schema: "controller", view: "targets_v1" },
   { schema: "controller", view: "target_attributes_v1" },
@@ -67,16 +64,10 @@ const needs = [
   ),
 ];
 
-/** Append-only tables; a command is repeated within seconds, a change is read within one. */
-const partitioned = [
-  { name: "commands", every: "day", ahead: 3, keep: 7 },
-  { name: "credential_changes", every: "day", ahead: 3, keep: 7 },
-] as const;
 const dayMs = 24 * 60 * 60 * 1000;
-const partitionsEveryMs = 6 * 60 * 60 * 1000;
 
-/** Half of the threads that node has for such work: the rest is for files and names. Who must wait longer than 25 s for his turn has gone. */
-const passwordHashes = { atOnce: 2, waiting: 200 };
+/** Password hashes take half of node's threads for such work: the others are for files and DNS. A client that waits longer than 25 s has hung up. */
+const passwordHashes = { concurrency: 2, waiting: 200 };
 
 /** Builds the whole service and starts it; returns what has to be stopped. */
 export async function startManagement(config: ManagementConfig, log: Log): Promise<readonly Stoppable[]> {
@@ -86,9 +77,9 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const tls = mutualTls === undefined ? {} : { tls: mutualTls };
   const onConnectionError = (err: Error): void => log.warn({ err }, "an idle database connection broke");
   const db = createDatabase({ url: config.HARRIER_DATABASE_URL, applicationName: "harrier/management", onConnectionError });
-  // what nobody waits for has connections of its own, so that it neither takes those of requests nor waits behind them
+  // Background work has connections of its own, so that it neither takes those of requests nor waits for them.
   const background = backgroundOf(db);
-  await prepareSchema(background);
+  await prepare(background);
   const ids = new IdBlocks(db.pool);
   await seed(config, db, ids);
 
@@ -98,8 +89,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const actions = createClient("harrier.controller.v1.ActionsService", { ...client, addresses: config.HARRIER_CONTROLLER_GRPC });
   const artifacts = createClient("harrier.artifactstore.v1.ArtifactsService", { ...client, addresses: config.HARRIER_ARTIFACT_STORE_GRPC });
   const rollouts = createClient("harrier.rolloutengine.v1.RolloutsService", { ...client, addresses: config.HARRIER_ROLLOUT_ENGINE_GRPC });
-  const feed = new PrincipalFeed({ db: background.pool, log });
-  const releases = new ReleaseWorker({ db: background.pool, artifacts, log });
+  const feed = createPrincipalFeed(background.pool);
   const signingKeys = new SigningKeys({ db: background, secrets, log, rotateMs: config.HARRIER_OAUTH_KEY_DAYS * dayMs });
   const issuer = config.HARRIER_OAUTH_ISSUER.replace(/\/+$/, "");
 
@@ -107,15 +97,25 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const deletions = new DeletionWorker({ db: background, owners, log, lateMs: config.HARRIER_LATE_REQUESTS_SECONDS * 1_000 });
 
   const invalidations = new InvalidationWorker({ db: background, rollouts, actions, log });
-  const metadataUsage = metadataWalk({ db: background.pool, log });
-  const targetDeletions = new TargetDeletionWorker({ db: background, targets, log });
 
   const readiness = {
     database: async () => checkNeeds(db.pool, needs),
     clock: createClockCheck({ aheadMs: () => clockAheadMs(db.pool), log }),
   };
   const restDialect = config.HARRIER_REST_DIALECT;
-  const audit = await startAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, log });
+  const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, log });
+  const workers = {
+    deletions,
+    invalidations,
+    releases: { db: background.pool, artifacts, log },
+    targetDeletions: { db: background, targets, log },
+  };
+  const jobs: Jobs<JobName> = createJobs(
+    jobList,
+    { ...workers, audit, background, signingKeys, feed },
+    { log, registry: metrics.registry },
+  );
+  void jobs.group("audit").start();
   const http = createHttp({
     drain: drainOf(config),
     service: "management",
@@ -125,12 +125,16 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     readiness,
     restDialect,
     unknownMembers: config.HARRIER_UNKNOWN_MEMBERS,
-    countTrips,
+    countRoundTrips,
     audit: audit.trail,
     limiter: new TenantLimiter(),
     ...tls,
   });
-  const nudges = { nudge: releases.nudge, nudgeOperations: deletions.nudge, nudgeTargetDeletions: targetDeletions.nudge };
+  const wakes = {
+    wake: () => jobs.wake("artifact-releases"),
+    wakeOperations: () => jobs.wake("tenant-deletions"),
+    wakeTargetDeletions: () => jobs.wake("target-deletions"),
+  };
   mountAll(http.mount, {
     db,
     ids,
@@ -138,7 +142,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     targets,
     actions,
     invalidations,
-    ...nudges,
+    ...wakes,
     auditKeys: config.HARRIER_AUDIT_PUBLIC_KEYS,
     now: Date.now,
     fault: faultPoint,
@@ -161,56 +165,41 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
       identityHandlers({
         db: db.signIn,
         defaultTenant: config.HARRIER_DEFAULT_TENANT,
-        hashing: new Turns(passwordHashes),
+        hashing: new Limiter(passwordHashes),
         feed,
         keys: signingKeys,
         issuer,
       }),
     );
 
-  await signingKeys.start();
-  await feed.start();
+  await signingKeys.refresh();
+  void jobs.group("signing-keys").start();
+  await feed.read();
+  void jobs.group("feed").start();
   await rpc.start();
   await http.listen(config.HARRIER_HTTP_HOST, config.HARRIER_HTTP_PORT);
-  const start = (): void => {
-    releases.start();
-    deletions.start();
-    invalidations.start();
-    targetDeletions.start();
-    metadataUsage.start();
-  };
-  const reading = await startWhenReadable({ pool: db.pool, needs, start });
-  const partitions = setInterval(() => {
-    ensurePartitions({ pool: background.pool, schema, tables: partitioned }).catch((err: unknown) =>
-      log.error({ err }, "partitions cannot be made"),
-    );
-  }, partitionsEveryMs);
+  const reading = await startWhenReadable({ pool: db.pool, needs, start: () => void jobs.group().start() });
+  void jobs.group("partitions").start();
   return [
     db,
     targets,
     actions,
     artifacts,
     rollouts,
-    () => clearInterval(partitions),
-    audit,
-    backgroundWork(releases),
-    backgroundWork(deletions),
-    signingKeys,
-    backgroundWork(invalidations),
-    backgroundWork(targetDeletions),
-    backgroundWork(metadataUsage),
+    jobs.group("partitions"),
+    jobs.group("audit"),
+    backgroundWork(jobs.group()),
+    jobs.group("signing-keys"),
     rpc,
-    feed,
+    jobs.group("feed"),
     http,
     backgroundWork(reading),
   ];
 }
 
-async function prepareSchema(db: Database): Promise<void> {
-  const migrations = fileURLToPath(new URL("../migrations", import.meta.url));
-  await migrate({ pool: db.pool, schema, dir: migrations });
-  await applyViews({ pool: db.pool, schema, dir: fileURLToPath(new URL("../views", import.meta.url)), migrations });
-  await ensurePartitions({ pool: db.pool, schema, tables: partitioned });
+async function prepare(db: Database): Promise<void> {
+  await prepareSchema({ pool: db.pool, ...ownSchema });
+  await makePartitions(db);
 }
 
 async function seed(config: ManagementConfig, db: Database, ids: IdBlocks): Promise<void> {

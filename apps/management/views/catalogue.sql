@@ -1,8 +1,8 @@
--- Sets, modules, artifacts and types, as devices and rollouts need them.
+-- These views show sets, modules, artifacts and types as devices and rollouts need them.
 
 create or replace view distribution_sets_v1 as
   select s.tenant_id, s.id, s.name, s.version, s.type_id, t.key as type_key, 
-         -- every module type is there, and every module has the artifacts that its type asks for
+         -- The set has every mandatory module type, and every module has the artifacts that its type demands.
          s.complete and not exists (
            select from set_modules sm
              join software_modules cm on cm.tenant_id = sm.tenant_id and cm.id = sm.module_id
@@ -14,7 +14,7 @@ create or replace view distribution_sets_v1 as
     from distribution_sets s
     join distribution_set_types t on t.tenant_id = s.tenant_id and t.id = s.type_id;
 
--- why a set is not complete, for the answers that refuse it; of a complete one both are empty
+-- This view says why a set is not complete, for the answers that refuse it; both lists of a complete set are empty.
 create or replace view set_completeness_v1 as
   select s.tenant_id, s.id,
          array(select y.key
@@ -39,7 +39,7 @@ create or replace view set_modules_v1 as
 
 create or replace view software_modules_v1 as
   select m.tenant_id, m.id, m.name, m.version, m.type_id, t.key as type_key, m.deleted, m.revision,
-         coalesce( -- a device gets 50 entries of a module at most (contract management.md §5.11)
+         coalesce( -- A device gets 50 entries of a module at most (contract management.md §5.11).
            (select jsonb_agg(jsonb_build_object('key', v.key, 'value', v.value) order by v.key)
               from (select d.key, d.value
                       from module_metadata d
@@ -55,7 +55,7 @@ create or replace view artifacts_v1 as
 create or replace view set_types_v1 as
   select tenant_id, id, key, name from distribution_set_types;
 
--- read by the field map of queries over modules (packages/fiql), which only this service lists
+-- The field map of queries over modules (packages/fiql) reads this view; only this service lists modules.
 create or replace view software_module_types_v1 as
   select tenant_id, id, key, name from software_module_types;
 

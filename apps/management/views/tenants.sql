@@ -1,17 +1,17 @@
--- Tenants, what they changed of the settings, and how their gateways sign in.
+-- These views show tenants, the settings that they changed, and how their gateways sign in.
 
 create or replace view tenants_v1 as
   select tenant_id, name, status from tenants;
 
--- Only what differs from the defaults. Secrets have no value in the table, so none can appear here.
+-- The view holds only what differs from the defaults. Secrets have no value in the table, so none can appear here.
 create or replace view tenant_settings_v1 as
   select tenant_id, key, value from settings where value is not null;
 
--- Only what differs from the defaults, which every service knows (packages/contracts, quotas.ts).
+-- The view holds only what differs from the defaults, which every service knows (packages/contracts, quotas.ts).
 create or replace view tenant_quotas_v1 as
   select tenant_id, key, value from quotas;
 
--- Digests only. `id` and `expires_at`: of API keys.
+-- The view holds no secrets but their digests. Only API keys have `id` and `expires_at`.
 create or replace view device_credentials_v1 as
   select s.tenant_id,
          t.name as tenant,
@@ -29,7 +29,7 @@ create or replace view device_credentials_v1 as
     from api_keys k
     join tenants t on t.tenant_id = k.tenant_id;
 
--- Only changes that concern devices: those of one user are between us and the gateways.
+-- The view holds only changes that concern devices: changes of one user concern management and the gateways alone.
 create or replace view credential_changes_v1 as
   select tenant_id, id, txid, at from credential_changes where user_id is null;
 

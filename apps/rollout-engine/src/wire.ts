@@ -1,20 +1,18 @@
-import { fileURLToPath } from "node:url";
-import { startAudit } from "@harrier/audit";
+import { openAudit } from "@harrier/audit";
 import {
-  applyViews,
   backgroundOf,
   checkNeeds,
   clockAheadMs,
   commandsOf,
-  countTrips,
+  countRoundTrips,
   createDatabase,
-  type Database,
   IdBlocks,
-  migrate,
+  prepareSchema,
   startWhenReadable,
   untilAborted,
 } from "@harrier/db";
 import { createRelay } from "@harrier/events";
+import { createJobs, type Jobs } from "@harrier/jobs";
 import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
 import {
   backgroundWork,
@@ -29,21 +27,17 @@ import {
   TenantLimiter,
   tlsOf,
 } from "@harrier/service";
-import { AutoAssigner } from "./auto-assign/auto-assigner.ts";
-import { mountAutoAssignments } from "./auto-assignments/auto-assignments.routes.ts";
 import type { RolloutEngineConfig } from "./config.ts";
-import { createFiller } from "./dynamic/filler.ts";
-import { RolloutEngine } from "./engine/engine.ts";
-import { mountFilters } from "./filters/filters.routes.ts";
-import { mountGroups } from "./groups/groups.routes.ts";
-import { startMaintenance } from "./maintenance/maintenance.ts";
-import { mountRollouts } from "./rollouts/rollouts.routes.ts";
+import { type JobName, jobs as jobList } from "./jobs.ts";
+import { makePartitions } from "./maintenance/maintenance.ts";
+import { mountAll } from "./mount-all.ts";
 import { rolloutsHandlers } from "./rollouts/rollouts.rpc.ts";
+import { ownSchema } from "./schema.ts";
 
 const service = "rollout-engine";
-const schema = "rollout_engine";
+const { schema } = ownSchema;
 
-/** Published views of others that rollouts read. */
+/** Rollouts read these published views of other services. */
 const needs = [
   { schema: "controller", view: "targets_v1" },
   { schema: "controller", view: "target_attributes_v1" },
@@ -66,13 +60,13 @@ const needs = [
   { schema: "management", view: "distribution_set_tag_links_v1" },
 ];
 
-/** Four rollouts and the filters of target filters at a time, and the small change of leases and outbox beside them. */
+/** Four rollouts and the filters work at the same time, with leases and the outbox beside them. */
 const backgroundConnections = 8;
 
-/** What other services ask for, as the end of a tenant: users do not wait for it. */
+/** Commands of other services, such as the erasure of a tenant, have their own connections, so that users do not wait for them. */
 const commandConnections = 4;
 
-/** Builds the whole service and starts it; returns what has to be stopped. */
+/** Builds and starts the whole service; returns what has to be stopped. */
 export async function startRolloutEngine(config: RolloutEngineConfig, log: Log): Promise<readonly Stoppable[]> {
   const keys = parseKeys(config.HARRIER_IDENTITY_KEYS, "rollout-engine");
   const tls = tlsOf(config);
@@ -86,8 +80,8 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
     onConnectionError,
   });
   const background = backgroundOf(db);
-  await prepareSchema(background);
-  const maintenance = await startMaintenance({ db: background, log });
+  await prepareSchema({ pool: background.pool, ...ownSchema });
+  await makePartitions(background);
 
   const metrics = createMetrics({ service });
   const now = Date.now;
@@ -97,15 +91,21 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   const actions = createClient("harrier.controller.v1.ActionsService", { ...calls, addresses: config.HARRIER_CONTROLLER_GRPC });
   const targets = createClient("harrier.controller.v1.TargetsService", { ...calls, addresses: config.HARRIER_CONTROLLER_GRPC });
 
-  const assigner = new AutoAssigner({ db: background, catalogue, actions, fault, now, log });
-  const engine = new RolloutEngine({ db: background, actions, fault, now, log });
-  const filler = createFiller({ db: background, nudge: () => engine.nudge(), now, log });
   const readiness = {
     database: async () => checkNeeds(db.pool, needs),
     clock: createClockCheck({ aheadMs: () => clockAheadMs(db.pool), log }),
   };
   const restDialect = config.HARRIER_REST_DIALECT;
-  const audit = await startAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, log });
+  const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, log });
+  const relay = createRelay({ db: background, schema, brokers: config.HARRIER_KAFKA_BROKERS, clientId: `harrier-${service}`, log, fault });
+  const wake = (): void => jobs.wake("rollouts");
+  const workers = {
+    rollouts: { db: background, actions, fault, now },
+    autoAssignments: { db: background, catalogue, actions, fault, now },
+    dynamicRollouts: { db: background, wake, now },
+  };
+  const jobs: Jobs<JobName> = createJobs(jobList, { ...workers, audit, background, relay }, { log, registry: metrics.registry });
+  void jobs.group("audit").start();
   const http = createHttp({
     drain: drainOf(config),
     service,
@@ -115,17 +115,17 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
     readiness,
     restDialect,
     unknownMembers: config.HARRIER_UNKNOWN_MEMBERS,
-    countTrips,
+    countRoundTrips,
     audit: audit.trail,
     limiter: new TenantLimiter(),
     ...secure,
   });
   const ids = new IdBlocks(db.pool);
-  mountRollouts(http.mount, { db, ids, catalogue, nudge: () => engine.nudge(), fault, now });
-  mountGroups(http.mount, { db, targets, now });
-  const filters = { db, ids, catalogue, nudge: () => assigner.nudge(), now };
-  mountFilters(http.mount, filters);
-  mountAutoAssignments(http.mount, filters);
+  mountAll(http.mount, {
+    rollouts: { db, ids, catalogue, wake, fault, now },
+    groups: { db, targets, now },
+    filters: { db, ids, catalogue, wake: () => jobs.wake("auto-assignments"), now },
+  });
   const host = config.HARRIER_HTTP_HOST;
   const rpc = createRpcServer({
     service,
@@ -136,37 +136,22 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
     observe: metrics.observeRpc,
     within: untilAborted,
     ...secure,
-  }).add("harrier.rolloutengine.v1.RolloutsService", rolloutsHandlers({ db: commandsOf(db), nudge: () => engine.nudge() }));
-  const relay = createRelay({ db: background, schema, brokers: config.HARRIER_KAFKA_BROKERS, clientId: `harrier-${service}`, log, fault });
+  }).add("harrier.rolloutengine.v1.RolloutsService", rolloutsHandlers({ db: commandsOf(db), wake }));
 
   await rpc.start();
   await http.listen(host, config.HARRIER_HTTP_PORT);
-  const start = (): void => {
-    engine.start();
-    assigner.start();
-    filler.start();
-  };
-  const reading = await startWhenReadable({ pool: db.pool, needs, start });
-  relay.start();
+  const reading = await startWhenReadable({ pool: db.pool, needs, start: () => void jobs.group("rollouts").start() });
+  void jobs.group().start();
   return [
     db,
-    audit,
-    backgroundWork(maintenance),
+    jobs.group("audit"),
     catalogue,
     actions,
     targets,
     rpc,
-    backgroundWork(relay),
-    backgroundWork(engine),
-    backgroundWork(assigner),
-    backgroundWork(filler),
+    backgroundWork(jobs.group()),
+    backgroundWork(jobs.group("rollouts")),
     http,
     backgroundWork(reading),
   ];
-}
-
-async function prepareSchema(db: Database): Promise<void> {
-  const migrations = fileURLToPath(new URL("../migrations", import.meta.url));
-  await migrate({ pool: db.pool, schema, dir: migrations });
-  await applyViews({ pool: db.pool, schema, dir: fileURLToPath(new URL("../views", import.meta.url)), migrations });
 }

@@ -1,12 +1,12 @@
--- Rollouts as others read them: controller pulls the members of a group and asks which rollouts are over and which is the newer one, management names rollouts
--- and groups in its lists.
+-- Rollouts as other services read them: controller reads the members of a group, asks which rollouts are over and which is the newer one; management
+-- names rollouts and groups in its lists.
 
 create or replace view group_members_v1 as
   select tenant_id, rollout_id, group_id, ordinal, target_id from group_members;
 
 create or replace view rollouts_v1 as
   select tenant_id, id, name, status, set_id, deleted,
-         coalesce(reached_types, target_types) as reached_types, -- null: known of none yet, so nobody who is restricted sees it
+         coalesce(reached_types, target_types) as reached_types, -- null: no types are known yet, so no restricted user sees the rollout
          created_at
     from rollouts;
 

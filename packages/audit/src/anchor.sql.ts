@@ -2,7 +2,7 @@ import { type Queryable, run, runOne, statement } from "@harrier/db";
 import type { Anchor, SeenHead } from "./anchor.ts";
 import { micros, momentOf } from "./columns.ts";
 
-/** Schemas of the services that keep a trail. The only names that ever stand in these statements. */
+/** The schemas of the services that keep a trail. Only these names are ever put into the statements here. */
 export const auditSchemas = ["management", "rollout_engine", "artifact_store"] as const;
 export type AuditSchema = (typeof auditSchemas)[number];
 
@@ -11,15 +11,15 @@ export const othersThan = (schema: AuditSchema): AuditSchema[] => auditSchemas.f
 export interface ForeignHead extends SeenHead {
   service: AuditSchema;
   now: string;
-  /** It is the one that was anchored last. */
+  /** It is the batch that was anchored last. */
   known: boolean;
-  /** Number of the batch that was anchored last; null: none was. */
+  /** The number of the batch that was anchored last; null if none was. */
   anchored: number | null;
   /** That batch is still as it was seen, or is past the retention. */
   kept: boolean;
 }
 
-/** The ends of the other services' chains, beside what this service has anchored of them. One round trip. */
+/** Reads the ends of the other services' chains, beside what this service has anchored of them, in one round trip. */
 export async function readHeads(db: Queryable, schema: AuditSchema): Promise<ForeignHead[]> {
   const parts = othersThan(schema).map(
     (other) => `
@@ -52,7 +52,7 @@ const add = statement<
   `select audit_anchor($1::text, $2::bigint, $3::bigint, $4::bytea, ${momentOf("$5")}, ${momentOf("$6")}, $7::bytea, $8::bytea) as added`,
 );
 
-/** Notes what was seen, once for each batch. One round trip. */
+/** Records an anchor, once for each batch, in one round trip. */
 export async function addAnchor(db: Queryable, a: Anchor): Promise<void> {
   await runOne(db, add, [a.service, a.number, a.position, a.hash, a.sealedAt, a.anchoredAt, a.publicKey, a.signature]);
 }
@@ -60,7 +60,7 @@ export async function addAnchor(db: Queryable, a: Anchor): Promise<void> {
 const columns = (seenBy: AuditSchema) => `'${seenBy}' as "seenBy", service, number, position, hash, ${micros("sealed_at")} as "sealedAt",
   ${micros("anchored_at")} as "anchoredAt", public_key as "publicKey", signature`;
 
-/** What the other services have seen of these batches. One round trip. */
+/** Reads what the other services have seen of these batches, in one round trip. */
 export async function readAnchors(db: Queryable, schema: AuditSchema, range: { from: number; to: number }): Promise<Anchor[]> {
   const parts = othersThan(schema).map(
     (other) => `select ${columns(other)} from ${other}_audit.audit_anchors_v1 where service = '${schema}' and number between $1 and $2`,
@@ -68,7 +68,7 @@ export async function readAnchors(db: Queryable, schema: AuditSchema, range: { f
   return run<Anchor>(db, { sql: `${parts.join(" union all ")} order by number`, bindings: [range.from, range.to] });
 }
 
-/** The highest batch that each of the other services has seen. One round trip. */
+/** Reads the highest batch that each of the other services has seen, in one round trip. */
 export async function readNewestAnchors(db: Queryable, schema: AuditSchema): Promise<Anchor[]> {
   const parts = othersThan(schema).map(
     (other) => `(select ${columns(other)} from ${other}_audit.audit_anchors_v1

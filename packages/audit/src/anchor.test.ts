@@ -33,14 +33,14 @@ test("a signature covers everything that an anchor says", () => {
   expect(faultOf(anchor, new Map([["artifact_store", [other.publicKey]]]))).toMatch(/not its own$/);
 });
 
-test("what is not signed counts only where no key is known", () => {
+test("an unsigned anchor counts only if no key is known", () => {
   const anchor = signAnchor(undefined, seen);
   expect(counts(anchor, new Map())).toBe(true);
   expect(counts(anchor, new Map([["artifact_store", [signer.publicKey]]]))).toBe(false);
   expect(counts(signAnchor(signer, seen), new Map([["artifact_store", [signer.publicKey]]]))).toBe(true);
 });
 
-test("keys are read by service, several of one too; anything else is refused", () => {
+test("keys are read by service, several per service too, and anything else is refused", () => {
   const text = `artifact-store=${base64(signer.publicKey)}, artifact-store=${base64(other.publicKey)},management=${base64(other.publicKey)}`;
   expect(parseAnchorKeys(text)).toEqual(
     new Map([

@@ -1,9 +1,9 @@
 import { isSignedBy, type Signer } from "@harrier/db";
 import type { AuditSchema } from "./anchor.sql.ts";
 
-/** The end of one service's chain as another one saw it. Times are microseconds in a text. */
+/** The end of one service's chain as another service saw it. Times are microseconds in a text. */
 export interface SeenHead {
-  /** Schema of the service whose chain it is. */
+  /** The schema of the service whose chain it is. */
   readonly service: string;
   readonly number: number;
   readonly position: number;
@@ -12,20 +12,20 @@ export interface SeenHead {
 }
 
 export interface Anchor extends SeenHead {
-  /** Schema of the service that saw it. */
+  /** The schema of the service that saw it. */
   readonly seenBy: AuditSchema;
   readonly anchoredAt: string;
   readonly publicKey: Buffer | null;
   readonly signature: Buffer | null;
 }
 
-/** Public keys by the service that signs with them: those of today and of before. */
+/** The public keys by the service that signs with them, present and former ones. */
 export type AnchorKeys = ReadonlyMap<string, readonly Buffer[]>;
 
-/** Of the form of what is signed; another form gets another number. */
+/** The version of the signed form; another form gets another number. */
 const form = 1;
 
-/** What is signed: who saw what, and when. */
+/** Makes the text that is signed: who saw what, and when. */
 const signedText = (a: Omit<Anchor, "publicKey" | "signature">): string =>
   JSON.stringify([form, a.seenBy, a.service, a.number, a.position, a.hash.toString("hex"), a.sealedAt, a.anchoredAt]);
 
@@ -34,12 +34,12 @@ export function signAnchor(signer: Signer | undefined, seen: Omit<Anchor, "publi
   return { ...seen, publicKey: signer.publicKey, signature: signer.sign(signedText(seen)) };
 }
 
-/** Does it say anything of the chain? Of a service whose keys are known only what is signed does. */
+/** Whether an anchor counts: if the keys of its service are known, only a signed one does. */
 export const counts = ({ seenBy, signature }: Anchor, keys: AnchorKeys): boolean => signature !== null || !keys.has(seenBy);
 
 /**
- * What is wrong with an anchor's signature. Of a service whose keys are known it must be by one of them; of others it must be right, which
- * proves no more than that nobody has changed the row by hand.
+ * Answers what is wrong with an anchor's signature. If the service's keys are known, it must be by one of them; otherwise it must be valid, which
+ * only proves that nobody has changed the row by hand.
  */
 export function faultOf(anchor: Anchor, keys: AnchorKeys): string | undefined {
   const { seenBy, publicKey, signature } = anchor;
@@ -50,7 +50,7 @@ export function faultOf(anchor: Anchor, keys: AnchorKeys): string | undefined {
   return isSignedBy(publicKey, signedText(anchor), signature) ? undefined : `an anchor of ${seenBy} was changed`;
 }
 
-/** `service=key,service=key`, base64; a service may be there with several keys. Throws for anything else. */
+/** Reads `service=key,service=key`, base64; a service may have several keys. Throws for anything else. */
 export function parseAnchorKeys(text: string): AnchorKeys {
   const keys = new Map<string, Buffer[]>();
   for (const part of text.split(",").map((one) => one.trim())) {

@@ -12,8 +12,8 @@ import { readBatches, readEntries } from "./verify.sql.ts";
 import { type VerifyOptions, verifyChain } from "./verify.ts";
 
 /*
- * Who has every right in the database can rewrite a chain so that it is right in itself. What the other services have seen of it, under their
- * signatures, tells, and says up to when the trail is still what it was.
+ * Whoever has every right in the database can rewrite a chain so that it is consistent. The signed anchors of the other services reveal that, and
+ * show up to when the trail is still original.
  */
 
 const schema: AuditSchema = "management";
@@ -52,14 +52,14 @@ const write = (actor: string) =>
     { tenantId: 1, actorKind: "USER", actor, action: "x", entity: "x", entityIds: [], sourceIp: "", requestId: "", details: "{}" },
     { status: 403 },
   );
-/** So many batches of two entries each. */
+/** Seals so many batches of two entries each. */
 async function seal(batches: number): Promise<void> {
   for (let n = 0; n < batches; n += 1) {
     for (const actor of ["ann", "bob"]) await write(actor);
     await sealBatch({ db, schema });
   }
 }
-const look = async () => {
+const anchorNow = async () => {
   const found = await Promise.all(
     observers.map((service) =>
       anchorHeads({ db: database.db(service).pool, schema: service.replace("-", "_") as AuditSchema, signer: signers[service] }),
@@ -69,16 +69,16 @@ const look = async () => {
 };
 const verify = (options: Partial<VerifyOptions> = {}) => verifyChain({ db: db.pool, schema, keptSince: new Date(0), keys, ...options });
 
-/** Five batches; the others looked behind the second and the fourth. */
+/** Makes five batches; the other services anchored after the second and the fourth. */
 async function chain(): Promise<void> {
   await seal(2);
-  await look();
+  await anchorNow();
   await seal(2);
-  await look();
+  await anchorNow();
   await seal(1);
 }
 
-/** Makes another past of the chain from one batch on, right in itself, as who has every right could. */
+/** Rewrites the chain consistently from one batch on, as somebody with every right could. */
 async function rewrite(from: number, actor: string): Promise<void> {
   const batches = await readBatches(admin.pool, schema, { from: 1, to: 1_000 });
   let before = batches[from - 2];
@@ -108,22 +108,22 @@ const emptied = [
   "update audit_chain set number = 0, position = 0, hash = decode(repeat('00', 32), 'hex'), sealed_at = null",
 ];
 
-describe("what others have seen of a chain", () => {
-  test("vouches for it up to there, once for each batch, whoever looks how often", async () => {
+describe("the anchors of other services", () => {
+  test("confirm a chain up to their batch, once for each batch, however often it is read", async () => {
     expect(await verify()).toMatchObject({ valid: true, lastBatch: 0 });
     await chain();
     const found = await verify();
     expect(found).toMatchObject({ valid: true, complete: true, lastBatch: 5, entries: 10, missingMonths: [] });
     expect(found.vouched).toMatchObject({ batch: 4, position: 8, by: ["artifact_store", "rollout_engine"], signed: true });
-    expect(await look()).toEqual([]);
-    expect(await look()).toEqual([]);
+    expect(await anchorNow()).toEqual([]);
+    expect(await anchorNow()).toEqual([]);
     expect((await verify()).vouched).toMatchObject({ batch: 5, position: 10 });
     const rows = await admin.pool.query("select number from rollout_engine_audit.audit_anchors order by 1");
     expect(rows.rows.map(({ number }) => number)).toEqual([2, 4, 5]);
     expect((await verify({ newest: 2 })).vouched).toMatchObject({ batch: 5 });
   });
 
-  test("is nothing for a chain that nobody has looked at, and the answer says so", async () => {
+  test("are absent for a chain that no other service has read, and the answer says so", async () => {
     await seal(3);
     const found = await verify();
     expect(found).toMatchObject({ valid: true, lastBatch: 3 });
@@ -154,7 +154,7 @@ describe("what others have seen of a chain", () => {
     ],
     ["rewritten from its beginning", 2, undefined, () => rewrite(1, "nobody")],
     ["rewritten behind the first look", 4, 2, () => rewrite(3, "nobody")],
-  ])("finds one that was %s, and up to when it can be trusted", async (_what, batch, vouched, change) => {
+  ])("reveal a chain that was %s, and up to when it can be trusted", async (_what, batch, vouched, change) => {
     await chain();
     const [seen] = (await admin.pool.query("select sealed_at from management_audit.audit_batches where number = 2")).rows;
     await change();
@@ -162,24 +162,24 @@ describe("what others have seen of a chain", () => {
     expect([found.valid, found.broken?.batch]).toEqual([false, batch]);
     expect(found.vouched?.batch).toBe(vouched);
     if (vouched !== undefined) expect(found.vouched?.sealedAt).toBe(seen.sealed_at.getTime());
-    // the newest part alone tells as well, where it reaches that far
+    // verifying only the newest part reveals it as well, if it reaches that far
     expect((await verify({ newest: 100 })).valid).toBe(false);
-    // and those who look are told at once
-    expect((await look()).map(({ service }) => service)).toEqual([schema, schema]);
+    // the verifier reports it at once
+    expect((await anchorNow()).map(({ service }) => service)).toEqual([schema, schema]);
     expect((await verify()).valid).toBe(false);
   });
 
-  test("leaves what was rewritten after the last look to the rights alone, and says from when on", async () => {
+  test("leave later entries to the rights of the database alone, and say from when on", async () => {
     await chain();
     await rewrite(5, "nobody");
     const found = await verify();
     expect(found).toMatchObject({ valid: true, lastBatch: 5, vouched: { batch: 4 } });
   });
 
-  test("counts only under its signature where the keys are known, and must not be changed", async () => {
+  test("count only with a valid signature if the keys are known, and must not be changed", async () => {
     await chain();
     await rewrite(3, "nobody");
-    // who rewrites the anchors as well has not the others' keys
+    // somebody who also rewrites the anchors does not have the others' keys
     const [batch] = (await admin.pool.query("select hash from management_audit.audit_batches where number = 4")).rows;
     for (const of of ["rollout_engine", "artifact_store"])
       await tamper(`update ${of}_audit.audit_anchors set hash = '\\x${batch.hash.toString("hex")}' where number = 4`);
@@ -189,14 +189,14 @@ describe("what others have seen of a chain", () => {
       vouched: { batch: 2 },
     });
     expect(await verify({ keys: new Map() })).toMatchObject({ valid: false, vouched: { batch: 2 } });
-    // neither unsigned ones nor such of a key of their own stand for them
+    // neither unsigned anchors nor ones with another key replace them
     await tamper(
       ...["rollout_engine", "artifact_store"].map((of) => `update ${of}_audit.audit_anchors set public_key = null, signature = null`),
     );
     expect(await verify()).toMatchObject({ valid: true });
     expect(await verify()).not.toHaveProperty("vouched");
     const own = new Map([...keys].map(([service]) => [service, [Buffer.alloc(32, 9)]]));
-    await look();
+    await anchorNow();
     expect(await verify({ keys: own })).toMatchObject({
       valid: false,
       broken: { batch: 5, reason: expect.stringContaining("not its own") },
@@ -204,14 +204,14 @@ describe("what others have seen of a chain", () => {
   });
 });
 
-test("an empty trail of a service that has been used is not right, whatever else was removed", async () => {
+test("an empty trail of a service that has been used is invalid, whatever else was removed", async () => {
   await chain();
   await tamper(...emptied, "truncate rollout_engine_audit.audit_anchors, artifact_store_audit.audit_anchors");
   expect(await verify({ used: false })).toMatchObject({ valid: true, lastBatch: 0 });
   expect(await verify({ used: true })).toMatchObject({ valid: false, broken: { batch: 1, reason: expect.stringContaining("empty") } });
 });
 
-test("a month whose partition is missing is named", async () => {
+test("a month whose partition is missing is reported", async () => {
   await seal(1);
   const month = new Date().toISOString().slice(0, 7).replace("-", "");
   await tamper(

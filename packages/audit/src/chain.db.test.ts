@@ -24,7 +24,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Somebody with every right, past triggers and grants. */
+/** Tampers as somebody with every right, past triggers and grants. */
 const tamper = async (...statements: string[]) => {
   for (const text of ["set session_replication_role = replica", "set search_path = management_audit", ...statements])
     await owner.pool.query(text);
@@ -54,7 +54,7 @@ const seal = (limit?: number) => sealBatch({ db, schema }, limit);
 const verify = (options: Partial<VerifyOptions> = {}) => verifyChain({ db: db.pool, schema, ...options });
 const count = async (from: string) => Number((await db.pool.query(`select count(*) as n from ${from}`)).rows[0].n);
 
-/** Four batches of three. */
+/** Makes four batches of three. */
 async function chain(): Promise<void> {
   for (let n = 1; n <= 12; n += 1) {
     await write(n);
@@ -62,7 +62,7 @@ async function chain(): Promise<void> {
   }
 }
 
-describe("a call", () => {
+describe("an audited call", () => {
   test("is in the database before its work, and shown when it has ended", async () => {
     const end = await trail.begin(call());
     expect([await count("audit_pending"), await count("audit_v1")]).toEqual([1, 0]);
@@ -75,7 +75,7 @@ describe("a call", () => {
     expect(await verify()).toMatchObject({ valid: true, complete: true, entries: 1 });
   });
 
-  test("whose process died is given up two minutes later, and stays so", async () => {
+  test("is given up two minutes after its process died, and stays so", async () => {
     const end = await trail.begin(call());
     await giveUpCutOff(db.pool);
     expect(await count("audit_v1")).toBe(0);
@@ -87,22 +87,22 @@ describe("a call", () => {
     expect((await verify()).valid).toBe(true);
   });
 
-  test("that takes long is vouched for", async () => {
+  test("is kept alive if it takes long", async () => {
     const began = Date.now();
     let now = began;
-    const patient = new AuditTrail({ db: db.pool, log: { warn: () => undefined }, now: () => now });
-    const end = await patient.begin(call());
+    const slow = new AuditTrail({ db: db.pool, log: { warn: () => undefined }, now: () => now });
+    const end = await slow.begin(call());
     await tamper("update audit_pending set seen_at = now() - interval '121 seconds'");
     now = began + 31_000;
-    await patient.vouch();
+    await slow.vouch();
     await giveUpCutOff(db.pool);
     await end({ status: 200 });
     expect((await db.pool.query("select result from audit_v1")).rows).toEqual([{ result: "SUCCESS" }]);
   });
 });
 
-describe("what is sealed", () => {
-  test("late commits are in a later batch, none is skipped, whoever seals", async () => {
+describe("a sealed chain", () => {
+  test("contains late commits in a later batch and skips none, whichever replica seals", async () => {
     const late = await owner.pool.connect();
     await late.query("set session_replication_role = origin");
     await late.query("begin");
@@ -127,7 +127,7 @@ describe("what is sealed", () => {
     expect(await verify({ deadline: 0 })).toMatchObject({ valid: true, complete: false, entries: 0 });
   });
 
-  test("is neither changed nor removed by its service", async () => {
+  test("can be neither changed nor removed by its service", async () => {
     await chain();
     await write(13);
     const partition = (await db.pool.query("select tableoid::regclass::text as name from audit_entries limit 1")).rows[0].name;
@@ -200,7 +200,7 @@ describe("what is sealed", () => {
     ["a batch with another hash", 3, ["update audit_batches set hash = sha256('x') where number = 3"]],
     ["a batch that follows another", 3, ["update audit_batches set previous_hash = sha256('x') where number = 3"]],
     ["a batch moved in time", 2, ["update audit_batches set sealed_at = sealed_at - interval '1 hour' where number = 2"]],
-  ])("%s is found out", async (_what, batch, statements) => {
+  ])("reveals %s", async (_what, batch, statements) => {
     await chain();
     expect(await verify()).toMatchObject({ valid: true, entries: 12, firstBatch: 1, lastBatch: 4 });
     await tamper(...statements);
@@ -208,7 +208,7 @@ describe("what is sealed", () => {
     expect([found.valid, found.broken?.batch]).toEqual([false, batch === 4 && found.broken?.batch === 3 ? 3 : batch]);
   });
 
-  test("may lose its beginning to the retention, by whole batches, and no later", async () => {
+  test("may lose its beginning to the retention, by whole batches, and nothing later", async () => {
     await chain();
     await tamper("delete from audit_batches where number <= 2", "delete from audit_entries where position <= 6");
     const later = new Date(Date.now() + 1_000);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** A UUID of version 7 (RFC 9562 §5.7): the moment in its first 48 bits, so that ids of all services sort by time; the rest is `random`. */
+/** Makes a UUID of version 7 (RFC 9562 §5.7): its first 48 bits are the time, so that ids of all services sort by time; the rest is `random`. */
 export function entryId(atMs: number, random: Uint8Array = randomBytes(16)): string {
   const bytes = Buffer.from(random);
   bytes.writeUIntBE(atMs, 0, 6);
@@ -10,10 +10,13 @@ export function entryId(atMs: number, random: Uint8Array = randomBytes(16)): str
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** Text that PostgreSQL takes, as JSON too, and a terminal shows: no control characters, no half of a pair, no longer than this. */
-export function plainText(text: string, longest: number): string {
+/**
+ * Makes a text that PostgreSQL can store, also in JSON, and that a terminal can show: no control characters, no unpaired surrogates, and not longer
+ * than this.
+ */
+export function plainText(text: string, maxLength: number): string {
   return text
-    .slice(0, longest)
+    .slice(0, maxLength)
     .replace(/\p{Cc}/gu, "?")
     .toWellFormed();
 }

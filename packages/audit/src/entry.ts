@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Who calls what, as far as it is known before the work begins. */
+/** The caller and the operation, as far as they are known before the work begins. */
 export interface AuditCall {
   readonly tenantId: number;
   readonly actorKind: string;
@@ -8,29 +8,29 @@ export interface AuditCall {
   readonly action: string;
   readonly entity: string;
   readonly entityIds: readonly string[];
-  /** Of the client, as the gateway resolved it. */
+  /** The address of the client, as the gateway resolved it. */
   readonly sourceIp: string;
   readonly requestId: string;
-  /** JSON; only what the contract of the route lists (`auditNotes`). */
+  /** The details in JSON, only with the audit fields of the route (`auditFields`). */
   readonly details: string;
 }
 
 export interface AuditOutcome {
   readonly status: number;
   readonly errorCode?: string | undefined;
-  /** What was made, where the call could not name it. */
+  /** The ids of what was created, if the call could not name it. */
   readonly entityIds?: readonly string[] | undefined;
 }
 
 export type AuditResult = "SUCCESS" | "REFUSED" | "FAILED" | "UNKNOWN";
 
-/** UNKNOWN is never an outcome: it is what is left of a call whose process died. */
+/** Answers the result of a call. It is never UNKNOWN, which stands for a call whose process died. */
 export function resultOf(status: number): AuditResult {
   if (status < 400) return "SUCCESS";
   return status < 500 ? "REFUSED" : "FAILED";
 }
 
-/** An entry as the table holds it; times as microseconds in a text, so that what is hashed is exactly what is stored. */
+/** An entry as the table holds it. Times are microseconds in a text, so that exactly what is stored is hashed. */
 export interface StoredEntry {
   tenantId: number;
   id: string;
@@ -59,10 +59,10 @@ export interface BatchHead {
   sealedAt: string;
 }
 
-/** Of the form of both hashes below; another form gets another number. */
+/** The version of the form of both hashes below; another form gets another number. */
 const form = 1;
 
-/** SHA-256 over everything an entry says, its place in the chain and whose chain that is. */
+/** Computes the SHA-256 over everything that an entry says, its place in the chain and whose chain that is. */
 export function digestOf(schema: string, position: number, e: StoredEntry): Buffer {
   const subject = [e.tenantId, e.id, e.at, e.actorKind, e.actor, e.action, e.entity, e.entityIds, e.sourceIp, e.requestId];
   const outcome = [e.times, e.details, e.endedAt, e.result, e.status, e.errorCode];
@@ -71,7 +71,7 @@ export function digestOf(schema: string, position: number, e: StoredEntry): Buff
     .digest();
 }
 
-/** SHA-256 over a batch: where it stands, the hash before it and the digests of its entries in their order. */
+/** Computes the SHA-256 over a batch: its place, the hash before it and the digests of its entries in their order. */
 export function batchHash(schema: string, head: BatchHead, digests: readonly Buffer[]): Buffer {
   const { number, firstPosition, lastPosition, previousSealedAt, previousHash, sealedAt } = head;
   const hash = createHash("sha256");

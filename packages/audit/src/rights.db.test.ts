@@ -10,10 +10,7 @@ import { sealBatch } from "./sealer.ts";
 import { AuditTrail } from "./trail.ts";
 import { verifyChain } from "./verify.ts";
 
-/*
- * A service adds to its trail, and that is all: whatever its role tries to unwrite it, and whatever of another's trail, is refused by the
- * database, not by our code.
- */
+/* A service may only add to its trail. Whatever else its role tries on its own or another's trail is refused by the database, not by our code. */
 
 let database: TestDatabase;
 let admin: Database;
@@ -62,7 +59,7 @@ const partitioned = ["audit_entries", "audit_batches", "audit_anchors"];
 describe.each(auditedServices)("the role of %s", (service) => {
   const [schema, role] = [auditSchemaOf(service), roleOf(service)];
   const attempt = async (text: string) => {
-    // without any right to hand on, but with one of its own on the object, GRANT does nothing and warns
+    // without a right to grant, but with one of its own on the object, GRANT does nothing but warn
     if (text.startsWith("grant ") && text.includes(" on "))
       return database
         .db(service)
@@ -79,9 +76,9 @@ describe.each(auditedServices)("the role of %s", (service) => {
     await checkRights(database.db(service).pool, schemaOf(service));
   };
 
-  test("changes no table or partition of its own trail or another's, in any way", async () => {
+  test("cannot change a table or partition of its own trail or another's, in any way", async () => {
     const [own, others] = [await tablesOf(admin, schema), await tablesOf(admin, auditSchemaOf(nextOf(service)))];
-    // six tables, of which three have a default partition and those of three months
+    // there are six tables, of which three have a default partition and those of three months
     expect([own.length, others.length]).toEqual([17, 17]);
     await inAll(own.flatMap((table) => againstTable(table, role)));
     const columns = await firstColumns(admin, auditSchemaOf(nextOf(service)));
@@ -95,7 +92,7 @@ describe.each(auditedServices)("the role of %s", (service) => {
     );
   });
 
-  test("takes no partition out, and puts none in", async () => {
+  test("cannot detach a partition, nor attach one", async () => {
     const tables = await tablesOf(admin, schema);
     await inAll(
       partitioned.flatMap((parent) => [
@@ -107,7 +104,7 @@ describe.each(auditedServices)("the role of %s", (service) => {
     );
   });
 
-  test("writes no entry, batch, end or anchor by hand, and rewrites no call that has ended", async () => {
+  test("cannot write an entry, batch, end or anchor directly, nor rewrite a call that has ended", async () => {
     await refuse(service);
     const month = new Date().toISOString().slice(0, 7).replace("-", "");
     await inAll([
@@ -129,7 +126,7 @@ describe.each(auditedServices)("the role of %s", (service) => {
     await sealBatch({ db: database.db(service), schema: schemaOf(service) });
   });
 
-  test("seals nothing but what follows the end of its chain, now", async () => {
+  test("can seal only what follows the end of its chain, and only now", async () => {
     await refuse(service);
     const [end] = (await admin.pool.query(`select number, position, hash from ${schema}.audit_chain`)).rows;
     const [entry] = (await admin.pool.query(`select id from ${schema}.audit_pending`)).rows;
@@ -156,7 +153,7 @@ describe.each(auditedServices)("the role of %s", (service) => {
     expect(await sealBatch({ db: database.db(service), schema: schemaOf(service) })).toMatchObject({ entries: 1 });
   });
 
-  test("anchors nothing that is not there, of now, or its own", async () => {
+  test("can anchor only existing batches of other services, and only now", async () => {
     const other = nextOf(service);
     const [batch] = (await admin.pool.query(`select * from ${auditSchemaOf(other)}.audit_batches order by number desc limit 1`)).rows;
     const hash = (bytes: Buffer) => `'\\x${bytes.toString("hex")}'::bytea`;
@@ -173,7 +170,7 @@ describe.each(auditedServices)("the role of %s", (service) => {
     ]);
   });
 
-  test("becomes nobody else, and gets hold of neither schema nor functions", async () => {
+  test("cannot take another role, and gets neither schema nor functions", async () => {
     const [owner] = (await admin.pool.query("select pg_get_userbyid(nspowner) as name from pg_namespace where nspname = $1", [schema]))
       .rows;
     expect((await admin.pool.query("select rolcanlogin from pg_roles where rolname = $1", [owner.name])).rows).toEqual([
@@ -206,12 +203,12 @@ describe.each(auditedServices)("the role of %s", (service) => {
     ]);
   });
 
-  test("has partitions of this month and the next two made, old ones dropped, and no say in which", async () => {
+  test("gets partitions of this month and the next two created and old ones dropped, but cannot choose which", async () => {
     const { pool } = database.db(service);
     const old = "create table {s}.audit_batches_p202001 partition of {s}.audit_batches for values from ('2020-01-01') to ('2020-02-01')";
     await admin.pool.query(old.replaceAll("{s}", schema));
     const before = await stateOf(admin);
-    // of a session far from Greenwich that looks elsewhere first
+    // the session has a remote time zone and another search path
     const client = await pool.connect();
     try {
       await client.query(`set timezone = 'Pacific/Kiritimati'`);
@@ -233,7 +230,7 @@ describe.each(auditedServices)("the role of %s", (service) => {
     expect(await stateOf(admin)).toEqual(before);
   });
 
-  test("is what its start demands; one that owns or may change its trail is refused in one line", async () => {
+  test("has the rights that the start requires; a role that owns or may change its trail is refused in one line", async () => {
     const { pool } = database.db(service);
     const own = schemaOf(service);
     await checkRights(pool, own);
@@ -271,7 +268,7 @@ describe.each(auditedServices)("the role of %s", (service) => {
     }
   });
 
-  test("has left its chain as it was, and others vouch for it", async () => {
+  test("has not changed its chain, and anchors of others confirm it", async () => {
     const found = await verifyChain({
       db: database.db("management").pool,
       schema: schemaOf(service) as AuditSchema,

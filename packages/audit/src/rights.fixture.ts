@@ -1,6 +1,6 @@
 import { auditedServices, auditSchemaOf, type Database } from "@harrier/db";
 
-/** Everything of all trails, to be compared. */
+/** Reads everything of all trails, to compare it. */
 export const stateOf = async (admin: Database) => {
   const parts = auditedServices.flatMap((service) =>
     ["audit_entries", "audit_batches", "audit_chain", "audit_anchors", "audit_pending"].map(
@@ -12,7 +12,7 @@ export const stateOf = async (admin: Database) => {
   );
   return (await admin.pool.query(sql.join(" union all "))).rows;
 };
-/** Tables of a trail and their partitions, with their schema. */
+/** Reads the tables of a trail and their partitions, with their schema. */
 export const tablesOf = async (admin: Database, schema: string): Promise<string[]> =>
   (
     await admin.pool.query(
@@ -21,7 +21,7 @@ export const tablesOf = async (admin: Database, schema: string): Promise<string[
     )
   ).rows.map(({ name }) => `${schema}.${name}`);
 
-/** A column of each table that it really has: an attack that names none of them would be refused for its wording. */
+/** Reads an existing column of each table, because an attack without one would be refused for its syntax. */
 export const firstColumns = async (admin: Database, schema: string): Promise<Record<string, string>> => {
   const { rows } = await admin.pool.query(
     `select c.relname as table, a.attname as column from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -32,7 +32,7 @@ export const firstColumns = async (admin: Database, schema: string): Promise<Rec
   return Object.fromEntries(rows.map(({ table, column }) => [`${schema}.${table}`, column]));
 };
 
-/** Every statement that could change a table, or the hold of its owner on it. */
+/** Makes every statement that could change a table, or the rights of its owner. */
 export const againstTable = (table: string, role: string): string[] => [
   `delete from ${table}`,
   `truncate ${table}`,

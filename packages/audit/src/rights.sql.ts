@@ -4,7 +4,7 @@ const tables = ["audit_pending", "audit_entries", "audit_batches", "audit_chain"
 const functions = ["audit_lock_chain", "audit_seal", "audit_partitions", "audit_anchor"];
 const list = (names: readonly string[]) => `array[${names.map((name) => `'${name}'`).join(", ")}]`;
 
-const look = statement<[schema: string], { missing: string[]; owns: string[]; changes: string[]; above: boolean }>(
+const rightsOf = statement<[schema: string], { missing: string[]; owns: string[]; changes: string[]; above: boolean }>(
   "audit.rights",
   `with own as (select oid, nspowner from pg_namespace where nspname = $1::text),
         relations as (select c.oid, c.relname::text as name, c.relowner, c.relkind from pg_class c join own on c.relnamespace = own.oid
@@ -29,11 +29,11 @@ const look = statement<[schema: string], { missing: string[]; owns: string[]; ch
           exists (select from pg_roles where rolname = current_user and (rolsuper or rolcreaterole or rolbypassrls)) as above`,
 );
 
-/** What the signed-in role lacks for its trail, and what it could do to it. One round trip. */
+/** Reads what rights the signed-in role lacks for its trail, and what it could do to it, in one round trip. */
 export async function readRights(
   db: Queryable,
   schema: string,
 ): Promise<{ missing: string[]; owns: string[]; changes: string[]; above: boolean }> {
-  const [row] = await run(db, look, [schema]);
+  const [row] = await run(db, rightsOf, [schema]);
   return row ?? { missing: [], owns: [], changes: [], above: false };
 }

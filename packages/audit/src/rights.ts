@@ -1,9 +1,7 @@
 import type { Queryable } from "@harrier/db";
 import { readRights } from "./rights.sql.ts";
 
-/**
- * Throws, in one line for the operator, where the trail is not there, or is there but its service could change it: then it would prove nothing.
- */
+/** Throws, in one line for the operator, if the trail is missing, or if its service could change it and it would prove nothing. */
 export async function checkRights(db: Queryable, schema: string): Promise<void> {
   const { missing, owns, changes, above } = await readRights(db, `${schema}_audit`);
   const remedy = "run the set-up of the database as its administrator (docs/operations.md, Audit trail)";

@@ -2,18 +2,18 @@ import { type Queryable, run, runOne, statement } from "@harrier/db";
 import { micros, momentOf, storedEntry } from "./columns.ts";
 import type { BatchHead, StoredEntry } from "./entry.ts";
 
-/** So long after the last word of its process a call without an outcome is taken for cut off. */
+/** A call without an outcome counts as cut off so long after its process was last seen. */
 const cutOffAfter = "2 minutes";
 
-const look = statement<[], { ended: boolean; cutOff: boolean }>(
-  "audit.look",
+const findWork = statement<[], { ended: boolean; cutOff: boolean }>(
+  "audit.find_work",
   `select exists (select from audit_pending where result is not null) as ended,
           exists (select from audit_pending where result is null and seen_at < now() - interval '${cutOffAfter}') as "cutOff"`,
 );
 
-/** Is there anything to do? One round trip. */
-export async function lookForWork(db: Queryable): Promise<{ ended: boolean; cutOff: boolean }> {
-  return (await runOne(db, look, [])) ?? { ended: false, cutOff: false };
+/** Checks whether there is anything to do, in one round trip. */
+export async function scanForWork(db: Queryable): Promise<{ ended: boolean; cutOff: boolean }> {
+  return (await runOne(db, findWork, [])) ?? { ended: false, cutOff: false };
 }
 
 const giveUp = statement<[], unknown>(
@@ -21,7 +21,7 @@ const giveUp = statement<[], unknown>(
   `update audit_pending set ended_at = now(), result = 'UNKNOWN' where result is null and seen_at < now() - interval '${cutOffAfter}'`,
 );
 
-/** Ends the calls whose process died: whether they changed anything nobody can say. One round trip. */
+/** Ends the calls whose process died, in one round trip; nobody knows whether they changed anything. */
 export async function giveUpCutOff(db: Queryable): Promise<void> {
   await run(db, giveUp, []);
 }
@@ -31,7 +31,7 @@ export interface ChainEnd {
   position: number;
   hash: Buffer;
   sealedAt: string | null;
-  /** Never before the end of the chain, even where the clock was set back. */
+  /** It is never before the end of the chain, even if the clock was set back. */
   now: string;
 }
 
@@ -41,7 +41,7 @@ const lock = statement<[], ChainEnd>(
      from audit_lock_chain()`,
 );
 
-/** The end of the chain for who may add to it; undefined while another replica does. One round trip. */
+/** Reads and locks the end of the chain, in one round trip; undefined while another replica adds to it. */
 export async function lockChain(tx: Queryable): Promise<ChainEnd | undefined> {
   return runOne(tx, lock, []);
 }
@@ -51,7 +51,7 @@ const take = statement<[limit: number], StoredEntry>(
   `select ${storedEntry} from audit_pending where result is not null order by at, id limit $1 for update skip locked`,
 );
 
-/** Calls that have ended, the oldest first. Each is here from its commit until it is sealed, however late it commits. One round trip. */
+/** Reads the calls that have ended, the oldest first, in one round trip. Each is here from its commit until it is sealed, however late it commits. */
 export async function takeEnded(tx: Queryable, limit: number): Promise<StoredEntry[]> {
   return run(tx, take, [limit]);
 }
@@ -73,7 +73,7 @@ const seal = statement<
   `select audit_seal($1::int[], $2::uuid[], $3::bytea[], ${momentOf("$4")}, $5::bigint, $6::bigint, $7::bytea, $8::bytea) as stored`,
 );
 
-/** Moves entries into the chain as one batch, by the function that alone may: it refuses what does not follow the end. One round trip. */
+/** Moves entries into the chain as one batch, in one round trip, by the only function that may do so: it refuses what does not follow the end. */
 export async function storeBatch(
   tx: Queryable,
   batch: { head: BatchHead; hash: Buffer; entries: readonly StoredEntry[]; digests: readonly Buffer[] },
@@ -86,7 +86,7 @@ export async function storeBatch(
 
 const partitions = statement<[], unknown>("audit.partitions", "select audit_partitions()");
 
-/** Makes the partitions of this month and the two to come, and drops those past the retention. One round trip. */
+/** Creates the partitions of this month and the next two, and drops those past the retention, in one round trip. */
 export async function keepPartitions(db: Queryable): Promise<void> {
   await run(db, partitions, []);
 }

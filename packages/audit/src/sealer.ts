@@ -1,29 +1,23 @@
 import { type Database, inTransaction } from "@harrier/db";
 import { batchHash, digestOf } from "./entry.ts";
-import { giveUpCutOff, lockChain, lookForWork, storeBatch, takeEnded } from "./seal.sql.ts";
-
-interface SealerLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
+import { giveUpCutOff, lockChain, scanForWork, storeBatch, takeEnded } from "./seal.sql.ts";
 
 interface Deps {
   readonly db: Database;
   readonly schema: string;
-  readonly log: SealerLog;
+  readonly log: { info(fields: object, message: string): void };
 }
 
 export interface SealedBatch {
   readonly number: number;
   readonly entries: number;
-  /** Hexadecimal. */
+  /** It is hexadecimal. */
   readonly hash: string;
 }
 
 export const entriesPerBatch = 500;
-const everyMs = 1_000;
 
-/** Seals what has ended as the next batch of the chain; undefined: nothing has, or another replica is at it. At most 500 entries. */
+/** Seals ended calls as the next batch of the chain, at most 500 entries; undefined if there are none or another replica is sealing. */
 export async function sealBatch({ db, schema }: Pick<Deps, "db" | "schema">, limit = entriesPerBatch): Promise<SealedBatch | undefined> {
   return inTransaction(db.pool, async (tx) => {
     const end = await lockChain(tx);
@@ -47,54 +41,21 @@ export async function sealBatch({ db, schema }: Pick<Deps, "db" | "schema">, lim
   });
 }
 
-/** Seals about once a second; replicas take turns by the lock of the chain's end. */
-export class Sealer {
-  readonly #deps: Deps;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #stopped = false;
-  #failing = false;
+/** Does one round: seals all calls that have ended. The lock of the chain's end lets one replica seal at a time. */
+export async function sealEnded(deps: Deps, signal: AbortSignal): Promise<void> {
+  const { pool } = deps.db;
+  const work = await scanForWork(pool);
+  if (work.cutOff) await giveUpCutOff(pool);
+  if (work.ended || work.cutOff) await sealAll(deps, signal);
+}
 
-  constructor(deps: Deps) {
-    this.#deps = deps;
-  }
-
-  start(): void {
-    this.#timer = setTimeout(() => {
-      this.#running = this.#round().finally(() => {
-        if (!this.#stopped) this.start();
-      });
-    }, everyMs);
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#running;
-  }
-
-  async #round(): Promise<void> {
-    const { db, schema, log } = this.#deps;
-    try {
-      const work = await lookForWork(db.pool);
-      if (work.cutOff) await giveUpCutOff(db.pool);
-      if (work.ended || work.cutOff) await this.#sealAll();
-      this.#failing = false;
-    } catch (err) {
-      // once per outage
-      if (!this.#failing) log.warn({ err, schema }, "audit: entries cannot be sealed; they will be");
-      this.#failing = true;
-    }
-  }
-
-  async #sealAll(): Promise<void> {
-    const { schema, log } = this.#deps;
-    while (!this.#stopped) {
-      const sealed = await sealBatch(this.#deps);
-      if (sealed === undefined) return;
-      // a copy outside of the database: who changes all of the chain cannot change what the logs were told
-      log.info({ schema, ...sealed }, "audit: batch sealed");
-      if (sealed.entries < entriesPerBatch) return;
-    }
+async function sealAll(deps: Deps, signal: AbortSignal): Promise<void> {
+  const { schema, log } = deps;
+  while (!signal.aborted) {
+    const sealed = await sealBatch(deps);
+    if (sealed === undefined) return;
+    // the log is a copy outside the database: whoever changes the whole chain cannot change what was logged
+    log.info({ schema, ...sealed }, "audit: batch sealed");
+    if (sealed.entries < entriesPerBatch) return;
   }
 }

@@ -36,7 +36,7 @@ const subjectOf = (id: string, at: Date, call: AuditCall): Subject => [
   call.details,
 ];
 
-/** A call that is about to begin its work. One round trip. */
+/** Records a call that is about to begin its work, in one round trip. */
 export async function openEntry(db: Queryable, id: string, at: Date, call: AuditCall): Promise<void> {
   await run(db, open, subjectOf(id, at, call));
 }
@@ -53,7 +53,7 @@ interface Ended {
   errorCode: string | null;
 }
 
-/** A call that was refused before it could change anything. One round trip. */
+/** Records a call that was refused before it could change anything, in one round trip. */
 export async function writeEntry(db: Queryable, id: string, at: Date, { call, ended }: { call: AuditCall; ended: Ended }): Promise<void> {
   await run(db, write, [...subjectOf(id, at, call), ended.result, ended.status, ended.errorCode]);
 }
@@ -67,7 +67,7 @@ const close = statement<
     where tenant_id = $1 and id = $2 and result is null`,
 );
 
-/** False: it was given up as cut off meanwhile, and stays so. One round trip. */
+/** Ends an entry, in one round trip; false if it was given up as cut off meanwhile, and stays so. */
 export async function closeEntry(
   db: Queryable,
   key: { tenantId: number; id: string },
@@ -82,7 +82,7 @@ const see = statement<[tenantIds: readonly number[], ids: readonly string[]], un
     where p.tenant_id = x.tenant_id and p.id = x.id and p.result is null`,
 );
 
-/** These calls are still under way. One round trip. */
+/** Records that these calls are still running, in one round trip. */
 export async function seeEntries(db: Queryable, keys: readonly { tenantId: number; id: string }[]): Promise<void> {
   await run(db, see, [keys.map((key) => key.tenantId), keys.map((key) => key.id)]);
 }

@@ -22,23 +22,22 @@ interface OpenCall {
   readonly since: number;
 }
 
-/** Well under the time after which a call that nobody vouches for is given up (`cutOffAfter` of the sealer). */
-const vouchEveryMs = 30_000;
+/** It is well below the time after which a call without news is given up (`cutOffAfter` of the sealer). */
+export const vouchEveryMs = 30_000;
 
 /**
- * The trail of one service. A call is in the database before its work begins, so that a change that was committed has its entry whatever
- * happens to the process then; what ended is in the view `audit_v1` before its caller has the answer.
+ * The trail of one service. A call is in the database before its work begins, so that a committed change has its entry whatever happens to the
+ * process then. A call that has ended is in the view `audit_v1` before its caller has the answer.
  */
 export class AuditTrail {
   readonly #deps: Deps;
   readonly #open = new Map<string, OpenCall>();
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(deps: Deps) {
     this.#deps = deps;
   }
 
-  /** Fails where the entry cannot be written: then the call must not go on. */
+  /** Fails if the entry cannot be written; then the call must not go on. */
   async begin(call: AuditCall): Promise<EndEntry> {
     const { db, now } = this.#deps;
     const since = now();
@@ -48,28 +47,18 @@ export class AuditTrail {
     return (outcome) => this.#end(key, call, outcome);
   }
 
-  /** A call that was refused before its work began. */
+  /** Records a call that was refused before its work began. */
   async refused(call: AuditCall, outcome: AuditOutcome): Promise<void> {
     const { db, now } = this.#deps;
     const at = now();
     await writeEntry(db, entryId(at), new Date(at), { call, ended: endOf(outcome) });
   }
 
-  /** Vouches for calls that take long, e.g. uploads, from now on. */
-  start(): void {
-    this.#timer = setInterval(() => void this.vouch(), vouchEveryMs);
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  /** Tells the database which calls of this process are still under way. */
+  /** Tells the database which calls of this process are still running, because uploads may take long. */
   async vouch(): Promise<void> {
-    const { db, log, now } = this.#deps;
+    const { db, now } = this.#deps;
     const long = [...this.#open.values()].filter(({ since }) => now() - since >= vouchEveryMs);
-    if (long.length === 0) return;
-    await seeEntries(db, long).catch((err: unknown) => log.warn({ err }, "audit: calls under way could not be vouched for"));
+    if (long.length > 0) await seeEntries(db, long);
   }
 
   async #end(key: OpenCall, call: AuditCall, outcome: AuditOutcome): Promise<void> {

@@ -19,14 +19,14 @@ export interface Outline {
   position: number;
   hash: Buffer;
   sealedAt: string | null;
-  /** Of the batches that are there; null: none is. */
+  /** The first existing batch; null if there is none. */
   firstNumber: number | null;
   firstSealedAt: string | null;
-  /** Lies outside of every batch. */
+  /** An entry that is outside of every batch. */
   stray: number | null;
 }
 
-/** Where the chain begins and ends, and an entry outside of it if there is one: one moment of the database. One round trip. */
+/** Reads where the chain begins and ends, and an entry outside of it if there is one, as of one moment, in one round trip. */
 export async function readOutline(db: Queryable, schema: AuditSchema): Promise<Outline | undefined> {
   return runOne<Outline>(db, {
     sql: `select c.number, c.position, c.hash, ${micros("c.sealed_at")} as "sealedAt", b.number as "firstNumber",
@@ -41,7 +41,7 @@ export async function readOutline(db: Queryable, schema: AuditSchema): Promise<O
   });
 }
 
-/** The next batches in their order. One round trip. */
+/** Reads the next batches in their order, in one round trip. */
 export async function readBatches(db: Queryable, schema: AuditSchema, range: { from: number; to: number }): Promise<ClaimedBatch[]> {
   return run<ClaimedBatch>(db, {
     sql: `select ${storedBatch} from ${schema}_audit.audit_batches_v1 where number between $1 and $2 order by number, sealed_at`,
@@ -49,7 +49,7 @@ export async function readBatches(db: Queryable, schema: AuditSchema, range: { f
   });
 }
 
-/** All entries of these positions, also such as should not be there; one more than there can be tells of those. One round trip. */
+/** Reads all entries of these positions, even illegal ones, in one round trip; one more than possible reveals those. */
 export async function readEntries(db: Queryable, schema: AuditSchema, range: { from: number; to: number }): Promise<SealedEntry[]> {
   return run<SealedEntry>(db, {
     sql: `select ${storedEntry}, position, digest, ${micros("sealed_at")} as "sealedAt"
@@ -58,7 +58,7 @@ export async function readEntries(db: Queryable, schema: AuditSchema, range: { f
   });
 }
 
-/** Months (`YYYYMM`, UTC) from one on to this one for which the trail has no partition. By the catalogue; one round trip. */
+/** Reads the months (`YYYYMM`, UTC) since a given one for which the trail has no partition, from the catalogue, in one round trip. */
 export async function readMissingMonths(db: Queryable, schema: AuditSchema, sinceMicros: string): Promise<string[]> {
   const rows = await run<{ month: string }>(db, {
     sql: `select to_char(month, 'YYYYMM') as month

@@ -9,34 +9,34 @@ import { type Vouched, Vouching } from "./vouching.ts";
 export interface VerifyOptions {
   readonly db: Queryable;
   readonly schema: AuditSchema;
-  /** Only so many of the newest batches; without it all. */
+  /** Only so many of the newest batches are verified; without it all are. */
   readonly newest?: number;
-  /** Counts the entries of one tenant; without it of all. */
+  /** Only the entries of this tenant are counted; without it all are. */
   readonly tenantId?: number;
-  /** Epoch ms at which to give up, and say so. */
+  /** The time in epoch ms at which to stop and report that. */
   readonly deadline?: number;
-  /** Start of the oldest month that must still be there; without it any beginning is accepted. */
+  /** The start of the oldest month that must still exist; without it any beginning is accepted. */
   readonly keptSince?: Date;
-  /** Public keys of the services that have seen this chain: their signatures are then demanded. */
+  /** The public keys of the services that have seen this chain; with them their signatures are required. */
   readonly keys?: AnchorKeys;
-  /** The service holds what only a call can have made: an empty chain is then one that was emptied. */
+  /** The service has data that only a call can have created, so an empty chain has been emptied. */
   readonly used?: boolean;
 }
 
 export interface Verification {
   readonly schema: AuditSchema;
   readonly valid: boolean;
-  /** Everything that there is was looked at. */
+  /** Every entry was verified. */
   readonly complete: boolean;
   readonly firstBatch: number;
   readonly lastBatch: number;
   readonly entries: number;
-  /** Hash of the last batch that is right, hexadecimal; to be noted elsewhere. */
+  /** The hash of the last valid batch in hexadecimal; an operator may keep it elsewhere. */
   readonly hash: string;
   readonly broken?: { readonly batch: number; readonly reason: string };
-  /** Absent: no other service has seen anything of what was looked at, or not before it was broken. */
+  /** It is absent if no other service has anchored any of the verified batches, or none before the break. */
   readonly vouched?: Vouched;
-  /** Months (`YYYYMM`) since the beginning of what there is that have no partition: none was made, or it was removed. */
+  /** The months (`YYYYMM`) since the beginning of the existing ones that have no partition: none was created, or it was removed. */
   readonly missingMonths: string[];
 }
 
@@ -49,8 +49,9 @@ interface Progress {
 }
 
 /**
- * Recomputes the chain of one service, in order, some 10,000 entries at a time, and says at which batch it first is not what was sealed:
- * an entry changed, removed, added or moved, a batch changed or missing, or other than another service saw it. Reads published views alone.
+ * Recomputes the chain of one service, in order, some 10,000 entries at a time, and answers the first batch that differs from what was sealed: an
+ * entry was changed, removed, added or moved, or a batch was changed, is missing, or differs from what another service saw. It reads published
+ * views only.
  */
 export async function verifyChain(options: VerifyOptions): Promise<Verification> {
   const { db, schema, newest, deadline = Number.POSITIVE_INFINITY } = options;
@@ -98,7 +99,7 @@ export async function verifyChain(options: VerifyOptions): Promise<Verification>
   }
 }
 
-/** Was dropped with its month, rightly. */
+/** Whether a batch was rightly dropped with its month. */
 function isPast(sealedAt: string | null, keptSince: Date | undefined): boolean {
   return sealedAt !== null && keptSince !== undefined && Number(sealedAt) / 1000 < keptSince.getTime();
 }
@@ -132,7 +133,7 @@ async function verifyRange(options: VerifyOptions, part: Part, progress: Progres
   return before;
 }
 
-/** A batch follows the one before it; the first one that is there follows one that was past its retention. */
+/** Checks that a batch follows the one before it; the first existing one must follow one that was past its retention. */
 function checkPlace({ keptSince }: VerifyOptions, batch: ClaimedBatch, before: ClaimedBatch | undefined, expected: number): void {
   if (batch.number > expected) throw new Broken(expected, "the batch is missing");
   if (batch.number < expected) throw new Broken(batch.number, "the batch is there twice");

@@ -4,17 +4,17 @@ import { type Anchor, type AnchorKeys, counts, faultOf } from "./anchor.ts";
 import { Broken } from "./broken.ts";
 import type { ClaimedBatch } from "./verify.sql.ts";
 
-/** Up to where other services have seen the chain as it is. Later entries are protected by the rights of the database alone. */
+/** Other services have seen the chain as it is up to here. Only the rights of the database protect later entries. */
 export interface Vouched {
   readonly batch: number;
   readonly position: number;
-  /** Epoch ms at which that batch was sealed: nothing that was sealed until then has changed since it was seen. */
+  /** The time in epoch ms at which that batch was sealed: nothing that was sealed until then has changed since it was seen. */
   readonly sealedAt: number;
-  /** Epoch ms at which it was first seen so. */
+  /** The time in epoch ms at which it was first seen. */
   readonly seenAt: number;
-  /** Schemas of those that saw it. */
+  /** The schemas of the services that saw it. */
   readonly by: AuditSchema[];
-  /** By a signature of a key that was given to the verifier. */
+  /** Whether it is signed by a key that was given to the verifier. */
   readonly signed: boolean;
 }
 
@@ -30,7 +30,7 @@ interface Of {
 /** Compares the batches of one chain, in their order, with what other services have seen of it. */
 export class Vouching {
   readonly #of: Of;
-  /** The highest that each service had seen before the end of the chain was looked up: the chain may have grown since. */
+  /** The highest batch that each service had seen before the end of the chain was read, because the chain may have grown since. */
   readonly #newest: readonly Anchor[];
   #vouched: Vouched | undefined;
 
@@ -39,7 +39,7 @@ export class Vouching {
     this.#newest = newest;
   }
 
-  /** To be made before the end of the chain is read. One round trip. */
+  /** Reads the newest anchors in one round trip; it must be called before the end of the chain is read. */
   static async begin(of: Of): Promise<Vouching> {
     return new Vouching(of, await readNewestAnchors(of.db, of.schema));
   }
@@ -48,13 +48,13 @@ export class Vouching {
     return this.#vouched;
   }
 
-  /** What was seen of these batches, by their numbers. One round trip. */
+  /** Reads what was seen of these batches, by their numbers, in one round trip. */
   async read(range: { from: number; to: number }): Promise<Map<number, Anchor[]>> {
     const anchors = await readAnchors(this.#of.db, this.#of.schema, range);
     return Map.groupBy(anchors, ({ number }) => number);
   }
 
-  /** Throws Broken where one saw another batch of this number. */
+  /** Throws Broken if a service saw another batch of this number. */
   check(batch: ClaimedBatch, anchors: readonly Anchor[]): void {
     for (const anchor of anchors) {
       const fault = faultOf(anchor, this.#of.keys);
@@ -66,7 +66,7 @@ export class Vouching {
     if (counting.length > 0) this.#vouched = vouchedBy(batch, counting, this.#of.keys);
   }
 
-  /** Throws Broken where one has seen batches behind the end. */
+  /** Throws Broken if a service has seen batches behind the end. */
   checkEnd(end: number): void {
     const beyond = this.#newest.filter(({ number }) => number > end).sort((a, b) => b.number - a.number)[0];
     if (beyond === undefined) return;

@@ -15,7 +15,7 @@ function errorOf(schema: z.ZodType, value: unknown): HarrierError {
   throw new Error("nothing was refused");
 }
 
-/** An item that counts how often it is looked at. */
+/** Makes an item that counts how often it is read. */
 function counted() {
   const seen = { n: 0 };
   const item = z.preprocess(
@@ -30,7 +30,7 @@ function counted() {
 
 const many = (n: number, of: unknown = {}) => Array.from({ length: n }, () => of);
 
-test("of too many items none is looked at", () => {
+test("if there are too many items, none is checked", () => {
   const { seen, item } = counted();
   const error = errorOf(arrayBody(item), many(5_001));
   expect(error.code).toBe("quotaTooManyEntries");
@@ -38,7 +38,7 @@ test("of too many items none is looked at", () => {
   expect(error.message.length).toBeLessThan(200);
 });
 
-test("the look at wrong items ends after 20 issues, and the message tells no more of them", () => {
+test("the check ends after 20 issues, and the message lists no more of them", () => {
   const { seen, item } = counted();
   const error = errorOf(arrayBody(item), many(5_000));
   expect(error.code).toBe("bodyNotReadable");
@@ -49,7 +49,7 @@ test("the look at wrong items ends after 20 issues, and the message tells no mor
   expect(Buffer.byteLength(violated.message)).toBeLessThanOrEqual(2_048);
 });
 
-test("right items are all read, with their place in what is wrong", () => {
+test("valid items are all read, and issues name the place of their item", () => {
   const { item } = counted();
   expect(parseWith(arrayBody(item), many(5_000, { name: "a" }), "body")).toHaveLength(5_000);
   expect(errorOf(arrayBody(item), [...many(30, { name: "a" }), { name: "" }]).message).toMatch(/^30\.name /);
@@ -58,21 +58,21 @@ test("right items are all read, with their place in what is wrong", () => {
 test.each([
   ["a list within an object", (item: z.ZodType) => withoutNulls(z.object({ list: arrayOf(item) })), 1_001],
   ["a list of limited length", (item: z.ZodType) => z.object({ list: arrayUpTo(100, item) }), 101],
-])("of %s that is too long no element is looked at", (_, schemaOf, length) => {
+])("the elements of %s that is too long are not checked", (_, schemaOf, length) => {
   const { seen, item } = counted();
   expect(errorOf(schemaOf(item), { list: many(length) }).code).toBe("constraintViolation");
   expect(seen.n).toBe(0);
 });
 
-test("a list of permissions that is too long stays a violated constraint", () => {
+test("a list of permissions that is too long is a violated constraint", () => {
   expect(errorOf(permissionNames, many(300_000, "READ_TARGET"))).toMatchObject({ code: "constraintViolation" });
 });
 
 const feedback = (details: unknown) => ({ status: { execution: "proceeding", result: { finished: "none" }, details } });
 const attributes = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, {}]));
 
-test("details and attributes beyond 1,000 are refused as a quota before they are looked at", () => {
-  // members of a wrong type: whoever looked at them would find the body unreadable
+test("more than 1,000 details or attributes are refused as a quota before they are checked", () => {
+  // the members have a wrong type, so a check of them would make the body unreadable
   expect(errorOf(feedbackBody, feedback(many(1_001, {}))).code).toBe("quotaTooManyEntries");
   expect(errorOf(configDataBody, { data: attributes(1_001) }).code).toBe("quotaTooManyEntries");
   expect(errorOf(feedbackBody, feedback(many(1_000, {}))).code).toBe("bodyNotReadable");
@@ -80,7 +80,7 @@ test("details and attributes beyond 1,000 are refused as a quota before they are
   expect(parseWith(feedbackBody, feedback(many(1_000, "a")), "body").details).toHaveLength(1_000);
 });
 
-test("no route reads a list without an end", () => {
+test("every list that a route reads has a maximum length", () => {
   const endless = routes.filter((row) => row.body !== undefined && (row.bodyKind ?? "json").endsWith("json"));
   for (const row of endless) {
     for (const body of [many(50_000), many(50_000, 1)]) {

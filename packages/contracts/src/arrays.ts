@@ -1,43 +1,43 @@
 import { z } from "zod";
 
-/** Objects in one request that creates, changes or deletes many; more take more requests. */
-export const mostItems = 5_000;
+/** One request may create, change or delete so many objects; more objects take more requests. */
+export const maxItems = 5_000;
 
 /**
- * Objects in one request that assigns. How many of them a tenant may send is its quota ASSIGNMENTS_PER_REQUEST_MAX_COUNT; what the operator sets above
- * this number changes nothing.
+ * One request may assign so many objects. A tenant's own limit is its quota ASSIGNMENTS_PER_REQUEST_MAX_COUNT; a quota above this number has no
+ * effect.
  */
-export const mostAssignments = 20_000;
+export const maxAssignments = 20_000;
 
-/** Elements of a list within an object, e.g. the modules of a set. */
-export const mostElements = 1_000;
+/** A list within an object may have so many elements, e.g. the modules of a set. */
+export const maxElements = 1_000;
 
-/** Issues that a request is told of; the rest of it is not looked at. */
-export const mostIssues = 20;
+/** An answer names at most so many issues; what follows in the request is not checked. */
+export const maxIssues = 20;
 
 interface ArrayBody {
   readonly item: z.ZodType;
-  readonly most: number;
+  readonly max: number;
 }
 
 const arrayBodies = new WeakMap<z.ZodType, ArrayBody>();
 
-/** A body whose null members count as absent, at every level (contract management.md §1.1). */
+/** Makes null members of a body count as absent, at every level (contract management.md §1.1). */
 export function withoutNulls<T extends z.ZodType>(schema: T) {
   return z.preprocess((value) => dropNulls(value), schema);
 }
 
 /**
- * A body that is an array; one object alone is read as an array of it (contract management.md D6). Longer than `most` it is refused as a quota before
- * any of its elements is looked at.
+ * Makes a body that is an array; a single object is read as an array of it (contract management.md D6). A body longer than `max` is refused as a
+ * quota before any of its elements is checked.
  */
-export function arrayBody<T extends z.ZodType>(item: T, most = mostItems) {
+export function arrayBody<T extends z.ZodType>(item: T, max = maxItems) {
   const schema = z.preprocess((value, context) => {
     const given = wrapped(value);
-    if (Array.isArray(given) && given.length > most) context.addIssue({ ...tooManyItems(most), input: value });
+    if (Array.isArray(given) && given.length > max) context.addIssue({ ...tooManyItems(max), input: value });
     return context.issues.length > 0 ? z.NEVER : dropNulls(given);
   }, z.array(item));
-  arrayBodies.set(schema, { item, most });
+  arrayBodies.set(schema, { item, max });
   return schema;
 }
 
@@ -46,32 +46,32 @@ export function isArrayBody(schema: z.ZodType): boolean {
   return arrayBodies.has(schema);
 }
 
-/** How many objects a body may hold that is an array; 0 where it is none. */
-export function mostInArray(schema: z.ZodType): number {
-  return arrayBodies.get(schema)?.most ?? 0;
+/** Answers how many objects an array body may hold; 0 if it is no array. */
+export function maxInArray(schema: z.ZodType): number {
+  return arrayBodies.get(schema)?.max ?? 0;
 }
 
-/** A member that is an array; one object alone is read as an array of it. Longer than `most` its elements are not looked at. */
-export function arrayOf<T extends z.ZodType>(item: T, most = mostElements) {
-  return z.preprocess((value, context) => refuseLonger(wrapped(value), most, context), z.array(item).max(most));
+/** Makes a member that is an array; a single object is read as an array of it. If it is longer than `max`, its elements are not checked. */
+export function arrayOf<T extends z.ZodType>(item: T, max = maxElements) {
+  return z.preprocess((value, context) => refuseLonger(wrapped(value), max, context), z.array(item).max(max));
 }
 
-/** An array of limited length; longer ones are refused before their elements are looked at, which `z.array().max()` does afterwards. */
-export function arrayUpTo<T extends z.ZodType>(most: number, item: T) {
-  return upTo(most, z.array(item).max(most));
+/** Makes an array of limited length. A longer one is refused before its elements are checked, whereas `z.array().max()` refuses it afterwards. */
+export function arrayUpTo<T extends z.ZodType>(max: number, item: T) {
+  return upTo(max, z.array(item).max(max));
 }
 
-/** As `arrayUpTo`, before any schema of an array. */
-export function upTo<T extends z.ZodType>(most: number, array: T) {
-  return z.preprocess((value, context) => refuseLonger(value, most, context), array);
+/** Like `arrayUpTo`, but for any schema of an array. */
+export function upTo<T extends z.ZodType>(max: number, array: T) {
+  return z.preprocess((value, context) => refuseLonger(value, max, context), array);
 }
 
-/** A map of limited size; of a larger one no member is looked at. */
-export function recordUpTo<T extends z.ZodType>(most: number, member: T) {
+/** Makes a map of limited size; in a larger one no member is checked. */
+export function recordUpTo<T extends z.ZodType>(max: number, member: T) {
   return z.preprocess(
     (value, context) => {
-      if (isObject(value) && Object.keys(value).length > most) {
-        context.addIssue({ code: "custom", message: `must have at most ${most} members`, input: undefined });
+      if (isObject(value) && Object.keys(value).length > max) {
+        context.addIssue({ code: "custom", message: `must have at most ${max} members`, input: undefined });
       }
       return value;
     },
@@ -81,17 +81,17 @@ export function recordUpTo<T extends z.ZodType>(most: number, member: T) {
 
 export type Checked = { readonly success: true; readonly data: unknown } | { readonly success: false; readonly issues: z.core.$ZodIssue[] };
 
-/** Holds a value against a schema. Of the elements of an array body no more are looked at than it takes to find `mostIssues` issues. */
+/** Parses a value by a schema. In an array body only as many elements are checked as it takes to find `maxIssues` issues. */
 export function check(schema: z.ZodType, value: unknown): Checked {
   const array = arrayBodies.get(schema);
   const given = array === undefined ? value : wrapped(value);
-  if (array === undefined || !Array.isArray(given) || given.length > array.most) {
+  if (array === undefined || !Array.isArray(given) || given.length > array.max) {
     const result = schema.safeParse(value);
     return result.success ? result : { success: false, issues: result.error.issues };
   }
   const data: unknown[] = [];
   const issues: z.core.$ZodIssue[] = [];
-  for (let n = 0; n < given.length && issues.length < mostIssues; n++) {
+  for (let n = 0; n < given.length && issues.length < maxIssues; n++) {
     const result = array.item.safeParse(dropNulls(given[n], 1));
     if (result.success) data.push(result.data);
     else issues.push(...result.error.issues.map((issue) => ({ ...issue, path: [n, ...issue.path] })));
@@ -99,15 +99,15 @@ export function check(schema: z.ZodType, value: unknown): Checked {
   return issues.length === 0 ? { success: true, data } : { success: false, issues };
 }
 
-/** An issue that is no violated constraint but an error of its own: `refusedAs` is its code, the message its text. */
-function tooManyItems(most: number) {
-  const message = `Quota exceeded: a request holds ${most} items at most.`;
+/** Makes an issue that has an error of its own and is no violated constraint: `refusedAs` is its code, the message its text. */
+function tooManyItems(max: number) {
+  const message = `Quota exceeded: a request holds ${max} items at most.`;
   return { code: "custom" as const, message, params: { refusedAs: "quotaTooManyEntries" } };
 }
 
-function refuseLonger(value: unknown, most: number, context: z.RefinementCtx): unknown {
-  if (Array.isArray(value) && value.length > most) {
-    context.addIssue({ code: "too_big", origin: "array", maximum: most, inclusive: true, input: undefined });
+function refuseLonger(value: unknown, max: number, context: z.RefinementCtx): unknown {
+  if (Array.isArray(value) && value.length > max) {
+    context.addIssue({ code: "too_big", origin: "array", maximum: max, inclusive: true, input: undefined });
   }
   return value;
 }
@@ -116,7 +116,7 @@ function wrapped(value: unknown): unknown {
   return isObject(value) ? [value] : value;
 }
 
-/** Deeper than any body of the contract; what lies below is unknown anyway, and a hostile body must not exhaust the stack. */
+/** It is deeper than any body of the contract. Deeper members are unknown anyway, and a hostile body must not exhaust the stack. */
 const deepest = 16;
 
 function dropNulls(value: unknown, depth = 0): unknown {
@@ -125,7 +125,7 @@ function dropNulls(value: unknown, depth = 0): unknown {
   if (!isObject(value)) return value;
   const kept: Record<string, unknown> = {};
   for (const [key, member] of Object.entries(value)) {
-    // a member named __proto__ would change the object instead of being kept
+    // a member named __proto__ would change the object, so it is dropped
     if (member !== null && key !== "__proto__") kept[key] = dropNulls(member, depth + 1);
   }
   return kept;

@@ -7,7 +7,7 @@ const classic = "{download_url}/api/v1/{tenant}/download/controller/{controllerI
 const hawkbit = "{download_url}/{tenant}/controller/v1/{controllerId}/softwaremodules/{moduleId}/artifacts/{filename}";
 const sum = (pattern: string): string => `${pattern}.MD5SUM`;
 
-describe("a setting of artifact links", () => {
+describe("the setting of artifact links", () => {
   it.each([
     ["classic", [classic, sum(classic), classic, sum(classic)]],
     ["hawkbit", [hawkbit, sum(hawkbit), hawkbit, sum(hawkbit)]],
@@ -40,7 +40,7 @@ describe("a setting of artifact links", () => {
     ["download=https://h/{file}/{filename}", "braces"],
     ["download=https://h/{filename", "braces"],
     ["download=https://h/{tenant}/latest", "neither {filename}"],
-  ])("%j is refused", (text, why) => {
+  ])("the setting %j is refused", (text, why) => {
     expect(() => parseArtifactLinks(text)).toThrow(why);
   });
 });
@@ -53,6 +53,6 @@ it.each([
   ["cdn.example.com", false],
   ["https://cdn.example.com/a?b", false],
   ["https://{tenant}.example.com", false],
-])("a host of downloads: %s is %s", (text, expected) => {
+])("the download host %s is %s", (text, expected) => {
   expect(isDownloadUrl(text)).toBe(expected);
 });

@@ -1,12 +1,12 @@
-/** The links of an artifact as devices see them (contract device.md §2.3). */
+/** A device sees these links of an artifact (contract device.md §2.3). */
 export const artifactRels = ["download", "md5sum", "download-http", "md5sum-http"] as const;
 export type ArtifactRel = (typeof artifactRels)[number];
 
-/** What a pattern may name; each is put in as one encoded segment of a path, but `download_url`, which begins the address. */
+/** A pattern may contain these placeholders. Each is inserted as one encoded segment of a path, except `download_url`, which begins the address. */
 export const linkPlaceholders = ["download_url", "tenant", "controllerId", "moduleId", "filename", "sha1"] as const;
 export type LinkPlaceholder = (typeof linkPlaceholders)[number];
 
-/** A pattern taken apart: plain text and placeholders in turn, `texts` one longer than `names`. */
+/** A parsed pattern: plain text and placeholders alternate, so `texts` is one longer than `names`. */
 export interface LinkPattern {
   readonly texts: readonly string[];
   readonly names: readonly LinkPlaceholder[];
@@ -25,9 +25,9 @@ const isRel = (text: string): text is ArtifactRel => (artifactRels as readonly s
 const isPlaceholder = (text: string): text is LinkPlaceholder => (linkPlaceholders as readonly string[]).includes(text);
 
 /**
- * Reads a setting of artifact links: `classic`, `hawkbit`, or `<rel>=<pattern>` for some rels, separated by blanks. A pattern is one of
- * the two names or an address with placeholders, `https://cdn.example.com/{tenant}/{sha1}/{filename}`. Rels that are not named are classic;
- * a checksum's link that is not named is that of its file with `.MD5SUM`. Throws an Error that says what is wrong.
+ * Reads a setting of artifact links: `classic`, `hawkbit`, or `<rel>=<pattern>` for some rels, separated by blanks. A pattern is one of the two
+ * names or an address with placeholders, `https://cdn.example.com/{tenant}/{sha1}/{filename}`. Rels that are not named are classic; the default of
+ * a checksum's link is that of its file with `.MD5SUM`. Throws an Error that says what is wrong.
  */
 export function parseArtifactLinks(text: string): LinkPatterns {
   const given = isShape(text) ? { download: shapes[text], "download-http": shapes[text] } : readRels(text);
@@ -67,7 +67,7 @@ function takeApart(pattern: string): LinkPattern {
   const texts: string[] = [];
   const names: LinkPlaceholder[] = [];
   let text = "";
-  // text and names of placeholders in turn
+  // texts and names of placeholders alternate
   for (const [i, piece] of pattern.split(/\{(\w+)\}/).entries()) {
     if (i % 2 === 0) text += piece;
     else if (isPlaceholder(piece)) {
@@ -79,7 +79,7 @@ function takeApart(pattern: string): LinkPattern {
   return { texts: [...texts, text], names };
 }
 
-/** The address that `{download_url}` stands for: http(s), without a query and without a slash at its end. */
+/** Whether `{download_url}` may stand for this address: http(s), without a query and without a slash at its end. */
 export function isDownloadUrl(text: string): boolean {
   return /^https?:\/\/[^\s{}/?#@]+(\/[^\s{}?#]*[^\s{}?#/])?$/.test(text) && URL.canParse(text);
 }

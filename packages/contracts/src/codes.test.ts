@@ -10,7 +10,7 @@ import {
   updateStatusNames,
 } from "./codes.ts";
 
-describe("codes", () => {
+describe("numbers of statuses", () => {
   it.each([
     ["actionStatus", actionStatus, actionStatusNames],
     ["updateStatus", updateStatus, updateStatusNames],

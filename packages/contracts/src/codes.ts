@@ -1,4 +1,4 @@
-/** Numbers that are stored and published for the states of targets and actions; the order of each list is the number. */
+/** These numbers are stored and published for the states of targets and actions. The order of each list gives the numbers, so it must not change. */
 
 export const actionStatusNames = [
   "FINISHED",
@@ -16,7 +16,7 @@ export const actionStatusNames = [
 ] as const;
 export type ActionStatusName = (typeof actionStatusNames)[number];
 
-/** Status of an action and of a history entry (contract rollouts.md §5). */
+/** The status of an action and of a history entry (contract rollouts.md §5). */
 export const actionStatus = {
   FINISHED: 0,
   ERROR: 1,
@@ -36,7 +36,7 @@ export type ActionStatus = (typeof actionStatus)[ActionStatusName];
 export const updateStatusNames = ["unknown", "registered", "pending", "in_sync", "error"] as const;
 export type UpdateStatusName = (typeof updateStatusNames)[number];
 
-/** Update status of a target (contract management.md §4.6). */
+/** The update status of a target (contract management.md §4.6). */
 export const updateStatus = { unknown: 0, registered: 1, pending: 2, in_sync: 3, error: 4 } as const satisfies Record<
   UpdateStatusName,
   number
@@ -46,14 +46,14 @@ export type UpdateStatus = (typeof updateStatus)[UpdateStatusName];
 export const forceTypeNames = ["soft", "forced", "timeforced", "downloadonly"] as const;
 export type ForceTypeName = (typeof forceTypeNames)[number];
 
-/** How urgently an action is offered to the device (spec 001 §2.5). */
+/** The force type says how urgently an action is offered to the device (spec 001 §2.5). */
 export const forceType = { soft: 0, forced: 1, timeforced: 2, downloadonly: 3 } as const satisfies Record<ForceTypeName, number>;
 export type ForceType = (typeof forceType)[ForceTypeName];
 
 export const bucketNames = ["scheduled", "running", "finished", "error", "cancelled"] as const;
 export type BucketName = (typeof bucketNames)[number];
 
-/** Buckets that the progress of a rollout is counted in; `notstarted` is the remainder (contract rollouts.md §4.10). */
+/** The progress of a rollout is counted in these buckets; `notstarted` is the remainder (contract rollouts.md §4.10). */
 export const bucket = { scheduled: 0, running: 1, finished: 2, error: 3, cancelled: 4 } as const satisfies Record<BucketName, number>;
 export type Bucket = (typeof bucket)[BucketName];
 

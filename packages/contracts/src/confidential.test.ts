@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { isConfidential } from "./confidential.ts";
 import { routes } from "./routes.ts";
 
-test("the routes whose answers may hold a secret", () => {
+test("these are the routes whose answers may hold a secret", () => {
   const found = routes.filter(isConfidential).map(({ id }) => id);
   expect(found).toEqual(
     expect.arrayContaining(["targets.list", "targets.create", "targets.get", "targets.update", "targetTags.listAssigned"]),

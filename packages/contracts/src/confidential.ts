@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Route } from "./route.ts";
 
-/** Members of answers that let somebody in. */
+/** These members of answers are credentials. */
 const secretMember = /"(?:securityToken|apiKey|clientSecret|password)":/;
 
 /**
- * Whether a success of this route may tell something that lets somebody in, so that no cache on the way may keep it (RFC 9111 §5.2.2.5). By the names of
- * the members of its answer, wherever they stand, so that a new route cannot forget it; devices are told no such thing.
+ * Whether a success of this route may contain a credential, so that no cache may keep it (RFC 9111 §5.2.2.5). It follows from the names of the
+ * members of the answer at any depth, so that a new route cannot forget it. Devices are never sent such members.
  */
 export function isConfidential(row: Pick<Route, "interface" | "confidential" | "response" | "responseRest">): boolean {
   if (row.interface === "device") return false;

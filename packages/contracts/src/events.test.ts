@@ -32,7 +32,7 @@ const action = {
 };
 
 describe("event schemas", () => {
-  it("has one per topic", () => {
+  it("has one schema per topic", () => {
     expect(Object.keys(eventsOfTopic).toSorted()).toEqual(Object.values(topics).toSorted());
   });
 

@@ -7,7 +7,7 @@ import { totalsView } from "./management/rollout-view.ts";
 export const topics = { action: "action-events", rollout: "rollout-events", target: "target-events" } as const;
 export type Topic = (typeof topics)[keyof typeof topics];
 
-/** Types of CloudEvents; a breaking change of the data would be a new suffix. */
+/** The types of CloudEvents; a breaking change of the data would get a new suffix. */
 export const eventTypes = {
   actionCreated: "io.update.action.created.v1",
   actionStatusChanged: "io.update.action.status_changed.v1",
@@ -28,7 +28,7 @@ export type EventType = (typeof eventTypes)[keyof typeof eventTypes];
 const statusWord = z.enum(actionStatusWords);
 const distributionSet = z.object({ id: z.int(), name: z.string().optional(), version: z.string().optional() });
 
-/** What is told about an action; enough to need no look-up (contract rollouts.md §7.2). */
+/** The data of an action event, which a consumer understands without a look-up (contract rollouts.md §7.2). */
 export const actionEventData = z
   .object({
     tenant: z.string(),
@@ -53,7 +53,7 @@ export const actionEventData = z
   .meta({ id: "ActionEventData" });
 export type ActionEventData = z.output<typeof actionEventData>;
 
-/** What is told about a rollout or one of its groups; further members may be added, so the rest passes through. */
+/** The data of a rollout or group event. Members may be added, so unknown ones pass through. */
 export const rolloutEventData = z
   .looseObject({
     tenant: z.string(),
@@ -70,13 +70,13 @@ export const rolloutEventData = z
   .meta({ id: "RolloutEventData" });
 export type RolloutEventData = z.output<typeof rolloutEventData>;
 
-/** What is told about a target; never its security token. */
+/** The data of a target event, which never contains the security token. */
 export const targetEventData = z
   .looseObject({ tenant: z.string(), controllerId: z.string(), recordedAt: z.int() })
   .meta({ id: "TargetEventData" });
 export type TargetEventData = z.output<typeof targetEventData>;
 
-/** CloudEvents 1.0, structured JSON; `sequence` counts the changes of one subject without a gap, starting at 1. */
+/** Makes a schema of CloudEvents 1.0 in structured JSON; `sequence` counts the changes of one subject without a gap, starting at 1. */
 function cloudEvent<T extends readonly [EventType, ...EventType[]], D extends z.ZodType>(types: T, data: D) {
   return z.object({
     specversion: z.literal("1.0"),
@@ -119,5 +119,5 @@ export type ActionEvent = z.output<typeof actionEvent>;
 export type RolloutEvent = z.output<typeof rolloutEvent>;
 export type TargetEvent = z.output<typeof targetEvent>;
 
-/** Schema of the messages of each topic. */
+/** The schema of the messages of each topic. */
 export const eventsOfTopic = { "action-events": actionEvent, "rollout-events": rolloutEvent, "target-events": targetEvent } as const;

@@ -18,7 +18,7 @@ const starts = (schedule: string, from: string, count: number) => {
 };
 
 describe("parseMaintenanceWindow", () => {
-  it("takes all three parts or none; an empty one is absent", () => {
+  it("accepts all three parts or none; an empty part is absent", () => {
     expect(parseMaintenanceWindow({})).toBeUndefined();
     expect(parseMaintenanceWindow({ schedule: "", duration: "", timezone: undefined })).toBeUndefined();
     expect(parseMaintenanceWindow(window("0 0 2 * * ?"))).toEqual(window("0 0 2 * * ?"));
@@ -37,7 +37,7 @@ describe("parseMaintenanceWindow", () => {
     expect(() => parseMaintenanceWindow(parts)).toThrow(expect.objectContaining({ code: "maintenanceScheduleInvalid" }));
   });
 
-  it.each(["0 0 2 * * *", "0 0 2 ? * ?", "0 0 2 1 * MON"])("refuses %s: one of the two day fields has to be ?", (schedule) => {
+  it.each(["0 0 2 * * *", "0 0 2 ? * ?", "0 0 2 1 * MON"])("refuses %s: one of the two day fields must be ?", (schedule) => {
     expect(() => parseMaintenanceWindow(window(schedule))).toThrow(/exactly one/);
   });
 
@@ -58,7 +58,7 @@ describe("parseMaintenanceWindow", () => {
     ["0 0 2 * * ? 1969", "year"],
     ["0 0 2 * * ? 2100", "year"],
     ["0 0 2 * * ? 2030-2027", "year"],
-  ])("says for %s that the field %s is wrong", (schedule, field) => {
+  ])("names for %s the wrong field %s", (schedule, field) => {
     expect(() => parseMaintenanceWindow(window(schedule))).toThrow(`the field ${field} `);
   });
 
@@ -117,10 +117,10 @@ describe("windowAt", () => {
     ["2026-11-21T00:00:00Z", running],
     ["2026-11-21T02:00:00Z", running],
     ["2026-11-21T03:29:59.999Z", running],
-    // strictly after now - duration: at its very end the window is over
+    // a window counts if it starts strictly after now - duration: at its very end it is over
     ["2026-11-21T03:30:00Z", next],
     ["2026-11-21T10:00:00Z", next],
-    // back again, so an answer that was kept must not be used before its time
+    // the time goes back, so an answer that was kept must not be used before its time
     ["2026-11-20T10:00:00Z", running],
     ["2026-11-19T01:00:00Z", ["2026-11-19T02:00:00.000Z", "2026-11-19T03:30:00.000Z"]],
   ])("at %s", (now, expected) => {
@@ -140,7 +140,7 @@ describe("windowAt", () => {
     expect(shown(windowAt(window("0 0 2 * * ?", "00:10", timezone), at("2026-11-21T12:00:00Z")))?.[0]).toBe(start);
   });
 
-  it("is open between its ends", () => {
+  it("is open between its start and its end, but not at them", () => {
     const openAt = (now: string) => isWindowOpen(nightly, at(now));
     expect(["01:59:59.999", "02:00:00.000", "03:30:00.000", "10:00:00.000"].map((time) => openAt(`2026-11-21T${time}Z`))).toEqual(
       Array(4).fill(false),
@@ -149,13 +149,13 @@ describe("windowAt", () => {
     expect(isWindowOpen(window("0 0 2 * * ?", "00:00"), at("2026-11-21T02:00:00.001Z"))).toBe(false);
   });
 
-  it("has no answer once the last window has ended", () => {
+  it("answers undefined once the last window has ended", () => {
     const once = window("0 0 2 1 1 ? 2027");
     expect(shown(windowAt(once, at("2027-01-01T02:59:59Z")))?.[1]).toBe("2027-01-01T03:00:00.000Z");
     expect(windowAt(once, at("2027-01-01T03:00:00Z"))).toBeUndefined();
   });
 
-  it("answers for more windows than are kept parsed", () => {
+  it("answers correctly for more windows than are kept parsed", () => {
     for (let round = 0; round < 2; round++) {
       for (let i = 0; i < 600; i++) {
         const found = windowAt(window(`${i % 60} ${Math.floor(i / 60)} 2 * * ?`), at("2026-11-21T10:00:00Z"));
@@ -177,23 +177,23 @@ describe("windowsEnd", () => {
     ["0 0 2 1 1 ? 2020", "2020-01-01T02:00:00.000Z"],
   ])("%s", (schedule, start) => {
     const end = windowsEnd(window(schedule, "01:00", "+01:00"), now);
-    // the offset of one hour and the length of one hour even out
+    // the offset of one hour and the length of one hour cancel each other out
     expect(end === undefined ? undefined : new Date(end).toISOString()).toBe(start);
   });
 
-  it("is now for days that never come", () => {
+  it("is now if the schedule's days never come", () => {
     expect(windowsEnd(window("0 0 2 30 2 ?"), now)).toBe(now);
     expect(windowsEnd(window("0 0 2 30 2 ? 2027"), now)).toBe(now);
   });
 
-  it("agrees with windowAt on when it is over", () => {
+  it("agrees with windowAt on when the last window is over", () => {
     const end = windowsEnd(window("0 0 2 1 1 ? 2027"), now) as number;
     expect(windowAt(window("0 0 2 1 1 ? 2027"), end - 1)).toBeDefined();
     expect(windowAt(window("0 0 2 1 1 ? 2027"), end)).toBeUndefined();
   });
 });
 
-it("a window that is to begin has one that is still to come or runs", () => {
+it("upcomingMaintenanceWindow accepts only windows that run or are still to come", () => {
   const [last, now] = [window("0 0 2 24 12 ? 2098"), at("2098-12-24T02:30:00Z")];
   expect(upcomingMaintenanceWindow(undefined, now)).toBeUndefined();
   expect(upcomingMaintenanceWindow(last, now)).toEqual(last);

@@ -1,41 +1,41 @@
 import { HarrierError } from "@harrier/errors";
 import { type QuartzCron, quartzCron } from "./quartz-cron.ts";
 
-/** Recurring window in which a device may install (contract device.md §3.5). */
+/** A recurring window in which a device may install (contract device.md §3.5). */
 export interface MaintenanceWindow {
-  /** Quartz cron of the starts, seconds first. */
+  /** The Quartz cron of the starts, seconds first. */
   readonly schedule: string;
-  /** Length of a window, HH:mm or HH:mm:ss. */
+  /** The length of a window, HH:mm or HH:mm:ss. */
   readonly duration: string;
-  /** Fixed offset from UTC in which the schedule is meant. */
+  /** The fixed offset from UTC in which the schedule is meant. */
   readonly timezone: string;
 }
 
-/** One occurrence of a window, epoch ms; open between its ends, not at them. */
+/** One occurrence of a window in epoch ms; it is open between its ends, but not at them. */
 export interface WindowTimes {
   readonly start: number;
   readonly end: number;
 }
 
-const longest = { schedule: 128, duration: 16 };
-/** The largest offset that exists in the contract, 18 hours (management.md §5.6). */
+const maxLengths = { schedule: 128, duration: 16 };
+/** The contract allows no larger offset than 18 hours (management.md §5.6). */
 const largestOffset = 18 * 3_600_000;
 
-/** The actions of a rollout share their window, so few different ones are in use at a time; a parsed cron takes about 3 KiB. */
-const mostParsed = 500;
+/** So many parsed windows are kept, of about 3 KiB each. The actions of a rollout share their window, so few different ones are in use at a time. */
+const maxParsed = 500;
 const parsed = new Map<string, Parsed>();
 
 interface Parsed {
   readonly cron: QuartzCron;
   readonly length: number;
   readonly offset: number;
-  /** The last answer of `windowAt`: it holds from the moment it was computed for until its window ends. */
+  /** The last answer of `windowAt`; it is valid from the moment for which it was computed until its window ends. */
   known: { readonly from: number; readonly times: WindowTimes | undefined } | undefined;
 }
 
 /**
- * The window that three texts describe, undefined when none of them is given. Partial or unreadable ones give
- * `maintenanceScheduleInvalid` (contract management.md §5.6). Whether the schedule still has a window is `windowAt`'s answer.
+ * Parses the window that three texts describe; undefined if none of them is given. Partial or unreadable ones give `maintenanceScheduleInvalid`
+ * (contract management.md §5.6). Only `windowAt` says whether the schedule still has a window.
  */
 export function parseMaintenanceWindow(parts: {
   readonly schedule?: string | undefined;
@@ -47,17 +47,17 @@ export function parseMaintenanceWindow(parts: {
   const window = { schedule, duration, timezone };
   for (const part of ["schedule", "duration", "timezone"] as const) {
     if (window[part] === "") throw invalid(`A maintenance window needs schedule, duration and timezone; ${part} is missing.`);
-    // any timezone that is too long is no offset either, and that says more
-    if (part !== "timezone" && window[part].length > longest[part])
-      throw invalid(`The ${part} of a maintenance window has at most ${longest[part]} characters.`);
+    // a timezone that is too long is no offset either, and that error says more
+    if (part !== "timezone" && window[part].length > maxLengths[part])
+      throw invalid(`The ${part} of a maintenance window has at most ${maxLengths[part]} characters.`);
   }
   parsedOf(window);
   return window;
 }
 
 /**
- * As `parseMaintenanceWindow`, of something that is to begin: a window that never comes again is as useless as one that cannot be read
- * (contract management.md §5.6).
+ * Like `parseMaintenanceWindow`, for a window that is still to begin: one that never comes again is refused like one that cannot be read (contract
+ * management.md §5.6).
  */
 export function upcomingMaintenanceWindow(
   parts: Parameters<typeof parseMaintenanceWindow>[0] | undefined,
@@ -71,8 +71,8 @@ export function upcomingMaintenanceWindow(
 }
 
 /**
- * The window that runs at a moment, else the next one: the first that ends after it (contract device.md §3.5). Undefined
- * when no further window comes. Throws for a window that `parseMaintenanceWindow` would refuse.
+ * Answers the window that runs at a moment, otherwise the next one: the first that ends after it (contract device.md §3.5). It is undefined when no
+ * further window comes. Throws for a window that `parseMaintenanceWindow` would refuse.
  */
 export function windowAt(window: MaintenanceWindow, nowMs: number): WindowTimes | undefined {
   const entry = parsedOf(window);
@@ -84,15 +84,15 @@ export function windowAt(window: MaintenanceWindow, nowMs: number): WindowTimes 
   return times;
 }
 
-/** Is a window open? Not at the very moments at which it starts and ends (contract device.md §3.5). */
+/** Whether a window is open; it is not at the very moments at which it starts and ends (contract device.md §3.5). */
 export function isWindowOpen(window: MaintenanceWindow, nowMs: number): boolean {
   const times = windowAt(window, nowMs);
   return times !== undefined && times.start < nowMs && nowMs < times.end;
 }
 
 /**
- * End of the last window that a schedule ever has, epoch ms: its years end, or its days never come, which counts as ended
- * now. Undefined when there is always another one.
+ * Answers the end of the last window that a schedule ever has, in epoch ms: the schedule names its years, or its days never come, which counts as
+ * ended now. It is undefined if there is always another window.
  */
 export function windowsEnd(window: MaintenanceWindow, nowMs: number): number | undefined {
   const entry = parsedOf(window);
@@ -105,13 +105,13 @@ function parsedOf(window: MaintenanceWindow): Parsed {
   const key = `${window.schedule}\n${window.duration}\n${window.timezone}`;
   const found = parsed.get(key);
   if (found !== undefined) {
-    // back to the end of the row, so that the first of the map is always the one unused for longest
+    // the entry moves to the end, so that the first entry of the map is always the one unused for longest
     parsed.delete(key);
     parsed.set(key, found);
     return found;
   }
   const made = { cron: cronOf(window.schedule), length: lengthOf(window.duration), offset: offsetOf(window.timezone), known: undefined };
-  const oldest = parsed.size < mostParsed ? undefined : parsed.keys().next().value;
+  const oldest = parsed.size < maxParsed ? undefined : parsed.keys().next().value;
   if (oldest !== undefined) parsed.delete(oldest);
   parsed.set(key, made);
   return made;

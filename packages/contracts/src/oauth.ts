@@ -1,32 +1,32 @@
-/** Addresses of the service's own token endpoint (spec 000 §5.2; contract extensions.md). They need no sign-in, and no base path. */
+/** The addresses of the service's own token endpoint (spec 000 §5.2; contract extensions.md). They need no sign-in and have no base path. */
 export const oauthPaths = {
   token: "/oauth2/token",
   jwks: "/oauth2/jwks",
   discovery: "/.well-known/openid-configuration",
 } as const;
 
-/** Scope of a client that may do everything within its tenant's management (spec 000 §4.3). */
+/** A client with this scope may do everything within its tenant's management (spec 000 §4.3). */
 export const managementScope = "management-full-access";
-/** Scope of a client that speaks for every device of its tenant (contract device.md §9, row 5). */
+/** A client with this scope may act as every device of its tenant (contract device.md §9, row 5). */
 export const deviceScope = "device-full-access";
 const rolePrefix = "role:";
 
-/** Together, with blanks between them: a token must fit into a header. */
-export const longestScopes = 1_500;
+/** All scopes with the blanks between them have at most so many characters, because a token must fit into a header. */
+export const maxScopesLength = 1_500;
 
-/** What a scope stands for. */
+/** The meaning of a scope. */
 export type ScopeMeaning =
   | { kind: "management" }
   | { kind: "device" }
   | { kind: "role"; name: string }
   | { kind: "permission"; name: string };
 
-// RFC 6749 §3.3
+// RFC 6749 §3.3 allows these characters
 const scopeToken = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
 /**
- * What a scope of one of our clients stands for (contract extensions.md); undefined: it is none. `role:<name>` carries what RFC 6749 allows
- * in no scope (blanks, quotes, other alphabets), and a percent sign, percent-encoded: `role:Night%20shift`.
+ * Answers the meaning of a scope of one of our clients (contract extensions.md); undefined if it is none. In `role:<name>` a percent sign and
+ * everything that RFC 6749 allows in no scope (blanks, quotes, other alphabets) is percent-encoded: `role:Night%20shift`.
  */
 export function meaningOfScope(scope: string): ScopeMeaning | undefined {
   if (!scopeToken.test(scope)) return undefined;
@@ -37,12 +37,12 @@ export function meaningOfScope(scope: string): ScopeMeaning | undefined {
   return name === undefined || name === "" || name.length > 128 || name.includes("\u0000") ? undefined : { kind: "role", name };
 }
 
-/** Whether a text can be a scope of a client; whether its role or permission is there is another question. */
+/** Whether a text can be a scope of a client; it does not check that the role or permission exists. */
 export function isScope(text: string): boolean {
   return meaningOfScope(text) !== undefined;
 }
 
-/** The scope that stands for a role. */
+/** Answers the scope that stands for a role. */
 export function scopeOfRole(name: string): string {
   return rolePrefix + encodeURIComponent(name);
 }

@@ -31,7 +31,7 @@ describe("paging", () => {
     expect(() => read({ limit: "abc" })).toThrow(expect.objectContaining({ code: "bodyNotReadable" }));
   });
 
-  it("passes sort and q on as they are, also an empty q, which is an error of the query language", () => {
+  it("passes sort and q on unchanged, even an empty q, which is an error of the query language", () => {
     expect(read({ sort: "name:ASC", q: "" })).toMatchObject({ sort: "name:ASC", q: "" });
     expect(parseWith(plainPageQuery, { q: "name==a" }, "query")).not.toHaveProperty("q");
   });
@@ -42,7 +42,7 @@ describe("paging", () => {
     ["compact", "compact"],
     ["whatever", "compact"],
     [undefined, "compact"],
-  ])("takes the representation %s as %s", (representation, expected) => {
+  ])("reads the representation %s as %s", (representation, expected) => {
     expect(parseWith(representedPageQuery, { representation }, "query").representation).toBe(expected);
   });
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { shownAs } from "./shown-as.ts";
 import { lookedUpText } from "./values.ts";
 
-/** Express gives an array for a repeated parameter; the first one counts. */
+/** Express gives an array for a repeated parameter; the first value counts. */
 export const first = (value: unknown) => (Array.isArray(value) ? value[0] : value);
 
 const wholeNumber = z
@@ -15,7 +15,7 @@ const wholeNumber = z
     params: { unreadable: true },
   });
 
-/** A whole number in a query; absent or empty gives the fallback, text that is no number is unreadable. */
+/** Makes a whole number in a query; an absent or empty text gives the fallback, and a text that is no number is unreadable. */
 export function queryInt(fallback: number, lenient: (value: number) => number = (value) => value) {
   const schema = z
     .preprocess((value) => (first(value) === "" ? undefined : first(value)), wholeNumber.optional())
@@ -23,13 +23,13 @@ export function queryInt(fallback: number, lenient: (value: number) => number = 
   return shownAs(schema, { type: "integer", format: "int32", default: fallback });
 }
 
-/** A text in a query, as given; `""` stays, since an empty `q` is an error of its own (contract management.md §1.3). */
+/** A text in a query, unchanged; `""` stays, because an empty `q` is an error of its own (contract management.md §1.3). */
 export const queryText = z.preprocess(first, lookedUpText.optional());
 
 const yes = new Set(["true", "on", "yes", "1"]);
 const no = new Set(["false", "off", "no", "0", ""]);
 
-/** A flag in a query, absent = false; a word that is neither yes nor no is unreadable. */
+/** A flag in a query, which is false if absent; any other value than true or false is unreadable. */
 export const queryFlag = shownAs(
   z.preprocess(first, z.string().optional()).transform((value, context) => {
     const word = (value ?? "").trim().toLowerCase();
@@ -40,7 +40,7 @@ export const queryFlag = shownAs(
   { type: "boolean", default: false },
 );
 
-/** `offset`, `limit`, `sort` of a list; lenient as clients know it (contract management.md §1.3): -5 is 0, 0 is 50, 600 is 500. */
+/** The `offset`, `limit` and `sort` of a list are lenient, because clients rely on it (contract management.md §1.3): -5 is 0, 0 is 50, 600 is 500. */
 const pageMembers = {
   offset: queryInt(0, (value) => Math.max(0, value)),
   limit: queryInt(50, (value) => (value < 1 ? 50 : Math.min(500, value))),
@@ -49,7 +49,7 @@ const pageMembers = {
 
 const q = queryText.meta({ description: "FIQL query", example: "name==a*;createdat=gt=0" });
 
-/** Any word but `full` silently means `compact` (contract management.md §1.3). */
+/** Any value but `full` silently means `compact` (contract management.md §1.3). */
 const representation = shownAs(
   z
     .preprocess(first, z.string().optional())
@@ -65,22 +65,22 @@ export const softDeletedMode = z.preprocess((value) => {
   return typeof word === "string" ? (word === "" ? undefined : word.toUpperCase()) : word;
 }, z.enum(softDeletedModes).default("EXCLUDE_SOFT_DELETED"));
 
-/** Paging without a query, for the lists that offer none (spec 001 §2.1). */
+/** The paging of lists that offer no query (spec 001 §2.1). */
 export const plainPageQuery = z.object(pageMembers);
 
-/** Paging with `q` (spec 001 §2.1, PAGE). */
+/** The paging with `q` (spec 001 §2.1, PAGE). */
 export const pageQuery = z.object({ ...pageMembers, q });
 
-/** Paging with `q` and the choice of compact or full items. */
+/** The paging with `q` and the choice of compact or full items. */
 export const representedPageQuery = z.object({ ...pageMembers, q, representation });
 
-/** Choice of compact or full items of a list that is not paged. */
+/** The choice of compact or full items in a list that is not paged. */
 export const representationQuery = z.object({ representation });
 
 export type PageQuery = z.output<typeof pageQuery>;
 export type PlainPageQuery = z.output<typeof plainPageQuery>;
 
-/** A page as it is answered (spec 001 §2.1): `total` counts all matches, `size` the items on this page. Made once per item. */
+/** Makes the schema of a page (spec 001 §2.1): `total` counts all matches, `size` the items on this page. It is made once per item. */
 export function pageOf<T extends z.ZodType>(item: T) {
   const id = item.meta()?.id;
   return z.object({ content: z.array(item), total: z.int(), size: z.int() }).meta(id === undefined ? {} : { id: `${id}Page` });

@@ -31,7 +31,7 @@ describe("parsePollingTime", () => {
     });
   });
 
-  it("leaves the commas of a query to the query", () => {
+  it("leaves commas within a query to the query", () => {
     expect(parsePollingTime("01:00:00~10%,status =in= (in_sync,pending),name==a->PT5M~20%,name==b -> 40")).toEqual({
       interval: { seconds: 3_600, jitterPercent: 10 },
       overrides: [
@@ -61,7 +61,7 @@ describe("parsePollingTime", () => {
     ["00:05:00, name==a -> ", "''"],
     ["00:05:00, name==a -> 00:00:10", "'00:00:10' is not between"],
     ["00:05:00, name==a -> 00:01:00, name==b -> 25:00:00", "'25:00:00'"],
-  ])("refuses %j and says what it stumbles over", (text, what) => {
+  ])("refuses %j and names the part that is wrong", (text, what) => {
     expect(() => parsePollingTime(text)).toThrow(
       expect.objectContaining({ code: "configValueInvalid", message: expect.stringContaining(what) }),
     );

@@ -1,29 +1,29 @@
 import { HarrierError } from "@harrier/errors";
 
-/** How often a device shall poll, and how far devices may spread around it. */
+/** How often a device shall poll, and the jitter. */
 export interface PollInterval {
   readonly seconds: number;
   readonly jitterPercent: number;
 }
 
-/** Another interval for the targets that a query matches. */
+/** Another interval for the targets that match a query. */
 export interface PollOverride extends PollInterval {
   readonly query: string;
 }
 
 export interface PollingTime {
   readonly interval: PollInterval;
-  /** The first one that matches applies. */
+  /** The first override that matches applies. */
   readonly overrides: readonly PollOverride[];
 }
 
-/** Limits of every interval, both inclusive (contract device.md §3.4). */
-export const pollIntervalLimits = { shortest: 30, longest: 86_399 } as const;
+/** The limits of every interval, both inclusive (contract device.md §3.4). */
+export const pollIntervalLimits = { min: 30, max: 86_399 } as const;
 
 /**
- * The tenant setting `pollingTime`: `<interval>[~<p>%]{, <target query> -> <interval>[~<p>%]}` (contract device.md §3.4).
- * The first comma ends the default, each query ends at the next `->` and its interval at the next comma; so a query may hold commas.
- * The queries are not read here. Throws configValueInvalid.
+ * Parses the tenant setting `pollingTime`: `<interval>[~<p>%]{, <target query> -> <interval>[~<p>%]}` (contract device.md §3.4). The first comma
+ * ends the default, each query ends at the next `->` and its interval at the next comma; so a query may contain commas. The queries are not parsed
+ * here. Throws configValueInvalid.
  */
 export function parsePollingTime(text: string): PollingTime {
   const [first, rest] = cut(text, ",");
@@ -40,7 +40,7 @@ export function parsePollingTime(text: string): PollingTime {
   return { interval, overrides };
 }
 
-/** HH:mm:ss, as devices read it (contract device.md §3.4). */
+/** Writes HH:mm:ss, which devices read (contract device.md §3.4). */
 export function hoursMinutesSeconds(seconds: number): string {
   const two = (value: number): string => String(value).padStart(2, "0");
   return `${two(Math.floor(seconds / 3_600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
@@ -55,20 +55,20 @@ function pollInterval(text: string): PollInterval {
   const [, duration = "", percent = "0"] = /^(.*?)(?:\s*~\s*(\d{1,2})%)?$/s.exec(text.trim()) ?? [];
   const seconds = secondsOfColons(duration) ?? secondsOfIso(duration);
   if (seconds === undefined) throw invalid(`'${text.trim()}' is not of the form HH:MM:SS, optionally with a spread such as ~10%`);
-  if (seconds < pollIntervalLimits.shortest || seconds > pollIntervalLimits.longest) {
-    const [shortest, longest] = [pollIntervalLimits.shortest, pollIntervalLimits.longest].map(hoursMinutesSeconds);
-    throw invalid(`'${text.trim()}' is not between ${shortest} and ${longest}`);
+  if (seconds < pollIntervalLimits.min || seconds > pollIntervalLimits.max) {
+    const [min, max] = [pollIntervalLimits.min, pollIntervalLimits.max].map(hoursMinutesSeconds);
+    throw invalid(`'${text.trim()}' is not between ${min} and ${max}`);
   }
   return { seconds, jitterPercent: Number(percent) };
 }
 
-/** `HH:mm:ss`, `mm:ss` or `ss`. */
+/** Reads `HH:mm:ss`, `mm:ss` or `ss`. */
 function secondsOfColons(text: string): number | undefined {
   const [, hours = "0", minutes = "0", seconds] = /^(?:(?:([01]\d|2[0-3]):)?([0-5]\d):)?([0-5]\d)$/.exec(text) ?? [];
   return seconds === undefined ? undefined : Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds);
 }
 
-/** `PT` with hours, minutes and seconds, any of them. */
+/** Reads `PT` with hours, minutes and seconds, each of which may be absent. */
 function secondsOfIso(text: string): number | undefined {
   const [all, hours = "0", minutes = "0", seconds = "0"] = /^PT(?=\d)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?$/i.exec(text) ?? [];
   return all === undefined ? undefined : Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds);

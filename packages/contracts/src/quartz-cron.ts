@@ -1,29 +1,29 @@
 import { Cron } from "croner";
 
-/** A Quartz schedule, evaluated in UTC. */
+/** A Quartz schedule that is evaluated in UTC. */
 export interface QuartzCron {
-  /** First time of the schedule after `ms`, never at it. */
+  /** Answers the first time of the schedule after `ms`, never `ms` itself. */
   readonly after: (ms: number) => number | undefined;
-  /** Last time of the schedule, for one that names its years; undefined when it has no end. */
+  /** Answers the last time of a schedule that names its years; undefined if it has no end. */
   readonly last: () => number | undefined;
 }
 
-/** Quartz ends with this year too. */
+/** The schedules of Quartz end with this year too. */
 const years = { min: 1970, max: 2099 };
 const endOfYears = new Date("2100-01-01T00:00:00Z");
 
 const monthNames = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 const dayNames = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
-/** Further back than this from the last day, the shortest month has no such day. */
+/** The shortest month has no day further than this before its last day. */
 const largestLastDayOffset = 27;
 
 interface Field {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** Names of the values, the first for the value 1. */
+  /** The names of the values; the first one stands for the value 1. */
   readonly names?: readonly string[];
-  /** Elements that are more than numbers, as the library spells them. */
+  /** Translates elements that are more than numbers into the syntax of the library. */
   readonly special?: (element: string) => string | undefined;
 }
 
@@ -36,9 +36,9 @@ const dayOfWeek: Field = { name: "day of week", min: 1, max: 7, names: dayNames,
 const year: Field = { name: "year", ...years };
 
 /**
- * A schedule in the syntax of Quartz (contract management.md §5.6): seconds first, six fields or seven with the year, one
- * of the two day fields is `?`. Everything that the library spells differently is written out before it sees it: `0/15`,
- * ranges over the turn of the week or year, `L` alone as day of the week, `L-3`. Throws an Error that says which field is wrong.
+ * Parses a schedule in the syntax of Quartz (contract management.md §5.6): seconds first, six fields or seven with the year, one of the two day
+ * fields is `?`. Everything that the library writes differently is translated first: `0/15`, ranges over the turn of the week or year, `L` alone as
+ * day of the week, `L-3`. Throws an Error that says which field is wrong.
  */
 export function quartzCron(expression: string): QuartzCron {
   const parts = expression.trim().toUpperCase().split(/\s+/);
@@ -79,7 +79,7 @@ function numbers(field: Field, text: string): string {
   return elements.join(",");
 }
 
-/** `5`, `1-5`, `*` and any of them with a step; a lone number with a step goes on to the end of the field. */
+/** Reads `5`, `1-5`, `*` and any of them with a step; a single number with a step goes on to the end of the field. */
 function values(field: Field, element: string): number[] {
   const [range, step, more] = element.split("/") as [string, string?, string?];
   if (more !== undefined) throw wrong(field, element);
@@ -87,7 +87,7 @@ function values(field: Field, element: string): number[] {
   if (every === undefined || every < 1 || every > field.max) throw wrong(field, element);
   const [from, to] = bounds(field, range, step !== undefined);
   if (from === undefined || to === undefined) throw wrong(field, element);
-  // a year does not come round again; a day, a month and an hour do
+  // years do not repeat, but days, months and hours do
   if (from > to && field === year) throw wrong(field, element);
   const size = field.max - field.min + 1;
   const count = from <= to ? to - from : to + size - from;
@@ -115,7 +115,7 @@ function plainNumber(text: string): number | undefined {
   return /^\d{1,4}$/.test(text) ? Number(text) : undefined;
 }
 
-/** `L` last day, `LW` last weekday, `15W` weekday nearest to the 15th. */
+/** Reads `L` as last day, `LW` as last weekday, `15W` as the weekday nearest to the 15th. */
 function specialDayOfMonth(element: string): string | undefined {
   if (element === "L" || element === "LW") return element;
   const nearest = /^(\d{1,2})W$/.exec(element)?.[1];
@@ -124,7 +124,7 @@ function specialDayOfMonth(element: string): string | undefined {
   return element;
 }
 
-/** `L` Saturday, `6L` last Friday of the month, `6#3` third Friday of the month. */
+/** Reads `L` as Saturday, `6L` as last Friday of the month, `6#3` as third Friday of the month. */
 function specialDayOfWeek(element: string): string | undefined {
   if (element === "L") return "7";
   const parts = /^([A-Z]{3}|\d)(L|#[1-5])$/.exec(element);

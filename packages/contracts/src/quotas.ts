@@ -1,6 +1,6 @@
 /**
- * Every quota of a tenant with what applies where nothing else is set; 0 or less: no limit (contract management.md §9, §10.3, and
- * extensions.md for the data volume). management keeps what differs and publishes it; each service enforces what is its own.
+ * Every quota of a tenant with its default; 0 or less stands for no limit (contract management.md §9, §10.3, and extensions.md for the data
+ * volume). management stores and publishes what differs; each service enforces its own quotas.
  */
 export const quotaDefaults = {
   TARGETS_MAX_COUNT: 0,
@@ -26,38 +26,38 @@ export const quotaDefaults = {
 } as const satisfies Record<string, number>;
 
 /**
- * How many open actions a target may have side by side, where the tenant allows several (contract rollouts.md §6.9). No quota of its own: they
- * are actions of the target and count there too. controller's function most_open_actions says the same.
+ * A target may have at most so many open actions at a time, if the tenant allows several (contract rollouts.md §6.9). This is no quota of its own:
+ * they count as actions of the target too. controller's function max_open_actions has the same number.
  */
-export const mostOpenActions = 100;
+export const maxOpenActions = 100;
 
 export type QuotaKey = keyof typeof quotaDefaults;
 
 export const quotaKeys = Object.keys(quotaDefaults) as QuotaKey[];
 
-/** What a limit counts goes with 32 bits everywhere but for bytes; nothing has more digits than JavaScript holds. */
-const mostCounted = 2_147_483_647;
+/** Counts have 32 bits everywhere, except bytes; no number has more digits than JavaScript can hold. */
+const maxCounted = 2_147_483_647;
 
-/** Can this be the limit? 0 and less is none, and must fit too. */
+/** Whether this can be the limit. A limit of 0 or less means none, and must fit too. */
 export function isQuotaLimit(key: QuotaKey, limit: number): boolean {
-  return Number.isSafeInteger(limit) && (key.endsWith("_BYTES") || (limit <= mostCounted && limit >= -mostCounted));
+  return Number.isSafeInteger(limit) && (key.endsWith("_BYTES") || (limit <= maxCounted && limit >= -maxCounted));
 }
 
-/** The limits in force for one tenant. */
+/** The limits that apply to one tenant. */
 export type QuotaLimits = { readonly [K in QuotaKey]: number };
 
 export function isQuotaKey(key: string): key is QuotaKey {
   return Object.hasOwn(quotaDefaults, key);
 }
 
-/** The defaults with what is stored for the tenant laid over them; keys of a newer version do not count. */
+/** Answers the defaults overridden by what is stored for the tenant; keys of a newer version are ignored. */
 export function quotaLimits(stored: Iterable<{ readonly key: string; readonly value: number }>): QuotaLimits {
   const limits: Record<string, number> = { ...quotaDefaults };
   for (const { key, value } of stored) if (isQuotaKey(key)) limits[key] = value;
   return limits as QuotaLimits;
 }
 
-/** Does `count` go beyond the limit? */
+/** Whether `count` exceeds the limit. */
 export function isOver(limit: number, count: number): boolean {
   return limit > 0 && count > limit;
 }

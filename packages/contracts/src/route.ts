@@ -5,47 +5,44 @@ export type { Surface } from "@harrier/errors";
 
 export type ServiceOfRoute = "controller" | "management" | "artifact-store" | "rollout-engine";
 
-/** Base paths of the management interface, one per dialect (contract clients.md, "Two dialects"). */
+/** The base paths of the management interface, one per dialect (contract clients.md, "Two dialects"). */
 export const basePaths = { spec: "/api/mgmt/v1", rest: "/rest/v1" } as const;
 
-/**
- * One row of the route table: the whole contract of an operation.
- * P, Q and B are the parsed path parameters, query and body that a handler gets.
- */
+/** One row of the route table: the whole contract of an operation. P, Q and B are the parsed path parameters, query and body that a handler gets. */
 export interface Route<P = unknown, Q = unknown, B = unknown> {
   readonly id: string;
   readonly service: ServiceOfRoute;
   readonly interface: "device" | "management";
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Express style; management paths are relative to the base path, device paths are absolute. */
+  /** The path is in the style of Express; management paths are relative to the base path, device paths are absolute. */
   readonly path: string;
   readonly params?: z.ZodType<P>;
   readonly query?: z.ZodType<Q>;
   readonly body?: z.ZodType<B>;
-  /** `multipart`, `csv`: the handler reads the stream itself, `body` only describes it. Default `json` where there is a body. */
+  /** With `multipart` and `csv` the handler reads the stream itself, and `body` only describes it. The default for a body is `json`. */
   readonly bodyKind?: "json" | "multipart" | "optional-json" | "csv";
-  /** Status of a success per surface; a 204 never carries a body, whatever the handler returns. */
+  /** The status of a success per surface; a 204 never has a body, whatever the handler returns. */
   readonly success: Readonly<Partial<Record<Surface, number>>>;
-  /** Further statuses of a success, with the case they stand for, e.g. 204 where there is nothing to show. */
+  /** Further statuses of a success, with the case that they stand for, e.g. 204 when there is nothing to show. */
   readonly otherSuccess?: Readonly<Record<number, string>>;
-  /** Body of a success; absent where the body is empty. */
+  /** The body of a success; absent if the body is empty. */
   readonly response?: z.ZodType;
-  /** Body of a success on `/rest/v1` where it differs from `response`; null: none there. */
+  /** The body of a success on `/rest/v1` if it differs from `response`; null stands for none. */
   readonly responseRest?: z.ZodType | null;
-  /** Media type of a success that is not JSON. */
+  /** The media type of a success that is not JSON. */
   readonly responseType?: "application/octet-stream" | "text/plain" | "text/csv";
-  /** Permissions that the caller must hold, all of them (spec 001 §4). Empty: any signed-in user. */
+  /** The caller must hold all of these permissions (spec 001 §4). An empty list allows any signed-in user. */
   readonly permission: readonly string[];
-  /** On `/rest/v1` any of these lists is enough too (contract management.md D7). */
+  /** On `/rest/v1` any of these lists is sufficient too (contract management.md D7). */
   readonly permissionRest?: readonly (readonly string[])[];
-  /** What a device must prove: `download` also serves anonymous downloads where the tenant allows them (spec 000 §2.4). */
+  /** What a device must prove: `download` also serves anonymous downloads if the tenant allows them (spec 000 §2.4). */
   readonly credential?: "device" | "download";
-  /** Its success may hold a secret in a member whose name does not say so (`isConfidential`). */
+  /** The success may hold a secret in a member whose name does not show it (`isConfidential`). */
   readonly confidential?: true;
-  /** Errors of this operation beyond those that every operation of its interface can answer. */
+  /** The errors of this operation beyond those of every operation of its interface. */
   readonly errors: readonly ErrorCode[];
   readonly summary: string;
-  /** Clause of the specification or of the contract, e.g. `spec 001 §4.2`. */
+  /** The clause of the specification or of the contract, e.g. `spec 001 §4.2`. */
   readonly source: string;
 }
 
@@ -55,18 +52,18 @@ export type BodyOf<R> = R extends Route<infer _P, infer _Q, infer B> ? B : never
 
 type Nothing = Record<string, never>;
 
-/** Declares a route; keeps the types of its schemas for the handler. */
+/** Declares a route and keeps the types of its schemas for the handler. */
 export function route<P = Nothing, Q = Nothing, B = undefined>(row: Route<P, Q, B>): Route<P, Q, B> {
   return row;
 }
 
-/** Bytes of any number, in or out: they take the time they take, and nobody holds them whole. */
+/** Whether any number of bytes is sent or received: such a request has no deadline and is never held in memory as a whole. */
 export function isTransfer(row: Pick<Route, "id" | "credential" | "bodyKind" | "responseType">): boolean {
   if (row.credential === "download" || row.bodyKind === "multipart" || row.bodyKind === "csv") return true;
   return row.responseType === "text/csv" || row.responseType === "application/octet-stream";
 }
 
-/** No lists, and yet they read as much: a preview sorts all targets, a creation counts them, a verification reads the trail. */
+/** These operations are no lists but read as much: a preview sorts all targets, a creation counts them, a verification reads the trail. */
 const expensive: ReadonlySet<string> = new Set([
   "rollouts.preview",
   "rollouts.create",
@@ -79,14 +76,14 @@ const expensive: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What may keep a database connection busy for seconds: everything that takes a query (`q`: lists, exports, deletions by query), and a few
- * operations by name. Derived from the schemas, so that no list is forgotten.
+ * Whether a request may keep a database connection busy for seconds: everything that takes a query (`q`: lists, exports, deletions by query), and a
+ * few operations by name. It follows from the schemas, so that no list is forgotten.
  */
 export function isExpensive(row: Pick<Route, "id" | "query">): boolean {
   return expensive.has(row.id) || (row.query instanceof z.ZodObject && ("q" in row.query.shape || "offset" in row.query.shape));
 }
 
-/** Success of a write without a body: 200 by the specification, 204 where hawkBit 1.x is spoken (contract management.md D1). */
+/** The success of a write without a body: 200 by the specification, 204 where hawkBit 1.x is spoken (contract management.md D1). */
 export const bodiless = { spec: 200, rest: 204 } as const;
 export const ok = { spec: 200, rest: 200 } as const;
 export const created = { spec: 201, rest: 201 } as const;

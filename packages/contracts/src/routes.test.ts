@@ -60,15 +60,15 @@ const expectedIds = {
   ],
 };
 
-/** Routes for whoever has signed in; what a password belongs to, and who might have begun an operation, is asked in their handlers. */
+/** Any signed-in user may call these routes; their handlers check whose password it is, and who may begin such an operation. */
 const withoutPermission = ["userinfo.get", "users.changePassword", "operations.list", "operations.get"];
-/** Deletes that answer what is left of a list (spec 001 §4.7), or the operation that does it (contract extensions.md). */
+/** These deletions answer what is left of a list (spec 001 §4.7), or the operation that deletes (contract extensions.md). */
 const answersToDelete = /^(users|roles)\.remove(Permission|Scopes)$|^tenants\.delete$|^targets\.deleteByQuery$/;
 
 const listed = routes.map((row) => [row.id, row] as const);
 
 describe("the route table", () => {
-  it.each(Object.entries(expectedIds))("holds every operation of %s", (service, ids) => {
+  it.each(Object.entries(expectedIds))("has every operation of %s", (service, ids) => {
     const owned = routes.filter((row) => row.service === service).map((row) => row.id);
     expect(owned.toSorted()).toEqual(ids.join(" ").split(" ").toSorted());
   });
@@ -79,7 +79,7 @@ describe("the route table", () => {
     expect(new Set(places).size).toBe(routes.length);
   });
 
-  it.each(listed)("%s says what it needs and what it answers", (_id, row) => {
+  it.each(listed)("%s declares what it needs and what it answers", (_id, row) => {
     expect(row.source).toMatch(/^(spec|contract) /);
     expect(row.summary).not.toBe("");
     expect(row.errors.filter((code) => codes[code] === undefined)).toEqual([]);
@@ -95,7 +95,7 @@ describe("the route table", () => {
     expect(declared.toSorted()).toEqual(inPath.toSorted());
   });
 
-  it.each(listed)("%s carries a response schema exactly where it answers a body", (_id, row) => {
+  it.each(listed)("%s has a response schema exactly if it answers a body", (_id, row) => {
     const bodiless = row.method !== "GET" && row.response === undefined;
     if (row.interface === "management" && bodiless) expect(row.success.rest).toBe(204);
     if (row.method === "GET") expect(row.response !== undefined || row.responseType !== undefined).toBe(true);
@@ -109,14 +109,14 @@ describe("the route table", () => {
     expect(routeTable.targets.create.success).toEqual({ spec: 201, rest: 201 });
   });
 
-  it("lists the literal segments of confirmationBase before the ids that would swallow them", () => {
+  it("lists the literal segments of confirmationBase before the ids that would match them", () => {
     const order = routes.map((row) => row.id);
     for (const id of ["device.activateAutoConfirm", "device.deactivateAutoConfirm"]) {
       expect(order.indexOf(id)).toBeLessThan(order.indexOf("device.getConfirmation"));
     }
   });
 
-  it("lists the checksum files before the files whose names would swallow the suffix", () => {
+  it("lists the checksum files before the files whose names would match the suffix", () => {
     const order = routes.map((row) => row.id);
     expect(order.indexOf("device.artifactMd5")).toBeLessThan(order.indexOf("device.artifact"));
     expect(order.indexOf("device.artifactDownloadMd5")).toBeLessThan(order.indexOf("device.artifactDownload"));

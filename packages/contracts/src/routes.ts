@@ -73,5 +73,5 @@ export const routeTable = {
   oauth2Clients,
 };
 
-/** Every operation of both interfaces. Order matters where two paths overlap: the first match wins. */
+/** Every operation of both interfaces. The order matters if two paths overlap, because the first match wins. */
 export const routes: readonly Route[] = Object.values(routeTable).flatMap((feature) => Object.values(feature) as Route[]);

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** How a parameter or member is documented where its schema works on another form, e.g. on the text of a number. */
+/** Documents a parameter or member whose schema works on another form, e.g. on the text of a number. */
 export function shownAs<T extends z.ZodType>(schema: T, shown: Record<string, unknown>): T {
   return schema.meta({
     override: ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {

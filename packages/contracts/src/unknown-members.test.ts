@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Route } from "./route.ts";
 import { routeTable as r, routes } from "./routes.ts";
-import { knownMembers, longestNamed, mostNamed, unknownMembers } from "./unknown-members.ts";
+import { knownMembers, maxNamed, maxNamedLength, unknownMembers } from "./unknown-members.ts";
 import { arrayBody } from "./values.ts";
 
 const unknownOf = (route: Pick<Route, "body" | "response">, body: unknown): string[] => {
@@ -11,17 +11,17 @@ const unknownOf = (route: Pick<Route, "body" | "response">, body: unknown): stri
 };
 
 describe("unknown members of a body", () => {
-  it("are told by their path, each once, whatever their place in a list", () => {
+  it("are named by their path, once each, whatever their index in a list", () => {
     const body = [
       { name: "a", version: "1", colour: "red", modules: [{ id: 1, weight: 2 }] },
       { name: "b", version: "1", Colour: "red", colour: "blue" },
     ];
     expect(unknownOf(r.distributionSets.create, body)).toEqual(["colour", "modules.weight", "Colour"]);
-    // one object alone is a list of it
+    // a single object is read as a list of it
     expect(unknownOf(r.distributionSets.create, body[1])).toEqual(["Colour", "colour"]);
   });
 
-  it("are not those of old clients, those that are null, or what an answer shows", () => {
+  it("do not include members of old clients, null members and members that an answer shows", () => {
     expect(unknownOf(r.distributionSets.create, { name: "a", version: "1", os: { id: 1 }, runtime: null, nothing: null })).toEqual([]);
     const shown = {
       controllerId: "a",
@@ -35,7 +35,7 @@ describe("unknown members of a body", () => {
     expect(unknownOf(r.targets.update, { ...shown, grupp: "x" })).toEqual(["grupp"]);
   });
 
-  it("are found behind optional members, prepared ones and lists of one", () => {
+  it("are found within optional members, preprocessed members and lists of one object", () => {
     const rollout = {
       name: "r",
       groups: [{ name: "g", sucessCondition: {}, successCondition: { expresion: "5" } }],
@@ -51,15 +51,15 @@ describe("unknown members of a body", () => {
     expect(unknownOf(r.distributionSets.assignTargets, [{ id: "a", forceTime: 1 }])).toEqual(["forceTime"]);
   });
 
-  it("are few and short, whatever is sent", () => {
+  it("are limited in number and length, whatever is sent", () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`${"x".repeat(1_000)}${n}`, 1]));
     const long = unknownOf(r.targets.update, { ...many });
-    expect(long).toEqual(["x".repeat(longestNamed)]);
+    expect(long).toEqual(["x".repeat(maxNamedLength)]);
     const names = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`m${n}`, 1]));
-    expect(unknownOf(r.targets.create, Array(1_000).fill(names))).toHaveLength(mostNamed + 1);
+    expect(unknownOf(r.targets.create, Array(1_000).fill(names))).toHaveLength(maxNamed + 1);
   });
 
-  it("are none where any may be: maps, texts, several shapes", () => {
+  it("do not exist where any member is allowed: maps, texts, several shapes", () => {
     expect(unknownOf(r.configs.putMany, { anything: 1 })).toEqual([]);
     expect(unknownOf(r.targetTags.assign, ["a", { b: 1 }])).toEqual([]);
     const either = { body: z.object({ m: z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]) }) };
@@ -67,7 +67,7 @@ describe("unknown members of a body", () => {
     expect(unknownOf({ body: arrayBody(z.looseObject({ a: z.string() })) }, [{ b: 1 }])).toEqual([]);
   });
 
-  it("are known for every body of the management interface that is an object or a list of objects", () => {
+  it("are detected in every body of the management interface that is an object or a list of objects", () => {
     const withoutMembers = routes
       .filter((route) => route.interface === "management" && route.body !== undefined && knownMembers(route) === undefined)
       .map(({ id }) => id);

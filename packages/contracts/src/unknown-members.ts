@@ -1,66 +1,66 @@
 import type { z } from "zod";
 import type { Route } from "./route.ts";
 
-/** What is known of a value: the members of an object, what stands in a list; undefined where anything may be. */
-interface Known {
-  readonly members?: ReadonlyMap<string, Known | undefined>;
-  readonly items?: Known | undefined;
+/** What is known of a value: the members of an object, or the items of a list; undefined if any value is allowed. */
+interface KnownShape {
+  readonly members?: ReadonlyMap<string, KnownShape | undefined>;
+  readonly items?: KnownShape | undefined;
 }
 
-/** The members that a body of a route may have, worked out once. */
+/** The members that a body of a route may have, computed once. */
 export interface KnownMembers {
-  readonly body: Known;
-  /** What answers show may be sent back: clients change what they have read and send the whole of it. */
+  readonly body: KnownShape;
+  /** Members of answers may be sent back, because clients change what they have read and send all of it. */
   readonly shown: ReadonlySet<string>;
 }
 
-/** Names that one answer tells of; what else is unknown goes without saying. */
-export const mostNamed = 10;
-/** Characters of a name with the names of the objects around it. */
-export const longestNamed = 64;
-/** Deeper than any body of the contract. */
+/** One answer names at most so many members. */
+export const maxNamed = 10;
+/** A name, with the names of the objects around it, has at most so many characters. */
+export const maxNamedLength = 64;
+/** It is deeper than any body of the contract. */
 const deepest = 8;
 
-/** What bodies of a route may hold; undefined where it has none or takes any member. */
+/** Answers the members that bodies of a route may have; undefined if it has no body or accepts any member. */
 export function knownMembers(route: Pick<Route, "body" | "bodyKind" | "response">): KnownMembers | undefined {
   if (route.body === undefined || route.bodyKind === "multipart" || route.bodyKind === "csv") return undefined;
-  const body = knownOf(route.body);
+  const body = shapeOf(route.body);
   if (body === undefined) return undefined;
-  const answer = route.response === undefined ? undefined : knownOf(route.response);
+  const answer = route.response === undefined ? undefined : shapeOf(route.response);
   return { body, shown: new Set((answer?.items ?? answer)?.members?.keys()) };
 }
 
 /**
- * Members of a body, as it was sent, that the contract does not know, each by its path without the places in lists, e.g. `modules.colour`: the
- * first ones, one more than `mostNamed` where there are more. Null members count as absent here as everywhere.
+ * Answers the members of a body that the contract does not know, as they were sent. Each is named by its path without list indexes, e.g.
+ * `modules.colour`; of many it answers the first ones, at most one more than `maxNamed`. Null members count as absent here as everywhere.
  */
 export function unknownMembers({ body, shown }: KnownMembers, value: unknown): string[] {
   const found = new Set<string>();
-  const look = (known: Known | undefined, at: unknown, path: string, depth: number): void => {
-    if (known === undefined || depth > deepest || typeof at !== "object" || at === null) return;
-    // one object alone is read as a list of it
-    const items = known.items ?? known;
+  const visit = (shape: KnownShape | undefined, at: unknown, path: string, depth: number): void => {
+    if (shape === undefined || depth > deepest || typeof at !== "object" || at === null) return;
+    // a single object is read as a list of it
+    const items = shape.items ?? shape;
     if (Array.isArray(at)) {
       for (const item of at) {
-        if (found.size > mostNamed) return;
-        look(items, item, path, depth);
+        if (found.size > maxNamed) return;
+        visit(items, item, path, depth);
       }
       return;
     }
     const { members } = items;
     if (members === undefined) return;
     for (const [name, member] of Object.entries(at)) {
-      if (found.size > mostNamed) return;
+      if (found.size > maxNamed) return;
       const full = path === "" ? name : `${path}.${name}`;
-      if (members.has(name)) look(members.get(name), member, full, depth + 1);
-      else if (member !== null && !(path === "" && shown.has(name))) found.add(full.slice(0, longestNamed));
+      if (members.has(name)) visit(members.get(name), member, full, depth + 1);
+      else if (member !== null && !(path === "" && shown.has(name))) found.add(full.slice(0, maxNamedLength));
     }
   };
-  look(body, value, "", 0);
+  visit(body, value, "", 0);
   return [...found];
 }
 
-/** Parts of a schema's definition that lead to what it holds; which of them are there depends on its type. */
+/** The parts of a schema's definition that lead to its inner schemas; which of them exist depends on its type. */
 interface Definition {
   readonly type: string;
   readonly shape?: Record<string, z.core.$ZodType>;
@@ -72,17 +72,17 @@ interface Definition {
   readonly options?: readonly z.core.$ZodType[];
 }
 
-/** Reads a schema; where it stands for several shapes, or for a map of any names, anything may be. */
-function knownOf(schema: z.core.$ZodType): Known | undefined {
+/** Reads a schema; if it allows several shapes, or a map of any names, any value is allowed. */
+function shapeOf(schema: z.core.$ZodType): KnownShape | undefined {
   const definition = schema._zod.def as unknown as Definition;
   switch (definition.type) {
     case "object": {
       if (definition.catchall !== undefined) return undefined;
-      const members = Object.entries(definition.shape ?? {}).map(([name, member]) => [name, knownOf(member)] as const);
+      const members = Object.entries(definition.shape ?? {}).map(([name, member]) => [name, shapeOf(member)] as const);
       return { members: new Map(members) };
     }
     case "array":
-      return definition.element === undefined ? undefined : listOf(knownOf(definition.element));
+      return definition.element === undefined ? undefined : listOf(shapeOf(definition.element));
     case "pipe":
       return pipeOf(definition);
     case "optional":
@@ -92,23 +92,23 @@ function knownOf(schema: z.core.$ZodType): Known | undefined {
     case "nonoptional":
     case "readonly":
     case "catch":
-      return definition.innerType === undefined ? undefined : knownOf(definition.innerType);
+      return definition.innerType === undefined ? undefined : shapeOf(definition.innerType);
     case "union":
-      return onlyOne((definition.options ?? []).map(knownOf));
+      return onlyOne((definition.options ?? []).map(shapeOf));
     default:
       return undefined;
   }
 }
 
-const listOf = (items: Known | undefined): Known | undefined => (items === undefined ? undefined : { items });
+const listOf = (items: KnownShape | undefined): KnownShape | undefined => (items === undefined ? undefined : { items });
 
-/** What is sent is what goes in, unless that only prepares it for what comes out. */
-function pipeOf({ in: before, out: after }: Definition): Known | undefined {
+/** A pipe is read by its input, unless that only preprocesses the value for the output. */
+function pipeOf({ in: before, out: after }: Definition): KnownShape | undefined {
   if (before === undefined || after === undefined) return undefined;
-  return knownOf(before._zod.def.type === "transform" ? after : before);
+  return shapeOf(before._zod.def.type === "transform" ? after : before);
 }
 
-const onlyOne = (shapes: readonly (Known | undefined)[]): Known | undefined => {
+const onlyOne = (shapes: readonly (KnownShape | undefined)[]): KnownShape | undefined => {
   const [shape, ...others] = shapes.filter((one) => one !== undefined);
   return others.length === 0 ? shape : undefined;
 };

@@ -42,6 +42,6 @@ test.each([
   ["a backslash", "t\\ann"],
   ["the id of a client", "oc_1_5"],
   ["the beginning of one in capitals", "OC_x"],
-])("%s is no part of a new name", (_, name) => {
+])("%s cannot be part of a new name", (_, name) => {
   expect(isName(name)).toBe(false);
 });

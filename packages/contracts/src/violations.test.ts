@@ -35,15 +35,15 @@ describe("violations", () => {
     [{ name: "a", kind: "a", id: 1.5 }, "0.id", "must be a whole number"],
   ])("of %j: %s %s", (value, path, problem) => {
     expect(told(arrayBody(item), [value])).toEqual([{ path, problem }]);
-    // one object alone stands for a list of it
+    // a single object stands for a list of it
     expect(told(arrayBody(item), value)).toEqual([{ path, problem }]);
   });
 
-  it("of limits say what the message says", () => {
+  it("of limits say the same as the message", () => {
     expect(told(withoutNulls(item), { name: "12345", kind: "a" })).toMatchObject([{ path: "name", problem: expect.stringContaining("4") }]);
   });
 
-  it("of a report name its member and the words that may stand there", () => {
+  it("of a report name its member and the allowed values", () => {
     const body = { status: { execution: "done", result: { finished: "success" } } };
     expect(told(feedbackBody, body)).toMatchObject([
       { path: "status.execution", problem: expect.stringMatching(/^must be one of closed, /) },
@@ -51,7 +51,7 @@ describe("violations", () => {
     expect(told(feedbackBody, {})).toMatchObject([{ path: "status", problem: "is missing, must be an object" }]);
   });
 
-  it("are twenty at most, and short however long the names are", () => {
+  it("are at most twenty, and short however long the names are", () => {
     const record = withoutNulls(z.object({ map: z.record(z.string(), z.number()) }));
     const map = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`${n}${"ü".repeat(10_000)}`, "x"]));
     const found = told(record, { map }) as { path: string }[];

@@ -1,7 +1,7 @@
 import type { Violation } from "@harrier/errors";
 import type { z } from "zod";
 
-/** Names of kinds of values as people read them; what is not listed is named as it is. */
+/** The names of value types as people read them; others keep their own name. */
 const kinds: Readonly<Record<string, string>> = {
   string: "a text",
   number: "a number",
@@ -13,14 +13,14 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is wrong with a request, member by member, from what its schema has found. Tells what should be there, never what was there: that may be
- * a secret.
+ * Answers what is wrong with a request, member by member, from the issues of its schema. It says what is expected, never what was sent, because
+ * that may be a secret.
  */
 export function violationsOf(issues: readonly z.core.$ZodIssue[], value: unknown): Violation[] {
   return issues.map((issue) => ({ path: pathOf(issue), problem: problemOf(issue, value) }));
 }
 
-/** The members that lead to an issue, joined by dots. */
+/** Answers the members that lead to an issue, joined by dots. */
 export function pathOf(issue: Pick<z.core.$ZodIssue, "path">): string {
   return issue.path.map(String).join(".");
 }
@@ -31,7 +31,7 @@ function problemOf(issue: z.core.$ZodIssue, value: unknown): string {
   return allowed === undefined ? issue.message : `must be ${allowed}`;
 }
 
-/** What a member may be, where the issue is about that; undefined for limits and refinements, whose own words say it. */
+/** Answers the allowed values of a member if the issue is about them; undefined for limits and refinements, whose own message says it. */
 function allowedBy(issue: z.core.$ZodIssue): string | undefined {
   if (issue.code === "invalid_type") return kinds[issue.expected] ?? issue.expected;
   if (issue.code === "invalid_value") return oneOf(issue.values.map(String));
@@ -45,12 +45,12 @@ function oneOf(values: readonly string[]): string {
   return values.length === 1 ? (values[0] as string) : `one of ${values.join(", ")}`;
 }
 
-/** Whether a member that an issue is about was not sent, or sent as null, which counts as absent (contract management.md §1.1). */
+/** Whether the member of an issue was not sent, or sent as null, which counts as absent (contract management.md §1.1). */
 function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
   if (path.length === 0) return value === undefined || value === null;
   let at: unknown = value;
   for (const [n, key] of path.entries()) {
-    // one object may stand for a list of it
+    // a single object may stand for a list of it
     if (n === 0 && key === 0 && !Array.isArray(at)) continue;
     if (typeof at !== "object" || at === null) return false;
     at = (at as Record<PropertyKey, unknown>)[key];

@@ -1,11 +1,11 @@
 /*
- * The functions by which a service adds to its audit trail. They run with the rights of the trail's owner: each checks what it is asked for, and
- * none lets its caller choose what the trail is to prove. `settings` fix names, time zone and form of dates for them.
+ * These functions let a service add to its audit trail. They run with the rights of the trail's owner: each checks its arguments, and none lets its
+ * caller choose what the trail is to prove. `settings` fix names, time zone and form of dates for them.
  */
 
 export const quoted = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(", ");
 
-/** Of an entry, in the order of the tables and of the view `audit_v1`. */
+/** The columns of an entry, in the order of the tables and of the view `audit_v1`. */
 export const entryColumns =
   "tenant_id, id, at, actor_kind, actor, action, entity, entity_ids, source_ip, request_id, times, details, ended_at, result, status, error_code";
 
@@ -54,7 +54,7 @@ begin
 end $$;
 `;
 
-/** 24 months before the current one are kept; the caller chooses nothing. */
+/** Makes the partitions and keeps 24 months before the current one; the caller chooses nothing. */
 export const partitions = (settings: string): string => `
 create or replace function audit_partitions() returns void
 language plpgsql security definer ${settings} set lock_timeout = '1s' as $$
@@ -98,7 +98,7 @@ begin
 end $$;
 `;
 
-/** An anchor is of a batch that is there, and of now: whoever may add anchors can neither invent nor date them back. */
+/** Stores an anchor only for an existing batch and with the current time: whoever may add anchors can neither invent nor backdate them. */
 export const anchoring = (settings: string, others: readonly string[]): string => `
 create or replace function audit_anchor(service text, number bigint, "position" bigint, hash bytea, sealed_at timestamptz, at timestamptz,
                                         public_key bytea, signature bytea) returns boolean

@@ -1,15 +1,15 @@
 import { anchoring, entryColumns, partitions, quoted, sealing } from "./audit-functions.sql.ts";
 
 /**
- * The objects of one audit trail (docs/adr/0014): tables, partitions, views and the functions by which its service adds to them. All belong to
- * a role that nobody signs in as. May be run again at any time: what is there stays.
+ * The names of the objects of one audit trail (docs/adr/0014): tables, partitions, views and the functions by which its service adds to them. All
+ * belong to a role that nobody signs in as. They may be created again at any time, because existing objects stay.
  */
 export interface AuditNames {
-  /** Schema of the service whose trail this is, e.g. `management`. */
+  /** The schema of the service whose trail this is, e.g. `management`. */
   readonly schema: string;
-  /** Schemas of the other services that keep a trail: they see its end, and it theirs. */
+  /** The schemas of the other services that keep a trail: each sees the end of the others' trails. */
   readonly others: readonly string[];
-  /** Schema that reads all trails. */
+  /** The schema that reads all trails. */
   readonly reader: string;
 }
 
@@ -173,10 +173,10 @@ grant select on audit_v1 to harrier_${reader};
 `;
 }
 
-/** To be run as the owner of the trail, in one transaction. */
+/** Answers the SQL that creates the objects; the owner of the trail runs it in one transaction. */
 export function auditObjects(names: AuditNames): string {
   const { schema, others } = names;
-  // fixed for every function that runs with the owner's rights: the caller's session decides neither names nor months
+  // these are fixed for every function that runs with the owner's rights, so that the caller's session decides neither names nor months
   const settings = `set search_path = ${schema}_audit, pg_temp set timezone = 'UTC' set datestyle = 'ISO'`;
   return [
     `set local search_path = ${schema}_audit;`,

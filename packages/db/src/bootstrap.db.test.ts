@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { freshDatabase } from "../../../tests/setup/fresh-database.ts";
 import { bootstrap, type DatabaseService, databaseServices, roleOf, schemaOf, serviceUrl } from "./bootstrap.ts";
 import { createDatabase, type Database } from "./database.ts";
-import { checkNeeds } from "./views.ts";
+import { checkNeeds } from "./schema/index.ts";
 
 const passwords = {
   controller: "test-controller",
@@ -26,7 +26,7 @@ afterAll(async () => {
   await fresh.drop();
 });
 
-test("each service is its own role in its own schema", async () => {
+test("each service has its own role in its own schema", async () => {
   for (const service of databaseServices) {
     const { rows } = await pool(service).query(
       "select current_user::text as role, current_schema()::text as schema, rolsuper, rolcreaterole, rolcreatedb from pg_roles where rolname = current_user",
@@ -35,7 +35,7 @@ test("each service is its own role in its own schema", async () => {
   }
 });
 
-test("a service writes nothing of another and reads only what was granted", async () => {
+test("a service cannot write tables of another one and reads only what was granted", async () => {
   await pool("controller").query("create table actions (x int)");
   await pool("controller").query("create view actions_v1 as select x from actions");
   const engine = pool("rollout-engine");
@@ -59,7 +59,7 @@ test("a service writes nothing of another and reads only what was granted", asyn
   await expect(pool("management").query("select * from controller.actions_v1")).rejects.toMatchObject({ code: "42501" });
 });
 
-test("a password with every kind of character arrives", async () => {
+test("a password may contain every kind of character", async () => {
   const odd = "p@ss:/?#[]% '\"\\ü";
   const url = new URL(serviceUrl("postgres://admin:secret@db.example:5433/harrier", "artifact-store", odd));
   expect(url.username).toBe("harrier_artifact_store");
@@ -67,12 +67,12 @@ test("a password with every kind of character arrives", async () => {
   expect(url.host + url.pathname).toBe("db.example:5433/harrier");
 });
 
-test("an administrator with CREATEROLE who owns the database is enough", async () => {
+test("an administrator with CREATEROLE who owns the database is sufficient", async () => {
   const admin = createDatabase({ url: fresh.url, applicationName: "db-test" });
   const name = `owner_${Date.now()}`;
   try {
     await admin.pool.query(`create role ${name} login createrole createdb password 'secret'`);
-    // PostgreSQL 16 and later: it may hand on only roles that it has made or administers
+    // since PostgreSQL 16 it may only grant roles that it has created or administers
     for (const service of databaseServices) await admin.pool.query(`grant ${roleOf(service)} to ${name} with admin option`);
     await admin.pool.query(`create database ${name} owner ${name}`);
     const url = new URL(fresh.url);

@@ -4,7 +4,7 @@ import { auditSchemasOf, type DatabaseService, databaseServices, type RolePasswo
 
 export { type DatabaseService, databaseServices, roleOf, schemaOf } from "./services.ts";
 
-/** The administrator's URL with a service's role in place of the administrator. */
+/** Answers the administrator's URL with a service's role in place of the administrator. */
 export function serviceUrl(adminUrl: string, service: DatabaseService, password: string): string {
   const url = new URL(adminUrl);
   url.username = roleOf(service);
@@ -13,9 +13,9 @@ export function serviceUrl(adminUrl: string, service: DatabaseService, password:
 }
 
 /**
- * Makes the four roles and their schemas, and closes everything else to them (architecture §2); and the audit trails, which belong to none of
- * the four (docs/adr/0014). May run at every start.
- * The administrator needs CREATEROLE and must own the database, or be a superuser.
+ * Creates the four roles and their schemas, and revokes all other access from them (architecture §2); it also creates the audit trails, which
+ * belong to none of the four (docs/adr/0014). It may run at every start. The administrator needs CREATEROLE and must own the database, or be a
+ * superuser.
  */
 export async function bootstrap(options: { adminUrl: string; passwords: RolePasswords }): Promise<void> {
   const client = new pg.Client({
@@ -52,12 +52,12 @@ async function ensureSchema(client: pg.Client, service: DatabaseService): Promis
   const schema = schemaOf(service);
   await client.query(`create schema if not exists ${schema} authorization ${roleOf(service)}`);
   await client.query(`revoke all on schema ${schema} from public`);
-  // usage only: what may be read inside is granted view by view
+  // only usage is granted here, because reading is granted view by view
   const readers = databaseServices.filter((other) => other !== service).map(roleOf);
   await client.query(`grant usage on schema ${schema} to ${readers.join(", ")}`);
 }
 
-// Roles belong to the whole server, but advisory locks to one database: set-ups of two databases can still meet on a role.
+// Retries, because roles belong to the whole server but advisory locks to one database: set-ups of two databases can still collide on a role.
 async function withRetry<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -14,7 +14,7 @@ afterAll(async () => {
   await fresh?.drop();
 });
 
-it("is how much this machine's clock is ahead of the database's", async () => {
+it("measures how far this machine's clock is ahead of the database's", async () => {
   expect(Math.abs(await clockAheadMs(db.pool))).toBeLessThan(2_000);
   const real = Date.now.bind(Date);
   const moved = vi.spyOn(Date, "now").mockImplementation(() => real() - 300_000);

@@ -7,7 +7,7 @@ interface Place {
   readonly type: "xid8" | "pg_snapshot";
 }
 
-/** Every column of the schema that remembers a transaction id; partitions are asked through their parents. */
+/** Finds every column of the schema that stores a transaction id; partitions are read through their parents. */
 async function findPlaces(pool: pg.Pool, schema: string): Promise<Place[]> {
   const { rows } = await pool.query<Place>(
     `select c.relname as table, a.attname as column, t.typname as type
@@ -21,7 +21,7 @@ async function findPlaces(pool: pg.Pool, schema: string): Promise<Place[]> {
   return rows;
 }
 
-/** A newer id in the future than any that this cluster has given out; undefined where there is none. */
+/** Finds a stored transaction id that is newer than any that this cluster has assigned; undefined if there is none. */
 async function findAhead(pool: pg.Pool, schema: string, places: readonly Place[]): Promise<{ stored: string; now: string } | undefined> {
   const each = places.map(({ table, column, type }) => {
     const name = checkedIdentifier(column);
@@ -37,9 +37,9 @@ async function findAhead(pool: pg.Pool, schema: string, places: readonly Place[]
 }
 
 /**
- * Refuses a schema that comes from another, older cluster. Outboxes, progress and change logs remember their place by transaction id;
- * in a cluster whose ids are still lower (a dump that was restored into a new one) they would pass over all that is written from now
- * on, without a word. Two statements at the start; a physical restore or a promoted standby goes on counting and passes.
+ * Refuses a schema that comes from another, older cluster. Outboxes, progress and change logs store their cursor as a transaction id. In a cluster
+ * whose ids are still lower (a dump that was restored into a new one) they would silently skip everything that is written from now on. It takes two
+ * statements at the start; a physical restore or a promoted standby continues the ids and passes.
  */
 export async function refuseYoungerCluster(options: { pool: pg.Pool; schema: string }): Promise<void> {
   const { pool, schema } = options;

@@ -1,67 +1,67 @@
 import pg from "pg";
 import { createCanceller } from "./cancel.ts";
 
-/** What one service holds open: a few kinds of connections to one PostgreSQL database, each opened when it is first needed. */
+/** The connections of one service: several pools to one PostgreSQL database, each opened when it is first needed. */
 export interface Database {
-  /** Short statements and transactions. Works behind a transaction pooler. */
+  /** It is for short statements and transactions, and works behind a transaction pooler. */
   readonly pool: pg.Pool;
-  /** Connections that keep state between statements: advisory locks, LISTEN. Must reach PostgreSQL itself. */
+  /** These connections keep state between statements: advisory locks, LISTEN. They must reach PostgreSQL itself. */
   readonly session: pg.Pool;
-  /** Who signs in: a few connections that nothing else may use up. */
+  /** It is for sign-ins: a few connections that nothing else can use up. */
   readonly signIn: pg.Pool;
-  /** Work that nobody waits for, with long limits of its own: migrations, leases, relays, the engine. */
+  /** It is for work that no request waits for, with long limits of its own: migrations, leases, relays, the engine. */
   readonly background: pg.Pool;
-  /** Commands of other services, of which a chunk may take longer than a request; `pool` where none were asked for. */
+  /** It is for commands of other services, of which a chunk may take longer than a request; it is `pool` if none were requested. */
   readonly commands: pg.Pool;
   close(): Promise<void>;
 }
 
-/** Upper limits that the database itself keeps, in milliseconds; 0 is none. */
+/** The database itself enforces these maximums, in milliseconds; 0 stands for none. */
 export interface PoolLimits {
-  /** Of one statement. A request's own deadline is usually earlier (`RequestScope`). */
+  /** The maximum for one statement. A request's own deadline is usually earlier (`RequestScope`). */
   statementMs: number;
-  /** Of waiting for one lock. */
+  /** The maximum wait for one lock. */
   lockMs: number;
-  /** Of a transaction that says nothing: whoever holds it has died or hangs. */
+  /** The maximum for an idle transaction, whose process has died or hangs. */
   idleInTransactionMs: number;
 }
 
 export interface DatabaseOptions {
   url: string;
   applicationName: string;
-  /** Connections of `pool`. */
+  /** The number of connections of `pool`. */
   max?: number;
-  /** Connections of `session`: one per leadership that this process holds, and one per listener. */
+  /** The number of connections of `session`: one per leadership that this process holds, and one per listener. */
   sessionMax?: number;
-  /** Connections of `signIn`. */
+  /** The number of connections of `signIn`. */
   signInMax?: number;
-  /** Connections of `background`. */
+  /** The number of connections of `background`. */
   backgroundMax?: number;
-  /** Connections of `commands`; 0, the default: commands share `pool`. */
+  /** The number of connections of `commands`; with 0, the default, commands share `pool`. */
   commandsMax?: number;
-  /** Of `pool`, where they differ from `requestLimits`. */
+  /** The limits of `pool` that differ from `requestLimits`. */
   limits?: Partial<PoolLimits>;
   /**
-   * Of a transaction that says nothing, in `pool`, `background` and `commands`: where one may wait for something else than the database.
-   * Otherwise a minute.
+   * The maximum for an idle transaction in `pool`, `background` and `commands`, for a service whose transactions wait for something besides the
+   * database. The default is a minute.
    */
   idleInTransactionMs?: number;
-  /** An idle connection that broke. Nothing has to be done about it (the pool opens another): it is there to be logged. */
+  /** It is told of an idle connection that broke, for the log. Nothing has to be done, because the pool opens another one. */
   onConnectionError?: (error: Error) => void;
 }
 
-/** The longest budget of a request is 30 s; who waits 10 s for a lock hears that the service is busy while it still listens. */
+/** The longest deadline of a request is 30 s; a request that waits 10 s for a lock is told that the service is busy while its client still waits. */
 export const requestLimits: PoolLimits = { statementMs: 30_000, lockMs: 10_000, idleInTransactionMs: 60_000 };
-/** A device has given up after 5 s, and whatever still runs for it is for nobody. */
+/** A device gives up after 5 s, and then nobody needs what still runs for it. */
 export const deviceLimits: PoolLimits = { statementMs: 5_000, lockMs: 5_000, idleInTransactionMs: 60_000 };
 /** Nobody may sign in for longer than a device waits. */
 const signInLimits: PoolLimits = deviceLimits;
-/** The longest call between services, the end of a CSV import, may take ten minutes; its deadline usually comes before these. */
+/** The longest call between services, the end of a CSV import, may take ten minutes; its deadline usually comes before these limits. */
 const commandLimits: PoolLimits = { statementMs: 600_000, lockMs: 30_000, idleInTransactionMs: 60_000 };
-/** The freeze of a million members takes a minute at most; ten mean that something is wrong. Leases and retries look after locks. */
+/** The freeze of a million members takes a minute at most, so ten minutes mean that something is wrong. Leases and retries handle locks. */
 const backgroundLimits: PoolLimits = { statementMs: 600_000, lockMs: 0, idleInTransactionMs: 60_000 };
 
-/** So often the server looks whether whoever asked for a statement is still connected. */
+/** The server checks this often whether the client of a statement is still connected. */
 const connectionCheckMs = 2_000;
 
 type TypeParser = (value: string) => unknown;
@@ -69,10 +69,10 @@ const parserOf = pg.types.getTypeParser as unknown as (oid: number, format?: str
 
 const INT8 = 20;
 const INT8_ARRAY = 1016;
-const INT4_ARRAY = 1007; // the same text form as int8[], parsed to numbers
+const INT4_ARRAY = 1007; // the text form is that of int8[], parsed to numbers
 
-// Every bigint of ours (ids, sizes, counts) stays far below 2^53, and callers want to calculate with them.
-// Given per pool, not set in pg.types: that table is shared by the whole process.
+// Every bigint of ours (ids, sizes, counts) stays far below 2^53, and callers want to calculate with them. The parsers are set per pool and not in
+// pg.types, because that table is shared by the whole process.
 const types = {
   getTypeParser(oid: number, format?: "text" | "binary"): TypeParser {
     if (format === "binary") return parserOf(oid, format);
@@ -82,8 +82,8 @@ const types = {
 };
 
 /**
- * Opens nothing yet: connections are made when they are first needed. The limits go along in the startup message of each connection, so
- * that they cost no round trip; a pooler must let them pass (docs/operations.md).
+ * Makes the pools without opening a connection: connections are made when they are first needed. The startup message of each connection carries the
+ * limits, so that they cost no round trip; a pooler must let them pass (docs/operations.md).
  */
 export function createDatabase(options: DatabaseOptions): Database {
   const { max = 10, sessionMax = 3, signInMax = 4, backgroundMax = 4, commandsMax = 0 } = options;
@@ -106,12 +106,12 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** The same database for work that nobody waits for: its `pool` is `background`. Closing it closes all. */
+/** Answers the same database for work that no request waits for: its `pool` is `background`. Closing it closes all pools. */
 export function backgroundOf(db: Database): Database {
   return { ...db, pool: db.background };
 }
 
-/** The same database for commands of other services: its `pool` is `commands`. Closing it closes all. */
+/** Answers the same database for commands of other services: its `pool` is `commands`. Closing it closes all pools. */
 export function commandsOf(db: Database): Database {
   return { ...db, pool: db.commands };
 }
@@ -123,9 +123,9 @@ function openPool(options: DatabaseOptions, suffix: string, { size, limits }: { 
     max: size,
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
-    // a new connection costs a process of the database and all its statements prepared again
+    // a new connection costs the database a process, and all statements must be prepared again
     idleTimeoutMillis: 300_000,
-    // a statement whose service was killed, or has cut the connection, ends as well
+    // a statement whose service was killed, or has closed the connection, ends as well
     options: `-c client_connection_check_interval=${connectionCheckMs}`,
     statement_timeout: limits.statementMs,
     lock_timeout: limits.lockMs,

@@ -20,6 +20,6 @@ test.each([
   ["a digest", failed("Key (tenant_id, digest)=(1, \\xabcdef) already exists.")],
   ["another failure", failed("Key (tenant_id, name)=(1, os) is not present.", "23503")],
   ["no detail", { code: "23505" }],
-])("tells nothing of %s", (_case, error) => {
+])("finds no duplicate in %s", (_case, error) => {
   expect(duplicateOf(error)).toBeUndefined();
 });

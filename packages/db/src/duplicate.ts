@@ -1,4 +1,4 @@
-/** Columns that hold what users call something, and the names of their members outside. Only these are told, never a digest or an id. */
+/** These columns hold names that users choose, with the names of their members in the interface. Only these are shown, never a digest or an id. */
 const members: Readonly<Record<string, string>> = {
   name: "name",
   "lower(name)": "name",
@@ -9,9 +9,8 @@ const members: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is there already, where a statement has failed because of that (23505): member and value of each column of the key that users have chosen.
- * Read from the database's own words, `Key (tenant_id, name)=(1, os) already exists.`, whatever language they are in; undefined where these do not
- * tell it without doubt.
+ * Answers which existing row made a statement fail (23505): member and value of each column of the key that users have chosen. It is read from the
+ * database's own message, `Key (tenant_id, name)=(1, os) already exists.`, in any language; undefined if the message is ambiguous.
  */
 export function duplicateOf(error: unknown): Record<string, string> | undefined {
   const { code, detail } = error as { code?: unknown; detail?: unknown };
@@ -26,7 +25,7 @@ export function duplicateOf(error: unknown): Record<string, string> | undefined 
   return told.length === 0 ? undefined : Object.fromEntries(told);
 }
 
-/** As many values as there are columns. A text may hold the separator: then it is told from the others only where it is the only text. */
+/** Splits the values, as many as there are columns. A text may contain the separator, and can then only be split if it is the only text. */
 function valuesOf(columns: readonly string[], given: string): string[] | undefined {
   const parts = given.split(", ");
   if (parts.length === columns.length) return parts;

@@ -34,7 +34,7 @@ test("replicas and concurrent callers never get the same id", async () => {
   expect(new Set(all).size).toBe(600);
 });
 
-test("a failed refill fails those who waited for it, and the next call tries again", async () => {
+test("a failed refill fails those who waited for it, and the next call retries", async () => {
   const ids = new IdBlocks(db.pool);
   await db.pool.query("alter table id_counters rename to elsewhere");
   const waiting = await Promise.allSettled([ids.next(5, "x"), ids.next(5, "x")]);
@@ -43,7 +43,7 @@ test("a failed refill fails those who waited for it, and the next call tries aga
   expect(await ids.next(5, "x")).toBe(11);
 });
 
-test("ids that would pass 2^31 are refused as a quota that is used up", async () => {
+test("ids beyond 2^31 are refused as a quota that is used up", async () => {
   await db.pool.query("insert into id_counters values (3, 'action', 2147483640)");
   const message = "The tenant has used up its ids of kind action.";
   await expect(new IdBlocks(db.pool).take(3, "action", 100)).rejects.toMatchObject({ code: "quotaTooManyEntries", message });

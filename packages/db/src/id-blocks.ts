@@ -14,7 +14,7 @@ const takeIds = statement<[tenantId: number, kind: string, n: number, firstId: n
 );
 
 interface Block {
-  /** Given back, to be used first. */
+  /** These ids were released and are used first. */
   spare: number[];
   next: number;
   end: number;
@@ -22,8 +22,8 @@ interface Block {
 }
 
 /**
- * Ids per tenant and kind from the service's own table id_counters(tenant_id, kind, next_id). Single ids come from a block kept in memory,
- * so most cost no round trip; what a process had left when it ended is never used: ids have gaps, and never meet.
+ * Assigns ids per tenant and kind from the service's own table id_counters(tenant_id, kind, next_id). Single ids come from an id block in memory,
+ * so most cost no round trip. The ids that a process has left at its end are never used: ids have gaps, but are unique.
  */
 export class IdBlocks {
   readonly #db: Queryable;
@@ -35,7 +35,7 @@ export class IdBlocks {
     this.#size = size;
   }
 
-  /** One id. */
+  /** Answers one id. */
   async next(tenantId: number, kind: string): Promise<number> {
     const key = `${tenantId}/${kind}`;
     let block = this.#blocks.get(key);
@@ -45,7 +45,7 @@ export class IdBlocks {
     }
     const spare = block.spare.pop();
     if (spare !== undefined) return spare;
-    // those who meet an empty block wait for one refill together, and may find it empty again
+    // callers that find the block empty wait for one refill together, and may find it empty again
     while (block.next >= block.end) {
       block.refill ??= apart(() => this.#refill(block, tenantId, kind));
       await block.refill;
@@ -55,12 +55,12 @@ export class IdBlocks {
     return id;
   }
 
-  /** An id from `next` that was not used after all: the next one gets it. */
-  giveBack(tenantId: number, kind: string, id: number): void {
+  /** Releases an id of `next` that was not used; the next caller gets it. */
+  release(tenantId: number, kind: string, id: number): void {
     this.#blocks.get(`${tenantId}/${kind}`)?.spare.push(id);
   }
 
-  /** The first of `n` ids in a row. */
+  /** Answers the first of `n` consecutive ids. */
   async take(tenantId: number, kind: string, n: number): Promise<number> {
     const row = await runOne(this.#db, takeIds, [tenantId, kind, n, FIRST_ID]);
     if (row === undefined) throw new Error("id_counters returned no row");

@@ -1,4 +1,4 @@
-// the driver's types that our functions give out and take
+// our functions take and return these types of the driver
 export type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from "pg";
 export { bootstrap, serviceUrl } from "./bootstrap.ts";
 export { clockAheadMs } from "./clock.ts";
@@ -14,11 +14,12 @@ export {
   requestLimits,
 } from "./database.ts";
 export { duplicateOf } from "./duplicate.ts";
+export { checkBeingDeleted, eraseSliceMs, eraseTenantRows } from "./erase-tenant.ts";
 export { IdBlocks } from "./id-blocks.ts";
 export { type LeadershipOptions, withLeadership } from "./leadership.ts";
-export { migrate } from "./migrate.ts";
 export { ensurePartitions, type PartitionedTable } from "./partitions.ts";
-export { apart, countTrips, type RequestScope, type StatementTurns, untilAborted } from "./request-scope.ts";
+export { apart, countRoundTrips, type RequestScope, type StatementLimiter, untilAborted } from "./request-scope.ts";
+export { applyFunctions, applyViews, checkNeeds, migrate, migrateDatabase, prepareSchema, type ServiceSchema } from "./schema/index.ts";
 export { createSecretBox, digest, type SecretBox } from "./secrets.ts";
 export {
   type AuditedService,
@@ -45,5 +46,4 @@ export {
   statement,
 } from "./statement.ts";
 export { countTenantRows, deleteTenantRows, type TenantRows } from "./tenant-rows.ts";
-export { applyViews, checkNeeds } from "./views.ts";
 export { startWhenReadable } from "./when-readable.ts";

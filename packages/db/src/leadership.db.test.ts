@@ -27,7 +27,7 @@ async function until(condition: () => boolean): Promise<void> {
 
 const aborted = (signal: AbortSignal) => new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 
-/** A candidate that only notes when it leads. */
+/** Starts a candidate that only records when it leads. */
 function candidate(db: Database, key: string, name: string, leaders: string[], fences: number[]) {
   const stop = new AbortController();
   const done = withLeadership({
@@ -46,7 +46,7 @@ function candidate(db: Database, key: string, name: string, leaders: string[], f
   return { stop: () => stop.abort(), done };
 }
 
-test("one leads at a time, the next follows when it ends, and the fence grows", async () => {
+test("one candidate leads at a time, the next one follows, and the fence grows", async () => {
   const leaders: string[] = [];
   const fences: number[] = [];
   const first = candidate(a, "tick", "a", leaders, fences);
@@ -67,7 +67,7 @@ test("one leads at a time, the next follows when it ends, and the fence grows", 
   expect(rows).toEqual([]);
 });
 
-test("a leader whose connection is lost hears it at once, and another takes over", async () => {
+test("a leader that loses its connection is told at once, and another one takes over", async () => {
   const leaders: string[] = [];
   const first = candidate(a, "relay", "a", leaders, []);
   await until(() => leaders.length === 1);
@@ -90,7 +90,7 @@ test("different keys do not compete", async () => {
   await Promise.all(both.map(({ done }) => done));
 });
 
-test("an error of the work frees the leadership; with onError the candidate goes on, without it rejects", async () => {
+test("an error of the work ends the leadership; with onError the candidate retries, without it the promise rejects", async () => {
   const stop = new AbortController();
   const errors: unknown[] = [];
   const trying = withLeadership({

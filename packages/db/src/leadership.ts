@@ -2,18 +2,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 
 export interface LeadershipOptions {
-  /** Connections that keep their session (`Database.session`): the lock lives and dies with one of them. */
+  /** The pool keeps sessions (`Database.session`), because the lock belongs to one of them. */
   session: pg.Pool;
-  /** Who has the same key competes for the same leadership. */
+  /** Candidates with the same key compete for the same leadership. */
   key: string;
-  /** Ends the candidacy, and the leadership where it is held. */
+  /** It ends the candidacy, and the leadership if it is held. */
   signal: AbortSignal;
   /**
-   * The leader's work. Its signal aborts when the leadership is lost or the candidacy ends; then it must return soon.
-   * `fence` grows with every leadership on this server: what a leader writes can carry it, so that a late write of a former one is refused.
+   * The leader's work. Its signal aborts when the leadership is lost or the candidacy ends; then it must return soon. `fence` grows with every
+   * leadership on this server: a leader can store it with what it writes, so that a late write of a former leader is refused.
    */
   lead: (signal: AbortSignal, fence: number) => Promise<void>;
-  /** An error of `lead` or of the database; the candidate tries again after `retryMs`. Without it such an error ends the candidacy by rejecting. */
+  /**
+   * It gets an error of `lead` or of the database, and the candidate retries after `retryMs`. Without it such an error ends the candidacy by
+   * rejecting.
+   */
   onError?: (error: unknown) => void;
   retryMs?: number;
 }
@@ -21,7 +24,7 @@ export interface LeadershipOptions {
 const HEARTBEAT_MS = 2000;
 const HEARTBEAT_LIMIT_MS = 3000;
 
-/** One leader among all replicas, by a session advisory lock. Returns when `signal` aborts, after `lead` has returned and the lock is free. */
+/** Makes one replica the leader, by a session advisory lock. Returns when `signal` aborts, after `lead` has returned and the lock is free. */
 export async function withLeadership(options: LeadershipOptions): Promise<void> {
   const { signal, onError, retryMs = 500 } = options;
   while (!signal.aborted) {
@@ -31,7 +34,7 @@ export async function withLeadership(options: LeadershipOptions): Promise<void> 
       if (onError === undefined) throw error;
       onError(error);
     }
-    // not a blocking lock: a statement that waits for hours keeps its snapshot, and vacuum from its work
+    // it is not a blocking lock, because a statement that waits for hours keeps its snapshot and so prevents vacuum
     await sleep(retryMs, undefined, { signal }).catch(() => undefined);
   }
 }
@@ -59,7 +62,7 @@ async function attempt({ session, key, signal, lead }: LeadershipOptions): Promi
   } finally {
     client.off("error", onLost);
     client.off("end", onLost);
-    // unlock_all: also the lock that was won in the moment the candidacy ended
+    // unlock_all also releases a lock that was acquired at the moment the candidacy ended
     if (failed === undefined && !lost.signal.aborted)
       await client.query("select pg_advisory_unlock_all()").catch((error: Error) => {
         failed = error;
@@ -70,7 +73,7 @@ async function attempt({ session, key, signal, lead }: LeadershipOptions): Promi
 
 const lockName = (key: string): string => `harrier leader ${key}`;
 
-/** A connection can die without a word (a host that is gone): ask it now and then, and count silence as loss. */
+/** Probes the connection from time to time, because it can die silently (a host that is gone); no answer counts as loss. */
 function watch(client: pg.PoolClient, lost: AbortController): NodeJS.Timeout {
   let asking = false;
   return setInterval(async () => {

@@ -41,7 +41,7 @@ const day = (offset: number) => {
 };
 const partitionOf = (offset: number) => `outbox_p${day(offset).replaceAll("-", "")}`;
 
-test("today's and the coming days' partitions are made once, also by replicas at the same time", async () => {
+test("partitions of today and the coming days are created once, even by several replicas at the same time", async () => {
   await Promise.all([ensure(), ensure(), ensure()]);
   expect(await partitions()).toEqual(["outbox_default", partitionOf(0), partitionOf(1), partitionOf(2)]);
   await db.pool.query("insert into controller.outbox (word) values ('now')");
@@ -49,7 +49,7 @@ test("today's and the coming days' partitions are made once, also by replicas at
   expect(rows).toEqual([{ place: `controller.${partitionOf(0)}`, id: 1 }]);
 });
 
-test("rows that came before their partition are moved into it", async () => {
+test("rows that were written before their partition existed are moved into it", async () => {
   await db.pool.query("insert into controller.outbox (word) select 'early' from generate_series(1, 100)");
   await db.pool.query(`insert into controller.outbox (word, at) values ('long ago', '2001-01-01')`);
   await ensure();
@@ -64,33 +64,33 @@ test("rows that came before their partition are moved into it", async () => {
   expect((await db.pool.query("select max(id) as id from controller.outbox")).rows).toEqual([{ id: 102 }]);
 });
 
-test("months work across the year's end", async () => {
+test("monthly partitions work across the end of a year", async () => {
   await ensure({ every: "month", ahead: 13 });
   const names = await partitions();
   expect(names).toHaveLength(15);
   expect(names.every((name) => /^outbox_(default|p\d{6})$/.test(name))).toBe(true);
 });
 
-test("old partitions are dropped after retention, unless something in them is still needed", async () => {
+test("old partitions are dropped after the retention, unless something in them is still needed", async () => {
   await ensure();
   for (const offset of [-5, -4, -3]) {
     await db.pool.query(
       `create table controller.${partitionOf(offset)} partition of controller.outbox for values from ('${day(offset)} 00:00+00') to ('${day(offset + 1)} 00:00+00')`,
     );
   }
-  const asked: string[] = [];
+  const requested: string[] = [];
   await ensure({
     keep: 3,
     mayDrop: async ({ name, until }) => {
-      asked.push(`${name} ${until.toISOString().slice(0, 10)}`);
+      requested.push(`${name} ${until.toISOString().slice(0, 10)}`);
       return name !== partitionOf(-4);
     },
   });
-  expect(asked).toEqual([`${partitionOf(-5)} ${day(-4)}`, `${partitionOf(-4)} ${day(-3)}`]);
+  expect(requested).toEqual([`${partitionOf(-5)} ${day(-4)}`, `${partitionOf(-4)} ${day(-3)}`]);
   expect((await partitions()).toSorted()).toEqual(["outbox_default", ...[-4, -3, 0, 1, 2].map(partitionOf)].toSorted());
 });
 
-test("a drop that would wait behind a reader is put off, and readers of the table go on meanwhile", async () => {
+test("a drop that would wait for a reader is postponed, and readers of the table go on meanwhile", async () => {
   await db.pool.query(
     `create table controller.${partitionOf(-9)} partition of controller.outbox for values from ('${day(-9)} 00:00+00') to ('${day(-8)} 00:00+00')`,
   );

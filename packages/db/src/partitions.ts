@@ -1,23 +1,23 @@
 import type pg from "pg";
 import { checkedIdentifier } from "./identifier.ts";
-import { lockSchema } from "./migrate.ts";
+import { lockSchema } from "./schema/lock.ts";
 import { inTransaction } from "./statement.ts";
 
 export interface PartitionedTable {
-  /** Partitioned by range of one timestamptz column, with a default partition `<name>_default`. */
+  /** A table that is partitioned by range of one timestamptz column, with a default partition `<name>_default`. */
   name: string;
   every: "day" | "month";
-  /** How many periods after the current one are made in advance. */
+  /** So many periods after the current one are created ahead. */
   ahead: number;
-  /** How many periods before the current one are kept; without it nothing is dropped. */
+  /** So many periods before the current one are kept; without it nothing is dropped. */
   keep?: number;
-  /** Asked before a partition is dropped: an outbox must not lose what its relay has not sent. */
+  /** It is asked before a partition is dropped, because an outbox must not lose what its relay has not sent. */
   mayDrop?: (partition: { name: string; until: Date }) => Promise<boolean>;
 }
 
 /**
- * Makes the partitions of the current and the coming periods (UTC) and drops those past retention. For every start and then now and then.
- * Rows that came before their partition was made (they lie in the default partition) are moved into it.
+ * Creates the partitions of the current and the coming periods (UTC) and drops those past retention. It runs at every start and then regularly.
+ * Rows that were written before their partition existed (they are in the default partition) are moved into it.
  */
 export async function ensurePartitions(options: { pool: pg.Pool; schema: string; tables: readonly PartitionedTable[] }): Promise<void> {
   const { pool, schema, tables } = options;
@@ -64,7 +64,7 @@ async function ensureOne(pool: pg.Pool, schema: string, table: PartitionedTable,
       [parent],
     );
     const column = checkedIdentifier(rows[0]?.column ?? "");
-    // made beside and attached, not `partition of`: attaching lets readers and writers of the table go on
+    // the partition is created first and then attached, not `partition of`, because attaching lets readers and writers of the table go on
     await tx.query(`create table ${name} (like ${parent} including defaults including constraints including storage)`);
     await tx.query(`lock table ${parent}_default in access exclusive mode`);
     await tx.query(
@@ -107,8 +107,8 @@ async function dropPartition(pool: pg.Pool, schema: string, name: string): Promi
   });
 }
 
-// Both ways lock the whole table, and whoever waits for that lock makes everyone behind it wait: behind a dump or a long report the device
-// interface would stand still. Rather in an hour: two periods are made ahead, and the default partition takes what has none.
+// Both ways lock the whole table, and everyone else waits behind whoever waits for that lock: behind a dump or a long report the device interface
+// would stop. It is retried in an hour instead: two periods are created ahead, and the default partition takes rows that have none.
 const noWaiting = "set local lock_timeout = '1s'";
 
 async function withoutWaiting(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<void>): Promise<void> {

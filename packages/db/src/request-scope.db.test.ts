@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { freshDatabase } from "../../../tests/setup/fresh-database.ts";
 import { backgroundOf, createDatabase, type Database } from "./database.ts";
 import { IdBlocks } from "./id-blocks.ts";
-import { migrate } from "./migrate.ts";
-import { apart, countTrips, type RequestScope } from "./request-scope.ts";
+import { apart, countRoundTrips, type RequestScope } from "./request-scope.ts";
+import { migrate } from "./schema/index.ts";
 import { inTransaction, run, statement } from "./statement.ts";
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>;
@@ -31,7 +31,7 @@ const insertThing = statement<[id: number], never>("insert_thing", "insert into 
 const one = statement<[], { one: number }>("one", "select 1 as one");
 const gone = new HarrierError("unavailable", "The client has gone.");
 
-/** What the server executes for us right now, the idle ones left out. */
+/** Answers what the server executes for us now, without idle connections. */
 async function executed(): Promise<string[]> {
   const { rows } = await watcher.pool.query<{ query: string }>(
     "select query from pg_stat_activity where application_name like 'limits%' and state = 'active'",
@@ -42,12 +42,12 @@ const untilExecuted = (n: number) => vi.waitFor(async () => expect(await execute
 
 function request(): { scope: RequestScope; abort: AbortController } {
   const abort = new AbortController();
-  return { scope: { trips: 0, signal: abort.signal }, abort };
+  return { scope: { roundTrips: 0, signal: abort.signal }, abort };
 }
 
-test("a statement whose request is over is cancelled at the server, and its connection goes to nobody else", async () => {
+test("the statement of a request that is over is cancelled at the server, and its connection is not reused", async () => {
   const { scope, abort } = request();
-  const answer = countTrips(scope, () => run(db.pool, napFor, [15])).catch((error: unknown) => error);
+  const answer = countRoundTrips(scope, () => run(db.pool, napFor, [15])).catch((error: unknown) => error);
   await untilExecuted(1);
   abort.abort(gone);
   expect(await answer).toBe(gone);
@@ -56,9 +56,9 @@ test("a statement whose request is over is cancelled at the server, and its conn
   expect(await run(db.pool, one, [])).toEqual([{ one: 1 }]);
 });
 
-test("a dozen abandoned at once leave no statement behind", async () => {
+test("a dozen requests abandoned together leave no statement behind", async () => {
   const requests = Array.from({ length: 12 }, request);
-  const answers = requests.map(({ scope }) => countTrips(scope, () => run(db.pool, napFor, [15])).catch((error: unknown) => error));
+  const answers = requests.map(({ scope }) => countRoundTrips(scope, () => run(db.pool, napFor, [15])).catch((error: unknown) => error));
   await untilExecuted(2);
   for (const { abort } of requests) abort.abort(gone);
   expect(await Promise.all(answers)).toEqual(requests.map(() => gone));
@@ -66,10 +66,10 @@ test("a dozen abandoned at once leave no statement behind", async () => {
   expect(await run(db.pool, one, [])).toEqual([{ one: 1 }]);
 });
 
-test("who waits for a connection stops waiting, and who came later gets it", async () => {
+test("an abandoned request stops waiting for a connection, and a later one gets it", async () => {
   const [held, other] = await Promise.all([db.pool.connect(), db.pool.connect()]);
   const { scope, abort } = request();
-  const waiting = countTrips(scope, () => run(db.pool, insertThing, [1])).catch((error: unknown) => error);
+  const waiting = countRoundTrips(scope, () => run(db.pool, insertThing, [1])).catch((error: unknown) => error);
   const later = run(db.pool, one, []);
   abort.abort(gone);
   expect(await waiting).toBe(gone);
@@ -80,36 +80,36 @@ test("who waits for a connection stops waiting, and who came later gets it", asy
   expect(rows).toEqual([]);
 });
 
-test("a transaction of a request that is over is rolled back, not committed", async () => {
+test("the transaction of a request that is over is rolled back, not committed", async () => {
   const { scope, abort } = request();
   const work = inTransaction.bind(undefined, db.pool, async (tx) => {
     await run(tx, insertThing, [7]);
     abort.abort(gone);
   });
-  await expect(countTrips(scope, work)).rejects.toBe(gone);
+  await expect(countRoundTrips(scope, work)).rejects.toBe(gone);
   expect((await db.pool.query("select from things")).rows).toEqual([]);
 });
 
-test("a signal without an error of ours is a deadline that has passed", async () => {
+test("a signal without an error of ours means that the deadline has passed", async () => {
   const { scope, abort } = request();
   abort.abort();
-  await expect(countTrips(scope, () => run(db.pool, one, []))).rejects.toMatchObject({ code: "deadlineExceeded" });
+  await expect(countRoundTrips(scope, () => run(db.pool, one, []))).rejects.toMatchObject({ code: "deadlineExceeded" });
 });
 
-test("work that several wait for does not end with the request that began it, and counts for it", async () => {
+test("shared work does not end with the request that began it, and is counted for that request", async () => {
   const { scope, abort } = request();
-  const shared = countTrips(scope, () => apart(() => run(db.pool, napFor, [0.3])));
+  const shared = countRoundTrips(scope, () => apart(() => run(db.pool, napFor, [0.3])));
   abort.abort(gone);
   expect(await shared).toEqual([{ one: 1 }]);
-  expect(scope.trips).toBe(1);
+  expect(scope.roundTrips).toBe(1);
   const ids = new IdBlocks(db.pool);
   const second = request();
-  const [first, other] = [countTrips(second.scope, () => ids.next(1, "x")), ids.next(1, "x")];
+  const [first, other] = [countRoundTrips(second.scope, () => ids.next(1, "x")), ids.next(1, "x")];
   second.abort.abort(gone);
   expect(await Promise.all([first, other])).toEqual([11, 12]);
 });
 
-test("the database itself ends what nobody ends: 503 with a time to come again, never an unknown error", async () => {
+test("the database's own timeout gives 503 with Retry-After, never an unknown error", async () => {
   const limits = { statementMs: 200, lockMs: 100, idleInTransactionMs: 200 };
   const short = createDatabase({ url: fresh.url, applicationName: "limits", max: 2, limits });
   const busy = { code: "unavailable", headers: { "retry-after": "2" } };
@@ -125,12 +125,12 @@ test("the database itself ends what nobody ends: 503 with a time to come again, 
     await run(tx, one, []);
   });
   await expect(silent).rejects.toMatchObject({ code: "unavailable" });
-  // what nobody waits for has limits of its own
+  // work that no request waits for has limits of its own
   expect(await run(backgroundOf(short).pool, napFor, [0.4])).toEqual([{ one: 1 }]);
   await short.close();
 });
 
-test("a transaction that waits for something else than the database has the time that its service says, whoever runs it", async () => {
+test("a transaction that waits for something besides the database has the timeout of its service, whatever the role", async () => {
   const idleOf = statement<[], { idle: string }>("idle_of", "select current_setting('idle_in_transaction_session_timeout') as idle");
   const limits = { lockMs: 100 };
   const short = createDatabase({ url: fresh.url, applicationName: "idle", limits, commandsMax: 1, idleInTransactionMs: 300 });
@@ -150,14 +150,15 @@ test("each kind of work has connections of its own", async () => {
   for (const client of held) client.release();
 });
 
-test("migrations are not held to the limits of requests", async () => {
+test("migrations are not subject to the limits of requests", async () => {
   const short = createDatabase({ url: fresh.url, applicationName: "limits", limits: { statementMs: 100, lockMs: 100 } });
-  const { mkdtemp, writeFile, rm } = await import("node:fs/promises");
+  const { mkdir, mkdtemp, writeFile, rm } = await import("node:fs/promises");
   const { tmpdir } = await import("node:os");
   const { join } = await import("node:path");
   const dir = await mkdtemp(join(tmpdir(), "harrier-migrations-"));
-  await writeFile(join(dir, "0001_nap.sql"), "-- expand\nselect pg_sleep(0.4);\n");
-  expect(await migrate({ pool: short.pool, schema: "public", dir })).toEqual(["0001_nap.sql"]);
+  await mkdir(join(dir, "migrations"));
+  await writeFile(join(dir, "migrations", "0001_nap.sql"), "-- expand\nselect pg_sleep(0.4);\n");
+  expect(await migrate({ pool: short.pool, schema: "public", folder: dir })).toEqual(["0001_nap.sql"]);
   await rm(dir, { recursive: true });
   await short.close();
 });

@@ -3,75 +3,75 @@ import { HarrierError } from "@harrier/errors";
 import pg from "pg";
 import { cancelStatement, wasCancelled } from "./cancel.ts";
 
-/** Lets only so many statements of one kind run at once. */
-export interface StatementTurns {
-  /** Runs `work` when its turn has come; rejects where the queue is full or the signal aborts. */
+/** Limits how many statements of one kind run at a time. */
+export interface StatementLimiter {
+  /** Runs `work` once it is admitted; rejects if the queue is full or the signal aborts. */
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** What the statements of one request have in common. Read at each statement, so that a request that is over can let go of it. */
+/** The state that the statements of one request share. It is read at each statement, so that a request that is over can detach from it. */
 export interface RequestScope {
-  /** Counts round trips: the `trips` of the request's log line. */
-  trips: number;
+  /** Counts round trips: the `roundTrips` of the request's log line. */
+  roundTrips: number;
   /**
-   * Aborts when nobody wants the answer any more. Then the statement that runs is cancelled at the server, whoever waits for a connection
-   * stops waiting, and nothing further begins. Its reason, where it is a HarrierError, is what the statement throws.
+   * Aborts when nobody needs the answer any more. Then the running statement is cancelled at the server, waits for a connection end, and nothing
+   * further begins. If its reason is a HarrierError, the statement throws that.
    */
   readonly signal?: AbortSignal | undefined;
-  /** Whose turn it must be to take a connection of a pool. */
-  readonly turns?: StatementTurns | undefined;
+  /** Limits who may take a connection of a pool. */
+  readonly limiter?: StatementLimiter | undefined;
 }
 
 const scopes = new AsyncLocalStorage<RequestScope>();
 
-/** Runs `work` as part of a request: its statements count in `scope.trips` and end with `scope.signal`. */
-export function countTrips<T>(scope: RequestScope, work: () => T): T {
+/** Runs `work` as part of a request: its statements count in `scope.roundTrips` and end with `scope.signal`. */
+export function countRoundTrips<T>(scope: RequestScope, work: () => T): T {
   return scopes.run(scope, work);
 }
 
 /** Runs a call of another service: its statements end when the signal aborts, as long as the work runs. */
 export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  const scope: { trips: number; signal?: AbortSignal } = { trips: 0, signal };
+  const scope: { roundTrips: number; signal?: AbortSignal } = { roundTrips: 0, signal };
   try {
     return await scopes.run(scope, work);
   } finally {
-    // what it leaves behind it (a nudged worker) is free of that
+    // what it leaves behind (a woken worker) must not end with the signal
     delete scope.signal;
   }
 }
 
-/** Runs work that several requests wait for together: it is counted for who began it, but does not end with that request. */
+/** Runs work that several requests wait for together: it counts for the request that began it, but does not end with that request. */
 export function apart<T>(work: () => T): T {
   const scope = scopes.getStore();
   if (scope === undefined || isPlain(scope)) return work();
   const counting: RequestScope = {
-    get trips() {
-      return scope.trips;
+    get roundTrips() {
+      return scope.roundTrips;
     },
-    set trips(trips) {
-      scope.trips = trips;
+    set roundTrips(roundTrips) {
+      scope.roundTrips = roundTrips;
     },
   };
   return scopes.run(counting, work);
 }
 
-const isPlain = (scope: RequestScope): boolean => scope.signal === undefined && scope.turns === undefined;
+const isPlain = (scope: RequestScope): boolean => scope.signal === undefined && scope.limiter === undefined;
 
-/** Counts a round trip; answers the scope where it limits what may run. */
-export function beginTrip(): RequestScope | undefined {
+/** Counts a round trip; answers the scope if it limits what may run. */
+export function beginRoundTrip(): RequestScope | undefined {
   const scope = scopes.getStore();
   if (scope === undefined) return undefined;
-  scope.trips += 1;
+  scope.roundTrips += 1;
   return isPlain(scope) ? undefined : scope;
 }
 
-/** The scope of the request that runs, where it limits what may run. */
+/** Answers the scope of the running request, if it limits what may run. */
 export function limitingScope(): RequestScope | undefined {
   const scope = scopes.getStore();
   return scope === undefined || isPlain(scope) ? undefined : scope;
 }
 
-/** Throws what a request that is over has to throw. */
+/** Throws the error of a request that is over. */
 export function throwIfOver(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw reasonOf(signal);
 }
@@ -88,7 +88,7 @@ export function queryWithin<Row extends pg.QueryResultRow>(
   scope: RequestScope,
 ): Promise<pg.QueryResult<Row>> {
   if (!(db instanceof pg.Pool)) return cancellable<Row>(db as pg.PoolClient, config, scope.signal);
-  return inTurn(scope, async () => {
+  return withinLimit(scope, async () => {
     const client = await connectWithin(db, scope.signal);
     let failed = true;
     // a connection that breaks also rejects its query; without a listener the event would end the process
@@ -106,12 +106,12 @@ export function queryWithin<Row extends pg.QueryResultRow>(
 
 const ignore = (): void => {};
 
-/** Waits for the request's turn, where it has to. */
-export function inTurn<T>(scope: RequestScope | undefined, work: () => Promise<T>): Promise<T> {
-  return scope?.turns === undefined ? work() : scope.turns.run(work);
+/** Runs `work` within the request's limiter, if it has one. */
+export function withinLimit<T>(scope: RequestScope | undefined, work: () => Promise<T>): Promise<T> {
+  return scope?.limiter === undefined ? work() : scope.limiter.run(work);
 }
 
-/** A connection of the pool. Who aborts while waiting hears so at once; the connection whose turn comes later goes straight to the next. */
+/** Takes a connection of the pool. An abort during the wait rejects at once, and the connection that comes later goes straight back to the pool. */
 export function connectWithin(pool: pg.Pool, signal: AbortSignal | undefined): Promise<pg.PoolClient> {
   if (signal === undefined) return pool.connect();
   return new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { createSecretBox, digest } from "./secrets.ts";
 
 const key = randomBytes(32).toString("base64");
 
-test("what was sealed can be opened, and the same text never looks the same twice", () => {
+test("a sealed text can be opened, and sealing the same text twice gives different results", () => {
   const box = createSecretBox(key);
   const sealed = box.seal("täoken-1");
   expect(box.open(sealed)).toBe("täoken-1");

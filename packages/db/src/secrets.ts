@@ -11,7 +11,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
-/** AES-256-GCM. A sealed value is: version (1 byte), nonce (12), tag (16), ciphertext. */
+/** Seals with AES-256-GCM. A sealed value is: version (1 byte), nonce (12), tag (16), ciphertext. */
 export function createSecretBox(base64key: string): SecretBox {
   const key = Buffer.from(base64key, "base64");
   if (key.length !== KEY_BYTES) throw new Error(`the secret key must be ${KEY_BYTES} bytes in base64`);
@@ -30,14 +30,14 @@ export function createSecretBox(base64key: string): SecretBox {
       try {
         return Buffer.concat([body, decipher.final()]).toString("utf8");
       } catch (cause) {
-        // who has lost the key meets this at a start, and should not have to guess
+        // an operator who has lost the key sees this at a start, so it says what to do
         throw new Error("a secret of the database was sealed with another HARRIER_SECRET_KEY, or is damaged", { cause });
       }
     },
   };
 }
 
-/** SHA-256: how random tokens are stored for look-up. (Passwords need a slow hash: not this one.) */
+/** Computes the SHA-256 under which random tokens are stored for look-up. Passwords need a slow hash instead. */
 export function digest(text: string): Buffer {
   return createHash("sha256").update(text, "utf8").digest();
 }

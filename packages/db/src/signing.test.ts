@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { createSigner, isSignedBy } from "./signing.ts";
 
-// RFC 8032 §7.1, test 1
+// the values are those of RFC 8032 §7.1, test 1
 const seed = Buffer.from("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60", "hex").toString("base64");
 
-test("signs as RFC 8032 says", () => {
+test("signs as specified in RFC 8032", () => {
   const signer = createSigner(seed);
   expect(signer.publicKey.toString("hex")).toBe("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
   expect(signer.sign("").toString("hex")).toBe(
@@ -12,7 +12,7 @@ test("signs as RFC 8032 says", () => {
   );
 });
 
-test("tells its own signature from every other", () => {
+test("accepts only its own signature", () => {
   const signer = createSigner(seed);
   const signature = signer.sign("a");
   expect(isSignedBy(signer.publicKey, "a", signature)).toBe(true);

@@ -1,19 +1,19 @@
 import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
 
-/** Signs with Ed25519 (RFC 8032): whoever verifies needs no secret. */
+/** Signs with Ed25519 (RFC 8032), so that the verifier needs no secret. */
 export interface Signer {
-  /** 32 bytes. */
+  /** It has 32 bytes. */
   readonly publicKey: Buffer;
-  /** 64 bytes. */
+  /** Answers 64 bytes. */
   sign(text: string): Buffer;
 }
 
 const keyBytes = 32;
-// what stands before the 32 bytes of a key in PKCS #8 and in SPKI (RFC 8410 §7 and §4)
+// these bytes precede the 32 bytes of a key in PKCS #8 and in SPKI (RFC 8410 §7 and §4)
 const privatePrefix = Buffer.from("302e020100300506032b657004220420", "hex");
 const publicPrefix = Buffer.from("302a300506032b6570032100", "hex");
 
-/** From 32 random bytes in base64, which stay secret. */
+/** Makes a signer from 32 random bytes in base64, which must stay secret. */
 export function createSigner(base64key: string): Signer {
   const seed = Buffer.from(base64key, "base64");
   if (seed.length !== keyBytes) throw new Error(`the key must be ${keyBytes} bytes in base64`);
@@ -22,7 +22,7 @@ export function createSigner(base64key: string): Signer {
   return { publicKey, sign: (text) => sign(null, Buffer.from(text, "utf8"), key) };
 }
 
-/** False also where the key is none. */
+/** Whether the signature is valid; false also if the key is none. */
 export function isSignedBy(publicKey: Buffer, text: string, signature: Buffer): boolean {
   if (publicKey.length !== keyBytes) return false;
   try {

@@ -2,29 +2,29 @@ import knex, { type Knex } from "knex";
 import type pg from "pg";
 import { wasCancelled } from "./cancel.ts";
 import { mapConnectionError } from "./connection-error.ts";
-import { beginTrip, connectWithin, inTurn, limitingScope, queryWithin, throwIfOver } from "./request-scope.ts";
+import { beginRoundTrip, connectWithin, limitingScope, queryWithin, throwIfOver, withinLimit } from "./request-scope.ts";
 
-/** A pool, or the connection of a transaction. */
+/** It is a pool, or the connection of a transaction. */
 export interface Queryable {
   query<Row extends pg.QueryResultRow>(config: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
 }
 
-/** One literal statement = one round trip (architecture rule 7). The name makes it a prepared statement of each connection. */
+/** One literal statement takes one round trip (architecture rule 7). The name makes it a prepared statement of each connection. */
 export interface Statement<Values extends readonly unknown[], Row> {
   readonly name: string;
   readonly text: string;
-  /** Never set: carries the types from the declaration to `run`. */
+  /** It is never set and only carries the types from the declaration to `run`. */
   readonly types?: { values: (values: Values) => void; row: Row };
 }
 
-/** A statement whose text is made per call (lists with free filters and sorting). Not prepared. */
+/** A statement whose text is made per call (lists with free filters and sorting). It is not prepared. */
 export interface CompiledQuery<Row = unknown> {
   readonly sql: string;
   readonly bindings: readonly unknown[];
   readonly types?: { row: Row };
 }
 
-// PostgreSQL cuts identifiers at 63 bytes, and two cut names would meet
+// PostgreSQL truncates identifiers to 63 bytes, and two truncated names could collide
 const MAX_NAME = 63;
 
 /** Declares a named statement: `const findTarget = statement<[tenantId: number, id: string], TargetRow>("controller.find_target", "select …")`. */
@@ -33,21 +33,21 @@ export function statement<Values extends readonly unknown[], Row>(name: string, 
   return { name, text };
 }
 
-/** knex as a text builder only: it has no connection. Compile its queries with `compile` and execute them with `run`. */
+/** Makes knex a text builder without a connection. Compile its queries with `compile` and execute them with `run`. */
 export function createQueryBuilder(): Knex {
   return knex({ client: "pg" });
 }
 
-/** The text and the bindings of a knex query, in the form that `run` takes. */
+/** Answers the text and the bindings of a knex query, in the form that `run` takes. */
 export function compile<Row = unknown>(query: { toSQL(): Knex.Sql }): CompiledQuery<Row> {
   const native = query.toSQL().toNative();
   return { sql: native.sql, bindings: native.bindings };
 }
 
 async function execute<Row>(db: Queryable, config: pg.QueryConfig): Promise<pg.QueryResult<Row & pg.QueryResultRow>> {
-  const scope = beginTrip();
+  const scope = beginRoundTrip();
   try {
-    // most statements are of requests without a signal (devices): they go the short way
+    // most statements belong to requests without a signal (devices) and take this short way
     return await (scope === undefined
       ? db.query<Row & pg.QueryResultRow>(config)
       : queryWithin<Row & pg.QueryResultRow>(db, config, scope));
@@ -57,7 +57,7 @@ async function execute<Row>(db: Queryable, config: pg.QueryConfig): Promise<pg.Q
 }
 
 function toConfig(query: Statement<readonly unknown[], unknown> | CompiledQuery, values: readonly unknown[] | undefined): pg.QueryConfig {
-  // pg takes the array as it is and never writes to it
+  // pg takes the array without a copy and never writes to it
   if ("sql" in query) return { text: query.sql, values: query.bindings as unknown[] };
   return { name: query.name, text: query.text, values: (values ?? []) as unknown[] };
 }
@@ -77,7 +77,7 @@ export async function run(
   return (await execute(db, toConfig(query, values))).rows;
 }
 
-/** Like `run`, for a statement that returns at most one row that matters: the first, or undefined. */
+/** Like `run`, for a statement of which only the first row matters: answers it, or undefined. */
 export async function runOne<Values extends readonly unknown[], Row>(
   db: Queryable,
   statement: Statement<Values, Row>,
@@ -92,7 +92,7 @@ export async function runOne(
   return (await execute(db, toConfig(query, values))).rows[0];
 }
 
-/** Like `run`, for a statement without rows: how many it inserted, updated or deleted. */
+/** Like `run`, for a statement without rows: answers how many it inserted, updated or deleted. */
 export async function runCount<Values extends readonly unknown[]>(
   db: Queryable,
   statement: Statement<Values, unknown>,
@@ -102,21 +102,21 @@ export async function runCount<Values extends readonly unknown[]>(
 }
 
 /**
- * Runs `work` between BEGIN and COMMIT on one connection (two round trips more than the work itself).
- * Any error rolls back and is thrown on; a connection whose state is unknown is thrown away, not given back.
+ * Runs `work` between BEGIN and COMMIT on one connection (two round trips more than the work itself). Any error rolls back and is thrown on; a
+ * connection whose state is unknown is closed, not released.
  */
 export function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
   return bracket(pool, "begin", work);
 }
 
-/** Like `inTransaction`, for several reads that must all see the same: what commits meanwhile stays unseen. */
+/** Like `inTransaction`, for several reads that must see the same snapshot: what commits meanwhile stays invisible. */
 export function inSnapshot<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
   return bracket(pool, "begin isolation level repeatable read read only", work);
 }
 
-/** A request whose statements wait for their turn takes one for the whole transaction. */
+/** Runs a transaction, for which a request with a limiter takes one slot. */
 function bracket<T>(pool: pg.Pool, begin: string, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
-  return inTurn(limitingScope(), () => transact(pool, begin, work));
+  return withinLimit(limitingScope(), () => transact(pool, begin, work));
 }
 
 async function transact<T>(pool: pg.Pool, begin: string, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -127,7 +127,7 @@ async function transact<T>(pool: pg.Pool, begin: string, work: (tx: pg.PoolClien
     throw mapConnectionError(error);
   }
   let broken: Error | undefined;
-  // a checked-out connection that breaks between two statements has no query to reject: without a listener it ends the process
+  // a connection that breaks between two statements has no query to reject, and without a listener it would end the process
   const onError = (error: Error) => {
     broken = error;
   };
@@ -148,9 +148,9 @@ async function transact<T>(pool: pg.Pool, begin: string, work: (tx: pg.PoolClien
   }
 }
 
-/** Not begun for a request that is over, and never cancelled: a commit that is cut off leaves open whether it was one. */
+/** Commits, but not for a request that is over. It is never cancelled, because after an aborted commit nobody knows whether it took effect. */
 async function commit(tx: pg.PoolClient): Promise<void> {
-  throwIfOver(beginTrip()?.signal);
+  throwIfOver(beginRoundTrip()?.signal);
   try {
     await tx.query("commit");
   } catch (error) {

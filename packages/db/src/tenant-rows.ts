@@ -4,23 +4,23 @@ import { type CompiledQuery, run } from "./statement.ts";
 
 export interface TenantRows {
   pool: pg.Pool;
-  /** The service's own. */
+  /** The schema of the service itself. */
   schema: string;
   tenantId: number;
-  /** Tables that are left as they are, with their partitions: for the caller to empty himself, or to be forgotten by age. */
+  /** These tables are left alone, with their partitions: the caller empties them itself, or they are dropped by age. */
   except?: readonly string[];
 }
 
-/** Few enough that nobody waits for the locks of one statement: some 50 ms where rows have several indexes. */
+/** The chunk is small enough that nobody waits for the locks of one statement: about 50 ms if rows have several indexes. */
 const chunk = 2_000;
 
-/** Parents deeper than any chain of references of ours: a circle would have no end. */
+/** No chain of references is deeper than this; a cycle would have no end. */
 const deepest = 12;
 
 /**
- * Every table of the schema with a column `tenant_id`, partitions one by one, those that refer to others before those they refer to. Read from
- * the catalogue: a table that comes later is a tenant's too, and nobody has to remember it here. But for the audit trail: what was done stays
- * to be read by whoever must answer for it, and its chain goes over all tenants and would break.
+ * Finds every table of the schema with a column `tenant_id`, partitions one by one, referring tables before those they refer to. It reads the
+ * catalogue, so that a table that is added later is included. The audit trail is excluded: it must stay readable for those who are accountable, and
+ * its chain covers all tenants and would break.
  */
 const tenantTables = (schema: string): CompiledQuery<{ name: string; root: string }> => ({
   sql: `with recursive tables as (
@@ -43,7 +43,7 @@ async function tablesOf({ pool, schema, except = [] }: TenantRows): Promise<stri
   return rows.filter(({ root }) => !except.includes(root)).map(({ name }) => `${checkedIdentifier(schema)}.${checkedIdentifier(name)}`);
 }
 
-/** How many rows of a tenant a schema has: one statement over all its tables, along their keys. */
+/** Counts a tenant's rows in a schema: one statement over all its tables, along their keys. */
 export async function countTenantRows(rows: TenantRows): Promise<number> {
   const counts = (await tablesOf(rows)).map((table) => `(select count(*) from ${table} where tenant_id = $1)`);
   const [found] = await run<{ n: number }>(rows.pool, {
@@ -54,13 +54,13 @@ export async function countTenantRows(rows: TenantRows): Promise<number> {
 }
 
 /**
- * Deletes a tenant's rows chunk by chunk, for about as long as `untilMs` (epoch) allows. What was deleted stays so: whoever is killed here
- * goes on where it was when it is called again. `done`: nothing was left.
+ * Deletes a tenant's rows chunk by chunk until about `untilMs` (epoch). Deleted rows stay deleted, so the next call continues after a crash. `done`
+ * means that nothing was left.
  */
 export async function deleteTenantRows(rows: TenantRows & { untilMs: number }): Promise<{ deleted: number; done: boolean }> {
   const tables = await tablesOf(rows);
   let deleted = 0;
-  // again until a whole round finds nothing: a trigger of one table may write to another that was empty already
+  // it repeats until a whole round finds nothing, because a trigger of one table may write to another one that was empty already
   for (let found = -1; found !== 0; ) {
     found = 0;
     for (const table of tables) {
@@ -75,7 +75,7 @@ export async function deleteTenantRows(rows: TenantRows & { untilMs: number }): 
   return { deleted, done: true };
 }
 
-/** By place, not by key: tables have different keys, and a place costs no look-up. */
+/** Deletes by row location and not by key: tables have different keys, and a location needs no look-up. */
 async function deleteChunk({ pool, tenantId }: TenantRows, table: string): Promise<number> {
   const [gone] = await run<{ n: number }>(pool, {
     sql: `with gone as (

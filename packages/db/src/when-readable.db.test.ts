@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 const make = (view: string) => db.pool.query(`create view ${view} as select 1 as x`);
 
-test("starts once all views are there, and not before", async () => {
+test("starts once all views exist, and not before", async () => {
   await make("one_v1");
   let starts = 0;
   const count = (): void => {
@@ -39,7 +39,7 @@ test("starts once all views are there, and not before", async () => {
   await waiting.stop();
 });
 
-test("where they are there already it has started when it resolves", async () => {
+test("has started when it resolves, if they exist already", async () => {
   await Promise.all([make("one_v1"), make("other_v1")]);
   let ended = false;
   await startWhenReadable({
@@ -53,11 +53,11 @@ test("where they are there already it has started when it resolves", async () =>
   expect(ended).toBe(true);
 });
 
-test("goes on looking while the database does not answer, and never starts what was stopped", async () => {
-  let asked = 0;
+test("keeps checking while the database does not answer, and never starts after a stop", async () => {
+  let requested = 0;
   const pool = {
     query: () => {
-      asked += 1;
+      requested += 1;
       return Promise.reject(new Error("no database"));
     },
   };
@@ -66,7 +66,7 @@ test("goes on looking while the database does not answer, and never starts what 
     starts += 1;
   };
   const waiting = await startWhenReadable({ pool: pool as never, needs, start: count, everyMs: 10 });
-  await expect.poll(() => asked).toBeGreaterThan(2);
+  await expect.poll(() => requested).toBeGreaterThan(2);
   await waiting.stop();
   await waiting.started;
   expect(starts).toBe(0);

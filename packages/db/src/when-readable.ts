@@ -1,31 +1,31 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { checkNeeds } from "./views.ts";
+import { checkNeeds } from "./schema/index.ts";
 
 export interface WhenReadableOptions {
   readonly pool: pg.Pool;
   /** The views of other services that `start` begins to read. */
   readonly needs: readonly { schema: string; view: string }[];
   readonly start: () => unknown;
-  /** Milliseconds between two looks; default 250. */
+  /** The milliseconds between two checks; the default is 250. */
   readonly everyMs?: number;
 }
 
 export interface WhenReadable {
-  /** Resolves when `start` has been called and has ended, or never will be. */
+  /** Resolves when `start` has been called and has ended, or never will be called. */
   readonly started: Promise<void>;
-  /** From now on `start` is not called any more. */
+  /** After this `start` is not called any more. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts what reads the views of other services once all of them are there: at the first start of an installation the services make
- * their schemas side by side, and reading before that only fails aloud. Where the views are there already `start` has ended when this
- * resolves; otherwise it is called later. What the service itself lacks meanwhile is said by its readiness.
+ * Starts what reads the views of other services once all of them exist. At the first start of an installation the services create their schemas at
+ * the same time, and earlier reads would only log failures. If the views exist already, `start` has ended when this resolves; otherwise it is
+ * called later. The readiness of the service says what is missing meanwhile.
  */
 export async function startWhenReadable({ pool, needs, start, everyMs = 250 }: WhenReadableOptions): Promise<WhenReadable> {
   const stopping = new AbortController();
-  // a database that does not answer is looked at again, as one without the views is
+  // a database that does not answer is checked again, like one without the views
   const readable = async (): Promise<boolean> => (await checkNeeds(pool, needs).catch(() => undefined))?.length === 0;
   const wait = async (): Promise<void> => {
     while (!stopping.signal.aborted) {

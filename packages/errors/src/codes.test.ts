@@ -55,7 +55,7 @@ describe("the error table", () => {
 });
 
 describe("HarrierError", () => {
-  it("says what is missing in the words that clients know", () => {
+  it("names what is missing with the message that clients know", () => {
     const error = entityNotFound("Target", "nope");
     expect(httpStatus(error.code, "spec")).toBe(404);
     expect(errorBody(error)).toEqual({
@@ -74,14 +74,14 @@ describe("HarrierError", () => {
     });
   });
 
-  it("leaves empty members away and shows both kinds of details", () => {
+  it("leaves out empty members and shows both kinds of details", () => {
     const details = { parameters: ["a"], info: { b: 1 } };
     expect(errorBody(new HarrierError("locked", "no", details))).toMatchObject(details);
     expect(errorBody(new HarrierError("locked", "no", { parameters: [], info: {} }))).not.toHaveProperty("info");
     expect(errorBody(new HarrierError("payloadTooLarge"))).toEqual({ message: "The request body is too large." });
   });
 
-  it("tells people of violations in info, devices in parameters", () => {
+  it("puts violations into info for users and into parameters for devices", () => {
     const info = {
       ...violationsInfo([
         { path: "0.name", problem: "must be a text" },
@@ -95,7 +95,7 @@ describe("HarrierError", () => {
     expect(errorBody(error, "device")).toMatchObject({ parameters: ["0.name must be a text", "request is empty"], info: { more: 1 } });
   });
 
-  it("bounds what it tells of violations, each and together", () => {
+  it("limits the size of each violation and of all together", () => {
     const long = { path: "p\u{1f600}".repeat(5_000), problem: "x".repeat(5_000) };
     const { violations } = violationsInfo(Array.from({ length: 500 }, () => long));
     expect(violations.length).toBeGreaterThan(1);
@@ -118,8 +118,8 @@ describe("HarrierError", () => {
   });
 });
 
-describe("what a caller sent", () => {
-  it.each(["x", "ü", "😀", "\u0000"])("comes back in an error of 2 KiB at most, made of %j", (character) => {
+describe("a value that a caller sent", () => {
+  it.each(["x", "ü", "😀", "\u0000"])("is cut to 2 KiB in an error: %j", (character) => {
     const long = character.repeat(500_000);
     const body = errorBody(entityNotFound("Target", long));
     expect(Buffer.byteLength(body?.message ?? "")).toBeLessThanOrEqual(2_048);
@@ -129,12 +129,12 @@ describe("what a caller sent", () => {
     expect(body?.message).not.toContain("\ufffd");
   });
 
-  it("comes back as a list of 100 at most", () => {
+  it("is cut to 100 elements if it is a list", () => {
     const ids = Array.from({ length: 5_000 }, (_, n) => n);
     expect(errorBody(entityNotFound("Target", ids))?.info).toEqual({ type: "Target", entityId: ids.slice(0, 100) });
   });
 
-  it("is whole where it is short", () => {
+  it("is complete if it is short", () => {
     const text = "ü".repeat(1_000);
     expect(new HarrierError("constraintViolation", text).message).toBe(text);
   });

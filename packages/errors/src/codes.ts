@@ -4,8 +4,8 @@ import type { ErrorRow } from "./row.ts";
 import { transportCodes } from "./transport-codes.ts";
 
 /**
- * The one error table: every error that leaves a service has a row here, with its face on each interface and dialect.
- * Sources: contract device.md §10.2, management.md §2.2, rollouts.md §1, clients.md "Two dialects".
+ * The one error table: every error that leaves a service has a row here, with its form on each interface and dialect. The sources are contract
+ * device.md §10.2, management.md §2.2, rollouts.md §1, clients.md "Two dialects".
  */
 const table = { ...entityCodes, ...featureCodes, ...transportCodes } as const satisfies Record<string, ErrorRow>;
 
@@ -13,7 +13,7 @@ export type ErrorCode = keyof typeof table;
 
 export const codes: Readonly<Record<ErrorCode, ErrorRow>> = table;
 
-/** True when `value` names a row of the table; used where an error arrives as text. */
+/** Whether `value` names a row of the table; it is used where an error arrives as text. */
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(table, value);
 }

@@ -2,7 +2,7 @@ import { type ErrorRow, everywhere, grpcStatus, quotaStatus } from "./row.ts";
 
 const repository = "org.eclipse.hawkbit.repository.exception";
 
-/** Errors that any entity can meet: missing, in use, over a limit, in the wrong state. */
+/** The errors that any entity can have: missing, in use, over a limit, in the wrong state. */
 export const entityCodes = {
   entityNotFound: {
     hawkbit: "hawkbit.server.error.repo.entityNotFound",

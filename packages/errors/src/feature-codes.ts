@@ -2,7 +2,7 @@ import { type ErrorRow, everywhere, grpcStatus } from "./row.ts";
 
 const repository = "org.eclipse.hawkbit.repository.exception";
 
-/** Errors of one feature: sets, types, settings, artifacts, rollouts. */
+/** The errors of one feature: sets, types, settings, artifacts, rollouts. */
 export const featureCodes = {
   setIncomplete: {
     hawkbit: "hawkbit.server.error.distributionset.incomplete",

@@ -9,15 +9,15 @@ export interface HarrierErrorDetails {
   readonly cause?: unknown;
 }
 
-/** Bytes of the longest text, and elements of the longest list, that an error answer tells. */
-const longest = { textBytes: 2_048, list: 100 };
+/** An error answer shows texts and lists up to these lengths, in bytes and elements. */
+const maxLengths = { textBytes: 2_048, list: 100 };
 
-/** The only error that use cases throw; its code decides every face it has outside. */
+/** Use cases throw only this error; its code decides its form on every interface. */
 export class HarrierError extends Error {
   readonly code: ErrorCode;
   readonly info?: Record<string, unknown>;
   readonly parameters?: string[];
-  /** Response headers that belong to the error, e.g. `Content-Range` of a 416. */
+  /** The response headers that belong to the error, e.g. `Content-Range` of a 416. */
   readonly headers?: Record<string, string>;
 
   constructor(code: ErrorCode, message?: string, details: HarrierErrorDetails = {}) {
@@ -30,7 +30,7 @@ export class HarrierError extends Error {
   }
 }
 
-/** Body of an error answer (spec 000 §7.2: `parameters` for devices, `info` elsewhere; both only when not empty). */
+/** The body of an error answer (spec 000 §7.2: `parameters` for devices, `info` elsewhere; both only when not empty). */
 export interface ErrorBody {
   exceptionClass?: string;
   errorCode?: string;
@@ -39,14 +39,14 @@ export interface ErrorBody {
   info?: Record<string, unknown>;
 }
 
-/** HTTP status of an error on one surface. */
+/** Answers the HTTP status of an error on one surface. */
 export function httpStatus(code: ErrorCode, surface: Surface): number {
   return codes[code].status[surface];
 }
 
 /**
- * Body of an error answer, or undefined where the interface answers the bare status (contract device.md §10.1). Devices are told of violations in
- * their own form, as `parameters` (spec 000 §7.2).
+ * Answers the body of an error, or undefined if the interface answers only the status (contract device.md §10.1). Devices get violations in their
+ * own form, as `parameters` (spec 000 §7.2).
  */
 export function errorBody(error: HarrierError, surface: Surface = "spec"): ErrorBody | undefined {
   const row = codes[error.code];
@@ -55,29 +55,29 @@ export function errorBody(error: HarrierError, surface: Surface = "spec"): Error
   if (row.exceptionClass !== "") body.exceptionClass = row.exceptionClass;
   if (row.hawkbit !== "") body.errorCode = row.hawkbit;
   const parameters = [...(error.parameters ?? []), ...(surface === "device" ? violationTexts(error.info) : [])];
-  if (parameters.length > 0) body.parameters = parameters.slice(0, longest.list);
+  if (parameters.length > 0) body.parameters = parameters.slice(0, maxLengths.list);
   const info = Object.entries(error.info ?? {}).filter(([name]) => surface !== "device" || name !== "violations");
   if (info.length > 0) body.info = Object.fromEntries(info.map(([name, value]) => [name, bounded(value)]));
   return body;
 }
 
-/** What the caller sent may be part of an error, and comes back to it at this length only. */
+/** Shortens a value that the caller sent and that becomes part of the error. */
 function bounded(value: unknown): unknown {
   if (typeof value === "string") return shortened(value);
-  return Array.isArray(value) ? value.slice(0, longest.list).map(bounded) : value;
+  return Array.isArray(value) ? value.slice(0, maxLengths.list).map(bounded) : value;
 }
 
 function shortened(text: string): string {
-  // no character has more than three bytes to a UTF-16 unit
-  if (text.length * 3 <= longest.textBytes) return text;
-  const bytes = Buffer.from(text.slice(0, longest.textBytes));
-  if (bytes.length <= longest.textBytes && text.length <= longest.textBytes) return text;
-  const kept = bytes.subarray(0, longest.textBytes - 3).toString();
-  // the last character may have been cut in two
+  // no character has more than three bytes per UTF-16 unit
+  if (text.length * 3 <= maxLengths.textBytes) return text;
+  const bytes = Buffer.from(text.slice(0, maxLengths.textBytes));
+  if (bytes.length <= maxLengths.textBytes && text.length <= maxLengths.textBytes) return text;
+  const kept = bytes.subarray(0, maxLengths.textBytes - 3).toString();
+  // the cut may have split the last character
   return `${kept.replace(/\ufffd+$/, "")}…`;
 }
 
-/** An unknown id or key, in the words and with the `info` that clients know (contract device.md §10.1). */
+/** Makes the error for an unknown id or key, with the message and the `info` that clients know (contract device.md §10.1). */
 export function entityNotFound(type: string, id: unknown): HarrierError {
   return new HarrierError("entityNotFound", `${type} with given identifier {${shown(id)}} does not exist.`, {
     info: { type, entityId: id },
@@ -85,8 +85,8 @@ export function entityNotFound(type: string, id: unknown): HarrierError {
 }
 
 /**
- * The refusal of somebody who lacks these permissions, with their names, or who holds them for other target types alone: `restricted`. The message is
- * fixed (contract management.md §2.2).
+ * Makes the error for a principal that lacks these permissions, or holds them for other target types only: `restricted`. It names them; the message
+ * is fixed (contract management.md §2.2).
  */
 export function lacksPermission(permissions: readonly string[], how?: "restricted"): HarrierError {
   const problem = how === undefined ? {} : { problem: "is restricted to target types" };
@@ -94,22 +94,22 @@ export function lacksPermission(permissions: readonly string[], how?: "restricte
 }
 
 /**
- * Something of this name, key or id is there already, or twice in one request. `duplicate` names it by the members that make it unique, where that is
- * known; the message is fixed (contract management.md §2.2).
+ * Makes the error for a name, key or id that exists already, or that occurs twice in one request. `duplicate` has the members that make it unique,
+ * if they are known; the message is fixed (contract management.md §2.2).
  */
 export function alreadyExists(duplicate: Readonly<Record<string, string>> | undefined, cause?: unknown): HarrierError {
   return new HarrierError("entityAlreadyExists", undefined, { info: duplicate === undefined ? undefined : { duplicate }, cause });
 }
 
-/** What keeps a set from being complete; neither of both: it has no module at all. */
+/** The reasons why a set is not complete; without either it has no module at all. */
 export interface SetGaps {
-  /** Keys of mandatory module types that no module of the set has. */
+  /** The keys of mandatory module types that no module of the set has. */
   readonly missingTypes: readonly string[];
-  /** `name:version` of modules with fewer artifacts than their type asks for. */
+  /** The `name:version` of modules with fewer artifacts than their type requires. */
   readonly unfilledModules: readonly string[];
 }
 
-/** A set that is not complete, and why: `info` names the module types and modules. The message is fixed unless `message` is given. */
+/** Makes the error for a set that is not complete: `info` names the module types and modules. The message is fixed unless `message` is given. */
 export function setIncomplete(gaps: SetGaps | undefined, message?: string): HarrierError {
   if (gaps === undefined) return new HarrierError("setIncomplete", message);
   const { missingTypes, unfilledModules } = gaps;
@@ -121,7 +121,7 @@ export function setIncomplete(gaps: SetGaps | undefined, message?: string): Harr
   return new HarrierError("setIncomplete", message, { info });
 }
 
-/** `n` more of something than its owner may have, in the words that clients know (contract device.md §10.1). */
+/** Makes the error for `n` more of something than its owner may have, with the message that clients know (contract device.md §10.1). */
 export function quotaExceeded(wanted: { n: number; of: string; owner: string; limit: number }): HarrierError {
   const { n, of, owner, limit } = wanted;
   return new HarrierError(
@@ -130,7 +130,7 @@ export function quotaExceeded(wanted: { n: number; of: string; owner: string; li
   );
 }
 
-/** A metadata entry is named by its owner and its key (contract management.md §2.1). */
+/** Makes the error for an unknown metadata entry, which is named by its owner and its key (contract management.md §2.1). */
 export function metadataNotFound(owner: string, id: number | string, key: string): HarrierError {
   const type = `${owner}Metadata`;
   return new HarrierError("entityNotFound", `${type} for given entity {${shown(id)}} and with key {${shown(key)}} does not exist.`, {
@@ -138,15 +138,15 @@ export function metadataNotFound(owner: string, id: number | string, key: string
   });
 }
 
-/** Any thrown value as a HarrierError; the text of a foreign error stays in `cause` and never reaches a client. */
+/** Converts any thrown value to a HarrierError; the text of a foreign error stays in `cause` and never reaches a client. */
 export function toHarrierError(thrown: unknown): HarrierError {
   if (thrown instanceof HarrierError) return thrown;
   return new HarrierError("internal", undefined, { cause: thrown });
 }
 
 /**
- * What users may read of background work that does not get on: the text of our own errors, never of the database or a library, which may hold
- * statements or secrets. `service` has the rest in its log.
+ * Answers what users may read of failing background work: the message of a Harrier error, but never that of the database or a library, which may
+ * contain statements or secrets. The log of `service` has the details.
  */
 export function failureMessage(thrown: unknown, service: string): string {
   const { code, message } = toHarrierError(thrown);

@@ -1,26 +1,26 @@
-/** The three faces a status may depend on: devices, the specified management base path, the hawkBit 1.x one. */
+/** A status may depend on the surface: devices, the specified management base path, the hawkBit 1.x one. */
 export type Surface = "device" | "spec" | "rest";
 
-/** HTTP status per surface; the dialects differ for quotas only (contract clients.md, "Two dialects"). */
+/** The HTTP status per surface; the dialects differ for quotas only (contract clients.md, "Two dialects"). */
 export type StatusBySurface = Readonly<Record<Surface, number>>;
 
 export interface ErrorRow {
-  /** `errorCode` member of the body; "" where the interface documents none (framework answers, empty bodies). */
+  /** The `errorCode` member of the body; "" if the interface documents none (framework answers, empty bodies). */
   readonly hawkbit: `hawkbit.server.error.${string}` | "";
-  /** `exceptionClass` member of the body; some clients match on its last part. "" where none is documented. */
+  /** The `exceptionClass` member of the body, whose last part some clients compare; "" if none is documented. */
   readonly exceptionClass: string;
-  /** gRPC status code; the identity of the error travels apart, in a trailer. */
+  /** The gRPC status code; a trailer carries the error's code. */
   readonly grpc: number;
-  /** True when the same request may succeed later without a change. */
+  /** Whether the same request may succeed later without a change. */
   readonly retryable: boolean;
-  /** True when the interface answers the status without a body. */
+  /** Whether the interface answers the status without a body. */
   readonly emptyBody?: true;
   readonly status: StatusBySurface;
-  /** Text used when the thrower gives none. */
+  /** The message if the thrower gives none. */
   readonly message: string;
 }
 
-/** Numbers of the gRPC status codes, so that this package needs no gRPC library. */
+/** The numbers of the gRPC status codes are repeated here, so that this package needs no gRPC library. */
 export const grpcStatus = {
   invalidArgument: 3,
   deadlineExceeded: 4,
@@ -36,11 +36,11 @@ export const grpcStatus = {
   unauthenticated: 16,
 } as const;
 
-/** The same status on every surface. */
+/** Makes the same status on every surface. */
 export const everywhere = (status: number): StatusBySurface => ({ device: status, spec: status, rest: status });
 
 /**
- * Quotas: 403 for devices and on the specified path, because waiting cannot help (spec 000 §7.1);
- * 429 on `/rest/v1`, which answers as hawkBit 1.x does (contract management.md D3).
+ * The statuses of quotas: 403 for devices and on the specified path, because waiting does not help (spec 000 §7.1); 429 on `/rest/v1`, which
+ * answers as hawkBit 1.x does (contract management.md D3).
  */
 export const quotaStatus: StatusBySurface = { device: 403, spec: 403, rest: 429 };

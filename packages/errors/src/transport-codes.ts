@@ -4,7 +4,7 @@ const rest = "org.eclipse.hawkbit.rest.exception";
 const management = "org.eclipse.hawkbit.mgmt.rest.resource.exception";
 const repository = "org.eclipse.hawkbit.repository.exception";
 
-/** Errors of the request itself, of its transport and of our own processes. */
+/** The errors of the request itself, of its transport and of our own processes. */
 export const transportCodes = {
   unauthenticated: {
     hawkbit: "",
@@ -146,11 +146,11 @@ export const transportCodes = {
     status: everywhere(504),
     message: "The request took too long.",
   },
-  // one service did not believe another: our keys or clocks do not fit, or somebody is inside who is none of us. Never the client's fault.
+  // one service refused the identity from another: keys or clocks do not match, or an intruder is inside. The client is never at fault.
   identityRefused: {
     hawkbit: "",
     exceptionClass: "",
-    // not UNAVAILABLE: a client that repeats calls must not repeat what is refused until somebody mends it
+    // it is not UNAVAILABLE, because a client must not repeat a call that is refused until an operator fixes the cause
     grpc: grpcStatus.unauthenticated,
     retryable: true,
     status: everywhere(503),
@@ -167,7 +167,7 @@ export const transportCodes = {
   fenced: {
     hawkbit: "hawkbit.server.error.repo.concurrentModification",
     exceptionClass: `${repository}.ConcurrentModificationException`,
-    // the caller holds an older epoch: the same command can never succeed, a new leader has taken over
+    // the caller holds an older epoch: the same command can never succeed, because a new leader has taken over
     grpc: grpcStatus.aborted,
     retryable: false,
     status: everywhere(409),

@@ -1,36 +1,36 @@
-/** One thing that is wrong with a request: where, and what. Never the value that was sent, which may be a secret. */
+/** One thing that is wrong with a request: its place and the problem. It never contains the value that was sent, which may be a secret. */
 export interface Violation {
-  /** Member of the request, e.g. `0.modules.1.id`; "" where the request as a whole is meant. */
+  /** The member of the request, e.g. `0.modules.1.id`; "" stands for the request as a whole. */
   readonly path: string;
-  /** What is wrong there, to be read behind the path: `must be a whole number`. */
+  /** The problem, in words that continue the path: `must be a whole number`. */
   readonly problem: string;
-  /** Where the text of a body breaks off or goes wrong, counted from 1. */
+  /** The line at which the text of a body ends early or is wrong, counted from 1. */
   readonly line?: number;
   readonly column?: number;
 }
 
-/** An answer tells of this many violations at most, and of no more than these bytes of them together. */
-const most = { count: 20, bytes: 2_048 };
-/** Names of members are the sender's, so that a path may be as long as a body; a list of allowed words is ours and may be long, too. */
-const longest = { path: 200, problem: 400 };
+/** An answer lists at most so many violations, and no more than so many bytes of them together. */
+const limits = { count: 20, bytes: 2_048 };
+/** The sender chooses the names of members, so a path could be as long as a body; a list of allowed values may be long, too. */
+const maxLengths = { path: 200, problem: 400 };
 
 /**
- * `info` of an error that says where and what (spec 000 §7.2): the first violations, as many as fit. The device form of the same are `parameters`
- * (spec 000 §7.2), which `errorBody` makes of them.
+ * Makes the `info` of an error from its violations (spec 000 §7.2): the first ones, as many as fit. The device form of them are `parameters` (spec
+ * 000 §7.2), which `errorBody` derives.
  */
 export function violationsInfo(violations: readonly Violation[]): { violations: Violation[] } {
   const told: Violation[] = [];
   let bytes = 0;
-  for (const { path, problem, ...position } of violations.slice(0, most.count)) {
-    const violation = { path: cut(path, longest.path), problem: cut(problem, longest.problem), ...position };
+  for (const { path, problem, ...position } of violations.slice(0, limits.count)) {
+    const violation = { path: cut(path, maxLengths.path), problem: cut(problem, maxLengths.problem), ...position };
     bytes += Buffer.byteLength(JSON.stringify(violation));
-    if (bytes > most.bytes) break;
+    if (bytes > limits.bytes) break;
     told.push(violation);
   }
   return { violations: told };
 }
 
-/** The device form of violations: one sentence each. */
+/** Makes the device form of violations: one sentence each. */
 export function violationTexts(info: Record<string, unknown> | undefined): string[] {
   const violations = info?.["violations"];
   return Array.isArray(violations) ? violations.map(sentence) : [];
@@ -42,7 +42,7 @@ function sentence({ path, problem }: Violation): string {
 
 function cut(text: string, length: number): string {
   if (text.length <= length) return text;
-  // half a character is no text that JSON can carry
+  // half a surrogate pair is no text that JSON can carry
   return `${text
     .slice(0, length - 1)
     .toWellFormed()

@@ -2,7 +2,7 @@ import type { Topic } from "@harrier/contracts";
 import type { Consumer } from "kafkajs";
 import { createKafka, type KafkaSettings } from "./kafka.ts";
 
-/** A CloudEvent as it lies on a topic. */
+/** A CloudEvent as it is stored on a topic. */
 export interface ReceivedEvent {
   topic: string;
   key: string;
@@ -16,8 +16,8 @@ export interface ReceivedEvent {
 }
 
 /**
- * Reads topics from the beginning and hands each event to `onEvent` in partition order.
- * At-least-once: drop repeated `id`s. `stop()` leaves the group.
+ * Reads topics from the beginning and passes each event to `onEvent` in partition order. Delivery is at least once, so repeated `id`s must be
+ * dropped. `stop()` leaves the group.
  */
 export async function consumeEvents(
   settings: KafkaSettings & { groupId: string; topics: readonly Topic[] },

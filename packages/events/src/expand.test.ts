@@ -15,7 +15,7 @@ const row = (over: Partial<OutboxRow>): OutboxRow => ({
 const parse = (m: { value: string } | undefined) =>
   JSON.parse(m?.value ?? "{}") as Record<string, unknown> & { data: Record<string, unknown> };
 
-test("one message per item, keyed by target, with ids that a second expansion repeats", () => {
+test("each item becomes one message, keyed by target, with ids that a second expansion repeats", () => {
   const items = [
     [41, "a", 1, null, 3, true, 1, 1000, null, ["hello"], 5, 3],
     [42, "b", 2, 3, 0, false, 1, 1000, 200, null, 6, 0],
@@ -32,7 +32,7 @@ test("one message per item, keyed by target, with ids that a second expansion re
   expect(expand("controller", row({ items }))).toEqual(messages);
 });
 
-test("an action event says all that a consumer needs without a look-up", () => {
+test("an action event contains everything that a consumer needs without a look-up", () => {
   const [message] = expand("controller", row({ items: [[42, "b", 2, 3, 0, false, 1, 700, 200, ["done"], 6, 0]] }));
   const event = parse(message);
   expect(event["sequence"]).toBe("2");
@@ -52,7 +52,7 @@ test("an action event says all that a consumer needs without a look-up", () => {
   });
 });
 
-test("a row's own type stands where it is none of the three that each item decides", () => {
+test("a row's own type is used if it is none of the three that each item decides", () => {
   const [message] = expand(
     "controller",
     row({ type: "io.update.action.forced.v1", items: [[42, "b", 2, 3, 3, true, 1, 1000, null, null, 6, 3]] }),

@@ -1,8 +1,8 @@
 import { actionStatus, actionStatusNames, eventTypes, forceTypeNames, type Topic } from "@harrier/contracts";
 
 /**
- * One row of an owner's outbox. It is self-contained: what an event says is what was true at that change,
- * whatever is renamed or deleted before the relay comes by.
+ * One row of an owner's outbox. It is self-contained: an event states what was true at that change, whatever is renamed or deleted before the relay
+ * sends it.
  */
 export interface OutboxRow {
   id: string;
@@ -13,7 +13,7 @@ export interface OutboxRow {
   common: Record<string, unknown> & { tenant: string };
   items: readonly unknown[];
   traceparent: string | null;
-  /** Commit time, epoch ms. */
+  /** The commit time in epoch ms. */
   at: number;
 }
 
@@ -34,8 +34,8 @@ interface PlainItem {
 }
 
 /**
- * One element of `items` in an action-events row, an array to stay small: a chunk of a rollout carries thousands.
- * [actionId, controllerId, sequence, previousStatus, status, active, forceType, weight, code, messages, occurredAt, entryStatus]
+ * One element of `items` in an action-events row. It is an array to stay small, because a chunk of a rollout carries thousands. [actionId,
+ * controllerId, sequence, previousStatus, status, active, forceType, weight, code, messages, occurredAt, entryStatus]
  */
 type ActionItem = readonly [
   number,
@@ -58,12 +58,12 @@ const chosenPerItem: ReadonlySet<string> = new Set([
   eventTypes.actionStatusReported,
 ]);
 
-/** Stable for (outbox row, place in it): a message that is sent twice keeps its id, so that consumers can drop it. */
+/** Answers an id that is stable for (outbox row, place in it): a message that is sent twice keeps its id, so that consumers can drop it. */
 export function eventId(schema: string, outboxId: string, index: number): string {
   return `${schema}-${outboxId}-${index}`;
 }
 
-/** Expands one outbox row to its Kafka messages, CloudEvents 1.0 in structured JSON. Pure. */
+/** Expands one outbox row to its Kafka messages, CloudEvents 1.0 in structured JSON. It is a pure function. */
 export function expand(schema: string, row: OutboxRow): EventMessage[] {
   return row.items.map((item, index) => {
     const event = row.topic === "action-events" ? actionEvent(row, item as ActionItem) : plainEvent(row, item as PlainItem);

@@ -3,15 +3,15 @@ import { type Admin, Kafka, logLevel, Partitioners, type Producer } from "kafkaj
 import { topicSettings } from "./topics.ts";
 
 export interface KafkaSettings {
-  /** host:port, comma separated. */
+  /** The value is host:port, comma separated. */
   brokers: string;
   clientId: string;
-  /** Partitions and replicas of topics that have to be created. */
+  /** The partitions and replicas of topics that have to be created. */
   partitions?: number;
   replicas?: number;
 }
 
-/** A client that leaves retries to us: a relay that cannot send must notice, stop leading and say so. */
+/** Makes a client that leaves retries to us, because a relay that cannot send must notice, stop leading and report it. */
 export function createKafka(settings: KafkaSettings): Kafka {
   return new Kafka({
     clientId: settings.clientId,
@@ -23,7 +23,7 @@ export function createKafka(settings: KafkaSettings): Kafka {
   });
 }
 
-/** Creates the topics that the broker lacks; topics that exist keep the settings their operator gave them. */
+/** Creates the topics that the broker lacks; existing topics keep their operator's settings. */
 export async function ensureTopics(kafka: Kafka, settings: Pick<KafkaSettings, "partitions" | "replicas">): Promise<void> {
   const admin: Admin = kafka.admin();
   await admin.connect();
@@ -49,8 +49,8 @@ export async function ensureTopics(kafka: Kafka, settings: Pick<KafkaSettings, "
 }
 
 /**
- * The transactional id belongs to the outbox, not to the process: a new leader's first transaction fences the old
- * leader's producer, so that a paused process that wakes up cannot write behind its successor.
+ * Makes a producer whose transactional id belongs to the outbox, not to the process: a new leader's first transaction fences the old leader's
+ * producer, so that a paused process that wakes up cannot write behind its successor.
  */
 export function createFencedProducer(kafka: Kafka, transactionalId: string): Producer {
   return kafka.producer({

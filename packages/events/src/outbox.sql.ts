@@ -1,7 +1,7 @@
 import { type Database, type Queryable, run, runOne, statement } from "@harrier/db";
 import type { OutboxRow } from "./expand.ts";
 
-/** Text of a pg_snapshot: everything that was visible in it has been sent. */
+/** The text of a pg_snapshot: everything that was visible in it has been sent. */
 export type Sent = string;
 
 const cursor = statement<[], { sent: Sent }>("events.outbox_cursor", "select sent::text from outbox_cursor");
@@ -31,12 +31,12 @@ const page = statement<[sent: Sent, afterId: string, maxRows: number, maxItems: 
 
 export interface PageLimits {
   rows: number;
-  /** Of all rows together: a row of a chunk carries up to 10,000. A first row that has more is a page of its own. */
+  /** The maximum of items in all rows together; a row of a chunk carries up to 10,000. A first row with more is a page of its own. */
   items: number;
 }
 
 export interface OutboxPage {
-  /** What this page was read from; the rows that it leaves out for want of room are visible in it too. */
+  /** This page was read from this snapshot; rows that it leaves out for lack of room are visible in it too. */
   snapshot: Sent;
   rows: OutboxRow[];
   /** Whether rows may have been left out. */
@@ -44,10 +44,10 @@ export interface OutboxPage {
 }
 
 /**
- * Rows that are visible now and were not visible in `sent`, by id. A row that commits late, whatever its id and transaction id, is in
- * the next page that is read after its commit. Rows about one target or rollout get their ids, and become visible, in the order of the
- * changes, for their writers hold its lock until they commit: so within one snapshot the order of ids is right, and between snapshots
- * nothing can come later that belongs before. One round trip.
+ * Reads the rows that are visible now and were not visible in `sent`, by id, in one round trip. A row that commits late, whatever its id and
+ * transaction id, is in the next page that is read after its commit. Rows about one target or rollout get their ids, and become visible, in the
+ * order of the changes, because their writers hold its lock until they commit: so within one snapshot the order of ids is right, and between
+ * snapshots no later row belongs before an earlier one.
  */
 export async function readPage(db: Queryable, sent: Sent, afterId: string, limits: PageLimits): Promise<OutboxPage> {
   const answer = await run(db, page, [sent, afterId, limits.rows, limits.items]);
@@ -67,8 +67,8 @@ const wait = statement<[], never>(
 );
 
 /**
- * The transaction may be idle for as long as Kafka takes for a page: if the server ended it the same page would be sent for ever. Instead
- * the server itself notices within a minute that the host of the reader is gone, for until then vacuum is held up. One round trip.
+ * Lets the transaction be idle for as long as Kafka takes for a page, in one round trip: if the server ended it, the same page would be sent
+ * forever. Instead the server itself notices within a minute that the host of the reader is gone, because until then vacuum is delayed.
  */
 export async function waitForReader(tx: Queryable): Promise<void> {
   await run(tx, wait, []);
@@ -79,7 +79,7 @@ const move = statement<[sent: Sent], never>(
   `update outbox_cursor set sent = $1::pg_snapshot where pg_snapshot_xmax(sent) <= pg_snapshot_xmax($1::pg_snapshot)`,
 );
 
-/** Only ever forward: a deposed leader that is late must not make its successor send again. One round trip. */
+/** Moves the cursor, but only forward, in one round trip: a former leader that is late must not make its successor send again. */
 export async function moveCursor(db: Database, to: Sent): Promise<void> {
   await run(db.pool, move, [to]);
 }
@@ -93,7 +93,7 @@ const skip = statement<[retention: string], never>(
     where pg_snapshot_xmax(c.sent) < pg_snapshot_xmax(next.sent)`,
 );
 
-/** Without Kafka nobody waits for the rows: the cursor passes what is older than the retention. One round trip. */
+/** Moves the cursor past rows older than the retention, in one round trip, because without Kafka nobody waits for them. */
 export async function skipOlderThan(db: Database, retention: string): Promise<void> {
   await run(db.pool, skip, [retention]);
 }

@@ -6,7 +6,7 @@ import { freshDatabase } from "../../../tests/setup/fresh-database.ts";
 import { readCursor, readPage } from "./outbox.sql.ts";
 import { sendBacklog } from "./relay.ts";
 
-/* The backlog of an outbox on real PostgreSQL, sent to a producer that only counts and is as slow as a test wants. */
+/* The tests send the backlog of an outbox on real PostgreSQL to a producer that only counts and is as slow as a test wants. */
 
 const idleMs = 200;
 let fresh: Awaited<ReturnType<typeof freshDatabase>>;
@@ -30,7 +30,7 @@ beforeEach(async () => {
   await db.pool.query("truncate outbox restart identity; delete from outbox_cursor; insert into outbox_cursor values ('1:1:')");
 });
 
-/** One row for each number, of so many items. */
+/** Writes one row for each number, with so many items. */
 const fill = (items: readonly number[]) =>
   db.pool.query(
     `insert into outbox (items)
@@ -40,7 +40,7 @@ const fill = (items: readonly number[]) =>
     [items],
   );
 
-/** Counts the messages that were committed, and takes `delayMs` for each transaction. */
+/** Makes a producer that counts committed messages and takes `delayMs` for each transaction. */
 function slowProducer(delayMs: number, onCommit: () => void = () => undefined) {
   const seen = { transactions: 0, messages: 0 };
   const transaction = async () => {
@@ -67,19 +67,19 @@ const leader = (producer: Parameters<typeof sendBacklog>[0]["producer"], signal 
   signal,
 });
 
-test("a page may take longer than a transaction may be idle: all pages are sent, once", async () => {
+test("a page may take longer than a transaction may be idle: all pages are sent exactly once", async () => {
   await fill(Array.from({ length: 450 }, () => 1));
   const { producer, seen } = slowProducer(idleMs + 100);
   const sent = await sendBacklog(leader(producer), await readCursor(db));
   expect(seen).toEqual({ transactions: 3, messages: 450 });
   expect(await readCursor(db)).toBe(sent);
   expect((await readPage(db.pool, sent, "0", { rows: 200, items: 20_000 })).rows).toEqual([]);
-  // the limit is lifted for this transaction alone
+  // the limit is lifted for this transaction only
   const limits = await db.pool.query("show idle_in_transaction_session_timeout");
   expect(limits.rows).toEqual([{ idle_in_transaction_session_timeout: `${idleMs}ms` }]);
 });
 
-test("a page ends with its items too, but has at least one row", async () => {
+test("a page is also limited by its items, but has at least one row", async () => {
   await fill([9, 9, 9, 25, 0, 3]);
   const sent = await readCursor(db);
   const pages: string[][] = [];
@@ -92,7 +92,7 @@ test("a page ends with its items too, but has at least one row", async () => {
   expect(pages).toEqual([["1", "2"], ["3"], ["4"], ["5", "6"]]);
 });
 
-test("who leads no more stops within a page, and leaves the cursor where it was", async () => {
+test("a relay that loses the leadership stops within a page and leaves the cursor where it was", async () => {
   await fill([2_000, 2_000, 2_000]);
   const before = await readCursor(db);
   const lost = new AbortController();

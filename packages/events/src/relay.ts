@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Database, inSnapshot, withLeadership } from "@harrier/db";
+import { backOff, type Observer, part, pause, within } from "@harrier/jobs";
 import type { Kafka, Producer } from "kafkajs";
 import { type EventMessage, expand, type OutboxRow } from "./expand.ts";
 import { createFencedProducer, createKafka, ensureTopics } from "./kafka.ts";
 import { moveCursor, type PageLimits, readCursor, readPage, type Sent, skipOlderThan, waitForReader } from "./outbox.sql.ts";
 
-/** What the relay tells its process; pino's logger fits. */
+/** The relay reports to its process here; pino's logger fits. */
 export interface RelayLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -13,55 +13,79 @@ export interface RelayLog {
 
 export interface RelayOptions {
   db: Database;
-  /** The owner's schema; also in every event id and in the producer's transactional id. */
+  /** The owner's schema, which is also in every event id and in the producer's transactional id. */
   schema: string;
-  /** host:port, comma separated. Absent: nobody listens, old rows are passed over. */
+  /** The value is host:port, comma separated. Without it nobody receives events, and old rows are skipped. */
   brokers?: string | undefined;
   clientId: string;
   log: RelayLog;
-  /** Named fault points of the owning service. */
+  /** The fault points of the owning service. */
   fault?: (name: string) => unknown;
   onPublished?: (messages: number) => void;
 }
 
 const idleMs = 250;
+const pruneEveryMs = 60_000;
+const retries = { firstMs: 500, maxMs: 10_000 };
 const stopLimitMs = 1_500;
-/** What is in memory at a time. */
+/** At most so much is in memory at a time. */
 const pageLimits: PageLimits = { rows: 200, items: 20_000 };
 const messagesPerTransaction = 2_000;
 const retention = "1 day";
 
 /**
- * Publishes one owner's outbox to Kafka: per key in the order of the changes, never skipping a transaction that commits late, at least once.
- * One leader per outbox by a session advisory lock, fenced by its transactional producer id.
+ * Publishes one owner's outbox to Kafka: per key in the order of the changes, without skipping a transaction that commits late, at least once. A
+ * session advisory lock makes one leader per outbox, fenced by its transactional producer id.
  */
-export function createRelay(options: RelayOptions): { start(): void; stop(): Promise<void> } {
+export function createRelay(options: RelayOptions): Relay {
   const stopping = new AbortController();
   let done: Promise<void> = Promise.resolve();
   return {
-    start() {
-      done = options.brokers ? publish(options, options.brokers, stopping.signal) : prune(options, stopping.signal);
+    start(observer) {
+      const observed = { ...options, observer };
+      done = options.brokers ? publish(observed, options.brokers, stopping.signal) : prune(observed, stopping.signal);
     },
-    async stop() {
+    stop() {
       stopping.abort();
-      // a broker that does not answer must not hold up the end of the process: what was not confirmed is sent again by the next leader
-      await Promise.race([done, sleep(stopLimitMs, undefined, { ref: false })]);
+      // a broker that does not answer must not delay the end of the process; the next leader sends again what was not confirmed
+      return within(done, stopLimitMs);
     },
   };
 }
 
-async function prune(options: RelayOptions, signal: AbortSignal): Promise<void> {
+export interface Relay {
+  start(observer?: Observer): void;
+  stop(): Promise<void>;
+}
+
+/** The relay as a background job, for the list of its service. */
+export const relayJob = part<{ readonly relay: Relay }>({
+  does: "Sends the events of the outbox to Kafka; without Kafka it drops those older than a day.",
+  runs: "leader",
+  everyMs: idleMs,
+  start: ({ relay }, observer) => relay.start(observer),
+  stop: ({ relay }) => relay.stop(),
+});
+
+interface Observed extends RelayOptions {
+  readonly observer: Observer | undefined;
+}
+
+async function prune(options: Observed, signal: AbortSignal): Promise<void> {
   options.log.info({ schema: options.schema }, "no Kafka brokers set: events are kept for a day and then dropped");
   while (!signal.aborted) {
-    await skipOlderThan(options.db, retention).catch((e: unknown) => options.log.warn({ err: e }, "outbox pruning failed"));
-    await sleep(60_000, undefined, { signal }).catch(() => {});
+    const skip = () => skipOlderThan(options.db, retention);
+    await observe(options, skip).catch((e: unknown) => options.log.warn({ err: e }, "outbox pruning failed"));
+    await pause(pruneEveryMs, signal);
   }
 }
 
-async function publish(options: RelayOptions, brokers: string, signal: AbortSignal): Promise<void> {
+const observe = <T>({ observer }: Observed, work: () => Promise<T>): Promise<T> => observer?.round(work) ?? work();
+
+async function publish(options: Observed, brokers: string, signal: AbortSignal): Promise<void> {
   const kafka = createKafka({ brokers, clientId: options.clientId });
-  let backoff = 500;
-  while (!signal.aborted) {
+  for (let attempts = 1; !signal.aborted; attempts += 1) {
+    const backoff = backOff(attempts, retries);
     try {
       await withLeadership({
         session: options.db.session,
@@ -69,33 +93,34 @@ async function publish(options: RelayOptions, brokers: string, signal: AbortSign
         signal,
         lead: (leading) => lead(options, kafka, leading),
       });
-      backoff = 500;
     } catch (e) {
       if (signal.aborted) return;
       options.log.warn({ err: e, schema: options.schema, backoff }, "relay stopped, trying again");
     }
-    await sleep(backoff, undefined, { signal }).catch(() => {});
-    backoff = Math.min(backoff * 2, 10_000);
+    await pause(backoff, signal);
   }
 }
 
-async function lead(options: RelayOptions, kafka: Kafka, signal: AbortSignal): Promise<void> {
-  await ensureTopics(kafka, {});
+async function lead(options: Observed, kafka: Kafka, signal: AbortSignal): Promise<void> {
   const producer = createFencedProducer(kafka, `harrier-${options.schema}-outbox`);
-  await producer.connect();
+  await observe(options, async () => {
+    await ensureTopics(kafka, {});
+    await producer.connect();
+  });
   options.log.info({ schema: options.schema }, "relay leads");
   try {
     let sent = await readCursor(options.db);
-    while (!signal.aborted) {
+    const round = async (): Promise<boolean> => {
       const page = await readPage(options.db.pool, sent, "0", pageLimits);
       if (page.more) sent = await sendBacklog({ options, producer, signal }, sent);
       else {
         await publishRows(options, producer, page.rows);
         if (page.rows.length > 0) await moveCursor(options.db, page.snapshot);
-        else await sleep(idleMs, undefined, { signal }).catch(() => {});
         sent = page.snapshot;
       }
-    }
+      return page.more || page.rows.length > 0;
+    };
+    while (!signal.aborted) if (!(await observe(options, round))) await pause(idleMs, signal);
   } finally {
     await producer.disconnect().catch(() => {});
   }
@@ -104,13 +129,13 @@ async function lead(options: RelayOptions, kafka: Kafka, signal: AbortSignal): P
 interface Leader {
   options: Pick<RelayOptions, "db" | "schema" | "fault" | "onPublished">;
   producer: Pick<Producer, "transaction">;
-  /** Aborts when another may lead: what is left of a page is its. */
+  /** It aborts when another relay may lead, which then sends the rest of the page. */
   signal: AbortSignal;
 }
 
 /**
- * More than one page: all of them are read in one snapshot, for between two a predecessor of what the second shows could appear behind
- * the first. Ends with everything that was visible when it began.
+ * Sends more than one page. All pages are read in one snapshot, because between two snapshots an earlier change could appear behind a later one. It
+ * ends with everything that was visible when it began.
  */
 export async function sendBacklog(leader: Leader, sent: Sent): Promise<Sent> {
   const { options, producer, signal } = leader;
@@ -128,7 +153,7 @@ export async function sendBacklog(leader: Leader, sent: Sent): Promise<Sent> {
   return snapshot;
 }
 
-/** Whether all were published; with a signal it stops between two transactions of the producer. */
+/** Publishes rows and answers whether all were published; with a signal it stops between two transactions of the producer. */
 async function publishRows(
   options: Leader["options"],
   producer: Leader["producer"],
@@ -137,7 +162,7 @@ async function publishRows(
 ): Promise<boolean> {
   for (const messages of batches(options.schema, rows)) {
     if (signal?.aborted) return false;
-    if (messages.length === 0) continue; // rows without an event, which only ring inside
+    if (messages.length === 0) continue; // rows without an event only notify inside the service
     await send(producer, messages);
     await options.fault?.(`${options.schema.replaceAll("_", "-")}.relay.after-send`);
     options.onPublished?.(messages.length);
@@ -145,7 +170,7 @@ async function publishRows(
   return true;
 }
 
-/** Whole outbox rows, about `messagesPerTransaction` messages each. */
+/** Splits whole outbox rows into batches of about `messagesPerTransaction` messages. */
 function* batches(schema: string, rows: readonly OutboxRow[]): Generator<EventMessage[]> {
   let messages: EventMessage[] = [];
   for (const [i, row] of rows.entries()) {
@@ -156,7 +181,7 @@ function* batches(schema: string, rows: readonly OutboxRow[]): Generator<EventMe
   }
 }
 
-const bytesPerRequest = 700_000; // under the brokers' default limit of 1 MiB a batch
+const bytesPerRequest = 700_000; // it is under the brokers' default limit of 1 MiB a batch
 
 async function send(producer: Pick<Producer, "transaction">, messages: readonly EventMessage[]): Promise<void> {
   const transaction = await producer.transaction();

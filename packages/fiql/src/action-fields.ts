@@ -10,7 +10,7 @@ const shared: FieldMap = {
   detailstatus: detailStatus,
   laststatuscode: { kind: "number", column: "t.last_status_code" },
   weight: { kind: "number", column: "t.weight" },
-  // references of other systems: no action of ours carries one
+  // these are references of other systems, and no action of ours has one
   externalref: { kind: "text", column: "null::text" },
   createdat: { kind: "timestamp", column: "t.created_at" },
   createdby: { kind: "text", column: "t.created_by" },
@@ -45,8 +45,8 @@ const shared: FieldMap = {
 };
 
 /**
- * Actions: `from controller.actions_v1 t`. `status` is pending/finished in the dialect of the specification and the raw state
- * in the other (contract clients.md, "Two dialects").
+ * The fields of actions: `from controller.actions_v1 t`. `status` is pending/finished in the dialect of the specification and the raw state in the
+ * other (contract clients.md, "Two dialects").
  */
 export const actionFields: Readonly<Record<"spec" | "rest", FieldMap>> = {
   spec: { ...shared, status: { kind: "enum", column: "t.active", codes: { pending: true, finished: false } } },
@@ -65,13 +65,13 @@ const actionColumns = {
   lastmodifiedby: "t.last_modified_by",
 };
 
-/** Newest first by default (contract rollouts.md §6). */
+/** The newest action comes first by default (contract rollouts.md §6). */
 export const actionSort: Readonly<Record<"spec" | "rest", SortMap>> = {
   spec: { fields: { ...actionColumns, status: "t.active" }, initial: "t.id desc", last: "t.id desc" },
   rest: { fields: { ...actionColumns, status: "t.status" }, initial: "t.id desc", last: "t.id desc" },
 };
 
-/** Entries of an action: `from controller.action_statuses_v1 t`; an entry's id is its revision. */
+/** The sorting of an action's entries: `from controller.action_statuses_v1 t`; an entry's id is its revision. */
 export const actionStatusSort: SortMap = {
   fields: { id: "t.revision", reportedat: "t.reported_at", timestamp: "t.occurred_at", createdat: "t.reported_at" },
   initial: "t.revision desc",

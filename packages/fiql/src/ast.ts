@@ -1,4 +1,4 @@
-/** Operators of the query language (contract management.md §6.1); `is` and `not` also know the literal `null`. */
+/** The operators of the query language (contract management.md §6.1); `is` and `not` also know the literal `null`. */
 export type Operator = "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "in" | "out" | "is" | "not";
 
 /** One argument of a comparison; `at` counts characters from 1, as error messages show it. */
@@ -23,7 +23,7 @@ export interface Logical {
 
 export type Ast = Comparison | Logical;
 
-/** Every comparison of a query, in its order. */
+/** Answers every comparison of a query, in its order. */
 export function comparisonsOf(ast: Ast): Comparison[] {
   return ast.kind === "comparison" ? [ast] : ast.terms.flatMap(comparisonsOf);
 }

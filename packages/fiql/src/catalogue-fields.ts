@@ -2,7 +2,7 @@ import { autoAssignmentStatusCodes, autoAssignmentTypeCodes } from "./codes.ts";
 import type { FieldMap, SortMap } from "./fields.ts";
 import { entries, setRelation, tagRelation, typeRelation } from "./relations.ts";
 
-/** Columns every named, audited row has: id, name, description, created_at/by, last_modified_at/by. */
+/** Every named, audited row has these columns: id, name, description, created_at/by, last_modified_at/by. */
 export const namedFields: FieldMap = {
   id: { kind: "number", column: "t.id" },
   name: { kind: "text", column: "t.name" },
@@ -25,7 +25,10 @@ export const namedColumns = {
 
 export const byId = { initial: "t.id asc", last: "t.id asc" };
 
-/** Every module type is there, and every module has the artifacts that its type asks for: the column knows the former alone. Read by management alone. */
+/**
+ * A set is complete if it has every module type, and every module has the artifacts that its type requires: the column only says the former. Only
+ * management reads it.
+ */
 const complete = `(t.complete and not exists (
   select from management.set_modules csm
     join management.software_modules cm on cm.tenant_id = csm.tenant_id and cm.id = csm.module_id
@@ -33,7 +36,7 @@ const complete = `(t.complete and not exists (
    where csm.tenant_id = t.tenant_id and csm.set_id = t.id and ct.min_artifacts > 0
      and ct.min_artifacts > (select count(*) from management.artifacts ca where ca.tenant_id = cm.tenant_id and ca.module_id = cm.id)))`;
 
-/** Distribution sets: a relation `t` with the named columns, version, type_id, complete, valid. */
+/** The fields of distribution sets: a relation `t` with the named columns, version, type_id, complete, valid. */
 export const setFields: FieldMap = {
   ...namedFields,
   version: { kind: "text", column: "t.version" },
@@ -55,7 +58,7 @@ export const setSort: SortMap = {
   fields: { ...namedColumns, version: "t.version", complete, valid: "t.valid", type: "t.type_id" },
 };
 
-/** Software modules, read by management alone: a relation `t` with the named columns, version, type_id. */
+/** The fields of software modules, read only by management: a relation `t` with the named columns, version, type_id. */
 export const moduleFields: FieldMap = {
   ...namedFields,
   version: { kind: "text", column: "t.version" },
@@ -65,17 +68,17 @@ export const moduleFields: FieldMap = {
 
 export const moduleSort: SortMap = { ...byId, fields: { ...namedColumns, version: "t.version", type: "t.type_id" } };
 
-/** Types of sets and of targets: the named columns and key. */
+/** The fields of types of sets and of targets: the named columns and key. */
 export const typeFields: FieldMap = { ...namedFields, key: { kind: "text", column: "t.key" } };
 
 export const typeSort: SortMap = { ...byId, fields: { ...namedColumns, key: "t.key" } };
 
-/** Types of modules: also max_assignments. */
+/** The fields of types of modules have max_assignments in addition. */
 export const moduleTypeFields: FieldMap = { ...typeFields, maxassignments: { kind: "number", column: "t.max_assignments" } };
 
 export const moduleTypeSort: SortMap = { ...byId, fields: { ...typeSort.fields, maxassignments: "t.max_assignments" } };
 
-/** Tags of targets and of sets: the named columns and colour. */
+/** The fields of tags of targets and of sets: the named columns and colour. */
 export const tagFields: FieldMap = { ...namedFields, colour: { kind: "text", column: "t.colour" } };
 
 export const tagSort: SortMap = { ...byId, fields: { ...namedColumns, colour: "t.colour" } };
@@ -83,12 +86,12 @@ export const tagSort: SortMap = { ...byId, fields: { ...namedColumns, colour: "t
 const { description: _noField, ...undescribedFields } = namedFields;
 const { description: _noColumn, ...undescribedColumns } = namedColumns;
 
-/** Target filters: the named columns without description, and auto_assign_set_id. */
+/** The fields of target filters: the named columns without description, and auto_assign_set_id. */
 export const targetFilterFields: FieldMap = { ...undescribedFields, autoassigndistributionset: setRelation("t.auto_assign_set_id") };
 
 export const targetFilterSort: SortMap = { ...byId, fields: undescribedColumns };
 
-/** Auto-assignments: the same rows, with their state and how they assign. */
+/** The fields of auto-assignments: the same rows, with their state and how they assign. */
 export const autoAssignmentFields: FieldMap = {
   ...undescribedFields,
   status: { kind: "enum", column: "t.auto_assign_status", codes: autoAssignmentStatusCodes },
@@ -107,7 +110,7 @@ export const autoAssignmentSort: SortMap = {
   },
 };
 
-/** Metadata of one owner: key and value, and of modules also target_visible. */
+/** The fields of one owner's metadata: key and value, and of modules also target_visible. */
 export const metadataFields: FieldMap = { key: { kind: "text", column: "t.key" }, value: { kind: "text", column: "t.value" } };
 
 export const metadataSort: SortMap = { fields: { key: "t.key", value: "t.value" }, initial: "t.key asc", last: "t.key asc" };

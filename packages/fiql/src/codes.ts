@@ -1,5 +1,5 @@
-// Literals of enum fields and the codes the published views hold for them. The codes themselves are part of the views' contract;
-// they stand here again because a query language must not depend on the API's schemas.
+// The literals of enum fields and the codes that the published views contain. The codes themselves are part of the views' contract; they are repeated
+// here, because a query language must not depend on the API's schemas.
 
 export const updateStatusCodes = { unknown: 0, registered: 1, pending: 2, in_sync: 3, error: 4 } as const;
 
@@ -18,7 +18,7 @@ export const actionStatusCodes = {
   wait_for_confirmation: 11,
 } as const;
 
-/** States of an auto-assignment, kept as text. */
+/** The states of an auto-assignment are stored as text. */
 export const autoAssignmentStatusCodes = {
   waiting_for_approval: "waiting_for_approval",
   approval_denied: "approval_denied",
@@ -30,7 +30,7 @@ export const autoAssignmentStatusCodes = {
 /** How an auto-assignment assigns, by the codes of actions. */
 export const autoAssignmentTypeCodes = { soft: 0, forced: 1, downloadonly: 3 } as const;
 
-/** Rollouts keep their status as text. */
+/** Rollouts store their status as text. */
 export const rolloutStatusCodes = {
   creating: "creating",
   ready: "ready",

@@ -87,7 +87,7 @@ describe("compile (contract management.md §6.2)", () => {
     expect(sqlOf(text)).toEqual({ sql, values });
   });
 
-  test("placeholders begin where the caller says", () => {
+  test("placeholders begin with the caller's number", () => {
     expect(sqlOf("name==a;weight==1", 4).sql).toBe("(lower(t.name) = lower($4) and t.weight = $5::bigint)");
   });
 
@@ -115,7 +115,7 @@ describe("compile (contract management.md §6.2)", () => {
   });
 });
 
-describe("declared maps", () => {
+describe("fields with declared keys", () => {
   test("no value of a query ever reaches the SQL text", () => {
     const nasty = "'; drop table x --";
     const { sql, values } = compile(parse(`name=="${nasty}",attribute.${"a$1"}=="${nasty}"`), targetFields, { now: 0 });
@@ -123,23 +123,23 @@ describe("declared maps", () => {
     expect(values).toEqual([nasty, "a$1", nasty]);
   });
 
-  test("action status has the meaning of its dialect", () => {
+  test("the status of an action has the meaning of its dialect", () => {
     const status = (dialect: "spec" | "rest") => compile(parse("status==finished"), actionFields[dialect], { now: 0 });
     expect(status("spec")).toEqual({ sql: "t.active = $1", values: [false] });
     expect(status("rest")).toEqual({ sql: "t.status = $1", values: [0] });
   });
 
-  test("a bare type means its key", () => {
+  test("a type without a sub field means its key", () => {
     expect(compile(parse("type==os"), setFields, { now: 0 }).sql).toContain("lower(ty.key) = lower($1)");
     expect(() => compile(parse("assignedds==x"), targetFields, { now: 0 })).toThrow(HarrierError);
   });
 });
 
-describe("lookups", () => {
+describe("looked-up ids", () => {
   const q = "assignedds.name==a*;name==x,targettype.key!=gw";
   const options = { now: 1000, tenantId: 7 };
 
-  test("one statement finds the ids behind all relations, and their place in the query takes them", () => {
+  test("one statement finds the ids behind all relations, and the query then uses the ids", () => {
     const ast = parse(q);
     const lookup = lookups(ast, targetFields, options);
     expect(lookup?.values).toEqual([7, "a%", "gw"]);
@@ -166,7 +166,7 @@ describe("lookups", () => {
   });
 });
 
-test("the planner is given a few joins only", () => {
+test("only a few joins are left to the planner", () => {
   const q = Array.from({ length: 8 }, (_, n) => `attribute.k${n}==v`).join(";");
   expect(compile(parse(q), targetFields, { now: 0 }).sql.match(/\) is true/g)).toHaveLength(3);
 });
@@ -177,7 +177,7 @@ describe("orderBy (contract management.md §7)", () => {
     ["name:ASC", "t.name asc, t.id asc"],
     [" Name : desc , createdAt:asc", "t.name desc, t.created_at asc, t.id asc"],
     ["name:asc,name:desc", "t.name asc, t.id asc"],
-    // nothing can follow what is unique
+    // nothing can follow a unique criterion
     ["id:desc", "t.controller_id desc"],
     ["name:asc,controllerid:desc,createdat:asc", "t.name asc, t.controller_id desc"],
   ])("%s", (sort, sql) => {

@@ -5,18 +5,18 @@ import { expandMacros, type Macros } from "./macros.ts";
 import { type Bind, baseOf, negated, predicate } from "./predicates.ts";
 
 export interface CompileOptions {
-  /** Number of the first placeholder; default 1. */
+  /** The number of the first placeholder; the default is 1. */
   firstParam?: number;
-  /** Epoch ms, for `${NOW_TS}`. */
+  /** The time in epoch ms, for `${NOW_TS}`. */
   now: number;
-  /** Values of further macros by upper-case name, e.g. `{ OVERDUE_TS: 1700000000000 }`. */
+  /** The values of further macros by upper-case name, e.g. `{ OVERDUE_TS: 1700000000000 }`. */
   macros?: Macros;
-  /** Ids of related rows that were looked up before (see `lookups`). */
-  found?: Found;
+  /** The ids of related rows that were looked up before (see `lookups`). */
+  found?: LookupResults;
 }
 
-/** Ids by the comparison that asks for them. */
-export type Found = ReadonlyMap<Comparison, readonly string[]>;
+/** The ids by the comparison that needs them. */
+export type LookupResults = ReadonlyMap<Comparison, readonly string[]>;
 
 export type Value = string | EnumCode | readonly string[];
 
@@ -30,24 +30,24 @@ interface Context {
   fields: FieldMap;
   bind: Bind;
   macros: Macros;
-  found: Found;
-  /** How many comparisons the planner may still make joins of. */
+  found: LookupResults;
+  /** So many comparisons may still become joins. */
   joins: number;
 }
 
-/** PostgreSQL turns `exists` into joins and tries their orders: 200 of them kept it planning for 25 s. Further ones are asked row by row. */
-const mostJoins = 5;
+/** PostgreSQL turns `exists` into joins and tries their orders: 200 of them kept it planning for 25 s. Further ones are evaluated row by row. */
+const maxJoins = 5;
 
 /**
- * Turns a query into one SQL predicate over a declared field map (contract management.md §6). Every value of the query is a
- * parameter; the text of the SQL comes from the map alone. Unknown fields are rsqlInvalidField.
+ * Turns a query into one SQL predicate over a declared field map (contract management.md §6). Every value of the query is a parameter; the text of
+ * the SQL comes from the map alone. Unknown fields are rsqlInvalidField.
  */
 export function compile(ast: Ast, fields: FieldMap, options: CompileOptions): Compiled {
   const values: Value[] = [];
   const first = options.firstParam ?? 1;
   const bind: Bind = (value) => `$${first + values.push(value) - 1}`;
   const macros = { ...options.macros, NOW_TS: options.now };
-  return { sql: node(ast, { fields, bind, macros, found: options.found ?? new Map(), joins: mostJoins }), values };
+  return { sql: node(ast, { fields, bind, macros, found: options.found ?? new Map(), joins: maxJoins }), values };
 }
 
 function node(ast: Ast, context: Context): string {
@@ -57,10 +57,10 @@ function node(ast: Ast, context: Context): string {
 
 function comparison(ast: Comparison, context: Context): string {
   const { field, rest } = resolve(ast, context.fields);
-  const asked = expanded(ast, context.macros);
-  if (field.kind === "map") return mapEntry(field, rest, asked, context);
-  if (!("from" in field)) return scalar(field, asked, context.bind);
-  const { inner, some } = related(subField(ast, field, rest), asked, context.bind);
+  const requested = expanded(ast, context.macros);
+  if (field.kind === "map") return mapEntry(field, rest, requested, context);
+  if (!("from" in field)) return scalar(field, requested, context.bind);
+  const { inner, some } = related(subField(ast, field, rest), requested, context.bind);
   const ids = context.found.get(ast);
   if (ids === undefined || field.byId === undefined)
     return joined(`${some ? "" : "not "}exists (select 1 from ${field.from} where ${field.on} and ${inner()})`, context);
@@ -69,7 +69,7 @@ function comparison(ast: Comparison, context: Context): string {
   return some ? sql : `(${sql}) is not true`;
 }
 
-/** A comparison with the values that its macros have now. */
+/** Answers a comparison with the present values of its macros. */
 export function expanded(ast: Comparison, macros: Macros): Comparison {
   return { ...ast, arguments: ast.arguments.map((argument) => ({ ...argument, text: expandMacros(argument.text, macros) })) };
 }
@@ -87,7 +87,10 @@ function unknownField(ast: Comparison): never {
   throw new HarrierError("rsqlInvalidField", `The field '${ast.selector}' at position ${ast.at} is unknown or needs a sub field.`);
 }
 
-/** The longest declared name wins, so that a declared `a.b` is no sub field of `a`; a map's key is everything after the first dot. */
+/**
+ * Finds the field of a selector. The longest declared name wins, so that a declared `a.b` is no sub field of `a`; a map's key is everything after
+ * the first dot.
+ */
 export function resolve(ast: Comparison, fields: FieldMap): { field: Field; rest: string } {
   const selector = ast.selector.toLowerCase();
   const whole = Object.hasOwn(fields, selector) ? fields[selector] : undefined;
@@ -110,7 +113,7 @@ const isNull = (ast: Comparison): boolean => {
 
 const isEmpty = (ast: Comparison): boolean => baseOf(ast.operator) === "eq" && ast.arguments[0]?.text === "";
 
-/** What `==""` means for a column: null, or nothing in it. Enums and booleans know no empty literal. */
+/** Answers what `==""` means for a column: null or an empty text. Enums and booleans know no empty literal. */
 function emptiness(field: ScalarField): string {
   return field.kind === "text" ? `(${field.column} is null or ${field.column} = '')` : `${field.column} is null`;
 }
@@ -128,7 +131,10 @@ function scalar(field: ScalarField, ast: Comparison, bind: Bind): string {
   return not ? `(${sql}) is not true` : sql;
 }
 
-/** Positive operators: some related row is as asked. Negative ones are the exact complement: none is, or there is no row at all. */
+/**
+ * Evaluates a comparison over related rows. A positive operator needs some related row that matches. A negative one is the exact complement: no row
+ * matches, or there is no row at all.
+ */
 export function related(sub: ScalarField, ast: Comparison, bind: Bind): { inner: () => string; some: boolean } {
   const not = negated(ast.operator);
   if (isNull(ast)) return { inner: () => `${sub.column} is not null`, some: not };
@@ -136,7 +142,7 @@ export function related(sub: ScalarField, ast: Comparison, bind: Bind): { inner:
   return { inner: () => predicate(sub, baseOf(ast.operator), ast.arguments, bind), some: !not };
 }
 
-/** The entry must exist for every operator, negative ones too; only `=is=null` asks for its absence. */
+/** Evaluates an entry of a map. The entry must exist for every operator, negative ones too; only `=is=null` matches its absence. */
 function mapEntry(field: MapField, key: string, ast: Comparison, context: Context): string {
   const { bind } = context;
   const not = negated(ast.operator);

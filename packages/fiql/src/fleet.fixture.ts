@@ -1,6 +1,6 @@
 import type { Random } from "./random.fixture.ts";
 
-// A random fleet as plain objects and as rows. Its texts are few, alike, and full of what a query language may trip over.
+// A random fleet as plain objects and as rows. Its texts are few and similar, and contain everything that is difficult for a query language.
 
 export interface SetModel {
   id: number;
@@ -15,7 +15,7 @@ export interface TypeModel {
   name: string;
 }
 
-/** A target as a person would describe it; times are epoch milliseconds with fractions, as the database keeps microseconds. */
+/** A target in a plain form; times are epoch milliseconds with fractions, because the database keeps microseconds. */
 export interface TargetModel {
   tenant: number;
   id: number;
@@ -49,14 +49,14 @@ export const keys = ["hw", "HW", "a.b", "a", "Ä"];
 export const tagNames = ["prod", "Prod EU", "eu", "a*b", ""];
 const pieces = ["a", "A", "b", "B", "ab", "ä", "Ä", "*", "%", "_", "\\", "'", '"', " ", ";", ",", "(", "1", "12", "${", "}"];
 
-/** Epoch ms around which all times of a fleet lie; "now" of its queries. */
+/** All times of a fleet are around this epoch ms, and it is "now" for its queries. */
 export const moment = 1_750_000_000_000;
 
-export function randomText(random: Random, most = 3): string {
-  return Array.from({ length: random.below(most + 1) }, () => random.pick(pieces)).join("");
+export function randomText(random: Random, max = 3): string {
+  return Array.from({ length: random.below(max + 1) }, () => random.pick(pieces)).join("");
 }
 
-/** Some of the same hour, some on the edges of hours and milliseconds. */
+/** Answers times of which some are in the same hour, and some on the edges of hours and milliseconds. */
 export function randomTime(random: Random): number {
   const near = random.pick([0, 1, 2, 999, 1_000, 1_500, 3_600_000, 3_599_500, 3_599_999, 7_200_000]);
   return moment + (random.chance(0.5) ? near : -near) + random.pick([0, 0, 0.25, 0.5, 0.75]);
@@ -102,7 +102,7 @@ function randomTarget(random: Random, of: { tenant: number; id: number; types: T
   };
 }
 
-/** Tables of the shape that `tagRelation` is about, readable by everybody. */
+/** These tables have the shape that `tagRelation` expects, and everybody may read them. */
 export const linkTables = `
   create schema linked;
   create table linked.tags (tenant_id int, id bigint, name text, primary key (tenant_id, id));
@@ -110,13 +110,13 @@ export const linkTables = `
   grant usage on schema linked to public;
   grant select on all tables in schema linked to public;`;
 
-const stamp = (column: string) => `to_timestamp(${column} / 1000.0)`;
+const timestamp = (column: string) => `to_timestamp(${column} / 1000.0)`;
 
 interface Client {
   query(sql: string, values: string[]): Promise<unknown>;
 }
 
-/** Writes a fleet, one statement per table. */
+/** Writes a fleet with one statement per table. */
 export async function storeFleet(client: Client, fleet: Fleet): Promise<void> {
   const put = (sql: string, rows: object[]) => client.query(sql, [JSON.stringify(rows)]);
   const tenants = [...new Set(fleet.sets.map(({ tenant }) => tenant))].map((tenant) => ({ tenant }));
@@ -156,8 +156,8 @@ async function storeTargets(put: Put, targets: readonly TargetModel[]): Promise<
   await put(
     `insert into controller.targets (tenant_id, id, controller_id, name, description, address, token_digest, token_cipher, target_type_id,
                                      created_by, created_at, last_modified_by, last_modified_at)
-      select tenant, id, "controllerId", name, description, address, '', '', y, "createdBy", ${stamp('"createdAt"')}, "lastModifiedBy",
-             ${stamp('"lastModifiedAt"')}
+      select tenant, id, "controllerId", name, description, address, '', '', y, "createdBy", ${timestamp('"createdAt"')}, "lastModifiedBy",
+             ${timestamp('"lastModifiedAt"')}
         from json_to_recordset($1) as x(tenant int, id int, "controllerId" text, name text, description text, address text, y int,
                                         "createdBy" text, "createdAt" numeric, "lastModifiedBy" text, "lastModifiedAt" numeric)`,
     rows,
@@ -169,7 +169,7 @@ async function storeTargets(put: Put, targets: readonly TargetModel[]): Promise<
   );
   await put(
     `insert into controller.target_polls (tenant_id, target_id, last_poll_at)
-      select tenant, id, ${stamp('"lastPollAt"')} from json_to_recordset($1) as x(tenant int, id int, "lastPollAt" numeric)
+      select tenant, id, ${timestamp('"lastPollAt"')} from json_to_recordset($1) as x(tenant int, id int, "lastPollAt" numeric)
        where "lastPollAt" is not null`,
     rows,
   );

@@ -28,7 +28,7 @@ export {
   typeFields,
 } from "./catalogue-fields.ts";
 export { actionStatusCodes, rolloutStatusCodes, updateStatusCodes } from "./codes.ts";
-export { type Compiled, type CompileOptions, compile, type Found } from "./compile.ts";
+export { type Compiled, type CompileOptions, compile, type LookupResults } from "./compile.ts";
 export type { ById, EnumCode, Field, FieldMap, MapField, RelationField, ScalarField, SortMap } from "./fields.ts";
 export { type Lookup, lookups } from "./lookups.ts";
 export type { Macros } from "./macros.ts";
@@ -38,7 +38,7 @@ export { entries, type Links, setRelation, tagRelation, typeRelation } from "./r
 export { groupFields, rolloutFields } from "./rollout-fields.ts";
 export { targetFields } from "./target-fields.ts";
 
-/** Sort map per entity, for `orderBy`. */
+/** The sort map of each entity, for `orderBy`. */
 export const sortFields = {
   targets: targetSort,
   distributionSets: setSort,

@@ -1,9 +1,9 @@
-/** Values of macros by upper-case name, without the `${}`. */
+/** The values of macros by upper-case name, without the `${}`. */
 export type Macros = Readonly<Record<string, string | number>>;
 
 /**
- * Replaces `${NAME}` (any case) by its value; an unknown macro stays as it is, and `$${NAME}` is the literal `${NAME}`
- * (contract management.md §6.3).
+ * Replaces `${NAME}` (any case) by its value; an unknown macro stays as it is, and `$${NAME}` is the literal `${NAME}` (contract management.md
+ * §6.3).
  */
 export function expandMacros(text: string, macros: Macros): string {
   if (!text.includes("${")) return text;

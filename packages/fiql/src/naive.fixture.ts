@@ -1,8 +1,7 @@
 import type { Argument, Ast, Comparison } from "./ast.ts";
 import { moment, type TargetModel } from "./fleet.fixture.ts";
 
-// What a query means, said once more and as plainly as possible: one target at a time, no SQL, nothing of the compiler
-// (contract management.md §6.2).
+// A second, plain implementation of the query language: one target at a time, without SQL and without the compiler (contract management.md §6.2).
 
 export const overdueSince = moment - 1_000;
 
@@ -10,7 +9,7 @@ type Kind = "text" | "number" | "time" | "enum" | "boolean";
 
 export interface NaiveField {
   kind: Kind;
-  /** One value; of to-many fields the list, of maps all entries. */
+  /** One value; a to-many field has a list, and a map all its entries. */
   one?: (target: TargetModel) => string | number | boolean | null;
   many?: (target: TargetModel) => string[];
   map?: (target: TargetModel) => [key: string, value: string | null][];
@@ -19,7 +18,7 @@ export interface NaiveField {
 const text = (one: NaiveField["one"] & {}): NaiveField => ({ kind: "text", one });
 const time = (one: NaiveField["one"] & {}): NaiveField => ({ kind: "time", one });
 
-/** All selectors of targets; of maps the part before the dot. */
+/** All selectors of targets; a map has the part before the dot. */
 export const naiveFields: Record<string, NaiveField> = {
   id: text((target) => target.controllerId),
   controllerid: text((target) => target.controllerId),
@@ -70,14 +69,14 @@ export function matches(ast: Ast, target: TargetModel): boolean {
 const asksNull = ({ operator, arguments: [first] }: Comparison): boolean =>
   (operator === "is" || operator === "not") && first !== undefined && !first.quoted && first.text.toLowerCase() === "null";
 
-/** Negations are complements, so that they match what is not there at all. */
+/** Negations are complements, so that they also match missing values. */
 function single(kind: Kind, value: string | number | boolean | null, ast: Comparison): boolean {
   if (asksNull(ast)) return (value === null) === (ast.operator === "is");
   if (ast.operator === "ne" || ast.operator === "not") return !single(kind, value, { ...ast, operator: "eq" });
   if (ast.operator === "out") return !single(kind, value, { ...ast, operator: "in" });
-  const asked = ast.arguments.map(meant);
-  const [first = ""] = asked;
-  if (ast.operator === "in") return value !== null && asked.some((each) => same(kind, value, each));
+  const requested = ast.arguments.map(meant);
+  const [first = ""] = requested;
+  if (ast.operator === "in") return value !== null && requested.some((each) => same(kind, value, each));
   if (ast.operator === "eq" || ast.operator === "is") {
     if (first === "" && kind !== "enum" && kind !== "boolean") return value === null || value === "";
     if (value === null) return false;
@@ -94,18 +93,18 @@ function several(values: string[], ast: Comparison): boolean {
   const positive = { ne: "eq", not: "is", out: "in" } as const;
   if (ast.operator === "ne" || ast.operator === "not" || ast.operator === "out")
     return !several(values, { ...ast, operator: positive[ast.operator] });
-  // nothing is what an entity without elements has
+  // an entity without elements has the empty value
   if ((ast.operator === "eq" || ast.operator === "is") && ast.arguments[0]?.text === "") return values.every((value) => value === "");
   return values.some((value) => single("text", value, ast));
 }
 
-function same(kind: Kind, value: string | number | boolean, asked: string): boolean {
-  if (kind === "time") return Math.floor(Number(value)) === Number(asked);
-  if (kind === "number") return value === Number(asked);
-  return String(value).toLowerCase() === asked.toLowerCase();
+function same(kind: Kind, value: string | number | boolean, requested: string): boolean {
+  if (kind === "time") return Math.floor(Number(value)) === Number(requested);
+  if (kind === "number") return value === Number(requested);
+  return String(value).toLowerCase() === requested.toLowerCase();
 }
 
-/** The value of a macro; a doubled dollar sign says that it is none. */
+/** Answers the value of a macro; a doubled dollar sign makes it a literal. */
 function meant({ text }: Argument): string {
   const folded = text.toLowerCase();
   if (folded === `\${now_ts}`) return String(moment);

@@ -7,9 +7,9 @@ interface Criterion {
 }
 
 /**
- * The text after `order by` for a `sort` parameter (contract management.md §1.3 and §7): `field:DIR{,field:DIR}`, any case, blanks
- * around the parts. The id is always the last criterion, so that pages do not overlap;
- * what follows a criterion that is unique by itself changes nothing and is left out, so that an index can give the order.
+ * Makes the text after `order by` for a `sort` parameter (contract management.md §1.3 and §7): `field:DIR{,field:DIR}`, any case, blanks around the
+ * parts. The id is always the last criterion, so that pages do not overlap. What follows a unique criterion changes nothing and is left out, so
+ * that an index can give the order.
  */
 export function orderBy(sort: string | undefined, map: SortMap): string {
   if (sort === undefined || sort.trim() === "") return map.initial;

@@ -2,17 +2,20 @@ import { HarrierError } from "@harrier/errors";
 import { type Argument, type Ast, type Comparison, comparisonsOf } from "./ast.ts";
 import { Scanner } from "./scan.ts";
 
-/** What one query may be: more than people and tools write, and less than what would keep the planner busy. */
+/** The limits of one query: more than users and tools write, and less than what would keep the planner busy. */
 export const limits = {
-  /** Characters of the whole query. */
+  /** The maximum of characters in the whole query. */
   length: 16_384,
-  /** Parentheses within parentheses: shallow enough for our stack and for PostgreSQL's. */
+  /** The maximum of nested parentheses: few enough for our stack and for PostgreSQL's. */
   depth: 100,
-  /** Each may become a join. */
+  /** The maximum of comparisons, each of which may become a join. */
   comparisons: 200,
-  /** Of all comparisons together, the elements of lists included. */
+  /** The maximum of values in all comparisons together, the elements of lists included. */
   values: 1_000,
-  /** Values with a wildcard that no index helps with: `*` at the beginning, or more than one. Each reads every row and walks its text. */
+  /**
+   * The maximum of values with a wildcard that no index helps with: `*` at the beginning, or more than one. Each reads every row and walks its
+   * text.
+   */
   openPatterns: 10,
 } as const;
 
@@ -21,13 +24,13 @@ export const limits = {
 const control = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f]/;
 
 export interface ParseOptions {
-  /** A query that was stored before there was a limit of its patterns goes on to work: only what is asked or stored now is held to it. */
+  /** A query that was stored before its patterns were limited still works: the limit only applies to queries that are sent or stored now. */
   stored?: boolean;
 }
 
 /**
- * Reads a query of the management interface (contract management.md §6.1) into a tree.
- * Throws rsqlParamSyntax with the position of the first offending character.
+ * Parses a query of the management interface (contract management.md §6.1). Throws rsqlParamSyntax with the position of the first offending
+ * character.
  */
 export function parse(text: string, options: ParseOptions = {}): Ast {
   const scanner = new Scanner(text);
@@ -50,7 +53,7 @@ function checkPatterns(ast: Ast): void {
   tooMuch(beyond.arguments[0]?.at ?? beyond.at, `more than ${limits.openPatterns} ${what}`);
 }
 
-/** `a*` is found by an index; `*`, which asks for presence, costs little; lists know no wildcards. */
+/** Whether a pattern needs every row: `a*` is found by an index; `*`, which tests presence, costs little; lists know no wildcards. */
 function isOpenPattern({ operator, arguments: [value] }: Comparison): boolean {
   if (value === undefined || operator === "in" || operator === "out" || value.text === "*") return false;
   const stars = value.text.replaceAll("\\*", "").match(/\*+/g) ?? [];
@@ -74,7 +77,7 @@ function takeLogical(scanner: Scanner, kind: "and" | "or"): boolean {
     scanner.skipBlanks();
     return true;
   }
-  // A word operator of the other kind needs to see its leading blank again; at the end of the query it does not matter.
+  // a word operator of the other kind needs its leading blank again; at the end of the query it does not matter
   if (!scanner.atEnd) scanner.position = before;
   return false;
 }

@@ -5,12 +5,12 @@ import type { EnumCode, ScalarField } from "./fields.ts";
 /** Adds a value to the statement and answers its placeholder, e.g. `$4`. */
 export type Bind = (value: string | EnumCode | readonly string[]) => string;
 
-/** Operators without their negation: `ne`, `out` and `not` are the complement of these, nulls included (contract management.md §6.2). */
+/** The operators without their negation: `ne`, `out` and `not` are the complement of these, nulls included (contract management.md §6.2). */
 export type Base = "eq" | "lt" | "le" | "gt" | "ge" | "in";
 
 export const sqlOperator = { lt: "<", le: "<=", gt: ">", ge: ">=" } as const;
 
-/** Texts in the order of their characters, whatever the database's collation; the pattern indexes are in this order too. */
+/** Compares texts in the order of their characters, whatever the database's collation; the pattern indexes have this order too. */
 const byteOperator = { lt: "~<~", le: "~<=~", gt: "~>~", ge: "~>=~" } as const;
 
 export const negated = (operator: Operator): boolean => operator === "ne" || operator === "out" || operator === "not";
@@ -24,7 +24,7 @@ function invalid(argument: Argument, expected: string): never {
   throw new HarrierError("rsqlParamSyntax", `Query syntax error at position ${argument.at}: '${argument.text}' is not ${expected}.`);
 }
 
-/** The SQL that is true for a column that holds what is asked for; unknown (null) or false otherwise. */
+/** Makes the SQL that is true for a column that matches; unknown (null) or false otherwise. */
 export function predicate(field: ScalarField, base: Base, values: readonly Argument[], bind: Bind): string {
   switch (field.kind) {
     case "text":
@@ -40,7 +40,10 @@ export function predicate(field: ScalarField, base: Base, values: readonly Argum
   }
 }
 
-/** Folding is PostgreSQL's own `lower` on both sides: the expression indexes use it, and no second notion of case exists. */
+/**
+ * Makes a predicate on a text. PostgreSQL's own `lower` folds both sides, because the expression indexes use it, and so case has only one
+ * definition.
+ */
 function textPredicate(field: TextField, base: Base, values: readonly Argument[], bind: Bind): string {
   const folded = `lower(${field.column})`;
   if (base === "in") {
@@ -63,17 +66,17 @@ type TextField = Extract<ScalarField, { kind: "text" }>;
 
 const headOf = (folded: string): string => `left(${folded}, 200)`;
 
-/** What the first characters of a text must be follows from what the whole must be; asked for as well, their index is used. */
+/** Adds a condition on the first characters of a text, which follows from the condition on the whole, so that their index is used. */
 function withHead({ head }: TextField, whole: string, first: () => string): string {
   return head === undefined ? whole : `(${whole} and ${head} ${first()})`;
 }
 
-/** Few enough characters before the first wildcard that they stay within the head, whatever folding makes of them. */
+/** Answers the characters before the first wildcard, few enough to stay within the head, whatever folding makes of them. */
 function startOf(text: string): string {
   return (/^(?:\\\*|[^*]){0,60}/u.exec(text)?.[0] ?? "").replace(/\\+$/, "");
 }
 
-/** `*` is any characters, `\*` a literal asterisk; `%`, `_` and other backslashes mean themselves. */
+/** Makes a pattern for `like`: `*` is any characters, `\*` a literal asterisk; `%`, `_` and other backslashes stand for themselves. */
 export function likePattern(text: string): { pattern: string; wildcards: boolean; literal: string } {
   let pattern = "";
   let literal = "";
@@ -113,18 +116,21 @@ function numberPredicate(column: string, base: Base, values: readonly Argument[]
   return `${column} ${base === "eq" ? "=" : sqlOperator[base]} ${bound[0]}`;
 }
 
-/** What PostgreSQL can hold, in epoch milliseconds: clients send Long.MAX_VALUE for "never". */
+/** PostgreSQL can store this range in epoch milliseconds; clients send Long.MAX_VALUE for "never". */
 const earliest = -200_000_000_000_000n;
 const latest = 8_640_000_000_000_000n;
 
 type TimestampField = Extract<ScalarField, { kind: "timestamp" }>;
 
-/** The API shows whole milliseconds of microsecond stamps, so a value means the whole millisecond: equality is a half-open range. */
+/**
+ * Makes a predicate on a time. The API shows whole milliseconds of microsecond timestamps, so a value means the whole millisecond: equality is a
+ * half-open range.
+ */
 function timestampPredicate(field: TimestampField, base: Base, values: readonly Argument[], bind: Bind): string {
   if (onlyPresent(base, values)) return `${field.column} is not null`;
   const edge = (value: Argument, plus: bigint): bigint => {
-    const asked = integer(value) + plus;
-    return asked < earliest ? earliest : asked > latest ? latest : asked;
+    const requested = integer(value) + plus;
+    return requested < earliest ? earliest : requested > latest ? latest : requested;
   };
   const from = (value: Argument, plus: bigint) => side(field, ">=", edge(value, plus), bind);
   const until = (value: Argument, plus: bigint) => side(field, "<", edge(value, plus), bind);
@@ -138,7 +144,7 @@ function timestampPredicate(field: TimestampField, base: Base, values: readonly 
   return base === "le" ? until(value, 1n) : from(value, 1n);
 }
 
-/** One side of a range. Where only the hour is indexed it is asked for as well, a second too wide: it may have been rounded. */
+/** Makes one side of a range. If only the hour is indexed, a condition on it is added, a second too wide, because it may have been rounded. */
 function side(field: TimestampField, operator: "<" | ">=", ms: bigint, bind: Bind): string {
   const exact = `${field.column} ${operator} to_timestamp(${bind(ms.toString())}::bigint / 1000.0)`;
   if (field.hour === undefined) return exact;

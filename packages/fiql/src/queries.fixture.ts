@@ -3,7 +3,7 @@ import { type Fleet, keys, moment, randomText, randomTime, statuses, tagNames } 
 import { type NaiveField, naiveFields } from "./naive.fixture.ts";
 import type { Random } from "./random.fixture.ts";
 
-// Random queries: the tree, and a text that means it.
+// A generator of random queries: the tree, and a text for it.
 
 const operators: Record<NaiveField["kind"], Operator[]> = {
   text: ["eq", "eq", "eq", "ne", "ne", "lt", "le", "gt", "ge", "in", "out", "is", "not"],
@@ -26,9 +26,9 @@ function randomComparison(random: Random, fleet: Fleet): Comparison {
   const count = operator === "in" || operator === "out" ? 1 + random.below(3) : 1;
   const list = Array.from({ length: count }, () => randomArgument(random, field, fleet));
   const selector = recased(random, field.map ? `${name}.${random.pick(keys)}` : name);
-  // only these two know it
+  // only these two operators know it
   if ((operator === "is" || operator === "not") && random.chance(0.4)) return comparison(selector, operator, [argument("null", false)]);
-  // a list or an order of numbers knows neither "nothing" nor "anything"
+  // in a list or an order of numbers there is neither "nothing" nor "anything"
   const plain = operator !== "eq" && operator !== "ne" && operator !== "is" && operator !== "not";
   const numeric = field.kind === "number" || field.kind === "time";
   if (plain && numeric)
@@ -87,7 +87,7 @@ function starred(random: Random, value: string): string {
 }
 
 function recased(random: Random, text: string): string {
-  // macros stay in one piece: their case is another matter
+  // macros stay in one piece, because their case is tested elsewhere
   return random.pick([text, text.toUpperCase(), text.toLowerCase()]);
 }
 
@@ -104,7 +104,7 @@ const symbols: Record<Operator, string[]> = {
   not: ["=not=", "=ne="],
 };
 
-/** One of the many texts of a tree. */
+/** Answers one of the many texts of a tree. */
 export function textOf(random: Random, ast: Ast, inner = false): string {
   if (ast.kind === "comparison") {
     const gap = random.chance(0.1) ? " " : "";

@@ -1,4 +1,4 @@
-/** Reproducible randomness (mulberry32): the seed of a failing run is in its message. */
+/** Reproducible randomness (mulberry32): the message of a failing run has its seed. */
 export interface Random {
   below(n: number): number;
   chance(probability: number): boolean;

@@ -1,11 +1,11 @@
 import type { MapField, RelationField, ScalarField } from "./fields.ts";
 
-// Relations that several maps share. `t` is always the base alias; every join carries the tenant.
+// Relations that several maps share. `t` is always the base alias; every join includes the tenant.
 
 const text = (column: string): ScalarField => ({ kind: "text", column });
 const number = (column: string): ScalarField => ({ kind: "number", column });
 
-/** A distribution set by the base column that holds its id; unlike a set's own list it finds soft-deleted sets too. */
+/** Makes the relation to a distribution set by the base column that holds its id; unlike a set's own list it finds soft-deleted sets too. */
 export const setRelation = (idColumn: string): RelationField => ({
   kind: "toOne",
   from: "management.distribution_sets_v1 ds",
@@ -14,7 +14,10 @@ export const setRelation = (idColumn: string): RelationField => ({
   byId: { from: "management.distribution_sets_v1 ds", alias: "ds", related: (ids) => `${idColumn} = any(${ids})` },
 });
 
-/** A type (of sets, modules or targets) by the base column `type_id`; the bare name means the key (contract management.md §6.4). */
+/**
+ * Makes the relation to a type (of sets, modules or targets) by the base column `type_id`; the bare name means the key (contract management.md
+ * §6.4).
+ */
 export const typeRelation = (view: string, idColumn: string): RelationField => ({
   kind: "toOne",
   from: `${view} ty`,
@@ -30,7 +33,10 @@ export interface Links {
   owner: string;
 }
 
-/** Tags by their links `(tenant_id, owner, tag_id)` and the rows of their names; the bare name means the tag's name (contract management.md §6.4). */
+/**
+ * Makes the relation to tags by their links `(tenant_id, owner, tag_id)` and the rows of their names; the bare name means the tag's name (contract
+ * management.md §6.4).
+ */
 export const tagRelation = (links: Links, tags: string): RelationField => ({
   kind: "toMany",
   from: `${links.view} tl join ${tags} tg on tg.tenant_id = tl.tenant_id and tg.id = tl.tag_id`,
@@ -45,7 +51,7 @@ export const tagRelation = (links: Links, tags: string): RelationField => ({
   },
 });
 
-/** Attributes or metadata: one row `(tenant_id, owner, key, value)` per entry. */
+/** Makes a map of attributes or metadata: one row `(tenant_id, owner, key, value)` per entry. */
 export const entries = ({ view, owner }: Links, value?: { head: string }): MapField => ({
   kind: "map",
   from: `${view} e`,
@@ -55,5 +61,5 @@ export const entries = ({ view, owner }: Links, value?: { head: string }): MapFi
   ...value,
 });
 
-/** Of values that are too long for an index (see the migration of `target_metadata`). */
+/** It is for values that are too long for an index (see the migration of `target_metadata`). */
 export const longValue = { head: "left(lower(e.value), 200)" };

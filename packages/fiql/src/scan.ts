@@ -26,15 +26,15 @@ const named: Readonly<Record<string, Operator>> = {
 const reserved = new Set(" \t\r\n\"'();,=!~<>");
 const blank = /\s/;
 
-/** A character as a message may show it: what cannot be printed by its number. */
+/** Shows a character in a message; a character that cannot be printed is shown by its number. */
 const shown = (character: string): string =>
   /[\p{Cc}\p{Cs}]/u.test(character) ? `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}` : `'${character}'`;
 
-/** The text of one query and the place reached in it; every error names the place, counted from 1. */
+/** The text of one query and the current place in it; every error names the place, counted from 1. */
 export class Scanner {
   readonly text: string;
   position = 0;
-  /** What was read so far, for the limits of a query. */
+  /** What was read so far is counted for the limits of a query. */
   comparisons = 0;
   values = 0;
 
@@ -51,7 +51,7 @@ export class Scanner {
     return this.position >= this.text.length;
   }
 
-  /** Skips blanks and tells whether there were any. */
+  /** Skips blanks and answers whether there were any. */
   skipBlanks(): boolean {
     const from = this.position;
     while (!this.atEnd && blank.test(this.text.charAt(this.position))) this.position++;
@@ -64,7 +64,7 @@ export class Scanner {
     return true;
   }
 
-  /** A word operator needs blanks on both sides; the one before was seen by the caller. */
+  /** Takes a word operator, which needs blanks on both sides; the caller has checked the one before. */
   takeWord(word: string): boolean {
     const end = this.position + word.length;
     if (this.text.slice(this.position, end).toLowerCase() !== word || !blank.test(this.text.charAt(end))) return false;
@@ -79,7 +79,7 @@ export class Scanner {
     return this.text.slice(from, this.position);
   }
 
-  /** A quoted value: a backslash takes the next character literally. */
+  /** Reads a quoted value, in which a backslash takes the next character literally. */
   quoted(): string {
     const from = this.position;
     const quote = this.text.charAt(this.position++);

@@ -3,7 +3,7 @@ import { type TestDatabase, testDatabase, withClient } from "@harrier/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compile, orderBy, parse, sortFields, targetFields } from "./index.ts";
 
-// What the predicates mean on real rows, through the published views and as a role that only reads them (contract management.md §6.2).
+// What the predicates mean on real rows, through the published views and with a role that only reads them (contract management.md §6.2).
 
 let database: TestDatabase;
 const at = (ms: number) => `to_timestamp(${ms} / 1000.0)`;
@@ -114,7 +114,7 @@ describe("targets", () => {
   });
 });
 
-test("metadata is found by an index on the first characters of its values, and compared whole", async () => {
+test("metadata is found by an index on the first characters of its values, and then compared as a whole", async () => {
   const long = "v".repeat(3_900);
   const ask = (q: string, select: string) => {
     const { sql, values } = compile(parse(q), targetFields, { firstParam: 2, now: 0 });
@@ -146,7 +146,7 @@ test("metadata is found by an index on the first characters of its values, and c
   });
 });
 
-test("a prefix query walks the index on the folded name, whatever the letters' case", async () => {
+test("a prefix query walks the index on the folded name, whatever the case of its letters", async () => {
   const { sql, values } = compile(parse("name==PREFIX*"), targetFields, { firstParam: 2, now: 0 });
   const plan = await withClient(database.adminUrl, async (client) => {
     await client.query(`

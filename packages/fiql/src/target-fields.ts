@@ -5,8 +5,8 @@ import { entries, longValue, setRelation, tagRelation, typeRelation } from "./re
 const targetType = typeRelation("management.target_types_v1", "t.target_type_id");
 
 /**
- * Targets: `from controller.targets_v1 t`. The one map for target queries: lists, counts, filters and rollouts
- * (contract management.md §6.4). `id` means the controllerId.
+ * The fields of targets: `from controller.targets_v1 t`. Lists, counts, filters and rollouts use this one map for target queries (contract
+ * management.md §6.4). `id` means the controllerId.
  */
 export const targetFields: FieldMap = {
   id: { kind: "text", column: "t.controller_id" },

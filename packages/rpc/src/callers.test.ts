@@ -10,7 +10,7 @@ const keys = parseKeys(`gateway/controller=k1:${Buffer.alloc(32, 1).toString("ba
 const services = Object.keys(callers) as ProtoServiceName[];
 
 describe("caller table", () => {
-  it("lists every proto service once in each table, and every method", () => {
+  it("lists every proto service and every method once in each table", () => {
     expect(Object.keys(hosts).sort()).toEqual([...services].sort());
     for (const service of services) {
       expect([...loadService(service).keys()].sort()).toEqual(Object.keys(methods[service]).sort());
@@ -18,17 +18,17 @@ describe("caller table", () => {
     }
   });
 
-  it("keeps the gateway to identities and everybody from the gateway", () => {
+  it("allows calls to the gateway for nobody, and calls of the gateway for identities only", () => {
     const ofGateway = services.filter((service) => mayConnect("gateway", service));
     expect(ofGateway).toEqual(["harrier.controller.v1.DeviceIdentityService", "harrier.management.v1.IdentityService"]);
     expect(Object.values(hosts)).not.toContain("gateway");
   });
 
-  it("lets controller call nobody: it is the sink of the graph", () => {
+  it("lists no call of controller, which calls no service", () => {
     expect(services.filter((service) => mayConnect("controller", service))).toEqual([]);
   });
 
-  it("lets a worker go on only with what is named, and needs the gateway's word for the rest", () => {
+  it("allows a worker to make only the listed calls as itself; the others need the gateway's delegation", () => {
     const targets = "harrier.controller.v1.TargetsService";
     expect([actingOf("management", targets, "createTargets"), actingOf("management", targets, "deleteTargetsById")]).toEqual([
       "person",
@@ -40,7 +40,7 @@ describe("caller table", () => {
     expect(onwards.map(onwardAudiences)).toEqual([[], [], ["controller"], ["management"], ["controller", "management"]]);
   });
 
-  it("lets artifact-store note downloads and nothing else of the actions", () => {
+  it("allows artifact-store to record downloads, and no other call of the actions", () => {
     const actions = "harrier.controller.v1.ActionsService";
     expect(mayConnect("artifact-store", actions)).toBe(true);
     expect(Object.keys(methods[actions]).filter((method) => mayCall("artifact-store", actions, method))).toEqual(["noteDownloads"]);

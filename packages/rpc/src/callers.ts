@@ -1,18 +1,18 @@
 import { hosts, type MethodName, type ProtoServiceName, type ServiceName } from "./services.ts";
 
 /**
- * In whose name a caller may call a method:
- * - `itself`: work that no person waits for (rollouts, relays, durable operations, what the gateway asks before it knows who somebody is).
- * - `person`: only with the gateway's word on the person who asked; what the person may do is then the gateway's word, not the caller's.
- * - `either`: both; work that is begun for a person and may be ended later by a worker.
+ * On whose behalf a caller may call a method:
+ * - `itself`: work without a request of a principal (rollouts, relays, durable operations, calls of the gateway during authentication).
+ * - `person`: only with the gateway's delegation for the principal of the request; the permissions then come from the gateway, not from the caller.
+ * - `either`: both, for work that begins for a principal and that a worker may end later.
  */
 export type Acting = "itself" | "person" | "either";
 
 type MethodCallers = { readonly [C in ServiceName]?: Acting };
 
 /**
- * Who may call what, and in whose name (architecture §2): the gRPC services form a graph without a cycle, and this table is that graph.
- * A service that is not listed can neither build a client nor pass the server's check; the key that made the mac proves which service it is.
+ * Who may call what, and in whose name (architecture §2). The gRPC services form a graph without a cycle, and this table is that graph. A service
+ * that is not listed can neither build a client nor pass the server's check; the key of the MAC proves which service it is.
  */
 export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<MethodName<S>, MethodCallers>> } = {
   "harrier.artifactstore.v1.ArtifactsService": {
@@ -77,27 +77,27 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
   },
 };
 
-/** In whose name `caller` may call this method, or undefined where it may not at all. */
+/** Answers in whose name `caller` may call this method; undefined if it may not call it at all. */
 export function actingOf(caller: ServiceName, service: ProtoServiceName, method: string): Acting | undefined {
   return (callers[service] as Readonly<Record<string, MethodCallers>>)[method]?.[caller];
 }
 
-/** True when `caller` may call this method in somebody's name. */
+/** Whether `caller` may call this method in anybody's name. */
 export function mayCall(caller: ServiceName, service: ProtoServiceName, method: string): boolean {
   return actingOf(caller, service, method) !== undefined;
 }
 
-/** True when `caller` may call at least one method of the service, that is, may have a client of it. */
+/** Whether `caller` may call at least one method of the service, and so may have a client of it. */
 export function mayConnect(caller: ServiceName, service: ProtoServiceName): boolean {
   return Object.values<MethodCallers>(callers[service]).some((allowed) => allowed[caller] !== undefined);
 }
 
-/** Every caller/audience of the table, once. */
+/** Answers every caller/audience of the table, once. */
 export function callPairs(): `${ServiceName}/${ServiceName}`[] {
   return [...new Set(entries().map(({ caller, audience }): `${ServiceName}/${ServiceName}` => `${caller}/${audience}`))];
 }
 
-/** The services that `caller` calls in the names of persons: each needs the gateway's word for it. */
+/** Answers the services that `caller` calls on behalf of principals: each call needs the gateway's delegation. */
 export function onwardAudiences(caller: ServiceName): readonly ServiceName[] {
   return [...new Set(entries().flatMap((entry) => (entry.caller === caller && entry.acting !== "itself" ? [entry.audience] : [])))];
 }

@@ -5,8 +5,8 @@ import type { RpcTls } from "./types.ts";
 const largestMessage = 16 * 1024 * 1024; // 50,000 new targets in one command stay below it
 
 /**
- * Options of every channel. The back-off is short, because a restarted neighbour is back within seconds and calls
- * wait for it no longer than their deadline; the ping finds a peer that has gone without a word.
+ * The options of every channel. The back-off is short, because a restarted peer is back within seconds and calls wait no longer than their
+ * deadline; the ping detects a peer that has vanished silently.
  */
 export const channelOptions: ChannelOptions = {
   "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
@@ -25,7 +25,7 @@ export const serverOptions: ChannelOptions = {
   "grpc.max_send_message_length": largestMessage,
 };
 
-/** `127.0.0.1:1,127.0.0.1:2` or one `name:port` (whose every address is used) as a gRPC target. */
+/** Makes a gRPC target of `127.0.0.1:1,127.0.0.1:2`, or of one `name:port`, whose every address is used. */
 export function targetOf(addresses: string): string {
   const list = addresses
     .split(",")
@@ -44,13 +44,13 @@ function hostOf(address: string): string {
   return match[1];
 }
 
-/** Credentials of a client: plain on loopback, else mutual TLS. */
+/** Makes the credentials of a client: plain on loopback, otherwise mutual TLS. */
 export function clientCredentials(tls: RpcTls | undefined): ChannelCredentials {
   if (tls === undefined) return ChannelCredentials.createInsecure();
   return ChannelCredentials.createSsl(Buffer.from(tls.ca), Buffer.from(tls.key), Buffer.from(tls.cert));
 }
 
-/** Credentials of a server; with TLS a caller without a certificate of our authority is refused. */
+/** Makes the credentials of a server; with TLS a caller without a certificate of our authority is refused. */
 export function serverCredentials(tls: RpcTls | undefined): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure();
   return ServerCredentials.createSsl(Buffer.from(tls.ca), [{ cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) }], true);

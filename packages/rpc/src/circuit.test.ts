@@ -131,7 +131,7 @@ test.each<[string, Step[], open: boolean]>([
   expect(circuit.open).toBe(open);
 });
 
-test("says when it opens and when it closes, once each", () => {
+test("reports each opening and each closing once", () => {
   const circuit = new Circuit(options);
   expect([1, 2, 3, 4].map((at) => circuit.silent(at, 200))).toEqual([false, false, true, false]);
   expect([circuit.answered(), circuit.answered()]).toEqual([true, false]);

@@ -1,23 +1,23 @@
 export interface CircuitOptions {
-  /** Calls in a row that nobody answered until the callee counts as hanging. */
+  /** After so many calls in a row without an answer the callee counts as hanging. */
   readonly failures: number;
-  /** Then one call in so many milliseconds is let through; the first answer lets all through again. */
+  /** While open, one call in so many milliseconds passes as a probe; the first answer closes the circuit. */
   readonly probeEveryMs: number;
-  /** A call that waited shorter than this says nothing of the callee. */
+  /** A call that waited shorter than this says nothing about the callee. */
   readonly leastWaitMs: number;
 }
 
-/** A callee that hangs costs each caller its whole deadline, and each of their ends a reset of a stream: a server takes some 1,000 of them. */
+/** A hanging callee costs each call its whole deadline and then a reset of its stream; a server takes some 1,000 resets. */
 export const circuitOptions: CircuitOptions = { failures: 20, probeEveryMs: 500, leastWaitMs: 100 };
 
 /**
- * Whether a method of a callee may be called: `closed` (all calls pass), or `open` after a row of calls without an answer (one probe at a
- * time passes). An error that the callee answers is an answer. No timers: all is decided when somebody calls.
+ * A circuit breaker for one method of a callee: `closed` (all calls pass), or `open` after several calls without an answer (one probe at a time
+ * passes). An error that the callee answers is an answer. It needs no timers, because every decision is made during a call.
  */
 export class Circuit {
   readonly #options: CircuitOptions;
   #silent = 0;
-  /** Epoch ms of the next probe; undefined: closed. */
+  /** The time of the next probe in epoch ms; undefined while closed. */
   #probeAt: number | undefined;
 
   constructor(options: CircuitOptions = circuitOptions) {
@@ -28,7 +28,7 @@ export class Circuit {
     return this.#probeAt !== undefined;
   }
 
-  /** Asks for leave to call; true where it is given. While open this takes the probe. */
+  /** Answers whether a call may be made. While open, the permitted call is the probe. */
   pass(now: number): boolean {
     if (this.#probeAt === undefined) return true;
     if (now < this.#probeAt) return false;
@@ -36,7 +36,7 @@ export class Circuit {
     return true;
   }
 
-  /** The callee has answered; true where that closes the circuit. */
+  /** Records an answer of the callee; true if that closes the circuit. */
   answered(): boolean {
     const closes = this.open;
     this.#silent = 0;
@@ -44,7 +44,7 @@ export class Circuit {
     return closes;
   }
 
-  /** The deadline of a call has passed without an answer; true where that opens the circuit. */
+  /** Records that the deadline of a call has passed without an answer; true if that opens the circuit. */
   silent(now: number, waitedMs: number): boolean {
     if (waitedMs < this.#options.leastWaitMs) return false;
     this.#silent += 1;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client as GrpcClient, Metadata, type MethodDefinition, type ServiceError } from "@grpc/grpc-js";
 import { HarrierError } from "@harrier/errors";
+import { CallLimiter, type CallLimits, unavailable } from "./call-limiter.ts";
 import { mayConnect } from "./callers.ts";
 import { channelOptions, clientCredentials, targetOf } from "./channel.ts";
 import { Circuit, type CircuitOptions } from "./circuit.ts";
@@ -18,35 +19,34 @@ import {
 import type { KeySet } from "./keys.ts";
 import { coveredInCall, identityMethod, keysOfMetadata } from "./metadata.ts";
 import { isChange, type MethodKind, methodKind } from "./methods.ts";
-import { onBehalfHeader, wordFor } from "./on-behalf.ts";
-import { type PlaceLimits, Places, unavailable } from "./places.ts";
+import { delegationFor, onBehalfHeader } from "./on-behalf.ts";
 import { loadService } from "./protos.ts";
 import { hosts, type ProtoServiceName, type ServiceName } from "./services.ts";
 import type { CallReport, Client, OutCall, RpcLog, RpcTls, Watch, WatchOptions, WatchState } from "./types.ts";
 import { openWatch } from "./watch.ts";
 
 export interface ClientOptions {
-  /** The calling service; must stand in the caller table. */
+  /** The calling service, which must be in the caller table. */
   caller: ServiceName;
-  /** `127.0.0.1:1,127.0.0.1:2` (used in turn) or one `name:port`. */
+  /** The value is `127.0.0.1:1,127.0.0.1:2` (used round-robin) or one `name:port`. */
   addresses: string;
   keys: KeySet;
   tls?: RpcTls;
   log?: RpcLog;
   protosDir?: string;
   observe?: (report: CallReport) => void;
-  /** How many calls are on their way at once; for tests. */
-  places?: PlaceLimits;
-  /** When a callee counts as hanging; for tests. */
+  /** How many calls may be in progress at a time; tests set it. */
+  limiter?: CallLimits;
+  /** When a callee counts as hanging; tests set it. */
   circuit?: CircuitOptions;
 }
 
-/** For a caller that has no deadline of its own (a transfer, a background tick). */
+/** This is the deadline for a caller that has none of its own (a transfer, a background job). */
 const defaultLifeMs = 30_000;
-const mostRetries = 2;
+const maxRetries = 2;
 const firstRetryDelayMs = 50;
-/** Longer than a channel waits between two attempts to connect would help nobody: a device has five seconds. */
-const longestWaitMs = 1_200;
+/** It is as long as a channel waits between two attempts to connect; a longer wait would not help, because a device waits five seconds. */
+const maxWaitMs = 1_200;
 const silentAfterMs = 3_000;
 const sessionEndQuietMs = 5_000;
 const leastRemainingMs = 100;
@@ -62,18 +62,18 @@ interface Connection {
   readonly service: ProtoServiceName;
   readonly options: ClientOptions;
   readonly grpc: GrpcClient;
-  readonly places: Places;
-  /** Epoch ms until which the end of a session is not worth another line: it ends all calls at once. */
+  readonly limiter: CallLimiter;
+  /** Until this time (epoch ms) no further end of a session is logged, because it ends all calls at the same time. */
   quietUntil: number;
 }
 
-/** Builds the typed client of a proto service; throws where the caller table does not list the caller. */
+/** Builds the typed client of a proto service; throws if the caller table does not list the caller. */
 export function createClient<S extends ProtoServiceName>(service: S, options: ClientOptions): Client<S> {
   if (!mayConnect(options.caller, service)) {
     throw new Error(`${options.caller} may not call ${service}; who may is listed in packages/rpc/src/callers.ts`);
   }
   const grpc = new GrpcClient(targetOf(options.addresses), clientCredentials(options.tls), channelOptions);
-  const connection: Connection = { service, options, grpc, places: new Places(options.places), quietUntil: 0 };
+  const connection: Connection = { service, options, grpc, limiter: new CallLimiter(options.limiter), quietUntil: 0 };
   const watches = new Set<Watch>();
   const client: Record<string, unknown> = {
     ready: (timeoutMs: number) => waitForReady(grpc, timeoutMs),
@@ -107,11 +107,11 @@ export function createClient<S extends ProtoServiceName>(service: S, options: Cl
 }
 
 /**
- * One call with its retries, only within the deadline: where the connection failed those of what may be repeated; those of anything where the
- * callee refused the identity. It looks at that before it does anything, and another replica may have the right clock and keys.
+ * Makes one call with its retries, only within the deadline: idempotent calls if the connection failed, and any call if the callee refused the
+ * identity. That is safe, because the callee checks the identity before anything else, and another replica may have the right clock and keys.
  */
 async function unary(connection: Connection, method: Method, request: object, call: OutCall): Promise<object> {
-  // not of the clock, which may be set back meanwhile
+  // the system clock is not used, because it may be set back meanwhile
   const began = performance.now();
   const deadline = Number.isFinite(call.deadline) ? call.deadline : Date.now() + defaultLifeMs;
   const repeatable = method.kind === "idempotent" || call.commandId !== undefined;
@@ -125,9 +125,9 @@ async function unary(connection: Connection, method: Method, request: object, ca
         const refused = error.code === "identityRefused";
         if (!refused && error.code !== "unavailable") throw error;
         const delayMs = firstRetryDelayMs * 4 ** retries * (0.5 + Math.random() / 2);
-        if (!(repeatable || refused) || retries === mostRetries || method.circuit.open || Date.now() + delayMs >= deadline) throw error;
+        if (!(repeatable || refused) || retries === maxRetries || method.circuit.open || Date.now() + delayMs >= deadline) throw error;
         await sleep(delayMs);
-        if (!(await connected(connection, Math.min(deadline, Date.now() + longestWaitMs)))) throw error;
+        if (!(await connected(connection, Math.min(deadline, Date.now() + maxWaitMs)))) throw error;
       }
     }
   } catch (error) {
@@ -144,26 +144,26 @@ async function unary(connection: Connection, method: Method, request: object, ca
   }
 }
 
-/** Waits a moment for a connection: after a replica has died the way to the other one may just be made. */
+/** Waits briefly for a connection, because after the death of a replica a connection to another one may just be established. */
 function connected(connection: Connection, until: number): Promise<boolean> {
   return new Promise((resolve) => connection.grpc.waitForReady(until, (error) => resolve(error === undefined)));
 }
 
-/** A repetition does not fail at once where its connection is just being replaced. */
+/** A repeated attempt waits for a connection that is being replaced, and does not fail at once. */
 type Attempt = OutCall & { waitForReady: boolean };
 
-/** Begins nothing where the callee hangs, and no more than there are places. */
+/** Makes one attempt, if the circuit is not open and the limiter admits it. */
 async function once(connection: Connection, method: Method, request: object, call: Attempt): Promise<object> {
   if (call.deadline <= Date.now()) throw new HarrierError("deadlineExceeded");
-  const waiting = connection.places.enter(call.deadline);
+  const waiting = connection.limiter.enter(call.deadline);
   if (waiting !== undefined) await waiting;
   try {
-    // the callee refuses what is left with less
+    // the callee would refuse a call with less time than this
     if (waiting !== undefined && call.deadline - Date.now() < leastRemainingMs) throw new HarrierError("deadlineExceeded");
     if (!method.circuit.pass(Date.now())) throw unavailable(`${hosts[connection.service]} does not answer.`);
     return await send(connection, method, request, call);
   } finally {
-    connection.places.leave();
+    connection.limiter.leave();
   }
 }
 
@@ -171,7 +171,7 @@ function send(connection: Connection, method: Method, request: object, call: Att
   const began = performance.now();
   const { path, requestSerialize, responseDeserialize } = method.definition;
   const message = requestSerialize(request);
-  // anew for every attempt: the one before may have been taken
+  // each attempt needs new metadata, because the callee may have accepted the nonce of the one before
   const metadata = metadataOf(connection, method, message, call);
   metadata.setOptions({ waitForReady: call.waitForReady });
   return new Promise((resolve, reject) => {
@@ -184,10 +184,10 @@ function send(connection: Connection, method: Method, request: object, call: Att
   });
 }
 
-/** Messages are made before the call, since the signature covers them. */
+/** The message is serialized before the call, because the signature covers it. */
 const asItIs = (message: Buffer): Buffer => message;
 
-/** What the end of a call says of the callee. */
+/** Records what the end of a call says about the callee. */
 function learn(connection: Connection, method: Method, error: ServiceError | null, waitedMs: number): void {
   const { circuit } = method;
   const { log } = connection.options;
@@ -210,9 +210,9 @@ function learn(connection: Connection, method: Method, error: ServiceError | nul
 function metadataOf(connection: Connection, method: Method, message: Buffer, call: OutCall): Metadata {
   const { caller, keys } = connection.options;
   const audience = hosts[connection.service];
-  const word = call.onBehalf === undefined || call.principal.kind === "service" ? undefined : wordFor(audience, call.onBehalf);
+  const delegation = call.onBehalf === undefined || call.principal.kind === "service" ? undefined : delegationFor(audience, call.onBehalf);
   const identity: Identity = {
-    ...(word === undefined ? call.principal : named(call.principal)),
+    ...(delegation === undefined ? call.principal : named(call.principal)),
     rid: call.rid,
     baseUrl: call.baseUrl ?? "",
     audience,
@@ -228,13 +228,13 @@ function metadataOf(connection: Connection, method: Method, message: Buffer, cal
   }
   if (isChange(connection.service, method.name)) identity.nonce = newNonce();
   const { commandId } = call;
-  metadata.set(identityHeader, signIdentity(keys, identity, coveredInCall({ digest: digestOf(message), commandId, word })));
-  if (word !== undefined) metadata.set(onBehalfHeader, word);
+  metadata.set(identityHeader, signIdentity(keys, identity, coveredInCall({ digest: digestOf(message), commandId, delegation })));
+  if (delegation !== undefined) metadata.set(onBehalfHeader, delegation);
   if (commandId !== undefined) metadata.set(keysOfMetadata.commandId, commandId);
   return metadata;
 }
 
-/** What the person may do stands in the gateway's word; ours says only who it is about. */
+/** Reduces a principal to its name, because its permissions are in the gateway's delegation. */
 function named({ tenantId, tenant, kind, subject }: Principal): Principal {
   return { tenantId, tenant, kind, subject, permissions: [] };
 }

@@ -9,7 +9,7 @@ import { serviceNames } from "./services.ts";
 
 const script = fileURLToPath(new URL("../../../deploy/compose/make-secrets.mjs", import.meta.url));
 
-it("the composition's script gives each service the keys of its own pairs, the same to both sides, and makes them once", () => {
+it("the script of the composition creates the keys once and gives each service those of its own pairs, the same to both sides", () => {
   const dir = mkdtempSync(join(tmpdir(), "harrier-compose-"));
   try {
     const make = () => execFileSync(process.execPath, [script, dir]);

@@ -24,7 +24,7 @@ test.each<[status, string, string]>([
   expect(calleeState(error)).toBe(code === status.DEADLINE_EXCEEDED ? "silent" : "unknown");
 });
 
-test("what the callee says itself is its answer, whatever the status", () => {
+test("the callee's own error is its answer, whatever the status", () => {
   const { code, details, metadata } = toStatus(new HarrierError("internal"));
   const error = Object.assign(new Error(details), { code, details, metadata }) as ServiceError;
   expect(fromServiceError(error).code).toBe("internal");
@@ -36,7 +36,7 @@ test.each<[HarrierError["code"], refused: boolean, string]>([
   ["deadlineExceeded", false, "answered"],
   ["deadlineExceeded", true, "unknown"],
   ["identityRefused", true, "answered"],
-])("%s, refused at the door %j: %s", (code, refused, expected) => {
+])("%s, refused before the method began %j: %s", (code, refused, expected) => {
   const { details, metadata, code: grpc } = toStatus(new HarrierError(code), { refused });
   const error = Object.assign(new Error(details), { code: grpc, details, metadata }) as ServiceError;
   expect(fromServiceError(error).code).toBe(code);

@@ -7,12 +7,13 @@ interface ErrorOnTheWire {
   message: string;
   info?: Record<string, unknown>;
   parameters?: string[];
-  /** Refused at the door, before the method began. */
+  /** It was refused before the method began. */
   refused?: true;
 }
 
 /**
- * An error as gRPC status; its identity goes along in a trailer, so that it arrives as the same error. `refused`: the method was not begun.
+ * Converts an error to a gRPC status; a trailer carries its code, so that it arrives as the same error. `refused` says that the method was not
+ * begun.
  */
 export function toStatus(error: HarrierError, { refused = false } = {}): StatusObject {
   const wire: ErrorOnTheWire = { code: error.code, message: error.message };
@@ -24,7 +25,7 @@ export function toStatus(error: HarrierError, { refused = false } = {}): StatusO
   return { code: codes[error.code].grpc, details: error.code, metadata };
 }
 
-/** The error that a call ended with: the callee's own where it gave one, else one for the state of the connection. */
+/** Answers the error that a call ended with: the callee's own if it gave one, otherwise one for the state of the connection. */
 export function fromServiceError(error: ServiceError): HarrierError {
   const wire = readTrailer(error);
   if (wire !== undefined && isErrorCode(wire.code)) {
@@ -35,18 +36,18 @@ export function fromServiceError(error: ServiceError): HarrierError {
 }
 
 /**
- * True where the connection ended under the call and the library has no name for how: as `INTERNAL` (a reset of any kind, for instance of a
- * server that has seen too many resets of ours) or `RESOURCE_EXHAUSTED` (it asks for calm). A callee's own error of these codes comes with
- * our trailer, a message that is too large with another text.
+ * Whether the connection ended under the call in a way for which the library has no name: as `INTERNAL` (a reset of any kind, for instance by a
+ * server that has seen too many of our resets) or `RESOURCE_EXHAUSTED` (it asks for calm). A callee's own error of these codes has our trailer, and
+ * a message that is too large has another text.
  */
 export function isSessionEnd(error: ServiceError): boolean {
   return readTrailer(error) === undefined && /^(Received RST_STREAM with code|Bandwidth exhausted)/.test(error.details ?? "");
 }
 
-/** What the end of a call says of the callee: it has answered (an error of its own is an answer), it was silent, or neither can be told. */
+/** What the end of a call says about the callee: it has answered (an error of its own is an answer), it was silent, or neither is certain. */
 export type CalleeState = "answered" | "silent" | "unknown";
 
-/** A callee that refuses a call because its time is nearly over has not shown that its methods come to an end. */
+/** A refusal because little time is left counts as unknown: it does not show that the callee's methods come to an end. */
 export function calleeState(error: ServiceError | null): CalleeState {
   if (error === null) return "answered";
   const wire = readTrailer(error);
@@ -56,7 +57,7 @@ export function calleeState(error: ServiceError | null): CalleeState {
 
 function codeOf(code: status): "deadlineExceeded" | "unavailable" | "internal" {
   if (code === status.DEADLINE_EXCEEDED) return "deadlineExceeded";
-  // CANCELLED: the connection went away under the call, or the client was closed
+  // CANCELLED means that the connection broke under the call, or that the client was closed
   if (code === status.UNAVAILABLE || code === status.CANCELLED) return "unavailable";
   return "internal";
 }

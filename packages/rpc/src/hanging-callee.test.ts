@@ -8,7 +8,7 @@ import type { OutCall } from "./types.ts";
 
 afterEach(cleanUp);
 
-/** A controller whose `forceAction` hangs until told otherwise; `cancelSetChunk` takes its time and answers, `cancelAction` too. */
+/** Starts a controller whose `forceAction` hangs until it is released; `cancelSetChunk` and `cancelAction` are slow but answer. */
 async function hangingServer() {
   const state = { hangs: true, reached: 0, slow: 0 };
   const wait = () => new Promise<never>(() => undefined);
@@ -28,7 +28,9 @@ async function hangingServer() {
   return { state, port };
 }
 
-/** What management does by itself, without the gateway's word: chunks of an invalidation may be repeated, actions of a person may not. */
+/**
+ * These calls are made by management as itself, without a delegation: chunks of an invalidation may be repeated, calls on behalf of a user may not.
+ */
 const ownWork = (deadline: number): OutCall => ({ principal: servicePrincipal("management"), rid: "r-1", deadline });
 
 const outcomeOf = (promise: Promise<unknown>): Promise<string> =>
@@ -39,11 +41,11 @@ const outcomeOf = (promise: Promise<unknown>): Promise<string> =>
 const count = (outcomes: readonly string[]) =>
   Object.fromEntries([...new Set(outcomes)].map((code) => [code, outcomes.filter((one) => one === code).length]));
 
-/** The server of a test has the same log, and refuses calls that reach it with too little time left. */
+/** The test's server writes to the same log when it refuses calls with too little time left, so its lines are left out. */
 const linesOfClient = (): string[] => log.warn.mock.calls.map(([, text]) => text).filter((text) => text !== "call refused");
 
 describe("a callee that hangs", () => {
-  it("costs few calls their time and no other call its connection", { timeout: 30_000 }, async () => {
+  it("delays few calls and breaks no other call's connection", { timeout: 30_000 }, async () => {
     const { state, port } = await hangingServer();
     const client = connect([port], { log });
     const slow = [
@@ -58,13 +60,13 @@ describe("a callee that hangs", () => {
     expect(others).toEqual({});
     expect(deadlineExceeded + unavailable).toBe(2_000);
     expect(state.reached).toBeLessThanOrEqual(400);
-    // the calls beside them, the one that may not be repeated included, never lost their connection
+    // the calls beside them never lost their connection, even the one that may not be repeated
     expect(await Promise.all(slow)).toEqual(["ok", "ok"]);
     expect(state.slow).toBe(2);
     expect(linesOfClient()).toEqual(["the callee does not answer: calls are refused, but for a probe now and then"]);
   });
 
-  it("is asked again within a second of its recovery", async () => {
+  it("is called again within a second of its recovery", async () => {
     const { state, port } = await hangingServer();
     const client = connect([port], { log });
     const hung = Array.from({ length: 50 }, () => outcomeOf(client.forceAction(force, call({ deadline: Date.now() + 600 }))));
@@ -80,14 +82,14 @@ describe("a callee that hangs", () => {
     expect(await Promise.all(Array.from({ length: 20 }, () => outcomeOf(client.forceAction(force, call()))))).toEqual(Array(20).fill("ok"));
   });
 
-  it("that answers errors is no hanging one", async () => {
+  it("does not count as hanging while it answers errors", async () => {
     const [, port] = await serve({ forceAction: () => Promise.reject(new HarrierError("deadlineExceeded")) });
     const client = connect([port]);
     for (let i = 0; i < 30; i += 1) expect(await outcomeOf(client.forceAction(force, call()))).toBe("deadlineExceeded");
   });
 });
 
-/** A controller whose whole process hangs when told so. */
+/** Starts a controller whose whole process can be stopped. */
 async function stoppedServer(slowMs: number) {
   const worker = new Worker(new URL("../test-support/stopped-server.ts", import.meta.url), { workerData: { keys: keyText, slowMs } });
   const seen: { port?: number; slow?: number } = {};
@@ -96,11 +98,11 @@ async function stoppedServer(slowMs: number) {
   return { port: seen.port ?? 0, seen, stopFor: (ms: number) => worker.postMessage(ms), end: () => worker.terminate() };
 }
 
-describe("a callee whose process hangs and comes back", () => {
-  const unbound = { places: { inFlight: 10_000, waiting: 0 }, circuit: { failures: 1_000_000, probeEveryMs: 1, leastWaitMs: 0 } };
+describe("a callee whose process hangs and continues", () => {
+  const unbound = { limiter: { inFlight: 10_000, waiting: 0 }, circuit: { failures: 1_000_000, probeEveryMs: 1, leastWaitMs: 0 } };
 
-  /** Two slow calls on their way, the callee stops, a storm of calls runs out of time meanwhile. */
-  async function storm(options: object) {
+  /** Makes two slow calls; then the callee stops, and a burst of calls times out meanwhile. */
+  async function burst(options: object) {
     const callee = await stoppedServer(8_000);
     const client = connect([callee.port], { log, ...options });
     const deadline = Date.now() + 25_000;
@@ -109,7 +111,7 @@ describe("a callee whose process hangs and comes back", () => {
     await vi.waitFor(() => expect(callee.seen.slow).toBe(2), { timeout: 10_000 });
     callee.stopFor(5_000);
     const calls: Promise<string>[] = [];
-    // not all in one turn of the loop: a call whose time is over before its stream begins resets nothing
+    // the calls are spread over several ticks of the event loop, because a call whose deadline passes before its stream begins resets nothing
     for (let n = 0; n < 2_000; n += 50) {
       for (let i = 0; i < 50; i += 1) calls.push(outcomeOf(client.forceAction(force, call({ deadline: Date.now() + 1_500 }))));
       await sleep(5);
@@ -121,23 +123,23 @@ describe("a callee whose process hangs and comes back", () => {
     return { ...ends, lines: linesOfClient() };
   }
 
-  it("closes the session where too much is reset: an outage, not an error; what may be repeated is", { timeout: 40_000 }, async () => {
-    const { outcomes, idempotent, single, lines } = await storm(unbound);
+  it("without bounds, resets close the session: an outage, not an error; idempotent calls are repeated", { timeout: 40_000 }, async () => {
+    const { outcomes, idempotent, single, lines } = await burst(unbound);
     expect([outcomes, idempotent, single]).toEqual([["deadlineExceeded"], "ok", "unavailable"]);
     expect(lines).toEqual(["a connection ended under its calls"]);
   });
 
-  it("keeps the session where calls are bounded: no call beside the storm is lost", { timeout: 40_000 }, async () => {
-    const { outcomes, idempotent, single, lines } = await storm({});
+  it("with bounded calls the session stays open, and no call beside the burst is lost", { timeout: 40_000 }, async () => {
+    const { outcomes, idempotent, single, lines } = await burst({});
     expect(outcomes.filter((code) => code !== "deadlineExceeded" && code !== "unavailable")).toEqual([]);
     expect([idempotent, single]).toEqual(["ok", "ok"]);
     expect(lines).toEqual(["the callee does not answer: calls are refused, but for a probe now and then"]);
   });
 });
 
-it("beyond the places calls wait without a stream, beyond the queue they are refused at once", async () => {
+it("calls without a slot wait without a stream, and are refused when the queue is full", async () => {
   const { state, port } = await hangingServer();
-  const client = connect([port], { places: { inFlight: 1, waiting: 1 } });
+  const client = connect([port], { limiter: { inFlight: 1, waiting: 1 } });
   const deadline = Date.now() + 600;
   const outcomes = [1, 2, 3].map(() => outcomeOf(client.forceAction(force, call({ deadline }))));
   expect(await Promise.all(outcomes)).toEqual(["deadlineExceeded", "deadlineExceeded", "unavailable"]);

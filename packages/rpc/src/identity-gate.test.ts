@@ -32,7 +32,7 @@ const identity = (signedAt = now, more: Partial<Identity> = {}): Identity => ({
   caller: "gateway",
   ...more,
 });
-const asked = { method: "POST", path: "/a?b=c", once: true };
+const requested = { method: "POST", path: "/a?b=c", once: true };
 const outcome = (work: () => unknown): string => {
   try {
     work();
@@ -43,20 +43,24 @@ const outcome = (work: () => unknown): string => {
 };
 const token = (signedAt?: number, more?: Partial<Identity>) => identityHeaders(keys, identity(signedAt, more))[identityHeader];
 
-it("takes a change once, and two equal changes of one moment as two", () => {
+it("accepts a change once, and counts two equal changes of one moment as two", () => {
   const [first, second] = [token(), token()];
-  expect([first, first, second].map((one) => outcome(() => gate.verify(one, asked)))).toEqual(["accepted", "identityRefused", "accepted"]);
+  expect([first, first, second].map((one) => outcome(() => gate.verify(one, requested)))).toEqual([
+    "accepted",
+    "identityRefused",
+    "accepted",
+  ]);
   now += identityLifeMs + clockDifferenceMs - 1;
-  expect(outcome(() => gate.verify(first, asked))).toBe("identityRefused");
+  expect(outcome(() => gate.verify(first, requested))).toBe("identityRefused");
 });
 
-it("takes a change only with something that makes it unlike another", () => {
-  expect(outcome(() => gate.verify(signIdentity(keys, identity()), asked))).toBe("identityRefused");
+it("accepts a change only with a nonce that distinguishes it from others", () => {
+  expect(outcome(() => gate.verify(signIdentity(keys, identity()), requested))).toBe("identityRefused");
 });
 
-it("takes a read again", () => {
+it("accepts a repeated read", () => {
   const read = token(now, { method: "GET" });
-  for (let n = 0; n < 2; n += 1) expect(outcome(() => gate.verify(read, { ...asked, method: "GET", once: false }))).toBe("accepted");
+  for (let n = 0; n < 2; n += 1) expect(outcome(() => gate.verify(read, { ...requested, method: "GET", once: false }))).toBe("accepted");
 });
 
 it.each([
@@ -69,22 +73,22 @@ it.each([
   ["5 minutes ahead", 300, "identityRefused"],
   ["5 minutes behind", -300, "identityRefused"],
 ])("a signer's clock that is %s", (_what, seconds, answer) => {
-  expect(outcome(() => gate.verify(token(now + seconds * 1_000), asked))).toBe(answer);
+  expect(outcome(() => gate.verify(token(now + seconds * 1_000), requested))).toBe(answer);
 });
 
-it("tells of an outage once for each reason, and once that it is over", () => {
+it("logs an outage once for each reason, and its end once", () => {
   for (let n = 0; n < 500; n += 1) {
-    outcome(() => gate.verify(token(now - 300_000 - n * 1_000), asked));
-    outcome(() => gate.verify("v2.k1.x.y", asked));
+    outcome(() => gate.verify(token(now - 300_000 - n * 1_000), requested));
+    outcome(() => gate.verify("v2.k1.x.y", requested));
   }
   expect(log.warn).toHaveBeenCalledTimes(2);
   expect(log.warn.mock.calls[0]?.[0]).toMatchObject({ caller: "gateway", reason: expect.stringContaining("clocks differ") });
-  gate.verify(token(), asked);
-  expect(log.info).not.toHaveBeenCalled(); // the next refusal may still come
+  gate.verify(token(), requested);
+  expect(log.info).not.toHaveBeenCalled(); // more denials may follow
   now += 10_001;
-  for (let n = 0; n < 3; n += 1) gate.verify(token(), asked);
+  for (let n = 0; n < 3; n += 1) gate.verify(token(), requested);
   expect(log.info).toHaveBeenCalledTimes(1);
   expect(log.info.mock.calls[0]?.[0]).toMatchObject({ refused: 1_000, audience: "controller" });
-  outcome(() => gate.verify(undefined, asked));
+  outcome(() => gate.verify(undefined, requested));
   expect(log.warn).toHaveBeenCalledTimes(3);
 });

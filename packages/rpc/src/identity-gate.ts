@@ -12,15 +12,15 @@ export interface GateOptions {
   readonly now?: () => number;
 }
 
-export interface Asked extends Omit<Expected, "now"> {
-  /** A change: its identity is worth one request. */
+export interface Requested extends Omit<Expected, "now"> {
+  /** The identity of a change is valid for one request only. */
   readonly once: boolean;
 }
 
-/** So long without a refusal, and what is accepted next ends the outage. */
+/** The first accepted call after so long without a denial ends the outage. */
 const quietMs = 10_000;
-/** Reasons that are told of one outage, each once. */
-const mostReasons = 20;
+/** At most so many reasons of one outage are logged, each once. */
+const maxReasons = 20;
 
 interface Outage {
   readonly since: number;
@@ -30,8 +30,8 @@ interface Outage {
 }
 
 /**
- * What a service lets in: identities that are signed for this very request by who they say, and changes once. Tells its log once of each
- * reason when it begins to refuse and once when it is over, however many are refused meanwhile: a clock that is off refuses every request.
+ * Verifies the requests to a service: identities must be signed for this very request by the service that they name, and a change is accepted once.
+ * It logs each reason once when denials begin, and once when they are over, because a wrong clock refuses every request.
  */
 export class IdentityGate {
   readonly #options: GateOptions;
@@ -44,20 +44,20 @@ export class IdentityGate {
     this.#now = options.now ?? Date.now;
   }
 
-  /** The identity of a request; throws `identityRefused`, or `unavailable` when more changes come than can be remembered. */
-  verify(token: string | undefined, asked: Asked): VerifiedIdentity {
+  /** Answers the identity of a request; throws `identityRefused`, or `unavailable` if there are more changes than it can remember. */
+  verify(token: string | undefined, requested: Requested): VerifiedIdentity {
     const { audience, keys } = this.#options;
     const now = this.#now();
     return this.guard(() => {
-      const { method, path, also = "" } = asked;
+      const { method, path, also = "" } = requested;
       const identity = verifyIdentity(keys, audience, token, { method, path, also, now });
-      if (asked.once) this.#noteOnce(identity, now);
+      if (requested.once) this.#recordOnce(identity, now);
       if (this.#outage !== undefined && now - this.#outage.last > quietMs) this.#recovered(this.#outage, now);
       return identity;
     });
   }
 
-  /** Runs a further check of an identity; what it refuses counts and is told like what `verify` refuses. */
+  /** Runs a further check of an identity; what it refuses is counted and logged as in `verify`. */
   guard<T>(check: () => T): T {
     try {
       return check();
@@ -67,18 +67,18 @@ export class IdentityGate {
     }
   }
 
-  /** The error for what is wrong with a verified identity's request; counted and told like what `verify` refuses. */
+  /** Makes the error for a request with a verified identity that is wrong otherwise; it is counted and logged as in `verify`. */
   refuse(reason: string, caller?: string): HarrierError {
     const error = refused(reason, caller);
     this.#refused(error);
     return error;
   }
 
-  #noteOnce(identity: VerifiedIdentity, now: number): void {
+  #recordOnce(identity: VerifiedIdentity, now: number): void {
     if (identity.nonce === undefined) throw refused("a change without a nonce", identity.caller);
-    const noted = this.#seen.note(identity.mac, identity.expiresAt, now);
-    if (noted === "again") throw refused("used before", identity.caller);
-    if (noted === "full") throw new HarrierError("unavailable", undefined, { headers: { "retry-after": "1" } });
+    const recorded = this.#seen.record(identity.mac, identity.expiresAt, now);
+    if (recorded === "again") throw refused("used before", identity.caller);
+    if (recorded === "full") throw new HarrierError("unavailable", undefined, { headers: { "retry-after": "1" } });
   }
 
   #refused(error: HarrierError): void {
@@ -88,9 +88,9 @@ export class IdentityGate {
     this.#outage.count += 1;
     const { told } = this.#outage;
     const cause = error.cause instanceof IdentityRefusal ? error.cause : undefined;
-    // seconds and names in a reason differ from one request to the next
+    // seconds and names are left out of the reason, because they differ from one request to the next
     const reason = `${cause?.caller ?? ""} ${(cause?.message ?? error.message).replaceAll(/\d+/g, "#")}`;
-    if (told.has(reason) || told.size === mostReasons) return;
+    if (told.has(reason) || told.size === maxReasons) return;
     told.add(reason);
     this.#options.log.warn(
       { reason: cause?.message ?? error.message, caller: cause?.caller, audience: this.#options.audience },

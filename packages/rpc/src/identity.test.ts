@@ -34,7 +34,7 @@ const codeOf = (work: () => unknown): string => {
   return "accepted";
 };
 
-describe("signed identity", () => {
+describe("a signed identity", () => {
   it("arrives as it was signed", () => {
     expect(verifyIdentity(keys, "controller", signIdentity(keys, identity), request)).toMatchObject(identity);
     const user: Identity = {
@@ -68,14 +68,14 @@ describe("signed identity", () => {
     expect(codeOf(() => verifyIdentity(keys, "controller", signIdentity(keys, identity), expected))).toBe("identityRefused");
   });
 
-  it("is refused by another audience, even under its own key", () => {
+  it("is refused by another audience, even with that audience's own key", () => {
     const token = signIdentity(keys, identity);
     expect(codeOf(() => verifyIdentity(keys, "management", token, request))).toBe("identityRefused");
     const shared = parseKeys(`gateway/controller=k1:${secret("a")};gateway/management=k1:${secret("a")}`);
     expect(codeOf(() => verifyIdentity(shared, "management", token, request))).toBe("identityRefused");
   });
 
-  it("is refused when any part of it was changed", () => {
+  it("is refused if any part of it was changed", () => {
     const token = signIdentity(keys, identity);
     const [version, caller, kid, payload = "", signature = ""] = token.split(".");
     const forged = Buffer.from(Buffer.from(payload, "base64url").toString().replace('"t":1', '"t":2')).toString("base64url");
@@ -109,22 +109,24 @@ describe("signed identity", () => {
     expect(new Set(messages).size).toBe(1);
   });
 
-  it("survives a rotation: old and new key are accepted, the first one signs", () => {
+  it("survives a rotation: old and new key are accepted, and the first one signs", () => {
     const oldKeys = parseKeys(`gateway/controller=k1:${secret("a")}`);
     const both = parseKeys(`gateway/controller=k1:${secret("a")},k2:${secret("c")}`);
-    const turned = parseKeys(`gateway/controller=k2:${secret("c")},k1:${secret("a")}`);
+    const reversed = parseKeys(`gateway/controller=k2:${secret("c")},k1:${secret("a")}`);
     const newKeys = parseKeys(`gateway/controller=k2:${secret("c")}`);
     const ok = (signer: typeof keys, verifier: typeof keys) =>
       codeOf(() => verifyIdentity(verifier, "controller", signIdentity(signer, identity), request)) === "accepted";
-    expect([ok(oldKeys, both), ok(both, oldKeys), ok(turned, both), ok(both, turned), ok(newKeys, turned)]).toEqual(Array(5).fill(true));
-    expect([ok(turned, oldKeys), ok(oldKeys, newKeys)]).toEqual([false, false]);
-    expect(signIdentity(turned, identity)).toMatch(/^v3\.gateway\.k2\./);
+    expect([ok(oldKeys, both), ok(both, oldKeys), ok(reversed, both), ok(both, reversed), ok(newKeys, reversed)]).toEqual(
+      Array(5).fill(true),
+    );
+    expect([ok(reversed, oldKeys), ok(oldKeys, newKeys)]).toEqual([false, false]);
+    expect(signIdentity(reversed, identity)).toMatch(/^v3\.gateway\.k2\./);
   });
 
-  it("is the word of whoever holds the pair's key, and of nobody else", () => {
+  it("is valid only with the key of the pair", () => {
     const management: Identity = { ...identity, caller: "management" };
     expect(verifyIdentity(keys, "controller", signIdentity(keys, management), request).caller).toBe("management");
-    // what management can make with the key that it has, under the gateway's name
+    // management can forge this under the gateway's name with the key that it has
     const forged = signIdentity(keys, management).replace(".management.", ".gateway.");
     expect(codeOf(() => verifyIdentity(keys, "controller", forged, request))).toBe("identityRefused");
   });
@@ -145,7 +147,7 @@ describe("identity keys", () => {
 
   const textOf = (pairs: readonly string[]) => pairs.map((pair) => `${pair}=k1:${secret("a")}`).join(";");
 
-  it.each(serviceNames)("of %s are those of its own pairs: with one more or one less it does not start", (service) => {
+  it.each(serviceNames)("of %s are those of its own pairs: with a pair too many or too few it does not start", (service) => {
     const own = keyPairsOf(service);
     expect([...parseKeys(textOf(own), service).keys()]).toEqual(own);
     const foreign = keyPairs().find((pair) => !own.includes(pair)) as string;
@@ -153,7 +155,7 @@ describe("identity keys", () => {
     expect(() => parseKeys(textOf(own.slice(1)), service)).toThrow(`${service} has no key for ${own[0]}`);
   });
 
-  it("let no service sign for the gateway to another one, nor for any other pair than its own", () => {
+  it("do not allow a service to sign for the gateway, nor for any other pair than its own", () => {
     for (const service of serviceNames) {
       const signable = keyPairsOf(service).filter((pair) => !pair.startsWith(`${service}/`) && !pair.endsWith(`/${service}`));
       expect(signable).toEqual([]);

@@ -3,6 +3,7 @@ export { isCertificateOf, namesOf } from "./certificates.ts";
 export { type ClientOptions, createClient } from "./client.ts";
 export type * from "./gen/index.ts";
 export {
+  type Actor,
   clockDifferenceMs,
   digestOf,
   type Identity,
@@ -23,7 +24,7 @@ export { type KeySet, keyPairs, keyPairsOf, type Pair, parseKeys } from "./keys.
 export { loaderOptions } from "./loader-options.ts";
 export { coveredInCall, keysOfMetadata } from "./metadata.ts";
 export { isChange, type MethodKind, methodKind, methods } from "./methods.ts";
-export { type OnBehalf, onBehalfHeader, vouch, wordFor } from "./on-behalf.ts";
+export { delegate, delegationFor, type OnBehalf, onBehalfHeader } from "./on-behalf.ts";
 export { defaultProtosDir } from "./protos.ts";
 export { createRpcServer, type RpcServer, type RpcServerOptions, type Within } from "./server.ts";
 export {

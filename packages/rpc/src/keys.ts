@@ -3,61 +3,61 @@ import { callPairs } from "./callers.ts";
 import { type ServiceName, serviceNames } from "./services.ts";
 
 interface PairKeys {
-  /** Signs; also verifies. */
+  /** It signs and also verifies. */
   readonly first: { readonly id: string; readonly secret: KeyObject };
   readonly byId: ReadonlyMap<string, KeyObject>;
 }
 
-/** Who calls and who is called: `gateway/controller`. Each pair has keys that nobody else holds. */
+/** The caller and the audience: `gateway/controller`. Each pair has keys that nobody else holds. */
 export type Pair = `${ServiceName}/${ServiceName}`;
 
-/** The key rings of the pairs that a process takes part in. Which key made a mac therefore tells who made it. */
+/** The keys of the pairs that a process belongs to. The key of a MAC therefore identifies its maker. */
 export type KeySet = ReadonlyMap<Pair, PairKeys>;
 
-const shortestKey = 32; // bytes; as long as the digest it feeds
+const minKeyBytes = 32; // in bytes; it is as long as the digest that it is used for
 
 /**
- * Reads `gateway/controller=k1:<base64>,k0:<base64>;management/controller=k1:<base64>`. The first key of a pair signs, all verify: at a
- * rotation the new key is added behind, then moved to the front, then the old one goes. With `service` given, each of its pairs must be there
- * and none in which it has no part: a key in the wrong place would let this process speak for another. Throws an Error that says what is wrong.
+ * Reads `gateway/controller=k1:<base64>,k0:<base64>;management/controller=k1:<base64>`. The first key of a pair signs, and all verify: at a
+ * rotation the new key is added behind, then moved to the front, then the old one is removed. With `service` given, all of its pairs must be
+ * present and no others: a key in the wrong place would let this process speak for another one. Throws an Error that says what is wrong.
  */
 export function parseKeys(text: string, service?: ServiceName): KeySet {
-  const rings = new Map<Pair, PairKeys>();
+  const keyRings = new Map<Pair, PairKeys>();
   for (const part of text.split(";")) {
     if (part.trim() === "") continue;
     const equals = part.indexOf("=");
     const pair = part.slice(0, Math.max(equals, 0)).trim();
     if (!isPair(pair)) throw new Error(`identity keys: "${pair}" is not a pair caller/audience of two services`);
-    if (rings.has(pair)) throw new Error(`identity keys: ${pair} is given twice`);
-    rings.set(pair, parseRing(pair, part.slice(equals + 1)));
+    if (keyRings.has(pair)) throw new Error(`identity keys: ${pair} is given twice`);
+    keyRings.set(pair, parseKeyRing(pair, part.slice(equals + 1)));
   }
-  if (rings.size === 0) throw new Error("identity keys: no key is given");
-  if (service !== undefined) checkPairs(rings, service);
-  return rings;
+  if (keyRings.size === 0) throw new Error("identity keys: no key is given");
+  if (service !== undefined) checkPairs(keyRings, service);
+  return keyRings;
 }
 
-/** The pairs that have keys: the calls of the caller table, and the gateway with every service that it forwards to. */
+/** Answers the pairs that have keys: the calls of the caller table, and the gateway with every service that it forwards to. */
 export function keyPairs(): Pair[] {
   const forwards = serviceNames.filter((name) => name !== "gateway").map((audience): Pair => `gateway/${audience}`);
   return [...new Set([...forwards, ...callPairs()])].sort();
 }
 
-/** The pairs whose keys this service needs: those in which it is the caller or the audience. */
+/** Answers the pairs whose keys this service needs: those in which it is the caller or the audience. */
 export function keyPairsOf(service: ServiceName): Pair[] {
   return keyPairs().filter((pair) => pair.split("/").includes(service));
 }
 
-function checkPairs(rings: KeySet, service: ServiceName): void {
+function checkPairs(keyRings: KeySet, service: ServiceName): void {
   const own = keyPairsOf(service);
-  for (const pair of rings.keys()) {
+  for (const pair of keyRings.keys()) {
     if (!own.includes(pair))
       throw new Error(`identity keys: ${pair} is none of ${service}'s, take it away: ${service} has ${own.join(", ")}`);
   }
-  const missing = own.filter((pair) => !rings.has(pair));
+  const missing = own.filter((pair) => !keyRings.has(pair));
   if (missing.length > 0) throw new Error(`identity keys: ${service} has no key for ${missing.join(", ")}`);
 }
 
-function parseRing(pair: string, text: string): PairKeys {
+function parseKeyRing(pair: string, text: string): PairKeys {
   const byId = new Map<string, KeyObject>();
   let first: PairKeys["first"] | undefined;
   for (const entry of text.split(",")) {
@@ -67,7 +67,7 @@ function parseRing(pair: string, text: string): PairKeys {
     if (!/^[\w-]{1,32}$/.test(id)) throw new Error(`identity keys: a key of ${pair} has no id of letters, digits, "-" or "_"`);
     if (byId.has(id)) throw new Error(`identity keys: ${pair} has two keys "${id}"`);
     const bytes = Buffer.from(entry.slice(colon + 1).trim(), "base64");
-    if (bytes.length < shortestKey) throw new Error(`identity keys: key "${id}" of ${pair} is shorter than ${shortestKey} bytes`);
+    if (bytes.length < minKeyBytes) throw new Error(`identity keys: key "${id}" of ${pair} is shorter than ${minKeyBytes} bytes`);
     const secret = createSecretKey(bytes);
     byId.set(id, secret);
     first ??= { id, secret };

@@ -1,14 +1,15 @@
 import type { MethodName, ProtoServiceName } from "./services.ts";
 
 /**
- * - `idempotent`: by its own key; repeated when the connection broke.
- * - `command`: carries a command id whose result the owner stores; refused without one, repeated with it.
- * - `once`: neither; repeated only where the caller gives a command id all the same.
- * - `stream`: the server sends until it is cancelled; reopened by `watch`.
+ * How often a call may be made:
+ * - `idempotent`: it has a key of its own, and is repeated when the connection broke.
+ * - `command`: it carries a command id, and the owner stores the result; it is refused without one, and repeated with it.
+ * - `once`: it has neither, and is repeated only if the caller gives a command id all the same.
+ * - `stream`: the server sends until it is cancelled; `watch` reopens it.
  */
 export type MethodKind = "idempotent" | "command" | "once" | "stream";
 
-/** Every method of every proto service; what is not listed does not compile. */
+/** Every method of every proto service; a missing one does not compile. */
 export const methods = {
   "harrier.artifactstore.v1.ArtifactsService": {
     releaseArtifact: "idempotent",
@@ -40,14 +41,14 @@ export const methods = {
     createTargets: "command",
     updateTarget: "idempotent",
     deleteTargets: "once", // a repetition would answer 0 deleted
-    deleteTargetsById: "idempotent", // what matters is that they are gone
+    deleteTargetsById: "idempotent", // it only matters that they are gone
     readSecurityTokens: "idempotent",
     activateAutoConfirm: "once", // a repetition would answer that it is active already
     deactivateAutoConfirm: "idempotent",
     changeTag: "idempotent",
     changeGroup: "idempotent",
     eraseTenantTargets: "idempotent",
-    importTargets: "idempotent", // by the id of the import
+    importTargets: "idempotent", // it is repeatable by the id of the import
     addMetadata: "command",
     changeMetadata: "idempotent",
     removeMetadata: "once", // a repetition would answer that there is none
@@ -72,7 +73,7 @@ export const methods = {
   },
 } as const satisfies { [S in ProtoServiceName]: Record<MethodName<S>, MethodKind> };
 
-/** Methods that change nothing: the identity of a call of theirs is not remembered. Streams neither. */
+/** These methods change nothing, so the identity of their calls is not remembered; streams are not remembered either. */
 const reads: { readonly [S in ProtoServiceName]?: readonly string[] } = {
   "harrier.artifactstore.v1.ArtifactsService": ["statBlob"],
   "harrier.controller.v1.DeviceIdentityService": ["verifyDevice"],
@@ -81,20 +82,20 @@ const reads: { readonly [S in ProtoServiceName]?: readonly string[] } = {
   "harrier.management.v1.IdentityService": ["signIn", "resolveToken", "signInClient", "readTokenKeys"],
 };
 
-/** True for a method whose identity is worth one call only. */
+/** Whether the identity of a call to this method is valid only once. */
 export function isChange(service: ProtoServiceName, method: string): boolean {
   return methodKind(service, method) !== "stream" && !reads[service]?.includes(method);
 }
 
 type Kinds<S extends ProtoServiceName> = (typeof methods)[S];
 
-/** Names of the methods of a service that stream. */
+/** The names of the methods of a service that stream. */
 export type StreamName<S extends ProtoServiceName> = {
   [M in MethodName<S>]: M extends keyof Kinds<S> ? (Kinds<S>[M] extends "stream" ? M : never) : never;
 }[MethodName<S>];
 export type UnaryName<S extends ProtoServiceName> = Exclude<MethodName<S>, StreamName<S>>;
 
-/** Kind of a method, or undefined where the service has none of that name. */
+/** Answers the kind of a method; undefined if the service has no such method. */
 export function methodKind(service: ProtoServiceName, method: string): MethodKind | undefined {
   return (methods[service] as Readonly<Record<string, MethodKind>>)[method];
 }

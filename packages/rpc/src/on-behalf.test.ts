@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import { call, cleanUp, connect, failure, force, keys, secret, serve, wordOf } from "../test-support/actions.ts";
+import { call, cleanUp, connect, delegationOf, failure, force, keys, secret, serve } from "../test-support/actions.ts";
 import { type Principal, servicePrincipal, unboundBody } from "./identity.ts";
 import { identityHeaders } from "./identity-headers.ts";
 import { parseKeys } from "./keys.ts";
@@ -11,7 +11,7 @@ afterEach(cleanUp);
 
 const admin: Principal = { tenantId: 1, tenant: "DEFAULT", kind: "user", subject: "admin", permissions: ["UPDATE_TARGET"] };
 
-it("brings the person whom the gateway has seen, whatever the caller says of permissions", async () => {
+it("passes on the user whom the gateway has authenticated, whatever permissions the caller claims", async () => {
   let ctx: CallContext | undefined;
   const forceAction = async (_request: object, given: CallContext) => {
     ctx = given;
@@ -20,20 +20,20 @@ it("brings the person whom the gateway has seen, whatever the caller says of per
   const [, port] = await serve({ forceAction });
   const scoped = { ...admin, external: true as const, targetTypeScopes: { UPDATE_TARGET: [11] } };
   const bolder = { ...admin, permissions: ["SYSTEM_ADMIN"] };
-  await connect([port]).forceAction(force, call({ principal: bolder, onBehalf: wordOf(scoped, "r-1") }));
+  await connect([port]).forceAction(force, call({ principal: bolder, onBehalf: delegationOf(scoped, "r-1") }));
   expect(ctx?.principal).toMatchObject(scoped);
 });
 
 it.each<[string, Parameters<typeof call>[0]]>([
   ["without the gateway's word", { onBehalf: undefined as never }],
-  ["for another person", { principal: { ...admin, subject: "root" }, onBehalf: wordOf(admin, "r-1") }],
-  ["for another tenant", { principal: { ...admin, tenantId: 2 }, onBehalf: wordOf(admin, "r-1") }],
-  ["for another request", { onBehalf: wordOf(admin, "r-2") }],
-  ["with the word that another service got", { onBehalf: wordOf(admin, "r-1", "rollout-engine") }],
+  ["for another person", { principal: { ...admin, subject: "root" }, onBehalf: delegationOf(admin, "r-1") }],
+  ["for another tenant", { principal: { ...admin, tenantId: 2 }, onBehalf: delegationOf(admin, "r-1") }],
+  ["for another request", { onBehalf: delegationOf(admin, "r-2") }],
+  ["with the word that another service got", { onBehalf: delegationOf(admin, "r-1", "rollout-engine") }],
   ["as a device", { principal: { ...admin, kind: "device", controllerId: "d1" } }],
   [
     "with a word that it made itself",
-    { onBehalf: { ...wordOf(admin, "r-1"), words: `${Date.now() + 9_000};controller=k1.${"A".repeat(43)}` } },
+    { onBehalf: { ...delegationOf(admin, "r-1"), delegations: `${Date.now() + 9_000};controller=k1.${"A".repeat(43)}` } },
   ],
   ["in the name of another service", { principal: servicePrincipal("rollout-engine") }],
 ])("refuses a call %s", async (_what, more) => {
@@ -42,22 +42,22 @@ it.each<[string, Parameters<typeof call>[0]]>([
   expect(code).toBe(more?.principal?.kind === "service" ? "insufficientPermission" : "identityRefused");
 });
 
-it("refuses a word whose audience, end or payload was changed", async () => {
+it("refuses a delegation whose audience, expiry or payload was changed", async () => {
   const [, port] = await serve({ forceAction: async () => ({}) });
   const client = connect([port]);
-  const { payload, words } = wordOf(admin, "r-1");
+  const { payload, delegations } = delegationOf(admin, "r-1");
   const forged = Buffer.from(Buffer.from(payload, "base64url").toString().replace("UPDATE_TARGET", "SYSTEM_ADMINX")).toString("base64url");
-  const later = words.replace(/^\d+/, (end) => String(Number(end) + 1));
+  const later = delegations.replace(/^\d+/, (end) => String(Number(end) + 1));
   for (const onBehalf of [
-    { payload: forged, words },
-    { payload, words: later },
-    { payload, words: words.replace("=k1.", "=k9.") },
+    { payload: forged, delegations },
+    { payload, delegations: later },
+    { payload, delegations: delegations.replace("=k1.", "=k9.") },
   ])
     expect((await failure(client.forceAction(force, call({ onBehalf })))).code).toBe("identityRefused");
   expect(await client.forceAction(force, call())).toEqual({});
 });
 
-it("has an end: soon for an answer, an hour later for an import, half a day for an upload", () => {
+it("expires soon for an answer, an hour later for an import, half a day later for an upload", () => {
   const all = parseKeys(["controller", "management", "artifact-store"].map((to) => `gateway/${to}=k1:${secret("a")}`).join(";"));
   const at = { method: "POST", path: "/", caller: "gateway", expiresAt: 1_800_000_000_000, rid: "r-1", baseUrl: "" } as const;
   const lifeOf = (audience: ServiceName, content?: typeof unboundBody) =>
@@ -67,7 +67,7 @@ it("has an end: soon for an answer, an hour later for an import, half a day for 
   expect(lifeOf("artifact-store", unboundBody)).toBe(12 * 3_600_000);
 });
 
-it("lets a caller do for itself what the table says, and no more", async () => {
+it("allows a caller to act as itself only as the table says", async () => {
   const [, port] = await serve({ cancelSetChunk: async () => ({ done: true }), forceAction: async () => ({}) });
   const principal = servicePrincipal("management", { id: 1, name: "DEFAULT" });
   expect(await connect([port]).cancelSetChunk({ setId: 1 }, call({ principal }))).toMatchObject({ done: true });
@@ -75,9 +75,9 @@ it("lets a caller do for itself what the table says, and no more", async () => {
   expect((await failure(connect([port]).cancelSetChunk({ setId: 1 }, call()))).code).toBe("insufficientPermission");
 });
 
-it("a service with the keys of another pair is not believed", async () => {
+it("refuses a service that uses the keys of another pair", async () => {
   const [, port] = await serve({ startChunk: async () => ({ done: true }) });
-  // management's own key under rollout-engine's name
+  // this is management's own key under rollout-engine's name
   const own = parseKeys(`rollout-engine/controller=k1:${secret("b")}`);
   const principal = servicePrincipal("rollout-engine", { id: 1, name: "DEFAULT" });
   const client = (given: typeof keys) => connect([port], { caller: "rollout-engine", keys: given });

@@ -5,7 +5,7 @@ import { loadSync, type PackageDefinition } from "@grpc/proto-loader";
 import { loaderOptions } from "./loader-options.ts";
 import type { ProtoServiceName } from "./services.ts";
 
-/** The nearest `protos/harrier` above this file: the repository's, or the one that an image puts beside the app. */
+/** The nearest `protos/harrier` above this file: the repository's, or the one that an image has beside the app. */
 export const defaultProtosDir = findProtos(import.meta.dirname);
 
 function findProtos(from: string): string {
@@ -16,7 +16,7 @@ function findProtos(from: string): string {
   return findProtos(parent);
 }
 
-// reading takes 10 to 50 ms, and a service asks once per client and proto service
+// definitions are kept, because reading takes 10 to 50 ms, and a service needs them once per client and proto service
 const loaded = new Map<string, PackageDefinition>();
 
 function loadPackage(protosDir: string): PackageDefinition {
@@ -30,7 +30,7 @@ function loadPackage(protosDir: string): PackageDefinition {
   return definition;
 }
 
-/** The method definitions of one proto service by JavaScript name, read from the proto files. */
+/** Reads the method definitions of one proto service by JavaScript name from the proto files. */
 export function loadService(service: ProtoServiceName, protosDir = defaultProtosDir): Map<string, MethodDefinition<object, object>> {
   const definition = loadPackage(protosDir)[service] as ServiceDefinition | undefined;
   if (definition === undefined) throw new Error(`no proto service ${service} below ${protosDir}`);

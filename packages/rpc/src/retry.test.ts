@@ -18,7 +18,7 @@ describe("a retry", () => {
     return { handler, attempts: () => attempts };
   };
 
-  it("repeats an idempotent call twice at most", async () => {
+  it("is made for an idempotent call at most twice", async () => {
     const two = flaky(2);
     const three = flaky(3);
     const [, port] = await serve({ forceAction: two.handler, cancelSetChunk: three.handler });
@@ -31,7 +31,7 @@ describe("a retry", () => {
     expect(three.attempts()).toBe(3);
   });
 
-  it("repeats no other call, unless it has a command id", async () => {
+  it("is made for no other call, unless it has a command id", async () => {
     const bare = flaky(1);
     const [, port] = await serve({ cancelAction: bare.handler });
     const client = connect([port]);
@@ -43,14 +43,14 @@ describe("a retry", () => {
     expect(command.attempts()).toBe(2);
   });
 
-  it("repeats no other error", async () => {
+  it("is made for no other error", async () => {
     const forceAction = vi.fn(() => Promise.reject(new HarrierError("concurrentModification")));
     const [, port] = await serve({ forceAction });
     await failure(connect([port]).forceAction(force, call()));
     expect(forceAction).toHaveBeenCalledTimes(1);
   });
 
-  it("asks the other replica when one refuses the identity, whatever the call is, and nothing is done twice", async () => {
+  it("goes to another replica if one refuses the identity, whatever the call is, and nothing is done twice", async () => {
     let done = 0;
     const handlers = {
       cancelAction: async () => {
@@ -64,18 +64,18 @@ describe("a retry", () => {
     const client = connect([a, b]);
     for (let n = 0; n < 8; n += 1) await client.cancelAction(force, call());
     expect(done).toBe(8);
-    // with nobody who accepts it the answer is what it was
+    // if no replica accepts it, the error stays the same
     expect((await failure(connect([a]).cancelAction(force, call()))).code).toBe("identityRefused");
   });
 
-  it("repeats no other call where it is the handler that was refused further on", async () => {
+  it("is not made if the handler itself was refused by a further service", async () => {
     const cancelAction = vi.fn(() => Promise.reject(new HarrierError("identityRefused")));
     const [, port] = await serve({ cancelAction });
     expect((await failure(connect([port]).cancelAction(force, call()))).code).toBe("unavailable");
     expect(cancelAction).toHaveBeenCalledTimes(1);
   });
 
-  it("finds the other replica when the one that had the call is cut off", async () => {
+  it("reaches another replica if the one that had the call is cut off", async () => {
     const servers: RpcServer[] = [];
     let taken = 0;
     const handlers = (index: number) => ({
@@ -93,7 +93,7 @@ describe("a retry", () => {
     expect(taken).toBe(2);
   });
 
-  it("uses replicas in turn", async () => {
+  it("follows the round-robin over replicas", async () => {
     const counts = [0, 0];
     const counting = (index: 0 | 1) => ({
       forceAction: async () => {
@@ -110,13 +110,13 @@ describe("a retry", () => {
     }, 8_000);
   });
 
-  it("gives up as unavailable when nobody listens", async () => {
+  it("ends as unavailable if no server listens", async () => {
     const error = await failure(connect([1]).forceAction(force, call()));
-    // after two repetitions, and not at the deadline, which would have another name
+    // the call ends after two repetitions, and not at the deadline, which would be another error
     expect(error.code).toBe("unavailable");
   });
 
-  it("connects again soon after the server is back", async () => {
+  it("succeeds soon after the server is back", async () => {
     const [server, port] = await serve({ forceAction: async () => ({}) });
     const client = connect([port]);
     await client.forceAction(force, call());

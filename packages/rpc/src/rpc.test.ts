@@ -19,13 +19,13 @@ import { parseKeys } from "./keys.ts";
 import { createRpcServer } from "./server.ts";
 import type { CallContext, CallReport } from "./types.ts";
 
-/** For what happens at once on a machine that has nothing else to do. */
-const patience = { timeout: 8_000 };
+/** A generous timeout, because a busy machine may need longer. */
+const slowly = { timeout: 8_000 };
 
 afterEach(cleanUp);
 
 describe("a call", () => {
-  it("brings numbers as numbers, absent members as defaults, and optional ones not at all", async () => {
+  it("delivers numbers as numbers, absent members as defaults, and leaves out optional ones", async () => {
     const seen: unknown[] = [];
     const [, port] = await serve({
       assignSet: async (request) => {
@@ -47,7 +47,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("brings principal, request id, trace, base URL, command id and what is left of the deadline", async () => {
+  it("delivers principal, request id, trace, base URL, command id and the remaining deadline", async () => {
     let ctx: CallContext | undefined;
     const [, port] = await serve({
       forceAction: async (_request, given) => {
@@ -107,7 +107,7 @@ describe("an error", () => {
     expect(await failure(connect([port]).forceAction(force, call()))).toMatchObject({ message: thrown.message, parameters: ["ä", "2"] });
   });
 
-  it("of our own code is logged and crosses without its text", async () => {
+  it("of our own code is logged and arrives without its text", async () => {
     const [, port] = await serve({ forceAction: () => Promise.reject(new TypeError("secret detail")) });
     const error = await failure(connect([port]).forceAction(force, call()));
     expect(error.code).toBe("internal");
@@ -132,10 +132,10 @@ describe("a deadline", () => {
     await client.ready(8_000);
     const error = await failure(client.forceAction(force, call({ deadline: Date.now() + 1_500 })));
     expect(error.code).toBe("deadlineExceeded");
-    await vi.waitFor(() => expect(aborted).toBe(true), patience);
+    await vi.waitFor(() => expect(aborted).toBe(true), slowly);
   });
 
-  it("that leaves less than 100 ms is refused before the handler begins", async () => {
+  it("of less than 100 ms is refused before the handler begins", async () => {
     const forceAction = vi.fn(async () => ({}));
     const [, port] = await serve({ forceAction });
     const client = connect([port]);
@@ -150,7 +150,7 @@ describe("a deadline", () => {
     expect((await failure(connect([port]).forceAction(force, call({ deadline: Date.now() - 1 })))).code).toBe("deadlineExceeded");
   });
 
-  it("is replaced by half a minute where the caller has none", async () => {
+  it("is half a minute if the caller has none", async () => {
     let left = 0;
     const [, port] = await serve({
       forceAction: async (_request, ctx) => {
@@ -174,12 +174,12 @@ describe("the server", () => {
     expect((await failure(connect([port]).noteDownloads({}, call({ commandId: "c" })))).code).toBe("insufficientPermission");
   });
 
-  it("refuses an identity under a key it does not hold", async () => {
+  it("refuses an identity under a key that it does not hold", async () => {
     const [, port] = await serve({ forceAction: async () => ({}) });
     const foreign = parseKeys(`management/controller=k1:${secret("x")}`);
     const client = connect([port], { keys: foreign });
     for (let n = 0; n < 3; n += 1) expect((await failure(client.forceAction(force, call()))).code).toBe("identityRefused");
-    // however many there are, they are told once
+    // they are logged once, however many there are
     expect(log.warn).toHaveBeenCalledTimes(1);
   });
 
@@ -188,7 +188,7 @@ describe("the server", () => {
     expect((await failure(connect([port]).assignSet({}, call()))).code).toBe("internal");
   });
 
-  it("serves only proto services of its own, and all their methods", async () => {
+  it("serves only its own proto services, with all their methods", async () => {
     const server = createRpcServer({ service: "management", host: "127.0.0.1", port: 0, keys, log });
     expect(() => server.add(actions, idle)).toThrow("served by controller");
     const { forceAction: _missing, ...rest } = idle;
@@ -205,7 +205,7 @@ describe("the server", () => {
         }),
     });
     const running = connect([port]).forceAction(force, call());
-    await vi.waitFor(() => expect(end).toBeDefined(), patience);
+    await vi.waitFor(() => expect(end).toBeDefined(), slowly);
     const stopped = server.stop(8_000);
     setTimeout(() => end?.(), 100);
     await stopped;

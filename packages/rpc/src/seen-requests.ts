@@ -3,26 +3,27 @@ import { clockDifferenceMs } from "./identity.ts";
 /** Identities that end within the same 16 s share a table, which is dropped as a whole. */
 const sliceMs = 16_384;
 const smallest = 1 << 10;
-/** 196,608 changes in 16 s, 12,000 a second, in 2 MB; seven tables at once where clocks agree. */
+/** A table holds 196,608 changes in 16 s, 12,000 a second, in 2 MB; there are seven tables at a time if clocks agree. */
 const largest = 1 << 18;
 const fullAt = 0.75;
-/** Slices, nearly three minutes: a clock that is set back by more had been wrong before. */
+/** So many slices are nearly three minutes: a clock that is set back by more was wrong before. */
 const farBack = 10;
 
 /**
- * Remembers which changes were asked for until nobody's clock would accept them any more, so that a captured header is worth one request to a
- * replica. Eight bytes of each mac: 5,000 changes a second take 6 MB. In memory alone: another replica does not know what this one has seen.
+ * Remembers the changes of the past until no clock would accept them any more, so that a captured header is valid for one request to a replica. It
+ * keeps eight bytes of each MAC: 5,000 changes a second take 6 MB. It is in memory only, so another replica does not know what this one has seen.
  */
 export class SeenRequests {
   readonly #slices = new Map<number, Slice>();
   /**
-   * Slices before it are dropped. A clock that is set back a little does not make what was in them new; after one that had been far ahead it begins
-   * anew, else every change would count as seen for as long as the clock had been ahead. What was forgotten meanwhile could be asked for again.
+   * Slices before it are dropped. A clock that is set back a little does not make their content new. After a clock that was far ahead it begins
+   * anew, because otherwise every change would count as seen for as long as the clock had been ahead; what was forgotten meanwhile could be
+   * repeated.
    */
   #floor = Number.NEGATIVE_INFINITY;
 
-  /** Notes the mac (base64url) of an accepted identity: `first`, `again` for one seen before, `full` when no more can be remembered. */
-  note(mac: string, expiresAt: number, now: number): "first" | "again" | "full" {
+  /** Records the MAC (base64url) of an accepted identity: `first`, `again` for a repeated one, `full` when the memory is used up. */
+  record(mac: string, expiresAt: number, now: number): "first" | "again" | "full" {
     const index = Math.floor(expiresAt / sliceMs);
     this.#drop(now);
     if (index < this.#floor) return "again";
@@ -32,11 +33,11 @@ export class SeenRequests {
       this.#slices.set(index, slice);
     }
     const bytes = Buffer.from(mac.slice(0, 12), "base64url");
-    // zero marks a free place
+    // zero marks a free place, so it becomes one
     return slice.add(bytes.readUInt32LE(0) || 1, bytes.readUInt32LE(4));
   }
 
-  /** Bytes that are held. */
+  /** Answers how many bytes are held. */
   get size(): number {
     let size = 0;
     for (const slice of this.#slices.values()) size += slice.bytes;
@@ -51,7 +52,7 @@ export class SeenRequests {
   }
 }
 
-/** A set of 64-bit values in one typed array, two words a place. Macs are evenly spread already, so their first word is their hash. */
+/** A set of 64-bit values in one typed array, two words per place. MACs are evenly distributed, so their first word is their hash. */
 class Slice {
   #words = new Uint32Array(smallest * 2);
   #count = 0;
@@ -63,9 +64,9 @@ class Slice {
   add(first: number, second: number): "first" | "again" | "full" {
     const at = this.#placeOf(first, second);
     if (this.#words[at] !== 0) return "again";
-    const places = this.#words.length / 2;
-    if (this.#count + 1 > places * fullAt) {
-      if (places === largest) return "full";
+    const limiter = this.#words.length / 2;
+    if (this.#count + 1 > limiter * fullAt) {
+      if (limiter === largest) return "full";
       this.#grow();
       return this.add(first, second);
     }

@@ -7,7 +7,7 @@ import type { IdentityGate } from "./identity-gate.ts";
 import type { KeySet } from "./keys.ts";
 import { coveredInCall, identityMethod, keysOfMetadata } from "./metadata.ts";
 import { isChange, type MethodKind } from "./methods.ts";
-import { isFor, onBehalfHeader, verifyWord } from "./on-behalf.ts";
+import { isFor, onBehalfHeader, verifyDelegation } from "./on-behalf.ts";
 import type { ProtoServiceName, ServiceName } from "./services.ts";
 import type { CallContext } from "./types.ts";
 
@@ -20,34 +20,34 @@ export interface ServedMethod {
   readonly kind: MethodKind;
 }
 
-/** For a caller that sent no deadline. */
+/** This is the deadline if the caller sent none. */
 const defaultLifeMs = 30_000;
-/** Kept back for the way home, so that our answer arrives before the caller gives up. */
+/** So much of the deadline is reserved for the way back, so that our answer arrives before the caller gives up. */
 const answerReserveMs = 20;
-/** Less than this is not worth beginning: the caller would be gone before the commit. */
+/** With less time than this nothing is begun, because the caller would be gone before the commit. */
 const leastRemainingMs = 100;
 
-export interface Door {
+export interface Edge {
   readonly audience: ServiceName;
   readonly keys: KeySet;
   readonly gate: IdentityGate;
-  /** The bytes that the message of a call was read from. */
+  /** Answers the bytes that the message of a call was read from. */
   bytesOf(request: object): Buffer;
 }
 
-/** Checks who calls, in whose name and with how much time left; what comes back is all that a handler knows of its call. */
-export function beginCall(call: AnyServerCall, method: ServedMethod, door: Door): CallContextImpl {
+/** Checks who calls, in whose name and with how much time left; a handler knows only what is returned here. */
+export function beginCall(call: AnyServerCall, method: ServedMethod, edge: Edge): CallContextImpl {
   const now = Date.now();
   const commandId = textOf(call.metadata, keysOfMetadata.commandId);
-  const word = textOf(call.metadata, onBehalfHeader);
-  const identity: Identity = door.gate.verify(textOf(call.metadata, identityHeader), {
+  const delegation = textOf(call.metadata, onBehalfHeader);
+  const identity: Identity = edge.gate.verify(textOf(call.metadata, identityHeader), {
     method: identityMethod,
     path: method.path,
-    also: coveredInCall({ digest: digestOf(door.bytesOf(call.request)), commandId, word }),
+    also: coveredInCall({ digest: digestOf(edge.bytesOf(call.request)), commandId, delegation }),
     once: isChange(method.service, method.name),
   });
   const { caller } = identity;
-  door.gate.guard(() => checkCertificate(call, caller));
+  edge.gate.guard(() => checkCertificate(call, caller));
   const acting = actingOf(caller, method.service, method.name);
   if (acting === undefined) {
     throw new HarrierError("insufficientPermission", `${caller} may not call ${method.service}.${method.name}`);
@@ -59,7 +59,7 @@ export function beginCall(call: AnyServerCall, method: ServedMethod, door: Door)
   }
   Object.assign(
     identity,
-    door.gate.guard(() => (itself ? checkOwn(identity) : personOf(door, word, identity))),
+    edge.gate.guard(() => (itself ? checkOwn(identity) : personOf(edge, delegation, identity))),
   );
   if (method.kind === "command" && commandId === undefined) {
     throw new HarrierError("internal", `${method.service}.${method.name} needs a command id`);
@@ -77,7 +77,7 @@ export class CallContextImpl implements CallContext {
   readonly commandId?: string;
   readonly traceparent?: string;
   readonly abort = new AbortController();
-  /** The answer is given: nothing aborts any more. */
+  /** Whether the answer was given; after that nothing aborts. */
   answered = false;
 
   constructor(identity: Identity, deadline: number, commandId: string | undefined) {
@@ -104,15 +104,15 @@ export class CallContextImpl implements CallContext {
   }
 }
 
-/** A service that acts for itself is nobody else. */
+/** A service that acts for itself may name no other principal. */
 function checkOwn(identity: Identity): Principal {
   if (identity.subject !== identity.caller) throw refused("a service calls in the name of another", identity.caller);
   return identity;
 }
 
-/** Who the gateway says the person is, with all that it says of the person. */
-function personOf(door: Door, word: string | undefined, identity: Identity): Principal {
-  const person = verifyWord(door.keys, word, { audience: door.audience, caller: identity.caller, now: Date.now() });
+/** Answers the principal of the gateway's delegation, with everything that the gateway states about it. */
+function personOf(edge: Edge, delegation: string | undefined, identity: Identity): Principal {
+  const person = verifyDelegation(edge.keys, delegation, { audience: edge.audience, caller: identity.caller, now: Date.now() });
   if (!isFor(person, identity)) throw refused("the gateway vouches for somebody else, or for another request", identity.caller);
   return person;
 }

@@ -17,17 +17,17 @@ import { IdentityGate } from "./identity-gate.ts";
 import type { KeySet } from "./keys.ts";
 import { methodKind } from "./methods.ts";
 import { loadService } from "./protos.ts";
-import { type AnyServerCall, beginCall, type CallContextImpl, type Door, type ServedMethod } from "./server-call.ts";
+import { type AnyServerCall, beginCall, type CallContextImpl, type Edge, type ServedMethod } from "./server-call.ts";
 import { hosts, type ProtoServiceName, type ServiceName } from "./services.ts";
 import type { CallReport, Handlers, RpcLog, RpcTls, Send, StreamHandler, UnaryHandler } from "./types.ts";
 
-/** `principal`: in whose name the call is; of kind `service` where it is the caller's own. */
+/** `principal` is in whose name the call is; it has the kind `service` if it is the caller's own. */
 export type Within = <T>(signal: AbortSignal, work: () => Promise<T>, principal: Principal) => Promise<T>;
 
 export interface RpcServerOptions {
   service: ServiceName;
   host: string;
-  /** 0 takes a free one; `start` answers which. */
+  /** With 0 a free port is taken; `start` answers it. */
   port: number;
   keys: KeySet;
   log: RpcLog;
@@ -36,33 +36,33 @@ export interface RpcServerOptions {
   observe?: (report: CallReport) => void;
   /** Runs the handler of every call that is no stream, so that what it begins can end with `signal`: `untilAborted` of @harrier/db. */
   within?: Within;
-  /** Runs between a handler's end and its answer; the place of a fault point. */
+  /** Runs between a handler's end and its answer; fault points use it. */
   beforeAnswer?: (method: string) => void | Promise<void>;
 }
 
-/** Messages of one stream that may wait for a caller who reads too slowly; as many changes at once he gets when he is quick. */
-const mostWaiting = 50_000;
+/** So many messages of one stream may wait for a slow caller; it is also the maximum of changes in one message to a quick one. */
+const maxWaiting = 50_000;
 
-/** The gRPC side of a service: its proto services, health, and the checks that every call passes. */
+/** The gRPC side of a service: its proto services, health, and the checks of every call. */
 export class RpcServer {
   readonly #options: RpcServerOptions;
   readonly #grpc = new Server(serverOptions);
   readonly #health = new HealthImplementation({ "": "NOT_SERVING" });
   readonly #names: ProtoServiceName[] = [];
   readonly #streams = new Set<CallContextImpl>();
-  readonly #door: Door;
-  /** The bytes of the requests that are being answered: the signature covers them, not what was read from them. */
+  readonly #edge: Edge;
+  /** The bytes of the requests in progress are kept, because the signature covers them and not the parsed message. */
   readonly #bytes = new WeakMap<object, Buffer>();
 
   constructor(options: RpcServerOptions) {
     this.#options = options;
     const { service: audience, keys, log } = options;
     const bytesOf = (request: object) => this.#bytes.get(request) ?? Buffer.alloc(0);
-    this.#door = { audience, keys, gate: new IdentityGate({ audience, keys, log }), bytesOf };
+    this.#edge = { audience, keys, gate: new IdentityGate({ audience, keys, log }), bytesOf };
     this.#health.addToServer(this.#grpc);
   }
 
-  /** Serves one proto service; throws where it belongs to another process. */
+  /** Adds one proto service; throws if it belongs to another process. */
   add<S extends ProtoServiceName>(service: S, handlers: Handlers<S>): this {
     if (hosts[service] !== this.#options.service)
       throw new Error(`${service} is served by ${hosts[service]}, not by ${this.#options.service}`);
@@ -98,7 +98,7 @@ export class RpcServer {
     });
   }
 
-  /** Refuses new calls, ends the streams, lets running calls finish for `graceMs`, then cuts them. */
+  /** Refuses new calls, ends the streams, lets running calls finish for `graceMs`, then aborts them. */
   async stop(graceMs = 2_000): Promise<void> {
     for (const name of ["", ...this.#names]) this.#health.setStatus(name, "NOT_SERVING");
     const drained = new Promise<void>((resolve) => this.#grpc.tryShutdown(() => resolve()));
@@ -141,7 +141,7 @@ export class RpcServer {
       call.end();
       this.#report(method, "ok", began);
     } catch (thrown) {
-      // what broke because the caller went away is no failure of ours
+      // an error after the caller has gone is no failure of ours
       if (ctx?.signal.aborted) call.end();
       else call.emit("error", this.#fail(thrown, method, ctx, began));
     } finally {
@@ -156,8 +156,8 @@ export class RpcServer {
   }
 
   #begin(call: AnyServerCall, method: ServedMethod): CallContextImpl {
-    const ctx = beginCall(call, method, this.#door);
-    // it also comes when the call has been answered and its stream is closed; then there is nobody to tell
+    const ctx = beginCall(call, method, this.#edge);
+    // the event also comes when the call has been answered and its stream is closed, and then nothing must abort
     call.on("cancelled", () => ctx.answered || ctx.abort.abort());
     return ctx;
   }
@@ -167,10 +167,10 @@ export class RpcServer {
     this.#report(method, error.code, began);
     const fields = { err: error.cause ?? error, rid: ctx?.rid, method: method.path, code: error.code };
     if (error.code === "internal") this.#options.log.error(fields, "call failed");
-    // the gate tells of refused identities: once, not for every call
+    // the gate logs refused identities once, not for every call
     else if (ctx === undefined && error.code !== "identityRefused") this.#options.log.warn(fields, "call refused");
     else this.#options.log.debug(fields, "call answered with an error");
-    // on the wire it says that nothing was begun, and may be sent again; here it was somebody further on who refused
+    // on the wire this code says that nothing was begun and that the call may be repeated, but here a further service refused
     if (ctx !== undefined && error.code === "identityRefused")
       return toStatus(new HarrierError("unavailable", undefined, { cause: error }));
     return toStatus(error, { refused: ctx === undefined });
@@ -181,7 +181,7 @@ export class RpcServer {
   }
 }
 
-/** One at a time, in order: each waits for the one before it. */
+/** Sends one message at a time, in order: each waits for the one before it. */
 function sender(call: ServerWritableStream<object, object>, abort: AbortController): Send<object> {
   const { signal } = abort;
   let waiting = 0;
@@ -192,7 +192,7 @@ function sender(call: ServerWritableStream<object, object>, abort: AbortControll
     await once(call, "drain", { signal }).catch(() => undefined);
   };
   return (message) => {
-    if (waiting === mostWaiting) abort.abort();
+    if (waiting === maxWaiting) abort.abort();
     if (signal.aborted) return Promise.resolve();
     waiting += 1;
     last = last.then(() => write(message));
@@ -200,7 +200,7 @@ function sender(call: ServerWritableStream<object, object>, abort: AbortControll
   };
 }
 
-/** A server that has yet to get its services (`add`) and to listen (`start`). */
+/** Makes a server that needs its services (`add`) before it listens (`start`). */
 export function createRpcServer(options: RpcServerOptions): RpcServer {
   return new RpcServer(options);
 }

@@ -1,35 +1,35 @@
 import type { MethodDefinition } from "@grpc/proto-loader";
 import type { ServiceDefinitions } from "./gen/index.ts";
 
-/** The five processes; also the audience and the caller of a signed identity. */
+/** The five processes, which are the audience and the caller of a signed identity. */
 export type ServiceName = "gateway" | "controller" | "management" | "artifact-store" | "rollout-engine";
 
-/** Full name of a proto service, e.g. `harrier.controller.v1.ActionsService`. */
+/** The full name of a proto service, e.g. `harrier.controller.v1.ActionsService`. */
 export type ProtoServiceName = keyof ServiceDefinitions;
 
 // `string extends K` drops the index signature that the generated definitions inherit
 type MethodsOf<D> = { [K in keyof D as string extends K ? never : K extends string ? Uncapitalize<K> : never]: D[K] };
 
-/** Definitions of the methods of a service by their JavaScript names (`assignSet`). */
+/** The definitions of the methods of a service by their JavaScript names (`assignSet`). */
 export type Methods<S extends ProtoServiceName> = MethodsOf<ServiceDefinitions[S]>;
 export type MethodName<S extends ProtoServiceName> = Extract<keyof Methods<S>, string>;
 
 type Definition<S extends ProtoServiceName, M extends MethodName<S>> = Methods<S>[M];
 
-/** What a caller passes: members may be left out, they arrive with proto3's defaults. */
+/** A caller may leave members out; they arrive with proto3's defaults. */
 export type RequestInput<S extends ProtoServiceName, M extends MethodName<S>> =
   Definition<S, M> extends MethodDefinition<infer I, infer _O, infer _IO, infer _OO> ? I : never;
-/** What a handler gets: every member present. */
+/** A handler gets every member. */
 export type RequestOf<S extends ProtoServiceName, M extends MethodName<S>> =
   Definition<S, M> extends MethodDefinition<infer _I, infer _O, infer IO, infer _OO> ? IO : never;
-/** What a handler answers. */
+/** A handler may leave members out of its answer. */
 export type ResponseInput<S extends ProtoServiceName, M extends MethodName<S>> =
   Definition<S, M> extends MethodDefinition<infer _I, infer O, infer _IO, infer _OO> ? O : never;
-/** What a caller gets back: every member present. */
+/** A caller gets every member of the answer. */
 export type ResponseOf<S extends ProtoServiceName, M extends MethodName<S>> =
   Definition<S, M> extends MethodDefinition<infer _I, infer _O, infer _IO, infer OO> ? OO : never;
 
-/** The process that serves each proto service, hence the audience of the identity that a call carries. */
+/** The process that serves each proto service, which is the audience of the identity that a call carries. */
 export const hosts: Readonly<Record<ProtoServiceName, ServiceName>> = {
   "harrier.artifactstore.v1.ArtifactsService": "artifact-store",
   "harrier.controller.v1.ActionsService": "controller",

@@ -62,6 +62,6 @@ it("a caller with the certificate of another service is refused, whatever its id
   expect(await call(tlsFor("gateway"))).toBe("identityRefused");
 });
 
-it("a caller without a certificate does not get through", async () => {
+it("a caller without a certificate is refused", async () => {
   expect(await call(undefined)).toBe("unavailable");
 });

@@ -4,8 +4,8 @@ import { parseKeys } from "./keys.ts";
 import { createRpcServer, type RpcServer } from "./server.ts";
 import type { Handlers, WatchState } from "./types.ts";
 
-/** For what happens at once on a machine that has nothing else to do. */
-const patience = { timeout: 8_000 };
+/** A generous timeout, because a busy machine may need longer. */
+const slowly = { timeout: 8_000 };
 
 const keys = parseKeys(`gateway/controller=k1:${Buffer.alloc(32, 1).toString("base64")}`);
 const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
@@ -42,7 +42,7 @@ function watch(port: number, silentAfterMs = 3_000) {
 
 const untilAborted = (signal: AbortSignal) => new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
 
-/** Beats until the caller goes; counts its streams. */
+/** Sends heartbeats until the caller goes, and counts its streams. */
 function heart(everyMs: number) {
   const open = { count: 0 };
   const stream: Stream = async (_request, ctx, send) => {
@@ -56,18 +56,18 @@ function heart(everyMs: number) {
 }
 
 describe("watch", () => {
-  it("brings every message in order and says when the stream lives", async () => {
+  it("delivers every message in order and reports when the stream is alive", async () => {
     const [, port] = await serve(async (_request, ctx, send) => {
       for (let revision = 1; revision <= 500; revision += 1) await send({ tenantId: 1, controllerId: "d1", revision });
       await untilAborted(ctx.signal);
     });
     const { messages, states } = watch(port);
-    await vi.waitFor(() => expect(messages).toHaveLength(500), patience);
+    await vi.waitFor(() => expect(messages).toHaveLength(500), slowly);
     expect(messages).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
     expect(states).toEqual(["alive"]);
   });
 
-  it("brings a burst that nobody waits for in order, too, and warns of nothing", async () => {
+  it("delivers a burst in order while its reader is slow, without a warning", async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error) => void warnings.push(warning);
     process.on("warning", onWarning);
@@ -77,13 +77,13 @@ describe("watch", () => {
       await untilAborted(ctx.signal);
     });
     const { messages, states } = watch(port);
-    await vi.waitFor(() => expect(messages).toHaveLength(5_000), patience);
+    await vi.waitFor(() => expect(messages).toHaveLength(5_000), slowly);
     expect(messages).toEqual(Array.from({ length: 5_000 }, (_, index) => index + 1));
     expect(states).toEqual(["alive"]);
     expect(warnings).toEqual([]);
   });
 
-  it("opens it again when too many messages wait to be sent", async () => {
+  it("reopens the stream when too many messages wait to be sent", async () => {
     let opened = 0;
     const [, port] = await serve(async (_request, ctx, send) => {
       opened += 1;
@@ -92,22 +92,22 @@ describe("watch", () => {
       if (!ctx.signal.aborted) await untilAborted(ctx.signal);
     });
     const { messages, states } = watch(port);
-    await vi.waitFor(() => expect(messages).toEqual([1, 2]), patience);
+    await vi.waitFor(() => expect(messages).toEqual([1, 2]), slowly);
     expect(states).toEqual(["alive", "interrupted", "alive"]);
   });
 
-  it("opens the stream again when the server comes back", async () => {
+  it("reopens the stream when the server comes back", async () => {
     const { stream } = heart(20);
     const [server, port] = await serve(stream);
     const { states } = watch(port);
-    await vi.waitFor(() => expect(states).toEqual(["alive"]), patience);
+    await vi.waitFor(() => expect(states).toEqual(["alive"]), slowly);
     await server.stop(0);
-    await vi.waitFor(() => expect(states).toEqual(["alive", "interrupted"]), patience);
+    await vi.waitFor(() => expect(states).toEqual(["alive", "interrupted"]), slowly);
     await serve(stream, port);
-    await vi.waitFor(() => expect(states).toEqual(["alive", "interrupted", "alive"]), patience);
+    await vi.waitFor(() => expect(states).toEqual(["alive", "interrupted", "alive"]), slowly);
   });
 
-  it("opens it again when the handler ends or fails", async () => {
+  it("reopens the stream when the handler ends or fails", async () => {
     let opened = 0;
     const [, port] = await serve(async (_request, ctx, send) => {
       opened += 1;
@@ -117,11 +117,11 @@ describe("watch", () => {
       await untilAborted(ctx.signal);
     });
     const { messages, states } = watch(port);
-    await vi.waitFor(() => expect(messages).toEqual([1, 2, 3]), patience);
+    await vi.waitFor(() => expect(messages).toEqual([1, 2, 3]), slowly);
     expect(states).toEqual(["alive", "interrupted", "alive", "interrupted", "alive"]);
   });
 
-  it("says when nothing comes, and when it comes again", async () => {
+  it("reports when no messages come, and when they come again", async () => {
     let quiet = false;
     const [, port] = await serve(async (_request, ctx, send) => {
       const beat = setInterval(() => void (quiet || send({ heartbeat: true })), 20);
@@ -129,35 +129,35 @@ describe("watch", () => {
       clearInterval(beat);
     });
     const { states, messages } = watch(port, 200);
-    await vi.waitFor(() => expect(messages.length).toBeGreaterThan(3), patience);
+    await vi.waitFor(() => expect(messages.length).toBeGreaterThan(3), slowly);
     quiet = true;
-    await vi.waitFor(() => expect(states).toEqual(["alive", "silent"]), patience);
+    await vi.waitFor(() => expect(states).toEqual(["alive", "silent"]), slowly);
     quiet = false;
-    await vi.waitFor(() => expect(states).toEqual(["alive", "silent", "alive"]), patience);
+    await vi.waitFor(() => expect(states).toEqual(["alive", "silent", "alive"]), slowly);
   });
 
-  it("is silent when nobody listens at all", async () => {
+  it("reports silence when no server listens", async () => {
     const { states } = watch(1, 200);
-    await vi.waitFor(() => expect(states).toEqual(["silent"]), patience);
+    await vi.waitFor(() => expect(states).toEqual(["silent"]), slowly);
   });
 
   it("ends on both sides when it is stopped", async () => {
     const { stream, open } = heart(20);
     const [, port] = await serve(stream);
     const { handle, messages, states } = watch(port);
-    await vi.waitFor(() => expect(messages.length).toBeGreaterThan(0), patience);
+    await vi.waitFor(() => expect(messages.length).toBeGreaterThan(0), slowly);
     expect(open.count).toBe(1);
     handle.stop();
-    await vi.waitFor(() => expect(open.count).toBe(0), patience);
+    await vi.waitFor(() => expect(open.count).toBe(0), slowly);
     expect(states).toEqual(["alive"]);
   });
 
-  it("does not hold the server's end up", async () => {
+  it("does not delay the server's stop", async () => {
     const { stream } = heart(20);
     const [server, port] = await serve(stream);
     const { states } = watch(port);
-    await vi.waitFor(() => expect(states).toEqual(["alive"]), patience);
-    // more patience than the test has: an end that waited for the stream would be too late
+    await vi.waitFor(() => expect(states).toEqual(["alive"]), slowly);
+    // the limit is longer than the test's timeout, so a stop that waited for the stream would fail the test
     await server.stop(60_000);
   });
 });

@@ -10,23 +10,23 @@ export interface WatchDeps<Message> {
 }
 
 const firstDelayMs = 100;
-const longestDelayMs = 2_000;
+const maxDelayMs = 2_000;
 
-/** Keeps one stream open until stopped. Reopens it with doubling, jittered delays; a message resets the delay. */
+/** Keeps one stream open until stopped. It reopens it with doubling, jittered delays; a message resets the delay. */
 export function openWatch<Message>(deps: WatchDeps<Message>): Watch {
   let stopped = false;
   let stream: ClientReadableStream<Message> | undefined;
   let reopening: NodeJS.Timeout | undefined;
   let delayMs = firstDelayMs;
   let state: WatchState | undefined;
-  const turn = (to: WatchState) => {
+  const moveTo = (to: WatchState) => {
     if (state === to) return;
     state = to;
     deps.onState(to);
   };
   const silence = setInterval(() => {
-    turn("silent");
-    // the replica behind it may hang: the next stream goes to another one
+    moveTo("silent");
+    // the replica behind the stream may hang, so the next stream goes to another one
     stream?.cancel();
   }, deps.silentAfterMs);
 
@@ -34,9 +34,9 @@ export function openWatch<Message>(deps: WatchDeps<Message>): Watch {
     // a failed stream reports both its error and its end
     if (stopped || stream !== which) return;
     stream = undefined;
-    if (hadMessage && state !== "silent") turn("interrupted");
+    if (hadMessage && state !== "silent") moveTo("interrupted");
     reopening = setTimeout(start, delayMs * (0.5 + Math.random() / 2));
-    delayMs = Math.min(delayMs * 2, longestDelayMs);
+    delayMs = Math.min(delayMs * 2, maxDelayMs);
   };
 
   const start = () => {
@@ -48,7 +48,7 @@ export function openWatch<Message>(deps: WatchDeps<Message>): Watch {
       delayMs = firstDelayMs;
       silence.refresh();
       hadMessage = true;
-      turn("alive");
+      moveTo("alive");
       deps.onMessage(message);
     });
     opened.on("error", (error: Error) => {

@@ -69,20 +69,20 @@ export function connect(ports: number[], options: Partial<ClientOptions> = {}) {
 
 const admin: Principal = { tenantId: 1, tenant: "DEFAULT", kind: "user", subject: "admin", permissions: ["UPDATE_TARGET"] };
 
-/** The gateway's word on who asks, as `holder` gets it with a request. */
-export function wordOf(principal: Principal, rid: string, holder: ServiceName = "management"): OnBehalf {
+/** The gateway's delegation for a principal, as `holder` gets it with a request. */
+export function delegationOf(principal: Principal, rid: string, holder: ServiceName = "management"): OnBehalf {
   const allKeys = parseKeys(
     ["controller", "management", "rollout-engine", "artifact-store"].map((to) => `gateway/${to}=k1:${secret("a")}`).join(";"),
   );
   const at = { audience: holder, method: "GET", path: "/", caller: "gateway", expiresAt: Date.now() + 10_000 } as const;
   const headers = identityHeaders(allKeys, { ...principal, ...at, rid, baseUrl: "" });
-  return { payload: payloadOf(headers[identityHeader]), words: headers[onBehalfHeader] ?? "" };
+  return { payload: payloadOf(headers[identityHeader]), delegations: headers[onBehalfHeader] ?? "" };
 }
 
-/** A call for an administrator, with the gateway's word for it. */
+/** A call on behalf of an administrator, with the gateway's delegation. */
 export function call(more: Partial<OutCall> = {}): OutCall {
   const { principal = admin, rid = "r-1" } = more;
-  return { principal, rid, deadline: Date.now() + 5_000, onBehalf: wordOf(principal, rid), ...more };
+  return { principal, rid, deadline: Date.now() + 5_000, onBehalf: delegationOf(principal, rid), ...more };
 }
 export const failure = (promise: Promise<unknown>): Promise<HarrierError> =>
   promise.then(

@@ -4,11 +4,11 @@ import { codes, errorBody, type HarrierError, httpStatus, type Surface } from "@
 import { cborOf, cborType } from "./cbor.ts";
 import { fallbackJson, negotiate } from "./negotiate.ts";
 
-/** What a handler answers; without one the route's own success status with an empty body. */
+/** A handler answers this; without it the request gets the route's success status with an empty body. */
 export interface Reply {
-  /** Default: the route's success status on the surface of the request. */
+  /** The default is the route's success status on the surface of the request. */
   status?: number;
-  /** Sent as JSON, or as what the client asked for; text and buffers go as they are when `headers` has a content-type. */
+  /** It is sent as JSON, or in the type that the client asked for; text and buffers are sent unchanged if `headers` has a content-type. */
   body?: unknown;
   /** A body that is JSON text already (a cached document). */
   json?: string;
@@ -17,13 +17,13 @@ export interface Reply {
 
 export interface AnswerShape {
   readonly status: number;
-  /** Negotiated media type of a JSON body: JSON in one of its two names, or CBOR. */
+  /** The negotiated media type of a JSON body: JSON in one of its two names, or CBOR. */
   readonly type: string;
   readonly etag: boolean;
   readonly noStore: boolean;
 }
 
-/** Writes a reply with its exact length: Zephyr drops a body whose length header is missing or wrong (contract device.md §1.3). */
+/** Writes a reply with its exact length, because Zephyr drops a body whose length header is missing or wrong (contract device.md §1.3). */
 export function sendReply(req: IncomingMessage, res: ServerResponse, reply: Reply, shape: AnswerShape): number {
   const status = shape.status;
   if (status === 204) return sendEmpty(res, status, reply.headers);
@@ -54,7 +54,7 @@ function bodyText(reply: Reply): string | Buffer | undefined {
   return JSON.stringify(body);
 }
 
-/** The JSON text first: what JSON makes of a value is what both encodings say. */
+/** Encodes the body from its JSON text, so that both encodings have the same content. */
 function bodyCbor(reply: Reply): string | Buffer | undefined {
   const text = reply.json ?? bodyText(reply);
   return typeof text === "string" && reply.headers?.["content-type"] === undefined ? cborOf(text) : text;
@@ -67,7 +67,7 @@ function sendEmpty(res: ServerResponse, status: number, headers: Record<string, 
   return status;
 }
 
-/** `If-None-Match`: a list, weak prefix tolerated; `*` names no content and is ignored (contract device.md §1.3). */
+/** Evaluates `If-None-Match`: a list, in which a weak prefix is tolerated; `*` names no content and is ignored (contract device.md §1.3). */
 function matches(header: string, etag: string): boolean {
   if (header === etag) return true;
   return header.split(",").some((part) => {
@@ -76,10 +76,10 @@ function matches(header: string, etag: string): boolean {
   });
 }
 
-/** The one mapper from errors to HTTP (architecture §3): status by surface, body by the error table. */
+/** Maps every error to HTTP (architecture §3): the status by surface, the body by the error table. */
 export function sendError(req: IncomingMessage, res: ServerResponse, error: HarrierError, surface: Surface): number {
   const status = httpStatus(error.code, surface);
-  // half an answer has gone: the only honest end is a broken connection
+  // a part of the answer has been sent, so only a broken connection tells the client that it failed
   if (res.headersSent) {
     res.destroy();
     return status;

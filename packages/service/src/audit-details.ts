@@ -1,24 +1,24 @@
-import { auditKeysOnly, auditNamesOnly, auditNotes, auditQueryNotes, type Route } from "@harrier/contracts";
+import { auditFields, auditKeysOnly, auditNamesOnly, auditQueryFields, type Route } from "@harrier/contracts";
 
-const mostItems = 10;
-const longestText = 128;
-const longestDetails = 4_096;
+const maxItems = 10;
+const maxTextLength = 128;
+const maxDetailsLength = 4_096;
 const deepest = 3;
 
-/** What an entry of the audit trail tells of a parsed body and query, as JSON: only what the contract lists for the route, and never much of it. */
+/** Answers what an audit entry shows of a parsed body and query, as JSON: only the audit fields of the route, at a limited length. */
 export function auditDetails(route: Route, body: unknown, query?: unknown): string {
   const details: Record<string, unknown> = {};
-  const parameters = auditQueryNotes[route.id];
+  const parameters = auditQueryFields[route.id];
   if (parameters !== undefined) details["query"] = picked(query, parameters);
   if (Array.isArray(body)) details["items"] = body.length;
-  const members = auditNotes[route.id];
+  const members = auditFields[route.id];
   if (auditKeysOnly.has(route.id)) details["values"] = bounded(Object.keys((body as object | undefined) ?? {}), 0);
   else if (auditNamesOnly.has(route.id)) details["values"] = bounded(body, 0);
   else if (members !== undefined && body !== undefined && body !== null)
-    details["values"] = Array.isArray(body) ? body.slice(0, mostItems).map((item) => picked(item, members)) : picked(body, members);
+    details["values"] = Array.isArray(body) ? body.slice(0, maxItems).map((item) => picked(item, members)) : picked(body, members);
   const text = JSON.stringify(details);
-  // a list of ten with everything at its longest: how many there were must do
-  return text.length <= longestDetails ? text : JSON.stringify({ items: details["items"], shortened: true });
+  // if even ten items at their longest do not fit, their number must be enough
+  return text.length <= maxDetailsLength ? text : JSON.stringify({ items: details["items"], shortened: true });
 }
 
 function picked(item: unknown, members: readonly string[]): object {
@@ -28,10 +28,10 @@ function picked(item: unknown, members: readonly string[]): object {
 }
 
 function bounded(value: unknown, depth: number): unknown {
-  if (typeof value === "string") return value.slice(0, longestText).toWellFormed();
+  if (typeof value === "string") return value.slice(0, maxTextLength).toWellFormed();
   if (typeof value !== "object" || value === null) return value;
   if (depth === deepest) return "…";
-  if (Array.isArray(value)) return value.slice(0, mostItems).map((item) => bounded(item, depth + 1));
-  const entries = Object.entries(value).slice(0, mostItems);
+  if (Array.isArray(value)) return value.slice(0, maxItems).map((item) => bounded(item, depth + 1));
+  const entries = Object.entries(value).slice(0, maxItems);
   return Object.fromEntries(entries.map(([name, member]) => [name, bounded(member, depth + 1)]));
 }

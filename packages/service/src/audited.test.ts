@@ -41,7 +41,7 @@ beforeEach(async () => {
     (mount) => {
       mount(create, async (ctx) => {
         worked += 1;
-        // what the database holds while the work is done
+        // this is what the database holds while the work is done
         expect(kept).toMatchObject([{ begun: true }]);
         return { body: ctx.body.map((item) => ({ ...item, id: 7 })) };
       });
@@ -61,14 +61,14 @@ const headers = { "content-type": "application/json", "x-forwarded-for": "10.1.2
 const post = (value: unknown, as = identity) => ask(served, base, { method: "POST", body: JSON.stringify(value), headers, identity: as });
 
 describe("a changing call", () => {
-  it("is kept before its work, with its outcome before its answer", async () => {
+  it("is recorded before its work, and its outcome before its answer", async () => {
     expect((await post([{ controllerId: "a\u0000b", name: "n", securityToken: "s3cret" }])).status).toBe(201);
     const subject = { tenantId: 1, actorKind: "USER", actor: "admin", action: "targets.create", entity: "target", sourceIp: "10.1.2.3" };
     expect(kept).toMatchObject([{ call: { ...subject, requestId: "r-1" }, outcome: { status: 201, entityIds: ["a?b"] } }]);
     expect(kept[0]?.call.details).not.toContain("s3cret");
   });
 
-  it("that is refused on its way is kept once, and so is one that fails", async () => {
+  it("is recorded once if it is refused early or fails", async () => {
     await post([{ controllerId: 5 }]);
     await post([], user());
     await ask(served, `${base}/x%00y`, { method: "DELETE", identity });
@@ -80,28 +80,28 @@ describe("a changing call", () => {
     expect(kept[2]?.call).toMatchObject({ action: "targets.delete", entityIds: ["x?y"] });
   });
 
-  it("does not happen where it cannot be kept", async () => {
+  it("is not executed if it cannot be recorded", async () => {
     broken = "begin";
     expect((await post([{ controllerId: "a" }])).status).toBe(503);
     expect(worked).toBe(0);
   });
 
-  it("is answered where only its outcome cannot be kept", async () => {
+  it("is answered even if its outcome cannot be recorded", async () => {
     broken = "end";
     expect((await post([{ controllerId: "a" }])).status).toBe(201);
     expect(served.lines.some((line) => line["level"] === "error" && line["route"] === "targets.create")).toBe(true);
   });
 
-  it("by nobody whom the gateway named is not kept, nor is a read", async () => {
+  it("is not recorded without a principal, and a read never is", async () => {
     await ask(served, base, { method: "POST", body: "[]", headers, identity: null });
     await ask(served, base, { identity });
     expect(kept).toEqual([]);
   });
 });
 
-describe("what is told of a body", () => {
+describe("the audit fields of a body", () => {
   const of = (id: string) => ({ id }) as Route;
-  it("is what the contract lists for the route", () => {
+  it("are those that the contract lists for the route", () => {
     expect(JSON.parse(auditDetails(of("users.create"), [{ name: "n", password: "p", permissions: ["A"] }]))).toEqual({
       items: 1,
       values: [{ name: "n", permissions: ["A"] }],
@@ -112,7 +112,7 @@ describe("what is told of a body", () => {
     expect(JSON.parse(auditDetails(of("users.addPermissions"), ["A", "B"]))).toEqual({ items: 2, values: ["A", "B"] });
   });
 
-  it("is never much", () => {
+  it("have a limited length", () => {
     const long = "x".repeat(100_000);
     const many = Array.from({ length: 5_000 }, () => ({ controllerId: long, name: long, targetType: long }));
     expect(auditDetails(of("targets.create"), many).length).toBeLessThan(5_000);

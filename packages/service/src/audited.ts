@@ -5,7 +5,7 @@ import { auditDetails } from "./audit-details.ts";
 import type { Log } from "./log.ts";
 import type { Context } from "./request-context.ts";
 
-/** A call as the audit trail keeps it; `AuditCall` of @harrier/audit. */
+/** A call in the form of the audit trail; `AuditCall` of @harrier/audit. */
 export interface AuditedCall {
   readonly tenantId: number;
   readonly actorKind: string;
@@ -24,29 +24,29 @@ export interface AuditedOutcome {
   readonly entityIds?: readonly string[] | undefined;
 }
 
-/** Where changing calls are kept; `AuditTrail` of @harrier/audit. */
+/** The audit trail of changing calls; `AuditTrail` of @harrier/audit. */
 export interface CallAudit {
-  /** Writes a call before its work begins; what it returns adds the outcome. */
+  /** Records a call before its work begins; the returned function adds the outcome. */
   begin(call: AuditedCall): Promise<(outcome: AuditedOutcome) => Promise<void>>;
-  /** Writes a call that was refused before its work began. */
+  /** Records a call that was refused before its work began. */
   refused(call: AuditedCall, outcome: AuditedOutcome): Promise<void>;
 }
 
-const mostIds = 50;
-const longestId = 256;
+const maxIds = 50;
+const maxIdLength = 256;
 
-/** Changing calls of the management interface are kept; what devices say has its own history. */
+/** Whether calls of a route are recorded: changing calls of the management interface are, because the reports of devices have their own history. */
 export function isAudited(route: Route): boolean {
   return route.interface === "management" && route.method !== "GET";
 }
 
-/** What is acted upon: the feature of the route, e.g. `target` of `targets.create`, `softwareModuleType` of `softwareModuleTypes.update`. */
+/** Answers the kind of entity that a route changes: `target` of `targets.create`, `softwareModuleType` of `softwareModuleTypes.update`. */
 export function auditEntity(route: Route): string {
   const feature = route.id.slice(0, route.id.indexOf("."));
   return feature.endsWith("s") ? feature.slice(0, -1) : feature;
 }
 
-/** One call on its way through `serve`: begun before the handler, ended before the answer, exactly one entry whatever happens between. */
+/** Records one call of `serve`: its begin before the handler, its outcome before the answer, exactly one entry in every case. */
 export class AuditedRequest<R extends Route> {
   readonly #audit: CallAudit;
   readonly #route: R;
@@ -62,14 +62,14 @@ export class AuditedRequest<R extends Route> {
     this.#log = parts.log;
   }
 
-  /** Fails where the entry cannot be written: no change without its entry. */
+  /** Fails if the entry cannot be written, because nothing may change without an entry. */
   async begin(): Promise<void> {
     this.#end = await this.#audit.begin(this.#call());
   }
 
   async succeeded(status: number, reply: Reply | undefined): Promise<void> {
     const made = this.#route.method === "POST" ? idsIn(reply?.body) : [];
-    const entityIds = made.length === 0 ? undefined : [...this.#pathIds(), ...made].slice(0, mostIds);
+    const entityIds = made.length === 0 ? undefined : [...this.#pathIds(), ...made].slice(0, maxIds);
     await this.#finish({ status, entityIds });
   }
 
@@ -77,7 +77,7 @@ export class AuditedRequest<R extends Route> {
     await this.#finish({ status: httpStatus(failure.code, surface), errorCode: failure.code });
   }
 
-  /** The answer does not wait for ever on what only tells of it: an entry without its outcome says UNKNOWN in two minutes. */
+  /** Adds the outcome, but the answer does not wait for it forever: an entry without an outcome shows UNKNOWN after two minutes. */
   async #finish(outcome: AuditedOutcome): Promise<void> {
     if (this.#done || this.#ctx.identity === undefined) return;
     this.#done = true;
@@ -97,24 +97,24 @@ export class AuditedRequest<R extends Route> {
       action: this.#route.id,
       entity: auditEntity(this.#route),
       entityIds: this.#pathIds(),
-      // the gateway's word: it takes away what clients say of themselves
+      // the gateway sets it and removes what clients claim
       sourceIp: plain(String(req.headers["x-forwarded-for"] ?? "")).slice(0, 64),
       requestId: identity.rid.slice(0, 64),
       details: auditDetails(this.#route, body === undefined ? query : body, query),
     };
   }
 
-  /** From the path as it was asked, for it may have been refused. */
+  /** Reads the ids from the path as it was sent, because the request may have been refused. */
   #pathIds(): string[] {
     const params = this.#ctx.req.params as Record<string, string>;
     return Object.values(params).map(plain);
   }
 }
 
-/** Ids of what an answer shows, of one or of a list; targets go by their controllerId, OAuth clients by their clientId. */
+/** Answers the ids in an answer that is one object or a list; a target has its controllerId, an OAuth client its clientId. */
 function idsIn(body: unknown): string[] {
   const items = Array.isArray(body) ? body : [body];
-  return items.slice(0, mostIds).flatMap((item: unknown) => {
+  return items.slice(0, maxIds).flatMap((item: unknown) => {
     if (typeof item !== "object" || item === null) return [];
     const { controllerId, clientId, id } = item as { controllerId?: unknown; clientId?: unknown; id?: unknown };
     const found = controllerId ?? clientId ?? id;
@@ -122,10 +122,10 @@ function idsIn(body: unknown): string[] {
   });
 }
 
-/** Text that PostgreSQL takes and a terminal shows. */
+/** Makes a text that PostgreSQL can store and a terminal can show. */
 function plain(text: string): string {
   return text
-    .slice(0, longestId)
+    .slice(0, maxIdLength)
     .replace(/\p{Cc}/gu, "?")
     .toWellFormed();
 }

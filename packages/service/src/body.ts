@@ -3,56 +3,58 @@ import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { MIMEType } from "node:util";
 import type { BodyOf, Route } from "@harrier/contracts";
-import { isArrayBody, mostElements, mostReported, parseWith } from "@harrier/contracts";
+import { isArrayBody, maxElements, maxReported, parseWith } from "@harrier/contracts";
 import { HarrierError, violationsInfo } from "@harrier/errors";
 import { digestOf } from "@harrier/rpc";
 import express from "express";
 import { cborType, readCbor } from "./cbor.ts";
-import { findBreak, mostSearched, type Position } from "./json-position.ts";
+import { findBreak, maxSearched, type Position } from "./json-position.ts";
 import { cborItems, jsonExcess } from "./members.ts";
 import { isPlain } from "./plain.ts";
 
-/** Bytes of a request body, inflated; nothing of a longer one is kept (contract device.md §8). */
+/** A request body has at most so many bytes after decompression; nothing of a longer one is kept (contract device.md §8). */
 const largestBody = 1024 * 1024;
-/** The same of a list: room for as many elements as a request may have, with names and ids of full length. */
+/** A list may have so many bytes: enough for as many elements as a request may have, with names and ids of full length. */
 const largestList = 8 * 1024 * 1024;
 
 /**
- * Bytes of the largest body that a route takes. A compressed list may be no longer than other bodies are: what is read of it is counted where it is
- * inflated, and not by whose share of the gateway's memory it takes.
+ * Answers the maximum size of a route's body. A compressed list may be no longer than other bodies, because its size is only known here, and the
+ * gateway's share of memory counts the compressed bytes.
  */
-export function largestBodyOf(route: Pick<Route, "interface" | "body">, headers: IncomingHttpHeaders): number {
+export function maxBodyBytesOf(route: Pick<Route, "interface" | "body">, headers: IncomingHttpHeaders): number {
   return kindOf(route) === "list" && !isCompressed(headers) ? largestList : largestBody;
 }
 
 interface Read {
   readonly req: express.Request;
   readonly res: express.Response;
-  /** Digest of the body that the gateway has signed. */
+  /** The digest of the body that the gateway has signed. */
   readonly digest: string | undefined;
-  /** Gets a body that is as the route wants it, with all that its sender has put into it. */
+  /** It gets a valid body with all members that its sender has put into it. */
   readonly accepted?: ((body: unknown) => void) | undefined;
-  /** Makes the error for a body of another digest. */
+  /** Makes the error for a body with another digest. */
   readonly refuse: () => HarrierError;
 }
 
-/** Kept beside the request while its body is read: the parser's hook gets nothing but the request. */
+/** The state of a request while its body is read; the parser's hook only gets the request. */
 const reads = new WeakMap<object, Read>();
 
 const limits = {
   limit: largestBody as number,
-  type: () => true, // the media type is checked before, with the interface's own rules
+  type: () => true, // the media type is checked before, by the interface's own rules
   verify: (req: object, _res: object, bytes: Buffer) => checkDigest(req, bytes),
 } as const;
 
-/** The parser would take no text for {}, and keep what is no character as a replacement for one. Other charsets go another way (`readerOf`). */
+/**
+ * Refuses bytes that the parser would accept: it reads no text as {}, and replaces what is no character. Other charsets are handled by `readerOf`.
+ */
 function refuseUnreadable(bytes: Buffer, charset: string): void {
   if (charset !== "utf-8") throw new HarrierError("unsupportedMediaType");
   if (bytes.length === 0) throw unreadable("is empty");
   if (!isUtf8(bytes)) throw unreadable("is not in UTF-8");
 }
 
-/** JSON, refused before it is parsed where it holds more members than a body of its route may. */
+/** Reads JSON, which is refused before it is parsed if it has more members than a body of its route may have. */
 function jsonReader(checkMembers: (utf8: Uint8Array) => void, limit = largestBody): express.Handler {
   return express.json({
     ...limits,
@@ -67,43 +69,40 @@ function jsonReader(checkMembers: (utf8: Uint8Array) => void, limit = largestBod
 
 const readBytes = express.raw(limits);
 
-/** Text in any of the UTFs, by its mark of the byte order where the charset leaves that open. */
+/** Reads text in any UTF, by its byte order mark if the charset does not say which. */
 const readText = express.text(limits);
 
-/** Members and elements of a device's body at all levels: twice what the longest of its lists and maps may hold (contracts, device/feedback.ts). */
-const mostDeviceMembers = 2 * mostReported;
+/** A device's body may have so many members and elements at all levels: twice the maximum of its lists and maps (contracts, device/feedback.ts). */
+const maxDeviceMembers = 2 * maxReported;
 
 /**
- * Of a body of the management interface. An object's: twenty for each element of the longest list that it may have. A list's: as many as 1 MiB has
- * room for where each has the eight bytes that the shortest one takes with its name; a longer list has longer members, not more of them.
+ * A body of the management interface may have so many members. An object: twenty for each element of its longest possible list. A list: as many as
+ * 1 MiB has room for if each has the eight bytes of the shortest member with its name; a longer list has longer members, not more of them.
  */
-const mostObjectMembers = 20 * mostElements;
-const mostListMembers = largestBody / 8;
+const maxObjectMembers = 20 * maxElements;
+const maxListMembers = largestBody / 8;
 
 type MemberCheck = (utf8: Uint8Array) => void;
 
-function atMost(most: number, refuse: () => HarrierError): MemberCheck {
+function atMost(max: number, refuse: () => HarrierError): MemberCheck {
   return (utf8) => {
-    const excess = utf8.length > most ? jsonExcess(utf8, most) : undefined;
+    const excess = utf8.length > max ? jsonExcess(utf8, max) : undefined;
     if (excess === "containers") throw unreadable("has too many lists and objects");
     if (excess === "members") throw refuse();
   };
 }
 
 function tooManyMembers(): HarrierError {
-  return new HarrierError("quotaTooManyEntries", `Quota exceeded: a request holds ${mostReported} entries at most.`);
+  return new HarrierError("quotaTooManyEntries", `Quota exceeded: a request holds ${maxReported} entries at most.`);
 }
 
 const checks = {
-  device: atMost(mostDeviceMembers, tooManyMembers),
+  device: atMost(maxDeviceMembers, tooManyMembers),
   list: atMost(
-    mostListMembers,
-    () => new HarrierError("quotaTooManyEntries", `Quota exceeded: a request holds ${mostListMembers} members at most.`),
+    maxListMembers,
+    () => new HarrierError("quotaTooManyEntries", `Quota exceeded: a request holds ${maxListMembers} members at most.`),
   ),
-  object: atMost(
-    mostObjectMembers,
-    () => new HarrierError("constraintViolation", `request must have at most ${mostObjectMembers} members.`),
-  ),
+  object: atMost(maxObjectMembers, () => new HarrierError("constraintViolation", `request must have at most ${maxObjectMembers} members.`)),
 };
 const jsonReaders = { device: jsonReader(checks.device), list: jsonReader(checks.list), object: jsonReader(checks.object) };
 const readLongList = jsonReader(checks.list, largestList);
@@ -113,7 +112,7 @@ function kindOf(route: Pick<Route, "interface" | "body">): keyof typeof checks {
   return route.body !== undefined && isArrayBody(route.body) ? "list" : "object";
 }
 
-/** Before a byte of it is believed; a compressed body is inflated here, and what was signed is what was sent. */
+/** Checks the digest before the body is parsed; the signature covers the bytes as they were sent, and a compressed body is inflated here. */
 function checkDigest(req: object, bytes: Buffer): void {
   const read = reads.get(req);
   if (read === undefined || isCompressed(read.req.headers)) return;
@@ -126,13 +125,13 @@ function isCompressed(headers: IncomingHttpHeaders): boolean {
   return coding !== undefined && coding.toLowerCase() !== "identity";
 }
 
-/** Media types of request bodies; devices may not send HAL, people no CBOR (contract device.md §1.1, management.md §1.1). */
+/** The media types of request bodies; devices may not send HAL, and users no CBOR (contract device.md §1.1, management.md §1.1). */
 const accepted = {
   device: new Set(["application/json", cborType]),
   management: new Set(["application/json", "application/hal+json"]),
 };
 
-/** Reads and checks the body of a route: 415 for another type, 413 above `largestBodyOf`, 400 when missing, broken, too deep or wrong. */
+/** Reads and checks the body of a route: 415 for another type, 413 above `maxBodyBytesOf`, 400 when missing, broken, too deep or wrong. */
 export async function parseBody<R extends Route>(route: R, from: Read): Promise<BodyOf<R>> {
   const schema = route.body;
   const { req } = from;
@@ -156,12 +155,15 @@ export async function parseBody<R extends Route>(route: R, from: Read): Promise<
   return parsed;
 }
 
-/** A name and its value are two items; and nothing that a device says is made of more lists and maps than of what they hold. */
+/**
+ * Checks the size of a CBOR body. A name and its value are two items; the containers are limited too, because no report has more of them than
+ * members.
+ */
 function checkCbor(bytes: Buffer): void {
-  const most = 2 * mostDeviceMembers;
-  const { containers, others } = cborItems(bytes, most);
-  if (containers > most) throw unreadable("has too many lists and objects");
-  if (others > most) throw tooManyMembers();
+  const max = 2 * maxDeviceMembers;
+  const { containers, others } = cborItems(bytes, max);
+  if (containers > max) throw unreadable("has too many lists and objects");
+  if (others > max) throw tooManyMembers();
 }
 
 async function readAll(read: express.Handler, from: Read): Promise<void> {
@@ -175,10 +177,10 @@ async function readAll(read: express.Handler, from: Read): Promise<void> {
   if (sent !== undefined && sent.digest("base64url") !== digest) throw refuse();
 }
 
-/** How a body is read, and what makes a value of it where the reader does not. */
+/** How a body is read, and how a value is made of it if the reader does not do that. */
 interface Reader {
   readonly read: express.Handler;
-  /** Gets the bytes or the text that `read` leaves. */
+  /** It gets the bytes or the text that `read` leaves. */
   readonly decode?: (body: never) => unknown;
 }
 
@@ -190,14 +192,17 @@ const cbor: Reader = {
   },
 };
 
-/** JSON in UTF-8 by the usual reader, in any other charset that has a name as decoded text (contract device.md §1.1). */
+/**
+ * Answers the reader of a body: the usual one for JSON in UTF-8, and one that decodes the text for any other named charset (contract device.md
+ * §1.1).
+ */
 function readerOf(route: Pick<Route, "interface" | "body">, headers: IncomingHttpHeaders): Reader {
   const kind = kindOf(route);
   const contentType = headers["content-type"] ?? "application/json";
   const charset = new MIMEType(contentType).params.get("charset")?.toLowerCase() ?? "utf-8";
-  if (charset === "utf-8") return { read: largestBodyOf(route, headers) > largestBody ? readLongList : jsonReaders[kind] };
+  if (charset === "utf-8") return { read: maxBodyBytesOf(route, headers) > largestBody ? readLongList : jsonReaders[kind] };
   const parse = (text: string): unknown => {
-    // of the text: in the bytes of another charset commas and quotes look otherwise
+    // members are counted in the decoded text, because commas and quotes differ in the bytes of another charset
     checks[kind](Buffer.from(text));
     return parseText(text);
   };
@@ -227,7 +232,7 @@ function parseText(text: string): unknown {
   }
 }
 
-/** True when a request has a body at all (RFC 9112 §6.3). */
+/** Whether a request has a body at all (RFC 9112 §6.3). */
 export function hasBody(req: express.Request): boolean {
   if (req.headers["transfer-encoding"] !== undefined) return true;
   const length = req.headers["content-length"];
@@ -243,21 +248,21 @@ function readError(error: unknown): HarrierError {
   if (error instanceof HarrierError) return error;
   if (status === 413) return new HarrierError("payloadTooLarge");
   if (status === 415) return new HarrierError("unsupportedMediaType");
-  // the parser's error has the text that it could not read, with whatever secrets are in it; causes are logged
+  // the parser's error contains the text with all its secrets, and causes are logged, so it is removed
   const text: unknown = (error as { body?: unknown }).body;
   if (error instanceof Error) Reflect.deleteProperty(error, "body");
   return typeof text === "string" ? broken(text, error) : unreadable("cannot be read", error);
 }
 
-/** A body as a whole that cannot be read; the message is fixed, as clients compare it (contract device.md §10.2). */
+/** Makes the error for a body that cannot be read as a whole; its message is fixed, because clients compare it (contract device.md §10.2). */
 function unreadable(problem: string, cause?: unknown, position?: Position): HarrierError {
   const info = violationsInfo([{ path: "", problem, ...position }]);
   return new HarrierError("bodyNotReadable", undefined, { info, cause });
 }
 
-/** A text that is no JSON, or JSON that is neither an object nor a list: where it goes wrong, and never what stands there. */
+/** Makes the error for a text that is no JSON, or that is neither an object nor a list: it says where the text is wrong, but never what is there. */
 function broken(text: string, cause: unknown): HarrierError {
   const position = findBreak(text);
   if (position !== undefined) return unreadable(`is no JSON from line ${position.line}, column ${position.column} on`, cause, position);
-  return unreadable(text.length > mostSearched ? "is no JSON, somewhere behind its first MiB" : "must be an object or a list", cause);
+  return unreadable(text.length > maxSearched ? "is no JSON, somewhere behind its first MiB" : "must be an object or a list", cause);
 }

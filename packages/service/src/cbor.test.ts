@@ -2,7 +2,7 @@ import { decode, encode } from "cborg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { path, serveRoutes } from "../test-support/routes.ts";
 import { ask, user } from "../test-support/serve.ts";
-import { largestBodyOf } from "./body.ts";
+import { maxBodyBytesOf } from "./body.ts";
 
 let served: Awaited<ReturnType<typeof serveRoutes>>;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ describe("an answer in CBOR", () => {
     ["a list", `${path}/artifacts`],
     ["an error", `${path}/deploymentBase/99`],
     ["a bad id", `${path}/deploymentBase/abc`],
-  ])("says of %s what JSON says, with its length", async (_what, url) => {
+  ])("has for %s the same content as JSON, with its length", async (_what, url) => {
     const plain = await ask(served, url);
     const answer = await ask(served, url, { headers: accept });
     expect([answer.status, answer.headers["content-type"]]).toEqual([plain.status, "application/cbor"]);
@@ -38,7 +38,7 @@ describe("an answer in CBOR", () => {
     expect([head.status, head.headers["content-length"]]).toEqual([200, first.headers["content-length"]]);
   });
 
-  it("is not for people", async () => {
+  it("is not offered on the management interface", async () => {
     const answer = await ask(served, "/api/mgmt/v1/targets/d1", { headers: accept, identity: user("READ_TARGET") });
     expect([answer.status, answer.headers["content-type"]]).toEqual([406, "application/json;charset=UTF-8"]);
   });
@@ -48,14 +48,14 @@ describe("a request body in CBOR", () => {
   const post = (body: Uint8Array, url = `${path}/deploymentBase/11/feedback`) =>
     ask(served, url, { method: "POST", body: Buffer.from(body), headers: { "content-type": "application/cbor" } });
   const text = (name: string) => Buffer.concat([Buffer.from([0x60 + name.length]), Buffer.from(name)]);
-  /** `{"status": "closed", "more": …}` */
+  /** Makes `{"status": "closed", "more": …}`. */
   const withMore = (...more: number[]) =>
     Buffer.concat([Buffer.from([0xa2]), text("status"), text("closed"), text("more"), Buffer.from(more)]);
 
   it("is read like JSON", async () => {
     expect((await post(encode({ status: "closed", extra: { a: [1] } }))).status).toBe(200);
     expect((await post(encode({ status: "CLOSED" }))).status).toBe(400);
-    expect((await post(encode({ status: "closed", note: "x".repeat(largestBodyOf({ interface: "device" }, {})) }))).status).toBe(413);
+    expect((await post(encode({ status: "closed", note: "x".repeat(maxBodyBytesOf({ interface: "device" }, {})) }))).status).toBe(413);
     expect((await post(encode({ a: 1 }), `${path}/optional`)).headers["x-seen"]).toBe('{"a":1}');
     expect((await post(Buffer.alloc(0), `${path}/optional`)).headers["x-seen"]).toBe("null");
   });

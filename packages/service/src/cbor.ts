@@ -3,17 +3,17 @@ import { decode, encode } from "cborg";
 export const cborType = "application/cbor";
 
 /**
- * A JSON text as CBOR: the same object tree with the same members, `_links` too (contract device.md §1.1). From the text and not from the
- * object it was made of, so that a cached document and what JSON leaves out are the same in both.
+ * Converts a JSON text to CBOR: the same object tree with the same members, `_links` too (contract device.md §1.1). It starts from the text and not
+ * from the object, so that a cached document, and members that JSON leaves out, are the same in both.
  */
 export function cborOf(json: string): Buffer {
   const bytes = encode(JSON.parse(json));
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Only what JSON could say too: text keys, no tags, no numbers beyond a double. Throws for anything else, however it is broken. */
+/** Reads CBOR that JSON could express: text keys, no tags, no numbers beyond a double. Throws for anything else, however it is broken. */
 export function readCbor(bytes: Buffer): unknown {
-  // maps as Map: as members of an object one named __proto__ would not be kept, and nobody would know
+  // maps are read as Map, because an object would silently drop a member named __proto__
   return plain(decode(bytes, { allowBigInt: false, allowInfinity: false, allowNaN: false, coerceUndefinedToNull: true, useMaps: true }));
 }
 
@@ -23,7 +23,7 @@ function plain(value: unknown): unknown {
   const object: Record<string, unknown> = {};
   for (const [key, member] of value) {
     if (typeof key !== "string") throw new Error("a key that is no text");
-    // as JSON.parse does
+    // JSON.parse does the same
     if (key === "__proto__") Object.defineProperty(object, key, { value: plain(member), enumerable: true });
     else object[key] = plain(member);
   }

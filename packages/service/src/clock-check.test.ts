@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { createClockCheck } from "./clock-check.ts";
 
-it("is ready within half a minute of the database's clock, and tells of a difference once", async () => {
+it("is ready within half a minute of the database's clock, and logs a difference once", async () => {
   const log = { warn: vi.fn(), info: vi.fn() };
   let aheadMs = 0;
   const check = createClockCheck({ aheadMs: async () => aheadMs, log });

@@ -16,7 +16,7 @@ const file = (text: string) => {
 };
 
 describe("loadConfig", () => {
-  it("parses what is given and adds what every service knows", () => {
+  it("parses the given settings and adds those that every service knows", () => {
     expect(loadConfig(schema, right)).toEqual({
       HARRIER_DRAIN_MS: 3_000,
       HARRIER_DRAIN_TRANSFERS_MS: 60_000,
@@ -27,13 +27,13 @@ describe("loadConfig", () => {
     });
   });
 
-  it("reads a value from a file and drops the line end", () => {
+  it("reads a value from a file without its line end", () => {
     expect(loadConfig(schema, { HARRIER_HTTP_PORT: "1", HARRIER_SECRET_KEY_FILE: file("from file\n") }).HARRIER_SECRET_KEY).toBe(
       "from file",
     );
   });
 
-  it("refuses an empty file, also of a setting that may be left out", () => {
+  it("refuses an empty file, even for an optional setting", () => {
     expect(() => loadConfig(schema, { ...right, HARRIER_TLS_CA_FILE: file("\n") })).toThrow(/^HARRIER_TLS_CA_FILE: .* is empty$/);
   });
 
@@ -53,7 +53,7 @@ describe("loadConfig", () => {
     }
   });
 
-  it("warns of unknown names of ours and goes on", () => {
+  it("warns of unknown HARRIER_* names and continues", () => {
     const warnings: string[] = [];
     loadConfig(schema, { ...right, HARRIER_CONTROLLER_SERVICE_HOST: "10.0.0.1", HARRIER_TYPO: "1", PATH: "/bin" }, (line) =>
       warnings.push(line),
@@ -77,7 +77,7 @@ it("redactConfig hides secrets and passwords in URLs", () => {
   });
 });
 
-it("tlsOf wants all three or none", () => {
+it("tlsOf requires all three settings or none", () => {
   const common = { HARRIER_LOG_LEVEL: "info", HARRIER_HTTP_HOST: "127.0.0.1" } as const;
   expect(tlsOf(common)).toBeUndefined();
   expect(tlsOf({ ...common, HARRIER_TLS_CERT: "c", HARRIER_TLS_KEY: "k", HARRIER_TLS_CA: "a" })).toEqual({ cert: "c", key: "k", ca: "a" });

@@ -3,7 +3,7 @@ import type { RpcTls } from "@harrier/rpc";
 import { z } from "zod";
 import type { DrainTimes } from "./drain.ts";
 
-/** A setting that is missing or wrong; the message is one line for the operator. */
+/** The error for a setting that is missing or wrong; its message is one line for the operator. */
 export class ConfigError extends Error {
   constructor(message: string) {
     super(message);
@@ -13,17 +13,17 @@ export class ConfigError extends Error {
 
 export const port = z.coerce.number().int().min(0).max(65_535);
 
-/** Settings that every service understands; `loadConfig` adds them to each schema. */
+/** Every service knows these settings; `loadConfig` adds them to each schema. */
 export const commonSettings = z.object({
   HARRIER_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  /** `name:nth[:kill|exit|delay=<ms>]`; for tests only. */
+  /** The form is `name:nth[:kill|exit|delay=<ms>]`; it is for tests only. */
   HARRIER_FAULT: z.string().optional(),
   HARRIER_HTTP_HOST: z.string().default("127.0.0.1"),
-  /** Milliseconds between "not ready" and the end of the listener when the service is told to stop; longer than its callers' checks. */
+  /** The milliseconds between "not ready" and the end of the listener when the service is told to stop; longer than its callers' checks. */
   HARRIER_DRAIN_MS: z.coerce.number().int().min(0).max(600_000).default(3_000),
-  /** Milliseconds that running uploads and downloads get after that. */
+  /** Running uploads and downloads get so many milliseconds after that. */
   HARRIER_DRAIN_TRANSFERS_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),
-  /** PEM texts, usually as `…_FILE`; all three turn mutual TLS between the services on. */
+  /** The PEM texts, usually as `…_FILE`; all three together enable mutual TLS between the services. */
   HARRIER_TLS_CERT: z.string().optional(),
   HARRIER_TLS_KEY: z.string().optional(),
   HARRIER_TLS_CA: z.string().optional(),
@@ -32,14 +32,14 @@ export const commonSettings = z.object({
 type Common = (typeof commonSettings)["shape"];
 export type CommonConfig = z.output<typeof commonSettings>;
 
-/** What `loadConfig` makes of a schema. */
+/** The result of `loadConfig` for a schema. */
 export type ConfigOf<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Omit<Common, keyof Shape> & Shape>>;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the settings of a service. Each may come as `NAME` or as `NAME_FILE` (path of a file that holds the value).
- * Unknown HARRIER_* names are warned about only: Kubernetes injects some, and an old image must survive a newer key.
+ * Reads the settings of a service. Each may come as `NAME` or as `NAME_FILE` (path of a file that holds the value). Unknown HARRIER_* names only
+ * give a warning, because Kubernetes injects some, and an old image must work with a newer key.
  */
 export function loadConfig<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
@@ -60,7 +60,7 @@ export function loadConfig<Shape extends z.ZodRawShape>(
   throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; "));
 }
 
-/** HARRIER_* names in the environment that no setting has. */
+/** Answers the HARRIER_* names in the environment that no setting has. */
 export function unknownSettings(names: readonly string[], env: Env): string[] {
   const known = new Set(names.flatMap((name) => [name, `${name}_FILE`]));
   return Object.keys(env)
@@ -68,17 +68,17 @@ export function unknownSettings(names: readonly string[], env: Env): string[] {
     .sort();
 }
 
-/** A configuration for the log: secrets and passwords in URLs replaced, at any depth. */
+/** Answers a configuration for the log: secrets and passwords in URLs are replaced at any depth. */
 export function redactConfig(config: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(config).map(([name, value]) => [name, redactValue(name, value)]));
 }
 
-/** How a service's HTTP server ends, for `createHttp`. */
+/** Answers the drain times of a service's HTTP server, for `createHttp`. */
 export function drainOf(config: CommonConfig): DrainTimes {
   return { pauseMs: config.HARRIER_DRAIN_MS, transfersMs: config.HARRIER_DRAIN_TRANSFERS_MS };
 }
 
-/** Mutual TLS of the services' own connections, when all its settings are given. */
+/** Answers the mutual TLS of the services' own connections, if all its settings are given. */
 export function tlsOf(config: Partial<CommonConfig>): RpcTls | undefined {
   const { HARRIER_TLS_CERT: cert, HARRIER_TLS_KEY: key, HARRIER_TLS_CA: ca } = config;
   if (cert === undefined && key === undefined && ca === undefined) return undefined;
@@ -94,7 +94,7 @@ function readSetting(name: string, env: Env): string | undefined {
   if (path === undefined) return value;
   if (value !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both given: keep one`);
   const text = readText(name, path).trimEnd();
-  // it was meant to hold something: a secret that was not mounted is not a setting that was left out
+  // a file was named, so an empty one is a secret that was not mounted, and not an absent setting
   if (text === "") throw new ConfigError(`${name}_FILE: ${path} is empty`);
   return text;
 }

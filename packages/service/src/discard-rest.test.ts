@@ -6,7 +6,7 @@ import { type DiscardBudget, discardRest } from "./discard-rest.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** Sends as many bytes as fast as they are taken to somebody who answers at the first of them; says whether all were taken. */
+/** Sends bytes as fast as possible to a server that answers at the first of them; answers whether all were accepted. */
 async function send(bytes: number, budget: DiscardBudget): Promise<boolean> {
   const server = createServer((req, res) => {
     req.once("data", () => {
@@ -34,7 +34,7 @@ it("reads on to the end within its budget", async () => {
   expect(await send(20 * mebibyte, { bytes: 32 * mebibyte, ms: 60_000 })).toBe(true);
 });
 
-it("cuts who sends more, and who takes longer", async () => {
+it("closes the connection of a client that sends more or takes longer", async () => {
   expect(await send(40 * mebibyte, { bytes: 4 * mebibyte, ms: 60_000 })).toBe(false);
   expect(await send(200 * mebibyte, { bytes: Number.POSITIVE_INFINITY, ms: 1 })).toBe(false);
 });

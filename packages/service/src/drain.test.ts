@@ -33,7 +33,7 @@ const bare = { identity: null };
 const path = "/DEFAULT/controller/v1/d1";
 const refused = { code: "ECONNREFUSED" };
 
-it("announces the end: not ready, every answer is the connection's last, and requests are served until the pause is over", async () => {
+it("the announcement turns readiness off and closes each connection after its answer, and requests are served until the pause is over", async () => {
   const served = await start((mount) => mount(poll, async () => ({ body: {} })), { pauseMs: 600, transfersMs: 0 });
   const agent = new Agent({ keepAlive: true });
   const connectionOf = () =>
@@ -54,7 +54,7 @@ it("announces the end: not ready, every answer is the connection's last, and req
   agent.destroy();
 });
 
-it("gives a transfer its own time, and cuts at the grace what is none", async () => {
+it("a transfer gets its own time, and other requests are aborted at the grace period", async () => {
   const begun: string[] = [];
   const hang = async (name: string) => {
     begun.push(name);
@@ -86,7 +86,7 @@ it("gives a transfer its own time, and cuts at the grace what is none", async ()
   await closed;
 });
 
-it("gives a CSV import the time of a transfer", async () => {
+it("a CSV import gets the time of a transfer", async () => {
   const csv = route({
     ...common,
     id: "import",
@@ -114,7 +114,7 @@ it("gives a CSV import the time of a transfer", async () => {
   await closed;
 });
 
-it("cuts a transfer too when its time is over", async () => {
+it("a transfer is aborted too when its time is over", async () => {
   const served = await start(
     (mount) =>
       mount(file, async ({ res }) => {

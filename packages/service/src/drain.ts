@@ -5,13 +5,13 @@ import { isTransfer, type Route } from "@harrier/contracts";
 import type { Handler } from "./mount.ts";
 
 export interface DrainTimes {
-  /** Milliseconds between "not ready" and the end of the listener: whoever asks for readiness goes elsewhere meanwhile. */
+  /** The milliseconds between "not ready" and the end of the listener, in which balancers notice it. */
   readonly pauseMs: number;
-  /** Milliseconds that transfers get to end once the listener is closed. */
+  /** Transfers get so many milliseconds to end once the listener is closed. */
   readonly transfersMs: number;
 }
 
-/** How an HTTP server comes to its end without a failed request: it is announced, waited for, and then cut. */
+/** Ends an HTTP server without a failed request: it announces the end, waits, and then closes what is left. */
 export class Drain {
   readonly #times: DrainTimes;
   readonly #connections = new Set<Socket>();
@@ -23,12 +23,12 @@ export class Drain {
     this.#times = times;
   }
 
-  /** True from the announcement on: readiness is off. */
+  /** Whether the end was announced; then the service is not ready. */
   get announced(): boolean {
     return this.#announced;
   }
 
-  /** Takes note of the server's connections; before it listens. */
+  /** Tracks the server's connections; it is called before the server listens. */
   follow(server: Server, event: "connection" | "secureConnection"): void {
     this.#server = server;
     server.on(event, (socket: Socket) => {
@@ -37,7 +37,7 @@ export class Drain {
     });
   }
 
-  /** The handler of a route, with its connection noted for as long as the exchange lasts where the route moves files. */
+  /** Wraps the handler of a route; if the route moves files, its connection is tracked during the exchange. */
   around<R extends Route>(route: R, handler: Handler<R>): Handler<R> {
     if (!isTransfer(route)) return handler;
     return (ctx) => {
@@ -48,7 +48,7 @@ export class Drain {
     };
   }
 
-  /** Readiness goes off and every answer ends its connection, while requests are still served; resolves after the pause. */
+  /** Turns readiness off and closes each connection after its answer, while requests are still served; resolves after the pause. */
   async announce(): Promise<void> {
     if (this.#announced) return;
     this.#announced = true;
@@ -58,13 +58,13 @@ export class Drain {
     await sleep(this.#times.pauseMs);
   }
 
-  /** Stops accepting. Running requests get `graceMs`, transfers their own time; what is open then is cut. */
+  /** Stops accepting. Running requests get `graceMs`, transfers their own time; then open connections are closed. */
   close(graceMs: number): Promise<void> {
     this.#announced = true;
     const server = this.#server;
     if (server === undefined) return Promise.resolve();
     return new Promise((resolve) => {
-      // keep-alive connections count as open: let go of each as soon as it is idle
+      // keep-alive connections count as open, so each is closed as soon as it is idle
       const sweep = setInterval(() => server.closeIdleConnections(), 50);
       const cut = setTimeout(() => this.#cutAllBut(this.#transfers), graceMs);
       const cutTransfers = setTimeout(() => server.closeAllConnections(), Math.max(graceMs, this.#times.transfersMs));

@@ -19,16 +19,16 @@ const run = (fault: string) => {
 };
 
 describe("a fault point", () => {
-  it("does nothing while nothing is armed", () => {
+  it("does nothing while no fault is armed", () => {
     for (const name of faultPoints) expect(faultPoint(name)).toBeUndefined();
   });
 
-  it("kills at the pass that was asked for", () => {
+  it("kills at the requested pass", () => {
     expect(run("controller.report.after-commit:2")).toEqual({ passes: 1, status: null, signal: "SIGKILL" });
     expect(run("controller.report.after-commit:3:kill")).toEqual({ passes: 2, status: null, signal: "SIGKILL" });
   });
 
-  it("ends the process or waits", async () => {
+  it("exits or delays", async () => {
     expect(run("controller.report.after-commit:1:exit")).toEqual({ passes: 0, status: 1, signal: null });
     armFaults("controller.report.after-commit:1:delay=50, controller.assign.after-commit:1:delay=1");
     const began = performance.now();
@@ -48,7 +48,7 @@ describe("a fault point", () => {
   });
 });
 
-it("names say service, operation and moment, each once", () => {
+it("have names of service, operation and moment, each unique", () => {
   expect(new Set(faultPoints).size).toBe(faultPoints.length);
   for (const name of faultPoints) {
     expect(name).toMatch(/^(gateway|controller|management|artifact-store|rollout-engine)\.[a-z-]+\.(before|after)-[a-z]+$/);

@@ -1,6 +1,6 @@
 /**
- * Named moments at which a test may kill, end or delay a process. One table, so that a test can walk it;
- * a point is passed by the code of the service that its name begins with.
+ * The named moments at which a test may kill, end or delay a process. They are one table, so that a test can iterate over it; the service with
+ * which a name begins passes the point.
  */
 export const faultPoints = [
   "gateway.proxy.before-forward",
@@ -58,7 +58,7 @@ interface Fault {
   readonly effect: Effect;
 }
 
-// state of the process on purpose: a fault belongs to the process that dies of it, not to an object inside
+// it is a global of the process on purpose, because a fault ends the whole process and not an object in it
 let armed: Map<string, Fault> | undefined;
 
 /** Arms `name:nth[:kill|exit|delay=<ms>]`, several separated by commas; undefined disarms. Throws on an unknown point. */
@@ -70,7 +70,7 @@ export function armFaults(text: string | undefined): void {
   armed = new Map(text.split(",").map((entry) => parseFault(entry.trim())));
 }
 
-/** Passes a named moment. Costs one comparison while no fault is armed. */
+/** Passes a fault point. It costs one comparison while no fault is armed. */
 export function faultPoint(name: FaultPoint): void | Promise<void> {
   if (armed === undefined) return;
   const fault = armed.get(name);
@@ -80,7 +80,7 @@ export function faultPoint(name: FaultPoint): void | Promise<void> {
   return happen(fault.effect);
 }
 
-/** True while any fault is armed; saves the preparation of a point. */
+/** Whether any fault is armed; it saves the preparation of a point. */
 export function faultsArmed(): boolean {
   return armed !== undefined;
 }
@@ -89,7 +89,7 @@ function happen(effect: Effect): void | Promise<void> {
   if (effect.kind === "delay") return new Promise((resolve) => setTimeout(resolve, effect.ms));
   if (effect.kind === "exit") process.exit(1);
   process.kill(process.pid, "SIGKILL");
-  // the signal may take a moment; nothing behind this point may happen
+  // the signal may take a moment, and nothing behind this point may happen
   return new Promise(() => undefined);
 }
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { path, registerRoutes } from "../test-support/routes.ts";
 import { deviceIdentity, keys, type Served, serve } from "../test-support/serve.ts";
 
-// the certificates of rpc's own tests
+// these are the certificates of rpc's own tests
 const file = (name: string) => readFileSync(new URL(`../../rpc/fixtures/${name}`, import.meta.url), "utf8");
 const tlsFor = (name: string): RpcTls => ({ cert: file(`${name}.pem`), key: file(`${name}.key`), ca: file("ca.pem") });
 
@@ -28,7 +28,7 @@ function statusOf(certificate: RpcTls, url: string, headers: Record<string, stri
   });
 }
 
-it("serves routes to the gateway's certificate alone, whatever is signed, and probes to every one of ours", async () => {
+it("serves routes only to the gateway's certificate, whatever is signed, and probes to every certificate of our authority", async () => {
   const signed = () => ({ ...identityHeaders(keys, deviceIdentity("GET", path)) });
   expect(await statusOf(tlsFor("gateway"), path, signed())).toBe(200);
   expect(await statusOf(tlsFor("management"), path, signed())).toBe(503);

@@ -5,8 +5,8 @@ import { ask, type Served, serve, user } from "../test-support/serve.ts";
 import type { HttpOptions } from "./http.ts";
 import type { Mount } from "./mount.ts";
 
-/** For what happens at once on a machine that has nothing else to do. */
-const patience = { timeout: 8_000 };
+/** A generous timeout, because a busy machine may need longer. */
+const slowly = { timeout: 8_000 };
 
 const device = {
   service: "controller",
@@ -40,7 +40,7 @@ const start = async (register: (mount: Mount) => void, options: Partial<HttpOpti
 };
 const bare = { identity: null };
 
-describe("operations", () => {
+describe("operational endpoints", () => {
   it("answer whether the process lives and whether it is ready, with reasons", async () => {
     let views: string[] = ["management.tenants_v1"];
     const readiness = {
@@ -58,13 +58,13 @@ describe("operations", () => {
       { ready: false, checks: { database: "ok", views: "missing: management.tenants_v1", broken: "connection refused" } },
     ]);
     views = [];
-    await vi.waitFor(async () => expect((await ask(served, "/readyz", bare)).status).toBe(200), patience);
-    // cached for 500 ms, however often it is asked
+    await vi.waitFor(async () => expect((await ask(served, "/readyz", bare)).status).toBe(200), slowly);
+    // the result is cached for 500 ms, however often it is requested
     expect(readiness.database.mock.calls.length).toBeLessThanOrEqual(3);
   });
 
-  it("stay ready with a note of what is not as it should be", async () => {
-    const readiness = { database: async () => true, storage: async () => ({ note: "disk below reserve" }) };
+  it("stay ready with a warning", async () => {
+    const readiness = { database: async () => true, storage: async () => ({ warning: "disk below reserve" }) };
     const answer = await ask(await start(() => undefined, { readiness }), "/readyz", bare);
     expect([answer.status, answer.json]).toEqual([
       200,
@@ -84,19 +84,19 @@ describe("operations", () => {
     expect(text).not.toContain("secret-device");
   });
 
-  it("hide metrics where the port is public", async () => {
+  it("hide metrics on a public port", async () => {
     const served = await start(() => undefined, { exposeMetrics: false });
     expect((await ask(served, "/metrics", bare)).status).toBe(404);
   });
 });
 
-describe("the line of a request", () => {
-  it("names who asked for what and how long it took, without credentials", async () => {
-    const countTrips = <T>(counter: { trips: number }, work: () => T): T => {
-      counter.trips += 2;
+describe("the log line of a request", () => {
+  it("names the caller, the request and its duration, without credentials", async () => {
+    const countRoundTrips = <T>(counter: { roundTrips: number }, work: () => T): T => {
+      counter.roundTrips += 2;
       return work();
     };
-    const served = await start((mount) => mount(list, async () => ({ body: {} })), { countTrips });
+    const served = await start((mount) => mount(list, async () => ({ body: {} })), { countRoundTrips });
     await ask(served, "/api/mgmt/v1/targets", { identity: user(), headers: { authorization: "Basic c2VjcmV0" } });
     const line = served.lines.find((entry) => entry["msg"] === "request");
     expect(line).toMatchObject({
@@ -106,13 +106,13 @@ describe("the line of a request", () => {
       principal: "admin",
       route: "GET /api/mgmt/v1/targets",
       status: 200,
-      trips: 2,
+      roundTrips: 2,
     });
     expect(line?.["ms"]).toEqual(expect.any(Number));
     expect(JSON.stringify(served.lines)).not.toContain("c2VjcmV0");
   });
 
-  it("of a successful poll is written at level debug only", async () => {
+  it("is at level debug for a successful poll", async () => {
     const served = await start((mount) => mount(poll, async () => ({ body: {} })));
     await ask(served, "/DEFAULT/controller/v1/d1");
     await ask(served, "/DEFAULT/controller/v1/d1", { headers: { accept: "text/html" } });
@@ -123,8 +123,8 @@ describe("the line of a request", () => {
   });
 });
 
-describe("an answer that cannot be given", () => {
-  it("to a client that hung up is no error of ours", async () => {
+describe("an answer that cannot be sent", () => {
+  it("is no error of ours if the client hung up", async () => {
     let gone: (() => void) | undefined;
     const served = await start((mount) =>
       mount(slow, async (ctx) => {
@@ -136,20 +136,20 @@ describe("an answer that cannot be given", () => {
       }),
     );
     const aborted = new AbortController();
-    const asked = ask(served, "/DEFAULT/slow", { signal: aborted.signal }).catch(() => "hung up");
-    await vi.waitFor(() => expect(gone).toBeDefined(), patience);
+    const requested = ask(served, "/DEFAULT/slow", { signal: aborted.signal }).catch(() => "hung up");
+    await vi.waitFor(() => expect(gone).toBeDefined(), slowly);
     aborted.abort();
-    expect(await asked).toBe("hung up");
-    await vi.waitFor(() => expect(served.lines.map(({ level, status }) => [level, status])).toEqual([["info", 499]]), patience);
+    expect(await requested).toBe("hung up");
+    await vi.waitFor(() => expect(served.lines.map(({ level, status }) => [level, status])).toEqual([["info", 499]]), slowly);
   });
 
-  it("because of an impossible header is 500, and the process lives on", async () => {
+  it("is 500 because of an impossible header, and the process lives on", async () => {
     const served = await start((mount) => mount(slow, async () => ({ body: {}, headers: { "x-name": "ä\nö" } })));
     expect((await ask(served, "/DEFAULT/slow")).status).toBe(500);
     expect((await ask(served, "/livez", bare)).status).toBe(200);
   });
 
-  it("after its beginning breaks the connection", async () => {
+  it("breaks the connection if its beginning was sent", async () => {
     const served = await start((mount) =>
       mount(slow, async (ctx) => {
         ctx.res.writeHead(200, { "content-length": 10 });
@@ -162,8 +162,8 @@ describe("an answer that cannot be given", () => {
   });
 });
 
-describe("an end", () => {
-  it("lets running requests finish, says so, and then cuts what is left", async () => {
+describe("the end of a server", () => {
+  it("lets running requests finish, announces it, and then closes what is left", async () => {
     let finish: (() => void) | undefined;
     const served = await start((mount) =>
       mount(slow, async () => {
@@ -174,7 +174,7 @@ describe("an end", () => {
       }),
     );
     const running = ask(served, "/DEFAULT/slow");
-    await vi.waitFor(() => expect(finish).toBeDefined(), patience);
+    await vi.waitFor(() => expect(finish).toBeDefined(), slowly);
     const closing = served.http.close(2_000);
     await expect(ask(served, "/livez", bare)).rejects.toThrow();
     finish?.();
@@ -182,16 +182,16 @@ describe("an end", () => {
     await closing;
   });
 
-  it("does not wait longer than told", async () => {
+  it("does not wait longer than its timeout", async () => {
     const served = await start((mount) => mount(slow, () => new Promise<never>(() => undefined)));
     const running = ask(served, "/DEFAULT/slow").catch(() => "cut");
-    await vi.waitFor(async () => expect((await ask(served, "/livez", bare)).status).toBe(200), patience);
+    await vi.waitFor(async () => expect((await ask(served, "/livez", bare)).status).toBe(200), slowly);
     await served.http.close(200);
     expect(await running).toBe("cut");
   });
 });
 
-it("a taken port is an error of listen", async () => {
+it("listen rejects if the port is taken", async () => {
   const served = await start(() => undefined);
   const { http } = await serve(() => undefined);
   await expect(http.listen("127.0.0.1", served.port)).rejects.toThrow("EADDRINUSE");

@@ -11,7 +11,7 @@ import { Drain, type DrainTimes } from "./drain.ts";
 import { LargeBodies } from "./large-bodies.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import { type CountTrips, type Mount, type MountDeps, mountRoute } from "./mount.ts";
+import { type CountRoundTrips, type Mount, type MountDeps, mountRoute } from "./mount.ts";
 import { createReadiness, type ReadinessChecks } from "./readiness.ts";
 import type { TenantLimiter } from "./tenant-limiter.ts";
 import type { UnknownMembers } from "./unknown-members.ts";
@@ -23,39 +23,39 @@ export interface HttpOptions {
   metrics: Metrics;
   readiness?: ReadinessChecks;
   restDialect?: "current" | "classic";
-  /** What becomes of members of a body that the contract does not know; default: a warning. */
+  /** How unknown members of a body are handled; the default is a warning. */
   unknownMembers?: UnknownMembers;
-  /** Serve /metrics here (default true); a public port should not. */
+  /** Whether /metrics is served here (default true); a public port should not do that. */
   exposeMetrics?: boolean;
   tls?: RpcTls;
-  /** `countTrips` of @harrier/db, for the `trips` of a request's line; a service without a database leaves it out. */
-  countTrips?: CountTrips;
-  /** Keeps who changed what by the management interface. */
+  /** It is `countRoundTrips` of @harrier/db, for the `roundTrips` of a request's log line; a service without a database leaves it out. */
+  countRoundTrips?: CountRoundTrips;
+  /** It records who changed what by the management interface. */
   audit?: CallAudit;
-  /** How long its end is announced, and what transfers get; by default neither is waited for. */
+  /** How long the end is announced, and how long transfers may take; by default neither is waited for. */
   drain?: DrainTimes;
-  /** Shares the database among tenants: every expensive route (`isExpensive`) takes turns of it. */
+  /** It shares the database among tenants by limiting every expensive route (`isExpensive`). */
   limiter?: TenantLimiter;
 }
 
 export interface Http {
   readonly app: Express;
   readonly mount: Mount;
-  /** Listens; resolves to the port. What is mounted later is not served. */
+  /** Listens; resolves to the port. Routes that are mounted later are not served. */
   listen(host: string, port: number): Promise<number>;
-  /** Announces the end: not ready any more, and no connection outlives its answer. Resolves after the pause of `drain`. */
+  /** Announces the end: the service is not ready any more, and no connection outlives its answer. Resolves after the pause of `drain`. */
   drain(): Promise<void>;
-  /** Stops accepting, lets running requests finish for `graceMs` and transfers for as long as `drain` says, then cuts them. */
+  /** Stops accepting, lets running requests finish for `graceMs` and transfers for as long as `drain` says, then aborts them. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** The HTTP side of a service: an express app that serves routes of the contract, health and metrics. */
+/** Makes the HTTP side of a service: an express app that serves routes of the contract, health and metrics. */
 export function createHttp(options: HttpOptions): Http {
   const gate = new IdentityGate({ audience: options.service, keys: options.keys, log: options.log });
   const app = createApp();
   if (options.tls !== undefined) admitOnlyGateway(app, gate);
-  const { restDialect = "current", unknownMembers = "warn", countTrips } = options;
-  const deps: MountDeps = { app, gate, ...options, restDialect, unknownMembers, countTrips, largeBodies: new LargeBodies() };
+  const { restDialect = "current", unknownMembers = "warn", countRoundTrips } = options;
+  const deps: MountDeps = { app, gate, ...options, restDialect, unknownMembers, countRoundTrips, largeBodies: new LargeBodies() };
   const methodsByPath = new Map<string, string[]>();
   const drain = new Drain(options.drain ?? { pauseMs: 0, transfersMs: 0 });
 
@@ -93,12 +93,12 @@ function createApp(): Express {
   return app;
 }
 
-/** What a service tells of itself to whoever has a certificate: probes and metrics are not the gateway's. */
+/** Any peer with a certificate may call these paths, because others than the gateway need probes and metrics. */
 const operations: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
 
-/** With mutual TLS the name in the certificate must be the gateway's, as it is the only one that calls routes. */
+/** With mutual TLS the name in the certificate must be the gateway's, because only the gateway calls routes. */
 function admitOnlyGateway(app: Express, gate: IdentityGate): void {
-  // a connection serves thousands of requests, and its certificate stays what it is
+  // the result is kept, because a connection serves thousands of requests with the same certificate
   const known = new WeakMap<object, boolean>();
   const isGateway = (socket: TLSSocket): boolean => {
     let is = known.get(socket);
@@ -116,8 +116,8 @@ function admitOnlyGateway(app: Express, gate: IdentityGate): void {
 
 function createServer(app: Express, tls: RpcTls | undefined): Server {
   const settings = {
-    keepAliveTimeout: 75_000, // longer than the gateway's agents keep a connection, so that it is never ours to close first
-    requestTimeout: 0, // uploads take as long as they move; idle ones are ended by the gateway
+    keepAliveTimeout: 75_000, // it is longer than the gateway's agents keep a connection, so that this side never closes one first
+    requestTimeout: 0, // uploads may take any time while they make progress; the gateway ends idle ones
   };
   if (tls === undefined) return createPlainServer(settings, app);
   return createTlsServer({ ...settings, ...tls, requestCert: true, rejectUnauthorized: true }, app);
@@ -138,7 +138,7 @@ function serveOperations(app: Express, options: HttpOptions, drain: Drain): void
   });
 }
 
-/** 405 with `Allow` for known paths, 404 for others, and the mapper for what express itself refuses. */
+/** Answers 405 with `Allow` for known paths, 404 for others, and maps what express itself refuses. */
 function serveFallbacks(app: Express, methodsByPath: ReadonlyMap<string, readonly string[]>, log: Log): void {
   for (const [path, methods] of methodsByPath) {
     app.all(path, (_req, res, next) => {

@@ -1,6 +1,6 @@
 export { type Reply, sendError } from "./answer.ts";
 export { type AuditedCall, type AuditedOutcome, auditEntity, type CallAudit, isAudited } from "./audited.ts";
-export { largestBodyOf } from "./body.ts";
+export { maxBodyBytesOf } from "./body.ts";
 export { createClockCheck } from "./clock-check.ts";
 export {
   type CommonConfig,
@@ -18,6 +18,7 @@ export { type DiscardBudget, discardRest } from "./discard-rest.ts";
 export type { DrainTimes } from "./drain.ts";
 export { armFaults, type FaultPoint, faultPoint, faultPoints } from "./faults.ts";
 export { createHttp, type Http, type HttpOptions } from "./http.ts";
+export { Limiter } from "./limiter.ts";
 export { createLog, type Log, type LogOptions } from "./log.ts";
 export { createMetrics, type Metrics, type RouteTimer } from "./metrics.ts";
 export type { Handler, Mount } from "./mount.ts";
@@ -26,5 +27,4 @@ export { permits, requirePermission } from "./permission.ts";
 export { createReadiness, type Readiness, type ReadinessCheck, type ReadinessChecks } from "./readiness.ts";
 export { budgetHeader, type RequestContext } from "./request-context.ts";
 export { backgroundWork, type RunOptions, runService, type Stoppable } from "./run-service.ts";
-export { listLimits, TenantLimiter, type TenantLimits, type TenantTurns } from "./tenant-limiter.ts";
-export { Turns } from "./turns.ts";
+export { listLimits, type RequestLimiter, TenantLimiter, type TenantLimits } from "./tenant-limiter.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findBreak, mostSearched } from "./json-position.ts";
+import { findBreak, maxSearched } from "./json-position.ts";
 
 test.each([
   ["", 1, 1],
@@ -25,12 +25,12 @@ test.each([
   expect(findBreak(text)).toEqual({ line, column });
 });
 
-test.each(['{"a":[1,-2.5e+3,{"b":null}],"c":"\\u00e4\\n"}', " [] ", "{}", '"x"', "5", "true", '[[],{},""]'])("%j is whole", (text) => {
+test.each(['{"a":[1,-2.5e+3,{"b":null}],"c":"\\u00e4\\n"}', " [] ", "{}", '"x"', "5", "true", '[[],{},""]'])("%j is complete", (text) => {
   JSON.parse(text);
   expect(findBreak(text)).toBeUndefined();
 });
 
-test("says of every text that is cut off where it ends", () => {
+test("finds the end of every text that is cut off", () => {
   const text = JSON.stringify({ name: "a\\b", list: [1, { deep: [true, null, "x"] }] });
   for (let length = 0; length < text.length; length++) {
     const { column = 0 } = findBreak(text.slice(0, length)) ?? {};
@@ -39,9 +39,9 @@ test("says of every text that is cut off where it ends", () => {
   }
 });
 
-test("is not in the way of long and deep texts, and looks no further than it says", () => {
+test("handles long and deep texts, and searches no further than its limit", () => {
   expect(findBreak("[".repeat(500_000))).toEqual({ line: 1, column: 500_001 });
   expect(findBreak(`["${"x".repeat(500_000)}`)).toEqual({ line: 1, column: 500_003 });
   expect(findBreak("\n".repeat(300_000))).toEqual({ line: 300_001, column: 1 });
-  expect(findBreak(`["${"x".repeat(mostSearched)}`)).toBeUndefined();
+  expect(findBreak(`["${"x".repeat(maxSearched)}`)).toBeUndefined();
 });

@@ -1,11 +1,11 @@
-/** A place in a text, each counted from 1. */
+/** A place in a text; line and column are counted from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** Characters that are looked through for the place; in a longer text it is not looked for further on. */
-export const mostSearched = 1024 * 1024;
+/** At most so many characters are searched for the place. */
+export const maxSearched = 1024 * 1024;
 
 const space = /[ \t\n\r]*/y;
 const escapes = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
@@ -15,15 +15,15 @@ const quote = 0x22;
 const backslash = 0x5c;
 const firstPrintable = 0x20;
 
-/** What may come next in a JSON text. */
+/** The tokens that may come next in a JSON text. */
 type Next = "value" | "value or end" | "name" | "name or end" | "colon" | "comma or end";
 
 /**
- * Where a text stops being JSON; undefined where it is JSON, or where the first `mostSearched` characters of it are. The parser itself does not tell
- * for most texts. For texts that the parser has refused: linear, and without recursion, as a text may be as deep as it is long.
+ * Finds where a text stops being JSON; undefined if it is JSON, or if its first `maxSearched` characters are. The parser itself does not say so for
+ * most texts. It takes linear time and no recursion, because a text may be as deep as it is long.
  */
 export function findBreak(json: string): Position | undefined {
-  const searched = json.length > mostSearched ? json.slice(0, mostSearched) : json;
+  const searched = json.length > maxSearched ? json.slice(0, maxSearched) : json;
   const at = breakOf(searched);
   if (at === undefined || (at >= searched.length && searched.length < json.length)) return undefined;
   let line = 1;
@@ -53,7 +53,7 @@ interface Step {
   readonly next: Next;
 }
 
-/** One token; undefined where none that may come next begins, or one that is not ended. */
+/** Reads one token; undefined if no possible token begins here, or if it does not end. */
 function step(json: string, at: number, next: Next, open: string[]): Step | undefined {
   const character = json[at] as string;
   if (next === "colon") return character === ":" ? { at: at + 1, next: "value" } : undefined;
@@ -81,12 +81,12 @@ function closed(json: string, at: number, next: Next): Step | undefined {
   return json[end] === '"' ? { at: end + 1, next } : undefined;
 }
 
-/** A text is broken within, or at the end of what there is of it; everything else where it begins. */
+/** Answers where a token breaks: a text breaks within it or at the end of the input, everything else at its beginning. */
 function breakWithin(json: string, at: number, next: Next): number {
   return json[at] === '"' && next !== "colon" && next !== "comma or end" ? endOfText(json, at) : at;
 }
 
-/** The quote that ends a text, or what may not stand in one; the text begins with the quote at `at`. */
+/** Answers the place of the quote that ends a text, or of a character that it may not contain; the text begins with the quote at `at`. */
 function endOfText(json: string, at: number): number {
   let end = at + 1;
   while (end < json.length) {

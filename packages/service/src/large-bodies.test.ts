@@ -5,7 +5,7 @@ import type { Context } from "./request-context.ts";
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Bodies that are worked on until `endOne`; `running` counts them. */
+/** Starts work on bodies that lasts until `endOne`; `running` counts it. */
 function bench() {
   const bodies = new LargeBodies();
   const ends: (() => void)[] = [];
@@ -30,7 +30,7 @@ function bench() {
 
 const large = { "content-length": "70000" };
 
-test("of one tenant two are worked on, of all three; whoever waits comes in turn", async () => {
+test("two large bodies of one tenant and three of all are processed at a time; the others follow in order", async () => {
   const { send, endOne, running } = bench();
   const all = [1, 1, 1, 2, 2, 3].map((tenant) => send(tenant, large, r.targets.create));
   await tick();
@@ -56,7 +56,7 @@ test.each([
   await Promise.all(all);
 });
 
-test("a compressed one waits however short it is, and one too many is refused", async () => {
+test("a compressed body waits however short it is, and one too many is refused", async () => {
   const { send, endOne, running } = bench();
   const all = Array.from({ length: 53 }, () => send(1, { "content-length": "9", "content-encoding": "gzip" }, r.targets.create));
   await expect(all[52]).rejects.toMatchObject({ code: "tooManyRequests" });

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { memoryLog } from "../test-support/serve.ts";
 
-it("credentials never reach the log, at the top or inside", () => {
+it("credentials never reach the log, at the top level or nested", () => {
   const { log, lines } = memoryLog();
   const secret = "s3cret-value";
   log.info({ authorization: secret, password: secret, "x-harrier-identity": secret }, "a");
@@ -14,7 +14,7 @@ it("credentials never reach the log, at the top or inside", () => {
   expect(lines[1]).toMatchObject({ level: "info", service: "controller", headers: { authorization: "***" } });
 });
 
-it("an error is told of at a limited length, whatever it holds, and without credentials", () => {
+it("an error is logged at a limited length, whatever it contains, and without credentials", () => {
   const { log, lines } = memoryLog();
   const long = "x".repeat(1_000_000);
   const self: Record<string, unknown> = {};
@@ -37,7 +37,7 @@ it("an error is told of at a limited length, whatever it holds, and without cred
   expect(lines[2]).toMatchObject({ err: "a text" });
 });
 
-it("lines that find no room are dropped beyond a few megabytes, and how many is said once there is room again", async () => {
+it("lines are dropped when a few megabytes wait, and their number is logged once there is room again", async () => {
   const code = `
     import fs from "node:fs";
     import { createLog } from ${JSON.stringify(new URL("./log.ts", import.meta.url).href)};

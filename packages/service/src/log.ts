@@ -5,7 +5,7 @@ export type Log = Logger;
 export interface LogOptions {
   service: string;
   level?: string;
-  /** Default: stdout, written in the background. */
+  /** The default is stdout, written in the background. */
   destination?: DestinationStream;
 }
 
@@ -21,10 +21,10 @@ const secretMembers = [
   "x-harrier-on-behalf",
 ];
 
-/** What waits to be written; more is dropped. */
-const mostBytesWaiting = 8 * 1024 * 1024;
+/** At most so many bytes wait to be written; more lines are dropped. */
+const maxBytesWaiting = 8 * 1024 * 1024;
 
-/** JSON lines on stdout; credentials are replaced wherever an object with headers or a body is logged. */
+/** Writes JSON lines to stdout; credentials are replaced wherever an object with headers or a body is logged. */
 export function createLog(options: LogOptions): Log {
   const log = pino(
     {
@@ -42,42 +42,42 @@ export function createLog(options: LogOptions): Log {
   return log;
 }
 
-/** What one line tells of an error at most: libraries keep in theirs what they were given, be it a request's whole body. */
-const mostOfError = { textLength: 4_096, members: 40, depth: 4, length: 16_384 };
+/** One line shows at most this of an error, because errors of libraries may contain their input, even a request's whole body. */
+const maxOfError = { textLength: 4_096, members: 40, depth: 4, length: 16_384 };
 
-/** An error as pino shows it, cut to `mostOfError`. */
+/** Makes an error in pino's form, cut to `maxOfError`. */
 function boundedError(error: unknown): unknown {
-  let left = mostOfError.length;
+  let left = maxOfError.length;
   const cut = (value: unknown, depth: number): unknown => {
     if (typeof value === "string") {
-      const text = value.slice(0, Math.min(mostOfError.textLength, Math.max(0, left)));
+      const text = value.slice(0, Math.min(maxOfError.textLength, Math.max(0, left)));
       left -= text.length;
       return text.length === value.length ? value : `${text}…`;
     }
     if (typeof value !== "object" || value === null) return value;
     if (depth === 0 || left <= 0 || ArrayBuffer.isView(value)) return undefined;
-    if (Array.isArray(value)) return value.slice(0, mostOfError.members).map((member) => cut(member, depth - 1));
-    const members = firstMembers(value).map(([name, member]) => [name.slice(0, mostOfError.textLength), cut(member, depth - 1)]);
+    if (Array.isArray(value)) return value.slice(0, maxOfError.members).map((member) => cut(member, depth - 1));
+    const members = firstMembers(value).map(([name, member]) => [name.slice(0, maxOfError.textLength), cut(member, depth - 1)]);
     return Object.fromEntries(members);
   };
-  return cut(error instanceof Error ? stdSerializers.err(error) : error, mostOfError.depth);
+  return cut(error instanceof Error ? stdSerializers.err(error) : error, maxOfError.depth);
 }
 
 function firstMembers(value: object): [string, unknown][] {
   const members: [string, unknown][] = [];
   for (const name in value) {
-    if (members.length === mostOfError.members) break;
+    if (members.length === maxOfError.members) break;
     members.push([name, (value as Record<string, unknown>)[name]]);
   }
   return members;
 }
 
-/** Written in the background. A full disk costs lines, never the process; how many is said once there is room again. */
+/** Writes in the background. A full disk costs lines, never the process; their number is logged once there is room again. */
 function openStdout(onDropped: (lines: number) => void): DestinationStream {
   // minLength: with the default of 0 a flush does nothing
-  const stdout = openDestination({ dest: 1, sync: false, minLength: 1, maxLength: mostBytesWaiting });
+  const stdout = openDestination({ dest: 1, sync: false, minLength: 1, maxLength: maxBytesWaiting });
   let dropped = 0;
-  stdout.on("error", () => undefined); // what waits is tried again with the next line
+  stdout.on("error", () => undefined); // what waits is written again with the next line
   stdout.on("drop", () => {
     dropped += 1;
     stdout.flush();
@@ -87,7 +87,7 @@ function openStdout(onDropped: (lines: number) => void): DestinationStream {
     dropped = 0;
     if (lines > 0) onDropped(lines);
   });
-  // it would try for ever while the disk is full, and with it the process would stand still; runService waits for `flush` at its end
+  // it would retry forever while the disk is full and block the process; runService waits for `flush` at its end
   stdout.flushSync = () => undefined;
   return stdout;
 }

@@ -8,19 +8,19 @@ test.each([
   ["members", Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`k${n}`, n]))],
   ["elements", Array.from({ length: 12 }, () => ({}))],
   ["members at several levels", { a: [1, 2, 3, 4], b: { c: [1, 2, 3, 4], d: [5, 6, 7, 8] } }],
-])("%s are counted by what separates them", (_, value) => {
+])("%s are counted by their separators", (_, value) => {
   expect(jsonExcess(bytesOf(value), 11)).toBeUndefined();
   expect(jsonExcess(bytesOf(value), 10)).toBe("members");
 });
 
-test("lists and maps that separate nothing are counted too", () => {
+test("lists and maps without separators are counted too", () => {
   const nested = (depth: number) => Buffer.from("[".repeat(depth) + "]".repeat(depth));
   expect(jsonExcess(nested(2 * 10 + 64), 10)).toBeUndefined();
   expect(jsonExcess(nested(2 * 10 + 65), 10)).toBe("containers");
   expect(jsonExcess(Buffer.from('{"a":'.repeat(85)), 10)).toBe("containers");
 });
 
-test.each(["a,b,c,d", 'a",b,\\",c', "\\", "\\\\,,,", "ü,,,,"])("commas in the text %j separate nothing", (text) => {
+test.each(["a,b,c,d", 'a",b,\\",c', "\\", "\\\\,,,", "ü,,,,"])("commas in the text %j are no separators", (text) => {
   expect(jsonExcess(bytesOf({ [text]: [text] }), 0)).toBeUndefined();
   expect(jsonExcess(bytesOf({ [text]: [text, text] }), 0)).toBe("members");
 });
@@ -39,8 +39,8 @@ test("lists and texts of an indefinite length are counted piece by piece", () =>
   expect(cborItems(Uint8Array.from([0x9f, 0x7f, 0x61, 0x61, 0x61, 0x62, 0xff, 0x01, 0xff]), 100)).toEqual({ containers: 1, others: 6 });
 });
 
-test("the count ends where it is too many, and never beyond the bytes", () => {
+test("the count stops when it is too high, and at the end of the bytes", () => {
   expect(cborItems(new Uint8Array(1_000_000).fill(0x80), 10)).toEqual({ containers: 11, others: 0 });
-  // a text that says to be longer than the document
+  // the text claims to be longer than the document
   expect(cborItems(Uint8Array.from([0x7b, 255, 255, 255, 255, 255, 255, 255, 255, 0]), 10)).toEqual({ containers: 0, others: 1 });
 });

@@ -3,17 +3,20 @@ const backslash = 0x5c;
 const comma = 0x2c;
 const openList = 0x5b;
 const openMap = 0x7b;
-/** Lists and maps that hold nothing or each other alone separate nothing; no body of ours has more of them than this beyond twice its members. */
+/**
+ * A JSON text may open so many more lists and maps than twice its members, because empty or nested ones need no separators; no body of ours has
+ * more.
+ */
 const deepest = 64;
 
 /**
- * What there is too much of in a JSON text in UTF-8: it separates more than `most` members and elements, at all levels together, or it opens more than
- * twice as many lists and maps; undefined where neither is so. Looks at bytes only and stops where it knows: a text of a mebibyte with tens of thousands of names costs ten times as much to parse. Broken texts give
- * any answer; the parser refuses them.
+ * Answers what a JSON text in UTF-8 has too many of: more than `max` members and elements at all levels together, or more than twice as many lists
+ * and maps; undefined if neither. It reads only bytes and stops as soon as the answer is certain: a text of a mebibyte with tens of thousands of
+ * names costs ten times as much to parse. The answer for broken texts does not matter, because the parser refuses them.
  */
-export function jsonExcess(bytes: Uint8Array, most: number): "members" | "containers" | undefined {
-  let separators = most;
-  let containers = 2 * most + deepest;
+export function jsonExcess(bytes: Uint8Array, max: number): "members" | "containers" | undefined {
+  let separators = max;
+  let containers = 2 * max + deepest;
   let inText = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
@@ -28,16 +31,16 @@ export function jsonExcess(bytes: Uint8Array, most: number): "members" | "contai
   return undefined;
 }
 
-/** Bytes of the number that follows a CBOR head, by its additional information; what is not listed has none (RFC 8949 §3). */
+/** The bytes of the number that follows a CBOR head, by its additional information; other values have none (RFC 8949 §3). */
 const numberBytes: Readonly<Record<number, number>> = { 24: 1, 25: 2, 26: 4, 27: 8 };
 
 /**
- * Data items of a CBOR document: arrays and maps, and what stands in them. As with `jsonExcess`, the count ends as soon as one of the two is more than
- * `most`.
+ * Counts the data items of a CBOR document: arrays and maps, and their content. As in `jsonExcess`, the count stops as soon as one of the two
+ * exceeds `max`.
  */
-export function cborItems(bytes: Uint8Array, most: number): { containers: number; others: number } {
+export function cborItems(bytes: Uint8Array, max: number): { containers: number; others: number } {
   const found = { containers: 0, others: 0 };
-  for (let at = 0; at < bytes.length && found.containers <= most && found.others <= most; ) {
+  for (let at = 0; at < bytes.length && found.containers <= max && found.others <= max; ) {
     const head = bytes[at] ?? 0;
     const major = head >> 5;
     if (major === 4 || major === 5) found.containers += 1;
@@ -51,7 +54,7 @@ export function cborItems(bytes: Uint8Array, most: number): { containers: number
 
 function textLength(bytes: Uint8Array, at: number, more: number): number {
   const short = (bytes[at] ?? 0) & 0x1f;
-  if (more === 0) return short < 24 ? short : 0; // of an indefinite length: its pieces follow as items
+  if (more === 0) return short < 24 ? short : 0; // with an indefinite length its pieces follow as items
   let length = 0;
   for (let n = 1; n <= more; n++) length = length * 256 + (bytes[at + n] ?? 0);
   return length;

@@ -1,21 +1,21 @@
 import type { CallReport } from "@harrier/rpc";
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 
-/** Times the requests of one route. */
+/** Measures the requests of one route. */
 export interface RouteTimer {
   observe(status: number, seconds: number): void;
 }
 
 export interface Metrics {
-  /** For the counters of a service itself. */
+  /** A service registers its own metrics here. */
   readonly registry: Registry;
-  /** Timer of a route, by its pattern and never by a path: the number of series must not grow with the fleet. */
+  /** Answers the timer of a route, by its pattern and never by a path, because the number of series must not grow with the fleet. */
   route(method: string, pattern: string): RouteTimer;
-  /** Give it to `createClient` and `createRpcServer` as `observe`. */
+  /** It is passed to `createClient` and `createRpcServer` as `observe`. */
   observeRpc(report: CallReport): void;
 }
 
-/** Metrics of one process: Node's own, HTTP by route, gRPC by method. */
+/** The metrics of one process: Node's own, HTTP by route, gRPC by method. */
 export function createMetrics(options: { service: string }): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service: options.service });
@@ -42,7 +42,7 @@ export function createMetrics(options: { service: string }): Metrics {
   return {
     registry,
     route: (method, pattern) => {
-      // looked up once per status and not per request: finding a series by its labels costs more than counting in it
+      // series are looked up once per status, because finding one by its labels costs more than counting in it
       const byStatus = new Map<number, { observe(seconds: number): void }>();
       return {
         observe(status, seconds) {

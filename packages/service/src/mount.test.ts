@@ -34,7 +34,7 @@ describe("the media type of an answer", () => {
     expect((await ask(served, path, { headers: { accept } })).status).toBe(406);
   });
 
-  it("is not asked about where there is no JSON", async () => {
+  it("is not negotiated if there is no JSON", async () => {
     const answer = await ask(served, `${path}/raw`, { headers: { accept: "application/octet-stream" } });
     expect([answer.status, answer.headers["content-type"], answer.text]).toEqual([200, "text/plain", "0f  file.bin"]);
     const posted = await ask(served, `${path}/deploymentBase/11/feedback`, {
@@ -135,7 +135,7 @@ describe("a request body", () => {
   ])("in the charset %s", (charset, encode) => {
     const type = `application/json;charset=${charset}`;
 
-    it.each(["x", '\\"', "\\\\"])("with more members than a report may have is refused, whatever its texts say: %s", async (note) => {
+    it.each(["x", '\\"', "\\\\"])("with more members than a report may have is refused, whatever its texts contain: %s", async (note) => {
       const answer = await post(encode(`{"status":"closed","note":"${note}","more":[${"0,".repeat(50_000)}0]}`), type);
       expect([answer.status, answer.json]).toMatchObject([403, { errorCode: "hawkbit.server.error.quota.tooManyEntries" }]);
     });
@@ -144,20 +144,20 @@ describe("a request body", () => {
       expect((await post(encode(`{"status":"closed","more":"\\"${",".repeat(100_000)}"}`), type)).status).toBe(200);
     });
 
-    it("is no text where it ends early, and missing where it is empty", async () => {
+    it("is no JSON if it ends early, and missing if it is empty", async () => {
       expect((await post(encode('{"status":"closed"'), type)).status).toBe(400);
       expect((await post("", type)).status).toBe(400);
     });
   });
 
-  it("that names two charsets is held to the limit, or refused", async () => {
+  it("that names two charsets is limited too, or refused", async () => {
     const body = Buffer.from(`{"status":"closed","note":"\\"","more":[${"0,".repeat(50_000)}0]}`, "utf16le");
     for (const charsets of ["charset=utf-8;charset=utf-16le", "charset=utf-16le;charset=utf-8"])
       expect((await post(body, `application/json;${charsets}`)).status).toBeGreaterThanOrEqual(400);
   });
 
   it.each(["application/json", "application/json;charset=utf-8", "application/json;charset=utf8"])(
-    "that is no text in its charset is 400: %s",
+    "that is invalid in its charset is 400: %s",
     async (type) => {
       expect((await post(Buffer.from('{"status":"closed","note":"Gerät"}', "latin1"), type)).status).toBe(400);
       expect((await post(Buffer.from('{"status":"closed","note":"Gerät"}'), type)).status).toBe(200);
@@ -178,7 +178,7 @@ describe("a request body", () => {
       ],
       ["a list", "/rest/v1/lists", `[${"{},".repeat(300_000)}{}]`, [429, "hawkbit.server.error.quota.tooManyEntries"]],
     ])("with more members than it may have is refused before it is parsed: %s", async (_, url, body, expected) => {
-      // nothing that was parsed could be broken
+      // nothing was parsed, so no syntax error can be reported
       for (const type of ["application/json", "application/json;charset=iso-8859-1"])
         for (const text of [body, body.slice(0, -1)]) {
           const { status, json } = await put(url, text, type);
@@ -192,7 +192,7 @@ describe("a request body", () => {
     });
   });
 
-  it("that cannot be read is named so, with a fixed text", async () => {
+  it("that cannot be read is reported with a fixed text", async () => {
     const answer = await post("{", "application/json");
     expect(answer.json).toEqual({
       exceptionClass: "org.eclipse.hawkbit.rest.exception.MessageNotReadableException",
@@ -202,7 +202,7 @@ describe("a request body", () => {
     });
   });
 
-  it("that is sent in chunks and empty is missing", async () => {
+  it("that is sent in chunks and empty counts as missing", async () => {
     const answer = await ask(served, url, {
       method: "POST",
       headers: { "content-type": "application/json", "transfer-encoding": "chunked" },

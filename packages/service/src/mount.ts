@@ -38,22 +38,22 @@ export interface MountDeps {
   readonly gate: IdentityGate;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** `classic`: `/rest/v1` answers like the specified path (contract clients.md, "Two dialects"). */
+  /** With `classic` the surface `/rest/v1` answers like the specified path (contract clients.md, "Two dialects"). */
   readonly restDialect: "current" | "classic";
-  /** What becomes of unknown members in bodies of the management interface; devices may send what they like. */
+  /** How unknown members in bodies of the management interface are handled; devices may send any member. */
   readonly unknownMembers: UnknownMembers;
-  readonly countTrips: CountTrips | undefined;
+  readonly countRoundTrips: CountRoundTrips | undefined;
   readonly largeBodies: LargeBodies;
-  /** Keeps who changed what by the management interface; a service that serves no such route leaves it out. */
+  /** It records who changed what by the management interface; a service without such routes leaves it out. */
   readonly audit?: CallAudit | undefined;
-  /** Shares the database among tenants; asked for every route of the management interface that is expensive. */
+  /** It shares the database among tenants, for every expensive route of the management interface. */
   readonly limiter?: TenantLimiter | undefined;
 }
 
-/** Runs `work` within the limits of `scope` and adds its round trips there; `countTrips` of @harrier/db. */
-export type CountTrips = <T>(scope: Pick<Context<Route>, "trips" | "signal" | "turns">, work: () => T) => T;
+/** Runs `work` within the limits of `scope` and adds its round trips there; `countRoundTrips` of @harrier/db. */
+export type CountRoundTrips = <T>(scope: Pick<Context<Route>, "roundTrips" | "signal" | "limiter">, work: () => T) => T;
 
-/** A route on one surface, with everything decided that does not depend on the request. */
+/** A route on one surface, with every decision that does not depend on the request. */
 interface Mounted<R extends Route> {
   readonly deps: MountDeps;
   readonly route: R;
@@ -62,36 +62,36 @@ interface Mounted<R extends Route> {
   readonly basePath: string;
   readonly pattern: string;
   readonly success: number;
-  /** Answers JSON, so that `Accept` matters. */
+  /** The route answers JSON, so `Accept` matters. */
   readonly json: boolean;
   readonly etag: boolean;
-  /** An answer may hold a secret: no cache keeps it. */
+  /** An answer may hold a secret, so no cache may keep it. */
   readonly noStore: boolean;
-  /** Whatever the handler returns, this dialect answers without a body. */
+  /** This dialect answers without a body, whatever the handler returns. */
   readonly silent: boolean;
-  /** A successful answer tells an operator nothing: its line is written at level debug. */
+  /** A successful answer is of no interest to operators, so its line has level debug. */
   readonly quiet: boolean;
-  /** A change: the identity of a request is worth this one. */
+  /** It is a change, so the identity of its request is valid once. */
   readonly once: boolean;
-  /** The body is of any size and not bound to the identity. */
+  /** The body may have any size and is not bound to the identity. */
   readonly transfer: boolean;
   readonly timer: RouteTimer;
   readonly audit: CallAudit | undefined;
-  /** Statements end with the request. Those of devices do not: they are short, and the database itself ends them. */
+  /** Statements end with the request. Those of devices do not, because they are short and the database itself limits them. */
   readonly ends: boolean;
-  /** Where its statements wait for their tenant's turn. */
+  /** It limits the route's statements by tenant. */
   readonly limiter: TenantLimiter | undefined;
-  /** What its bodies may hold; undefined where nobody is told of other members. */
+  /** The members that its bodies may have; undefined if other members are not reported. */
   readonly members: KnownMembers | undefined;
 }
 
-/** The artifact list is the one JSON answer to a device without a tag (contract device.md §1, E14). */
+/** The artifact list is the only JSON answer to a device without a tag (contract device.md §1, E14). */
 const withoutEtag: ReadonlySet<string> = new Set(["device.listArtifacts"]);
 
-/** Status in the log of a request whose client left before the answer; it is never sent. */
+/** The log shows this status if the client left before the answer; it is never sent. */
 const clientGone = 499;
 
-/** Registers a route: device routes as they stand, management routes under both base paths. */
+/** Registers a route: device routes under their own path, management routes under both base paths. */
 export function mountRoute<R extends Route>(deps: MountDeps, route: R, handler: Handler<R>): string[] {
   const places: [Surface, string][] =
     route.interface === "device"
@@ -134,13 +134,13 @@ function prepare<R extends Route>(deps: MountDeps, route: R, handler: Handler<R>
     transfer: isTransfer(route),
     timer: deps.metrics.route(route.method, basePath + route.path),
     audit: isAudited(route) ? deps.audit : undefined,
-    ends: route.interface === "management" && deps.countTrips !== undefined,
+    ends: route.interface === "management" && deps.countRoundTrips !== undefined,
     limiter: route.interface === "management" && isExpensive(route) ? deps.limiter : undefined,
     members: route.interface === "management" && deps.unknownMembers !== "ignore" ? knownMembers(route) : undefined,
   };
 }
 
-/** One request: identity, permission, media type, parts, handler, answer, line (order: contract device.md §0). */
+/** Serves one request: identity, permission, media type, parts, handler, answer, log line (order: contract device.md §0). */
 async function serve<R extends Route>(mounted: Mounted<R>, req: Request, res: Response): Promise<void> {
   const began = performance.now();
   const { deps, route, surface, basePath, audit } = mounted;
@@ -153,7 +153,7 @@ async function serve<R extends Route>(mounted: Mounted<R>, req: Request, res: Re
   } catch (thrown) {
     failure = toHarrierError(thrown);
     await audited?.failed(failure, surface);
-    // whatever broke because the client hung up is no failure of ours
+    // an error after the client hung up is no failure of ours
     status = res.destroyed ? clientGone : sendError(req, res, failure, surface);
   }
   const ms = performance.now() - began;
@@ -170,7 +170,7 @@ async function serve<R extends Route>(mounted: Mounted<R>, req: Request, res: Re
       route: `${route.method} ${mounted.pattern}`,
       status,
       ms: Math.round(ms * 100) / 100,
-      trips: deps.countTrips === undefined ? undefined : ctx.trips,
+      roundTrips: deps.countRoundTrips === undefined ? undefined : ctx.roundTrips,
       ...(failure === undefined ? undefined : { code: failure.code, ...causeOf(failure) }),
     },
     "request",
@@ -179,7 +179,7 @@ async function serve<R extends Route>(mounted: Mounted<R>, req: Request, res: Re
 
 function lineLevel(quiet: boolean, status: number, failure: HarrierError | undefined): "debug" | "info" | "error" {
   if (failure === undefined) return quiet ? "debug" : "info";
-  // our own outage, for every request alike: the gate tells of it once
+  // it is an outage of our own that affects every request, and the gate logs it once
   if (failure.code === "identityRefused") return "debug";
   return failure.code === "internal" && status !== clientGone ? "error" : "info";
 }
@@ -203,7 +203,7 @@ async function answer<R extends Route>(mounted: Mounted<R>, ctx: Context<R>, aud
   });
 }
 
-/** The handler, with what is kept of who did it. */
+/** Runs the handler and records who called it. */
 async function work<R extends Route>(
   mounted: Mounted<R>,
   ctx: Context<R>,
@@ -226,7 +226,7 @@ async function writeReply<R extends Route>(
   type: string,
 ): Promise<number> {
   if (faultsArmed()) await passFaults(mounted.deps.service, res);
-  // a handler that streams answers by itself
+  // a handler that streams has answered by itself
   if (reply === undefined && res.headersSent) return res.statusCode;
   const etag = mounted.etag && req.method === "GET"; // HEAD gets none (contract device.md §1)
   return sendReply(req, res, mounted.silent ? {} : (reply ?? {}), {
@@ -238,31 +238,31 @@ async function writeReply<R extends Route>(
 }
 
 function handle<R extends Route>({ deps, handler }: Mounted<R>, ctx: Context<R>): ReturnType<Handler<R>> {
-  return deps.countTrips === undefined ? handler(ctx) : deps.countTrips(ctx, () => handler(ctx));
+  return deps.countRoundTrips === undefined ? handler(ctx) : deps.countRoundTrips(ctx, () => handler(ctx));
 }
 
-/** The handler, with statements that end when nobody wants the answer any more. What it leaves behind it (a nudged worker) is free of that. */
+/** Runs the handler with statements that are cancelled when the client is gone. What it leaves behind (a woken worker) is not affected. */
 async function handleWithin<R extends Route>(mounted: Mounted<R>, ctx: Context<R>): Promise<Awaited<ReturnType<Handler<R>>>> {
   const end = endOf(ctx.req, ctx.res, ctx.deadline);
   ctx.signal = end.signal;
-  ctx.turns = mounted.limiter?.turnsOf(ctx.tenantId, end.signal);
+  ctx.limiter = mounted.limiter?.limiterOf(ctx.tenantId, end.signal);
   try {
     return await handle(mounted, ctx);
   } finally {
     end.release();
     ctx.signal = undefined;
-    ctx.turns = undefined;
+    ctx.limiter = undefined;
   }
 }
 
-/** Who asks, in the gateway's words for this very request; nobody else may call a route. */
+/** Answers the principal that the gateway signed for this very request; no other caller may call a route. */
 function identityOf<R extends Route>({ deps, once, transfer }: Mounted<R>, req: Request): Context<R>["identity"] {
   const token = req.headers[identityHeader] as string | undefined;
   const identity = deps.gate.verify(token, { method: req.method, path: req.originalUrl, once });
   if (identity.caller !== "gateway") throw deps.gate.refuse("only the gateway may call a route", identity.caller);
   const signed = identity.body;
   if (transfer) return identity;
-  // chunks may come to nothing: whoever reads them finds out
+  // a chunked body may turn out empty, which its reader notices
   const fits =
     signed === undefined ? !hasBody(req) || req.headers["transfer-encoding"] !== undefined : hasBody(req) && signed !== unboundBody;
   if (!fits) {

@@ -9,7 +9,7 @@ interface Range {
   readonly q: number;
 }
 
-/** A media type that we serve, and the name that `Accept` has for it. */
+/** A media type that we serve, and its name in `Accept`. */
 interface Served {
   readonly name: string;
   readonly type: string;
@@ -19,11 +19,11 @@ const hal: Served = { name: "application/hal+json", type: halJson };
 const plain: Served = { name: "application/json", type: json };
 const cbor: Served = { name: "application/cbor", type: cborType };
 
-// real clients send a handful of different headers; the bound is for the others
+// real clients send only a few different headers, and the limit is for the others
 const cacheSize = 500;
-const longestCached = 512;
+const maxCachedLength = 512;
 
-/** Chooses among these media types; the first is the default. */
+/** Makes a function that chooses among these media types; the first is the default. */
 function negotiator(served: readonly Served[]): (accept: string | undefined) => string | null {
   const cache = new Map<string, string | null>();
   return (accept) => {
@@ -31,7 +31,7 @@ function negotiator(served: readonly Served[]): (accept: string | undefined) => 
     const known = cache.get(accept);
     if (known !== undefined) return known;
     const chosen = choose(accept, served);
-    if (accept.length > longestCached) return chosen;
+    if (accept.length > maxCachedLength) return chosen;
     if (cache.size >= cacheSize) cache.clear();
     cache.set(accept, chosen);
     return chosen;
@@ -42,8 +42,8 @@ const forDevices = negotiator([hal, plain, cbor]);
 const forPeople = negotiator([hal, plain]);
 
 /**
- * The media type of an object that a client accepts: HAL by default, plain JSON on request, CBOR on request of a device, null where it
- * accepts none of them (contract device.md §1.1, management.md §1.1).
+ * Chooses the media type of an object: HAL by default, plain JSON on request, CBOR on request of a device, null if the client accepts none of them
+ * (contract device.md §1.1, management.md §1.1).
  */
 export function negotiate(accept: string | undefined, surface: Surface): string | null {
   return surface === "device" ? forDevices(accept) : forPeople(accept);
@@ -53,7 +53,7 @@ function choose(accept: string, served: readonly Served[]): string | null {
   const ranges = accept.split(",").map(parseRange);
   const refused = new Set(ranges.filter(({ q }) => q === 0).map(({ type }) => type));
   const offered = served.filter(({ name }) => !refused.has(name));
-  // sort is stable: among equals the client's own order decides
+  // the sort is stable, so the client's own order decides among equals
   for (const range of ranges.filter(({ q }) => q > 0).sort((a, b) => b.q - a.q)) {
     const found = offered.find(({ name }) => range.type === "*/*" || range.type === "application/*" || range.type === name);
     if (found !== undefined) return found.type;
@@ -68,5 +68,5 @@ function parseRange(text: string): Range {
   return { type, q: Number.isNaN(q) ? 1 : q };
 }
 
-/** Media type of an error body for a client that accepts nothing we speak. */
+/** The media type of an error body for a client that accepts none of ours. */
 export const fallbackJson = json;

@@ -2,7 +2,7 @@ import type { Route, Surface } from "@harrier/contracts";
 import { lacksPermission } from "@harrier/errors";
 import type { Principal } from "@harrier/rpc";
 
-/** True when a principal may use a route on a surface; the gateway and the owner both ask this. */
+/** Whether a principal may use a route on a surface; the gateway and the owner both check this. */
 export function permits(route: Route, surface: Surface, principal: Principal): boolean {
   if (route.interface === "device") {
     if (route.credential === "download") return principal.kind !== "user";
@@ -10,7 +10,7 @@ export function permits(route: Route, surface: Surface, principal: Principal): b
   }
   if (principal.kind !== "user") return false;
   if (holdsAll(principal, route.permission)) return true;
-  // on the specified path the specification's permission alone, on /rest/v1 either (contract management.md D7)
+  // the specified path requires the specification's permission, and /rest/v1 either one (contract management.md D7)
   return surface === "rest" && (route.permissionRest?.some((alternative) => holdsAll(principal, alternative)) ?? false);
 }
 

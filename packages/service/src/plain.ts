@@ -1,7 +1,7 @@
-/** Real bodies are four deep; no limit at all would let one be as deep as it is long. */
+/** Real bodies are four levels deep; without a limit one could be as deep as it is long. */
 const deepest = 64;
 
-/** True for a parsed body that JSON could have said, nested no deeper than any of ours can be: CBOR also has byte strings. */
+/** Whether a parsed body could come from JSON, nested no deeper than any of ours; CBOR also has byte strings. */
 export function isPlain(value: unknown, left = deepest): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (left === 0 || ArrayBuffer.isView(value)) return false;

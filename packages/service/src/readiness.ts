@@ -1,27 +1,30 @@
-/** A condition that holds, but not as it should: the note is shown, and the service stays ready. */
-export interface ReadinessNote {
-  readonly note: string;
+/** A condition that holds with a warning: the warning is shown, and the service stays ready. */
+export interface ReadinessWarning {
+  readonly warning: string;
 }
 
-type Verdict = boolean | string | readonly string[] | ReadinessNote | undefined;
+type Verdict = boolean | string | readonly string[] | ReadinessWarning | undefined;
 
 /**
- * One condition of readiness: `true`, nothing or a note when it holds, `false` or a reason (or a list of what is missing)
- * when it does not. Throwing is a reason too.
+ * One condition of readiness: it answers `true`, nothing or a warning when it holds, `false` or a reason (or a list of missing things) when it does
+ * not. An exception is a reason too.
  */
 export type ReadinessCheck = () => Promise<Verdict> | Promise<void>;
 export type ReadinessChecks = Readonly<Record<string, ReadinessCheck>>;
 
 export interface Readiness {
   ready: boolean;
-  /** `ok`, `degraded: …` or the reason, by name of the check. */
+  /** The results `ok`, `degraded: …` or the reason, by name of the check. */
   checks: Record<string, string>;
 }
 
 const checkTimeoutMs = 2_000;
 const cacheMs = 500;
 
-/** Runs all checks at most twice a second, however many ask; by a clock that is never set, as the other one may be what is wrong. */
+/**
+ * Runs all checks at most twice a second, however many requests there are. It uses a monotonic clock, because the system clock may be what is
+ * wrong.
+ */
 export function createReadiness(checks: ReadinessChecks, now: () => number = () => performance.now()): () => Promise<Readiness> {
   let last: { at: number; result: Promise<Readiness> } | undefined;
   return () => {
@@ -32,11 +35,11 @@ export function createReadiness(checks: ReadinessChecks, now: () => number = () 
 
 async function runAll(checks: ReadinessChecks): Promise<Readiness> {
   const results = await Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await runOne(check)] as const));
-  const checked = results.map(([name, result]) => [name, typeof result === "string" ? result : `degraded: ${result.note}`] as const);
+  const checked = results.map(([name, result]) => [name, typeof result === "string" ? result : `degraded: ${result.warning}`] as const);
   return { ready: results.every(([, result]) => result === "ok" || typeof result !== "string"), checks: Object.fromEntries(checked) };
 }
 
-async function runOne(check: ReadinessCheck): Promise<string | ReadinessNote> {
+async function runOne(check: ReadinessCheck): Promise<string | ReadinessWarning> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve("no answer in time"), checkTimeoutMs);
@@ -50,9 +53,9 @@ async function runOne(check: ReadinessCheck): Promise<string | ReadinessNote> {
   }
 }
 
-function describe(result: Verdict): string | ReadinessNote {
+function describe(result: Verdict): string | ReadinessWarning {
   if (result === undefined || result === true) return "ok";
   if (result === false) return "not ready";
-  if (typeof result === "string" || "note" in result) return result;
+  if (typeof result === "string" || "warning" in result) return result;
   return result.length === 0 ? "ok" : `missing: ${result.join(", ")}`;
 }

@@ -2,32 +2,35 @@ import type { BodyOf, ParamsOf, QueryOf, Route, Surface } from "@harrier/contrac
 import { type OutCall, onBehalfHeader, type VerifiedIdentity } from "@harrier/rpc";
 import type { Request, Response } from "express";
 import type { Log } from "./log.ts";
-import type { TenantTurns } from "./tenant-limiter.ts";
+import type { RequestLimiter } from "./tenant-limiter.ts";
 
-/** Milliseconds within which an answer is wanted; set by the gateway, absent for transfers. Not a time: clocks of two hosts differ. */
+/**
+ * The gateway sets the milliseconds within which an answer is needed; it is absent for transfers. It is no time of day, because the clocks of two
+ * hosts differ.
+ */
 export const budgetHeader = "x-harrier-budget";
 
-/** What a handler knows of its request: parsed, checked and typed by the route. */
+/** A handler knows this of its request: parsed, checked and typed by the route. */
 export interface RequestContext<R extends Route = Route> {
   readonly identity: VerifiedIdentity;
-  /** From the identity, never from the path. */
+  /** The tenant comes from the identity, never from the path. */
   readonly tenantId: number;
   readonly tenant: string;
   readonly params: ParamsOf<R>;
   readonly query: QueryOf<R>;
   readonly body: BodyOf<R>;
   readonly surface: Surface;
-  /** Start of links: public address, for the management interface with the base path the request came in on. */
+  /** The start of links: the public address, for the management interface with the base path of the request. */
   readonly base: string;
-  /** Epoch ms; Infinity for transfers. */
+  /** The deadline in epoch ms; Infinity for transfers. */
   readonly deadline: number;
   readonly rid: string;
   readonly log: Log;
   readonly req: Request;
   readonly res: Response;
-  /** Round trips to the database so far. */
-  readonly trips: number;
-  /** What a gRPC call made for this request takes along: who asks, and the gateway's word for it. */
+  /** The round trips to the database so far. */
+  readonly roundTrips: number;
+  /** Answers what a gRPC call for this request carries: the principal and the gateway's delegation. */
   out(commandId?: string): OutCall;
 }
 
@@ -39,7 +42,7 @@ interface ContextParts {
   readonly log: Log;
 }
 
-/** One object per request with everything lazy on its prototype: the poll uses little of it. */
+/** The context of a request is one object whose members are computed when needed, because a poll uses few of them. */
 export class Context<R extends Route> implements RequestContext<R> {
   readonly req: Request;
   readonly res: Response;
@@ -49,11 +52,11 @@ export class Context<R extends Route> implements RequestContext<R> {
   params!: ParamsOf<R>;
   query!: QueryOf<R>;
   body!: BodyOf<R>;
-  trips = 0;
-  /** While a handler of the management interface runs: what its statements end with (`RequestScope` of @harrier/db). */
+  roundTrips = 0;
+  /** While a handler of the management interface runs, its statements end with this signal (`RequestScope` of @harrier/db). */
   signal: AbortSignal | undefined;
-  /** While an expensive handler runs: what its statements wait for. */
-  turns: TenantTurns | undefined;
+  /** While an expensive handler runs, its statements wait for this limiter. */
+  limiter: RequestLimiter | undefined;
   readonly #basePath: string;
   readonly #log: Log;
   #requestLog: Log | undefined;
@@ -89,8 +92,8 @@ export class Context<R extends Route> implements RequestContext<R> {
     const call: OutCall = { principal: identity, rid: identity.rid, baseUrl: identity.baseUrl, deadline };
     if (identity.traceparent !== undefined) call.traceparent = identity.traceparent;
     if (commandId !== undefined) call.commandId = commandId;
-    const words = this.req.headers[onBehalfHeader];
-    if (typeof words === "string") call.onBehalf = { payload: identity.payload, words };
+    const delegations = this.req.headers[onBehalfHeader];
+    if (typeof delegations === "string") call.onBehalf = { payload: identity.payload, delegations };
     return call;
   }
 }

@@ -21,41 +21,41 @@ const poll = route({
   response: z.unknown(),
 });
 
-type Scope = { trips: number; signal?: AbortSignal | undefined; turns?: { run<T>(work: () => Promise<T>): Promise<T> } | undefined };
+type Scope = { roundTrips: number; signal?: AbortSignal | undefined; limiter?: { run<T>(work: () => Promise<T>): Promise<T> } | undefined };
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** A service whose handlers run `work`; `scopes` are what its statements saw. */
+/** Starts a service whose handlers run `work`; `scopes` are what its statements saw. */
 async function bench(work: (scope: Scope) => Promise<unknown>, limiter?: TenantLimiter) {
   const scopes: Scope[] = [];
   const register = (mount: Mount) => {
     for (const one of [list, point, change, poll]) mount(one as Route, async () => ({ body: { ok: await work(scopes.at(-1) as Scope) } }));
   };
-  const countTrips = <T>(scope: Scope, run: () => T): T => {
+  const countRoundTrips = <T>(scope: Scope, run: () => T): T => {
     scopes.push(scope);
     return run();
   };
-  const served = await serve(register, { countTrips, ...(limiter === undefined ? {} : { limiter }) });
+  const served = await serve(register, { countRoundTrips, ...(limiter === undefined ? {} : { limiter }) });
   closing.push(() => served.http.close(0));
   return { served, scopes };
 }
 
 const forUser = { identity: user() };
-/** Until the signal aborts; then what it says. */
+/** Waits until the signal aborts, and answers its reason. */
 const untilOver = (scope: Scope) =>
   new Promise((_, reject) => scope.signal?.addEventListener("abort", () => reject(scope.signal?.reason), { once: true }));
 
-describe("what a request's statements end with", () => {
-  it("is its deadline", async () => {
+describe("a request's statements end", () => {
+  it("with its deadline", async () => {
     const { served } = await bench(untilOver);
     const answer = await ask(served, "/api/mgmt/v1/things/1", { ...forUser, headers: { [budgetHeader]: "150" } });
     expect([answer.status, answer.headers["retry-after"]]).toEqual([504, "2"]);
   });
 
-  it("is the end of a client that reads; a change goes on", async () => {
+  it("when the client of a read goes; a change continues", async () => {
     const reasons: unknown[] = [];
     const { served, scopes } = await bench(async (scope) => {
       await Promise.race([untilOver(scope).catch((reason: unknown) => reasons.push(reason)), sleep(400)]);
@@ -78,25 +78,25 @@ describe("what a request's statements end with", () => {
     expect(reasons[1]).toBe("went on");
   });
 
-  it("is nothing once the handler is done, and for a device", async () => {
+  it("never after the handler has ended, and never for a device", async () => {
     const { served, scopes } = await bench(async (scope) => scope.signal !== undefined);
     expect((await ask(served, "/api/mgmt/v1/things/1", forUser)).json).toEqual({ ok: true });
-    expect(scopes[0]).toMatchObject({ signal: undefined, turns: undefined });
+    expect(scopes[0]).toMatchObject({ signal: undefined, limiter: undefined });
     expect((await ask(served, "/DEFAULT/controller/v1/d1")).json).toEqual({ ok: false });
   });
 });
 
-describe("a tenant's turns", () => {
-  it("are taken by what is expensive, and by nothing else", async () => {
-    const { served } = await bench(async (scope) => scope.turns !== undefined, new TenantLimiter());
-    const asked = ["/api/mgmt/v1/things", "/rest/v1/things", "/api/mgmt/v1/things/1", "/DEFAULT/controller/v1/d1"];
-    const answers = await Promise.all(asked.map((path) => ask(served, path, path.startsWith("/DEFAULT") ? {} : forUser)));
+describe("the limiter of a tenant", () => {
+  it("limits expensive routes only", async () => {
+    const { served } = await bench(async (scope) => scope.limiter !== undefined, new TenantLimiter());
+    const requested = ["/api/mgmt/v1/things", "/rest/v1/things", "/api/mgmt/v1/things/1", "/DEFAULT/controller/v1/d1"];
+    const answers = await Promise.all(requested.map((path) => ask(served, path, path.startsWith("/DEFAULT") ? {} : forUser)));
     expect(answers.map(({ json }) => (json as { ok: boolean }).ok)).toEqual([true, true, false, false]);
   });
 
-  it("are refused with 429 and a time to come again where too many wait", async () => {
+  it("refuses with 429 and a retry time if too many wait", async () => {
     const { served } = await bench(
-      (scope) => scope.turns?.run(() => sleep(300)) ?? sleep(0),
+      (scope) => scope.limiter?.run(() => sleep(300)) ?? sleep(0),
       new TenantLimiter({ perTenant: 1, total: 1, waiting: 1 }),
     );
     const answers = await Promise.all([1, 2, 3].map(() => ask(served, "/api/mgmt/v1/things", forUser)));
@@ -104,7 +104,7 @@ describe("a tenant's turns", () => {
     expect(answers.find(({ status }) => status === 429)?.headers["retry-after"]).toBe("1");
   });
 
-  it("hold for every operation of the contract that takes a query or shows a page", () => {
+  it("applies to every operation of the contract that takes a query or shows a page", () => {
     const named = ({ query }: Route): string[] =>
       query === undefined ? [] : Object.keys(z.toJSONSchema(query, { io: "input", unrepresentable: "any" }).properties ?? {});
     const taking = routes.filter((row) => named(row).some((name) => ["q", "offset", "sort"].includes(name)));

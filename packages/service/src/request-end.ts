@@ -1,17 +1,17 @@
 import { HarrierError } from "@harrier/errors";
 import type { Request, Response } from "express";
 
-/** The end of a request, whichever comes first. */
+/** The end of a request, by whichever cause comes first. */
 export interface RequestEnd {
-  /** Aborts with the error that the request ends with. */
+  /** It aborts with the error that the request ends with. */
   readonly signal: AbortSignal;
-  /** The answer is there: nothing aborts any more. */
+  /** Ends the watch after the answer, so that nothing aborts any more. */
   release(): void;
 }
 
 /**
- * Tells when nobody wants the answer any more: its deadline has passed, or the client of a read has gone. A change goes on when its client has
- * gone: it may well be wanted. `deadline` in epoch ms, Infinity for transfers.
+ * Signals that nobody needs the answer any more: its deadline has passed, or the client of a read has gone. A change continues when its client has
+ * gone, because it may still be wanted. `deadline` is in epoch ms, Infinity for transfers.
  */
 export function endOf(req: Request, res: Response, deadline: number): RequestEnd {
   const abort = new AbortController();

@@ -7,13 +7,23 @@ import { describe, expect, it } from "vitest";
 const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
 
 /** Runs a service in a process of its own; `start` is the body of its start function. */
-function launch(start: string, config = `{ HARRIER_LOG_LEVEL: "info", HARRIER_SECRET_KEY: "s3cret" }`, stdout: "pipe" | number = "pipe") {
+function launch(
+  start: string,
+  config = `{ HARRIER_LOG_LEVEL: "info", HARRIER_SECRET_KEY: "s3cret" }`,
+  stdout: "pipe" | number = "pipe",
+  command: string[] = [],
+  env: Record<string, string> = {},
+) {
   const code = `
     import { ConfigError } from ${here("./config.ts")};
     import { backgroundWork, runService } from ${here("./run-service.ts")};
     const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-    await runService({ name: "controller", config: ${config}, start: async (_config, log) => { ${start} } });`;
-  const child = spawn(process.execPath, ["--no-warnings", "--input-type=module", "-e", code], { stdio: ["ignore", stdout, "pipe"] });
+    await runService({ name: "controller", config: ${config}, start: async (_config, log) => { ${start} },
+      migrate: async () => { if (process.env.MIGRATE === "fails") throw new Error("no database\\nnowhere"); } });`;
+  const child = spawn(process.execPath, ["--no-warnings", "--input-type=module", "-e", code, "main.js", ...command], {
+    stdio: ["ignore", stdout, "pipe"],
+    env: { ...process.env, ...env },
+  });
   let output = "";
   let errors = "";
   child.stdout?.on("data", (chunk) => (output += chunk));
@@ -34,6 +44,18 @@ async function started(run: ReturnType<typeof launch>): Promise<void> {
 const keepAlive = "setInterval(() => {}, 1000);";
 
 describe("runService", () => {
+  it.each([
+    ["migrate", "", 0, "the schema is up to date", ""],
+    ["migrate", "fails", 1, "cannot start", "controller: cannot start: no database\n"],
+    ["serve", "", 1, "cannot start", 'controller: cannot start: there is no command "serve"\n'],
+  ])("with the command %s %s does that alone and ends", async (command, how, code, said, error) => {
+    const run = launch("process.stdout.write('served'); return [];", undefined, "pipe", [command], { MIGRATE: how });
+    expect(await exitOf(run.child)).toBe(code);
+    expect(run.output()).toContain(said);
+    expect(run.output()).not.toContain("served");
+    expect(run.errors()).toBe(error);
+  });
+
   it.each(["SIGTERM", "SIGINT"] as const)("stops on %s, last started first, with exit 0", async (signal) => {
     const run = launch(`${keepAlive} const say = (name) => process.stdout.write(name + "\\n");
       return [{ stop: async () => { await wait(20); say("first") } }, { close: () => { throw new Error("no") } }, () => say("last")];`);
@@ -46,7 +68,7 @@ describe("runService", () => {
     expect(run.output()).not.toContain("s3cret");
   });
 
-  it("tells every part of the end before it stops the first, and ends background work with it, once", async () => {
+  it("announces the stop to every part before it stops the first one, and ends background work once", async () => {
     const run = launch(`${keepAlive} const say = (name) => void process.stdout.write(name + "\\n");
       return [{ stop: () => say("database") }, backgroundWork({ stop: async () => say("lease") }),
         { drain: async () => { say("told"); await wait(300); say("waited") }, close: () => say("closed") }];`);
@@ -62,7 +84,7 @@ describe("runService", () => {
     expect(said.slice(2)).toEqual(["waited", "closed", "database"]);
   });
 
-  it("ends with exit 1 when it takes longer than its limit, which the drain settings extend", async () => {
+  it("exits with 1 when the stop takes longer than its limit, which the drain settings extend", async () => {
     const slow = `${keepAlive} return [() => wait(60_000)];`;
     const run = launch(slow, "{ HARRIER_LOG_LEVEL: 'info' }, stopLimitMs: () => 200");
     await started(run);
@@ -71,7 +93,7 @@ describe("runService", () => {
     expect(run.output()).toContain("did not stop within 200 ms");
   });
 
-  it("says in one line why it cannot start, with exit 1", async () => {
+  it("says in one line why it cannot start, and exits with 1", async () => {
     const run = launch(`throw new Error("port 8080 is taken\\n  at somewhere");`);
     expect(await exitOf(run.child)).toBe(1);
     expect(run.errors()).toBe("controller: cannot start: port 8080 is taken\n");
@@ -83,7 +105,7 @@ describe("runService", () => {
     expect(run.errors()).toBe("controller: cannot start: HARRIER_HTTP_PORT: not a port\n");
   });
 
-  it("ends with exit 1 what does not stop in the time that its configuration gives", async () => {
+  it("exits with 1 if a part does not stop within the configured time", async () => {
     const run = launch(`${keepAlive} return [() => new Promise(() => {})];`, "{ limit: 300 }, stopLimitMs: ({ limit }) => limit");
     await started(run);
     run.child.kill("SIGTERM");
@@ -91,14 +113,14 @@ describe("runService", () => {
     expect(run.output()).toContain("did not stop within 300 ms");
   });
 
-  it("ends a start that hangs when told to stop", async () => {
+  it("ends a hanging start at the signal to stop", async () => {
     const run = launch(`${keepAlive} process.stdout.write('"started"'); await wait(60_000); return [];`);
     await started(run);
     run.child.kill("SIGTERM");
     expect(await exitOf(run.child)).toBe(0);
   });
 
-  it("ends at once on a second signal", async () => {
+  it("exits at once on a second signal", async () => {
     const run = launch(`${keepAlive} return [() => wait(60_000)];`);
     await started(run);
     run.child.kill("SIGTERM");
@@ -107,7 +129,7 @@ describe("runService", () => {
     expect(await exitOf(run.child)).toBe(1);
   });
 
-  it.runIf(existsSync("/dev/full"))("outlives a log on a full disk, and stops in order", async () => {
+  it.runIf(existsSync("/dev/full"))("survives a log on a full disk, and stops in order", async () => {
     const full = openSync("/dev/full", "w");
     const chatter = `const line = "x".repeat(1_000); for (let n = 0; n < 100; n += 1) { log.fatal(line); if (n % 10 === 0) await wait(5); }`;
     const run = launch(`${keepAlive} ${chatter} process.stderr.write("up"); return [() => log.warn("end")];`, undefined, full);
@@ -119,7 +141,7 @@ describe("runService", () => {
     expect(run.errors()).toBe("up");
   });
 
-  it("ends with exit 1 and a line when something breaks that nobody caught", async () => {
+  it("exits with 1 and a log line after an uncaught error", async () => {
     const run = launch(`${keepAlive} setTimeout(() => Promise.reject(new Error("surprise")), 50); return [];`);
     expect(await exitOf(run.child)).toBe(1);
     expect(run.output()).toContain("surprise");

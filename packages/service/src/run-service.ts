@@ -3,8 +3,8 @@ import { armFaults } from "./faults.ts";
 import { createLog, type Log } from "./log.ts";
 
 /**
- * Anything with an end; a function is called as it is. `drain` is called before anything is stopped, on all parts at once: what takes
- * requests announces its end there and waits until its callers have heard of it.
+ * A part of a service that has to be stopped; a function is called directly. `drain` is called on all parts together before anything is stopped: a
+ * part that takes requests announces its end there and waits until its callers have noticed.
  */
 export type Stoppable = ({ drain?(): unknown } & ({ stop(): unknown } | { close(): unknown })) | (() => unknown);
 
@@ -12,16 +12,18 @@ export interface RunOptions<Config extends Partial<CommonConfig>> {
   name: string;
   /** The configuration, or a function that reads it, so that a wrong setting becomes one line here. */
   config: Config | (() => Config);
-  /** Builds and starts everything; what it returns is stopped in reverse order, last started first. */
+  /** Builds and starts everything; the returned parts are stopped in reverse order. */
   start: (config: Config, log: Log) => Promise<readonly Stoppable[]>;
+  /** `main.js migrate` does this alone and ends: 0, or 1 with the reason in one line. Without it there is no such command. */
+  migrate?: (config: Config, log: Log) => Promise<void>;
   log?: Log;
-  /** Milliseconds that all of it may take to stop; by default 8 s more than its drain settings give. */
+  /** The stop may take so many milliseconds; by default 8 s more than the drain settings give. */
   stopLimitMs?: (config: Config) => number;
 }
 
 const usualStopLimitMs = 8_000;
 
-/** Background work: it ends with the announcement, so that another replica takes over while this one still answers. */
+/** Makes background work end with the announcement, so that another replica takes over while this one still answers. */
 export function backgroundWork(part: Stoppable): { drain(): Promise<unknown>; stop(): Promise<unknown> } {
   let stopped: Promise<unknown> | undefined;
   const stop = (): Promise<unknown> => {
@@ -31,7 +33,7 @@ export function backgroundWork(part: Stoppable): { drain(): Promise<unknown>; st
   return { drain: stop, stop };
 }
 
-/** Runs a service until a signal: exit 0 after a graceful end, exit 1 when it cannot start, cannot stop in time or breaks. */
+/** Runs a service until a signal: exit 0 after a graceful end, exit 1 when it cannot start, cannot stop in time or crashes. */
 export async function runService<Config extends Partial<CommonConfig>>(options: RunOptions<Config>): Promise<void> {
   let log = options.log;
   try {
@@ -39,6 +41,7 @@ export async function runService<Config extends Partial<CommonConfig>>(options: 
     log ??= createLog({ service: options.name, level: config.HARRIER_LOG_LEVEL ?? "info" });
     armFaults(config.HARRIER_FAULT);
     const startedLog = log;
+    if (process.argv[2] !== undefined) return await runCommand(process.argv[2], { ...options, config }, startedLog);
     crashOnSurprise(startedLog);
     const signalled = nextSignal();
     startedLog.info({ config: redactConfig(config) }, "starting");
@@ -56,6 +59,18 @@ export async function runService<Config extends Partial<CommonConfig>>(options: 
   }
 }
 
+/** What a service does instead of serving when its program is given a word. */
+async function runCommand<Config extends Partial<CommonConfig>>(
+  command: string,
+  { config, migrate }: { config: Config; migrate?: RunOptions<Config>["migrate"] },
+  log: Log,
+): Promise<void> {
+  if (command !== "migrate" || migrate === undefined) throw new Error(`there is no command ${JSON.stringify(command)}`);
+  await migrate(config, log);
+  log.info("the schema is up to date");
+  exit(log, 0);
+}
+
 function failToStart(name: string, log: Log | undefined, error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${name}: cannot start: ${message.split("\n", 1)[0]}\n`);
@@ -67,7 +82,7 @@ function stopLimitOf({ HARRIER_DRAIN_MS: pauseMs = 0, HARRIER_DRAIN_TRANSFERS_MS
   return usualStopLimitMs + pauseMs + transfersMs;
 }
 
-/** All are told first; then last started first. One that fails does not keep the others from their end. */
+/** Announces the stop to all parts and then stops them, last started first. A part that fails does not prevent the stop of the others. */
 async function stopAll(stoppables: readonly Stoppable[], log: Log, stopLimitMs: number): Promise<void> {
   const limit = setTimeout(() => {
     log.fatal(`did not stop within ${stopLimitMs} ms`);
@@ -90,7 +105,7 @@ function stopOne(stoppable: Stoppable): unknown {
   return "stop" in stoppable ? stoppable.stop() : stoppable.close();
 }
 
-/** The first SIGTERM or SIGINT, or the end of a parent that holds an IPC channel; a second signal ends at once. */
+/** Waits for the first SIGTERM or SIGINT, or for the end of a parent that holds an IPC channel; a second signal exits at once. */
 function nextSignal(): Promise<string> {
   return new Promise((resolve) => {
     let signals = 0;
@@ -116,7 +131,7 @@ function crashOnSurprise(log: Log): void {
 
 function exit(log: Log | undefined, code: number): void {
   if (log === undefined) process.exit(code);
-  // lines are written in the background: give them their moment, but not for ever
+  // lines are written in the background and get a limited time
   setTimeout(() => process.exit(code), 500);
   log.flush(() => process.exit(code));
 }

@@ -4,13 +4,13 @@ import { TenantLimiter } from "./tenant-limiter.ts";
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A limiter whose work ends when it is told to; `running` names what runs. */
+/** Makes a limiter whose work ends on command; `running` names what runs. */
 function bench(limits = { perTenant: 2, total: 3, waiting: 3 }) {
   const limiter = new TenantLimiter(limits);
   const running: string[] = [];
   const ends = new Map<string, () => void>();
   const ask = (tenantId: number, name: string, signal?: AbortSignal) =>
-    limiter.turnsOf(tenantId, signal).run(async () => {
+    limiter.limiterOf(tenantId, signal).run(async () => {
       running.push(name);
       await new Promise<void>((resolve) => ends.set(name, resolve));
       running.splice(running.indexOf(name), 1);
@@ -23,7 +23,7 @@ function bench(limits = { perTenant: 2, total: 3, waiting: 3 }) {
   return { limiter, running, ask, end };
 }
 
-test("one tenant holds so many turns and no more, in order, and others go on", async () => {
+test("one tenant holds at most its slots, in order, and others go on", async () => {
   const { running, ask, end } = bench();
   const all = ["a1", "a2", "a3", "a4"].map((name) => ask(1, name));
   const other = ask(2, "b1");
@@ -38,7 +38,7 @@ test("one tenant holds so many turns and no more, in order, and others go on", a
   expect(await Promise.all(all)).toEqual(["a1", "a2", "a3", "a4"]);
 });
 
-test("where all turns are taken tenants get the next ones in turn, however many of one wait", async () => {
+test("when all slots are taken tenants get the next ones round-robin, however many requests of one tenant wait", async () => {
   const { running, ask, end } = bench({ perTenant: 2, total: 2, waiting: 9 });
   const all = [...["a1", "a2", "a3", "a4"].map((name) => ask(1, name)), ask(2, "b1"), ask(3, "c1")];
   await tick();
@@ -50,7 +50,7 @@ test("where all turns are taken tenants get the next ones in turn, however many 
   await Promise.all(all);
 });
 
-test("one more than may wait is refused with a time to come again; other tenants may still come", async () => {
+test("a request beyond the queue is refused with a retry time, and other tenants are still admitted", async () => {
   const { ask, end } = bench({ perTenant: 1, total: 3, waiting: 1 });
   const first = ask(1, "a1");
   const second = ask(1, "a2");
@@ -60,7 +60,7 @@ test("one more than may wait is refused with a time to come again; other tenants
   expect(await Promise.all([first, second, other])).toEqual(["a1", "a2", "b1"]);
 });
 
-test("who gives up leaves the queue at once and makes room", async () => {
+test("a request that gives up leaves the queue at once", async () => {
   const { running, ask, end } = bench({ perTenant: 1, total: 3, waiting: 1 });
   const first = ask(1, "a1");
   const abort = new AbortController();
@@ -75,17 +75,17 @@ test("who gives up leaves the queue at once and makes room", async () => {
   await Promise.all([first, third]);
 });
 
-test("within its turn a request needs no other, and failures give the turn back", async () => {
+test("a request needs no further slot within its slot, and failures release it", async () => {
   const { limiter } = bench({ perTenant: 1, total: 1, waiting: 0 });
-  const turns = limiter.turnsOf(1);
-  expect(await turns.run(() => turns.run(async () => "inner"))).toBe("inner");
-  await expect(turns.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
-  expect(await limiter.turnsOf(2).run(async () => "other")).toBe("other");
+  const ofTenant = limiter.limiterOf(1);
+  expect(await ofTenant.run(() => ofTenant.run(async () => "inner"))).toBe("inner");
+  await expect(ofTenant.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await limiter.limiterOf(2).run(async () => "other")).toBe("other");
 });
 
-test("statements side by side take a turn each, and give it back once", async () => {
+test("concurrent statements take one slot each, and release it once", async () => {
   const { limiter, running, ask, end } = bench({ perTenant: 2, total: 2, waiting: 1 });
-  const turns = limiter.turnsOf(1);
+  const ofTenant = limiter.limiterOf(1);
   const ends: (() => void)[] = [];
   let inside = 0;
   const work = async () => {
@@ -93,15 +93,15 @@ test("statements side by side take a turn each, and give it back once", async ()
     await new Promise<void>((resolve) => ends.push(resolve));
     inside -= 1;
   };
-  // one of them is let in, so the others may wait, however many
-  const all = Promise.all([1, 2, 3, 4, 5].map(() => turns.run(work)));
+  // one of them was admitted, so the others may wait, however many there are
+  const all = Promise.all([1, 2, 3, 4, 5].map(() => ofTenant.run(work)));
   for (let left = 5; left > 0; left -= 1) {
     await tick();
     expect(inside).toBe(Math.min(left, 2));
     ends.shift()?.();
   }
   await all;
-  const outcomes = await Promise.allSettled([turns.run(() => Promise.reject(new Error("no"))), turns.run(async () => "b")]);
+  const outcomes = await Promise.allSettled([ofTenant.run(() => Promise.reject(new Error("no"))), ofTenant.run(async () => "b")]);
   expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "fulfilled"]);
   const others = ["b1", "b2"].map((name) => ask(2, name));
   await tick();
@@ -110,16 +110,16 @@ test("statements side by side take a turn each, and give it back once", async ()
   await Promise.all(others);
 });
 
-test("statements side by side that are refused a turn take none, and the request may ask again", async () => {
+test("concurrent statements that are refused a slot take none, and the request may retry", async () => {
   const { limiter, running, ask, end } = bench({ perTenant: 1, total: 1, waiting: 0 });
   const first = ask(1, "a1");
-  const turns = limiter.turnsOf(1);
+  const ofTenant = limiter.limiterOf(1);
   const work = async () => "done";
-  const refused = await Promise.allSettled([turns.run(work), turns.run(work)]);
+  const refused = await Promise.allSettled([ofTenant.run(work), ofTenant.run(work)]);
   expect(refused).toMatchObject([{ reason: { code: "tooManyRequests" } }, { reason: { code: "tooManyRequests" } }]);
   await end("a1");
   await first;
-  expect(await Promise.all([turns.run(work), turns.run(work)])).toEqual(["done", "done"]);
+  expect(await Promise.all([ofTenant.run(work), ofTenant.run(work)])).toEqual(["done", "done"]);
   const other = ask(2, "b1");
   await tick();
   expect(running).toEqual(["b1"]);
@@ -127,12 +127,12 @@ test("statements side by side that are refused a turn take none, and the request
   await other;
 });
 
-test("a request that reads in pieces comes back however many wait", async () => {
+test("a request that reads in pieces is admitted again however many wait", async () => {
   const { limiter, ask, end } = bench({ perTenant: 1, total: 1, waiting: 1 });
-  const turns = limiter.turnsOf(1);
-  await turns.run(async () => "first piece");
+  const ofTenant = limiter.limiterOf(1);
+  await ofTenant.run(async () => "first piece");
   const others = [ask(1, "a1"), ask(1, "a2")];
-  const second = turns.run(async () => "second piece");
+  const second = ofTenant.run(async () => "second piece");
   await tick();
   for (const name of ["a1", "a2"]) await end(name);
   expect(await second).toBe("second piece");

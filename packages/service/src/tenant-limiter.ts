@@ -2,40 +2,40 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { HarrierError } from "@harrier/errors";
 
 export interface TenantLimits {
-  /** Connections that the expensive requests of one tenant hold at once. */
+  /** The expensive requests of one tenant hold at most so many connections. */
   readonly perTenant: number;
-  /** Connections that those of all tenants hold at once: less than the pool has, so that point reads and changes find some. */
+  /** Those of all tenants hold at most so many connections: fewer than the pool has, so that point reads and changes find some. */
   readonly total: number;
-  /** Requests of one tenant that may wait for their turn; one more is refused. */
+  /** So many requests of one tenant may wait; one more is refused. */
   readonly waiting: number;
 }
 
-/** Of ten connections: one tenant three, all together six. A page of a user interface asks for some ten lists at once. */
+/** Of ten connections one tenant gets three, and all together six. A page of a user interface requests some ten lists at the same time. */
 export const listLimits: TenantLimits = { perTenant: 3, total: 6, waiting: 50 };
 
 interface Lane {
   running: number;
-  /** Number of its last turn; 0: none yet. */
+  /** The number of its last admission; 0 stands for none yet. */
   last: number;
   readonly waiting: (() => void)[];
 }
 
-/** One request's claim to turns. */
-export interface TenantTurns {
-  /** Runs `work` when the tenant's turn has come. Rejects as the signal says, or with tooManyRequests where too many wait. */
+/** The limiter of one request. */
+export interface RequestLimiter {
+  /** Runs `work` once the tenant is admitted. Rejects with the signal's reason, or with tooManyRequests if too many wait. */
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Shares a pool's connections among tenants: what is expensive (lists, counts, exports, previews) takes a turn for each statement, so that
- * one tenant's wait behind each other while those of others go on. In order within a tenant; tenants take turns.
+ * Shares a pool's connections among tenants: expensive requests (lists, counts, exports, previews) take a slot for each statement, so that those of
+ * one tenant wait behind each other while those of others go on. They run in order within a tenant and round-robin over tenants.
  */
 export class TenantLimiter {
   readonly #limits: TenantLimits;
-  /** Tenants with something running or waiting. */
+  /** The tenants with running or waiting requests. */
   readonly #lanes = new Map<number, Lane>();
-  /** Whose turn the code that runs is within. */
-  readonly #holder = new AsyncLocalStorage<TenantTurns>();
+  /** The request whose slot the running code holds. */
+  readonly #holder = new AsyncLocalStorage<RequestLimiter>();
   #running = 0;
   #taken = 0;
 
@@ -44,30 +44,30 @@ export class TenantLimiter {
   }
 
   /**
-   * The turns of one request: one for each statement or transaction, those side by side among them. What runs within a transaction needs no
-   * other. A request that has once been let in may come back however many wait: an export reads in pieces.
+   * Makes the limiter of one request: it takes one slot for each statement or transaction, concurrent ones included. A statement within a
+   * transaction needs no further slot. A request that was admitted once may wait again however many wait, because an export reads in pieces.
    */
-  turnsOf(tenantId: number, signal?: AbortSignal): TenantTurns {
+  limiterOf(tenantId: number, signal?: AbortSignal): RequestLimiter {
     let admitted = false;
-    const turns: TenantTurns = {
+    const limiter: RequestLimiter = {
       run: async (work) => {
-        if (this.#holder.getStore() === turns) return work();
+        if (this.#holder.getStore() === limiter) return work();
         if (!admitted && this.#isFull(tenantId)) {
           throw new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "1" } });
         }
         admitted = true;
         await this.#enter(tenantId, signal);
         try {
-          return await this.#holder.run(turns, work);
+          return await this.#holder.run(limiter, work);
         } finally {
           this.#leave(tenantId);
         }
       },
     };
-    return turns;
+    return limiter;
   }
 
-  /** True where one more of the tenant would have to wait, and as many as may wait do. */
+  /** Whether one more request of the tenant would have to wait and its queue is full. */
   #isFull(tenantId: number): boolean {
     const lane = this.#lanes.get(tenantId);
     const waiting = lane?.waiting.length ?? 0;
@@ -122,7 +122,10 @@ export class TenantLimiter {
     this.#next();
   }
 
-  /** Gives the place to the tenant with the fewest turns, of several to that whose last one is longest ago; at once, so that nobody comes between. */
+  /**
+   * Gives the slot to the tenant with the fewest running requests, among several to the one admitted longest ago. It is synchronous, so that no
+   * newcomer comes between.
+   */
   #next(): void {
     let next: Lane | undefined;
     for (const lane of this.#lanes.values()) {

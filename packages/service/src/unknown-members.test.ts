@@ -54,7 +54,7 @@ const send = async (body: unknown, path = "/rest/v1/things") => {
   return ask(served, path, { method: "POST", body: JSON.stringify(body), headers, identity: user("READ_TARGET") });
 };
 
-it("a body with unknown members is carried out, and a warning names them", async () => {
+it("a body with unknown members is processed, and a warning names them", async () => {
   await begin();
   const answer = await send([{ name: "a", nme: 1, more: { a: 1, b: 2 } }]);
   expect([answer.status, answer.headers["warning"]]).toEqual([200, '299 - "Unknown members were ignored: nme, more.b"']);
@@ -79,7 +79,7 @@ it("a body that is refused anyway keeps its own error", async () => {
   expect([answer.status, (answer.json as { message: string }).message]).toEqual([400, expect.not.stringContaining("nme")]);
 });
 
-it("where it is set, unknown members are 400 before anything is done", async () => {
+it("with `refuse`, unknown members are 400 before anything is done", async () => {
   await begin("refuse");
   const answer = await send([{ name: "a", nme: 1 }]);
   expect(answer.status).toBe(400);
@@ -88,7 +88,7 @@ it("where it is set, unknown members are 400 before anything is done", async () 
   expect((await send([{ name: "a" }])).status).toBe(200);
 });
 
-it("where it is set, nobody is told", async () => {
+it("with `ignore`, there is no warning", async () => {
   await begin("ignore");
   const answer = await send([{ name: "a", nme: 1 }]);
   expect([answer.status, answer.headers["warning"]]).toEqual([200, undefined]);

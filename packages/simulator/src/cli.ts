@@ -28,7 +28,7 @@ function seconds(text: string): number {
   }
 }
 
-/** The option, the environment, or what `npm start` wrote into its data directory. */
+/** Answers the password from the option, the environment, or what `npm start` wrote into its data directory. */
 function adminPassword(given: string | undefined): string {
   const named = given ?? env["HARRIER_ADMIN_PASSWORD"];
   if (named !== undefined && named !== "") return named;
@@ -39,7 +39,7 @@ function adminPassword(given: string | undefined): string {
   );
 }
 
-/** Ends with the first Ctrl-C or SIGTERM; a second one ends at once. */
+/** Makes a signal that aborts with the first Ctrl-C or SIGTERM; a second one exits at once. */
 function untilSignal(): AbortSignal {
   const ending = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

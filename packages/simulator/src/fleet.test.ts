@@ -10,7 +10,7 @@ const hash = (name: string): string => createHash(name).update(file).digest("hex
 
 type Step = (req: IncomingMessage, res: ServerResponse) => boolean;
 
-/** The smallest server that is honest about one update per device; `disturb` may answer instead of it. */
+/** The smallest server that delivers one update per device correctly; `disturb` may answer instead of it. */
 class TinyServer {
   readonly closed = new Map<string, string>();
   readonly cancelling = new Set<string>();
@@ -105,12 +105,12 @@ describe("fleet", { timeout: 60_000 }, () => {
     expect(server.seen.filter((line) => line.startsWith("POST d0"))).toHaveLength(4);
   });
 
-  it("fetches without a range when asked to", async () => {
+  it("fetches without a range on request", async () => {
     await runUntilEnded({ rangePieces: 1 }, 1);
     expect(server.seen).toContain("GET d0 file");
   });
 
-  it("lets the same devices fail with the same seed, about as many as asked for", async () => {
+  it("lets the same devices fail with the same seed, about as many as requested", async () => {
     const failed = async (seed: number): Promise<string[]> => {
       server.closed.clear();
       const { finals } = await runUntilEnded({ fail: 0.5, seed, rangePieces: 1 }, 30);
@@ -126,7 +126,7 @@ describe("fleet", { timeout: 60_000 }, () => {
     expect(await failed(8)).not.toEqual(first);
   });
 
-  it("repeats what was not answered, and takes 410 for the answer to a report that was carried out", async () => {
+  it("repeats unanswered requests, and accepts 410 for a repeated report that was processed", async () => {
     const attempts = new Map<string, number>();
     server.disturb = (req, res) => {
       const what = `${req.method} ${req.url} ${req.headers.range}`;
@@ -150,7 +150,7 @@ describe("fleet", { timeout: 60_000 }, () => {
       if (!req.url?.endsWith("/feedback") || closed.size > 0 || lost > 0) return false;
       if (server.seen.filter((line) => line.startsWith("POST")).length < 4) return false;
       lost += 1;
-      closed.set("d0", "success"); // carried out …
+      closed.set("d0", "success"); // the report is processed …
       req.socket.destroy(); // … and never answered
       return true;
     };
@@ -159,7 +159,7 @@ describe("fleet", { timeout: 60_000 }, () => {
     expect(report.finals).toMatchObject([{ controllerId: "d0", outcome: "success" }]);
   });
 
-  it("does not count an action that somebody else closed", async () => {
+  it("does not count an action that another client closed", async () => {
     server.disturb = (req) => {
       if (req.url?.endsWith("/feedback") && server.seen.filter((line) => line.startsWith("POST")).length === 4)
         server.closed.set("d0", "forced");
@@ -174,7 +174,7 @@ describe("fleet", { timeout: 60_000 }, () => {
     expect(server.closed.get("d0")).toBe("cancelled");
   });
 
-  it("calls a wrong hash a violation, and does not install", async () => {
+  it("reports a wrong hash as a violation, and does not install", async () => {
     server.hashes = { ...server.hashes, sha256: "00" };
     const devices = [{ controllerId: "d0", token: "t" }];
     const fleet = runFleet({ baseUrl: server.url, tenant: "T", devices, pollSeconds: 0.05 });
@@ -184,7 +184,7 @@ describe("fleet", { timeout: 60_000 }, () => {
     expect(report.finals).toEqual([]);
   });
 
-  it("goes on where a piece broke off", async () => {
+  it("continues where a piece broke off", async () => {
     let broken = false;
     server.disturb = (req, res) => {
       if (broken || !req.url?.endsWith("/file")) return false;

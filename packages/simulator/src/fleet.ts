@@ -11,38 +11,38 @@ export type FleetDevices =
 
 export interface FleetOptions {
   readonly baseUrl: string;
-  /** Default: DEFAULT. */
+  /** The default is DEFAULT. */
   readonly tenant?: string;
   readonly devices: FleetDevices;
-  /** Instead of what the server asks for in `config.polling.sleep`. */
+  /** It replaces what the server asks for in `config.polling.sleep`. */
   readonly pollSeconds?: number;
-  /** Share of updates that fail, 0.05 by default; which ones depends on the seed only. */
+  /** The share of updates that fail, 0.05 by default; which ones fail depends on the seed only. */
   readonly fail?: number;
   readonly seed?: number;
-  /** Devices that do something at the same time; each has a connection. */
+  /** So many devices work at the same time; each has a connection. */
   readonly concurrency?: number;
-  /** Requests per file; 1 fetches it without a range. */
+  /** The number of requests per file; 1 fetches it without a range. */
   readonly rangePieces?: number;
-  readonly patienceSeconds?: number;
+  readonly timeoutSeconds?: number;
   readonly onEvent?: (event: FleetEvent) => void;
 }
 
 export interface Fleet {
-  /** What has happened so far. */
+  /** Reports what has happened so far. */
   report(): FleetReport;
-  /** Ends all devices where they are, and resolves when no request is under way. */
+  /** Stops all devices where they are, and resolves when no request is running. */
   stop(): Promise<FleetReport>;
 }
 
-const usual = { tenant: "DEFAULT", fail: 0.05, seed: 1, concurrency: 64, rangePieces: 4, patienceSeconds: 120 };
+const usual = { tenant: "DEFAULT", fail: 0.05, seed: 1, concurrency: 64, rangePieces: 4, timeoutSeconds: 120 };
 const fallbackSleepMs = 30_000;
 const afterFailureMs = 1_000;
-/** The same names for every size of fleet, so that a larger one finds the devices of a smaller one again. */
+/** The names are the same for every size of fleet, so that a larger one finds the devices of a smaller one again. */
 const nameDigits = 6;
 
-/** Starts a fleet of devices over honest HTTP. It runs until it is stopped. */
+/** Starts a fleet of devices that speak real HTTP. It runs until it is stopped. */
 export function runFleet(options: FleetOptions): Fleet {
-  const { tenant, fail, seed, concurrency, rangePieces, patienceSeconds } = { ...usual, ...withoutUndefined(options) };
+  const { tenant, fail, seed, concurrency, rangePieces, timeoutSeconds } = { ...usual, ...withoutUndefined(options) };
   const stopping = new AbortController();
   const tally = new Tally(options.onEvent);
   const http = createHttp(concurrency);
@@ -52,14 +52,14 @@ export function runFleet(options: FleetOptions): Fleet {
     fail,
     seed,
     pieces: rangePieces,
-    patienceMs: patienceSeconds * 1000,
+    timeoutMs: timeoutSeconds * 1000,
   };
   const deps = { http, tally, signal: stopping.signal };
   const slots = createSlots(concurrency);
   const pollMs = options.pollSeconds === undefined ? undefined : options.pollSeconds * 1000;
 
   const live = async (device: Device): Promise<void> => {
-    // spread over the first interval, as a fleet that was not switched on in one moment
+    // the first polls are spread over an interval, like those of a fleet that was not switched on at one moment
     await pause((pollMs ?? Math.min(fallbackSleepMs, 5_000)) * chance(seed, device.controllerId, "start"), stopping.signal);
     while (!stopping.signal.aborted) {
       const ms = await slots.run(() => cycle(device));
@@ -108,7 +108,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {});
 }
 
-/** At most so many at a time, first come first served. */
+/** Limits the concurrency, in the order of arrival. */
 function createSlots(count: number): { run<T>(work: () => Promise<T>): Promise<T> } {
   let free = count;
   const waiting: (() => void)[] = [];

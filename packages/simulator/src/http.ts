@@ -5,7 +5,7 @@ export interface Call {
   readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer | FormData;
-  /** Longest time without a byte. */
+  /** The longest time without a byte. */
   readonly idleMs?: number;
 }
 
@@ -15,10 +15,10 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-/** HTTP with connections that are kept and shared, as a fleet behind one gateway would look. */
+/** HTTP with connections that are kept and shared, like those of a fleet behind one gateway. */
 export interface Http {
   send(url: string, call?: Call): Promise<Answer>;
-  /** For bodies that are not kept: each chunk goes to `take`. Rejects when the body ends early. */
+  /** It is for bodies that are not kept: each chunk goes to `take`. Rejects when the body ends early. */
   stream(
     url: string,
     call: Call,
@@ -56,8 +56,8 @@ export function createHttp(connections: number): Http {
   };
 }
 
-export interface Patience {
-  /** How long to go on asking. */
+export interface RetryPolicy {
+  /** The request is repeated for so long. */
   readonly ms: number;
   readonly signal: AbortSignal;
   readonly onRetry?: (reason: string) => void;
@@ -67,43 +67,43 @@ export interface Patience {
 
 export interface Settled {
   readonly answer: Answer;
-  /** An earlier attempt got no clear answer: it may have been carried out all the same. */
+  /** An earlier attempt got no clear answer, so it may have been processed all the same. */
   readonly repeated: boolean;
 }
 
-/** Only these say that nothing was decided; everything else is the answer. */
+/** Only these statuses say that nothing was decided; everything else is the answer. */
 function isTransient(status: number): boolean {
   return status === 429 || status >= 500;
 }
 
-/** Repeats a request until it is answered: services are restarted under a fleet's feet, and a device does not give up. */
-export async function untilAnswered(attempt: () => Promise<Answer>, patience: Patience): Promise<Settled> {
-  const until = Date.now() + patience.ms;
+/** Repeats a request until it is answered, because services may be restarted at any time, and a device does not give up. */
+export async function untilAnswered(attempt: () => Promise<Answer>, retryPolicy: RetryPolicy): Promise<Settled> {
+  const until = Date.now() + retryPolicy.ms;
   let repeated = false;
   for (let tries = 0; ; tries += 1) {
     let reason: string;
     let last: Answer | undefined;
     try {
       last = await attempt();
-      if (!isTransient(last.status) && patience.notAnswers?.includes(last.status) !== true) return { answer: last, repeated };
+      if (!isTransient(last.status) && retryPolicy.notAnswers?.includes(last.status) !== true) return { answer: last, repeated };
       reason = `status ${last.status}`;
-      // a refusal was certainly not carried out
+      // a request that was refused had certainly no effect
       if (last.status >= 500) repeated = true;
     } catch (error) {
-      if (patience.signal.aborted) throw error;
+      if (retryPolicy.signal.aborted) throw error;
       reason = describe(error);
       repeated = true;
     }
     if (Date.now() >= until) {
       if (last !== undefined) return { answer: last, repeated };
-      throw new Error(`no answer within ${patience.ms} ms: ${reason}`);
+      throw new Error(`no answer within ${retryPolicy.ms} ms: ${reason}`);
     }
-    patience.onRetry?.(reason);
-    await sleep(backOff(tries), undefined, { signal: patience.signal });
+    retryPolicy.onRetry?.(reason);
+    await sleep(backOff(tries), undefined, { signal: retryPolicy.signal });
   }
 }
 
-/** 100 ms to 2 s, spread, so that a fleet does not come back all at once. */
+/** Answers a random wait of 100 ms to 2 s, so that a fleet does not come back all at once. */
 export function backOff(tries: number): number {
   return Math.min(100 * 2 ** tries, 2_000) * (0.5 + Math.random() / 2);
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** A number in [0, 1) that depends on nothing but its arguments: the same seed gives the same fleet. */
+/** Answers a number in [0, 1) that depends only on its arguments: the same seed gives the same fleet. */
 export function chance(seed: number, ...of: readonly (string | number)[]): number {
   return (
     createHash("sha256")

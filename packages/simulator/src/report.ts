@@ -1,8 +1,8 @@
-/** What a device told the server about an action for the last time, and the server answered. */
+/** The last report of a device about an action, which the server answered. */
 export interface FinalReport {
   readonly controllerId: string;
   readonly actionId: string;
-  /** `gone`: somebody else had closed the action before the device could. */
+  /** `gone` means that somebody else had closed the action before the device could. */
   readonly outcome: "success" | "failure" | "cancelled" | "gone";
   readonly at: number;
 }
@@ -10,16 +10,16 @@ export interface FinalReport {
 export interface FleetReport {
   readonly devices: number;
   readonly polls: number;
-  /** Answered feedbacks, final ones included. */
+  /** The number of answered feedbacks, final ones included. */
   readonly reports: number;
   readonly downloads: number;
   readonly bytes: number;
-  /** Requests that had to be repeated. */
+  /** The number of requests that had to be repeated. */
   readonly retries: number;
   readonly finals: readonly FinalReport[];
-  /** What no server may do: wrong hash, an action that comes back after its end, a status out of place. */
+  /** Forbidden behaviour of the server: a wrong hash, an action that comes back after its end, an unexpected status. */
   readonly violations: readonly string[];
-  /** Cycles that ended early, by reason; the device tried again at its next poll. */
+  /** The cycles that ended early, by reason; the device tried again at its next poll. */
   readonly failures: Readonly<Record<string, number>>;
 }
 

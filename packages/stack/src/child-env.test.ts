@@ -36,7 +36,7 @@ const machine = {
 const envOf = (service: ServiceName, changes: Partial<Plan> = {}) =>
   childEnv({ ...plan, ...changes }, replicas.find((replica) => replica.service === service) as Replica, machine);
 
-test("of the machine's environment only PATH, HOME and TZ are passed on", () => {
+test("only PATH, HOME and TZ of the machine's environment are passed on", () => {
   for (const service of serviceNames) {
     expect(Object.keys(envOf(service)).filter((name) => !name.startsWith("HARRIER_"))).toEqual(["PATH", "HOME", "TZ"]);
     expect(envOf(service)).not.toHaveProperty("HARRIER_DATA_DIR");
@@ -77,20 +77,20 @@ test("the gateway knows every replica of every service, and no database", () => 
   expect(env).not.toHaveProperty("HARRIER_GRPC_PORT");
 });
 
-test("what is set for the gateway only it gets", () => {
+test("only the gateway gets settings of the gateway", () => {
   const gateway = { HARRIER_TRUSTED_PROXIES: "10.0.0.0/8" };
   expect(envOf("gateway", { gateway })).toMatchObject(gateway);
   expect(envOf("controller", { gateway })).not.toHaveProperty("HARRIER_TRUSTED_PROXIES");
 });
 
-test("services that speak TLS are told of by https, and the gateway stays where it is", () => {
+test("services with TLS have https addresses, and the gateway's address stays", () => {
   const [plain, secure] = [envOf("gateway"), envOf("gateway", { secure: true })];
   expect(plain["HARRIER_CONTROLLER_HTTP"]).toMatch(/^http:\/\/127\.0\.0\.1:\d+,http:/);
   expect(secure["HARRIER_CONTROLLER_HTTP"]).toBe(plain["HARRIER_CONTROLLER_HTTP"]?.replaceAll("http:", "https:"));
   expect(envOf("management", { secure: true })).toEqual(envOf("management"));
 });
 
-test("artifacts lie in S3 where that is set, else in the data directory", () => {
+test("artifacts are stored in S3 if configured, else in the data directory", () => {
   expect(envOf("artifact-store")["HARRIER_STORAGE_DIR"]).toBe("/data/artifacts");
   const s3 = { endpoint: "http://s3", accessKey: "a", secretKey: "b", bucket: "c" };
   expect(envOf("artifact-store", { s3 })).toMatchObject({ HARRIER_S3_ENDPOINT: "http://s3", HARRIER_S3_BUCKET: "c" });
@@ -100,7 +100,7 @@ test("artifacts lie in S3 where that is set, else in the data directory", () => 
   expect(envOf("controller", { s3, kafkaBrokers: "k:1" })).not.toHaveProperty("HARRIER_S3_SECRET_KEY");
 });
 
-test("each service that keeps an audit trail signs with a key of its own; management knows the public ones", () => {
+test("each service with an audit trail signs with its own key, and management knows the public ones", () => {
   expect(envOf("rollout-engine")["HARRIER_AUDIT_KEY"]).toBe(auditKey(2));
   for (const service of ["controller", "gateway"] as const) expect(envOf(service)).not.toHaveProperty("HARRIER_AUDIT_KEY");
   const { HARRIER_AUDIT_KEY: own, HARRIER_AUDIT_PUBLIC_KEYS: all } = envOf("management");
@@ -109,7 +109,7 @@ test("each service that keeps an audit trail signs with a key of its own; manage
   for (const n of [2, 3]) expect(JSON.stringify(envOf("management"))).not.toContain(auditKey(n));
 });
 
-test("what is for one service alone goes to no other, and counts before what is for all", () => {
+test("only one service gets a variable that is set for it alone, and that overrides a variable for all", () => {
   const given = { extra: { SAID: "to all" }, envOf: { controller: { SAID: "to controller" } } };
   expect(envOf("controller", given)["SAID"]).toBe("to controller");
   expect(envOf("management", given)["SAID"]).toBe("to all");

@@ -3,38 +3,38 @@ import type { Secrets } from "./data-dir.ts";
 import { type BackendName, calls, isBackend, keyPairs, type ServiceName, settingPart } from "./services.ts";
 import type { S3Settings } from "./settings.ts";
 
-/** Where one replica listens, always on 127.0.0.1. The gateway has no gRPC port. */
+/** The ports of one replica, always on 127.0.0.1. The gateway has no gRPC port. */
 export interface Replica {
   readonly service: ServiceName;
-  /** 0, 1, … within its service. */
+  /** The number within its service: 0, 1, … */
   readonly index: number;
   readonly httpPort: number;
   readonly grpcPort?: number;
 }
 
-/** Everything that the environments of all services are made from. */
+/** The environments of all services are made from this. */
 export interface Plan {
   replicas: readonly Replica[];
   secrets: Secrets;
   adminPassword: string;
   databaseUrls: Readonly<Record<DatabaseService, string>>;
   storageDir: string;
-  /** Bytes that uploads leave free there. */
+  /** Uploads leave so many bytes free there. */
   storageReserve?: number;
   kafkaBrokers?: string;
   s3?: S3Settings;
   logLevel?: string;
-  /** For the services that take JSON of the management interface. */
+  /** It is set for the services that take JSON of the management interface. */
   unknownMembers?: string;
-  /** Added to the gateways' environment. */
+  /** It is added to the gateways' environment. */
   gateway?: Readonly<Record<string, string>>;
-  /** Added to the controllers' environment. */
+  /** It is added to the controllers' environment. */
   controller?: Readonly<Record<string, string>>;
-  /** Added to every service's environment. */
+  /** It is added to every service's environment. */
   extra: Readonly<Record<string, string>>;
-  /** The services behind the gateway speak TLS: what is told of them is https. */
+  /** The services behind the gateway speak TLS, so their addresses are https. */
   secure?: boolean;
-  /** Added to the environment of one service's replicas alone. */
+  /** It is added only to the environment of one service's replicas. */
   envOf?: Partial<Readonly<Record<ServiceName, Readonly<Record<string, string>>>>>;
 }
 
@@ -42,12 +42,12 @@ type Variables = Record<string, string>;
 
 const HOST = "127.0.0.1";
 
-/** Who reads bodies of the management interface; artifact-store reads bytes. */
+/** These services read bodies of the management interface; artifact-store reads bytes. */
 const takesJson: ReadonlySet<ServiceName> = new Set(["management", "rollout-engine"]);
 
 /**
- * The whole environment of a replica, made from nothing: what is in ours (NODE_OPTIONS, npm's variables, other people's secrets)
- * is not in the services'.
+ * Makes the whole environment of a replica from nothing, so that services do not inherit ours (NODE_OPTIONS, npm's variables, other people's
+ * secrets).
  */
 export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<string, string | undefined>>): Variables {
   const { service } = replica;
@@ -55,7 +55,7 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
     HARRIER_HTTP_HOST: HOST,
     HARRIER_HTTP_PORT: String(replica.httpPort),
     HARRIER_IDENTITY_KEYS: identityKeys(plan, service),
-    // one of each on one machine: there is nobody to go elsewhere, and who presses Ctrl-C does not want to wait
+    // with one replica of each on one machine no balancer has to notice, and who presses Ctrl-C does not want to wait
     HARRIER_DRAIN_MS: "0",
     HARRIER_DRAIN_TRANSFERS_MS: "2500",
     ...addresses(plan, service),
@@ -80,7 +80,7 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
   return env;
 }
 
-/** The keys of the pairs that it is one side of: to sign where it calls, to verify where it is called. */
+/** Answers the keys of the pairs that the service belongs to: it signs as the caller and verifies as the audience. */
 function identityKeys(plan: Plan, service: ServiceName): string {
   const own = keyPairs.filter((pair) => pair.split("/").includes(service));
   return own.map((pair) => `${pair}=k1:${plan.secrets.identityKeys[pair]}`).join(";");
@@ -102,13 +102,13 @@ function addresses(plan: Plan, service: ServiceName): Variables {
   return env;
 }
 
-/** Where tokens come from for who has no public address: as the first gateway is called here. */
+/** Answers where services get tokens without a public address: the first gateway. */
 function firstGateway({ replicas }: Plan): string {
   const gateway = replicas.find((replica) => replica.service === "gateway" && replica.index === 0);
   return `http://${HOST}:${gateway?.httpPort ?? 8080}`;
 }
 
-/** Its own secret one; and of all the public ones, for who verifies. */
+/** Answers the service's own secret key and, for a verifier, all public ones. */
 function auditKeys({ secrets: { auditKeys: keys } }: Plan, service: ServiceName): Variables {
   const audited = auditedServices.find((one) => one === service);
   if (keys === undefined || audited === undefined) return {};

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(parent, { recursive: true }));
 
-test("secrets are made once, each its own, and only the owner can read them", async () => {
+test("secrets are created once, each its own, and only the owner can read them", async () => {
   const first = await openDataDir(dir);
   first.release();
   const second = await openDataDir(dir);
@@ -29,14 +29,14 @@ test("secrets are made once, each its own, and only the owner can read them", as
     ...Object.values(first.secrets.identityKeys),
     ...Object.values(first.secrets.auditKeys ?? {}),
   ];
-  // the database, its roles, the key of what is kept secret, the pairs of services, the trails
+  // these are the database, its roles, the key for stored secrets, the pairs of services, and the trails
   expect(all).toHaveLength(1 + 4 + 1 + 11 + 3);
   expect(new Set(all).size).toBe(all.length);
   expect(statSync(dir).mode & 0o777).toBe(0o700);
   expect(statSync(join(dir, "secrets.json")).mode & 0o777).toBe(0o600);
 });
 
-test("a folder with keys per audience gets keys per pair, keeps what else is secret, and is left alone from then on", async () => {
+test("a folder with keys per audience gets keys per pair, keeps its other secrets, and is not changed again", async () => {
   (await openDataDir(dir)).release();
   const file = join(dir, "secrets.json");
   const former = JSON.parse(readFileSync(file, "utf8"));
@@ -51,7 +51,7 @@ test("a folder with keys per audience gets keys per pair, keeps what else is sec
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("a folder of before gets the audit keys, and keeps everything else", async () => {
+test("an older folder gets the audit keys, and keeps everything else", async () => {
   (await openDataDir(dir)).release();
   const file = join(dir, "secrets.json");
   const { auditKeys: _, ...before } = JSON.parse(readFileSync(file, "utf8"));
@@ -64,7 +64,7 @@ test("a folder of before gets the audit keys, and keeps everything else", async 
   expect(second.secrets).toEqual(first.secrets);
 });
 
-test("the admin's password: made once and kept; a given one replaces it and stays", async () => {
+test("the admin's password is created once and kept; a given one replaces it and stays", async () => {
   (await openDataDir(dir)).release();
   const made = adminPassword(dir, undefined);
   expect(made.length).toBeGreaterThan(20);
@@ -74,19 +74,19 @@ test("the admin's password: made once and kept; a given one replaces it and stay
   expect(statSync(join(dir, "admin-password")).mode & 0o777).toBe(0o600);
 });
 
-test("a folder in use is refused, one whose owner is gone is taken over", async () => {
+test("a folder in use is refused, and one whose owner is gone is taken over", async () => {
   const open = await openDataDir(dir);
   await expect(openDataDir(dir)).rejects.toThrow(`HARRIER_DATA_DIR: ${dir} is in use by process ${process.pid}`);
   open.release();
-  // the same process id, but of a process that began at another time
+  // the process id is the same, but of a process that began at another time
   writeFileSync(join(dir, "run.json"), JSON.stringify({ pid: process.pid, start: "1", children: [] }));
   (await openDataDir(dir)).release();
   writeFileSync(join(dir, "run.json"), "half a fi");
   (await openDataDir(dir)).release();
 });
 
-test.runIf(existsSync("/proc/self/stat"))("a folder whose owner has ended, but was never reaped, is taken over", async () => {
-  // a shell that turns into a program which does not wait for the children it had
+test.runIf(existsSync("/proc/self/stat"))("a folder whose owner has ended as a zombie is taken over", async () => {
+  // the shell becomes a program that does not wait for its children
   const keeper = spawn("sh", ["-c", "sleep 0.01 & echo $!; exec sleep 60"]);
   const ended = Number(await new Promise<string>((resolve) => keeper.stdout.once("data", (data: Buffer) => resolve(data.toString()))));
   try {
@@ -100,7 +100,7 @@ test.runIf(existsSync("/proc/self/stat"))("a folder whose owner has ended, but w
   }
 });
 
-test("of several that come at once one gets it, new or after a killed one", async () => {
+test("of several processes that start together one gets the folder, a new one or one of a killed process", async () => {
   const winners = async (path: string) => {
     const opened = await Promise.allSettled([openDataDir(path), openDataDir(path), openDataDir(path)]);
     const refused = opened.flatMap((one) => (one.status === "rejected" ? [String(one.reason)] : []));
@@ -112,61 +112,61 @@ test("of several that come at once one gets it, new or after a killed one", asyn
     writeFileSync(join(dir, "run.json"), former);
     expect(await winners(dir)).toBe(1);
   }
-  // one that was killed in the middle of removing a killed one's file
+  // a process was killed while it removed the file of a killed one
   writeFileSync(join(dir, "run.json"), JSON.stringify({ pid: process.pid, start: "1", children: [] }));
   writeFileSync(join(dir, "run.json.removal"), JSON.stringify({ pid: process.pid, start: "2", children: [] }));
   expect(await winners(dir)).toBe(1);
   expect(readdirSync(dir).toSorted()).toEqual(["run.json", "secrets.json"]);
 });
 
-test("children that cannot be noted down end nobody", async () => {
+test("children that cannot be recorded end no process", async () => {
   const open = await openDataDir(dir);
   mkdirSync(join(dir, "run.json.new")); // no file can be written there
-  open.noteChildren([process.pid]);
+  open.recordChildren([process.pid]);
   expect(JSON.parse(readFileSync(join(dir, "run.json"), "utf8"))).toMatchObject({ pid: process.pid, children: [] });
 });
 
 test("processes that a killed supervisor left behind are ended, and only those", async () => {
   const orphan = spawn("sleep", ["60"]);
-  const stranger = spawn("sleep", ["60"]);
+  const other = spawn("sleep", ["60"]);
   const open = await openDataDir(dir);
-  open.noteChildren([orphan.pid ?? 0, stranger.pid ?? 0]);
-  const noted = JSON.parse(readFileSync(join(dir, "run.json"), "utf8"));
-  expect(noted.children[0]).toEqual({ pid: orphan.pid, start: startOf(orphan.pid ?? 0) });
-  noted.start = "1"; // the supervisor is another process now
-  noted.children[1].start = "1"; // and this number has passed to another, too
-  writeFileSync(join(dir, "run.json"), JSON.stringify(noted));
+  open.recordChildren([orphan.pid ?? 0, other.pid ?? 0]);
+  const recorded = JSON.parse(readFileSync(join(dir, "run.json"), "utf8"));
+  expect(recorded.children[0]).toEqual({ pid: orphan.pid, start: startOf(orphan.pid ?? 0) });
+  recorded.start = "1"; // the supervisor's id belongs to another process now
+  recorded.children[1].start = "1"; // this number belongs to another process now, too
+  writeFileSync(join(dir, "run.json"), JSON.stringify(recorded));
   (await openDataDir(dir)).release();
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(orphan.signalCode).toBe("SIGTERM");
-  expect(isAlive(stranger.pid ?? 0)).toBe(true);
-  stranger.kill("SIGKILL");
+  expect(isAlive(other.pid ?? 0)).toBe(true);
+  other.kill("SIGKILL");
 });
 
-test.each(["file", "file/data"])("a place that cannot be a folder is one clear line: %s", async (name) => {
+test.each(["file", "file/data"])("a path that cannot be a folder gives one clear line: %s", async (name) => {
   writeFileSync(join(parent, "file"), "");
   await expect(openDataDir(join(parent, name))).rejects.toThrow(/^HARRIER_DATA_DIR: cannot use .* \(ENOTDIR\)$/);
 });
 
-test.runIf(existsSync("/proc/self"))("nor does a place where no folder can be made hold it up", async () => {
-  // in a process of its own: one that hangs would not even be ended by the test's time limit
+test.runIf(existsSync("/proc/self"))("a path in which no folder can be created does not block the start", async () => {
+  // it runs in its own process, because not even the test's time limit would end one that hangs
   const source = JSON.stringify(join(import.meta.dirname, "data-dir.ts"));
   const code = `import { openDataDir } from ${source}; await openDataDir("/proc/x/y").catch(({ message }) => console.log(message));`;
   const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { timeout: 8_000, killSignal: "SIGKILL" });
   expect(stdout.toString()).toBe("HARRIER_DATA_DIR: cannot use /proc/x/y (ENOENT)\n");
 });
 
-test("an existing folder keeps its mode, and what we make in it is for the owner only", async () => {
+test("an existing folder keeps its mode, and what we create in it is for the owner only", async () => {
   mkdirSync(dir);
   chmodSync(dir, 0o755);
   const open = await openDataDir(dir);
-  open.noteChildren([]);
+  open.recordChildren([]);
   adminPassword(dir, undefined);
   expect(statSync(dir).mode & 0o777).toBe(0o755);
   expect(readdirSync(dir).map((name) => statSync(join(dir, name)).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
 });
 
-test.each(["notes.txt", "secrets.json"])("somebody else's folder, with %s in it, is refused and stays as it is", async (name) => {
+test.each(["notes.txt", "secrets.json"])("a foreign folder, with %s in it, is refused and stays unchanged", async (name) => {
   mkdirSync(dir);
   chmodSync(dir, 0o1777);
   writeFileSync(join(dir, name), "{}");
@@ -176,7 +176,7 @@ test.each(["notes.txt", "secrets.json"])("somebody else's folder, with %s in it,
   expect(readdirSync(dir)).toEqual([name]);
 });
 
-test("a check makes nothing", async () => {
+test("a check creates nothing", async () => {
   await checkDataDir(dir);
   expect(existsSync(dir)).toBe(false);
 });

@@ -6,30 +6,33 @@ import { RunFile } from "./run-file.ts";
 import { keyPairs, type Pair } from "./services.ts";
 import { StartError } from "./start-error.ts";
 
-/** What one installation keeps secret. Made once; with another secret key the stored target tokens could not be read any more. */
+/** The secrets of one installation. They are created once; with another secret key the stored target tokens could not be read any more. */
 export interface Secrets {
-  /** The superuser of the embedded PostgreSQL. */
+  /** It belongs to the superuser of the embedded PostgreSQL. */
   databasePassword: string;
   rolePasswords: RolePasswords;
-  /** One per pair of caller and audience, base64. */
+  /** One key per pair of caller and audience, in base64. */
   identityKeys: Readonly<Record<Pair, string>>;
-  /** AES-256 key, base64. */
+  /** An AES-256 key in base64. */
   secretKey: string;
-  /** One for each service that keeps an audit trail, base64: signs what it sees of the others'. Folders of before get theirs at the next start. */
+  /**
+   * One key in base64 for each service that keeps an audit trail, with which it signs what it sees of the others' trails. Older folders get theirs
+   * at the next start.
+   */
   auditKeys?: Readonly<Record<AuditedService, string>>;
 }
 
 export interface DataDir {
   readonly path: string;
   readonly secrets: Secrets;
-  /** Noted down so that the next start can end them, should this process be killed. */
-  noteChildren(pids: readonly number[]): void;
+  /** They are recorded so that the next start can end them if this process is killed. */
+  recordChildren(pids: readonly number[]): void;
   release(): void;
 }
 
 function writeSecret(file: string, text: string): void {
   writeFileSync(`${file}.new`, text, { mode: 0o600 });
-  renameSync(`${file}.new`, file); // in one step: a half-written key would be the end of the data
+  renameSync(`${file}.new`, file); // it is one step, because a half-written key would make the data useless
 }
 
 const base64 = (bytes: number) => randomBytes(bytes).toString("base64");
@@ -57,7 +60,7 @@ function readSecrets(dir: string): Secrets {
   return secrets;
 }
 
-/** An older folder has keys of other pairs, or a key per audience: what is missing is made, and what nobody uses any more goes. */
+/** Completes the keys of an older folder, which has keys of other pairs or a key per audience: missing keys are created, and unused ones removed. */
 function withAllPairs(kept: Secrets): Secrets {
   const had: Readonly<Record<string, string>> = kept.identityKeys;
   if (keyPairs.length === Object.keys(had).length && keyPairs.every((pair) => had[pair] !== undefined)) return kept;
@@ -66,12 +69,12 @@ function withAllPairs(kept: Secrets): Secrets {
   return { ...kept, identityKeys: made };
 }
 
-/** A folder of before the audit trail was signed has no keys for it. */
+/** Completes a folder from before the audit trail was signed. */
 function withAuditKeys(kept: Secrets): Secrets {
   return kept.auditKeys === undefined ? { ...kept, auditKeys: makeAuditKeys() } : kept;
 }
 
-/** The admin's password: the given one (kept, so that a later start without the setting stays the same), the kept one, or a new one. */
+/** Answers the admin's password: the given one (kept, so that a later start without the setting stays the same), the kept one, or a new one. */
 export function adminPassword(dir: string, given: string | undefined): string {
   const file = join(dir, "admin-password");
   const kept = existsSync(file) ? readFileSync(file, "utf8").trim() : undefined;
@@ -83,8 +86,8 @@ export function adminPassword(dir: string, given: string | undefined): string {
 const runFileOf = (dir: string) => new RunFile(join(dir, "run.json"), dir);
 
 /**
- * Refuses a folder that is not ours or is in use, and changes nothing in it. Ends what a killed start left running there: the gateway's
- * port may still be theirs.
+ * Refuses a folder that is not ours or is in use, and changes nothing in it. Ends processes that a killed start left running there, because they
+ * may still hold the gateway's port.
  */
 export async function checkDataDir(path: string): Promise<void> {
   await usable(path, async () => {
@@ -94,7 +97,7 @@ export async function checkDataDir(path: string): Promise<void> {
   });
 }
 
-/** Makes the folder, or takes an empty one or one of ours, for this process alone. Ends what a killed start left running there. */
+/** Creates the folder, or takes an empty one or one of ours, for this process alone. Ends processes that a killed start left running there. */
 export async function openDataDir(path: string): Promise<DataDir> {
   return await usable(path, async () => {
     makeFolder(path);
@@ -104,13 +107,13 @@ export async function openDataDir(path: string): Promise<DataDir> {
     return {
       path,
       secrets: readSecrets(path),
-      noteChildren: (pids) => runFile.noteChildren(pids),
+      recordChildren: (pids) => runFile.recordChildren(pids),
       release: () => runFile.release(),
     };
   });
 }
 
-/** What the system refuses is one line that names the setting. */
+/** Turns an error of the system into one line that names the setting. */
 async function usable<T>(path: string, use: () => Promise<T>): Promise<T> {
   try {
     return await use();
@@ -120,7 +123,7 @@ async function usable<T>(path: string, use: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Step by step: the recursive `mkdirSync` never comes back where a folder is there and none can be made in it (/proc). */
+/** Creates a folder step by step, because the recursive `mkdirSync` never returns if a folder exists and none can be created in it (/proc). */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
@@ -132,10 +135,10 @@ function makeFolder(path: string): void {
   }
 }
 
-/** What a start that is killed early may leave. */
+/** A start that is killed early may leave these files. */
 const beforeSecrets = /^(run\.json(\.removal)*(\.new)?|secrets\.json\.new)$/;
 
-/** Ours has our secrets in it. With anybody else's files we do not mix. */
+/** Refuses a folder without our secrets that contains files, because we do not mix with others. */
 function refuseForeign(path: string): void {
   if (readdirSync(path).every((name) => beforeSecrets.test(name)) || hasSecrets(path)) return;
   throw new StartError(`HARRIER_DATA_DIR: ${path} holds files that are not Harrier's: give an empty or a new folder`);

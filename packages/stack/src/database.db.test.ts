@@ -9,7 +9,7 @@ import type { Secrets } from "./data-dir.ts";
 import { checkDatabase, openDatabase } from "./database.ts";
 import { StartError } from "./start-error.ts";
 
-// roles belong to the server, which other test files use as well: the same passwords as there
+// roles belong to the server, which other test files use as well, so the passwords are the same as there
 const secrets: Secrets = {
   databasePassword: "super",
   rolePasswords: {
@@ -22,7 +22,7 @@ const secrets: Secrets = {
   secretKey: "",
 };
 
-// makes and recovers clusters on disk: seconds on a quiet machine, a minute on a busy one
+// the tests create and recover clusters on disk, which takes seconds on a quiet machine and a minute on a busy one
 vi.setConfig({ testTimeout: 120_000 });
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>;
@@ -57,7 +57,7 @@ test("a given server gets the roles and schemas, and is neither started nor stop
   expect(await query(fresh.url, "select 1 as x")).toEqual([{ x: 1 }]);
 });
 
-test("a user who may not make roles is told what is missing", async () => {
+test("for a user who may not create roles the error names what is missing", async () => {
   const name = `poor_${randomBytes(4).toString("hex")}`;
   await query(fresh.url, `create role ${name} login password 'x'`);
   const url = new URL(fresh.url);
@@ -71,7 +71,7 @@ test("a user who may not make roles is told what is missing", async () => {
   );
 });
 
-test("a database that is not on the server is named without the password", async () => {
+test("a database that does not exist is named without the password", async () => {
   const url = new URL(fresh.url);
   url.pathname = "/nowhere";
   url.password = "hidden";
@@ -81,7 +81,7 @@ test("a database that is not on the server is named without the password", async
   );
 });
 
-test("the embedded server comes back on the same port when it is killed, with the data", async () => {
+test("the embedded server is started again on the same port when it is killed, with its data", async () => {
   const printed: string[] = [];
   const database = await openDatabase({ kind: "embedded" }, dir, secrets, (line) => printed.push(line));
   await query(database.urls.controller, "create table t as select 5 as x");

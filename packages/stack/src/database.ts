@@ -9,9 +9,9 @@ import { StartError } from "./start-error.ts";
 /** The services' database, whoever runs it. */
 export interface StackDatabase {
   readonly urls: Readonly<Record<DatabaseService, string>>;
-  /** The superuser's URL, where we run the server ourselves or were given it. */
+  /** The superuser's URL, if we run the server ourselves or were given it. */
   readonly adminUrl?: string;
-  /** The embedded server's process. */
+  /** Answers the process id of the embedded server. */
   pid(): number | undefined;
   stop(limitMs: number): Promise<void>;
 }
@@ -20,7 +20,7 @@ const OLDEST_VERSION = 150_000;
 const DATABASE_NAME = "harrier";
 const REPAIR_DELAYS_MS = [200, 1_000, 5_000];
 
-/** Fails, before anything is started, where a given database cannot be used. */
+/** Fails, before anything is started, if a given database cannot be used. */
 export async function checkDatabase(settings: DatabaseSettings): Promise<void> {
   if (settings.kind === "one") await checkServer("HARRIER_DATABASE_URL", settings.url);
   if (settings.kind !== "per-service") return;
@@ -49,7 +49,7 @@ function reasonOf(error: unknown): string {
   return (message || code || String(error)).split("\n")[0] ?? "";
 }
 
-/** Starts the embedded server or takes the given one, and makes roles and schemas where that is ours to do. */
+/** Starts the embedded server or takes the given one, and creates roles and schemas unless they are given. */
 export async function openDatabase(
   settings: DatabaseSettings,
   dataDir: string,
@@ -85,7 +85,7 @@ async function openEmbedded(dataDir: string, secrets: Secrets, print: (line: str
   const adminUrl = new URL(server.url);
   adminUrl.pathname = `/${DATABASE_NAME}`;
   let stopping = false;
-  // on the same port: the services' connections come back by themselves
+  // the port stays the same, so that the services reconnect by themselves
   const keepUp = (current: EmbeddedPostgres, failures: number): void => {
     const began = Date.now();
     void current.ended.then(async () => {

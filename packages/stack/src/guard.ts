@@ -1,19 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
-// waits for the end of its standard input, which comes when the process that holds the other end is gone, even by SIGKILL
+// it waits for the end of its standard input, which comes when the process that holds the other end is gone, even by SIGKILL
 const script = 'cat >/dev/null; kill -"$2" "$1"; while kill -0 "$1" 2>/dev/null; do sleep 0.1; done; [ -z "$3" ] || rm -rf "$3"';
 
 export interface GuardOptions {
   pid: number;
-  /** INT, TERM or KILL: how the guarded process ends in order. */
+  /** INT, TERM or KILL, whichever ends the guarded process in order. */
   signal: "INT" | "TERM" | "KILL";
-  /** Removed after its end: the place of something that was for one use. */
+  /** The folder of something temporary, which is removed after its end. */
   removeDir?: string;
 }
 
 /**
- * A small shell that ends another process when this one is gone, for programs that do not watch their parent.
- * Kill it (SIGKILL) when the guarded process has ended, before its number can belong to another.
+ * Starts a small shell that ends another process when this one is gone, for programs that do not watch their parent. Kill it (SIGKILL) when the
+ * guarded process has ended, before another process can get its id.
  */
 export function guardProcess({ pid, signal, removeDir }: GuardOptions): ChildProcess {
   const child = spawn("/bin/sh", ["-c", script, "sh", String(pid), signal, removeDir ?? ""], {

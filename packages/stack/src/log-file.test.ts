@@ -29,7 +29,7 @@ function say(to: LogFile, text: string): void {
 }
 const cut = () => vi.waitFor(() => expect(statSync(path).size).toBe(0), 8_000);
 
-test("beyond its limit it begins anew and the former one is kept; nobody else can read them", async () => {
+test("beyond its limit the log begins anew and the previous one is kept; other users cannot read them", async () => {
   const file = open(10);
   say(file, "a longer line\n");
   await cut();
@@ -42,7 +42,7 @@ test("beyond its limit it begins anew and the former one is kept; nobody else ca
   expect(statSync(join(dir, "logs")).mode & 0o777).toBe(0o700);
 });
 
-test("where the former one cannot be kept it begins anew all the same", async () => {
+test("if the previous one cannot be kept, the log begins anew all the same", async () => {
   const file = open(10);
   mkdirSync(`${path}.1`); // no file can be written there
   say(file, "a longer line\n");

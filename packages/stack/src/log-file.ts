@@ -6,8 +6,8 @@ const READ_BYTES = 256 * 1024;
 const LIMIT_BYTES = 128 * 1024 * 1024;
 
 /**
- * The file that a service writes its output into by itself. Not a pipe through us: it costs us nothing per line, nothing is lost when we are
- * killed, and no service hangs on a pipe without a reader (the logger then waits for ever in its last flush).
+ * The file that a service writes its output into directly. A pipe through us would cost time per line, lose output when we are killed, and block a
+ * service without a reader (the logger then waits forever in its last flush).
  */
 export class LogFile {
   readonly #path: string;
@@ -26,12 +26,12 @@ export class LogFile {
     this.#limitBytes = limitBytes;
   }
 
-  /** For the service's standard output and error; several may append at once. */
+  /** It is for the service's standard output and error; several may append at a time. */
   get descriptor(): number {
     return this.#descriptor;
   }
 
-  /** Hands on what was written since the last time. */
+  /** Passes on what was written since the last time. */
   read(): void {
     if (this.#rotating) return;
     const buffer = Buffer.allocUnsafe(READ_BYTES);
@@ -45,19 +45,19 @@ export class LogFile {
   }
 
   /**
-   * One former file is kept, where the disk has room for it. What is written between copy and cut is lost: a laptop's disk that does not
-   * fill up is worth that.
+   * Keeps one previous file, if the disk has room for it. What is written between copy and truncation is lost, which is acceptable for a disk that
+   * does not fill up.
    */
   async #rotate(): Promise<void> {
     this.#rotating = true;
     const former = `${this.#path}.1`;
     try {
-      // half a copy is of no use, and takes the room that is missing
+      // half a copy is of no use and takes room that is needed
       await copyFile(this.#path, former).catch(() => rm(former, { force: true }).catch(() => undefined));
       await truncate(this.#path);
       this.#position = 0;
     } catch {
-      // it is tried again at the next read
+      // the next read tries again
     } finally {
       this.#rotating = false;
     }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createLoudLines } from "./log-lines.ts";
 
-test("warnings, errors and what is not from the logger are shown, wherever the pieces are cut", () => {
+test("warnings, errors and lines that are not from the logger are shown, wherever the pieces are cut", () => {
   const text = [
     '{"level":"info","msg":"request"}',
     '{"level":"warn","time":1,"msg":"slow"}',

@@ -1,4 +1,4 @@
-// as the services' logger writes them
+// the marks are those of the services' logger
 const loudMarks = ["warn", "error", "fatal"].map((level) => ({ level, bytes: Buffer.from(`"level":"${level}"`) }));
 const labels: Readonly<Record<string, string>> = { warn: "warning", error: "error", fatal: "fatal" };
 
@@ -6,9 +6,9 @@ const NEWLINE = 0x0a;
 const BRACE = 0x7b;
 
 /**
- * Takes a service's output in pieces and shows what a person should see: warnings and errors of its log (one JSON object per line), and
- * every line that is not from the logger (a crash, a warning of Node). Thousands of lines come per second, nearly all of them quiet:
- * a piece is searched as bytes, and only lines that are loud are cut out and parsed.
+ * Takes a service's output in pieces and shows what a user should see: warnings and errors of its log (one JSON object per line), and every line
+ * that is not from the logger (a crash, a warning of Node). Thousands of lines come per second, nearly all of them quiet, so a piece is searched as
+ * bytes, and only loud lines are cut out and parsed.
  */
 export function createLoudLines(show: (line: string) => void): { take(piece: Buffer): void } {
   let rest: Buffer = Buffer.alloc(0);
@@ -48,6 +48,6 @@ function textOf(line: string): string | undefined {
     const cause = err?.message !== undefined && err.message !== msg ? `: ${err.message}` : "";
     return `${label}: ${msg ?? ""}${cause}`;
   } catch {
-    return undefined; // cut off by a crash
+    return undefined; // a crash cut the line off
   }
 }

@@ -11,7 +11,7 @@ function distance(a: string, b: string): number {
   return previous[b.length] ?? 0;
 }
 
-/** The known name with the fewest edits, where it is near enough to be what was meant. */
+/** Answers the known name with the fewest edits, if it is near enough to be what was meant. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const ranked = known.map((candidate) => ({ candidate, edits: distance(name, candidate) })).sort((a, b) => a.edits - b.edits);
   const best = ranked[0];

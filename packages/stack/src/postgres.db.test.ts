@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { startPostgres } from "./postgres.ts";
 import { isAlive } from "./processes.ts";
 
-// makes and recovers clusters on disk: seconds on a quiet machine, a minute on a busy one
+// the tests create and recover clusters on disk, which takes seconds on a quiet machine and a minute on a busy one
 vi.setConfig({ testTimeout: 120_000 });
 
 let dir: string;
@@ -28,7 +28,7 @@ async function query(url: string, text: string): Promise<unknown[]> {
 
 const eventually = (check: () => void) => vi.waitFor(check, { timeout: 60_000, interval: 50 });
 
-test("a kept cluster is durable, asks for its password and finds its data again", async () => {
+test("a kept cluster is durable, requires its password and finds its data again", async () => {
   const options = { dataDir: join(dir, "pg"), password: "s3cret/?", logFile: join(dir, "logs", "postgres.log") };
   const first = await startPostgres(options);
   expect(await query(first.url, "select current_setting('fsync') as fsync, current_setting('jit') as jit")).toEqual([
@@ -44,7 +44,7 @@ test("a kept cluster is durable, asks for its password and finds its data again"
   expect(readFileSync(options.logFile, "utf8")).toContain("ready to accept connections");
 });
 
-test.runIf(existsSync("/dev/full"))("with no room for its log it works on, and so do we", async () => {
+test.runIf(existsSync("/dev/full"))("with no room for its log the server works on, and so do we", async () => {
   const server = await startPostgres({ logFile: "/dev/full" });
   const shout = `do $$ begin for n in 1..100 loop raise log '%', repeat('x', 10000); end loop; end $$`;
   await query(server.url, shout);
@@ -52,14 +52,14 @@ test.runIf(existsSync("/dev/full"))("with no room for its log it works on, and s
   await server.stop();
 });
 
-test("under a folder that only root may enter it runs as well", async () => {
-  // mkdtemp makes 0700: as root the server runs as nobody, who may not pass it
+test("the server also runs under a folder that only root may enter", async () => {
+  // mkdtemp makes 0700: under root the server runs as nobody, who may not enter it
   const server = await startPostgres({ dataDir: join(dir, "closed", "pg"), password: "x" });
   expect(await query(server.url, "select 1 as x")).toEqual([{ x: 1 }]);
   await server.stop();
 });
 
-/** Another process that starts a server and then waits. */
+/** Starts another process that starts a server and then waits. */
 async function startElsewhere(options: object): Promise<{ pid: number; serverPid: number; url: string; dataDir: string; kill(): void }> {
   const script = join(dir, "start.mjs");
   writeFileSync(
@@ -74,7 +74,7 @@ async function startElsewhere(options: object): Promise<{ pid: number; serverPid
   return { pid: child.pid ?? 0, ...JSON.parse(said), kill: () => child.kill("SIGKILL") };
 }
 
-test("it ends when the process that started it is killed, and a throwaway cluster goes with it", async () => {
+test("the server ends when the process that started it is killed, and a throwaway cluster is removed with it", async () => {
   const elsewhere = await startElsewhere({});
   expect(existsSync(elsewhere.dataDir)).toBe(true);
   elsewhere.kill();
@@ -82,11 +82,11 @@ test("it ends when the process that started it is killed, and a throwaway cluste
   await eventually(() => expect(existsSync(elsewhere.dataDir)).toBe(false));
 });
 
-test("a start over a server that is still there, or over the pid file of one that was killed, succeeds", async () => {
+test("a start succeeds although a server still runs or a killed one left its pid file", async () => {
   const options = { dataDir: join(dir, "pg"), password: "x" };
   const elsewhere = await startElsewhere(options);
   await query(elsewhere.url, "create table t as select 1 as x");
-  const again = await startPostgres(options); // ends the other one first
+  const again = await startPostgres(options); // it ends the other one first
   expect(isAlive(elsewhere.serverPid)).toBe(false);
   process.kill(again.pid, "SIGKILL");
   await again.ended;
@@ -94,7 +94,7 @@ test("a start over a server that is still there, or over the pid file of one tha
   const third = await startPostgres(options);
   expect(await query(third.url, "select x from t")).toEqual([{ x: 1 }]);
   await third.stop();
-  // a pid file of a server that has ended, but is never reaped
+  // the pid file names a server that has ended as a zombie
   const keeper = spawn("sh", ["-c", "sleep 0.01 & echo $!; exec sleep 600"]);
   const ended = Number(await new Promise<string>((resolve) => keeper.stdout.once("data", (data: Buffer) => resolve(data.toString()))));
   await eventually(() => expect(isAlive(ended)).toBe(false));
@@ -102,7 +102,7 @@ test("a start over a server that is still there, or over the pid file of one tha
   const beside = await startPostgres(options);
   await beside.stop();
   keeper.kill("SIGKILL");
-  // a pid file whose number belongs to a stranger now
+  // the pid file has an id that belongs to another process now
   writeFileSync(join(options.dataDir, "postmaster.pid"), `${elsewhere.pid}\n${options.dataDir}\n1\n5432\n\n127.0.0.1\n`);
   const fourth = await startPostgres(options);
   await fourth.stop();

@@ -9,23 +9,23 @@ import { endFormerServer } from "./postgres-former.ts";
 import { createRotatingLog } from "./rotating-log.ts";
 
 export interface EmbeddedPostgres {
-  /** The superuser's URL, database `postgres`. */
+  /** The superuser's URL for the database `postgres`. */
   readonly url: string;
   readonly pid: number;
   readonly dataDir: string;
   /** Resolves when the server has ended, wanted or not. */
   readonly ended: Promise<void>;
-  /** Ends all sessions and the server; after `limitMs` without the final checkpoint, which the next start makes up for. */
+  /** Ends all sessions and the server; after `limitMs` without the final checkpoint, for which the next start recovers. */
   stop(limitMs?: number): Promise<void>;
 }
 
 export interface EmbeddedPostgresOptions {
-  /** Kept between starts, and durable. Without it the cluster lies in the temp dir, writes without fsync and is thrown away at stop. */
+  /** It is kept between starts, and durable. Without it the cluster is in the temp dir, writes without fsync and is removed at the stop. */
   dataDir?: string;
-  /** Superuser's password, set when the cluster is made. Without it everyone on 127.0.0.1 is let in: for tests. */
+  /** The superuser's password, set when the cluster is created. Without it anyone on 127.0.0.1 may connect, as in tests. */
   password?: string;
   logFile?: string;
-  /** A free one by default. */
+  /** A free port is the default. */
   port?: number;
 }
 
@@ -61,7 +61,7 @@ export async function startPostgres(options: EmbeddedPostgresOptions = {}): Prom
       const child = await launch(join(home, "bin", "postgres"), dir, ["-p", String(port), ...flags], options.logFile);
       return attach(child, dir, port, options);
     } catch (error) {
-      // someone else was faster on that port
+      // another process took that port first
       if (attempt === 3 || options.port !== undefined || !/Address already in use|could not bind/.test((error as Error).message))
         throw error;
     }
@@ -69,8 +69,8 @@ export async function startPostgres(options: EmbeddedPostgresOptions = {}): Prom
 }
 
 /**
- * As root the server runs as nobody, who may not pass a 0700 home on the way to the data directory. So it gets the open directory
- * itself as descriptor 3, and /proc/self/fd/3 leads every process of the server straight to it.
+ * Lets the server open its data directory although it runs as nobody under root and may not enter a 0700 home. It gets the open directory as
+ * descriptor 3, and /proc/self/fd/3 leads every process of the server straight to it.
  */
 function handOverDir<T>(dir: string, use: (path: string, descriptors: number[]) => T): T {
   if (serverIds.uid === undefined || process.platform !== "linux") return use(dir, []);
@@ -103,21 +103,21 @@ function createCluster(home: string, dir: string, options: EmbeddedPostgresOptio
         stdio: ["ignore", "ignore", "pipe", ...descriptors],
       }),
     );
-    // initdb empties the directory again when it fails, so that the next start tries anew
+    // initdb empties the directory when it fails, so that the next start can try again
     if (made.status !== 0) throw new Error(`initdb: ${made.stderr || made.error?.message}`);
   } finally {
     rmSync(secrets, { recursive: true, force: true });
   }
 }
 
-/** Resolves when the server takes connections; rejects with its last words when it ends before. */
+/** Resolves when the server accepts connections; rejects with its last output if it ends before that. */
 function launch(binary: string, dir: string, args: string[], logFile: string | undefined): Promise<ChildProcess> {
   const child = handOverDir(dir, (path, descriptors) =>
     spawn(binary, ["-D", path, ...args], {
       ...serverIds,
       env: serverEnv,
       cwd: "/",
-      // a session of its own: Ctrl-C in a terminal must not end the database before its clients
+      // it has its own session, because Ctrl-C in a terminal must not end the database before its clients
       detached: true,
       stdio: ["ignore", "ignore", "pipe", ...descriptors],
     }),
@@ -148,7 +148,7 @@ function attach(child: ChildProcess, dir: string, port: number, options: Embedde
   const ended = new Promise<void>((resolve) => {
     child.once("exit", () => {
       over = true;
-      guardian.kill("SIGKILL"); // before the pid can belong to another process
+      guardian.kill("SIGKILL"); // it ends before another process can get the pid
       resolve();
     });
   });
@@ -159,8 +159,8 @@ function attach(child: ChildProcess, dir: string, port: number, options: Embedde
     dataDir: dir,
     ended,
     async stop(limitMs = STOP_LIMIT_MS) {
-      if (!over) child.kill("SIGINT"); // "fast"
-      const limit = setTimeout(() => child.kill("SIGQUIT"), limitMs); // "immediate"
+      if (!over) child.kill("SIGINT"); // this is a "fast" shutdown
+      const limit = setTimeout(() => child.kill("SIGQUIT"), limitMs); // this is an "immediate" shutdown
       await ended;
       clearTimeout(limit);
       if (throwawayDir !== undefined) rmSync(throwawayDir, { recursive: true, force: true });

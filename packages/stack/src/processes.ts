@@ -3,24 +3,24 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 const onLinux = process.platform === "linux";
 
-/** Whether a process with this id runs (also one that we may not signal). One that has ended and waits for its parent does not. */
+/** Whether a process with this id runs (also one that we may not signal). A zombie does not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
-  // where process 1 never reaps, as in many containers, such a number stays taken for ever
+  // if process 1 never reaps, as in many containers, a zombie's id stays taken forever
   return !/^[ZX]/.test(stateOf(pid));
 }
 
-/** The system's letter for what a process does (R, S, Z, …); empty where it is not told. */
+/** Answers the system's letter for the state of a process (R, S, Z, …); empty if it is not available. */
 function stateOf(pid: number): string {
   if (!onLinux) return spawnSync("ps", ["-o", "state=", "-p", String(pid)], { encoding: "utf8" }).stdout?.trim() ?? "";
   return statFields(pid)?.[0] ?? "";
 }
 
-/** What /proc tells of a process, from the third field on: the second is the command in brackets and may hold blanks. */
+/** Answers the fields of /proc for a process from the third one on: the second is the command in brackets and may contain blanks. */
 function statFields(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -30,13 +30,13 @@ function statFields(pid: number): string[] | undefined {
   }
 }
 
-/** When a process began, in the system's own words; with the id it names one process for ever, for ids come again. */
+/** Answers when a process began, as the system formats it; together with the id it identifies one process, because ids are reused. */
 export function startOf(pid: number): string | undefined {
   if (!onLinux) return spawnSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).stdout?.trim() || undefined;
-  return statFields(pid)?.[19]; // field 22
+  return statFields(pid)?.[19]; // it is field 22
 }
 
-/** The processes that work in a folder, among these candidates where the system cannot list them. */
+/** Answers the processes that work in a folder; only these candidates are checked if the system cannot list them. */
 export function processesIn(dir: string, candidates: readonly number[]): number[] {
   if (!onLinux) {
     return candidates.filter((pid) => spawnSync("ps", ["-o", "command=", "-p", String(pid)], { encoding: "utf8" }).stdout?.includes(dir));
@@ -48,12 +48,12 @@ export function processesIn(dir: string, candidates: readonly number[]): number[
       try {
         return readlinkSync(`/proc/${pid}/cwd`) === dir;
       } catch {
-        return false; // it has just ended, or it is someone else's
+        return false; // it has just ended, or belongs to another user
       }
     });
 }
 
-/** Waits until none of them is left; false when some are after `limitMs`. */
+/** Waits until none of them is left; false if some are left after `limitMs`. */
 export async function waitForEnd(pids: readonly number[], limitMs: number): Promise<boolean> {
   const limit = Date.now() + limitMs;
   while (pids.some(isAlive)) {

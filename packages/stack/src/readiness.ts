@@ -5,18 +5,18 @@ const LIMIT_MS = 2_000;
 
 export interface Readiness {
   ready: boolean;
-  /** What the service says about it, on one line. */
+  /** The service's own answer about it, on one line. */
   text: string;
 }
 
-/** With what services are asked that speak mutual TLS, PEM: any certificate that their authority issued for a client, and that authority. */
+/** The certificate and authority, PEM, for requests to services with mutual TLS: any client certificate that their authority issued is sufficient. */
 export interface ReadinessTls {
   readonly cert: string;
   readonly key: string;
   readonly ca: string;
 }
 
-/** Asks a service on this machine `GET /readyz`; 200 is ready. */
+/** Requests `GET /readyz` of a service on this machine; 200 is ready. */
 export function askReady(port: number, tls?: ReadinessTls): Promise<Readiness> {
   return new Promise((resolve) => {
     const options = { host: "127.0.0.1", port, path: "/readyz", timeout: LIMIT_MS, agent: false, ...tls } as const;

@@ -14,7 +14,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type EmbeddedPostgres, startPostgres } from "./postgres.ts";
 
-// a logical restore: the rows of an old cluster in a new one, whose transaction ids have just begun
+// a logical restore puts the rows of an old cluster into a new one, whose transaction ids have just begun
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const root = join(import.meta.dirname, "..", "..", "..");
@@ -35,11 +35,11 @@ const databaseOf = (server: EmbeddedPostgres, service: DatabaseService): Databas
   return db;
 };
 
-/** What each service does first at its start. */
+/** Does what each service does first at its start. */
 const start = (db: Database, service: DatabaseService) =>
-  migrate({ pool: db.pool, schema: schemaOf(service), dir: join(root, "apps", service, "migrations") });
+  migrate({ pool: db.pool, schema: schemaOf(service), folder: join(root, "apps", service) });
 
-/** The statements that the documentation gives, with another number in place of its example. */
+/** Answers the statements of the documentation with another number in place of its example. */
 function advance(beyond: string): string {
   const text = readFileSync(join(root, "docs", "operations.md"), "utf8");
   const section = text.slice(text.indexOf("### A dump in a new cluster"));
@@ -60,10 +60,10 @@ async function admin(server: EmbeddedPostgres, ...texts: string[]): Promise<pg.Q
   }
 }
 
-/** Statement by statement, as psql does: a `do` that commits may not stand beside others. */
+/** Runs the statements one by one, as psql does, because a `do` that commits may not stand beside others. */
 const runDocumented = (server: EmbeddedPostgres, sql: string) => admin(server, ...sql.split(/(?<=off;)\n/).map((part) => part.trim()));
 
-/** How a schema comes to remember where it is, and how a dump brings that into another cluster. */
+/** These tables store a place by transaction id, which a dump brings into another cluster. */
 const memories = {
   controller: {
     write: "update outbox_cursor set sent = pg_current_snapshot()",
@@ -96,7 +96,7 @@ beforeAll(async () => {
     const [before, after] = [databaseOf(old, service), databaseOf(young, service)];
     for (const db of [before, after]) await start(db, service);
     await before.pool.query(write);
-    expect(await start(before, service)).toEqual([]); // in its own cluster it goes on
+    expect(await start(before, service)).toEqual([]); // in its own cluster the schema is accepted
     const { rows } = await before.pool.query<{ value: string }>(read);
     await after.pool.query(restore, [rows[0]?.value]);
     restored.set(service, after);
@@ -107,7 +107,7 @@ afterAll(async () => {
   for (const server of servers) await server.stop();
 });
 
-/** How the start of a service ends: nothing, or what it says. */
+/** Answers how the start of a service ends: undefined, or its error. */
 async function startAgain(service: DatabaseService): Promise<string | undefined> {
   return start(restored.get(service) as Database, service).then(
     () => undefined,
@@ -115,7 +115,7 @@ async function startAgain(service: DatabaseService): Promise<string | undefined>
   );
 }
 
-test("a start in a younger cluster is refused in one line that says what to do; the documented statements mend it", async () => {
+test("a start in a younger cluster is refused in one line with the remedy, and the documented statements repair it", async () => {
   const named: number[] = [];
   for (const service of owners) {
     const said = (await startAgain(service)) ?? "";
@@ -125,7 +125,7 @@ test("a start in a younger cluster is refused in one line that says what to do; 
   }
   await runDocumented(young, advance(String(Math.max(...named))));
   for (const service of owners) expect(await startAgain(service)).toBeUndefined();
-  // and what is written from now on is behind the restored place
+  // rows that are written from now on come after the restored place
   const [row] =
     (await restored.get("controller")?.pool.query("select pg_current_xact_id() >= pg_snapshot_xmax(sent) as seen from outbox_cursor"))
       ?.rows ?? [];

@@ -15,7 +15,7 @@ afterEach(() => rmSync(dir, { recursive: true }));
 
 const say = (log: Writable, text: string) => new Promise((resolve) => log.write(text, resolve));
 
-test("beyond its limit it begins anew, one former file is kept, and no line is lost between the two", async () => {
+test("beyond its limit the log begins anew, one previous file is kept, and no line is lost between the two", async () => {
   const log = createRotatingLog(path, 100);
   for (let n = 0; n < 25; n += 1) await say(log, `line ${String(n).padStart(3, "0")}\n`);
   expect(readdirSync(join(dir, "logs"))).toEqual(["postgres.log", "postgres.log.1"]);
@@ -30,14 +30,14 @@ test("beyond its limit it begins anew, one former file is kept, and no line is l
   }
 });
 
-test("what a former start wrote counts", async () => {
+test("what an earlier start wrote counts", async () => {
   await say(createRotatingLog(path, 100), "x".repeat(95));
   await say(createRotatingLog(path, 100), "a new start\n");
   expect(readFileSync(path, "utf8")).toBe("a new start\n");
   expect(statSync(`${path}.1`).size).toBe(95);
 });
 
-test("what cannot be written is lost, and the writing goes on", async () => {
+test("what cannot be written is lost, and writing goes on", async () => {
   const log = createRotatingLog(path, 10);
   await say(log, "first\n");
   mkdirSync(join(`${path}.1`, "in the way"), { recursive: true }); // nothing can be renamed to it

@@ -6,8 +6,8 @@ import { Writable } from "node:stream";
 const LIMIT_BYTES = 128 * 1024 * 1024;
 
 /**
- * A log that is written through us, 0600: beyond its limit it begins anew, and one former file is kept as `<path>.1`. A piece that
- * finds no room is lost: a full disk must end neither us nor the reading.
+ * A log that is written through us, 0600: beyond its limit it begins anew, and the previous file is kept as `<path>.1`. A piece without room is
+ * lost, because a full disk must end neither us nor the reading.
  */
 export function createRotatingLog(path: string, limitBytes = LIMIT_BYTES): Writable {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -32,6 +32,6 @@ export function createRotatingLog(path: string, limitBytes = LIMIT_BYTES): Writa
 
 async function sizeOf(path: string): Promise<number> {
   const found = await stat(path).catch(() => undefined);
-  // what is no file of its own (a device) has no size, and is not ours to move
+  // a device has no size and must not be moved
   return found?.isFile() === true ? found.size : 0;
 }

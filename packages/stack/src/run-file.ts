@@ -11,7 +11,7 @@ interface Run extends ProcessId {
   children: ProcessId[];
 }
 
-/** What a file of no use to anyone says. */
+/** This stands for a file that names no process. */
 const nobody: Run = { pid: 0, start: undefined, children: [] };
 /** A file that cannot be read may just be being written. */
 const HALF_WRITTEN_MS = 1_000;
@@ -19,7 +19,7 @@ const HALF_WRITTEN_MS = 1_000;
 const identify = (pid: number): ProcessId => ({ pid, start: startOf(pid) });
 const isRunning = ({ pid, start }: ProcessId): boolean => pid > 0 && isAlive(pid) && startOf(pid) === start;
 
-/** Who runs in a data directory: one process, known by its id and when it began, and its children. */
+/** The file that names the process in a data directory, by its id and start time, and its children. */
 export class RunFile {
   readonly #path: string;
   readonly #dir: string;
@@ -29,7 +29,7 @@ export class RunFile {
     this.#dir = dir;
   }
 
-  /** Refuses where someone runs. Ends what a killed start left running; changes no file. */
+  /** Refuses if a process runs there. Ends what a killed start left running; changes no file. */
   async vacate(): Promise<void> {
     const former = await this.#read();
     if (former === undefined) return;
@@ -38,8 +38,8 @@ export class RunFile {
   }
 
   /**
-   * Takes it for this process alone. Only one can make the file; and a killed one's file is removed by whoever has the file beside it, so
-   * that nobody removes one that was made meanwhile.
+   * Takes the folder for this process alone. Only one process can create the file. The file of a killed process is removed only by the holder of a
+   * second file beside it, so that nobody removes one that was created meanwhile.
    */
   async take(): Promise<void> {
     while (!this.#make()) {
@@ -55,14 +55,17 @@ export class RunFile {
     }
   }
 
-  /** Noted down so that the next start can end them. A full disk must not end us: they end by themselves as well (see preload.ts). */
-  noteChildren(pids: readonly number[]): void {
+  /**
+   * Records the children so that the next start can end them. A full disk must not end this process, and the children also end by themselves (see
+   * preload.ts).
+   */
+  recordChildren(pids: readonly number[]): void {
     try {
       const run: Run = { ...identify(process.pid), children: pids.map(identify) };
       writeFileSync(`${this.#path}.new`, JSON.stringify(run), { mode: 0o600 });
       renameSync(`${this.#path}.new`, this.#path);
     } catch {
-      // the former note stays
+      // the previous record stays
     }
   }
 
@@ -70,7 +73,7 @@ export class RunFile {
     rmSync(this.#path, { force: true });
   }
 
-  /** False where there is one. */
+  /** Creates the file; false if there is one. */
   #make(): boolean {
     try {
       writeFileSync(this.#path, JSON.stringify({ ...identify(process.pid), children: [] } satisfies Run), { flag: "wx", mode: 0o600 });
@@ -81,7 +84,7 @@ export class RunFile {
     }
   }
 
-  /** Undefined where there is none. */
+  /** Reads the file; undefined if there is none. */
   async #read(): Promise<Run | undefined> {
     for (const limit = Date.now() + HALF_WRITTEN_MS; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
       try {
@@ -96,7 +99,7 @@ export class RunFile {
   }
 }
 
-/** They end by themselves when their supervisor is gone (see preload.ts); one that hangs is helped. */
+/** Ends processes without a supervisor that did not end by themselves (see preload.ts). */
 async function endOrphans(former: Run): Promise<void> {
   const orphans = former.children.filter(isRunning).map(({ pid }) => pid);
   for (const [helped, limitMs] of [

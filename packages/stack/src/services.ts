@@ -7,7 +7,7 @@ export type BackendName = Exclude<ServiceName, "gateway">;
 
 export const isBackend = (service: ServiceName): service is BackendName & DatabaseService => service !== "gateway";
 
-/** Whom each service calls (architecture §2): these addresses it gets, and no others. */
+/** The calls of each service (architecture §2): it gets these addresses, and no others. */
 export const calls: Readonly<Record<ServiceName, readonly BackendName[]>> = {
   gateway: ["controller", "management", "artifact-store", "rollout-engine"],
   management: ["controller", "management", "artifact-store", "rollout-engine"],
@@ -16,12 +16,12 @@ export const calls: Readonly<Record<ServiceName, readonly BackendName[]>> = {
   controller: [],
 };
 
-/** Who calls whom, `gateway/controller`: each pair has a key of its own, which only these two get. */
+/** The caller and the audience, `gateway/controller`: each pair has a key of its own, which only these two get. */
 export type Pair = `${ServiceName}/${BackendName}`;
 
 export const keyPairs: readonly Pair[] = serviceNames.flatMap((caller) =>
   calls[caller].filter((audience) => audience !== caller).map((audience): Pair => `${caller}/${audience}`),
 );
 
-/** controller -> CONTROLLER, artifact-store -> ARTIFACT_STORE: the service's part of a setting's name. */
+/** Answers the service's part of a setting's name: controller -> CONTROLLER, artifact-store -> ARTIFACT_STORE. */
 export const settingPart = (service: ServiceName): string => service.toUpperCase().replaceAll("-", "_");

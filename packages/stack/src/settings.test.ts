@@ -18,7 +18,7 @@ function messageOf(env: Record<string, string>): string {
   throw new Error("no error");
 }
 
-test("with nothing set there is a usable default for everything", () => {
+test("every setting has a usable default", () => {
   expect(read({ PATH: "/bin", HOME: "/root", HARRIE: "x" })).toEqual({
     httpPort: 8080,
     dataDir: "/srv/harrier/.harrier",
@@ -26,14 +26,14 @@ test("with nothing set there is a usable default for everything", () => {
   });
 });
 
-test("an empty value counts as not set, as compose files and CI pass it", () => {
+test("an empty value counts as not set, because compose files and CI pass it", () => {
   expect(read({ HARRIER_HTTP_PORT: "", HARRIER_DATABASE_URL: "", HARRIER_S3_BUCKET: "" })).toMatchObject({
     httpPort: 8080,
     database: { kind: "embedded" },
   });
 });
 
-test("all settings are taken", () => {
+test("all settings are read", () => {
   const settings = read({
     HARRIER_HTTP_PORT: "9090",
     HARRIER_DATA_DIR: "../data",
@@ -95,16 +95,16 @@ describe("an unknown setting", () => {
 });
 
 describe("a bad value", () => {
-  test("of what becomes of unknown members", () => {
+  test("for unknown members", () => {
     expect(messageOf({ HARRIER_UNKNOWN_MEMBERS: "error" })).toBe("HARRIER_UNKNOWN_MEMBERS must be one of warn, refuse, ignore");
   });
 
-  test.each(["0", "65536", "80a", "-1", "8080.5", "1e3"])("port %s", (port) => {
+  test.each(["0", "65536", "80a", "-1", "8080.5", "1e3"])("for port %s", (port) => {
     expect(messageOf({ HARRIER_HTTP_PORT: port })).toBe(`HARRIER_HTTP_PORT must be a port from 1 to 65535, not "${port}"`);
   });
 
   test.each(["localhost", "mysql://u:hidden@h/db", "postgres://u:hidden@h", "postgres:///db"])(
-    "database URL %s, whose password is not shown",
+    "for database URL %s, without showing its password",
     (url) => {
       const message = messageOf({ HARRIER_DATABASE_URL: url });
       expect(message).toContain("HARRIER_DATABASE_URL must be a URL like postgres://");
@@ -112,16 +112,16 @@ describe("a bad value", () => {
     },
   );
 
-  test.each(["kafka", "kafka:", "a:9092,,b:9092", "http://a:9092", "a:9092/x"])("brokers %s", (brokers) => {
+  test.each(["kafka", "kafka:", "a:9092,,b:9092", "http://a:9092", "a:9092/x"])("for brokers %s", (brokers) => {
     expect(messageOf({ HARRIER_KAFKA_BROKERS: brokers })).toContain("HARRIER_KAFKA_BROKERS must be host:port");
   });
 
-  test.each(["10.0.0.0/33", "::1/129", "proxy", "10.0.0.1,", "10.0.0.0/8/8", "10.0.0.0/", "10.0.0"])("addresses %s", (list) => {
+  test.each(["10.0.0.0/33", "::1/129", "proxy", "10.0.0.1,", "10.0.0.0/8/8", "10.0.0.0/", "10.0.0"])("for addresses %s", (list) => {
     expect(messageOf({ HARRIER_TRUSTED_PROXIES: list })).toContain("HARRIER_TRUSTED_PROXIES must be addresses and networks like");
     expect(messageOf({ HARRIER_RATE_EXEMPT: list })).toContain("HARRIER_RATE_EXEMPT must be");
   });
 
-  test.each(["-1", "many", "1.5", "1e3"])("rate %s", (rate) => {
+  test.each(["-1", "many", "1.5", "1e3"])("for rate %s", (rate) => {
     expect(messageOf({ HARRIER_SIGN_IN_FAILURES_USER: rate })).toContain("HARRIER_SIGN_IN_FAILURES_USER must be failures a minute");
     expect(messageOf({ HARRIER_RATE_DEVICE_READS: rate })).toBe(`HARRIER_RATE_DEVICE_READS must be requests a second, not "${rate}"`);
     expect(messageOf({ HARRIER_RATE_USERS_WRITES: rate })).toContain("HARRIER_RATE_USERS_WRITES must be requests a second");
@@ -130,24 +130,24 @@ describe("a bad value", () => {
     expect(messageOf({ HARRIER_DRAIN_MS: rate })).toContain("HARRIER_DRAIN_MS must be milliseconds");
   });
 
-  test("public address and header names", () => {
+  test("for public address and header names", () => {
     expect(messageOf({ HARRIER_PUBLIC_URL: "updates.example.com" })).toContain("HARRIER_PUBLIC_URL must be a URL like");
     expect(messageOf({ HARRIER_CERTIFICATE_HEADERS: "X-Cn" })).toContain("HARRIER_CERTIFICATE_HEADERS must be like");
   });
 
-  test.each(["https://id.example.com", '{"issuer":"https://id.example.com"}'])("issuers %s", (issuers) => {
+  test.each(["https://id.example.com", '{"issuer":"https://id.example.com"}'])("for issuers %s", (issuers) => {
     expect(messageOf({ HARRIER_OIDC_ISSUERS: issuers })).toContain("HARRIER_OIDC_ISSUERS must be a JSON list like");
   });
 
-  test.each(["sec\tret", "secret\u0000", "secret\u007f"])("admin password %j", (password) => {
+  test.each(["sec\tret", "secret\u0000", "secret\u007f"])("for admin password %j", (password) => {
     expect(messageOf({ HARRIER_ADMIN_PASSWORD: password })).toContain("HARRIER_ADMIN_PASSWORD must hold no control characters");
   });
 
-  test("log level", () => {
+  test("for log level", () => {
     expect(messageOf({ HARRIER_LOG_LEVEL: "loud" })).toContain("HARRIER_LOG_LEVEL must be one of trace, debug");
   });
 
-  test("S3 endpoint", () => {
+  test("for S3 endpoint", () => {
     expect(read({ HARRIER_STORAGE_RESERVE: "1000000" }).storageReserve).toBe(1_000_000);
     expect(messageOf({ HARRIER_STORAGE_RESERVE: "1GB" })).toBe('HARRIER_STORAGE_RESERVE must be a number of bytes, not "1GB"');
     const s3 = { HARRIER_S3_ENDPOINT: "minio:9000", HARRIER_S3_ACCESS_KEY: "a", HARRIER_S3_SECRET_KEY: "b", HARRIER_S3_BUCKET: "c" };
@@ -155,7 +155,7 @@ describe("a bad value", () => {
   });
 });
 
-test("what belongs together is asked for together", () => {
+test("for settings that are only valid together", () => {
   expect(messageOf({ HARRIER_S3_BUCKET: "b" })).toContain("HARRIER_S3_ENDPOINT is missing");
   expect(messageOf({ HARRIER_CONTROLLER_DATABASE_URL: "postgres://a:b@h/db" })).toContain("HARRIER_MANAGEMENT_DATABASE_URL is missing");
   expect(messageOf({ HARRIER_DATABASE_URL: "postgres://a:b@h/db", HARRIER_CONTROLLER_DATABASE_URL: "postgres://a:b@h/db" })).toContain(
@@ -163,7 +163,7 @@ test("what belongs together is asked for together", () => {
   );
 });
 
-test("one URL per service", () => {
+test("for one URL per service", () => {
   const names = ["CONTROLLER", "MANAGEMENT", "ARTIFACT_STORE", "ROLLOUT_ENGINE"];
   const { database } = read(
     Object.fromEntries(names.map((name) => [`HARRIER_${name}_DATABASE_URL`, `postgres://${name.toLowerCase()}:p@h/db`])),
@@ -190,7 +190,7 @@ describe("a secret in a file", () => {
     );
     expect(messageOf({ HARRIER_ADMIN_PASSWORD: "a", HARRIER_ADMIN_PASSWORD_FILE: join(dir, "password") })).toContain("both given");
   });
-  test.each(["HARRIER_ADMIN_PASSWORD", "HARRIER_DATABASE_URL", "HARRIER_OIDC_ISSUERS"])("of %s that is empty is no default", (name) => {
+  test.each(["HARRIER_ADMIN_PASSWORD", "HARRIER_DATABASE_URL", "HARRIER_OIDC_ISSUERS"])("of %s must not be empty", (name) => {
     writeFileSync(join(dir, "empty"), "\n");
     expect(messageOf({ [`${name}_FILE`]: join(dir, "empty") })).toBe(`${name}_FILE: ${join(dir, "empty")} is empty`);
   });

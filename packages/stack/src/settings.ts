@@ -12,7 +12,7 @@ export interface S3Settings {
   bucket: string;
 }
 
-/** Embedded; or one server that we may set up; or four databases' URLs that are used as they are. */
+/** It is embedded, one server that we may set up, or four databases' URLs that are used as they are. */
 export type DatabaseSettings =
   | { kind: "embedded" }
   | { kind: "one"; url: string }
@@ -25,14 +25,14 @@ export interface StartSettings {
   database: DatabaseSettings;
   kafkaBrokers?: string;
   s3?: S3Settings;
-  /** Bytes that uploads leave free on the disk of the data directory. */
+  /** Uploads leave so many bytes free on the disk of the data directory. */
   storageReserve?: number;
   logLevel?: string;
-  /** What becomes of members of a request that the contract does not know: `warn`, `refuse` or `ignore`. */
+  /** How unknown members of a request are handled: `warn`, `refuse` or `ignore`. */
   unknownMembers?: string;
-  /** Settings of the gateway alone, by their names. */
+  /** The settings of the gateway alone, by their names. */
   gateway?: Readonly<Record<string, string>>;
-  /** Settings of controller alone, by their names. */
+  /** The settings of controller alone, by their names. */
   controller?: Readonly<Record<string, string>>;
 }
 
@@ -51,20 +51,25 @@ const rateNames = ["ADDRESS", "DEVICE", "TENANT"].flatMap((whose) =>
 );
 const userRateNames = ["USER", "USERS"].flatMap((whose) => ["READS", "WRITES"].map((what) => `HARRIER_RATE_${whose}_${what}`));
 const byteRateNames = ["HARRIER_RATE_DEVICE_BYTES", "HARRIER_RATE_TENANT_BYTES"];
-const atOnceNames = ["HARRIER_IN_FLIGHT_TENANT", "HARRIER_IN_FLIGHT_DEVICE", "HARRIER_CONNECTIONS_TOTAL", "HARRIER_CONNECTIONS_ADDRESS"];
+const concurrencyNames = [
+  "HARRIER_IN_FLIGHT_TENANT",
+  "HARRIER_IN_FLIGHT_DEVICE",
+  "HARRIER_CONNECTIONS_TOTAL",
+  "HARRIER_CONNECTIONS_ADDRESS",
+];
 const drainNames = ["HARRIER_DRAIN_MS", "HARRIER_DRAIN_TRANSFERS_MS"];
 const issuersName = "HARRIER_OIDC_ISSUERS";
 const failureNames = ["ACCOUNT", "USER", "ADDRESS", "ADDRESS_DEVICES"].map((whose) => `HARRIER_SIGN_IN_FAILURES_${whose}`);
 const tlsFileNames = ["CERT", "KEY", "CLIENT_CA"].map((what) => `HARRIER_HTTPS_${what}_FILE`);
-/** Whole numbers, and what they count. */
+/** The settings that are whole numbers, and what they count. */
 const numbers: readonly { names: readonly string[]; what: string }[] = [
   { names: [...rateNames, ...userRateNames], what: "requests a second" },
   { names: byteRateNames, what: "bytes a second" },
-  { names: atOnceNames, what: "a number of them at once" },
+  { names: concurrencyNames, what: "a number of them at once" },
   { names: drainNames, what: "milliseconds" },
   { names: failureNames, what: "failures a minute" },
 ];
-/** Handed on to the gateway as they are, which knows their defaults. */
+/** These are passed on unchanged to the gateway, which knows their defaults. */
 const gatewayNames = [
   "HARRIER_PUBLIC_URL",
   "HARRIER_CERTIFICATE_HEADERS",
@@ -73,14 +78,14 @@ const gatewayNames = [
   ...rateNames,
   ...userRateNames,
   ...byteRateNames,
-  ...atOnceNames,
+  ...concurrencyNames,
   ...drainNames,
   ...failureNames,
   "HARRIER_HTTPS_PORT",
   ...tlsFileNames,
 ];
 
-/** Handed on to controller as they are, which knows their defaults. */
+/** These are passed on unchanged to controller, which knows their defaults. */
 const controllerNames = ["HARRIER_ARTIFACT_LINKS", "HARRIER_DOWNLOAD_URL"];
 
 const plainNames = [
@@ -111,7 +116,7 @@ export const settingNames: readonly string[] = [...plainNames, ...secretNames, .
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the settings of `npm start`; throws a StartError for the first that is unknown or has a value we cannot use. */
+/** Reads the settings of `npm start`; throws a StartError for the first one that is unknown or has an unusable value. */
 export function readSettings(env: Environment, cwd: string): StartSettings {
   for (const name of Object.keys(env)) {
     if (!name.startsWith("HARRIER_") || settingNames.includes(name)) continue;
@@ -148,7 +153,7 @@ export function readSettings(env: Environment, cwd: string): StartSettings {
   };
 }
 
-/** What is wrong is said here, in one line: the gateway could only fail to start. */
+/** Reads the gateway's settings and reports errors here in one line, because the gateway could only fail to start. */
 function readGateway(value: (name: string) => string | undefined): Record<string, string> {
   const given = gatewayNames.flatMap((name) => {
     const text = value(name);
@@ -173,7 +178,7 @@ function readGateway(value: (name: string) => string | undefined): Record<string
     )
       throw new StartError(`HARRIER_CERTIFICATE_HEADERS must be like X-Common-Name:X-Issuer-Hash-%d, not "${text}"`);
   }
-  // the gateway reads the files again and again, from wherever it was started
+  // the gateway reads the files repeatedly, from any working directory
   return Object.fromEntries(given.map(({ name, text }) => [name, tlsFileNames.includes(name) ? resolve(text) : text]));
 }
 
@@ -199,15 +204,15 @@ function checkAddresses(name: string, text: string): void {
   if (text === "none") return;
   for (const entry of text.split(",").map((part) => part.trim())) {
     const [address = "", length = "0", ...more] = entry.split("/");
-    const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-    if (entry === "" || more.length > 0 || !/^\d{1,3}$/.test(length) || Number(length) > longest)
+    const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+    if (entry === "" || more.length > 0 || !/^\d{1,3}$/.test(length) || Number(length) > maxBits)
       throw new StartError(`${name} must be addresses and networks like 10.0.0.0/8,::1 or "none", not "${entry}"`);
   }
 }
 
 /**
- * The value of NAME or of the file NAME_FILE. An empty value counts as not given, an empty file does not: it was meant to hold something, and
- * without it the start would make do with another database or another password.
+ * Answers the value of NAME or of the file NAME_FILE. An empty value counts as not given, but an empty file is an error: without its content the
+ * start would use another database or another password.
  */
 function readValue(env: Environment, name: string, cwd: string): string | undefined {
   const own = env[name] || undefined;
@@ -256,7 +261,7 @@ function readDatabase(value: (name: string) => string | undefined): DatabaseSett
   return { kind: "per-service", urls: urls as Record<DatabaseService, string> };
 }
 
-// the value itself is never shown: it holds a password
+// the value itself is never shown, because it contains a password
 function checkPostgresUrl(name: string, text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol) || url.hostname === "" || url.pathname.length < 2)

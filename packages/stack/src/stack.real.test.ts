@@ -1,4 +1,4 @@
-// The five services as built, under the supervisor: what `npm start` promises.
+// The five services as built, under the supervisor, as `npm start` promises.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,7 +45,7 @@ describe("one stack", () => {
     rmSync(home, { recursive: true, force: true });
   });
 
-  test("five services in as many processes as replicas, and the admin can sign in", async () => {
+  test("starts each service in as many processes as replicas, and the admin can sign in", async () => {
     const names = stack.processes().map(({ name }) => name);
     expect(names.toSorted()).toEqual(
       [
@@ -64,17 +64,17 @@ describe("one stack", () => {
     for (const path of ["livez", "readyz"]) expect((await fetch(`${stack.baseUrl}/${path}`)).status).toBe(200);
   });
 
-  test.each(serviceNames)("%s that is killed comes back and all serve again", async (service) => {
+  test.each(serviceNames)("restarts a killed %s, and all serve again", async (service) => {
     const pid = stack.services.find((one) => one.service === service)?.pid();
     stack.kill(service, 0);
     await eventually(() => expect(stack.services.find((one) => one.service === service)?.pid()).not.toBe(pid));
     await stack.ready(30_000);
-    // the gateway asks for readiness twice a second and may still have its former answer
+    // the gateway checks readiness twice a second and may still have its earlier result
     await eventually(async () => expect((await api(stack.baseUrl, stack.adminPassword, "targets")).status).toBe(200));
     expect(printed.some((line) => line.startsWith(`[${service}-0] ended (SIGKILL)`))).toBe(true);
   });
 
-  test("readyz tells when a service does not serve, livez does not", async () => {
+  test("shows in readyz that a service does not serve, but not in livez", async () => {
     stack.kill("artifact-store", 0, "SIGSTOP");
     await eventually(async () => expect((await fetch(`${stack.baseUrl}/readyz`)).status).toBe(503));
     expect((await fetch(`${stack.baseUrl}/livez`)).status).toBe(200);
@@ -82,14 +82,14 @@ describe("one stack", () => {
     await eventually(async () => expect((await fetch(`${stack.baseUrl}/readyz`)).status).toBe(200));
   });
 
-  test("the database that is killed comes back, and the services find it", async () => {
+  test("restarts a killed database, and the services reconnect", async () => {
     const postgres = stack.processes().find(({ name }) => name === "postgres");
     process.kill(postgres?.pid ?? 0, "SIGKILL");
     await eventually(async () => expect((await api(stack.baseUrl, stack.adminPassword, "targets")).status).toBe(200));
     await stack.ready(30_000);
   });
 
-  test("a replica is restarted in order, with a fault for that life", async () => {
+  test("restarts a replica in order, with a fault for that life", async () => {
     const before = stack.services.find(({ name }) => name === "controller-1")?.pid();
     await stack.restart("controller", 1, "controller.report.after-commit:1000000");
     const after = stack.services.find(({ name }) => name === "controller-1")?.pid();
@@ -98,7 +98,7 @@ describe("one stack", () => {
   });
 });
 
-test("stop leaves no process, and the next start finds everything again", async () => {
+test("a stop leaves no process, and the next start finds everything again", async () => {
   const first = await startStack({ dataDir: dir, httpPort: 0 });
   const made = await api(first.baseUrl, first.adminPassword, "targets", [{ controllerId: "d1", name: "first" }]);
   expect(made.status).toBe(201);
@@ -118,7 +118,7 @@ test("stop leaves no process, and the next start finds everything again", async 
   await third.stop();
 });
 
-test("a database that is given is used, as one URL and as four", async () => {
+test("a given database is used, as one URL and as four", async () => {
   expect(inject("postgresUrl")).toBeDefined();
   const fresh = await freshDatabase();
   try {
@@ -127,7 +127,7 @@ test("a database that is given is used, as one URL and as four", async () => {
     expect(existsSync(join(dir, "one", "postgres"))).toBe(false);
     const { databaseUrls, adminPassword } = one;
     await one.stop();
-    // another machine with its own secrets, except for the admin's password
+    // it simulates another machine with its own secrets, except for the admin's password
     const four = await startStack({
       dataDir: join(dir, "one"),
       httpPort: 0,
@@ -141,7 +141,7 @@ test("a database that is given is used, as one URL and as four", async () => {
   }
 });
 
-describe("npm start's program", () => {
+describe("the program of npm start", () => {
   let child: ChildProcess | undefined;
   let output = "";
   const dataDir = () => join(dir, ".harrier");
@@ -168,11 +168,11 @@ describe("npm start's program", () => {
   const ended = (one: ChildProcess) => new Promise<number | null>((resolve) => one.once("exit", (code) => resolve(code)));
   afterEach(async () => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    child.kill("SIGTERM"); // what a failed test left running
+    child.kill("SIGTERM"); // a failed test may have left it running
     await ended(child);
   });
 
-  test("prints address, user and password; the kept password is for the owner only", async () => {
+  test("prints address, user and password; only the owner can read the kept password", async () => {
     const { port } = await start();
     const password = readFileSync(join(dataDir(), "admin-password"), "utf8").trim();
     expect(output).toContain(`http://127.0.0.1:${port}`);
@@ -195,7 +195,7 @@ describe("npm start's program", () => {
     expect(existsSync(join(dataDir(), "run.json"))).toBe(false);
   });
 
-  test("a signal in the middle of the start ends it as well", async () => {
+  test("ends on a signal in the middle of the start as well", async () => {
     child = spawn(process.execPath, [program], {
       cwd: dir,
       env: { PATH: process.env["PATH"] ?? "", HARRIER_HTTP_PORT: String(await freePort()) },
@@ -207,18 +207,18 @@ describe("npm start's program", () => {
     expect(children.filter(isAlive)).toEqual([]);
   });
 
-  test("killed by SIGKILL it leaves nothing for long, and the next start recovers", async () => {
+  test("leaves nothing for long after SIGKILL, and the next start recovers", async () => {
     const first = await start();
     child?.kill("SIGKILL");
     await ended(child as ChildProcess);
-    const second = await start(); // at once, over what is still ending
+    const second = await start(); // it starts at once, while the former processes are still ending
     await eventually(() => expect([first.postmaster, ...first.children].filter(isAlive)).toEqual([]));
     child?.kill("SIGTERM");
     expect(await ended(child as ChildProcess)).toBe(0);
     expect(second.children.filter(isAlive)).toEqual([]);
   });
 
-  test("the same folder or the same port is not used twice", async () => {
+  test("refuses a folder or port in use", async () => {
     const { port } = await start();
     const again = spawn(process.execPath, [program], {
       cwd: dir,

@@ -17,42 +17,42 @@ export interface StackOptions {
   dataDir: string;
   /** The gateway's port on 127.0.0.1; 0 takes a free one. */
   httpPort: number;
-  /** One of each by default. Only the first gateway has `httpPort`. */
+  /** The default is one of each. Only the first gateway has `httpPort`. */
   replicas?: Partial<Record<ServiceName, number>>;
   adminPassword?: string;
-  /** Embedded by default. A string is one server that may be set up. */
+  /** The default is embedded. A string is one server that may be set up. */
   database?: DatabaseSettings | string;
   kafkaBrokers?: string;
   s3?: S3Settings;
-  /** Bytes that uploads leave free on the disk of the data directory. */
+  /** Uploads leave so many bytes free on the disk of the data directory. */
   storageReserve?: number;
   logLevel?: string;
-  /** What becomes of members of a request that the contract does not know: `warn`, `refuse` or `ignore`. */
+  /** How unknown members of a request are handled: `warn`, `refuse` or `ignore`. */
   unknownMembers?: string;
-  /** Added to the gateways' environment. */
+  /** It is added to the gateways' environment. */
   gateway?: Readonly<Record<string, string>>;
-  /** Added to the controllers' environment. */
+  /** It is added to the controllers' environment. */
   controller?: Readonly<Record<string, string>>;
-  /** Added to every service's environment. */
+  /** It is added to every service's environment. */
   env?: Readonly<Record<string, string>>;
-  /** Added to the environment of one service's replicas alone. */
+  /** It is added only to the environment of one service's replicas. */
   envOf?: Partial<Readonly<Record<ServiceName, Readonly<Record<string, string>>>>>;
   /**
-   * The services speak mutual TLS with each other, each with its own certificate (HARRIER_TLS_* in `envOf`): they are addressed by https and
-   * asked for their readiness with this one. The gateway's own port stays plain.
+   * The services speak mutual TLS with each other, each with its own certificate (HARRIER_TLS_* in `envOf`). Their addresses are https, and
+   * readiness is requested with this certificate. The gateway's own port stays plain.
    */
   tls?: ReadinessTls;
-  /** HARRIER_FAULT by replica (`controller-0`), for its first life only: what is started again comes up sound. */
+  /** HARRIER_FAULT by replica (`controller-0`), for its first life only: a restarted process has no fault. */
   faults?: Readonly<Record<string, string>>;
-  /** For a person: deaths, restarts and the services' warnings. */
+  /** It shows deaths, restarts and the services' warnings to a user. */
   print?: (line: string) => void;
   startLimitMs?: number;
-  /** Ends a start that is under way: what was started is stopped again, and `startStack` rejects. */
+  /** It ends a start that is in progress: what was started is stopped again, and `startStack` rejects. */
   signal?: AbortSignal;
 }
 
 export interface RunningService extends Replica {
-  /** `controller-0`; also the name of its log file. */
+  /** A name such as `controller-0`, which is also that of its log file. */
   readonly name: string;
   pid(): number | undefined;
 }
@@ -63,18 +63,18 @@ export interface Stack {
   readonly adminPassword: string;
   readonly dataDir: string;
   readonly databaseUrls: Readonly<Record<DatabaseService, string>>;
-  /** The database superuser's URL, where it is ours or was given. */
+  /** The database superuser's URL, if it is ours or was given. */
   readonly adminDatabaseUrl?: string;
   readonly services: readonly RunningService[];
-  /** What runs now, the database server included (its backends are that process's children). */
+  /** Answers what runs now, the database server included (its backends are that process's children). */
   processes(): { name: string; pid: number }[];
   /** Sends a signal, SIGKILL by default. The supervisor then starts the service again. */
   kill(service: ServiceName, index?: number, signal?: NodeJS.Signals): void;
-  /** Ends a replica in order and starts it anew, with a fault for that life where given; resolves when it serves. */
+  /** Ends a replica in order and restarts it, with a fault for that life if given; resolves when it serves. */
   restart(service: ServiceName, index?: number, fault?: string): Promise<void>;
   /** Resolves when the gateway and every replica report ready. */
   ready(limitMs?: number): Promise<void>;
-  /** Ends everything within 10 seconds. May be called again. */
+  /** Ends everything within 10 seconds. It may be called again. */
   stop(): Promise<void>;
   /** Ends everything at once. */
   abort(): void;
@@ -90,7 +90,7 @@ const STOP_LIMIT_MS = 9_700;
 
 type Member = RunningService & { child: Supervised };
 
-/** Starts database and services, and resolves when the gateway says that all serve. Throws a StartError for what the user can mend. */
+/** Starts database and services, and resolves when the gateway says that all serve. Throws a StartError for what the user can fix. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const settings: DatabaseSettings =
     typeof options.database === "string" ? { kind: "one", url: options.database } : (options.database ?? { kind: "embedded" });
@@ -151,7 +151,7 @@ async function makePlan(options: StackOptions, data: DataDir, database: StackDat
 
 function launchAll(options: StackOptions, plan: Plan, data: DataDir, print: (line: string) => void): Member[] {
   const members: Member[] = [];
-  const onChange = () => data.noteChildren(members.flatMap(({ child }) => child.pid ?? []));
+  const onChange = () => data.recordChildren(members.flatMap(({ child }) => child.pid ?? []));
   for (const replica of plan.replicas) {
     const name = `${replica.service}-${replica.index}`;
     const child = new Supervised({
@@ -240,10 +240,10 @@ async function waitUntilReady(members: readonly Member[], limitMs: number, { dat
   }
 }
 
-/** Whoever calls others stops before them, so that nothing begun is left without its end: the gateways first, controller last. */
+/** Callers stop before the services that they call, so that work in progress can end: the gateways first, controller last. */
 const stopOrder: readonly (readonly ServiceName[])[] = [["gateway"], ["artifact-store", "rollout-engine"], ["management"], ["controller"]];
 
-/** Each stage gets a head start and is not waited for longer; the database comes last. */
+/** Stops stage by stage; each gets a head start and is not waited for longer. The database comes last. */
 async function stopAll(members: readonly Member[], data: DataDir, database: StackDatabase): Promise<void> {
   const began = Date.now();
   const left = (limit: number) => Math.max(began + limit - Date.now(), 100);

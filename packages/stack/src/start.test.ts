@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-// the program itself, as `npm start` runs it (needs the build)
+// it is the program itself, as `npm start` runs it (needs the build)
 const program = join(import.meta.dirname, "..", "..", "..", "scripts", "start.mjs");
 
 let dir: string;
@@ -27,8 +27,8 @@ function start(env: Record<string, string>): Promise<{ code: number | null; stdo
   });
 }
 
-describe("what the user can mend is one line and exit 1, and nothing is started", () => {
-  test("an unknown setting", async () => {
+describe("what the user can fix gives one line and exit 1, and nothing is started", () => {
+  test("for an unknown setting", async () => {
     const ended = await start({ HARRIER_HTTP_PROT: "8080" });
     expect(ended).toEqual({
       code: 1,
@@ -38,12 +38,12 @@ describe("what the user can mend is one line and exit 1, and nothing is started"
     expect(existsSync(join(dir, ".harrier"))).toBe(false);
   });
 
-  test("a bad value", async () => {
+  test("for a bad value", async () => {
     const ended = await start({ HARRIER_HTTP_PORT: "http" });
     expect(ended).toEqual({ code: 1, stdout: "", stderr: 'harrier: HARRIER_HTTP_PORT must be a port from 1 to 65535, not "http"\n' });
   });
 
-  test("a taken port", async () => {
+  test("for a taken port", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as AddressInfo;
@@ -53,7 +53,7 @@ describe("what the user can mend is one line and exit 1, and nothing is started"
     expect(existsSync(join(dir, ".harrier"))).toBe(false);
   });
 
-  test("an unreachable database, whose password is not shown", async () => {
+  test("for an unreachable database, without showing its password", async () => {
     const ended = await start({ HARRIER_HTTP_PORT: "31999", HARRIER_DATABASE_URL: "postgres://u:hidden@127.0.0.1:1/db" });
     expect(ended.code).toBe(1);
     expect(ended.stderr).toBe(
@@ -61,7 +61,7 @@ describe("what the user can mend is one line and exit 1, and nothing is started"
     );
   });
 
-  test("one of four databases that is unreachable", async () => {
+  test("for one of four databases that is unreachable", async () => {
     const names = ["CONTROLLER", "MANAGEMENT", "ARTIFACT_STORE", "ROLLOUT_ENGINE"];
     const urls = Object.fromEntries(names.map((name) => [`HARRIER_${name}_DATABASE_URL`, "postgres://u:p@127.0.0.1:1/db"]));
     const ended = await start({ HARRIER_HTTP_PORT: "31999", ...urls });
@@ -69,7 +69,7 @@ describe("what the user can mend is one line and exit 1, and nothing is started"
     expect(ended.stderr).toMatch(/^harrier: HARRIER_CONTROLLER_DATABASE_URL: cannot reach the database at 127\.0\.0\.1:1 \(.*\)\n$/);
   });
 
-  test("a data directory that cannot be one", async () => {
+  test("for a data directory that cannot be one", async () => {
     writeFileSync(join(dir, "file"), "");
     const ended = await start({ HARRIER_DATA_DIR: "file" });
     expect(ended).toMatchObject({ code: 1, stdout: "" });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { isAlive } from "./processes.ts";
 import { Supervised } from "./supervised.ts";
 
-// starts a dozen Node processes: seconds on a busy machine
+// the tests start a dozen Node processes, which takes seconds on a busy machine
 vi.setConfig({ testTimeout: 30_000 });
 
 let dir: string;
@@ -42,7 +42,7 @@ function supervise(program: string, env: Record<string, string> = {}): Supervise
 
 const eventually = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
 
-test("one that dies is started again, later each time", async () => {
+test("a process that dies is started again, later each time", async () => {
   const service = supervise('console.error("no luck"); process.exit(3);');
   service.start();
   await eventually(() => expect(service.failures).toBeGreaterThanOrEqual(3));
@@ -54,7 +54,7 @@ test("one that dies is started again, later each time", async () => {
   expect(service.lastWords.at(-1)).toBe("no luck");
 });
 
-test("a killed one comes back with another pid and without the fault of its first life", async () => {
+test("a killed process comes back with another pid and without the fault of its first life", async () => {
   const service = supervise(
     'console.log(JSON.stringify({ level: "warn", msg: "fault " + process.env.HARRIER_FAULT })); setInterval(() => {}, 1000);',
   );
@@ -67,12 +67,12 @@ test("a killed one comes back with another pid and without the fault of its firs
   expect(printed).toContain("[x-0] ended (SIGKILL), starting again in 0.2 s");
 });
 
-test("its environment is exactly what it was given", async () => {
+test("a process has exactly the environment that it was given", async () => {
   supervise("console.error(JSON.stringify(Object.keys(process.env)));process.exit()", { A: "1" }).start();
   await eventually(() => expect(printed[0]).toBe('[x-0] ["A"]'));
 });
 
-test("everything it prints is in its log file", async () => {
+test("everything that a process prints is in its log file", async () => {
   const service = supervise(
     'console.log(JSON.stringify({ level: "info", msg: "quiet" })); console.error("loud"); setInterval(() => {}, 1000);',
   );
@@ -103,7 +103,7 @@ test("a process whose supervisor is killed ends in order", async () => {
     `process.on("SIGTERM", () => { console.log("asked"); process.exit(0); }); console.log("up"); setInterval(() => {}, 1000);`,
   );
   const source = join(import.meta.dirname, "supervised.ts");
-  // a supervisor of its own, in a process of its own
+  // the supervisor runs in a process of its own
   writeFileSync(
     join(dir, "supervisor.mjs"),
     `import { Supervised } from ${JSON.stringify(source)};

@@ -5,35 +5,35 @@ import { LogFile } from "./log-file.ts";
 import { createLoudLines } from "./log-lines.ts";
 
 export interface SupervisedOptions {
-  /** Begins its lines on the terminal. */
+  /** It begins the lines on the terminal. */
   label: string;
-  /** The program: a JavaScript file, run by this very Node. */
+  /** The program is a JavaScript file, run by this very Node. */
   main: string;
-  /** Sizes of its heap, as flags of Node. */
+  /** The sizes of its heap, as flags of Node. */
   heap: readonly string[];
   env: Readonly<Record<string, string>>;
   logFile: string;
-  /** For the terminal. */
+  /** It prints to the terminal. */
   print: (line: string) => void;
-  /** A process of this name has begun or ended. */
+  /** It is called when a process of this name has begun or ended. */
   onChange: () => void;
 }
 
 const FIRST_DELAY_MS = 200;
-const LONGEST_DELAY_MS = 5_000;
+const MAX_DELAY_MS = 5_000;
 const HEALTHY_MS = 30_000;
 const nodeFlags = [
   "--enable-source-maps",
-  // kafkajs sets timers in the past, which is harmless (they fire at once) and not ours to mend
+  // kafkajs sets timers in the past, which is harmless (they fire at once) and not ours to fix
   "--disable-warning=TimeoutNegativeWarning",
 ];
 const READ_LOG_MS = 200;
 const LAST_WORDS = 12;
 
-// beside this file: compiled in dist, or as it is in src, which Node runs too
+// it is beside this file: compiled in dist, or as it is in src, which Node runs too
 const preload = new URL(import.meta.url.endsWith(".ts") ? "./preload.ts" : "./preload.js", import.meta.url);
 
-/** One process that is started again whenever it ends, with a growing delay, until it is stopped. */
+/** One process that is restarted whenever it ends, with a growing delay, until it is stopped. */
 export class Supervised {
   readonly #options: SupervisedOptions;
   readonly #log: LogFile;
@@ -60,17 +60,17 @@ export class Supervised {
     return this.#child?.pid;
   }
 
-  /** How often in a row it ended within its first 30 seconds. */
+  /** Answers how often in a row it ended within its first 30 seconds. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** The last lines that were shown of it. */
+  /** Answers the last lines that were shown of it. */
   get lastWords(): readonly string[] {
     return this.#lastWords;
   }
 
-  /** `once` is added to the environment of this one life only. */
+  /** Starts it; `once` is added to the environment of this one life only. */
   start(once: Readonly<Record<string, string>> = {}): void {
     const { main, env, heap, onChange } = this.#options;
     clearTimeout(this.#timer);
@@ -78,9 +78,9 @@ export class Supervised {
     const child = spawn(process.execPath, [...nodeFlags, ...heap, "--import", preload.href, main], {
       cwd: dirname(dirname(main)),
       env: { ...env, ...once },
-      // a session of its own: Ctrl-C in a terminal goes to the supervisor alone, which ends all in order
+      // it has its own session, so that Ctrl-C in a terminal only reaches the supervisor, which ends all in order
       detached: true,
-      // standard input is never written to: it has to close when we are gone, which preload.ts watches
+      // standard input is never written to: it only closes when we are gone, which preload.ts watches
       stdio: ["pipe", this.#log.descriptor, this.#log.descriptor],
     });
     this.#child = child;
@@ -108,10 +108,10 @@ export class Supervised {
     this.#failures += 1;
     this.#options.print(`[${this.#options.label}] ended (${how}), starting again in ${this.#delay / 1000} s`);
     this.#timer = setTimeout(() => this.start(), this.#delay);
-    this.#delay = Math.min(this.#delay * 2, LONGEST_DELAY_MS);
+    this.#delay = Math.min(this.#delay * 2, MAX_DELAY_MS);
   }
 
-  /** Sends a signal; what happens then is what happens when it dies by itself. */
+  /** Sends a signal; the process is then treated like one that died by itself. */
   kill(signal: NodeJS.Signals): void {
     this.#child?.kill(signal);
   }
@@ -136,7 +136,7 @@ export class Supervised {
     this.start(once);
   }
 
-  /** After `stop`: no more output is read. */
+  /** Closes the log after `stop`, so that no more output is read. */
   close(): void {
     clearInterval(this.#reading);
     this.#log.read();
@@ -144,7 +144,7 @@ export class Supervised {
   }
 }
 
-/** The program of an app, beside this package in the workspace. */
+/** Answers the program of an app, beside this package in the workspace. */
 export function appMain(app: string): string {
   return fileURLToPath(new URL(`../../../apps/${app}/dist/main.js`, import.meta.url));
 }

@@ -5,7 +5,7 @@ export interface TestClock {
   set(at: Date | number): void;
 }
 
-/** Begins at a fixed moment, so that expected texts can be written down. */
+/** Makes a clock that begins at a fixed moment, so that tests can state the expected texts. */
 export function createClock(start: Date | number = Date.UTC(2026, 0, 2, 3, 4, 5)): TestClock {
   let at = Number(start);
   return {

@@ -11,7 +11,7 @@ export { createDevice, type Deployment, type DeploymentArtifact, type Device, ty
 export { type Answer, type Call, send, succeeded } from "./builders/http.ts";
 export { createClock, type TestClock } from "./clock.ts";
 export { type RoundTripCounter, startRoundTripCounter } from "./database/round-trips.ts";
-export { testPasswords, withClient } from "./database/template.ts";
+export { testPasswords, withClient, withSharedClient } from "./database/template.ts";
 export { auditTables, dumpTenants, movingTables, outlivingTables, type TenantDump } from "./database/tenant-dump.ts";
 export { type TestDatabase, type TestDatabaseOptions, testDatabase } from "./database/test-database.ts";
 export { eventually } from "./eventually.ts";

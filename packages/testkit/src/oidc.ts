@@ -1,6 +1,6 @@
 import { type OidcUser, startOidcProvider } from "./real/oidc-provider.ts";
 
-// `npm run oidc -- [--port 9400] [name=role,role …]`: an OpenID provider to try Harrier with, until Ctrl-C.
+// `npm run oidc -- [--port 9400] [name=role,role …]` runs an OpenID provider to try Harrier with, until Ctrl-C.
 
 const words = process.argv.slice(2);
 const portAt = words.indexOf("--port");

@@ -26,7 +26,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   queries: { run: benchQueries, start: startStack },
   ranges: { run: benchRanges, start: startWithBucket },
 };
-/** Only where it is asked for: it builds an S3 server first. */
+/** This scenario runs only on request, because it builds an S3 server first. */
 const onRequest = "ranges";
 
 const { values, positionals } = parseArgs({
@@ -73,7 +73,7 @@ async function main(): Promise<number> {
   };
   for (const name of names) {
     console.error(`${name} …`);
-    // services and database of its own: what one scenario leaves behind must not cost the next
+    // Each scenario has services and a database of its own: the remains of one must not cost the next.
     const { start, run } = scenarios[name] as Scenario;
     await withStack(start, async (stack, api) => {
       const groups = () => stack.processes().map(({ name: label, pid }) => ({ name: label, pids: [pid] }));
@@ -100,7 +100,7 @@ async function against(checkout: string, report: Report): Promise<number> {
   return end(report, { against: checkout, starts, rounds });
 }
 
-/** Starts services with a data directory of their own, which goes with them. */
+/** Starts services with a data directory of their own, which is deleted with them. */
 async function withStack(start: StartStack, work: (stack: Stack, api: Api) => Promise<void>): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), "harrier-bench-"));
   try {

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { countOf, explain, pageOf } from "./lib/ask.ts";
 import { fleetSql, questions, rare, settle } from "./lib/fleet.sql.ts";
 
-// A page and a count over a million skewed targets read no table of the fleet from end to end where few match:
-// default planner settings, statistics as ANALYZE leaves them, and the service's own role.
+// A page and a count over a million skewed targets read no table of the fleet from end to end where few targets match: with default planner settings,
+// statistics as ANALYZE leaves them, and the service's own role.
 
 const big = ["targets", "target_state", "target_polls", "target_attributes", "tag_links"];
 let database: TestDatabase;
@@ -36,7 +36,7 @@ test.each(questions)("by $name", async ({ q }) => {
   }
 });
 
-test("the last page of all walks an index and looks up its own rows", async () => {
+test("the last page of all targets walks an index and looks up only its own rows", async () => {
   const { rows } = await client.query(((await pageOf(client, undefined, 999_950)).at(-1) as { text: string }).text, [1, 50, 999_950]);
   expect(rows).toHaveLength(50);
 });

@@ -8,10 +8,10 @@ export interface Fleet {
   gatewayToken: string;
 }
 
-/** The shortest that a tenant may set: clients wait as long between two polls. */
+/** This is the minimum that a tenant may set: clients wait as long between two polls. */
 export const POLL_SECONDS = 30;
 
-/** The clients mostly wait, so they wait side by side; and what one of them shows is not tried away. */
+/** The clients mostly wait, so they run concurrently; no retry may hide a failure of theirs. */
 export const sideBySide = { concurrent: true, retry: 0 } as const;
 
 /** Repeats a check for as long as several polls of a client take. */
@@ -34,7 +34,7 @@ export async function startFleet(options: TestStackOptions = {}): Promise<Fleet>
   }
 }
 
-/** A client that is turned away at its first poll comes back half a minute later. */
+/** Waits until the settings are known: a client that is denied at its first poll comes back half a minute later. */
 async function settingsHold({ stack, admin, gatewayToken }: Fleet): Promise<void> {
   const { controllerId, securityToken } = await admin.createTarget();
   await eventually(async () => {

@@ -8,7 +8,7 @@ import { eventually, npmClient } from "@harrier/testkit";
 const PACKAGE = "@awesomeorganization/hawkbit-ddi";
 const VERSION = "0.2.0";
 
-// the part of the client's interface that a device needs; each step gives an Error back instead of throwing it
+// This is the part of the client's interface that a device needs; each step returns an Error in place of throwing it.
 
 interface Report {
   execution: string;
@@ -44,7 +44,7 @@ type Next =
     >
   | { action?: undefined };
 interface Client {
-  /** Waits as long as the last answer said, and tells what is to do. */
+  /** Waits as long as the last answer said, and returns what to do. */
   polling(): Promise<Next | Error | undefined>;
 }
 interface ClientModule {
@@ -75,21 +75,21 @@ export interface DdiDeviceOptions {
   baseUrl: string;
   controllerId: string;
   credential: Credential;
-  /** Where it keeps what it downloads. */
+  /** The folder for its downloads. */
   dir: string;
-  /** What an installation comes to; `unfinished`: it goes on, and can still be cancelled. */
+  /** Returns the result of an installation; `unfinished` means that it goes on and can still be cancelled. */
   install: (file: Buffer) => "success" | "failure" | "unfinished";
 }
 
 export interface DdiDevice {
   /** The status of every answer that the client got. */
   readonly statuses: readonly number[];
-  /** What the client took for wrong. */
+  /** The messages of what the client took for an error. */
   readonly errors: readonly string[];
   stop(): void;
 }
 
-/** A device around the client of another's making: this file decides and the client talks, in the way that its own example shows. */
+/** Starts a device around a client that others made: this file decides and the client communicates, as in its own example. */
 export async function startDdiDevice(options: DdiDeviceOptions): Promise<DdiDevice> {
   const { baseUrl: url, controllerId, credential, dir: artifactsPath } = options;
   const signIn = "certificate" in credential ? { agentOptions: { connect: credential.certificate } } : credential;
@@ -108,7 +108,7 @@ export async function startDdiDevice(options: DdiDeviceOptions): Promise<DdiDevi
   const live = async () => {
     while (running) {
       const next = good(await client.polling());
-      // its wait for the next poll cannot be cut short
+      // Its wait for the next poll cannot be shortened.
       if (running && next?.action !== undefined) await follow(next, options);
     }
   };
@@ -143,10 +143,10 @@ async function follow(next: Exclude<Next, { action?: undefined }>, { install, di
       if (artifact === undefined) return void (await report(closed("failure", ["nothing to install"]), 0));
       await report(proceeding("downloading"), 0);
       good(await next.methods.downloadArtifact(artifact));
-      // whether it still holds: the client asks with the ETag it has
+      // The client asks with its ETag whether the deployment is still valid.
       good(await next.methods.get());
       const path = join(dir, artifact.filename);
-      // the client answers when it has read the last byte, and writes it in its own time
+      // The client returns when it has read the last byte, and writes the file afterwards.
       await eventually(() => ok(statSync(path).size === artifact.size), 10_000);
       const file = readFileSync(path);
       const result = install(file);

@@ -10,14 +10,14 @@ export interface StatusEntry {
   messages: string[];
 }
 
-/** What the server holds of an action and its target when the client has had its say. */
+/** What the server shows of an action and its target when the client has finished. */
 export interface Outcome {
   target: string;
-  /** As `update finished`; an open one with `(open)` behind. */
+  /** The status as `update finished`; for an open action `(open)` follows. */
   action: string;
-  /** Types of the history's entries, oldest first. */
+  /** The types of the history's entries, oldest first. */
   history: string[];
-  /** What the entries say, oldest first. */
+  /** The messages of the entries, oldest first. */
   messages: string[];
 }
 
@@ -34,13 +34,13 @@ export async function outcomeOf(admin: Admin, controllerId: string, actionId: nu
   };
 }
 
-/** What clients and tools take for the state of things: the first entry of the history, the newest first. */
+/** Returns the newest entry of the history, which clients and tools take for the present state. */
 export async function newestEntry(admin: Admin, controllerId: string, actionId: number): Promise<StatusEntry | undefined> {
   const path = `targets/${controllerId}/actions/${actionId}/status?offset=0&limit=50&sort=id:DESC`;
   return (await admin.get<{ content: StatusEntry[] }>(path)).content[0];
 }
 
-/** Id of the set that is installed or assigned there; undefined for none. */
+/** Returns the id of the set that is installed or assigned there; undefined if there is none. */
 export async function setOf(admin: Admin, controllerId: string, which: "installedDS" | "assignedDS"): Promise<number | undefined> {
   const { body } = await admin.call<{ id: number } | undefined>(`targets/${controllerId}/${which}`);
   return body?.id;

@@ -4,36 +4,36 @@ import { join } from "node:path";
 import { freePorts } from "@harrier/stack";
 import { type Authority, type Nginx, type Pair, type ProxiedRequest, startNginx } from "@harrier/testkit";
 
-/** Names of the pair of headers that hawkBit's proxies write of a certificate (to 0.10), as the gateway's setting has them. */
+/** The names of the pair of certificate headers that hawkBit's proxies write (to 0.10), as in the gateway's setting. */
 export const CERTIFICATE_HEADERS = "X-Ssl-Client-Cn:X-Ssl-Issuer-Hash-%d";
 
-/** Which of the proxy's rules a request came through; its answer says so in `X-Rule`. */
+/** The rule of the proxy that a request matched; its answer names it in `X-Rule`. */
 export type Rule = "download" | "device" | "management" | "classic-download";
 
 export interface ReverseProxy {
-  /** Rules that name hawkBit's paths; whatever else is asked for is 404. */
+  /** The address with the rules for hawkBit's paths; any other path is 404. */
   readonly hawkbit: string;
-  /** The same, and a rule for the downloads of the classic shape. */
+  /** The address with the same rules, and one for downloads by classic links. */
   readonly both: string;
-  /** hawkBit's rules behind TLS, for devices with a certificate. */
+  /** The address with hawkBit's rules behind TLS, for devices with a certificate. */
   readonly tls: string;
-  /** What came to one of the three, oldest first. */
+  /** Returns the requests to one of the three, oldest first. */
   requestsTo(baseUrl: string): ProxiedRequest[];
   stop(): Promise<void>;
 }
 
 export interface ProxyOptions {
-  /** Where the gateway is. */
+  /** The address of the gateway. */
   upstream: string;
   /** The server's own certificate. */
   server: Pair;
   /** Issues the certificates of devices. */
   devices: Authority;
-  /** What the proxy calls that issuer. */
+  /** The proxy's name for that issuer. */
   issuer: string;
 }
 
-/** nginx in front of the gateway, with rules as they are written for hawkBit. */
+/** Starts nginx in front of the gateway, with rules as they are written for hawkBit. */
 export async function startProxy({ upstream, server, devices, issuer }: ProxyOptions): Promise<ReverseProxy> {
   const dir = mkdtempSync(join(tmpdir(), "harrier-proxy-"));
   const file = (name: string, text: string) => {
@@ -72,7 +72,7 @@ export async function startProxy({ upstream, server, devices, issuer }: ProxyOpt
   return {
     hawkbit: `http://127.0.0.1:${hawkbit}`,
     both: `http://127.0.0.1:${both}`,
-    // by a name: undici 4 takes no address for one
+    // The address has a name, because undici 4 accepts no IP address here.
     tls: `https://localhost:${tls}`,
     requestsTo: (baseUrl) => nginx.requests().filter(({ port }) => port === Number(new URL(baseUrl).port)),
     async stop() {
@@ -82,7 +82,7 @@ export async function startProxy({ upstream, server, devices, issuer }: ProxyOpt
   };
 }
 
-// the first regular expression that fits is the one: downloads before the rest of the device interface
+// The first regular expression that matches counts, so downloads precede the rest of the device interface.
 const hawkbitRules = (upstream: string): string => `
     ${rule("download", "~ ^/[^/]+/controller/v1/[^/]+/softwaremodules/[0-9]+/artifacts/[^/]+$", upstream, "limit_rate 8m;")}
     ${rule("device", "~ ^/[^/]+/controller/v1/", upstream)}

@@ -6,7 +6,7 @@ import type { Deployment, Poll } from "@harrier/testkit";
 import { pythonClient } from "@harrier/testkit";
 
 const PACKAGE = "rauc-hawkbit";
-// its DDI client alone: the broker between it and RAUC would need GLib and a D-Bus with RAUC on it
+// Only its DDI client is used: the broker between it and RAUC would need GLib and a D-Bus with RAUC on it.
 const distribution = { name: PACKAGE, version: "0.2.0", needs: ["aiohttp==3.14.5"] };
 
 export interface RaucDeviceOptions {
@@ -16,7 +16,7 @@ export interface RaucDeviceOptions {
   token: string;
 }
 
-/** What the client reports of an update; `progress` as RAUC counts it. */
+/** What the client reports of an update; `progress` is RAUC's percentage. */
 export interface RaucReport {
   action: string;
   execution: string;
@@ -25,14 +25,14 @@ export interface RaucReport {
   progress?: { percentage?: number };
 }
 
-/** The steps of a device, each done by the client; one that the client takes for wrong throws what it says. */
+/** The steps of a device, each done by the client; a step that the client takes for an error throws its message. */
 export interface RaucDevice {
   readonly controllerId: string;
   poll(): Promise<Poll>;
   identify(attributes: Readonly<Record<string, string>>): Promise<void>;
   /** Follows the link of a poll. */
   deployment(href: string): Promise<Deployment>;
-  /** Downloads to a path; returns the MD5 that the client has made on the way. */
+  /** Downloads to a path; returns the MD5 that the client has computed meanwhile. */
   download(href: string, to: string): Promise<string>;
   report(report: RaucReport): Promise<void>;
   cancellation(href: string): Promise<{ id: string; cancelAction: { stopId: string } }>;
@@ -40,9 +40,9 @@ export interface RaucDevice {
   stop(): Promise<void>;
 }
 
-type Told = { answer: unknown } | { error: string };
+type ScriptAnswer = { answer: unknown } | { error: string };
 
-/** A process of Python with the DDI client of rauc-hawkbit, as it is on PyPI. */
+/** Starts a process of Python with the DDI client of rauc-hawkbit, unchanged from PyPI. */
 export async function startRaucDevice({ baseUrl, tenant = "DEFAULT", controllerId, token }: RaucDeviceOptions): Promise<RaucDevice> {
   const { command, env } = await pythonClient(distribution);
   const settings = { host: new URL(baseUrl).host, tenant, controllerId, token };
@@ -56,7 +56,7 @@ export async function startRaucDevice({ baseUrl, tenant = "DEFAULT", controllerI
     child.stdin.write(`${JSON.stringify({ do: command, ...details })}\n`);
     const { value, done } = await lines.next();
     if (done) throw new Error(`${PACKAGE} ended at ${command}`);
-    const told = JSON.parse(value) as Told;
+    const told = JSON.parse(value) as ScriptAnswer;
     if ("error" in told) throw new Error(told.error);
     return told.answer as Answer;
   };

@@ -6,12 +6,12 @@ import { installSwupdate } from "@harrier/testkit";
 
 /** Signs images with a key of its own. */
 export interface Signer {
-  /** Path of what a device needs to trust it. */
+  /** The path of the certificate that a device needs to trust the signer. */
   readonly certificate: string;
   sign(text: string): Buffer;
 }
 
-// what SWUpdate asks of a signer's certificate, and no word of the machine's own settings
+// SWUpdate demands these extensions of a signer's certificate; the machine's own settings are not used.
 const request = `[req]
 distinguished_name = name
 x509_extensions = purpose
@@ -46,18 +46,18 @@ export async function createSigner(dir: string): Promise<Signer> {
 }
 
 export interface ImageOptions {
-  /** Written to this path by the device. */
+  /** The device writes the content to this path. */
   path: string;
   content: Buffer;
-  /** Revision of the board that it is for. */
+  /** The revision of the board that the image is for. */
   revision: string;
-  /** A shell script that the device runs before (`preinst`) and behind (`postinst`) it. */
+  /** A shell script that the device runs before (`preinst`) and after (`postinst`) the installation. */
   script?: string;
-  /** `content` is the beginning of a zchunk file: the device puts it together of what it has (`source`, a path) and of parts of the file at `url`. */
+  /** `content` is the beginning of a zchunk file: the device builds it from what it has (`source`, a path) and from parts of the file at `url`. */
   delta?: { source: string; url: string };
 }
 
-/** An update image as SWUpdate reads it: a cpio archive of a signed description and the files it names. */
+/** Builds an update image as SWUpdate reads it: a cpio archive of a signed description and the files it names. */
 export function swuImage(signer: Signer, { path, content, revision, script, delta }: ImageOptions): Buffer {
   const how = delta && `properties : { source = "${delta.source}"; url = "${delta.url}"; chain = "rawfile"; zckloglevel = "error"; };`;
   const type = delta === undefined ? "rawfile" : "delta";
@@ -80,11 +80,11 @@ export function swuImage(signer: Signer, { path, content, revision, script, delt
 
 const sha256 = (data: Buffer | string): string => createHash("sha256").update(data).digest("hex");
 
-/** The "new ASCII format with checksum" of cpio, the one that SWUpdate takes. */
+/** Builds the "new ASCII format with checksum" of cpio, which is the one that SWUpdate accepts. */
 function cpio(files: readonly (readonly [name: string, data: Buffer])[]): Buffer {
   const entries = [...files, ["TRAILER!!!", Buffer.alloc(0)] as const].flatMap(([name, data], inode) => {
     const checksum = data.reduce((sum, byte) => (sum + byte) >>> 0, 0);
-    // inode, mode, uid, gid, links, time, size, four numbers of devices, length of the name, checksum
+    // These are inode, mode, uid, gid, links, time, size, four numbers of devices, length of the name, checksum.
     const numbers = [inode + 1, 0o100644, 0, 0, 1, 0, data.length, 0, 0, 0, 0, name.length + 1, checksum];
     const head = `070702${numbers.map((number) => number.toString(16).toUpperCase().padStart(8, "0")).join("")}${name}\0`;
     return [padded(Buffer.from(head)), padded(data)];

@@ -1,5 +1,5 @@
-// Ten operations of the management interface by the generated types; prints what came of them as JSON.
-// Arguments: address of the gateway, user and password, a name that nobody else has.
+// Makes ten operations of the management interface by the generated types, and prints the results as JSON. Its arguments are the address of the
+// gateway, user and password, and a name that nothing else has.
 
 import createClient from "openapi-fetch";
 import type { components, paths } from "./schema.d.ts";
@@ -9,7 +9,7 @@ const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base
 const client = createClient<paths>({ baseUrl, headers: { authorization } });
 const statuses: number[] = [];
 
-/** What an operation answered, which must be a success. */
+/** Returns what an operation answered, which must be a success. */
 function done<T>({ data, error, response }: { data?: T; error?: unknown; response: Response }): T {
   statuses.push(response.status);
   if (data === undefined) throw new Error(`${response.status}: ${JSON.stringify(error)}`);

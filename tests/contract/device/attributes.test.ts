@@ -3,15 +3,15 @@ import { describe, expect, it } from "vitest";
 import { build, unique } from "../support/build.ts";
 import { call } from "../support/call.ts";
 import { device } from "../support/device.ts";
-import { look } from "../support/look.ts";
+import { view } from "../support/look.ts";
 
 const fresh = async () => {
   const { controllerId } = await build.target();
-  return { d: device(controllerId), controllerId, seen: () => look.attributes(controllerId) };
+  return { d: device(controllerId), controllerId, seen: () => view.attributes(controllerId) };
 };
 
 describe("attributes of a device", () => {
-  it("device 13.76 merge, replace, remove, and null takes a key away", async () => {
+  it("device 13.76 merge, replace and remove change the attributes, and a null removes a key", async () => {
     const { d, seen } = await fresh();
     const send = async (body: object) => {
       const { status, text } = await d.configData(body);
@@ -26,7 +26,7 @@ describe("attributes of a device", () => {
     expect(await send({ mode: null, id: "", time: 5, status: "any", data: { x: "z" } })).toEqual({ x: "z" });
   });
 
-  it("device 13.76 what was asked for is not asked for again, until the administrator does", async () => {
+  it("device 13.76 attributes that were sent are not requested again until the administrator requests them", async () => {
     const { d, controllerId } = await fresh();
     const ask = () => call(r.targets.update, "spec", { params: { targetId: controllerId }, body: { requestAttributes: true } });
     for (const body of [
@@ -38,10 +38,10 @@ describe("attributes of a device", () => {
       expect(await d.linkNames()).toEqual(["configData"]);
       await d.configData(body);
       expect(await d.linkNames()).toEqual([]);
-      expect((await look.target(controllerId)).requestAttributes).toBe(false);
+      expect((await view.target(controllerId)).requestAttributes).toBe(false);
       await ask();
     }
-    expect((await look.target(controllerId)).requestAttributes).toBe(true);
+    expect((await view.target(controllerId)).requestAttributes).toBe(true);
   });
 
   it.each([
@@ -67,7 +67,7 @@ describe("attributes of a device", () => {
     expect(await d.linkNames()).toEqual(["configData"]);
   });
 
-  it("device 8 a key and a value of 128 with every allowed character are taken", async () => {
+  it("device 8 a key and a value of 128 characters with every allowed character are accepted", async () => {
     const { d, seen } = await fresh();
     const odd = "A-z_0!@#$%^&*()+=[]{}|;:'\",.<>/\\? \t";
     const data = { ["k".repeat(128)]: "v".repeat(128), [odd]: odd, "": "" };
@@ -75,7 +75,7 @@ describe("attributes of a device", () => {
     expect(await seen()).toEqual(data);
   });
 
-  it("device 13.78 the 101st attribute is 403, replacing a hundred is not", async () => {
+  it("device 13.78 the 101st attribute is 403, but a hundred can be replaced", async () => {
     const { d, seen } = await fresh();
     const many = (count: number, from = 0) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${from + n}`, "v"]));
     await d.configData({ data: many(100) });
@@ -87,14 +87,14 @@ describe("attributes of a device", () => {
     expect(Object.keys(await seen())).toHaveLength(100);
   });
 
-  it("device 13.78 an unknown target is 404 and not registered; a bad body goes first", async () => {
+  it("device 13.78 an unknown target is 404 and is not registered; a bad body is reported first", async () => {
     const d = device(unique("nobody"));
     await d.refused(r.device.configData, {}, [404, "repo.entityNotFound"], { body: { data: { a: "b" } } });
     await d.refused(r.device.configData, {}, [400, "rest.body.notReadable"], { body: { data: {} } });
     await d.refused(r.device.configData, {}, [415], { body: "{}", headers: { "content-type": "application/hal+json" } });
   });
 
-  it("device 5.2 many devices' writes to one target lose nothing", async () => {
+  it("device 5.2 concurrent writes of many devices to one target lose nothing", async () => {
     const { d, seen } = await fresh();
     await Promise.all(Array.from({ length: 20 }, (_, n) => d.configData({ data: { [`k${n}`]: String(n) } })));
     expect(Object.keys(await seen())).toHaveLength(20);

@@ -6,9 +6,7 @@ import { device, report } from "../support/device.ts";
 import { baseUrl, send, trustsUs } from "../support/http.ts";
 import { eventually, forEach, pause } from "../support/wait.ts";
 
-/*
- * Clients that send what nobody wants to have, or much of it, or without end. Each case looks at somebody who does none of that.
- */
+/* These clients send unwanted, very large or endless requests. Each case watches a client that does none of that. */
 
 const { hostname, port } = new URL(baseUrl);
 
@@ -39,29 +37,29 @@ function raw(line: string, headers: readonly string[]): Raw {
 const chunked = "transfer-encoding: chunked";
 const chunk = (bytes: number): string => `${bytes.toString(16)}\r\n${"x".repeat(bytes)}\r\n`;
 
-/** A stranger's address where strangers may say it; else everything here comes from one. */
-const stranger = (n: number): string[] => (trustsUs ? [`x-forwarded-for: 203.0.113.${200 + (n % 8)}`] : []);
+/** This is another client address where forwarded headers are trusted; otherwise every request here has the same address. */
+const otherAddress = (n: number): string[] => (trustsUs ? [`x-forwarded-for: 203.0.113.${200 + (n % 8)}`] : []);
 
-it("extensions token: hundreds of long forms of strangers are cut, and every device and client is served", {
+it("extensions token: hundreds of long forms of unauthenticated clients are cut off, while every device and client is served", {
   timeout: 120_000,
 }, async () => {
   const d = device(unique("calm"));
   const bystanders = async () => {
     await d.poll();
     await d.feedbackRefused(1, report("closed", "success"), [404]);
-    // no client at all, as management says
-    const asked = await fetch(`${baseUrl}/oauth2/token`, {
+    // Management answers that there is no such client.
+    const requested = await fetch(`${baseUrl}/oauth2/token`, {
       method: "POST",
       body: new URLSearchParams({ grant_type: "client_credentials" }),
     });
-    expect(asked.status).toBe(400);
+    expect(requested.status).toBe(400);
   };
-  const attackers = Array.from({ length: 300 }, (_, n) => raw("POST /oauth2/token", [chunked, ...stranger(n)]));
+  const attackers = Array.from({ length: 300 }, (_, n) => raw("POST /oauth2/token", [chunked, ...otherAddress(n)]));
   for (let round = 0; round < 16; round += 1) {
     for (const { socket } of attackers) if (socket.writable && socket.writableLength < 200_000) socket.write(chunk(64 * 1024 - 1));
     if (trustsUs) await bystanders();
   }
-  // each was too long, or one of too many of its address
+  // Each request was too long, or was one of too many of its address.
   await expect.poll(() => attackers.filter((one) => one.status() === undefined).length, { timeout: 30_000 }).toBe(0);
   expect(["413", "429"]).toEqual(expect.arrayContaining([...new Set(attackers.map((one) => one.status()))]));
   for (const { socket } of attackers) socket.destroy();
@@ -71,7 +69,7 @@ it("extensions token: hundreds of long forms of strangers are cut, and every dev
   });
 });
 
-it("transport: whoever is answered and goes on sending is cut off, on whatever path", { timeout: 60_000 }, async () => {
+it("transport: a client that goes on sending after its answer is cut off, on every path", { timeout: 60_000 }, async () => {
   const lines = ["POST /nothing", "POST /livez", "GET /api/docs/", "POST /readyz", "PUT /oauth2/jwks", "GET /", "POST /rest/v1/nothing"];
   const clients = lines.map((line) => ({ line, ...raw(line, [chunked]) }));
   const sending = setInterval(() => {
@@ -98,8 +96,8 @@ it.each([
   expect((await send("/livez", {})).status).toBe(200);
 });
 
-describe.runIf(trustsUs)("bytes that a device reports", () => {
-  it("device 9.7 a device beyond its bytes is 429 from any address, and its neighbour reports on", async () => {
+describe.runIf(trustsUs)("the byte limit of a device's reports", () => {
+  it("device 9.7 a device beyond its byte limit is 429 from any address, while its neighbour can report", async () => {
     const [busy, quiet] = [device(unique("busy")), device(unique("quiet"))];
     await busy.poll();
     await quiet.poll();

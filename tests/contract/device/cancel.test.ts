@@ -3,16 +3,16 @@ import { describe, expect, it } from "vitest";
 import { build } from "../support/build.ts";
 import { actionIdOf, device, report } from "../support/device.ts";
 import { baseUrl } from "../support/http.ts";
-import { look } from "../support/look.ts";
+import { view } from "../support/look.ts";
 
 const canceling = async (item: object = {}) => {
   const made = await build.deployment(item);
   await build.cancel(made.controllerId, made.actionId);
-  return { ...made, d: device(made.controllerId), state: () => look.state(made.controllerId, made.actionId) };
+  return { ...made, d: device(made.controllerId), state: () => view.state(made.controllerId, made.actionId) };
 };
 
 describe("cancellation", () => {
-  it("device 13.58 the device sees the cancellation instead of the deployment", async () => {
+  it("device 13.58 the device sees the cancellation in place of the deployment", async () => {
     const { d, controllerId, actionId } = await canceling();
     expect(await d.linkNames()).toEqual(["cancelAction", "configData"]);
     const { cancelAction } = await d.links();
@@ -20,13 +20,13 @@ describe("cancellation", () => {
     await d.refused(r.device.getDeployment, { actionId }, [404, ""]);
     expect(await d.cancellation(actionId)).toEqual({ id: String(actionId), cancelAction: { stopId: String(actionId) } });
     await d.cancellation(actionId);
-    const history = await look.history(controllerId, actionId);
+    const history = await view.history(controllerId, actionId);
     expect(history.map(({ type }) => type)).toEqual(["retrieved", "canceling", "running"]);
     expect(history[1]?.messages).toEqual(["Update Server: manual cancelation requested"]);
-    expect(await look.state(controllerId, actionId)).toEqual({ type: "cancel", active: true, state: "canceling" });
+    expect(await view.state(controllerId, actionId)).toEqual({ type: "cancel", active: true, state: "canceling" });
   });
 
-  it("device 13.59 there is no cancellation of a running action", async () => {
+  it("device 13.59 a running action has no cancellation to read", async () => {
     const { controllerId, actionId } = await build.deployment();
     await device(controllerId).refused(r.device.getCancel, { actionId }, [404, ""]);
     await device(controllerId).refused(r.device.getCancel, { actionId: 2_000_000_000 }, [404, "repo.entityNotFound"]);
@@ -36,9 +36,9 @@ describe("cancellation", () => {
     const { d, controllerId, actionId, state } = await canceling();
     await d.cancelFeedback(actionId, report("closed", finished, { details: ["stopped here"] }));
     expect(await state()).toEqual({ type: "cancel", active: false, state: "canceled" });
-    expect(await look.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: undefined, installed: undefined });
+    expect(await view.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: undefined, installed: undefined });
     expect(await d.linkNames()).toEqual(["configData"]);
-    const [entry] = await look.history(controllerId, actionId);
+    const [entry] = await view.history(controllerId, actionId);
     expect(entry?.type).toBe("canceled");
     expect(entry?.messages).toEqual([
       "Update Server: Cancellation confirmed.",
@@ -48,14 +48,14 @@ describe("cancellation", () => {
     expect((await d.cancellation(actionId)).id).toBe(String(actionId));
   });
 
-  it("device 7.3 cancelled over an installed set: that one is assigned again", async () => {
+  it("device 7.3 an assignment over an installed set is cancelled: the installed set is the assigned one again", async () => {
     const { controllerId, actionId, setId } = await build.deployment();
     const d = device(controllerId);
     await d.feedback(actionId, report("closed", "success"));
     const second = await build.assign((await build.set()).id, controllerId);
     await build.cancel(controllerId, second);
     await d.cancelFeedback(second, report("closed", "success"));
-    expect(await look.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: setId, installed: setId });
+    expect(await view.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: setId, installed: setId });
     expect(await d.linkNames()).toEqual(["configData", "installedBase"]);
   });
 
@@ -67,7 +67,7 @@ describe("cancellation", () => {
     await d.cancelFeedback(actionId, report(execution, finished));
     expect(await state()).toEqual({ type: "update", active: true, state: "running" });
     expect(await d.linkNames()).toEqual(["configData", "deploymentBase"]);
-    const [entry] = await look.history(controllerId, actionId);
+    const [entry] = await view.history(controllerId, actionId);
     expect([entry?.type, entry?.messages[0]]).toEqual([type, `Update Server: ${message}`]);
     await d.feedback(actionId, report("closed", "success"));
   });
@@ -86,7 +86,7 @@ describe("cancellation", () => {
     expect(await d.linkNames()).toContain("cancelAction");
   });
 
-  it("device 13.63 feedback on a cancellation that is none is 405", async () => {
+  it("device 13.63 feedback on the cancellation of an action that is not being cancelled is 405", async () => {
     const { controllerId, actionId } = await build.deployment();
     const d = device(controllerId);
     const body = report("closed", "success");
@@ -96,45 +96,45 @@ describe("cancellation", () => {
     await d.feedback(actionId, body);
     await d.cancelFeedbackRefused(actionId, body, [405, "action.notCancelable"]);
     await d.cancelFeedbackRefused(2_000_000_000, body, [404, "repo.entityNotFound"]);
-    expect(await look.state(controllerId, actionId)).toMatchObject({ state: "finished" });
+    expect(await view.state(controllerId, actionId)).toMatchObject({ state: "finished" });
   });
 
   it("device 13.64 a second answer to the same cancellation changes nothing", async () => {
     const { d, controllerId, actionId, state } = await canceling();
     await d.cancelFeedback(actionId, report("closed", "success"));
-    const entries = await look.history(controllerId, actionId);
+    const entries = await view.history(controllerId, actionId);
     for (const late of [report("closed", "success"), report("closed", "failure"), report("rejected"), report("proceeding")]) {
       await d.cancelFeedback(actionId, late);
     }
     expect(await state()).toEqual({ type: "cancel", active: false, state: "canceled" });
-    expect(await look.history(controllerId, actionId)).toEqual(entries);
+    expect(await view.history(controllerId, actionId)).toEqual(entries);
     await d.feedbackRefused(actionId, report("closed", "success"), [410, ""]);
   });
 
-  it("device 13.65 a device that finishes while it is asked to stop has finished", async () => {
+  it("device 13.65 a device that reports success while it is asked to cancel has finished", async () => {
     const { d, controllerId, actionId, state, setId } = await canceling();
     await d.feedback(actionId, report("proceeding"));
     expect((await state()).state).toBe("canceling");
     await d.feedback(actionId, report("closed", "success"));
     expect(await state()).toEqual({ type: "update", active: false, state: "finished" });
-    expect(await look.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: setId, installed: setId });
+    expect(await view.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: setId, installed: setId });
   });
 
-  it("device 13.66 a new set over an open one: first the cancellation, then the new deployment", async () => {
+  it("device 13.66 a new set over an open action: the device sees the cancellation first, then the new deployment", async () => {
     const { controllerId, actionId } = await build.deployment();
     const d = device(controllerId);
     const newer = await build.assign((await build.set()).id, controllerId);
     const first = await d.links();
     expect([actionIdOf(first.cancelAction), first.deploymentBase]).toEqual([actionId, undefined]);
-    const [entry] = await look.history(controllerId, actionId);
+    const [entry] = await view.history(controllerId, actionId);
     expect([entry?.type, entry?.messages]).toEqual(["canceling", ["Update Server: cancel obsolete action due to new update"]]);
     await d.cancelFeedback(actionId, report("closed", "success"));
     const second = await d.links();
     expect([second.cancelAction, actionIdOf(second.deploymentBase)]).toEqual([undefined, newer]);
-    expect((await look.target(controllerId)).updateStatus).toBe("pending");
+    expect((await view.target(controllerId)).updateStatus).toBe("pending");
   });
 
-  it("device 13.67 a set with a required migration step is installed first", async () => {
+  it("device 13.67 a set with a required migration step is not superseded but installed first", async () => {
     const step = await build.set({ requiredMigrationStep: true });
     const next = await build.set();
     const { controllerId } = await build.target();
@@ -142,24 +142,24 @@ describe("cancellation", () => {
     const first = await build.assign(step.id, controllerId);
     const second = await build.assign(next.id, controllerId);
     expect(actionIdOf((await d.links()).deploymentBase)).toBe(first);
-    expect(await look.state(controllerId, first)).toMatchObject({ active: true, state: "running" });
+    expect(await view.state(controllerId, first)).toMatchObject({ active: true, state: "running" });
     await d.feedback(first, report("closed", "success"));
     expect(actionIdOf((await d.links()).deploymentBase)).toBe(second);
-    expect(await look.standing(controllerId)).toEqual({ updateStatus: "pending", assigned: next.id, installed: step.id });
+    expect(await view.standing(controllerId)).toEqual({ updateStatus: "pending", assigned: next.id, installed: step.id });
   });
 
-  it("device 7.3 after a force quit the device's reports are too late", async () => {
+  it("device 7.3 after a force quit the device's reports are rejected as too late", async () => {
     const { d, controllerId, actionId, state } = await canceling();
     await build.cancel(controllerId, actionId, { force: true });
     expect(await state()).toEqual({ type: "cancel", active: false, state: "canceled" });
-    const [entry] = await look.history(controllerId, actionId);
+    const [entry] = await view.history(controllerId, actionId);
     expect([entry?.type, entry?.messages]).toEqual(["canceled", ["Update Server: A force quit has been performed."]]);
     await d.feedbackRefused(actionId, report("closed", "success"), [410, ""]);
     await d.cancelFeedback(actionId, report("closed", "success"));
     expect(await d.linkNames()).toEqual(["configData"]);
   });
 
-  it("device 13.47 a body that cannot be read is 400 here too", async () => {
+  it("device 13.47 an unreadable body is 400 for cancellations as well", async () => {
     const { d, actionId, state } = await canceling();
     for (const body of [
       "{",

@@ -3,7 +3,7 @@ import { describe, expect, inject, it } from "vitest";
 import { build, unique } from "../support/build.ts";
 import { device } from "../support/device.ts";
 import { baseUrl } from "../support/http.ts";
-import { look } from "../support/look.ts";
+import { view } from "../support/look.ts";
 
 const withoutRemark = "Initiated using the Device Direct Integration API without providing a remark.";
 const conflict = [409, "repo.autoConfAlreadyActive"] as const;
@@ -13,7 +13,7 @@ const violation = [400, "repo.constraintViolation"] as const;
 const fresh = async () => device((await build.target()).controllerId);
 
 describe("automatic confirmation", () => {
-  it("device 13.74 off, on with initiator and remark, twice on is 409", async () => {
+  it("device 13.74 auto-confirmation is off at first, can be switched on with initiator and remark, and is 409 when it is on already", async () => {
     const d = await fresh();
     const at = `${baseUrl}/DEFAULT/controller/v1/${d.controllerId}/confirmationBase`;
     expect(await d.confirmationBase()).toEqual({
@@ -27,12 +27,12 @@ describe("automatic confirmation", () => {
     await d.refused(r.device.activateAutoConfirm, {}, conflict);
     const { autoConfirm, _links } = await d.confirmationBase();
     expect(autoConfirm).toEqual({ active: true, initiator: "Ada", remark: "as always", activatedAt: expect.any(Number) });
-    // two clocks of one machine
+    // The two clocks are on one machine.
     expect(Math.abs((autoConfirm.activatedAt ?? 0) - began)).toBeLessThan(30_000);
     expect(_links).toEqual({ deactivateAutoConfirm: { href: `${at}/deactivateAutoConfirm` } });
   });
 
-  it("device 5.5 no body gives a remark of the server's, an empty one and empty texts give none", async () => {
+  it("device 5.5 without a body the server writes a remark; an empty body or empty texts leave none", async () => {
     const d = await fresh();
     const shown = async (body?: object) => {
       await d.activateAutoConfirm(body);
@@ -48,11 +48,11 @@ describe("automatic confirmation", () => {
       initiator: "5",
       remark: "ü".repeat(512),
     });
-    // off already is as good
+    // Switching it off twice is a success too.
     expect((await d.deactivateAutoConfirm()).status).toBe(200);
   });
 
-  it("device 1 E12 limits, bodies and media types", async () => {
+  it("device 1 E12 checks limits, bodies and media types", async () => {
     const d = await fresh();
     const refuse = (body: unknown, expected: readonly [number, string?], headers = {}) =>
       d.refused(r.device.activateAutoConfirm, {}, expected, { body, headers });
@@ -68,20 +68,20 @@ describe("automatic confirmation", () => {
     await d.activateAutoConfirm({ initiator: "x".repeat(64), remark: "x".repeat(512) });
   });
 
-  it("device 1 E12 and E13 do not register, E9 does, like a poll", async () => {
+  it("device 1 E12 and E13 do not register a device; E9 does, as a poll does", async () => {
     const d = device(unique("unknown"));
     for (const route of [r.device.activateAutoConfirm, r.device.deactivateAutoConfirm]) {
       expect((await d.refused(route, {}, [404, "repo.entityNotFound"])).json.info).toEqual({ type: "Target", entityId: d.controllerId });
     }
     expect((await d.confirmationBase()).autoConfirm).toEqual({ active: false });
-    expect(await look.target(d.controllerId)).toMatchObject({ name: d.controllerId, updateStatus: "registered" });
+    expect(await view.target(d.controllerId)).toMatchObject({ name: d.controllerId, updateStatus: "registered" });
     expect(await d.linkNames()).toEqual(["configData"]);
     const { securityToken } = await build.target();
     await device(unique("unknown"), { auth: `TargetToken ${securityToken}` }).refused(r.device.confirmationBase, {}, [401, ""]);
     await device("white space").refused(r.device.confirmationBase, {}, violation);
   });
 
-  it("device 1.3 E9 has a tag that follows its content", async () => {
+  it("device 1.3 E9 has an ETag that follows its content", async () => {
     const d = await fresh();
     const first = await d.ask(r.device.confirmationBase);
     const headers = { "if-none-match": String(first.headers["etag"]) };
@@ -92,13 +92,13 @@ describe("automatic confirmation", () => {
   });
 });
 
-describe("addresses of the confirmation", () => {
+describe("methods and ids of the confirmation resources", () => {
   it.each([
     ["E9", r.device.confirmationBase, ["POST", "PUT", "DELETE"], "GET"],
     ["E11", r.device.confirmationFeedback, ["GET", "PUT", "DELETE"], "POST"],
     ["E12", r.device.activateAutoConfirm, ["GET", "PUT", "DELETE"], "POST"],
     ["E13", r.device.deactivateAutoConfirm, ["GET", "PUT", "DELETE"], "POST"],
-  ] as const)("device 1 %s by another method is 405", async (_row, route, methods, allowed) => {
+  ] as const)("device 1 %s with another method is 405", async (_row, route, methods, allowed) => {
     const d = await fresh();
     for (const method of methods) {
       const { headers } = await d.refused(route, { actionId: 11 }, [405], { method });
@@ -106,7 +106,7 @@ describe("addresses of the confirmation", () => {
     }
   });
 
-  it("device 0 another Accept is 406, an id that is none 400", async () => {
+  it("device 0 an unsupported Accept is 406, a malformed id is 400", async () => {
     const d = await fresh();
     const accept = { headers: { accept: "application/atom+xml" } };
     await d.refused(r.device.confirmationBase, {}, [406], accept);
@@ -117,10 +117,10 @@ describe("addresses of the confirmation", () => {
   });
 });
 
-describe("answers to what does not wait", () => {
+describe("answers to actions that do not wait", () => {
   const yes = { confirmation: "confirmed" };
 
-  it("device 7.5 unknown, another target's, running and closed actions", async () => {
+  it("device 7.5 confirmation of unknown, running and closed actions and of another target's", async () => {
     const { controllerId, actionId } = await build.deployment();
     const [d, other] = [device(controllerId), await fresh()];
     await d.answerRefused(2_000_000_000, yes, [404, "repo.entityNotFound"]);
@@ -135,7 +135,7 @@ describe("answers to what does not wait", () => {
     await d.refused(r.device.getConfirmation, { actionId }, [404, ""]);
   });
 
-  it("device 5.3 a body that is none is told before the action is looked for", async () => {
+  it("device 5.3 a missing body is reported before the action is looked up", async () => {
     const d = device(unique("unknown"));
     for (const body of [
       {},
@@ -151,7 +151,7 @@ describe("answers to what does not wait", () => {
     await d.answerRefused(11, yes, [415], { "content-type": "application/hal+json" });
   });
 
-  it("device 4.2 what waits, with the flow switched off again", async () => {
+  it("device 4.2 a waiting action is still offered after the flow is switched off", async () => {
     const { controllerId, actionId } = inject("service").waiting[0] as { controllerId: string; actionId: number };
     const d = device(controllerId);
     const links = await d.links();
@@ -160,8 +160,8 @@ describe("answers to what does not wait", () => {
     expect((await d.confirmationBase())._links.confirmationBase?.href).toBe(links.confirmationBase);
     const said = unique("no");
     await d.answer(actionId, { confirmation: "denied", details: said, code: "3" });
-    // others may use it at the same time
-    const entry = (await look.history(controllerId, actionId)).find(({ messages }) => messages?.[0] === said);
+    // Other files may use the action at the same time.
+    const entry = (await view.history(controllerId, actionId)).find(({ messages }) => messages?.[0] === said);
     expect(entry?.messages).toEqual([
       said,
       "Update Server: Target rejected action. Action will stay in confirmation pending state.",

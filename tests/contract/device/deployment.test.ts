@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { build, unique } from "../support/build.ts";
 import { ask, call } from "../support/call.ts";
 import { device, report } from "../support/device.ts";
-import { look, type Page } from "../support/look.ts";
+import { type Page, view } from "../support/look.ts";
 import { typeBuilder } from "../support/types.ts";
 import { pause } from "../support/wait.ts";
 
@@ -35,13 +35,13 @@ describe("the deployment document", () => {
     expect((await d.deployment(actionId)).deployment).toMatchObject({ download: "forced", update: "forced" });
   });
 
-  it("device 13.14 a timeforced action becomes forced when its time comes, and c says so", async () => {
+  it("device 13.14 a timeforced action becomes forced at its time, and c changes", async () => {
     const forcetime = Date.now() + 5_000;
     const { controllerId, actionId } = await build.deployment({ type: "timeforced", forcetime });
     const d = device(controllerId);
     const before = (await d.links()).deploymentBase;
     expect((await d.deployment(actionId)).deployment).toMatchObject({ download: "attempt", update: "attempt" });
-    // reading it is a change too, so the link is taken again
+    // Reading the document is a change too, so the link is read again.
     const read = (await d.links()).deploymentBase;
     await pause(forcetime - Date.now() + 300);
     const after = (await d.links()).deploymentBase;
@@ -49,7 +49,7 @@ describe("the deployment document", () => {
     expect((await d.deployment(actionId)).deployment).toMatchObject({ download: "forced", update: "forced" });
   });
 
-  it("device 13.30, 13.31 chunks: part by module type, version, name, artifacts always, metadata only when there is some", async () => {
+  it("device 13.30, 13.31 chunks have part (by module type), version and name, always artifacts, and metadata only when there is some", async () => {
     const os = await build.module({ type: "os", version: "2.1" });
     const app = await build.module({ type: "application" });
     const artifact = await build.upload(os.id);
@@ -71,9 +71,9 @@ describe("the deployment document", () => {
     }
   });
 
-  it("device 13.30 the part of a module of type runtime is jvm, of any other type its key", async () => {
+  it("device 13.30 the part of a module of type runtime is jvm, of any other type it is the key", async () => {
     const { moduleType, setType } = typeBuilder("spec");
-    // a key is there once, and who ran this before has made it
+    // A key exists only once, and an earlier run may have made it.
     const body = [{ key: "runtime", name: "Runtime" }];
     expect([201, 409]).toContain((await ask(r.softwareModuleTypes.create, "spec", { body })).status);
     const found = await call<Page<{ id: number }>>(r.softwareModuleTypes.list, "spec", { query: { q: "key==runtime" } });
@@ -87,7 +87,7 @@ describe("the deployment document", () => {
     expect(chunks.map(({ part }) => part)).toEqual(["jvm", own.key]);
   });
 
-  it("device 13.32 a device sees the metadata that is meant for it, as it is at its next reading", async () => {
+  it("device 13.32 a device sees the metadata meant for it, in its current state at each reading", async () => {
     const { controllerId, actionId, moduleId } = await build.deployment();
     const d = device(controllerId);
     const at = (metadataKey = "") => ({ params: { softwareModuleId: moduleId, metadataKey } });
@@ -114,17 +114,17 @@ describe("the deployment document", () => {
     expect(await metadata()).toBeUndefined();
   });
 
-  it("device 13.33 reading it three times makes one retrieved entry", async () => {
+  it("device 13.33 three readings of the document make one retrieved entry", async () => {
     const { controllerId, actionId } = await build.deployment();
     const d = device(controllerId);
     for (let n = 0; n < 3; n += 1) await d.deployment(actionId);
-    const history = await look.history(controllerId, actionId);
+    const history = await view.history(controllerId, actionId);
     expect(history.map(({ type }) => type)).toEqual(["retrieved", "running"]);
     expect(history[0]?.messages).toEqual([`${fromServer}Target retrieved update action and should start now the download.`]);
-    expect((await look.state(controllerId, actionId)).state).toBe("retrieved");
+    expect((await view.state(controllerId, actionId)).state).toBe("retrieved");
   });
 
-  it("device 13.34 unknown targets, unknown actions and other targets' actions are 404", async () => {
+  it("device 13.34 unknown targets, unknown actions and actions of other targets are 404", async () => {
     const [own, other] = await Promise.all([build.deployment(), build.deployment()]);
     const notFound = [404, "repo.entityNotFound"] as const;
     const foreign = await device(own.controllerId).refused(r.device.getDeployment, { actionId: other.actionId }, notFound);
@@ -135,7 +135,7 @@ describe("the deployment document", () => {
     expect(nobody.json.info).toMatchObject({ type: "Target" });
   });
 
-  it("device 13.35 c is taken if it is a number and not looked at", async () => {
+  it("device 13.35 c is accepted if it is a number and ignored otherwise", async () => {
     const { controllerId, actionId } = await build.deployment();
     const d = device(controllerId);
     for (const c of ["-1", "0", "12345", "-2147483648", ""]) await d.deployment(actionId, { c });
@@ -145,14 +145,14 @@ describe("the deployment document", () => {
     await d.refused(r.device.getDeployment, { actionId: "abc" }, [400, "rest.body.notReadable"]);
   });
 
-  it("device 13.36 it can still be read when the action is finished, which changes nothing", async () => {
+  it("device 13.36 the document can still be read when the action is finished, which changes nothing", async () => {
     const { controllerId, actionId } = await build.deployment();
     const d = device(controllerId);
     await d.feedback(actionId, report("closed", "success"));
-    const entries = await look.history(controllerId, actionId);
+    const entries = await view.history(controllerId, actionId);
     await d.deployment(actionId);
-    expect((await look.state(controllerId, actionId)).state).toBe("finished");
-    expect(await look.history(controllerId, actionId)).toEqual(entries);
+    expect((await view.state(controllerId, actionId)).state).toBe("finished");
+    expect(await view.history(controllerId, actionId)).toEqual(entries);
     expect(await d.linkNames()).toEqual(["configData", "installedBase"]);
   });
 
@@ -175,7 +175,7 @@ describe("the deployment document", () => {
 });
 
 describe("the action history", () => {
-  it("device 13.37 newest first, as many messages as asked, without the server's own", async () => {
+  it("device 13.37 the history comes newest first, with as many messages as requested and without the server's own", async () => {
     const { controllerId, actionId } = await build.deployment();
     const d = device(controllerId);
     for (const word of ["one", "two", "three"]) await d.feedback(actionId, report("proceeding", "none", { details: [word] }));
@@ -195,12 +195,12 @@ describe("the action history", () => {
     const d = device(controllerId);
     const text = Array.from({ length: 1300 }, (_, n) => String.fromCharCode(97 + (n % 26))).join("");
     await d.feedback(actionId, report("proceeding", "none", { details: [text] }));
-    const [newest] = await look.history(controllerId, actionId);
+    const [newest] = await view.history(controllerId, actionId);
     expect(newest?.messages.map((message) => message.length)).toEqual([512, 512, 276]);
     expect(newest?.messages.join("")).toBe(text);
   });
 
-  it("device 4.4 no more than 100 messages at once", async () => {
+  it("device 4.4 at most 100 messages are returned at once", async () => {
     const { controllerId, actionId } = await build.deployment();
     const d = device(controllerId);
     const details = Array.from({ length: 40 }, (_, n) => `line ${n}`);

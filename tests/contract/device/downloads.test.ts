@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { build, md5, sha1, unique } from "../support/build.ts";
 import { device, report } from "../support/device.ts";
 import { baseUrl, credentials } from "../support/http.ts";
-import { look } from "../support/look.ts";
+import { view } from "../support/look.ts";
 import { eventually, pause } from "../support/wait.ts";
 
 const addresses: [string, Route, Route][] = [
@@ -11,7 +11,7 @@ const addresses: [string, Route, Route][] = [
   ["specified", r.device.artifactDownload, r.device.artifactDownloadMd5],
 ];
 
-/** A target with an open deployment of one artifact. */
+/** Makes a target with an open deployment of one artifact. */
 const granted = async (filename = unique("file"), size = 1_000) => {
   const { set, moduleId, artifact } = await build.setWithArtifact(Buffer.from(unique("bytes").padEnd(size, "abc")), filename);
   const { controllerId } = await build.target();
@@ -28,10 +28,10 @@ const granted = async (filename = unique("file"), size = 1_000) => {
 };
 
 const downloadEntries = async (controllerId: string, actionId: number) =>
-  (await look.history(controllerId, actionId)).filter(({ type }) => type === "download");
+  (await view.history(controllerId, actionId)).filter(({ type }) => type === "download");
 
 describe("downloads", () => {
-  it.each(addresses)("device 13.81 by the %s address: bytes and headers", async (_name, route) => {
+  it.each(addresses)("device 13.81 by the %s address: the bytes and headers of a file are right", async (_name, route) => {
     const { d, artifact, file } = await granted();
     const { status, headers, bytes } = await d.ask(route, file, { headers: { accept: "application/octet-stream" } });
     expect(status).toBe(200);
@@ -48,17 +48,17 @@ describe("downloads", () => {
     expect(headers["content-range"]).toBeUndefined();
   });
 
-  it.each(addresses)("device 13.81 by the %s address: nothing that is not assigned", async (_name, route, md5Route) => {
+  it.each(addresses)("device 13.81 by the %s address: a file that is not assigned is not found", async (_name, route, md5Route) => {
     const { artifact, file } = await granted();
     const { controllerId } = await build.target();
-    const stranger = device(controllerId);
+    const foreign = device(controllerId);
     const none = `No assignment found for SoftwareModule with id {${file.softwareModuleId}} to Target with id {${controllerId}}.`;
     for (const one of [route, md5Route]) {
-      const refusal = await stranger.refused(one, file, [404, "repo.entityNotFound"]);
+      const refusal = await foreign.refused(one, file, [404, "repo.entityNotFound"]);
       expect(refusal.json.message).toBe(none);
       expect(refusal.text).not.toContain(artifact.hashes.md5);
     }
-    await stranger.refused(r.device.listArtifacts, { softwareModuleId: file.softwareModuleId }, [404, "repo.entityNotFound"]);
+    await foreign.refused(r.device.listArtifacts, { softwareModuleId: file.softwareModuleId }, [404, "repo.entityNotFound"]);
   });
 
   it("device 6.1 an unknown module is 404 with a body, an unknown file 404 without one", async () => {
@@ -69,7 +69,7 @@ describe("downloads", () => {
     await d.refused(r.device.artifact, { ...file, softwareModuleId: "abc" }, [400, "rest.body.notReadable"]);
   });
 
-  it.each(addresses)("device 13.84 by the %s address: the MD5SUM file", async (_name, _route, route) => {
+  it.each(addresses)("device 13.84 by the %s address: the MD5SUM file is right", async (_name, _route, route) => {
     const { d, artifact, file } = await granted();
     const { status, headers, text } = await d.ask(route, file);
     expect([status, text]).toEqual([200, `${md5(artifact.bytes)}  ${file.fileName}`]);
@@ -100,7 +100,7 @@ describe("downloads", () => {
     }
   });
 
-  it("device 13.86, 13.87 after the end it can be fetched again, while cancelling it cannot", async () => {
+  it("device 13.86, 13.87 a file can be downloaded again after the end of its action, but not during a cancellation", async () => {
     const open = await granted();
     await build.cancel(open.controllerId, open.actionId);
     await open.d.refused(r.device.artifact, open.file, [404, "repo.entityNotFound"]);
@@ -115,7 +115,7 @@ describe("downloads", () => {
     expect((await open.d.follow(shown?._links?.download?.href as string)).bytes.equals(open.artifact.bytes)).toBe(true);
   });
 
-  it("device 6.1 after a failure it cannot be fetched any more", async () => {
+  it("device 6.1 a file cannot be downloaded after its action has failed", async () => {
     const { d, actionId, file } = await granted();
     await d.feedback(actionId, report("closed", "failure"));
     await d.refused(r.device.artifact, file, [404, "repo.entityNotFound"]);
@@ -144,7 +144,7 @@ describe("downloads", () => {
     expect((await d.follow(shown?._links?.md5sum?.href as string)).text).toBe(`${md5(artifact.bytes)}  ${odd}`);
   });
 
-  it("device 13.89 a whole download is noted once, a piece of it never", async () => {
+  it("device 13.89 a whole download is recorded once, a range of it never", async () => {
     const { d, controllerId, actionId, file } = await granted();
     for (const range of ["bytes=0-9", "bytes=10-", "bytes=-5"]) await d.ask(r.device.artifact, file, { headers: { range } });
     await pause(1_500);
@@ -158,21 +158,21 @@ describe("downloads", () => {
     expect(entry?.messages).toEqual([`Update Server: Target downloads ${path}`]);
     await pause(1_000);
     expect(await downloadEntries(controllerId, actionId)).toHaveLength(1);
-    expect(await look.state(controllerId, actionId)).toMatchObject({ active: true });
+    expect(await view.state(controllerId, actionId)).toMatchObject({ active: true });
   });
 
-  it("device 6.4 a device that reports the end right behind its download has that report as its newest entry", async () => {
+  it("device 6.4 a device that reports the end right after its download has that report as its newest entry", async () => {
     for (const route of [r.device.artifact, r.device.artifactDownload]) {
       const { d, controllerId, actionId, file } = await granted();
       await d.deployment(actionId);
       await d.ask(route, file);
       await d.feedback(actionId, report("closed", "success"));
-      const types = (await look.history(controllerId, actionId)).map(({ type }) => type);
+      const types = (await view.history(controllerId, actionId)).map(({ type }) => type);
       expect(types).toEqual(["finished", "download", "retrieved", "running"]);
     }
   });
 
-  it("device 6.4 the entry is there as soon as a file or its checksum file is answered", async () => {
+  it("device 6.4 the history entry exists as soon as a file or its checksum file is answered", async () => {
     const { d, controllerId, actionId, file } = await granted();
     await d.ask(r.device.artifact, file);
     expect(await downloadEntries(controllerId, actionId)).toHaveLength(1);
@@ -180,7 +180,7 @@ describe("downloads", () => {
     expect(await downloadEntries(controllerId, actionId)).toHaveLength(2);
   });
 
-  it("device 13.90 nobody downloads without a credential, or with another device's", async () => {
+  it("device 13.90 a download without a credential, or with another device's, is denied", async () => {
     const { controllerId, file } = await granted();
     const other = await build.target();
     for (const auth of [null, credentials.target(other.securityToken as string), "GatewayToken wrong"]) {

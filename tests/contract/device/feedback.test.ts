@@ -2,11 +2,11 @@ import { routeTable as r } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { build } from "../support/build.ts";
 import { device, report } from "../support/device.ts";
-import { look } from "../support/look.ts";
+import { view } from "../support/look.ts";
 
 const started = async (item: object = {}) => {
   const made = await build.deployment(item);
-  return { ...made, d: device(made.controllerId), state: () => look.state(made.controllerId, made.actionId) };
+  return { ...made, d: device(made.controllerId), state: () => view.state(made.controllerId, made.actionId) };
 };
 
 describe("deployment feedback", () => {
@@ -17,9 +17,9 @@ describe("deployment feedback", () => {
       expect([answer.status, answer.text]).toEqual([200, ""]);
     }
     expect(await state()).toEqual({ type: "update", active: true, state: "running" });
-    expect(await look.standing(controllerId)).toEqual({ updateStatus: "pending", assigned: setId, installed: undefined });
+    expect(await view.standing(controllerId)).toEqual({ updateStatus: "pending", assigned: setId, installed: undefined });
     expect(await d.linkNames()).toContain("deploymentBase");
-    const types = (await look.history(controllerId, actionId)).map(({ type }) => type);
+    const types = (await view.history(controllerId, actionId)).map(({ type }) => type);
     expect(types).toEqual(["downloaded", "download", "running", "running", "running", "running"]);
   });
 
@@ -29,29 +29,29 @@ describe("deployment feedback", () => {
     ["device 13.54", "proceeding", "success"],
     ["device 13.54", "scheduled", "success"],
     ["device 13.54", "resumed", "success"],
-  ] as const)("%s %s/%s finishes the action; 13.43 what comes later is 410", async (_case, execution, finished) => {
+  ] as const)("%s %s/%s finishes the action; 13.43 later reports are 410", async (_case, execution, finished) => {
     const { d, actionId, state, controllerId, setId } = await started();
     await d.configData({ data: { a: "b" } });
     await d.feedback(actionId, report(execution, finished));
     expect(await state()).toEqual({ type: "update", active: false, state: "finished" });
-    expect(await look.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: setId, installed: setId });
+    expect(await view.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: setId, installed: setId });
     expect(await d.linkNames()).toEqual(["configData", "installedBase"]);
-    const entries = await look.history(controllerId, actionId);
+    const entries = await view.history(controllerId, actionId);
     for (const late of [report("closed", "success"), report("closed", "failure"), report("proceeding")]) {
       await d.feedbackRefused(actionId, late, [410, ""]);
     }
-    expect(await look.history(controllerId, actionId)).toEqual(entries);
+    expect(await view.history(controllerId, actionId)).toEqual(entries);
   });
 
   it.each([
     ["device 13.42", "closed"],
     ["device 13.54", "proceeding"],
-  ] as const)("%s %s/failure ends in error; rollouts 10.96 nothing is assigned any more", async (_case, execution) => {
+  ] as const)("%s %s/failure ends in error; rollouts 10.96 no set is assigned any more", async (_case, execution) => {
     const { d, actionId, state, controllerId } = await started();
     await d.configData({ data: { a: "b" } });
     await d.feedback(actionId, report(execution, "failure"));
     expect(await state()).toEqual({ type: "update", active: false, state: "error" });
-    expect(await look.standing(controllerId)).toEqual({ updateStatus: "error", assigned: undefined, installed: undefined });
+    expect(await view.standing(controllerId)).toEqual({ updateStatus: "error", assigned: undefined, installed: undefined });
     expect(await d.linkNames()).toEqual([]);
     await d.feedbackRefused(actionId, report("closed", "success"), [410, ""]);
   });
@@ -61,21 +61,21 @@ describe("deployment feedback", () => {
     await d.feedback(actionId, report("closed", "failure"));
     const again = await build.assign(setId, controllerId);
     await d.feedback(again, report("closed", "success"));
-    expect(await look.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: setId, installed: setId });
+    expect(await view.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: setId, installed: setId });
   });
 
-  it("device 13.44 canceled and rejected do not end it", async () => {
+  it("device 13.44 canceled and rejected do not end the action", async () => {
     const { d, actionId, state, controllerId } = await started();
     await d.feedback(actionId, report("canceled"));
     await d.feedback(actionId, report("rejected"));
     expect((await state()).active).toBe(true);
-    const [rejected, canceled] = await look.history(controllerId, actionId);
+    const [rejected, canceled] = await view.history(controllerId, actionId);
     expect([rejected?.type, rejected?.messages]).toEqual(["warning", ["Update Server: Target REJECTED update."]]);
     expect([canceled?.type, canceled?.messages]).toEqual(["canceled", ["Update Server: Target confirmed cancellation.."]]);
     await d.feedback(actionId, report("closed", "success"));
   });
 
-  it("device 13.45 downloaded ends an action that asks for the download alone, and no other", async () => {
+  it("device 13.45 downloaded ends an action of type downloadonly, and no other", async () => {
     const forced = await started();
     await forced.d.feedback(forced.actionId, report("downloaded", "success"));
     expect((await forced.state()).active).toBe(true);
@@ -84,19 +84,19 @@ describe("deployment feedback", () => {
     await d.configData({ data: { a: "b" } });
     await d.feedback(actionId, report("downloaded", "success"));
     expect(await state()).toEqual({ type: "update", active: false, state: "downloaded" });
-    expect(await look.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: setId, installed: undefined });
+    expect(await view.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: setId, installed: undefined });
     expect(await d.linkNames()).toEqual(["configData"]);
     await d.feedbackRefused(actionId, report("closed", "success"), [410, ""]);
   });
 
-  it("device 13.56 the device's own clock decides nothing", async () => {
+  it("device 13.56 the time that a device reports has no effect", async () => {
     const first = await started();
     await first.d.feedback(first.actionId, report("closed", "success"));
     const { id } = await build.set();
     const second = await build.assign(id, first.controllerId);
     await first.d.feedback(second, { ...report("closed", "success"), timestamp: 0 });
-    expect(await look.standing(first.controllerId)).toEqual({ updateStatus: "in_sync", assigned: id, installed: id });
-    const [entry] = await look.history(first.controllerId, second);
+    expect(await view.standing(first.controllerId)).toEqual({ updateStatus: "in_sync", assigned: id, installed: id });
+    const [entry] = await view.history(first.controllerId, second);
     expect(entry?.timestamp).toBe(0);
     expect(Math.abs((entry?.reportedAt ?? 0) - Date.now())).toBeLessThan(60_000);
   });
@@ -106,12 +106,12 @@ describe("deployment feedback", () => {
     const newer = await build.set();
     const newerAction = await build.assign(newer.id, controllerId);
     await d.feedback(actionId, report("closed", "success"));
-    expect(await look.standing(controllerId)).toEqual({ updateStatus: "pending", assigned: newer.id, installed: setId });
-    expect(await look.state(controllerId, newerAction)).toMatchObject({ active: true });
+    expect(await view.standing(controllerId)).toEqual({ updateStatus: "pending", assigned: newer.id, installed: setId });
+    expect(await view.state(controllerId, newerAction)).toMatchObject({ active: true });
     expect(await d.linkNames()).toEqual(["configData", "deploymentBase", "installedBase"]);
   });
 
-  it("device 7.2 closing needs no earlier read, and an unknown action or target is 404", async () => {
+  it("device 7.2 an action can be closed without having been read; an unknown action or target is 404", async () => {
     const [a, b] = await Promise.all([started(), started()]);
     const body = report("closed", "success");
     await a.d.feedbackRefused(b.actionId, body, [404, "repo.entityNotFound"]);
@@ -126,11 +126,11 @@ describe("deployment feedback", () => {
       Array.from({ length: 8 }, () => d.ask(r.device.deploymentFeedback, { actionId }, { body: report("closed", "success") })),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(410)]);
-    expect((await look.history(controllerId, actionId)).filter(({ type }) => type === "finished")).toHaveLength(1);
+    expect((await view.history(controllerId, actionId)).filter(({ type }) => type === "finished")).toHaveLength(1);
   });
 });
 
-describe("what a device writes", () => {
+describe("bodies of feedback", () => {
   it.each([
     [
       "swupdate",
@@ -199,32 +199,32 @@ describe("what a device writes", () => {
     [{ status: { execution: "closed" } }, /^status\.result is missing/],
     ['{"status":{"execution":"closed",\n"result":}}', /^request is no JSON from line 2, column 10 on$/],
     ["", /^request is missing$/],
-  ])("device 10.1 %j is answered with the place", async (body, expected) => {
+  ])("device 10.1 %j is answered with the place of the error", async (body, expected) => {
     const { d, actionId } = await started();
     const { json } = await d.feedbackRefused(actionId, body, [400, "rest.body.notReadable"]);
     expect(json.parameters).toEqual([expect.stringMatching(expected)]);
     expect(json).not.toHaveProperty("info");
   });
 
-  it("device 13.55, rollouts 10.95 a code is kept, shown, and gone with the next report without one", async () => {
+  it("device 13.55, rollouts 10.95 a code is stored, shown, and gone with the next report without one", async () => {
     const { d, actionId, controllerId } = await started();
-    const lastCode = async () => (await look.action(controllerId, actionId)).lastStatusCode;
+    const lastCode = async () => (await view.action(controllerId, actionId)).lastStatusCode;
     await d.feedback(actionId, report("proceeding", "none", { code: 200 }));
     expect((await d.deployment(actionId, { actionHistory: -1 })).actionHistory?.messages[0]).toBe("Device reported status code: 200");
-    const history = await look.history(controllerId, actionId);
+    const history = await view.history(controllerId, actionId);
     expect(history.find(({ code }) => code === 200)?.messages).toEqual(["Device reported status code: 200"]);
     expect(await lastCode()).toBe(200);
     await d.feedback(actionId, report("proceeding", "none", { code: -42, details: ["first"] }));
     expect(await lastCode()).toBe(-42);
-    expect((await look.history(controllerId, actionId))[0]?.messages).toEqual(["first", "Device reported status code: -42"]);
+    expect((await view.history(controllerId, actionId))[0]?.messages).toEqual(["first", "Device reported status code: -42"]);
     await d.feedback(actionId, report("proceeding"));
-    expect(await look.action(controllerId, actionId)).not.toHaveProperty("lastStatusCode");
+    expect(await view.action(controllerId, actionId)).not.toHaveProperty("lastStatusCode");
   });
 
-  it("device 7.2 any UTF-8 text survives", async () => {
+  it("device 7.2 any UTF-8 text is stored unchanged", async () => {
     const { d, actionId, controllerId } = await started();
     const details = ["Grüße 🚀 日本", 'tab\tand "quotes" \\ back', "<b>markup</b>", "'; drop table actions; --"];
     await d.feedback(actionId, report("proceeding", "none", { details }));
-    expect((await look.history(controllerId, actionId))[0]?.messages).toEqual(details);
+    expect((await view.history(controllerId, actionId))[0]?.messages).toEqual(details);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { build, unique } from "../support/build.ts";
 import { urlOf } from "../support/call.ts";
 import { baseUrl, credentials, type Headers, send, trustsUs } from "../support/http.ts";
-import { look } from "../support/look.ts";
+import { view } from "../support/look.ts";
 
 const poll = (controllerId: string, headers: Headers, more: { from?: string; shownAs?: string } = {}) =>
   send<PollView>(urlOf(r.device.poll, "device", { params: { controllerId } }), {
@@ -11,7 +11,7 @@ const poll = (controllerId: string, headers: Headers, more: { from?: string; sho
     ...more,
   });
 
-describe.runIf(trustsUs)("what a trusted proxy tells", () => {
+describe.runIf(trustsUs)("headers of a trusted proxy", () => {
   it.each<[string, Headers, string]>([
     ["the scheme", { host: "ota.example:9443", "x-forwarded-proto": "https" }, "https://ota.example:9443"],
     ["a default port", { host: "ota.example", "x-forwarded-proto": "https", "x-forwarded-port": "443" }, "https://ota.example"],
@@ -26,7 +26,7 @@ describe.runIf(trustsUs)("what a trusted proxy tells", () => {
     expect(json._links?.deploymentBase?.href).toContain(`${base}/deploymentBase/${actionId}?c=`);
     expect(json._links?.configData?.href).toBe(`${base}/configData`);
     const deployment = urlOf(r.device.getDeployment, "device", { params: { controllerId, actionId } });
-    // every link of the answer is held against it by the rules for all answers
+    // The rules for all answers compare every link of the answer with it.
     const { status, text } = await send(deployment, { headers: { authorization: credentials.gateway, ...headers }, shownAs });
     expect(status).toBe(200);
     expect(text).toContain(`"${shownAs}/api/v1/DEFAULT/download/controller/${controllerId}/`);
@@ -44,13 +44,13 @@ describe.runIf(trustsUs)("what a trusted proxy tells", () => {
     ["203.0.113.9", "http://203.0.113.9"],
     ["198.51.100.1, 203.0.113.10, 127.0.0.1", "http://203.0.113.10"],
     ["2001:db8::9", "http://[2001:db8::9]"],
-  ])("device 3.2 a device's address behind X-Forwarded-For: %s", async (list, address) => {
+  ])("device 3.2 the address of a device behind X-Forwarded-For: %s", async (list, address) => {
     const controllerId = unique("behind");
     expect((await poll(controllerId, { "x-forwarded-for": list })).status).toBe(200);
-    expect((await look.target(controllerId)).address).toBe(address);
+    expect((await view.target(controllerId)).address).toBe(address);
   });
 
-  it("device 2.1 what is no host, no port and no path is not echoed", async () => {
+  it("device 2.1 a value that is no host, port or path is not echoed", async () => {
     const odd = {
       "x-forwarded-host": 'evil.example"/><a',
       "x-forwarded-port": "8o",
@@ -61,11 +61,11 @@ describe.runIf(trustsUs)("what a trusted proxy tells", () => {
   });
 });
 
-// another address of this machine, which only Linux has without being told
-describe.runIf(trustsUs && process.platform === "linux")("what anybody else tells", () => {
-  it("device 2.1 counts for nothing", async () => {
+// This is another address of this machine, which only Linux offers without configuration.
+describe.runIf(trustsUs && process.platform === "linux")("headers of any other peer", () => {
+  it("device 2.1 they have no effect", async () => {
     const controllerId = unique("stranger");
-    const told = {
+    const outcomes = {
       forwarded: "for=203.0.113.1;host=evil.example;proto=https",
       "x-forwarded-for": "203.0.113.1",
       "x-forwarded-host": "evil.example",
@@ -73,8 +73,8 @@ describe.runIf(trustsUs && process.platform === "linux")("what anybody else tell
       "x-forwarded-port": "1",
       "x-forwarded-prefix": "/evil",
     };
-    const { status, json } = await poll(controllerId, told, { from: "127.0.0.2" });
+    const { status, json } = await poll(controllerId, outcomes, { from: "127.0.0.2" });
     expect([status, json._links?.configData?.href]).toEqual([200, `${baseUrl}/DEFAULT/controller/v1/${controllerId}/configData`]);
-    expect((await look.target(controllerId)).address).toBe("http://127.0.0.2");
+    expect((await view.target(controllerId)).address).toBe("http://127.0.0.2");
   });
 });

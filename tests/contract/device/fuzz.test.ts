@@ -6,16 +6,16 @@ import { build, unique } from "../support/build.ts";
 import { call } from "../support/call.ts";
 import { device, report } from "../support/device.ts";
 import { credentials, type Headers, send, trustsUs } from "../support/http.ts";
-import { look } from "../support/look.ts";
+import { view } from "../support/look.ts";
 
 /*
- * Requests of a client that has signed in and then sends whatever comes to its mind. That no answer is a 5xx and that each error has its
- * form is checked for every answer (support/answer-rules.ts); here: only documented statuses, a refused request changes nothing, and
- * nothing that it does reaches another device. fast-check prints seed and path of a failure.
+ * A client that has signed in sends arbitrary requests. That no answer is a 5xx and that each error has its form is checked for every answer
+ * (support/answer-rules.ts). These tests check that only documented statuses occur, that a denied request changes nothing, and that no request
+ * reaches another device. After a failure fast-check prints seed and path.
  */
 
 const runs = 500;
-/** Reports close an action sooner or later: so often the device gets a new one, on top of what it has. */
+/** Reports close an action sooner or later, so the device gets a new one after this many requests. */
 const runsPerAction = 50;
 const statuses = [200, 201, 206, 304, 400, 401, 403, 404, 405, 406, 409, 410, 412, 413, 414, 415, 416, 429];
 
@@ -27,7 +27,7 @@ interface Work {
 interface Own {
   controllerId: string;
   auth: string;
-  /** The newest deployment first, and the one that it has replaced. */
+  /** The newest deployment comes first, then the one that it has superseded. */
   work: [Work, ...Work[]];
 }
 let own: Own;
@@ -48,16 +48,16 @@ async function makeDevice(): Promise<Own> {
   return { controllerId, auth: credentials.target(String(securityToken)), work: [work] };
 }
 
-/** All of a device that a request could have changed. */
+/** Reads everything of a device that a request could have changed. */
 async function stateOf({ controllerId, work }: Own): Promise<unknown> {
   const [target, attributes, list, confirmation, ...histories] = await Promise.all([
-    look.target(controllerId),
-    look.attributes(controllerId),
-    look.actions(controllerId),
+    view.target(controllerId),
+    view.attributes(controllerId),
+    view.actions(controllerId),
     call<unknown>(r.targets.autoConfirm, "spec", { params: { targetId: controllerId } }),
-    ...work.map(({ actionId }) => look.history(controllerId, actionId)),
+    ...work.map(({ actionId }) => view.history(controllerId, actionId)),
   ]);
-  // a refused device has been there nevertheless, and downloads are noted a moment after they happen
+  // A denied device has still polled, and downloads are recorded a moment after they happen.
   const { lastControllerRequestAt: _, pollStatus: __, ...rest } = target;
   const entries = histories.flat().flatMap(({ id: _id, ...entry }) => (entry.type === "download" ? [] : [entry]));
   const actions = list.content.map(({ lastModifiedAt: _at, ...action }) => action);
@@ -72,7 +72,7 @@ const words = fc.oneof(
   fc.string({ minLength: 300, maxLength: 600 }),
   fc.constantFrom("", "..", "../..", "%", "\u0000", "\ud800", "'; drop table targets; --", "__proto__", "constructor", "ü".repeat(200)),
 );
-/** One segment of a path as it goes over the wire, encoded or broken. */
+/** Makes one segment of a path as it goes over the wire, encoded or broken. */
 const segments = fc.oneof(
   words.map((text) => encodeURIComponent(text.toWellFormed())),
   numbers.map((n) => encodeURIComponent(String(n))),
@@ -92,7 +92,7 @@ function valid(name: string, whose: "mine" | "earlier" | "other"): string {
   return encodeURIComponent(values[name] ?? "x");
 }
 
-/** What stands for a parameter: the device's own value mostly, that of its earlier deployment, that of the other device, or anything. */
+/** Chooses the value of a parameter: mostly the device's own, else that of its earlier deployment, that of the other device, or anything. */
 const choice = fc.oneof(
   { weight: 15, arbitrary: fc.constant({ kind: "mine" as const }) },
   { weight: 3, arbitrary: fc.constant({ kind: "earlier" as const }) },
@@ -127,13 +127,13 @@ const headers = fc.record({
   "if-range": header('"x"', "Sat, 21 Nov 2026 00:00:00 GMT", "yesterday"),
   "x-harrier-identity": header("v2.k1.e30.AAAA"),
   "x-harrier-budget": header("-1", "1e99"),
-  // from a proxy that is trusted it would be believed (forwarded.test.ts)
+  // From a trusted proxy the header would count (forwarded.test.ts).
   "x-forwarded-host": trustsUs ? fc.constant(undefined) : header("evil.example"),
   "x-request-id": header("a b", "x".repeat(200)),
   traceparent: header("00-0-0-0"),
 });
 
-/** A member as it should be, or now and then as it should not. */
+/** Makes a member that is right most of the time and odd now and then. */
 const mostly = <T>(right: fc.Arbitrary<T>, ...odd: fc.Arbitrary<unknown>[]): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 9, arbitrary: right }, { weight: 1, arbitrary: fc.oneof(...odd, fc.jsonValue()) });
 const texts = fc.string({ maxLength: 20 });
@@ -168,10 +168,10 @@ const bodiesOf: Record<string, fc.Arbitrary<unknown>> = {
   "device.activateAutoConfirm": fc.record({ initiator: mostly(texts, words), remark: mostly(texts, words) }),
 };
 const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
-// without an end, with a length that no body has, twice the same key, keys and values that JSON has not
+// These are endless, or have a length that no body has, a key twice, or keys and values that JSON does not know.
 const oddCbor = "bf6161 9f01 9bffffffffffffffff 5b7fffffffffffffff a2616101616102 a10102 c249010000000000000000 f97e00".split(" ");
 
-/** A body that fits the route, or any other, in one of the two forms and sometimes in neither. */
+/** Makes a body that fits the route, or any other, in one of the two forms and sometimes in neither. */
 function bodyOf({ id }: Route) {
   const fitting = bodiesOf[id];
   const anything = fc.jsonValue({ maxDepth: 6 });
@@ -180,7 +180,7 @@ function bodyOf({ id }: Route) {
   const json = fc.oneof({ weight: 8, arbitrary: value.map((one) => JSON.stringify(one)) }, bytes, fc.constantFrom("{", "[".repeat(9_999)));
   const cbor = fc.oneof(
     { weight: 8, arbitrary: inCbor },
-    // one that ends too early, and then goes on in another way
+    // This body ends too early and then continues differently.
     fc.tuple(inCbor, fc.nat(), bytes).map(([whole, at, more]) => Buffer.concat([whole.subarray(0, at % (whole.length + 1)), more])),
     bytes,
     fc.constantFrom(...oddCbor.map((hex) => Buffer.from(hex, "hex")), Buffer.alloc(9_999, 0x81)),
@@ -200,7 +200,7 @@ const requests = fc.constantFrom(...deviceRoutes).chain((route) =>
     query: fc.dictionary(fc.constantFrom("actionHistory", "c", "x"), fc.oneof(words, numbers), { maxKeys: 3 }),
     headers,
     body: bodyOf(route),
-    /** The body goes under its own name, not under the one that the headers give it. */
+    /** True if the body goes with its right media type and not with the one in the headers. */
     rightlyNamed: fc.oneof({ weight: 6, arbitrary: fc.constant(true) }, fc.constant(false)),
     signedIn: fc.oneof({ weight: 19, arbitrary: fc.constant(true) }, fc.constant(false)),
   }),
@@ -211,7 +211,7 @@ function pathOf(route: Route, { choices, query }: Request): string {
   let place = 0;
   const path = route.path.replaceAll(/:(\w+)/g, (_all, name: string) => {
     const chosen = choices[place++ % choices.length];
-    // the tenant stays, or nearly all would be refused at the door
+    // The tenant is always right, or the gateway would deny nearly all requests.
     if (chosen === undefined || (name === "tenant" && chosen.kind === "other")) return valid(name, "mine");
     return chosen.kind === "odd" ? chosen.text : valid(name, chosen.kind);
   });
@@ -229,7 +229,7 @@ beforeAll(async () => {
   [own, other] = [await makeDevice(), await makeDevice()];
 });
 
-it(`${runs} requests of any kind`, { timeout: 180_000 }, async () => {
+it(`${runs} arbitrary requests`, { timeout: 180_000 }, async () => {
   const others = await stateOf(other);
   let run = 0;
   await fc.assert(
@@ -257,7 +257,7 @@ it.each(deviceRoutes.filter(({ body: takes }) => takes !== undefined).map((route
     const path = route.path.replaceAll(/:(\w+)/g, (_all, name: string) => valid(name, "mine"));
     const huge = `{"status":{"details":["${"x".repeat(10_000_000)}"]}}`;
     const sent = send(path, { method: route.method, headers: { authorization: own.auth, "content-type": "application/json" }, body: huge });
-    // a connection that is cut while the rest is still being sent refuses it as well
+    // A connection that is cut while the body is still being sent counts as a denial as well.
     const refused = await sent.then(({ status: answered }) => answered).catch((error: { code?: string }) => error.code);
     expect([413, "UND_ERR_SOCKET", "EPIPE", "ECONNRESET"]).toContain(refused);
     expect(await stateOf(own)).toEqual(before);

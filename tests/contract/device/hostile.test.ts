@@ -4,9 +4,7 @@ import { unique } from "../support/build.ts";
 import { device, report } from "../support/device.ts";
 import { baseUrl, credentials } from "../support/http.ts";
 
-/*
- * Requests that no HTTP library sends. Whatever one client does to its connection, the others are served.
- */
+/* No HTTP library sends these requests. Whatever one client does to its connection, the others are served. */
 
 const { hostname, port } = new URL(baseUrl);
 
@@ -51,7 +49,7 @@ it.each([
 it.each([
   ["Trailer", { trailer: "X" }],
   ["Expect", { expect: "100-continue" }],
-])("attributes with %s arrive", async (_name, headers) => {
+])("attributes with %s are stored", async (_name, headers) => {
   const d = device(unique("raw"));
   await d.poll();
   const body = JSON.stringify({ data: { a: "b" } });
@@ -60,7 +58,7 @@ it.each([
   expect(await d.linkNames()).toEqual([]);
 });
 
-it("hundreds of bodies that do not come keep nobody from polling", { timeout: 60_000 }, async () => {
+it("hundreds of unfinished bodies do not delay polls", { timeout: 60_000 }, async () => {
   const d = device(unique("slow"));
   await d.poll();
   const headers = { "content-type": "application/json", "content-length": "100000" };

@@ -5,14 +5,14 @@ import { beforeAll, describe, expect, inject, it } from "vitest";
 import { build, unique } from "../support/build.ts";
 import { type Device, device, report } from "../support/device.ts";
 import { credentials, send } from "../support/http.ts";
-import { look } from "../support/look.ts";
+import { view } from "../support/look.ts";
 import type { Waiting } from "../support/waiting.ts";
 
 const hal = /^application\/hal\+json;\s?charset=utf-8$/i;
 const cbor = /^application\/cbor$/;
 const json = /^application\/json;\s?charset=utf-8$/i;
 
-describe("what a device accepts", () => {
+describe("content negotiation of the device interface", () => {
   const d = device(unique("accept"));
 
   it.each([
@@ -31,7 +31,7 @@ describe("what a device accepts", () => {
     expect(Object.keys(body._links ?? {})).toEqual(["configData"]);
   });
 
-  it("device 13.6, 1.1 every object can be had in CBOR, with the same members, its length and a tag of its own", async () => {
+  it("device 13.6, 1.1 every object can be read as CBOR, with the same members, its own length and its own ETag", async () => {
     const { set, moduleId } = await build.setWithArtifact();
     const { controllerId } = await build.target();
     const actionId = await build.assign(set.id, controllerId);
@@ -70,7 +70,7 @@ describe("what a device accepts", () => {
     await d.refused(r.device.poll, {}, [406], { headers: { accept } });
   });
 
-  it("device 13.17 every JSON answer has its length, and all but the artifact list a tag", async () => {
+  it("device 13.17 every JSON answer has its length, and all but the artifact list have an ETag", async () => {
     const { controllerId, actionId, moduleId } = await build.deployment();
     const own = device(controllerId);
     const ask: [Route, Record<string, number>][] = [
@@ -91,7 +91,7 @@ describe("what a device accepts", () => {
     await see([r.device.installedBase, { actionId }]);
   });
 
-  it("device 1.3 a deployment is 304 for its own tag", async () => {
+  it("device 1.3 a deployment is 304 for its own ETag", async () => {
     const { controllerId, actionId } = await build.deployment();
     const own = device(controllerId);
     const { headers } = await own.ask(r.device.getDeployment, { actionId });
@@ -132,7 +132,7 @@ describe("methods", () => {
 describe("request bodies", () => {
   const body = JSON.stringify(report("proceeding"));
 
-  it("device 13.49 only JSON is read, and it must be named", async () => {
+  it("device 13.49 only JSON is read, and the media type must be named", async () => {
     const { controllerId, actionId } = await build.deployment();
     const d = device(controllerId);
     for (const type of ["text/plain", "application/hal+json", "application/xml", "multipart/form-data; boundary=x"]) {
@@ -148,15 +148,15 @@ describe("request bodies", () => {
     }
   });
 
-  it("device 1.1 JSON is read in the charset that it names, and 415 where nobody knows it", async () => {
+  it("device 1.1 JSON is read in the charset that it names, and an unknown charset is 415", async () => {
     const { controllerId, actionId } = await build.deployment();
     const d = device(controllerId);
-    const told = JSON.stringify(report("proceeding", "none", { details: ["größer"] }));
+    const outcomes = JSON.stringify(report("proceeding", "none", { details: ["größer"] }));
     const latin = { "content-type": "application/json;charset=iso-8859-1" };
     const wide = { "content-type": "application/json; charset=UTF-16" };
-    await d.feedbackRefused(actionId, told, [415], { "content-type": "application/json;charset=klingon" });
-    await d.feedback(actionId, Buffer.from(told, "latin1"), latin);
-    await d.feedback(actionId, Buffer.from(`\ufeff${told}`, "utf16le"), wide);
+    await d.feedbackRefused(actionId, outcomes, [415], { "content-type": "application/json;charset=klingon" });
+    await d.feedback(actionId, Buffer.from(outcomes, "latin1"), latin);
+    await d.feedback(actionId, Buffer.from(`\ufeff${outcomes}`, "utf16le"), wide);
     const { actionHistory } = await d.deployment(actionId, { actionHistory: 2 });
     expect(actionHistory?.messages).toEqual(["größer", "größer"]);
   });
@@ -166,10 +166,10 @@ describe("request bodies", () => {
     const d = device(controllerId);
     const type = { "content-type": "application/cbor" };
     await d.feedback(actionId, Buffer.from(encode(report("proceeding", "none", { details: ["in CBOR"] }))), type);
-    expect((await look.history(controllerId, actionId))[0]?.messages).toContain("in CBOR");
+    expect((await view.history(controllerId, actionId))[0]?.messages).toContain("in CBOR");
     const data = { body: Buffer.from(encode({ mode: "merge", data: { a: "b" } })), headers: type };
     expect((await d.ask(r.device.configData, {}, data)).status).toBe(200);
-    expect(await look.attributes(controllerId)).toEqual({ a: "b" });
+    expect(await view.attributes(controllerId)).toEqual({ a: "b" });
     const whole = Buffer.from(encode(report("closed", "success")));
     for (const broken of [whole.subarray(0, -1), Buffer.from([0xff]), Buffer.alloc(500_000, 0x81), Buffer.from("{}")]) {
       await d.feedbackRefused(actionId, broken, [400, "rest.body.notReadable"], type);
@@ -177,13 +177,13 @@ describe("request bodies", () => {
     await d.feedbackRefused(actionId, Buffer.from(encode({ x: "x".repeat(1_100_000) })), [413], type);
   });
 
-  it("device 1.2 a body that is nested without end is 400", async () => {
+  it("device 1.2 an endlessly nested body is 400", async () => {
     const { controllerId, actionId } = await build.deployment();
     const deep = JSON.stringify(report("proceeding")).replace(/\}$/, `,"more":${"[".repeat(400_000)}${"]".repeat(400_000)}}`);
     await device(controllerId).feedbackRefused(actionId, deep, [400, "rest.body.notReadable"]);
   });
 
-  it("device 8 a body of 10 MB is 413, whether its length is told or not", async () => {
+  it("device 8 a body of 10 MB is 413, with or without a content-length", async () => {
     const { controllerId, actionId } = await build.deployment();
     const huge = Buffer.from(JSON.stringify(report("proceeding", "none", { details: ["x".repeat(10_000_000)] })));
     await device(controllerId).feedbackRefused(actionId, huge, [413]);

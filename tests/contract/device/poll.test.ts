@@ -4,7 +4,7 @@ import { build, unique } from "../support/build.ts";
 import { type ErrorBody, refused } from "../support/call.ts";
 import { actionIdOf, device, report } from "../support/device.ts";
 import { baseUrl, credentials, send } from "../support/http.ts";
-import { look } from "../support/look.ts";
+import { view } from "../support/look.ts";
 import { eventually, pause } from "../support/wait.ts";
 
 const noTarget = (targetId: string) => refused(r.targets.get, "spec", { params: { targetId } }, [404, "repo.entityNotFound"]);
@@ -17,7 +17,7 @@ describe("poll and registration", () => {
       config: { polling: { sleep: "00:05:00" } },
       _links: { configData: { href: `${baseUrl}/DEFAULT/controller/v1/${d.controllerId}/configData` } },
     });
-    const target = await look.target(d.controllerId);
+    const target = await view.target(d.controllerId);
     expect(target).toMatchObject({ name: d.controllerId, updateStatus: "registered", requestAttributes: true });
     expect(target.description).toBe(`Plug and Play target: ${d.controllerId}`);
     expect(target.createdBy).toBe("CONTROLLER_PLUG_AND_PLAY");
@@ -36,15 +36,15 @@ describe("poll and registration", () => {
     const { controllerId, securityToken, updateStatus } = await build.target();
     expect(updateStatus).toBe("unknown");
     await device(controllerId, { auth: credentials.target(securityToken as string) }).poll();
-    expect((await look.target(controllerId)).updateStatus).toBe("registered");
+    expect((await view.target(controllerId)).updateStatus).toBe("registered");
   });
 
-  it("device 3.1 when a device was last here is known as soon as its first poll is answered", async () => {
+  it("device 3.1 the last poll of a device is known as soon as its first poll is answered", async () => {
     const { controllerId } = await build.target();
     for (const d of [device(unique("new")), device(controllerId)]) {
       const before = Date.now() - 60_000;
       await d.poll();
-      const target = await look.target(d.controllerId);
+      const target = await view.target(d.controllerId);
       expect(target.updateStatus).toBe("registered");
       expect(target.lastControllerRequestAt).toBeGreaterThan(before);
       expect(target.pollStatus).toMatchObject({ lastRequestAt: target.lastControllerRequestAt, overdue: false });
@@ -71,10 +71,10 @@ describe("poll and registration", () => {
     },
   );
 
-  it("device 13.9 an id of 256 characters is registered, its name cut to 128", async () => {
+  it("device 13.9 an id of 256 characters is registered, with its name cut to 128", async () => {
     const id = unique("long").padEnd(256, "x");
     await device(id).poll();
-    expect((await look.target(id)).name).toBe(id.slice(0, 128));
+    expect((await view.target(id)).name).toBe(id.slice(0, 128));
   });
 
   it.each(["ü", "grün:1@x+y=z,ß", "ключ", "%25", "a;b", "'\"<x", "日本", "a&b=c#d?e"])(
@@ -86,27 +86,27 @@ describe("poll and registration", () => {
       const headers = { authorization: credentials.gateway, "content-type": "application/json" };
       const sent = await send(configData?.slice(baseUrl.length) ?? "", { method: "PUT", headers, body: '{"data":{"a":"b"}}' });
       expect(sent.status).toBe(200);
-      expect(await look.attributes(d.controllerId)).toEqual({ a: "b" });
-      expect((await look.target(d.controllerId))._links.self?.href).toContain(encodeURIComponent(d.controllerId));
+      expect(await view.attributes(d.controllerId)).toEqual({ a: "b" });
+      expect((await view.target(d.controllerId))._links.self?.href).toContain(encodeURIComponent(d.controllerId));
     },
   );
 
-  it("device 13.11 a poll that finds nothing new is 304 without a body, and still stamps the time", async () => {
+  it("device 13.11 a poll that finds nothing new is 304 without a body, and still updates the last poll", async () => {
     const d = device(unique("new"));
     const first = await d.poll();
     const etag = first.headers["etag"] as string;
     expect(etag).toMatch(/^"0[0-9a-f]{32}"$/);
-    const before = await eventually(async () => (await look.target(d.controllerId)).lastControllerRequestAt);
+    const before = await eventually(async () => (await view.target(d.controllerId)).lastControllerRequestAt);
     await pause(20);
     for (const tag of [etag, `W/${etag}`, `"other", ${etag}`]) {
       const again = await d.ask(r.device.poll, {}, { headers: { "if-none-match": tag } });
       expect([again.status, again.text, again.headers["etag"]]).toEqual([304, "", etag]);
     }
-    await eventually(async () => ((await look.target(d.controllerId)).lastControllerRequestAt ?? 0) > before);
+    await eventually(async () => ((await view.target(d.controllerId)).lastControllerRequestAt ?? 0) > before);
     for (const tag of ["*", '"other"']) expect((await d.poll({ "if-none-match": tag })).status).toBe(200);
   });
 
-  it("device 13.12 after an assignment the old ETag is stale", async () => {
+  it("device 13.12 after an assignment the old ETag is not valid any more", async () => {
     const [{ controllerId }, set] = await Promise.all([build.target(), build.set()]);
     const d = device(controllerId);
     const etag = (await d.poll()).headers["etag"] as string;
@@ -118,7 +118,7 @@ describe("poll and registration", () => {
     expect(headers["etag"]).not.toBe(etag);
   });
 
-  it("device 13.15 with nothing to do and the attributes sent there are no links at all", async () => {
+  it("device 13.15 without an open action and with the attributes sent there are no links at all", async () => {
     const d = device(unique("new"));
     await d.poll();
     await d.configData({ data: { a: "b" } });
@@ -128,8 +128,8 @@ describe("poll and registration", () => {
   it("device 13.16 a poll does not count as a change of the target", async () => {
     const { controllerId, lastModifiedAt, lastModifiedBy } = await build.target();
     await device(controllerId).poll();
-    await eventually(async () => (await look.target(controllerId)).pollStatus);
-    expect(await look.target(controllerId)).toMatchObject({ lastModifiedAt, lastModifiedBy });
+    await eventually(async () => (await view.target(controllerId)).pollStatus);
+    expect(await view.target(controllerId)).toMatchObject({ lastModifiedAt, lastModifiedBy });
   });
 
   it("device 13.18 two first polls at once make one target", async () => {
@@ -137,25 +137,25 @@ describe("poll and registration", () => {
       const d = device(unique("race"));
       const answers = await Promise.all(Array.from({ length: 6 }, () => d.poll()));
       expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
-      expect((await look.target(d.controllerId)).updateStatus).toBe("registered");
+      expect((await view.target(d.controllerId)).updateStatus).toBe("registered");
     }
   });
 
-  it("device 13.19 the tenant is found in any case, and printed as it was asked", async () => {
+  it("device 13.19 the name of the tenant is found in any case, and links show it as it was requested", async () => {
     const d = device(unique("case"), { tenant: "default" });
     expect((await d.links()).configData).toBe(`${baseUrl}/default/controller/v1/${d.controllerId}/configData`);
     await device(d.controllerId, { tenant: "DeFault" }).configData({ data: { a: "b" } });
-    expect(await look.attributes(d.controllerId)).toEqual({ a: "b" });
+    expect(await view.attributes(d.controllerId)).toEqual({ a: "b" });
     expect(await device(d.controllerId).linkNames()).toEqual([]);
   });
 
-  it("device 1 an id keeps its case", async () => {
+  it("device 1 a controllerId keeps its case", async () => {
     const id = unique("Case");
     await device(id).poll();
     await noTarget(id.toLowerCase());
   });
 
-  it("device 1 HEAD answers as GET does, without a body, and registers", async () => {
+  it("device 1 HEAD answers as GET does, without a body, and registers the device", async () => {
     const d = device(unique("head"));
     const head = await d.ask(r.device.poll, {}, { method: "HEAD" });
     const get = await d.poll();
@@ -180,7 +180,7 @@ describe("poll and registration", () => {
     },
   );
 
-  it("device 9.8 path tricks reach nobody else's resources", async () => {
+  it("device 9.8 path tricks do not reach the resources of others", async () => {
     const { controllerId } = await build.target();
     const own = `/DEFAULT/controller/v1/${controllerId}`;
     for (const path of [

@@ -50,7 +50,7 @@ describe("ranges of a download", () => {
     },
   );
 
-  it("device 13.82 another unit is 416", async () => {
+  it("device 13.82 a range in another unit is 416", async () => {
     const { status, headers } = await fetch({ range: "items=0-9" });
     expect([status, headers["content-range"]]).toEqual([416, `bytes */${size}`]);
   });
@@ -68,7 +68,7 @@ describe("ranges of a download", () => {
     expect(got.equals(Buffer.concat([...part(0, 9), ...part(20, 29), Buffer.from(`--${boundary}--`)]))).toBe(true);
   });
 
-  it("device 13.83 If-Range: the same file gives the piece, another one the whole", async () => {
+  it("device 13.83 If-Range: an unchanged file answers with the range, a changed one with the whole file", async () => {
     const range = "bytes=0-9";
     const etag = `"${sha1(bytes)}"`;
     const status = async (ifRange: string) => (await fetch({ range, "if-range": ifRange })).status;
@@ -82,7 +82,7 @@ describe("ranges of a download", () => {
     expect(whole.bytes.equals(bytes)).toBe(true);
   });
 
-  it("device 13.83 If-Match: one of the list, quoted or not, or 412", async () => {
+  it("device 13.83 If-Match: one ETag of the list must match, quoted or not, or the answer is 412", async () => {
     const tag = sha1(bytes);
     for (const ifMatch of ["*", tag, `"${tag}"`, `"x", "${tag}"`]) expect((await fetch({ "if-match": ifMatch })).status).toBe(200);
     for (const ifMatch of ['"x"', '"x","y"']) {
@@ -91,7 +91,7 @@ describe("ranges of a download", () => {
     }
   });
 
-  it("device 13.87 HEAD answers the whole length, ranges aside", async () => {
+  it("device 13.87 HEAD answers with the whole length and ignores ranges", async () => {
     for (const headers of [{}, { range: "bytes=0-9" }]) {
       const { status, headers: seen, bytes: got } = await fetch(headers, "HEAD");
       expect([status, seen["content-length"], got.length]).toEqual([200, String(size), 0]);
@@ -105,11 +105,11 @@ describe("ranges of a download", () => {
     expect(status).toBe(200);
   });
 
-  it("device 6.3 a file fetched in pieces is the file", async () => {
+  it("device 6.3 a file that is downloaded in ranges is complete and unchanged", async () => {
     const pieces: Buffer[] = [];
     for (let at = 0; ; at += 300) {
       const { status, bytes: piece } = await fetch({ range: `bytes=${at}-${at + 299}` });
-      // rauc takes the 416 right behind the end for "complete"
+      // rauc takes the 416 right behind the end for "complete".
       if (status === 416) break;
       pieces.push(piece);
     }

@@ -6,13 +6,13 @@ import { type Answer, trustsUs } from "../support/http.ts";
 import { eventually, forEach } from "../support/wait.ts";
 
 let last = 0;
-/** A client that has not asked for anything yet. */
+/** Makes the address of a client that has not sent anything yet. */
 const somebody = () => ({ "x-forwarded-for": `203.0.113.${100 + last++}` });
 type Client = ReturnType<typeof somebody>;
 
 const poll = (d: Device, headers: Client, method = "GET") => d.ask(r.device.poll, {}, { headers, method });
 
-/** Asks many times, a few at once, and counts the answers by status. */
+/** Sends many requests, a few at a time, and counts the answers by status. */
 async function statuses(times: number, ask: () => Promise<Answer>): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};
   await forEach(
@@ -27,18 +27,18 @@ async function statuses(times: number, ask: () => Promise<Answer>): Promise<Reco
   return counts;
 }
 
-/** Asks until it is refused: on a busy machine the first requests may be too slow for that. */
+/** Sends requests until one is denied: on a busy machine the first ones may be too slow for that. */
 const untilRefused = (times: number, ask: () => Promise<Answer>): Promise<Record<number, number>> =>
   eventually(async () => {
     const counts = await statuses(times, ask);
     return (counts[429] ?? 0) > 0 && counts;
   });
 
-describe.runIf(trustsUs)("rates of the device interface", () => {
-  it("device 13.95 beyond 200 reads a second 429 for this address, not for another, and only until the second is over", async () => {
+describe.runIf(trustsUs)("rate limits of the device interface", () => {
+  it("device 13.95 more than 200 reads a second are 429 for this address only, and only until the second is over", async () => {
     const d = device(unique("rates"));
     const [one, other] = [somebody(), somebody()];
-    // one without a credential costs nothing, so that there are enough of them in a second; it is counted all the same
+    // A request without a credential is cheap, so that enough of them fit into a second; it is counted like any other.
     const guess = () => poll(device(d.controllerId, { auth: null }), one);
     const refused = await eventually(async () => {
       const counts = await statuses(500, guess);
@@ -50,7 +50,7 @@ describe.runIf(trustsUs)("rates of the device interface", () => {
     await eventually(async () => (await poll(d, one)).status === 200, 20_000);
   });
 
-  it("device 13.95 beyond 50 writes a second, HEAD among them, while reads go on", async () => {
+  it("device 13.95 more than 50 writes a second, HEAD among them, are 429, while reads go on", async () => {
     const d = device(unique("rates"));
     const client = somebody();
     const counts = await untilRefused(200, () => poll(d, client, "HEAD"));
@@ -60,18 +60,18 @@ describe.runIf(trustsUs)("rates of the device interface", () => {
     expect((await poll(d, client)).status).toBe(200);
   });
 
-  it("device 9.7 one device beyond its writes from many addresses takes nothing from another one", async () => {
+  it("device 9.7 one device that exceeds its writes from many addresses does not limit another one", async () => {
     const [busy, quiet] = [device(unique("busy")), device(unique("quiet"))];
     await eventually(async () => {
       const clients = [somebody(), somebody(), somebody()];
-      const asked = await Promise.all(clients.map((client) => statuses(45, () => poll(busy, client, "HEAD"))));
-      const refused = asked.some((counts) => (counts[429] ?? 0) > 0);
+      const requested = await Promise.all(clients.map((client) => statuses(45, () => poll(busy, client, "HEAD"))));
+      const refused = requested.some((counts) => (counts[429] ?? 0) > 0);
       for (const client of clients) expect((await poll(quiet, client, "HEAD")).status).toBe(200);
       return refused;
     });
   });
 
-  it("device 9.7 thousands of small ranges are no reason", async () => {
+  it("device 9.7 thousands of small ranges do not reach the limit", async () => {
     const { set, moduleId, artifact } = await build.setWithArtifact(someBytes(4_000));
     const { controllerId } = await build.target();
     await build.assign(set.id, controllerId);
@@ -81,7 +81,7 @@ describe.runIf(trustsUs)("rates of the device interface", () => {
     expect(counts).toEqual({ 206: 2_000 });
   });
 
-  it("device 9.7 loopback is never limited", async () => {
+  it("device 9.7 loopback addresses are never limited", async () => {
     const d = device(unique("here"));
     expect(await statuses(400, () => d.ask(r.device.poll, {}, { method: "HEAD" }))).toEqual({ 200: 400 });
   });

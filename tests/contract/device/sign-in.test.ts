@@ -5,7 +5,7 @@ import { build, unique } from "../support/build.ts";
 import { call } from "../support/call.ts";
 import { device, report } from "../support/device.ts";
 import { baseUrl, credentials, send } from "../support/http.ts";
-import { look } from "../support/look.ts";
+import { view } from "../support/look.ts";
 import { eventually } from "../support/wait.ts";
 
 const denied = [401, ""] as const;
@@ -25,7 +25,7 @@ interface Forged {
   permissions: string[];
 }
 
-/** An identity of the form that services take (docs/adr/0003), complete but for the key that only they have. */
+/** Makes an identity of the form that services accept (docs/adr/0003), complete except for the key, which only they have. */
 function forge({ kind: k, subject: s, controllerId: c, permissions: p }: Forged): string {
   const payload = { t: 1, n: "DEFAULT", k, s, c, p, r: "forged", b: baseUrl, e: Date.now() + 20_000, f: "gateway" };
   const signed = `v2.k1.${Buffer.from(JSON.stringify(payload)).toString("base64url")}`;
@@ -55,7 +55,7 @@ describe("sign-in of devices", () => {
       const { headers } = await device(id, { auth }).refused(r.device.poll, {}, denied);
       expect(headers["www-authenticate"]).toBe("ApiKey");
     }
-    expect((await look.target(controllerId)).updateStatus).toBe("unknown");
+    expect((await view.target(controllerId)).updateStatus).toBe("unknown");
   });
 
   it("device 13.90 an unknown tenant is 401 like a wrong token", async () => {
@@ -66,21 +66,21 @@ describe("sign-in of devices", () => {
     }
   });
 
-  it("device 13.91 a target token is for its own target only, the gateway's for all", async () => {
+  it("device 13.91 a target token is valid for its own target only, the gateway token for all", async () => {
     const [a, b] = await build.targets({}, {});
     const tokenOfA = credentials.target(a?.securityToken as string);
     const idOfB = b?.controllerId as string;
     await device(a?.controllerId as string, { auth: tokenOfA }).poll();
     await device(idOfB, { auth: tokenOfA }).refused(r.device.poll, {}, denied);
     await device(idOfB).poll();
-    // a known credential of one path is none of another, whoever was asked first
+    // A credential that is known for one path is unknown for another, in whatever order they are used.
     await device(idOfB, { auth: tokenOfA }).refused(r.device.poll, {}, denied);
   });
 
-  it("device 13.91 every operation of the table, without a credential and with another device's token", async () => {
+  it("device 13.91 every route of the table denies requests without a credential and with another device's token", async () => {
     const { controllerId, actionId, softwareModuleId, fileName } = await deploymentWithArtifact();
     const other = await build.target();
-    const before = [await look.history(controllerId, actionId), await look.attributes(controllerId)];
+    const before = [await view.history(controllerId, actionId), await view.attributes(controllerId)];
     for (const route of routes.filter((one) => one.interface === "device")) {
       const body =
         route.body === undefined ? {} : { body: { ...report("closed", "success"), data: { a: "b" }, confirmation: "confirmed" } };
@@ -88,8 +88,8 @@ describe("sign-in of devices", () => {
         await device(controllerId, { auth }).refused(route, { actionId, softwareModuleId, fileName }, denied, body);
       }
     }
-    expect([await look.history(controllerId, actionId), await look.attributes(controllerId)]).toEqual(before);
-    expect((await look.target(controllerId)).updateStatus).toBe("pending");
+    expect([await view.history(controllerId, actionId), await view.attributes(controllerId)]).toEqual(before);
+    expect((await view.target(controllerId)).updateStatus).toBe("pending");
     expect((await device(controllerId).confirmationBase()).autoConfirm).toEqual({ active: false });
   });
 
@@ -100,7 +100,7 @@ describe("sign-in of devices", () => {
     }
   });
 
-  it("device 9 a new token counts at once, and the old one no more", async () => {
+  it("device 9 a new token is valid at once, and the old one no longer", async () => {
     const { controllerId, securityToken } = await build.target();
     const before = device(controllerId, { auth: credentials.target(securityToken as string) });
     await before.poll();
@@ -110,18 +110,18 @@ describe("sign-in of devices", () => {
     await device(controllerId, { auth: credentials.target(fresh) }).poll();
   });
 
-  it("device 9 the token of a deleted target is worth nothing", async () => {
+  it("device 9 the token of a deleted target is denied", async () => {
     const { controllerId, securityToken } = await build.target();
     const d = device(controllerId, { auth: credentials.target(securityToken as string) });
     await d.poll();
     await call(r.targets.delete, "spec", { params: { targetId: controllerId } });
     await eventually(async () => (await d.ask(r.device.poll)).status === 401, 5_000);
-    // made anew it has a token of its own
+    // A target that is made again has a new token.
     await build.target({ controllerId });
     await eventually(async () => (await d.ask(r.device.poll)).status === 401, 5_000);
   });
 
-  it("device 9 what only our own services may say counts for nothing", async () => {
+  it("device 9 headers that only our own services may send have no effect", async () => {
     const { controllerId } = await build.target();
     const asDevice = { kind: "device", controllerId, permissions: [] };
     const asUser = { kind: "user", subject: "admin", permissions: ["READ_TARGET", "UPDATE_TARGET"] };
@@ -134,7 +134,7 @@ describe("sign-in of devices", () => {
     }
   });
 
-  it("device 13.94 without anonymous downloads there is none", async () => {
+  it("device 13.94 without anonymous downloads a download without a credential is denied", async () => {
     const { controllerId, softwareModuleId, fileName } = await deploymentWithArtifact();
     await device(controllerId, { auth: null }).refused(r.device.artifactDownload, { softwareModuleId, fileName }, denied);
   });

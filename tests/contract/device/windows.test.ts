@@ -2,10 +2,10 @@ import { routeTable as r } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { build } from "../support/build.ts";
 import { device, report } from "../support/device.ts";
-import { look } from "../support/look.ts";
+import { view } from "../support/look.ts";
 import { eventually, pause } from "../support/wait.ts";
 
-/** A window that begins so many seconds from the next full one, every year or in this one alone. */
+/** Makes a window that begins so many seconds after the next full one, every year or in this year only. */
 function windowIn(seconds: number, duration: string, { once = false } = {}) {
   const start = new Date((Math.ceil(Date.now() / 1_000) + seconds) * 1_000);
   const fields = [start.getUTCSeconds(), start.getUTCMinutes(), start.getUTCHours(), start.getUTCDate(), start.getUTCMonth() + 1, "?"];
@@ -22,8 +22,8 @@ const until = (moment: number) => pause(Math.max(0, moment - Date.now()));
 const seconds = (sleep: string) => sleep.split(":").reduce((sum, part) => sum * 60 + Number(part), 0);
 const handling = ({ download, update, maintenanceWindow }: Record<string, unknown>) => [download, update, maintenanceWindow];
 
-describe("polls before a maintenance window", () => {
-  it("device 13.23 it starts in nine minutes: a third of them", async () => {
+describe("polling times before a maintenance window", () => {
+  it("device 13.23 nine minutes before it, the polling time is a third of them", async () => {
     const made = await withWindow(windowIn(540, "01:00:00").maintenanceWindow);
     const { sleep } = (await made.device.poll()).json.config.polling;
     expect(sleep).toMatch(/^\d\d:\d\d:\d\d$/);
@@ -31,26 +31,26 @@ describe("polls before a maintenance window", () => {
     expect(seconds(sleep)).toBeGreaterThan(165);
   });
 
-  it("device 13.23 never below half a minute, never above the usual", async () => {
+  it("device 13.23 the polling time is never below half a minute and never above the usual one", async () => {
     const soon = await withWindow(windowIn(20, "00:10").maintenanceWindow);
     expect((await soon.device.poll()).json.config.polling.sleep).toBe("00:00:30");
     const later = await withWindow(windowIn(7_200, "00:10").maintenanceWindow);
     expect((await later.device.poll()).json.config.polling.sleep).toBe("00:05:00");
   });
 
-  it("device 13.24 while it runs, as always", async () => {
+  it("device 13.24 during it, the polling time is the usual one", async () => {
     const made = await withWindow(windowIn(-60, "01:00:00").maintenanceWindow);
     expect((await made.device.poll()).json.config.polling.sleep).toBe("00:05:00");
   });
 });
 
 describe("deployments with a maintenance window", () => {
-  it("device 13.28 before it, in it and between two: update, maintenanceWindow and c", async () => {
+  it("device 13.28 update, maintenanceWindow and c before it, in it and between two", async () => {
     const { start, maintenanceWindow } = windowIn(4, "00:00:04");
     const made = await withWindow(maintenanceWindow);
     const c = async () => (await made.device.links()).deploymentBase;
     const document = async () => handling((await made.device.deployment(made.actionId)).deployment);
-    // its first reading is a change of the action, and so of c
+    // Its first reading is a change of the action, and so of c.
     expect(await document()).toEqual(["forced", "skip", "unavailable"]);
     const before = await c();
     expect(Date.now(), "the machine is too slow for this window").toBeLessThan(start);
@@ -78,7 +78,7 @@ describe("deployments with a maintenance window", () => {
 });
 
 describe("the last maintenance window has passed", () => {
-  /** Its only window ends three seconds after the assignment. */
+  /** Makes an action whose only window ends three seconds after the assignment. */
   const lapsing = async () => {
     const { start, maintenanceWindow } = windowIn(2, "00:00:01", { once: true });
     const made = await withWindow(maintenanceWindow);
@@ -86,38 +86,38 @@ describe("the last maintenance window has passed", () => {
     return { ...made, over: start + 1_200 };
   };
 
-  it("device 13.29 a poll answers with the cancellation at once", async () => {
+  it("device 13.29 the next poll is answered with the cancellation at once", async () => {
     const made = await lapsing();
     await until(made.over);
     expect(await made.device.linkNames()).toEqual(["cancelAction"]);
-    expect(await look.state(made.controllerId, made.actionId)).toEqual({ type: "cancel", active: true, state: "canceling" });
+    expect(await view.state(made.controllerId, made.actionId)).toEqual({ type: "cancel", active: true, state: "canceling" });
     expect(await made.device.linkNames()).toEqual(["cancelAction"]);
-    const history = await look.history(made.controllerId, made.actionId);
+    const history = await view.history(made.controllerId, made.actionId);
     const cancelling = history.filter((entry) => entry.type === "canceling");
     expect(cancelling.map((entry) => entry.messages)).toEqual([["manual cancelation requested"]]);
     await made.device.refused(r.device.getDeployment, { actionId: made.actionId }, [404, ""]);
     expect((await made.device.cancellation(made.actionId)).cancelAction.stopId).toBe(String(made.actionId));
     await made.device.cancelFeedback(made.actionId, report("closed", "success"));
     expect(await made.device.linkNames()).toEqual([]);
-    expect(await look.state(made.controllerId, made.actionId)).toMatchObject({ active: false, state: "canceled" });
+    expect(await view.state(made.controllerId, made.actionId)).toMatchObject({ active: false, state: "canceled" });
   });
 
-  it("device 13.29 so does the deployment, when that is read first", async () => {
+  it("device 13.29 so is the deployment, if that is read first", async () => {
     const made = await lapsing();
     await until(made.over);
     await made.device.refused(r.device.getDeployment, { actionId: made.actionId }, [404, ""]);
-    expect(await look.state(made.controllerId, made.actionId)).toMatchObject({ active: true, state: "canceling" });
+    expect(await view.state(made.controllerId, made.actionId)).toMatchObject({ active: true, state: "canceling" });
     expect(await made.device.linkNames()).toEqual(["cancelAction"]);
   });
 
-  it("device 13.29 polls at the same moment cancel it once", async () => {
+  it("device 13.29 concurrent polls cancel it once", async () => {
     const made = await lapsing();
     await until(made.over);
     const polls = await Promise.all(Array.from({ length: 8 }, () => made.device.linkNames()));
     expect(polls).toEqual(Array(8).fill(["cancelAction"]));
-    const state = await eventually(() => look.state(made.controllerId, made.actionId));
+    const state = await eventually(() => view.state(made.controllerId, made.actionId));
     expect(state.state).toBe("canceling");
-    const entries = await look.history(made.controllerId, made.actionId);
+    const entries = await view.history(made.controllerId, made.actionId);
     expect(entries.filter((entry) => entry.type === "canceling")).toHaveLength(1);
   });
 });

@@ -21,7 +21,7 @@ describe.each(dialects)("artifacts, %s", (dialect) => {
     (await call<ArtifactView[]>(r.artifacts.list, dialect, { params: { softwareModuleId }, query })).json;
   const one = (softwareModuleId: number, artifactId: number): CallOptions => ({ params: { softwareModuleId, artifactId } });
 
-  it("management 12.35 an upload answers what it found", async () => {
+  it("management 12.35 an upload answers with the size and checksums of the file", async () => {
     const { id } = await build.module();
     const bytes = someBytes(100_000);
     const artifact = await upload(id, [{ filename: "image.bin", bytes }]);
@@ -35,7 +35,7 @@ describe.each(dialects)("artifacts, %s", (dialect) => {
     expect((await call<ArtifactView>(r.artifacts.get, dialect, one(id, artifact.id))).json).toEqual(artifact);
   });
 
-  it("management 12.36 the name as a field before or after the file, in the query, or the file's own", async () => {
+  it("management 12.36 the file name comes from a field before or after the file, from the query, or from the file itself", async () => {
     const { id } = await build.module();
     const file = () => ({ filename: "own.bin", bytes: someBytes() });
     const named = async (parts: Parts, query = {}) => (await upload(id, parts, query)).providedFilename;
@@ -53,7 +53,7 @@ describe.each(dialects)("artifacts, %s", (dialect) => {
     ]);
   });
 
-  it("management 12.37 a name is taken once; the same content may have many", async () => {
+  it("management 12.37 a file name is unique within a module; many names may have the same content", async () => {
     const { id } = await build.module();
     const bytes = someBytes();
     const first = await upload(id, [{ filename: "a", bytes }]);
@@ -79,7 +79,7 @@ describe.each(dialects)("artifacts, %s", (dialect) => {
     await upload(id, [file, [`${kind}sum`, { md5, sha1, sha256 }[kind](file.bytes).toUpperCase()]]);
   });
 
-  it("management 12.38 all right checksums, in upper case too", async () => {
+  it("management 12.38 correct checksums are accepted, in upper case too", async () => {
     const { id } = await build.module();
     const bytes = someBytes();
     const sums: Parts = [
@@ -90,7 +90,7 @@ describe.each(dialects)("artifacts, %s", (dialect) => {
     expect((await upload(id, [{ filename: "f", bytes }, ...sums])).hashes.sha1).toBe(sha1(bytes));
   });
 
-  it("management 12.39 an empty file, no file, a name that is markup", async () => {
+  it("management 12.39 an empty file, no file and a file name with markup are rejected", async () => {
     const { id } = await build.module();
     await noUpload(id, [{ filename: "f", bytes: Buffer.alloc(0) }], [400, "repo.constraintViolation"]);
     await noUpload(id, [["filename", "f"]], [400]);
@@ -121,7 +121,7 @@ describe.each(dialects)("artifacts, %s", (dialect) => {
     },
   );
 
-  it("management 4.3 what is no form is 415 or 400, an unknown module 404", async () => {
+  it("management 4.3 a body that is no form is 415 or 400, an unknown module 404", async () => {
     const { id } = await build.module();
     const params = { softwareModuleId: id };
     await refused(r.artifacts.upload, dialect, { params, body: "{}", headers: { "content-type": "application/json" } }, [415]);
@@ -146,18 +146,18 @@ describe.each(dialects)("artifacts, %s", (dialect) => {
     expect(await list(id)).toHaveLength(50);
   });
 
-  it("management 12.41 the list is an array, with downloads only in full", async () => {
+  it("management 12.41 the list is a plain array, with download links only in full", async () => {
     const { id } = await build.module();
     await build.upload(id);
     const links = async (query: CallOptions["query"]) => Object.keys((await list(id, query))[0]?._links ?? {}).sort();
     for (const query of [{}, { representation: "compact" }, { representation: "odd" }]) expect(await links(query)).toEqual(["self"]);
     for (const query of [{ representation: "full" }, { representation: "FULL" }]) expect(await links(query)).toEqual(["download", "self"]);
-    // the one handler of addresses is the gateway, and its address the download
+    // The gateway is the only address handler, and its address is the download.
     expect(await links({ representation: "full", useartifacturlhandler: true })).toEqual(["download", "self"]);
     expect(await links({ useartifacturlhandler: true })).toEqual(["self"]);
   });
 
-  it("management 12.42 the download, its headers, a range of it, and conditions", async () => {
+  it("management 12.42 a download has its headers, answers a range, and obeys conditions", async () => {
     const { id } = await build.module();
     const artifact = await build.upload(id, someBytes(5_000), "image 1.bin");
     const get = (headers: Record<string, string> = {}) => ask(r.artifacts.download, dialect, { ...one(id, artifact.id), headers });
@@ -186,7 +186,7 @@ describe.each(dialects)("artifacts, %s", (dialect) => {
     expect((await get({ "if-match": artifact.hashes.sha1 })).status).toBe(200);
   });
 
-  it("management 12.44 a locked module takes and loses nothing", async () => {
+  it("management 12.44 a locked module neither takes nor loses artifacts", async () => {
     const { id } = await build.module();
     const artifact = await build.upload(id);
     const lock = (locked: boolean) => call(r.softwareModules.update, dialect, { params: { softwareModuleId: id }, body: { locked } });
@@ -211,7 +211,7 @@ describe.each(dialects)("artifacts, %s", (dialect) => {
     expect(await list(a?.id as number)).toHaveLength(1);
   });
 
-  it("management 12.37 of uploads of one name at the same time one wins", async () => {
+  it("management 12.37 of concurrent uploads of one file name one wins", async () => {
     const { id } = await build.module();
     const tries = Array.from({ length: 5 }, () =>
       ask<ErrorBody>(r.artifacts.upload, dialect, form(id, [{ filename: "same", bytes: someBytes() }])),

@@ -9,12 +9,12 @@ const zeros = { alreadyAssigned: 0, assigned: 0, total: 0, assignedActions: [] }
 
 describe.each(dialects)("assignment, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const toTargets = (distributionSetId: number, body: unknown): CallOptions => ({ params: { distributionSetId }, body });
   const toTarget = (targetId: string, body: unknown): CallOptions => ({ params: { targetId }, body });
   const no = (id: number, body: unknown, expected: readonly [number, string]) =>
     refused(r.distributionSets.assignTargets, dialect, toTargets(id, body), expected);
-  const actionsOf = async (controllerId: string) => (await look.actions(controllerId)).content;
+  const actionsOf = async (controllerId: string) => (await view.actions(controllerId)).content;
 
   it("management 12.83 known targets get an action, unknown ones are not counted", async () => {
     const set = await build.set();
@@ -28,24 +28,24 @@ describe.each(dialects)("assignment, %s", (dialect) => {
     expect(result).not.toHaveProperty("_links");
     for (const { id, _links } of result.assignedActions) {
       const owner = ids.find((controllerId) => _links.self?.href.endsWith(`/targets/${controllerId}/actions/${id}`));
-      expect(await look.state(owner as string, id)).toEqual({ type: "update", active: true, state: "running" });
+      expect(await view.state(owner as string, id)).toEqual({ type: "update", active: true, state: "running" });
     }
-    expect(await look.standing(ids[0] as string)).toEqual({ updateStatus: "pending", assigned: set.id, installed: undefined });
+    expect(await view.standing(ids[0] as string)).toEqual({ updateStatus: "pending", assigned: set.id, installed: undefined });
   });
 
   it("management 4.1.2 the actions come in the order of the request, online and offline", async () => {
     const targets = await build.targets(...Array.from({ length: 12 }, () => ({})));
-    const asked = targets.map(({ controllerId }) => controllerId).reverse();
-    // offline first: who has an open update is not touched by that
+    const requested = targets.map(({ controllerId }) => controllerId).reverse();
+    // The offline assignment comes first, because it does not touch targets with an open update.
     for (const offline of [true, false]) {
       const params = { distributionSetId: (await build.set()).id };
-      const options = { params, body: [...asked, unique()].map((id) => ({ id })), query: { offline } };
+      const options = { params, body: [...requested, unique()].map((id) => ({ id })), query: { offline } };
       const { json } = await call<AssignmentResult>(r.distributionSets.assignTargets, dialect, options);
-      expect(json.assignedActions.map(({ _links }) => /targets\/([^/]+)\//.exec(_links.self?.href ?? "")?.[1])).toEqual(asked);
+      expect(json.assignedActions.map(({ _links }) => /targets\/([^/]+)\//.exec(_links.self?.href ?? "")?.[1])).toEqual(requested);
     }
   });
 
-  it("management 12.84 a repetition is counted apart and does nothing", async () => {
+  it("management 12.84 a repeated assignment is counted apart and does nothing", async () => {
     const set = await build.set();
     const [a, b] = await build.targets({}, {});
     const items = [{ id: a?.controllerId }, { id: b?.controllerId }];
@@ -54,25 +54,25 @@ describe.each(dialects)("assignment, %s", (dialect) => {
     expect(await actionsOf(a?.controllerId as string)).toHaveLength(1);
   });
 
-  it("management 12.85 only unknown targets, or none: zeros; an unknown target itself: 404", async () => {
+  it("management 12.85 an assignment of only unknown targets or none answers zeros; to an unknown target itself 404", async () => {
     const set = await build.set();
     expect(await build.assignAll(set.id, [{ id: unique("nobody") }])).toEqual(zeros);
     expect(await build.assignAll(set.id, [])).toEqual(zeros);
     await refused(r.targets.assign, dialect, toTarget(unique("nobody"), [{ id: set.id }]), [404, "repo.entityNotFound"]);
   });
 
-  it("management 12.86 incomplete and unknown sets", async () => {
+  it("management 12.86 incomplete and unknown sets cannot be assigned", async () => {
     const incomplete = await build.set({ modules: [] });
     const { controllerId } = await build.target();
     await no(incomplete.id, [{ id: controllerId }], [400, "distributionset.incomplete"]);
     await no(2_000_000_000, [{ id: controllerId }], [404, "repo.entityNotFound"]);
     await refused(r.targets.assign, dialect, toTarget(controllerId, [{ id: incomplete.id }]), [400, "distributionset.incomplete"]);
     await refused(r.targets.assign, dialect, toTarget(controllerId, [{ id: 2_000_000_000 }]), [404, "repo.entityNotFound"]);
-    expect((await look.set(incomplete.id)).locked).toBe(false);
+    expect((await view.set(incomplete.id)).locked).toBe(false);
     expect(await actionsOf(controllerId)).toEqual([]);
   });
 
-  it("management 12.87 the same twice is once; two ways for one target are refused", async () => {
+  it("management 12.87 a target named twice alike counts once; two different types for one target are rejected", async () => {
     const set = await build.set();
     const { controllerId: id } = await build.target();
     await no(
@@ -96,18 +96,18 @@ describe.each(dialects)("assignment, %s", (dialect) => {
     expect(await actionsOf(id)).toHaveLength(1);
   });
 
-  it("management 12.88 to a target: one set, as array or object, never two", async () => {
+  it("management 12.88 a target takes one set, as array or object, and never two", async () => {
     const [a, b] = [await build.set(), await build.set()];
     const { controllerId } = await build.target();
     await refused(r.targets.assign, dialect, toTarget(controllerId, [{ id: a.id }, { id: b.id }]), [400, "multiAssignmentNotEnabled"]);
     const { json } = await call<AssignmentResult>(r.targets.assign, dialect, toTarget(controllerId, { id: a.id, type: "soft" }));
     expect(json).toMatchObject({ assigned: 1, total: 1 });
-    expect((await look.action(controllerId, json.assignedActions[0]?.id as number)).forceType).toBe("soft");
+    expect((await view.action(controllerId, json.assignedActions[0]?.id as number)).forceType).toBe("soft");
     expect((await call<AssignmentResult>(r.targets.assign, dialect, toTarget(controllerId, [{ id: b.id }]))).json.assigned).toBe(1);
-    expect((await look.assigned(controllerId))?.id).toBe(b.id);
+    expect((await view.assigned(controllerId))?.id).toBe(b.id);
   });
 
-  it("management 12.89 a second set: the first action is cancelled, unless its set is a migration step", async () => {
+  it("management 12.89 a second set cancels the first action, unless its set has a migration step", async () => {
     const [usual, step, next] = [await build.set(), await build.set({ requiredMigrationStep: true }), await build.set()];
     for (const [first, expected] of [
       [usual, { type: "cancel", active: true, state: "canceling" }],
@@ -116,17 +116,17 @@ describe.each(dialects)("assignment, %s", (dialect) => {
       const { controllerId } = await build.target();
       const actionId = await build.assign(first.id, controllerId);
       await build.assign(next.id, controllerId);
-      expect(await look.state(controllerId, actionId)).toEqual(expected);
-      expect(await look.standing(controllerId)).toMatchObject({ updateStatus: "pending", assigned: next.id });
+      expect(await view.state(controllerId, actionId)).toEqual(expected);
+      expect(await view.standing(controllerId)).toMatchObject({ updateStatus: "pending", assigned: next.id });
       expect((await actionsOf(controllerId)).map(({ active }) => active)).toEqual([true, true]);
     }
   });
 
-  it("management 12.90 weight: 1000 where none is given, 0 to 1000", async () => {
+  it("management 12.90 the weight is 1000 where none is given, else 0 to 1000", async () => {
     const set = await build.set();
     const weightOf = async (item: object) => {
       const { controllerId } = await build.target();
-      return (await look.action(controllerId, await build.assign(set.id, controllerId, item))).weight;
+      return (await view.action(controllerId, await build.assign(set.id, controllerId, item))).weight;
     };
     expect([await weightOf({}), await weightOf({ weight: 0 }), await weightOf({ weight: 1000 })]).toEqual([1000, 0, 1000]);
     const { controllerId: id } = await build.target();
@@ -165,7 +165,7 @@ describe.each(dialects)("assignment, %s", (dialect) => {
     await build.assign(set.id, id, { maintenanceWindow: { schedule: "", duration: null } });
   });
 
-  it("management 12.92, rollouts 10.98 a valid window is kept, and shown with its next start", async () => {
+  it("management 12.92, rollouts 10.98 a valid window is stored and shown with its next start", async () => {
     const set = await build.set();
     const opens = new Date(Math.ceil(Date.now() / 3_600_000 + 2) * 3_600_000);
     const schedule = `0 0 ${opens.getUTCHours()} ${opens.getUTCDate()} ${opens.getUTCMonth() + 1} ? ${opens.getUTCFullYear()}`;
@@ -173,32 +173,32 @@ describe.each(dialects)("assignment, %s", (dialect) => {
     const { controllerId } = await build.target();
     const actionId = await build.assign(set.id, controllerId, { maintenanceWindow: once });
     const shown = { ...once, nextStartAt: opens.getTime() };
-    expect((await look.action(controllerId, actionId)).maintenanceWindow).toEqual(shown);
+    expect((await view.action(controllerId, actionId)).maintenanceWindow).toEqual(shown);
     expect((await actionsOf(controllerId))[0]?.maintenanceWindow).toEqual(shown);
     expect((await call<ActionView>(r.actions.get, dialect, { params: { actionId } })).json.maintenanceWindow).toEqual(shown);
-    // the hour of the window is meant in its own offset
+    // The hour of the window refers to its own offset.
     const other = (await build.target()).controllerId;
     const body = [{ id: set.id, maintenanceWindow: { schedule: "0 30 2 ? * *", duration: "01:00", timezone: "+05:30" } }];
     const { json } = await call<AssignmentResult>(r.targets.assign, dialect, toTarget(other, body));
-    const { maintenanceWindow } = await look.action(other, json.assignedActions[0]?.id as number);
+    const { maintenanceWindow } = await view.action(other, json.assignedActions[0]?.id as number);
     expect(new Date(maintenanceWindow?.nextStartAt as number).toISOString()).toMatch(/T21:00:00.000Z$/);
-    expect((await look.action(other, json.assignedActions[0]?.id as number)).maintenanceWindow?.duration).toBe("01:00");
+    expect((await view.action(other, json.assignedActions[0]?.id as number)).maintenanceWindow?.duration).toBe("01:00");
     const plain = (await build.target()).controllerId;
-    expect(await look.action(plain, await build.assign(set.id, plain))).not.toHaveProperty("maintenanceWindow");
+    expect(await view.action(plain, await build.assign(set.id, plain))).not.toHaveProperty("maintenanceWindow");
   });
 
-  it("management 12.98 nextStartAt in a window that is sent is ignored", async () => {
+  it("management 12.98 nextStartAt in the window of a request is ignored", async () => {
     const { controllerId } = await build.target();
     const maintenanceWindow = { schedule: "0 0 2 ? * *", duration: "01:00", timezone: "Z", nextStartAt: 5 };
     const actionId = await build.assign((await build.set()).id, controllerId, { maintenanceWindow });
-    expect((await look.action(controllerId, actionId)).maintenanceWindow?.nextStartAt).toBeGreaterThan(5);
+    expect((await view.action(controllerId, actionId)).maintenanceWindow?.nextStartAt).toBeGreaterThan(5);
   });
 
   it("management 12.95 an assigned set and its modules are locked", async () => {
     const set = await build.set();
     expect(set.locked).toBe(false);
     await build.assign(set.id, (await build.target()).controllerId);
-    const seen = await look.set(set.id);
+    const seen = await view.set(set.id);
     expect([seen.locked, seen.modules[0]?.locked]).toEqual([true, true]);
   });
 
@@ -207,39 +207,39 @@ describe.each(dialects)("assignment, %s", (dialect) => {
     const items = Array.from({ length: 5001 }, (_, n) => ({ id: `nobody-${n}` }));
     await no(set.id, items, [dialect === "spec" ? 403 : 429, "quota.tooManyEntries"]);
     expect(await build.assignAll(set.id, items.slice(1))).toEqual(zeros);
-    expect((await look.set(set.id)).locked).toBe(true);
+    expect((await view.set(set.id)).locked).toBe(true);
   });
 
   const offline = { query: { offline: true } };
 
-  it("management 12.94 an offline assignment is only reported", async () => {
+  it("management 12.94 an offline assignment is recorded, and the device gets no deployment", async () => {
     const [set, other] = [await build.set(), await build.set()];
     const [free, busy] = [(await build.target()).controllerId, (await build.target()).controllerId];
     const open = await build.assign(other.id, busy);
     const body = [{ id: free, weight: 3, type: "soft" }, { id: busy }, { id: unique("nobody") }];
     const { json } = await call<AssignmentResult>(r.distributionSets.assignTargets, dialect, { ...toTargets(set.id, body), ...offline });
     expect(json).toMatchObject({ alreadyAssigned: 1, assigned: 1, total: 2 });
-    expect(await look.standing(free)).toEqual({ updateStatus: "in_sync", assigned: set.id, installed: set.id });
-    expect((await look.target(free)).installedAt).toBeGreaterThan(0);
+    expect(await view.standing(free)).toEqual({ updateStatus: "in_sync", assigned: set.id, installed: set.id });
+    expect((await view.target(free)).installedAt).toBeGreaterThan(0);
     const actionId = json.assignedActions[0]?.id as number;
-    expect(await look.state(free, actionId)).toEqual({ type: "update", active: false, state: "finished" });
-    expect(await look.action(free, actionId)).toMatchObject({ forceType: "forced", weight: 1000 });
-    expect(await look.history(free, actionId)).toMatchObject([
+    expect(await view.state(free, actionId)).toEqual({ type: "update", active: false, state: "finished" });
+    expect(await view.action(free, actionId)).toMatchObject({ forceType: "forced", weight: 1000 });
+    expect(await view.history(free, actionId)).toMatchObject([
       { type: "finished", messages: ["Assignment initiated by user 'admin'", "Update Server: Action reported as offline deployment"] },
     ]);
     const { json: poll } = await device(free).poll();
     expect(Object.keys(poll._links ?? {})).not.toContain("deploymentBase");
-    expect(await look.standing(busy)).toMatchObject({ updateStatus: "pending", assigned: other.id });
-    expect(await look.state(busy, open)).toMatchObject({ active: true, state: "running" });
-    expect((await look.set(set.id)).locked).toBe(true);
+    expect(await view.standing(busy)).toMatchObject({ updateStatus: "pending", assigned: other.id });
+    expect(await view.state(busy, open)).toMatchObject({ active: true, state: "running" });
+    expect((await view.set(set.id)).locked).toBe(true);
     const again = await call<AssignmentResult>(r.distributionSets.assignTargets, dialect, { ...toTargets(set.id, body), ...offline });
     expect(again.json).toMatchObject({ alreadyAssigned: 2, assigned: 0, assignedActions: [] });
     const one = await call<AssignmentResult>(r.targets.assign, dialect, { ...toTarget(free, { id: other.id }), ...offline });
     expect(one.json).toMatchObject({ assigned: 1, total: 1 });
-    expect(await look.standing(free)).toEqual({ updateStatus: "in_sync", assigned: other.id, installed: other.id });
+    expect(await view.standing(free)).toEqual({ updateStatus: "in_sync", assigned: other.id, installed: other.id });
   });
 
-  it("management 12.85, 5.5 offline: unknown targets are zeros both ways; sets are checked as ever", async () => {
+  it("management 12.85, 5.5 offline: unknown targets answer zeros on both routes; sets are checked as usual", async () => {
     const [set, incomplete] = [await build.set(), await build.set({ modules: [] })];
     const nobody = unique("nobody");
     const both = { ...toTarget(nobody, [{ id: set.id }]), ...offline };
@@ -256,12 +256,12 @@ describe.each(dialects)("assignment, %s", (dialect) => {
     expect(await actionsOf(id)).toEqual([]);
   });
 
-  it("rollouts 10.90, 6.2 forcetime is kept where it means something", async () => {
+  it("rollouts 10.90, 6.2 forcetime is stored where it has a meaning", async () => {
     const set = await build.set();
     const forcetime = Date.now() + 3_600_000;
     const made = async (item: object) => {
       const { controllerId } = await build.target();
-      return look.action(controllerId, await build.assign(set.id, controllerId, item));
+      return view.action(controllerId, await build.assign(set.id, controllerId, item));
     };
     expect(await made({ type: "timeforced", forcetime })).toMatchObject({ forceType: "timeforced", forceTime: forcetime });
     for (const type of ["forced", "soft", "downloadonly"]) {
@@ -272,18 +272,18 @@ describe.each(dialects)("assignment, %s", (dialect) => {
     expect((await made({})).forceType).toBe("forced");
   });
 
-  it("management 5.3 what is installed can be assigned over, and the first set again afterwards", async () => {
+  it("management 5.3 a set can be assigned over an installed one, and afterwards the first set again", async () => {
     const [a, b] = [await build.set(), await build.set()];
     const { controllerId } = await build.target();
     for (const set of [a, b, a]) {
       const actionId = await build.assign(set.id, controllerId);
       await device(controllerId).feedback(actionId, report("closed", "success"));
-      expect(await look.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: set.id, installed: set.id });
+      expect(await view.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: set.id, installed: set.id });
     }
     expect((await actionsOf(controllerId)).map(({ active }) => active)).toEqual([false, false, false]);
   });
 
-  it("management 5.3 of two assignments at the same time both are in order", async () => {
+  it("management 5.3 two assignments at the same time leave consistent actions", async () => {
     const sets = await Promise.all([build.set(), build.set(), build.set()]);
     const targets = await build.targets({}, {}, {}, {});
     const items = targets.map(({ controllerId }) => ({ id: controllerId }));

@@ -12,10 +12,10 @@ import { eventually } from "../support/wait.ts";
 
 const key = "auto.assignment.approval.enabled";
 
-// in a tenant of its own, whose switch it may turn
+// The test changes a setting, so it runs in a tenant of its own.
 describe.each(dialects)("approval of auto-assignments, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const { fleet, filterOf } = rolloutBuilder(dialect);
   const { of, filter, get, assign, waiting, end } = filterBuilder(dialect);
   const bodiless = dialect === "spec" ? 200 : 204;
@@ -29,7 +29,7 @@ describe.each(dialects)("approval of auto-assignments, %s", (dialect) => {
   });
   afterAll(() => workAs());
 
-  const turn = (value: boolean) => call(r.configs.put, dialect, { params: { key }, body: { value } });
+  const switchTo = (value: boolean) => call(r.configs.put, dialect, { params: { key }, body: { value } });
   const decide = async (name: "approveAutoAssign" | "denyAutoAssign", id: number, more: object = {}) =>
     (await ask(r.targetFilters[name], dialect, { ...of(id), auth: approver.auth, ...more })).status;
   const noDecision = async (id: number) => {
@@ -37,12 +37,12 @@ describe.each(dialects)("approval of auto-assignments, %s", (dialect) => {
       await refused(route, dialect, { ...of(id), auth: approver.auth }, [400, "rollout.illegalState"]);
     }
   };
-  const actionsOf = async (id: string): Promise<ActionView[]> => (await look.actions(id)).content;
-  /** Waits until a target has an action; another filter of its own serves it. */
+  const actionsOf = async (id: string): Promise<ActionView[]> => (await view.actions(id)).content;
+  /** Waits until a target has an action; a filter of its own assigns it. */
   const served = (id: string): Promise<ActionView> =>
     eventually(async () => (await actionsOf(id))[0] ?? Promise.reject(new Error(`${id} has no action`)));
-  /** Filters have had their turn: one that needs no approval has served a target of its own. */
-  const turns = async () => {
+  /** Waits until filters have run: one that needs no approval has assigned its set to a target of its own. */
+  const untilFiltersHaveRun = async () => {
     const { prefix, ids } = await fleet(1);
     await assign((await filter(filterOf(prefix))).id, (await build.set()).id);
     await served(ids[0] as string);
@@ -53,26 +53,26 @@ describe.each(dialects)("approval of auto-assignments, %s", (dialect) => {
     return { id: await waiting(filterOf(prefix), set.id, assigner.auth), target: ids[0] as string, prefix, set };
   };
 
-  it("management 8.1 it assigns nothing before it is approved, and then what was asked for, in the name of who asked", async () => {
+  it("management 8.1 an auto-assignment assigns nothing before its approval, then as requested and in its creator's name", async () => {
     const { id, target, set } = await undecided();
     expect(await get(id)).toMatchObject({ autoAssignDistributionSet: set.id, autoAssignStatus: "waiting_for_approval" });
     for (const member of ["approveDecidedBy", "approvalRemark"]) expect(await get(id)).not.toHaveProperty(member);
-    await turns();
+    await untilFiltersHaveRun();
     expect(await actionsOf(target)).toEqual([]);
     expect(await decide("approveAutoAssign", id, { query: { remark: "go" } })).toBe(bodiless);
     expect(await get(id)).toMatchObject({ autoAssignStatus: "running", approveDecidedBy: approver.name, approvalRemark: "go" });
     await served(target);
-    expect((await look.standing(target)).assigned).toBe(set.id);
-    expect((await look.history(target, (await served(target)).id))[0]?.messages.join()).toContain("Auto assignment");
+    expect((await view.standing(target)).assigned).toBe(set.id);
+    expect((await view.history(target, (await served(target)).id))[0]?.messages.join()).toContain("Auto assignment");
     await noDecision(id);
   });
 
-  it("management 8.1 denied: nothing comes of it, until it is set anew", async () => {
+  it("management 8.1 a denied auto-assignment assigns nothing until it is set anew", async () => {
     const { id, target, set } = await undecided();
     expect(await decide("denyAutoAssign", id, { body: { remark: "no" } })).toBe(bodiless);
     expect(await get(id)).toMatchObject({ autoAssignStatus: "approval_denied", approveDecidedBy: approver.name, approvalRemark: "no" });
     await noDecision(id);
-    await turns();
+    await untilFiltersHaveRun();
     expect(await actionsOf(target)).toEqual([]);
     await call(r.targetFilters.setAutoAssign, dialect, { ...of(id), body: { id: set.id }, auth: assigner.auth });
     expect((await get(id)).autoAssignStatus).toBe("waiting_for_approval");
@@ -81,7 +81,7 @@ describe.each(dialects)("approval of auto-assignments, %s", (dialect) => {
     await served(target);
   });
 
-  it("management 8.1 another query or set after the approval needs approval anew; another name does not", async () => {
+  it("management 8.1 another query or set needs a new approval; another name does not", async () => {
     const { id, target, prefix, set } = await undecided();
     await decide("approveAutoAssign", id);
     await served(target);
@@ -95,11 +95,11 @@ describe.each(dialects)("approval of auto-assignments, %s", (dialect) => {
     const now = await get(id);
     expect(now.autoAssignStatus).toBe("waiting_for_approval");
     expect(now).not.toHaveProperty("approveDecidedBy");
-    await turns();
+    await untilFiltersHaveRun();
     expect(await actionsOf(more.ids[0] as string)).toEqual([]);
     await decide("approveAutoAssign", id);
     await served(more.ids[0] as string);
-    // who may approve changes it without a stop
+    // A user who may approve can change it without interrupting it.
     await change({ query: filterOf(prefix) }, approver.auth);
     expect((await get(id)).autoAssignStatus).toBe("running");
     await call(r.targetFilters.setAutoAssign, dialect, { ...of(id), body: { id: set.id, weight: 5 }, auth: assigner.auth });
@@ -109,7 +109,7 @@ describe.each(dialects)("approval of auto-assignments, %s", (dialect) => {
     await noDecision(id);
   });
 
-  it("management 8.1 only who may approve decides; a remark has 255 characters at most", async () => {
+  it("management 8.1 only users who may approve can decide; a remark has 255 characters at most", async () => {
     const { id } = await undecided();
     for (const route of [r.targetFilters.approveAutoAssign, r.targetFilters.denyAutoAssign]) {
       await refused(route, dialect, { ...of(id), auth: assigner.auth }, [403, "insufficientPermission"]);
@@ -121,20 +121,20 @@ describe.each(dialects)("approval of auto-assignments, %s", (dialect) => {
     await noDecision((await filter()).id);
   });
 
-  it("rollouts 4.11 who may approve waits for nobody; with the switch off nobody does, and those that wait go on waiting", async () => {
+  it("rollouts 4.11 an approver's own needs no approval; with the setting off none does, and waiting ones keep waiting", async () => {
     const { prefix, ids } = await fleet(1);
     const { id } = await filter(filterOf(prefix));
     await call(r.targetFilters.setAutoAssign, dialect, { ...of(id), body: { id: (await build.set()).id }, auth: approver.auth });
     await served(ids[0] as string);
     const old = await undecided();
-    await turn(false);
+    await switchTo(false);
     const { id: free, target } = await undecided();
     expect(await get(free)).not.toHaveProperty("autoAssignStatus");
     await served(target);
-    await turns();
+    await untilFiltersHaveRun();
     expect(await actionsOf(old.target)).toEqual([]);
     await decide("approveAutoAssign", old.id);
     await served(old.target);
-    await turn(true);
+    await switchTo(true);
   });
 });

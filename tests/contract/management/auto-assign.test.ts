@@ -12,25 +12,25 @@ import { eventually } from "../support/wait.ts";
 
 describe.each(dialects)("auto-assignment, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const { fleet, filterOf } = rolloutBuilder(dialect);
   const { filter, assign, end } = filterBuilder(dialect);
 
   const actionsOf = async (id: string, set: DistributionSetView): Promise<ActionView[]> => {
-    const { content } = await look.actions(id, { q: `distributionset.id==${set.id}`, sort: "id:ASC" });
+    const { content } = await view.actions(id, { q: `distributionset.id==${set.id}`, sort: "id:ASC" });
     return content;
   };
-  /** The first action of the set that a target has; waits for it. */
+  /** Waits for the first action of the set for a target, and returns it. */
   const served = (id: string, set: DistributionSetView): Promise<ActionView> =>
     eventually(async () => (await actionsOf(id, set))[0] ?? Promise.reject(new Error(`${id} has no action of set ${set.id}`)));
-  /** Waits until the filters have had another turn: one more target that matches is served. */
+  /** Waits until the filters have run again: one more matching target has its action. */
   const another = async (prefix: string, set: DistributionSetView): Promise<void> => {
     const controllerId = `${prefix}-${Math.random()}`;
     await build.target({ controllerId });
     await served(controllerId, set);
   };
 
-  it("management 12.105, 5.8 matching targets get an action within seconds, new ones too, and nobody a second one", async () => {
+  it("management 12.105, 5.8 matching targets, new ones too, get an action within seconds, and none a second one", async () => {
     const { targetType } = typeBuilder(dialect);
     const { prefix, ids } = await fleet(3);
     const [fresh, done, busy] = ids as [string, string, string];
@@ -46,22 +46,22 @@ describe.each(dialects)("auto-assignment, %s", (dialect) => {
     const action = await served(fresh, set);
     expect(action).toMatchObject({ forceType: "soft", weight: 7, type: "update", active: true });
     expect(stateOf(action).state).toBe("running");
-    expect((await look.history(fresh, action.id))[0]?.messages[0]).toContain(name);
-    expect(await look.standing(fresh)).toMatchObject({ updateStatus: "pending", assigned: set.id });
-    // as any assignment does to what runs (5.4)
+    expect((await view.history(fresh, action.id))[0]?.messages[0]).toContain(name);
+    expect(await view.standing(fresh)).toMatchObject({ updateStatus: "pending", assigned: set.id });
+    // It supersedes a running action as any assignment does (5.4).
     await served(busy, set);
-    expect(await look.state(busy, running)).toMatchObject({ type: "cancel", state: "canceling" });
+    expect(await view.state(busy, running)).toMatchObject({ type: "cancel", state: "canceling" });
 
     await another(prefix, set);
     expect((await actionsOf(done, set)).map((one) => one.id)).toEqual([finished]);
     expect(await actionsOf(incompatible, set)).toEqual([]);
     expect(await actionsOf(fresh, set)).toHaveLength(1);
-    // once it may have the set, it gets it
+    // Once the target may have the set, it gets it.
     await call(r.targets.removeType, dialect, { params: { targetId: incompatible } });
     await served(incompatible, set);
   });
 
-  it("management 12.105 a target that comes to match gets one, whatever made it match", async () => {
+  it("management 12.105 a target gets an action when it begins to match, whatever made it match", async () => {
     const { prefix, ids } = await fleet(2);
     const [one, renamed] = ids as [string, string];
     const set = await build.set();
@@ -73,7 +73,7 @@ describe.each(dialects)("auto-assignment, %s", (dialect) => {
     await served(renamed, set);
   });
 
-  it("management 12.106, 5.8 no further actions after the end, those that are there stay", async () => {
+  it("management 12.106, 5.8 after the end there are no further actions, and existing ones stay", async () => {
     const { prefix, ids } = await fleet(1);
     const [set, later] = [await build.set(), await build.set()];
     const { id } = await filter(filterOf(prefix));
@@ -82,7 +82,7 @@ describe.each(dialects)("auto-assignment, %s", (dialect) => {
     await end(id);
     const late = `${prefix}-late`;
     await build.target({ controllerId: late });
-    // another filter over the same targets has its turn meanwhile
+    // Another filter over the same targets runs meanwhile.
     await assign((await filter(filterOf(prefix))).id, later.id, { type: "downloadonly" });
     expect((await served(late, later)).forceType).toBe("downloadonly");
     await another(prefix, later);
@@ -90,7 +90,7 @@ describe.each(dialects)("auto-assignment, %s", (dialect) => {
     expect(await actionsOf(ids[0] as string, set)).toHaveLength(1);
   });
 
-  it("management 5.8 it reaches the targets that who set it may see and change", async () => {
+  it("management 5.8 an auto-assignment reaches the targets that its creator may see and change", async () => {
     const { targetType } = typeBuilder(dialect);
     const { user } = accessBuilder(dialect);
     const { prefix, ids } = await fleet(1);
@@ -101,7 +101,7 @@ describe.each(dialects)("auto-assignment, %s", (dialect) => {
       body: [{ id: await osTypeId() }],
     });
     const grants = ["READ_TARGET", "UPDATE_TARGET"].map((permission) => ({ permission, targetTypeScopes: [mine.id] }));
-    // who may approve needs nobody's approval
+    // A user who may approve needs nobody's approval.
     const { auth } = await user([...grants, "READ_REPOSITORY", "APPROVE_ROLLOUT"]);
     const own = `${prefix}-own`;
     await build.target({ controllerId: own, targetType: mine.id });

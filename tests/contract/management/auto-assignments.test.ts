@@ -20,7 +20,7 @@ describe.each(dialects)("auto-assignments, %s", (dialect) => {
     (await call<Page<ActionView>>(r.targets.listActions, dialect, { params: { targetId } })).json.content;
   const linksOf = ({ _links }: AutoAssignmentView) => Object.keys(_links).sort();
 
-  it("management 11 one gives its set to every target that its query means, now and later", async () => {
+  it("management 11 an auto-assignment gives its set to every target of its query, present and future", async () => {
     const prefix = unique("aa");
     const first = await build.target({ controllerId: `${prefix}-1` });
     const made = await create({ targetFilterQuery: `controllerid==${prefix}-*`, description: "d", actionType: "soft", weight: 7 });
@@ -35,13 +35,13 @@ describe.each(dialects)("auto-assignments, %s", (dialect) => {
     expect(await get(made.id)).toEqual(made);
   });
 
-  it("management 11 it pauses and goes on; what has a time waits for it, or is started before", async () => {
+  it("management 11 it can be paused and resumed; with a start time it waits, or is started earlier", async () => {
     const prefix = unique("aa");
     const query = { targetFilterQuery: `controllerid==${prefix}-*` };
     const later = await create({ ...query, startAt: Date.now() + anHour });
     expect([later.status, linksOf(later)]).toEqual(["ready", ["distributionset", "self", "start"]]);
     const one = await build.target({ controllerId: `${prefix}-1` });
-    // another one of the same engine has had its turn, and so would this one
+    // Another filter of the same engine has run, so this one would have run too.
     const witness = await build.target();
     await create({ targetFilterQuery: `controllerid==${witness.controllerId}` });
     await eventually(async () => (await actionsOf(witness.controllerId)).length === 1);
@@ -63,14 +63,14 @@ describe.each(dialects)("auto-assignments, %s", (dialect) => {
     await eventually(async () => (await actionsOf(two.controllerId)).length === 1);
   });
 
-  it("management 11 what has a time begins by itself when it comes", async () => {
+  it("management 11 one with a start time begins by itself at that time", async () => {
     const target = await build.target();
     const { id } = await create({ targetFilterQuery: `controllerid==${target.controllerId}`, startAt: Date.now() + 2_500 });
     await eventually(async () => (await get(id)).status === "running", 15_000);
     await eventually(async () => (await actionsOf(target.controllerId)).length === 1, 15_000);
   });
 
-  it("management 11 both views show the same: what a filter was given, and what was made for it", async () => {
+  it("management 11 both views show the same for auto-assignments of filters and for those beside filters", async () => {
     const set = await build.set();
     const filter = await filters.filter();
     await filters.assign(filter.id, set.id, { type: "soft" });
@@ -94,7 +94,7 @@ describe.each(dialects)("auto-assignments, %s", (dialect) => {
     expect(await listed()).toEqual([]);
   });
 
-  it("management 11 one of its own is no filter; its name is taken until it or its set is gone", async () => {
+  it("management 11 one beside the filters is no filter; its name is in use until it or its set is deleted", async () => {
     const made = await create();
     await refused(r.targetFilters.get, dialect, { params: { filterId: made.id } }, notFound);
     await refused(r.targetFilters.getAutoAssign, dialect, { params: { filterId: made.id } }, notFound);
@@ -113,8 +113,8 @@ describe.each(dialects)("auto-assignments, %s", (dialect) => {
     expect((await create({ name: made.name })).name).toBe(made.name);
   });
 
-  it("management 11 where the tenant wants it, one waits until somebody approves it; denied it does nothing", async () => {
-    // the suite's tenants let those wait whose creator may not approve them
+  it("management 11 where the setting of the tenant demands it, one waits for approval; a denied one does nothing", async () => {
+    // The suite's tenants let rollouts and auto-assignments wait whose creator may not approve them.
     const { auth } = await accessBuilder(dialect).user(["READ_TARGET", "UPDATE_TARGET", "READ_REPOSITORY"]);
     const [a, b] = [await build.target(), await build.target()];
     const waiting = async (controllerId: string) => create({ targetFilterQuery: `controllerid==${controllerId}` }, { auth });
@@ -130,7 +130,7 @@ describe.each(dialects)("auto-assignments, %s", (dialect) => {
     expect(await actionsOf(b.controllerId)).toEqual([]);
   });
 
-  it("management 11 what cannot be is refused", async () => {
+  it("management 11 invalid requests are rejected", async () => {
     const cases: [object, readonly [number, string]][] = [
       [{ name: undefined }, [400, "repo.constraintViolation"]],
       [{ targetFilterQuery: "foo==1" }, [400, "rest.param.rsqlInvalidField"]],

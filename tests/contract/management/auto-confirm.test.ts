@@ -6,12 +6,12 @@ import { viewer } from "../support/look.ts";
 
 describe.each(dialects)("auto-confirmation of a target, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const done = dialect === "spec" ? 200 : 204;
   const one = (targetId: string, body?: unknown): CallOptions => ({ params: { targetId }, ...(body === undefined ? {} : { body }) });
   const state = async (targetId: string) => (await call<AutoConfirmView>(r.targets.autoConfirm, dialect, one(targetId))).json;
 
-  it("management 12.78 off, on, on again, off, off again", async () => {
+  it("management 12.78 off, on, on again, off, off again: each step answers and shows the state", async () => {
     const { controllerId } = await build.target();
     const began = Date.now();
     const off = await state(controllerId);
@@ -34,7 +34,7 @@ describe.each(dialects)("auto-confirmation of a target, %s", (dialect) => {
     expect(await state(controllerId)).toEqual(off);
   });
 
-  it("management 5.9 who wanted it and why is kept; an empty text is none", async () => {
+  it("management 5.9 initiator and remark are stored; an empty text counts as none", async () => {
     const [a, b] = await build.targets({}, {});
     await call(
       r.targets.activateAutoConfirm,
@@ -48,7 +48,7 @@ describe.each(dialects)("auto-confirmation of a target, %s", (dialect) => {
     await refused(r.targets.autoConfirm, dialect, one(a?.controllerId as string), [404, "repo.entityNotFound"]);
   });
 
-  it("management 1.6 too long texts, and targets that are not there", async () => {
+  it("management 1.6 too long texts are rejected, unknown targets are not found", async () => {
     const { controllerId } = await build.target();
     for (const body of [{ initiator: "i".repeat(65) }, { remark: "r".repeat(513) }]) {
       await refused(r.targets.activateAutoConfirm, dialect, one(controllerId, body), [400, "repo.constraintViolation"]);
@@ -59,10 +59,10 @@ describe.each(dialects)("auto-confirmation of a target, %s", (dialect) => {
     }
   });
 
-  it("management 12.79 targets do not show it while the confirmation flow is off", async () => {
+  it("management 12.79 targets do not show auto-confirmation while the confirmation flow is off", async () => {
     const { controllerId } = await build.target();
     await call(r.targets.activateAutoConfirm, dialect, one(controllerId));
-    const target = await look.target(controllerId);
+    const target = await view.target(controllerId);
     expect(target).not.toHaveProperty("autoConfirmActive");
     expect(target._links).not.toHaveProperty("autoConfirm");
   });

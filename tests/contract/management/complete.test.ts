@@ -10,16 +10,16 @@ import { aWhile, eventually, pause } from "../support/wait.ts";
 
 const incomplete = [400, "distributionset.incomplete"] as const;
 
-/* Module types say how many artifacts a module needs (hawkBit 1.1, minArtifacts); a module or a set that lacks some is not complete. */
+/* A module type says how many artifacts a module needs (hawkBit 1.1, minArtifacts); a module or a set that lacks some is not complete. */
 describe.each(dialects)("minArtifacts, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const { moduleType, setType } = typeBuilder(dialect);
   const rollouts = rolloutBuilder(dialect);
   const { filter } = filterBuilder(dialect);
   const type = (id: number) => ({ params: { softwareModuleTypeId: id } });
 
-  /** A set of one module, which needs artifacts. */
+  /** Makes a set of one module that needs artifacts. */
   const needy = async (minArtifacts: number) => {
     const kind = await moduleType({ minArtifacts });
     const module = await build.module({ type: kind.key });
@@ -29,7 +29,7 @@ describe.each(dialects)("minArtifacts, %s", (dialect) => {
   const assign = (set: number, id: string) =>
     refused(r.distributionSets.assignTargets, dialect, { params: { distributionSetId: set }, body: [{ id }] }, incomplete);
 
-  it("is 0 unless given, kept, shown, changed and checked", async () => {
+  it("is 0 unless given, and is stored, shown, changed and checked", async () => {
     expect((await moduleType()).minArtifacts).toBe(0);
     const made = await moduleType({ minArtifacts: 2 });
     expect(made.minArtifacts).toBe(2);
@@ -50,9 +50,9 @@ describe.each(dialects)("minArtifacts, %s", (dialect) => {
     }
   });
 
-  it("modules and sets are complete when their artifacts are there, and cease to be when one goes", async () => {
+  it("modules and sets are complete when their artifacts exist, and incomplete when one is deleted", async () => {
     const { module, set } = await needy(2);
-    const complete = async () => [(await look.module(module.id)).complete, (await look.set(set.id)).complete];
+    const complete = async () => [(await view.module(module.id)).complete, (await view.set(set.id)).complete];
     const listed = async () => {
       const query = { q: `complete==true;name==${set.name}`, sort: "complete:ASC" };
       return (await call<Page<DistributionSetView>>(r.distributionSets.list, dialect, { query })).json.total;
@@ -67,12 +67,12 @@ describe.each(dialects)("minArtifacts, %s", (dialect) => {
     expect([await complete(), await listed()]).toEqual([[false, false], 0]);
   });
 
-  it("a module of a type that asks for none is complete as it is", async () => {
+  it("a module of a type without minArtifacts is complete without artifacts", async () => {
     const set = await build.set();
     expect(set).toMatchObject({ complete: true, modules: [{ complete: true }] });
   });
 
-  it("what lacks artifacts is neither assigned nor locked, nor given by a rollout or a filter, and says what lacks", async () => {
+  it("an incomplete set is not assigned, locked or used by a rollout or filter, and errors say what it lacks", async () => {
     const { module, set } = await needy(1);
     const { controllerId } = await build.target();
     const info = { modulesWithoutArtifacts: [`${module.name}:${module.version}`] };
@@ -85,28 +85,28 @@ describe.each(dialects)("minArtifacts, %s", (dialect) => {
     expect((await refused(r.targetFilters.setAutoAssign, dialect, auto, incomplete)).json.info).toEqual(info);
     const locked = { name: unique(), version: "1", type: set.type, locked: true, modules: [{ id: module.id }] };
     expect((await refused(r.distributionSets.create, dialect, { body: [locked] }, incomplete)).json.info).toEqual(info);
-    expect((await look.set(set.id)).locked).toBe(false);
+    expect((await view.set(set.id)).locked).toBe(false);
     await build.upload(module.id);
     await build.assign(set.id, controllerId);
     await call<TargetFilterView>(r.targetFilters.setAutoAssign, dialect, auto);
   });
 
-  it("a type that begins to ask for artifacts takes sets without them out of use; what has been assigned goes on", async () => {
+  it("raising minArtifacts makes sets without artifacts unusable; existing actions go on", async () => {
     const { kind, set } = await needy(0);
     const [first, second] = [await build.target(), await build.target()];
     const actionId = await build.assign(set.id, first.controllerId);
     const made = await filter(`controllerid==${second.controllerId}-none`);
     await call(r.targetFilters.setAutoAssign, dialect, { params: { filterId: made.id }, body: { id: set.id } });
     await call(r.softwareModuleTypes.update, dialect, { ...type(kind.id), body: { minArtifacts: 1 } });
-    expect((await look.set(set.id)).complete).toBe(false);
+    expect((await view.set(set.id)).complete).toBe(false);
     await assign(set.id, second.controllerId);
-    expect((await look.action(first.controllerId, actionId)).active).toBe(true);
-    // a filter that was set before finds somebody, and gives nothing until the artifacts are not asked for any more
+    expect((await view.action(first.controllerId, actionId)).active).toBe(true);
+    // A filter that existed before finds a target, and assigns nothing until the artifacts are not required any more.
     const query = `controllerid==${second.controllerId}`;
     await call(r.targetFilters.update, dialect, { params: { filterId: made.id }, body: { query } });
     await pause(aWhile);
-    expect((await look.actions(second.controllerId)).total).toBe(0);
+    expect((await view.actions(second.controllerId)).total).toBe(0);
     await call(r.softwareModuleTypes.update, dialect, { ...type(kind.id), body: { minArtifacts: 0 } });
-    await eventually(async () => (await look.actions(second.controllerId)).total === 1, 60_000);
+    await eventually(async () => (await view.actions(second.controllerId)).total === 1, 60_000);
   });
 });

@@ -20,17 +20,17 @@ import {
 import { beforeAll, describe, expect, it } from "vitest";
 import { call, dialects } from "../support/call.ts";
 import { publishedFor } from "../support/document.ts";
+import { createFixture } from "../support/tenant.fixture.ts";
 import { type ValidRequest, validRequests } from "../support/walk.ts";
-import { createWorld } from "../support/world.ts";
 
-// what the documents say of `q` and `sort`: that the service takes each of these fields, and that none is left out
+// The service must take every field that the documents list for `q` and `sort`, and the documents must list every field that it takes.
 
 const condition: Record<string, string> = { text: "==a", number: "==1", boolean: "==true", "epoch ms": "=gt=1" };
 
 describe.each(dialects)("the fields that the document of %s names", (dialect) => {
   let requests: Record<string, ValidRequest>;
   beforeAll(async () => {
-    requests = validRequests(await createWorld(dialect, "action.cleanup.actionExpiry"));
+    requests = validRequests(await createFixture(dialect, "action.cleanup.actionExpiry"));
   });
   const named = (operation: Operation, name: string) => operation.parameters?.find((parameter) => parameter.name === name);
   const lists = operationsOf(publishedFor(dialect).document)
@@ -41,23 +41,23 @@ describe.each(dialects)("the fields that the document of %s names", (dialect) =>
       named(operation, "sort"),
     ]);
 
-  it.each(lists)("%s takes each of them", async (id, q, sort) => {
+  it.each(lists)("%s accepts each of them", async (id, q, sort) => {
     const route = routes.find((row) => row.id === id) as Route;
     const options = await (requests[id] as ValidRequest)();
     for (const parameter of [q, sort]) if (parameter !== undefined) expect(parameter["x-fields"], parameter.name).toBeDefined();
     if (q !== undefined) {
       const fields = Object.entries(q["x-fields"] as ListFields["q"]);
-      const asked = fields.map(([name, kind]) => name.replace("*", "some.key") + (condition[kind] ?? `==${kind.split(" | ")[0]}`));
-      await call(route, dialect, { ...options, query: { ...options.query, q: asked.join(",") } });
+      const requested = fields.map(([name, kind]) => name.replace("*", "some.key") + (condition[kind] ?? `==${kind.split(" | ")[0]}`));
+      await call(route, dialect, { ...options, query: { ...options.query, q: requested.join(",") } });
     }
     if (sort !== undefined) {
-      const asked = (sort["x-fields"] as string[]).map((name) => `${name}:DESC`);
-      await call(route, dialect, { ...options, query: { ...options.query, sort: asked.join(",") } });
+      const requested = (sort["x-fields"] as string[]).map((name) => `${name}:DESC`);
+      await call(route, dialect, { ...options, query: { ...options.query, sort: requested.join(",") } });
     }
   });
 });
 
-/** The maps that lists are answered by; those of users, tenants and the like are the business of their own service. */
+/** Lists are answered by these maps; those of users, tenants and the like belong to their own service alone. */
 const maps: Record<string, [FieldMap | undefined, SortMap]> = {
   Target: [targetFields, sortFields.targets],
   DistributionSet: [setFields, sortFields.distributionSets],
@@ -78,7 +78,7 @@ const maps: Record<string, [FieldMap | undefined, SortMap]> = {
   RolloutGroup: [groupFields, sortFields.rolloutGroups],
 };
 
-/** Every name that a query may have, with the sub fields of relations. */
+/** Lists every name that a query may use, with the sub fields of relations. */
 function namesOf(fields: FieldMap): string[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     if (field.kind === "map") return [`${name}.*`];

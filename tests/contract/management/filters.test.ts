@@ -13,14 +13,14 @@ const unreadable = [400, "rest.body.notReadable"] as const;
 
 describe.each(dialects)("target filters, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const { of, filter, get, assign, end } = filterBuilder(dialect);
   const create = r.targetFilters.create;
   const named = (query: unknown) => ({ body: { name: unique("filter"), query } });
   const setOf = (id: number) => call<DistributionSetView>(r.targetFilters.getAutoAssign, dialect, of(id));
   const nothing = { autoAssignDistributionSet: null, autoAssignActionType: null, autoAssignWeight: null, confirmationRequired: null };
 
-  it("management 12.102 a filter is made alone and shown with all its members; its query is one of targets", async () => {
+  it("management 12.102 a filter is created alone and shown with all its members; its query is checked", async () => {
     const made = await filter("name==x*");
     expect(made).toMatchObject({ query: "name==x*", ...nothing });
     expect(Object.keys(made._links).sort()).toEqual(["autoAssignDS", "self"]);
@@ -30,7 +30,7 @@ describe.each(dialects)("target filters, %s", (dialect) => {
     await refused(create, dialect, { body: [{ name: unique(), query: "name==x" }] }, unreadable);
   });
 
-  it("management 1.6, 1.7 limits of a filter, and its name is taken once", async () => {
+  it("management 1.6, 1.7 the members of a filter have limits, and its name is unique", async () => {
     for (const query of [undefined, null, "", `name==${"x".repeat(1_019)}`, "name=='<b>x</b>'"])
       await refused(create, dialect, named(query), invalid);
     expect((await filter(`name==${"x".repeat(1_018)}`)).query).toHaveLength(1_024);
@@ -42,7 +42,7 @@ describe.each(dialects)("target filters, %s", (dialect) => {
     await refused(r.targetFilters.update, dialect, { ...of(other.id), body: { name: one.name } }, taken);
   });
 
-  it("management 4.10 a change leaves what it does not name; a deleted filter is gone", async () => {
+  it("management 4.10 a change leaves other members as they are; a deleted filter is gone", async () => {
     const { id, name } = await filter("name==a");
     const update = (body: object) => call<TargetFilterView>(r.targetFilters.update, dialect, { ...of(id), body });
     expect((await update({ query: "name==b" })).json).toMatchObject({ name, query: "name==b" });
@@ -56,12 +56,12 @@ describe.each(dialects)("target filters, %s", (dialect) => {
       await refused(route, dialect, of(id), notFound);
   });
 
-  it("management 12.103 a set is assigned forced, with weight 1000, and locked by that", async () => {
+  it("management 12.103 a set is assigned as forced, with weight 1000, and gets locked", async () => {
     const [{ id }, set] = [await filter(), await build.set()];
     const assigned = await assign(id, set.id);
     expect(assigned).toMatchObject({ autoAssignDistributionSet: set.id, autoAssignActionType: "forced", autoAssignWeight: 1000 });
     expect(Object.keys(assigned._links).sort()).toEqual(["autoAssignDS", "self"]);
-    expect((await look.set(set.id)).locked).toBe(true);
+    expect((await view.set(set.id)).locked).toBe(true);
     const again = await assign(id, set.id, { type: "downloadonly", weight: 0 });
     expect(again).toMatchObject({ autoAssignActionType: "downloadonly", autoAssignWeight: 0 });
     const route = r.targetFilters.setAutoAssign;
@@ -75,30 +75,30 @@ describe.each(dialects)("target filters, %s", (dialect) => {
     expect(await get(id)).toMatchObject({ autoAssignDistributionSet: set.id, autoAssignActionType: "downloadonly" });
   });
 
-  it("management 12.103 a soft-deleted set is not assigned", async () => {
+  it("management 12.103 a soft-deleted set cannot be assigned", async () => {
     const made = await build.deployment();
     await call(r.distributionSets.delete, dialect, { params: { distributionSetId: made.setId } });
     await refused(r.targetFilters.setAutoAssign, dialect, { ...of((await filter()).id), body: { id: made.setId } }, [404, "deleted"]);
   });
 
-  it("management 12.104 without the confirmation flow nothing is said of confirmations", async () => {
+  it("management 12.104 without the confirmation flow no filter shows confirmationRequired", async () => {
     const { id } = await filter();
     await assign(id, (await build.set()).id, { confirmationRequired: true });
     expect(await get(id)).toMatchObject({ confirmationRequired: null });
   });
 
-  it("management 12.106 the set of a filter, and its end", async () => {
+  it("management 12.106 the set of a filter can be read and removed", async () => {
     const [{ id }, set] = [await filter(), await build.set()];
     expect((await setOf(id)).status).toBe(204);
     await assign(id, set.id);
-    expect((await setOf(id)).json).toEqual(await look.set(set.id));
+    expect((await setOf(id)).json).toEqual(await view.set(set.id));
     expect((await end(id)).status).toBe(204);
     expect((await setOf(id)).status).toBe(204);
     expect((await end(id)).status).toBe(204);
     expect(await get(id)).toMatchObject(nothing);
   });
 
-  it("management 12.107 the link to a set is a list that has it alone, whatever its name", async () => {
+  it("management 12.107 the link to a set is a list with exactly that set, whatever its name", async () => {
     for (const name of [unique("set"), `${unique("set")} "a" 'b' \\ * ;,(c)==`]) {
       const [{ id }, set] = [await filter(), await build.set({ name, version: "1.0 (b)" })];
       await assign(id, set.id);
@@ -115,7 +115,7 @@ describe.each(dialects)("target filters, %s", (dialect) => {
     }
   });
 
-  it("management 12.108 a deleted set is assigned no more", async () => {
+  it("management 12.108 a deleted set is not assigned any more", async () => {
     const [{ id }, set] = [await filter(), await build.set()];
     await assign(id, set.id);
     await call(r.distributionSets.delete, dialect, { params: { distributionSetId: set.id } });
@@ -124,7 +124,7 @@ describe.each(dialects)("target filters, %s", (dialect) => {
   });
 
   it("management 4.1 a set lists and counts the filters that assign it", async () => {
-    const made = [await filter(), await filter()].sort((a, b) => a.id - b.id); // replicas take their ids from blocks of their own
+    const made = [await filter(), await filter()].sort((a, b) => a.id - b.id); // Replicas take their ids from separate blocks.
     const [one, other, set] = [made[0] as TargetFilterView, made[1] as TargetFilterView, await build.set()];
     const params = { distributionSetId: set.id };
     const listed = async (query = {}) =>
@@ -143,7 +143,7 @@ describe.each(dialects)("target filters, %s", (dialect) => {
     await refused(r.distributionSets.autoAssignFilters, dialect, { params: { distributionSetId: 2_000_000_000 } }, notFound);
   });
 
-  it("management 5.8 whoever is restricted to target types does not decide what others get", async () => {
+  it("management 5.8 a user restricted to target types cannot change auto-assignments of others", async () => {
     const { user } = accessBuilder(dialect);
     const grants = ["READ_TARGET", "UPDATE_TARGET", "DELETE_TARGET"].map((permission) => ({ permission, targetTypeScopes: [] }));
     const { auth } = await user([...grants, "READ_REPOSITORY"]);

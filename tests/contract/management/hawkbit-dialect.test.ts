@@ -12,7 +12,7 @@ const owners = [
   ["a target", async () => ({ targetId: (await build.target()).controllerId }), r.targets],
 ] as const;
 
-/* Where hawkBit 1.1.0 answers another way than the specification, /rest/v1 answers its way. */
+/* Where hawkBit 1.1.0 differs from the specification, /rest/v1 answers as hawkBit does. */
 describe.each(owners)("metadata of %s as hawkBit 1.x has it", (_owner, make, routes) => {
   const at = async () => {
     const params = await make();
@@ -22,7 +22,7 @@ describe.each(owners)("metadata of %s as hawkBit 1.x has it", (_owner, make, rou
     return { list, add, one };
   };
 
-  it("an existing key is overwritten, of one that is named twice the last counts", async () => {
+  it("an existing key is overwritten; of a key that is named twice the last value counts", async () => {
     const { list, add } = await at();
     await call(
       routes.createMetadata,
@@ -48,7 +48,7 @@ describe.each(owners)("metadata of %s as hawkBit 1.x has it", (_owner, make, rou
     ]);
   });
 
-  it("a PUT of an unknown key creates it, of a known one changes it", async () => {
+  it("a PUT creates an unknown key and changes a known one", async () => {
     const { list, one } = await at();
     expect((await call(routes.updateMetadata, "rest", one("k", { value: "v" }))).status).toBe(204);
     expect(await list()).toMatchObject([{ key: "k", value: "v" }]);
@@ -56,7 +56,7 @@ describe.each(owners)("metadata of %s as hawkBit 1.x has it", (_owner, make, rou
     expect(await list()).toMatchObject([{ key: "k", value: "w" }]);
   });
 
-  it("what overwrites takes no room, what is new does", async () => {
+  it("overwriting takes no room of the quota, a new entry does", async () => {
     const { list, add, one } = await at();
     const entries = Array.from({ length: 100 }, (_, n) => ({ key: `k${String(n).padStart(2, "0")}`, value: "1" }));
     await call(routes.createMetadata, "rest", add(entries));
@@ -78,7 +78,7 @@ describe.each(owners)("metadata of %s as hawkBit 1.x has it", (_owner, make, rou
 });
 
 describe("other answers of hawkBit 1.x", () => {
-  it("a module entry that is overwritten loses nothing that is said again, and is shown to devices as it says", async () => {
+  it("overwriting the value of a module entry keeps targetVisible", async () => {
     const params = { softwareModuleId: (await build.module()).id };
     await call(r.softwareModules.createMetadata, "rest", { params, body: [{ key: "k", value: "v", targetVisible: true }] });
     await call(r.softwareModules.updateMetadata, "rest", { params: { ...params, metadataKey: "k" }, body: { value: "w" } });
@@ -86,7 +86,7 @@ describe("other answers of hawkBit 1.x", () => {
     expect(found.json).toEqual({ key: "k", value: "w", targetVisible: true });
   });
 
-  it("modules of a set that is assigned and locked: 423; unlocked they stay what devices have got", async () => {
+  it("a locked set denies changes of its modules with 423; after unlocking devices keep what they have got", async () => {
     const set = await build.set();
     const { controllerId } = await build.target();
     await build.assign(set.id, controllerId);
@@ -101,7 +101,7 @@ describe("other answers of hawkBit 1.x", () => {
 
   it.each(["spec", "rest"] as const)("a list of 5,000 with ids of full length, %s", async (dialect) => {
     const prefix = unique();
-    // as they are long: more than 1 MiB, fewer than 8
+    // The body is as long as possible: more than 1 MiB, fewer than 8.
     const body = Array.from({ length: 5_000 }, (_, n) => ({
       controllerId: `${prefix}-${n}-`.padEnd(256, "x"),
       description: "d".repeat(250),

@@ -6,7 +6,7 @@ import { type Page, viewer } from "../support/look.ts";
 
 describe.each(dialects)("metadata of modules and sets, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const { softwareModules, distributionSets } = r;
   const [written, quota] = dialect === "spec" ? [200, 403] : [204, 429];
   const ofModule = (softwareModuleId: number, metadataKey = "") => ({ params: { softwareModuleId, metadataKey } });
@@ -14,7 +14,7 @@ describe.each(dialects)("metadata of modules and sets, %s", (dialect) => {
   const entriesOfSet = async (id: number, query: Record<string, string | number> = {}) =>
     (await call<Page<MetadataView>>(distributionSets.listMetadata, dialect, { ...ofSet(id), query })).json;
 
-  it("management 12.48 an entry of a module is hidden unless it says otherwise, and a change touches what it names", async () => {
+  it("management 12.48 an entry of a module is hidden from devices by default, and a change touches only what it names", async () => {
     const { id, lastModifiedAt } = await build.module();
     const body = [{ key: "k", value: "v" }, { key: "open", value: "w", targetVisible: true }, { key: "bare" }];
     const { status, json } = await call<ModuleMetadataView[]>(softwareModules.createMetadata, dialect, { ...ofModule(id), body });
@@ -24,7 +24,7 @@ describe.each(dialects)("metadata of modules and sets, %s", (dialect) => {
       { key: "bare", targetVisible: false },
     ];
     expect([status, json]).toEqual([201, dialect === "spec" ? stored : undefined]);
-    expect((await look.module(id)).lastModifiedAt).toBeGreaterThanOrEqual(lastModifiedAt);
+    expect((await view.module(id)).lastModifiedAt).toBeGreaterThanOrEqual(lastModifiedAt);
     const change = { ...ofModule(id, "k"), body: { targetVisible: true } };
     const changed = await call<ModuleMetadataView>(softwareModules.updateMetadata, dialect, change);
     const now = { key: "k", value: "v", targetVisible: true };
@@ -50,7 +50,7 @@ describe.each(dialects)("metadata of modules and sets, %s", (dialect) => {
     if (dialect === "spec") await refused(softwareModules.updateMetadata, dialect, again, [404, "repo.entityNotFound"]);
   });
 
-  it("management 12.48 a module has 100 entries at most, all of a request or none; a locked module takes them too", async () => {
+  it("management 12.48 a module has 100 entries at most, a request adds all or none; a locked module takes them too", async () => {
     const { id } = await build.module();
     await call<SoftwareModuleView>(softwareModules.update, dialect, { params: { softwareModuleId: id }, body: { locked: true } });
     const entries = (from: number, n: number) => Array.from({ length: n }, (_, i) => ({ key: `k${from + i}`, value: "v" }));
@@ -61,7 +61,7 @@ describe.each(dialects)("metadata of modules and sets, %s", (dialect) => {
     expect((await call<Page<unknown>>(softwareModules.listMetadata, dialect, ofModule(id))).json).toMatchObject({ total: 100, size: 50 });
   });
 
-  it("management 12.64 entries of a set: made, listed by key, searched, changed, deleted", async () => {
+  it("management 12.64 entries of a set are created, listed by key, searched, changed and deleted", async () => {
     const { id } = await build.set({ modules: [] });
     const body = [{ key: "b", value: "beta" }, { key: "a", value: "Alpha" }, { key: "with/slash and ü", value: "" }, { key: "none" }];
     const { status, json } = await call<MetadataView[]>(distributionSets.createMetadata, dialect, { ...ofSet(id), body });
@@ -95,7 +95,7 @@ describe.each(dialects)("metadata of modules and sets, %s", (dialect) => {
     await call(distributionSets.createMetadata, dialect, { ...ofSet(id), body: hundred.slice(1) });
   });
 
-  it("management 6.4 modules and sets are found by their metadata; of two who add one key at once one wins, the other gets 409 or overwrites", async () => {
+  it("management 6.4 modules and sets are found by metadata; of two that add a key at once one wins, the other is 409 or overwrites", async () => {
     const [{ id: moduleId }, { id: setId }] = [await build.module(), await build.set({ modules: [] })];
     const value = unique();
     const add = (route: typeof softwareModules.createMetadata | typeof distributionSets.createMetadata, at: { params: object }) =>
@@ -131,14 +131,14 @@ describe.each(dialects)("metadata of modules and sets, %s", (dialect) => {
     ["no key", { value: "v" }, "repo.constraintViolation"],
     ["a value of 4001", { key: "k", value: "v".repeat(4_001) }, "repo.constraintViolation"],
     ["a value that is a list", { key: "k", value: [5] }, "rest.body.notReadable"],
-  ])("management 12.64, 1.6 %s is refused", async (_case, entry, code) => {
+  ])("management 12.64, 1.6 %s is rejected", async (_case, entry, code) => {
     const [{ id: moduleId }, { id: setId }] = [await build.module(), await build.set({ modules: [] })];
     const body = [{ key: unique() }, entry];
     await refused(softwareModules.createMetadata, dialect, { ...ofModule(moduleId), body }, [400, code]);
     await refused(distributionSets.createMetadata, dialect, { ...ofSet(setId), body }, [400, code]);
     expect((await entriesOfSet(setId)).total).toBe(0);
-    const longest = [{ key: "k".repeat(128), value: "v".repeat(4_000) }];
-    await call(distributionSets.createMetadata, dialect, { ...ofSet(setId), body: longest });
-    expect((await entriesOfSet(setId)).content).toEqual(longest);
+    const maxLength = [{ key: "k".repeat(128), value: "v".repeat(4_000) }];
+    await call(distributionSets.createMetadata, dialect, { ...ofSet(setId), body: maxLength });
+    expect((await entriesOfSet(setId)).content).toEqual(maxLength);
   });
 });

@@ -6,13 +6,13 @@ import { type Page, viewer } from "../support/look.ts";
 
 describe.each(dialects)("types and modules, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const one = (softwareModuleId: number) => ({ params: { softwareModuleId } });
   const create = (body: object) => ({ body: [{ name: unique(), version: "1", type: "os", ...body }] });
   const bodiless = dialect === "spec" ? 200 : 204;
 
-  it("management 12.19 the types that are there from the beginning", async () => {
-    // others have made types of their own since, with higher ids
+  it("management 12.19 the built-in types exist", async () => {
+    // Other tests have made types since, with higher ids.
     const first = (limit: number) => ({ query: { sort: "id:ASC", limit } });
     const modules = (await call<Page<SoftwareModuleTypeView>>(r.softwareModuleTypes.list, dialect, first(2))).json;
     expect(modules.content.map(({ key, name, maxAssignments, deleted }) => [key, name, maxAssignments, deleted])).toEqual([
@@ -37,7 +37,7 @@ describe.each(dialects)("types and modules, %s", (dialect) => {
     expect(type.key).toBe("os_app");
   });
 
-  it("management 12.25 a set type leads to its module types", async () => {
+  it("management 12.25 a set type links to its module types", async () => {
     const { json } = await call<Page<DistributionSetTypeView>>(r.distributionSetTypes.list, dialect, { query: { q: "key==os_app" } });
     expect(json.content.map(({ _links }) => Object.keys(_links))).toEqual([["self"]]);
     const id = json.content[0]?.id as number;
@@ -69,11 +69,11 @@ describe.each(dialects)("types and modules, %s", (dialect) => {
     ["a name that is a list", { name: [5] }, 400, "rest.body.notReadable"],
     ["a type that is an object", { type: {} }, 400, "rest.body.notReadable"],
     ["encryption", { encrypted: true }, 400, "artifact.encryptionNotSupported"],
-  ])("management 12.32 %s is refused", async (_case, body, status, code) => {
+  ])("management 12.32 %s is rejected", async (_case, body, status, code) => {
     await refused(r.softwareModules.create, dialect, create(body), [status, code]);
   });
 
-  it("management 12.32 a bare < is no markup; limits themselves are fine", async () => {
+  it("management 12.32 a bare < is no markup; values at the limits are accepted", async () => {
     const body = {
       name: unique().padEnd(124, "n").concat(" < 5"),
       version: "v".repeat(64),
@@ -92,12 +92,12 @@ describe.each(dialects)("types and modules, %s", (dialect) => {
     await build.module({ name, version: "2" });
   });
 
-  it("management 12.34 a change touches what it names, and name, version and type never", async () => {
+  it("management 12.34 a change touches only what it names, and never name, version and type", async () => {
     const { id, name, version, createdAt } = await build.module({ description: "d", vendor: "a" });
     const change = { vendor: "v", name: "other", version: "9", type: "application", description: null };
     const { json } = await call<SoftwareModuleView>(r.softwareModules.update, dialect, { ...one(id), body: change });
     expect(json).toMatchObject({ name, version, type: "os", description: "d", vendor: "v", createdAt });
-    expect(json).toEqual(await look.module(id));
+    expect(json).toEqual(await view.module(id));
     expect(Object.keys(json._links).sort()).toEqual(["artifacts", "metadata", "self", "type"]);
     await call(r.softwareModules.update, dialect, { ...one(id), body: {} });
     await refused(r.softwareModules.update, dialect, { ...one(2_000_000_000), body: {} }, [404, "repo.entityNotFound"]);
@@ -105,7 +105,7 @@ describe.each(dialects)("types and modules, %s", (dialect) => {
     await refused(r.softwareModules.update, dialect, { ...one(id), body: { locked: "yes" } }, [400, "rest.body.notReadable"]);
   });
 
-  it("management 12.46 a module of no set is gone when it is deleted", async () => {
+  it("management 12.46 a module that is in no set is gone when it is deleted", async () => {
     const { id, name, version } = await build.module();
     const artifact = await build.upload(id);
     expect((await call(r.softwareModules.delete, dialect, one(id))).status).toBe(bodiless);
@@ -115,14 +115,14 @@ describe.each(dialects)("types and modules, %s", (dialect) => {
     await build.module({ name, version });
   });
 
-  it("management 12.46 a module of a set stays readable, and keeps its name", async () => {
+  it("management 12.46 a deleted module of a set stays readable and keeps its name", async () => {
     const { id, name, version } = await build.module();
     const artifact = await build.upload(id);
     await build.set({ modules: [{ id }] });
     const download = { params: { softwareModuleId: id, artifactId: artifact.id } };
     await call(r.artifacts.download, dialect, download);
     await call(r.softwareModules.delete, dialect, one(id));
-    expect(await look.module(id)).toMatchObject({ deleted: true, name });
+    expect(await view.module(id)).toMatchObject({ deleted: true, name });
     await refused(r.artifacts.download, dialect, download, [410, "artifact.binaryDeleted"]);
     const listed = (q: object) => call<Page<SoftwareModuleView>>(r.softwareModules.list, dialect, { query: { q: `name==${name}`, ...q } });
     expect((await listed({})).json.total).toBe(0);
@@ -132,7 +132,7 @@ describe.each(dialects)("types and modules, %s", (dialect) => {
     await call(r.softwareModules.delete, dialect, one(id));
   });
 
-  it("management 12.47 a module of a locked set cannot be deleted, until that set is", async () => {
+  it("management 12.47 a module of a locked set cannot be deleted until that set is", async () => {
     const { id } = await build.module();
     const set = await build.set({ modules: [{ id }], locked: true });
     expect(set).toMatchObject({ locked: true, complete: true });
@@ -140,8 +140,8 @@ describe.each(dialects)("types and modules, %s", (dialect) => {
     const { controllerId } = await build.target();
     await build.assign(set.id, controllerId);
     await call(r.distributionSets.delete, dialect, { params: { distributionSetId: set.id } });
-    expect((await look.set(set.id)).deleted).toBe(true);
+    expect((await view.set(set.id)).deleted).toBe(true);
     await call(r.softwareModules.delete, dialect, one(id));
-    expect((await look.module(id)).deleted).toBe(true);
+    expect((await view.module(id)).deleted).toBe(true);
   });
 });

@@ -17,7 +17,7 @@ describe.each(dialects)("OAuth 2.0 clients, %s", (dialect) => {
   const { user, role } = accessBuilder(dialect);
   const targets = (auth: string) => ask(r.targets.list, dialect, { auth });
 
-  it("extensions made, shown without its secret, listed, searched and sorted", async () => {
+  it("extensions a client is created, shown without its secret, listed, searched and sorted", async () => {
     const scopes = ["READ_TARGET", "role:SYSTEM_ADMIN"];
     const { clientSecret, ...view } = await create({ scopes, accessTokenTtl: 60 });
     expect(clientSecret).toMatch(/^ocs_[\w-]{43}$/);
@@ -31,7 +31,7 @@ describe.each(dialects)("OAuth 2.0 clients, %s", (dialect) => {
     expect([both.total, both.content.map(({ clientId }) => clientId)]).toEqual([2, [other.clientId]]);
   });
 
-  it("extensions all or none, a taken name, one object as a list of it", async () => {
+  it("extensions all clients of a request are created or none, names are unique, one object counts as a list of it", async () => {
     const { name } = await create();
     await refused(r.oauth2Clients.create, dialect, { body: [body(), body({ name })] }, [409, "repo.entityAlreadyExists"]);
     const alone = await call<OAuth2ClientWithSecret[]>(r.oauth2Clients.create, dialect, { body: body() });
@@ -42,7 +42,7 @@ describe.each(dialects)("OAuth 2.0 clients, %s", (dialect) => {
     ]);
   });
 
-  it("extensions scopes that are none, and lives that are too short or too long", async () => {
+  it("extensions unknown scopes, and lifetimes that are too short or too long, are rejected", async () => {
     const wrong = [
       { scopes: [] },
       { scopes: undefined },
@@ -61,7 +61,7 @@ describe.each(dialects)("OAuth 2.0 clients, %s", (dialect) => {
     await refused(r.oauth2Clients.create, dialect, { body: [body({ scopes: ["role:nobody"] })] }, notFound);
   });
 
-  it("extensions what is not there", async () => {
+  it("extensions unknown clients are not found", async () => {
     const { clientId } = await create();
     await remove(clientId);
     for (const missing of [clientId, "oc_2_11", "nobody"]) {
@@ -72,7 +72,7 @@ describe.each(dialects)("OAuth 2.0 clients, %s", (dialect) => {
     }
   });
 
-  it("extensions nobody gives a client more than he has, nor takes over one that has more", async () => {
+  it("extensions nobody can give a client more than their own permissions, or take over a client that has more", async () => {
     const { auth } = await user(["USER_MANAGEMENT", { permission: "READ_TARGET", targetTypeScopes: [] }]);
     const named = await role([{ permission: "HANDLE_ROLLOUT" }]);
     for (const scope of ["READ_TARGET", "API_KEY", "management-full-access", "device-full-access", "SYSTEM_ADMIN", `role:${named.name}`]) {
@@ -84,7 +84,7 @@ describe.each(dialects)("OAuth 2.0 clients, %s", (dialect) => {
     await call(r.oauth2Clients.update, dialect, { auth, ...one(clientId), body: { scopes: ["API_KEY"], description: "still" } });
   });
 
-  it("spec 000 5.2 a client is limited by its scopes, and by what it asked for", async () => {
+  it("spec 000 5.2 a client is limited by its scopes and by the scopes that it requested", async () => {
     const client = await create({ scopes: ["READ_TARGET", "READ_REPOSITORY"] });
     const token = await tokenOf(client);
     expect((await targets(token)).status).toBe(200);
@@ -97,7 +97,7 @@ describe.each(dialects)("OAuth 2.0 clients, %s", (dialect) => {
     expect(await get(client.clientId)).toHaveProperty("lastUsedOn", new Date().toISOString().slice(0, 10));
   });
 
-  it("extensions management-full-access is everything within the tenant, a role what it is at the moment", async () => {
+  it("extensions management-full-access grants everything within the tenant, a role its current permissions", async () => {
     const all = await tokenOf(await create({ scopes: ["management-full-access"] }));
     const created = await ask<{ createdBy: string }[]>(r.targets.create, dialect, { auth: all, body: [{ controllerId: unique() }] });
     expect([created.status, created.json[0]?.createdBy]).toEqual([201, expect.stringMatching(/^oc_/)]);
@@ -106,7 +106,7 @@ describe.each(dialects)("OAuth 2.0 clients, %s", (dialect) => {
     expect((await ask<Page<unknown>>(r.targets.list, dialect, { auth: bound })).json.total).toBe(0);
   });
 
-  it("extensions both secrets during a rotation", async () => {
+  it("extensions both secrets are valid during a rotation", async () => {
     const first = await create();
     const second = await rotate(first.clientId);
     expect(second.clientSecret).not.toBe(first.clientSecret);
@@ -118,7 +118,7 @@ describe.each(dialects)("OAuth 2.0 clients, %s", (dialect) => {
     await tokenOf(third);
   });
 
-  it("spec 000 5.2 what is taken from a client is lost to its tokens within seconds", async () => {
+  it("spec 000 5.2 a permission that a client loses is lost to its tokens within seconds", async () => {
     const client = await create({ scopes: ["READ_TARGET", "API_KEY"] });
     const token = await tokenOf(client);
     expect((await targets(token)).status).toBe(200);
@@ -137,7 +137,7 @@ describe("device 9 row 5: an access token at the device interface", () => {
   const { create } = oauth2ClientBuilder("spec");
   const poll = (auth: string, params: object = {}) => ask(r.device.poll, "device", { params: { controllerId: unique(), ...params }, auth });
 
-  it("with device-full-access it speaks for every device of its tenant, also for a new one", async () => {
+  it("with device-full-access it authenticates every device of its tenant, including new ones", async () => {
     const token = await tokenOf(await create({ scopes: ["device-full-access"] }));
     expect((await poll(token)).status).toBe(200);
     expect((await poll(token, { tenant: "default" })).status).toBe(200);
@@ -145,7 +145,7 @@ describe("device 9 row 5: an access token at the device interface", () => {
     await refused(r.targets.list, "spec", { auth: token }, forbidden);
   });
 
-  it("without it, or tampered with, it is refused like any other wrong credential", async () => {
+  it("without that scope, or tampered with, it is denied like any other wrong credential", async () => {
     const client = await create({ scopes: ["management-full-access"] });
     const token = await tokenOf(client);
     for (const auth of [token, `${token}x`, "Bearer x", "Bearer a.b.c"]) {
@@ -158,7 +158,7 @@ describe("device 9 row 5: an access token at the device interface", () => {
 describe("extensions: the token endpoint", () => {
   const { create } = oauth2ClientBuilder("spec");
 
-  it("answers with a JWT that says who and for how long", async () => {
+  it("answers with a JWT that names the client and its lifetime", async () => {
     const client = await create({ scopes: ["READ_TARGET", "API_KEY"], accessTokenTtl: 120 });
     const { status, json, headers } = await tokenAnswer(client);
     expect([status, headers["cache-control"]]).toEqual([200, "no-store"]);
@@ -178,7 +178,7 @@ describe("extensions: the token endpoint", () => {
     expect((await tokenAnswer(client, {}, "post")).status).toBe(200);
   });
 
-  it("refuses as RFC 6749 §5.2 says", async () => {
+  it("denies requests as RFC 6749 §5.2 demands", async () => {
     const client = await create();
     const wrong = { ...client, clientSecret: "wrong" };
     const nobody = { clientId: "oc_1_999999999", clientSecret: client.clientSecret };
@@ -205,24 +205,24 @@ describe("extensions: the token endpoint", () => {
     }
   });
 
-  it("wrong secrets leave an entry each way, are slowed down like other wrong tries, and lock nobody out", async () => {
+  it("wrong secrets are recorded in both forms, throttled like failed sign-ins, and lock no client out", async () => {
     const [client, slowed] = [await create(), await create()];
     const wrong = ({ clientId }: typeof client) => ({ clientId, clientSecret: unique("secret") });
     await tokenOf(slowed);
     for (const by of ["basic", "post", "post"] as const) expect((await tokenAnswer(wrong(client), {}, by)).status).toBe(401);
     const entries = async () =>
       (await call<Page<AuditEntryView>>(r.audit.list, "spec", { query: { q: `action==signIn;actor==${client.clientId}` } })).json.content;
-    const told = await eventually(async () => {
+    const outcomes = await eventually(async () => {
       const found = await entries();
       return found.reduce((sum, { times }) => sum + times, 0) === 3 && found;
     });
-    expect(new Set(told.map(({ details }) => details["scheme"]))).toEqual(new Set(["client_secret_basic", "client_secret_post"]));
-    for (const entry of told) {
+    expect(new Set(outcomes.map(({ details }) => details["scheme"]))).toEqual(new Set(["client_secret_basic", "client_secret_post"]));
+    for (const entry of outcomes) {
       expect(entry).toMatchObject({ actorType: "NOBODY", result: "REFUSED", status: 401, errorCode: "unauthenticated" });
       expect(entry).toMatchObject({ entity: "oauth2Client", entityIds: [client.clientId], sourceIp: expect.stringMatching(/./) });
     }
 
-    // twice as many as one minute admits, and one: also where it ended meanwhile
+    // These are twice as many as one minute admits, and one more, in case a minute ended meanwhile.
     const answers = [];
     for (let n = 0; n < 21; n += 1) answers.push(await tokenAnswer(wrong(slowed)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401, 429]));
@@ -232,7 +232,7 @@ describe("extensions: the token endpoint", () => {
     await tokenOf(client);
   });
 
-  it("other methods, and bodies beyond all need", async () => {
+  it("other methods and too large bodies are denied", async () => {
     for (const path of Object.values(oauthPaths)) {
       const other = path === oauthPaths.token ? "GET" : "POST";
       const { status, headers } = await openPage(path, { method: other });
@@ -244,7 +244,7 @@ describe("extensions: the token endpoint", () => {
     expect((await openPage("/oauth2/auth")).status).toBe(404);
   });
 
-  it("shows public keys, and nothing else of them, to everybody", async () => {
+  it("shows public keys, and no private part of them, to everybody", async () => {
     const { status, json } = await openPage(oauthPaths.jwks);
     expect(status).toBe(200);
     const keys = json["keys"] as Record<string, unknown>[];

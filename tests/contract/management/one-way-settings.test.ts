@@ -5,9 +5,9 @@ import { makeTenant } from "../support/tenants.ts";
 
 const fixed = [403, "repo.tenantConfigurationValueChangeNotAllowed"] as const;
 
-/** What cannot be taken back is tried in a tenant of its own. */
+/** Settings that cannot be taken back are tried in a tenant of their own. */
 describe.each(dialects)("settings that cannot be taken back, %s", (dialect) => {
-  it("management 12.123 several assignments stay on, and hold autoclose and batches as they are", async () => {
+  it("management 12.123 multi-assignment stays on, and fixes autoclose and batches", async () => {
     const { admin: auth } = await makeTenant(dialect, 0);
     const of = (key: string, value?: unknown) => ({ auth, params: { key }, ...(value === undefined ? {} : { body: { value } }) });
     const stored = async (key: string) => (await call<{ value: unknown }>(r.configs.get, dialect, of(key))).json.value;
@@ -23,7 +23,7 @@ describe.each(dialects)("settings that cannot be taken back, %s", (dialect) => {
     await refused(r.configs.putMany, dialect, { auth, body: together }, fixed);
     expect(await stored("multi.assignments.enabled")).toBe(true);
     expect(await stored("repository.actions.autoclose.enabled")).toBe(false);
-    // what is as it was already is no change
+    // Setting the present value again is no change.
     await call(r.configs.put, dialect, of("multi.assignments.enabled", true));
   });
 });

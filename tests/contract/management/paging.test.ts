@@ -9,7 +9,7 @@ const number = (n: number) => String(n).padStart(3, "0");
 
 describe("paging", () => {
   beforeAll(async () => {
-    // two names alternate, against the order of the ids
+    // Two names alternate, against the order of the ids.
     const bodies = Array.from({ length: 510 }, (_, n) => ({
       controllerId: `${prefix}-${number(n)}`,
       name: `${prefix}-${n % 2 === 0 ? "b" : "a"}`,
@@ -36,7 +36,7 @@ describe("paging", () => {
         expect(await list(query)).toEqual(usual);
     });
 
-    it("management 12.5 the end of the list", async () => {
+    it("management 12.5 a page at and beyond the end of the list is short or empty", async () => {
       const last = await list({ offset: 505 });
       expect([last.size, last.total]).toEqual([5, 510]);
       expect(ids(last)).toEqual([505, 506, 507, 508, 509].map(number));
@@ -50,13 +50,13 @@ describe("paging", () => {
       expect(seen.size).toBe(510);
     });
 
-    it("management 12.8 several criteria, one after the other", async () => {
+    it("management 12.8 several criteria sort one after the other", async () => {
       const page = await list({ sort: "name:ASC,id:DESC", limit: 300 });
       const expected = [...Array.from({ length: 255 }, (_, n) => 509 - 2 * n), ...Array.from({ length: 45 }, (_, n) => 508 - 2 * n)];
       expect(ids(page)).toEqual(expected.map(number));
     });
 
-    it("management 12.7 field and direction in any case, blanks around them", async () => {
+    it("management 12.7 field and direction are read in any case and with blanks around them", async () => {
       const usual = await list({ sort: "name:DESC,controllerid:ASC" });
       for (const sort of ["NAME:desc,ControllerId:asc", " name : DESC , controllerId : ASC "]) expect(await list({ sort })).toEqual(usual);
     });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { call, dialects, refused } from "../support/call.ts";
 import type { Page } from "../support/look.ts";
 
-// Every field of every list (management 6.4, 7; rollouts 1, 6), and what is none.
+// These tests ask for every field of every list (management 6.4, 7; rollouts 1, 6), and for names that are no field.
 
 const numbers = ["==1", "!=1", "=lt=1", "=le=1", "=gt=1", "=ge=1", "=in=(1,2)", "=out=(1,2)", "=is=null", "=not=null", "==*"];
 const texts = [...numbers.slice(0, -1), "==a*b", "=='it\\'s'", '==""', '!=""', "=in=('',x)"];
@@ -20,7 +20,7 @@ interface List {
   route: Route;
   fields: Record<string, string[]>;
   sort: string[];
-  /** Dotted names and other entities' fields are none of these. */
+  /** Dotted names and fields of other entities belong to none of these. */
   not: string[];
 }
 
@@ -123,14 +123,14 @@ const lists: Record<string, List> = {
 
 describe.each(dialects)("%s", (dialect) => {
   describe.each(Object.entries(lists))("management 6.4 %s", (_name, { route, fields, sort, not }) => {
-    it.each(Object.entries(fields))("%s with every operator that it knows", async (selector, conditions) => {
-      // one request per field: all conditions of it, each true or false, none refused
+    it.each(Object.entries(fields))("%s with every operator that it supports", async (selector, conditions) => {
+      // There is one request per field with all conditions of it; each may be true or false, and none may be rejected.
       const q = conditions.map((condition) => selector + condition).join(",");
       const { size, content } = (await call<Page<object>>(route, dialect, { query: { q, limit: 1 } })).json;
       expect(size).toBe(content.length);
     });
 
-    it("management 7 every name to sort by, in both directions", async () => {
+    it("management 7 every sort field works in both directions", async () => {
       for (const direction of ["ASC", "desc"])
         await call(route, dialect, { query: { sort: sort.map((name) => `${name}:${direction}`).join(",") } });
     });
@@ -139,13 +139,13 @@ describe.each(dialects)("%s", (dialect) => {
       await refused(route, dialect, { query: { q: `${selector}==1` } }, [400, "rest.param.rsqlInvalidField"]);
     });
 
-    it("management 7 what is no name to sort by", async () => {
+    it("management 7 an unknown sort field is rejected", async () => {
       for (const name of ["nothing", "constructor", "distributionset.name", "id;drop table targets", "1", "id)--"])
         await refused(route, dialect, { query: { sort: `${name}:ASC` } }, [400, "rest.param.invalidField"]);
       await refused(route, dialect, { query: { sort: "name\u0000:ASC" } }, [400]);
     });
 
-    it("injection: no value of any field is more than a value", async () => {
+    it("injection: a value of any field stays a value", async () => {
       const value = `"') or 1=1; drop table targets; -- $1 %"`;
       const textual = Object.entries(fields).filter(([, conditions]) => conditions === texts);
       const q = textual.map(([selector]) => `${selector}==${value}`).join(",");
@@ -164,12 +164,12 @@ describe.each(dialects)("%s", (dialect) => {
     ["deep nesting", `${"(".repeat(101)}id==1${")".repeat(101)}`, "position 101"],
     ["a control character", "name=='a\u0007'", "position 9"],
     ["a control character outside of values", "na\u001bme==a", "position 3"],
-  ])("bad input: %s is 400 and says where", async (_what, q, message) => {
+  ])("bad input: %s is 400 and names the place", async (_what, q, message) => {
     const { json } = await refused(r.targets.list, dialect, { query: { q } }, [400, "rest.param.rsqlParamSyntax"]);
     expect(json.message).toContain(message);
   });
 
-  it("as many conditions as a query may have are answered, joined in either way", async () => {
+  it("the maximum number of conditions is answered, joined in either way", async () => {
     for (const separator of [";", ","]) {
       const q = Array.from({ length: 200 }, (_, n) => `attribute.k${n}==v`).join(separator);
       expect((await call<Page<object>>(r.targets.list, dialect, { query: { q } })).json.total).toBe(0);

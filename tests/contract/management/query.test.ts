@@ -11,7 +11,7 @@ const p = unique("q");
 const macro = (name: string): string => ["$", "{", name, "}"].join("");
 const set = unique("set");
 
-/** Six targets: name, description, attributes, and what has been done with them. */
+/** The six targets differ in name, description, attributes, and in what has been done with them. */
 const fleet = [
   { id: "1", name: "xaby", hw: "1", description: "first one" },
   { id: "2", name: "axb", hw: "2" },
@@ -33,7 +33,7 @@ describe("the query language", () => {
     await eventually(async () => (await matching("lastcontrollerrequestat=gt=0")) === "124");
   });
 
-  /** Numbers of the targets of this file that match. */
+  /** Returns the numbers of the targets of this file that match. */
   const matching = async (q: string, dialect: "spec" | "rest" = "spec"): Promise<string> => {
     const query = { q: `controllerid==${p}*;(${q})`, sort: "id:ASC" };
     const { content } = (await call<Page<TargetView>>(r.targets.list, dialect, { query })).json;
@@ -118,7 +118,7 @@ describe("the query language", () => {
     "bad input: a very long query is 400 too (%#)",
     async (q) => {
       const { status } = await ask(r.targets.list, "spec", { query: { q } });
-      // beyond what fits into the head of a request
+      // The query is too long for the head of a request.
       expect([400, 414, 431]).toContain(status);
     },
   );
@@ -136,7 +136,7 @@ describe("the query language", () => {
       const quoted = `"${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
       const query = { q: `name==${quoted},description==${quoted},attribute.hw==${quoted}` };
       const answer = await ask<Page<TargetView>>(r.targets.list, "spec", { query });
-      // the one character that cannot be stored cannot be asked for either
+      // The one character that cannot be stored cannot be searched either.
       expect(answer.status).toBe(value === "\u0000" ? 400 : 200);
       if (answer.status === 200) expect(answer.json.total).toBe(0);
       expect(await matching("name==*")).toBe("123456");

@@ -13,7 +13,7 @@ describe.each(dialects)("roles, %s", (dialect) => {
   const permissionsOf = async (roleId: number) =>
     (await call<PermissionView[]>(r.roles.listPermissions, dialect, { params: { roleId } })).json;
 
-  it("extensions SYSTEM_ADMIN is there with all permissions, and nobody changes it", async () => {
+  it("extensions SYSTEM_ADMIN exists with all permissions and cannot be changed", async () => {
     const { content } = await find("name==SYSTEM_ADMIN", { representation: "full" });
     expect(content).toHaveLength(1);
     const { id: roleId, permissions } = content[0] as RoleView;
@@ -30,7 +30,7 @@ describe.each(dialects)("roles, %s", (dialect) => {
     expect((await find("name==SYSTEM_ADMIN", { representation: "full" })).content).toEqual(content);
   });
 
-  it("management 10.2 made, shown, listed in brief and in full, deleted", async () => {
+  it("management 10.2 roles are created, shown, listed in brief and in full, deleted", async () => {
     const made = await role([{ permission: "READ_TARGET", targetTypeScopes: [] }, { permission: "API_KEY" }]);
     const permissions = [{ permission: "READ_TARGET", targetTypeScopes: [] }, unrestricted("API_KEY")];
     expect(made.permissions).toEqual(permissions);
@@ -48,13 +48,13 @@ describe.each(dialects)("roles, %s", (dialect) => {
     await refused(r.roles.delete, dialect, one, [404, "repo.entityNotFound"]);
   });
 
-  it("management 12.135 a permission that is granted by name is restricted no more", async () => {
+  it("management 12.135 a permission granted by name is not restricted any more", async () => {
     const { id } = await role([{ permission: "READ_TARGET", targetTypeScopes: [] }]);
     const granted = await call(r.roles.addPermissions, dialect, { params: { roleId: id }, body: ["READ_TARGET"] });
     expect(granted.json).toEqual([unrestricted("READ_TARGET")]);
   });
 
-  it("management 12.136 target types are set, taken away to the last one, and the restriction lifted", async () => {
+  it("management 12.136 target types are added and removed down to the last one, and the restriction can be lifted", async () => {
     const { id: roleId } = await role([{ permission: "READ_TARGET" }, { permission: "READ_REPOSITORY" }]);
     const scopes = { params: { roleId, permission: "READ_TARGET" } };
     const none = { permission: "READ_TARGET", targetTypeScopes: [] };
@@ -75,7 +75,7 @@ describe.each(dialects)("roles, %s", (dialect) => {
     await refused(r.roles.removePermission, dialect, scopes, [404, "repo.entityNotFound"]);
   });
 
-  it("management 10.2 permissions that cannot be granted", async () => {
+  it("management 10.2 invalid permissions cannot be granted", async () => {
     const { id: roleId } = await role();
     const wrong = [400, "repo.constraintViolation"] as const;
     for (const body of [

@@ -4,7 +4,7 @@ import { unique } from "../support/build.ts";
 import { call, refused } from "../support/call.ts";
 
 describe.each(["spec", "rest"] as const)("scalars of another type under %s", (dialect) => {
-  it("device 1.2 are read as what they say, as hawkBit's mapper does", async () => {
+  it("device 1.2 are converted as hawkBit's mapper does", async () => {
     const [name, version] = [unique("scalar"), Date.now()];
     const { json: modules } = await call<SoftwareModuleView[]>(r.softwareModules.create, dialect, {
       body: [{ name, version, type: "os", encrypted: "false" }],

@@ -14,86 +14,88 @@ import { ask, type CallOptions, call, dialects, type ErrorBody, refused } from "
 import { workAs } from "../support/http.ts";
 import type { Page } from "../support/look.ts";
 import { refusedWalk } from "../support/refused-walk.ts";
-import { changes, ofHolders, ofNoTarget, type Told, told, withoutTargets } from "../support/scoped-answers.ts";
+import { changes, type Outcome, ofHolders, ofNoTarget, outcomes, withoutTargets } from "../support/scoped-answers.ts";
+import { createFixture, type Fixture } from "../support/tenant.fixture.ts";
 import { makeTenant } from "../support/tenants.ts";
 import { typeBuilder } from "../support/types.ts";
 import { type ValidRequest, validRequests } from "../support/walk.ts";
-import { createWorld, type World } from "../support/world.ts";
 
 const ofTargets = ["READ_TARGET", "CREATE_TARGET", "UPDATE_TARGET", "DELETE_TARGET", "READ_TARGET_SECURITY_TOKEN"];
 const managing = routes.filter((route) => route.interface === "management");
-/** All else that a tenant can give. */
+/** Every other permission that a tenant can grant. */
 const others = [...new Set(managing.flatMap(({ permission }) => permission))].filter(
   (one) => ![...ofTargets, "SYSTEM_ADMIN"].includes(one),
 );
 
 describe.each(dialects)("target types, %s", (dialect) => {
   const { user, role } = accessBuilder(dialect);
-  let world: World;
+  let fixture: Fixture;
   let requests: Record<string, ValidRequest>;
   let limited: SignedUp;
   beforeAll(async () => {
-    // of its own, so that nobody else changes what is compared
+    // The walk compares states, so it has a tenant of its own that nobody else changes.
     workAs(await makeTenant(dialect));
-    world = await createWorld(dialect, "action.cleanup.actionExpiry");
-    requests = validRequests(world);
+    fixture = await createFixture(dialect, "action.cleanup.actionExpiry");
+    requests = validRequests(fixture);
     const scoped: Grant[] = ofTargets.map((permission) => ({ permission, targetTypeScopes: [] }));
     limited = await user([...others, ...scoped]);
   });
   afterAll(() => workAs());
 
-  it("management 12.137 every route has its answer here, and those that ask for a permission on targets are no exception", () => {
-    expect([...Object.keys(told), ...ofNoTarget, ...ofHolders].sort()).toEqual(managing.map(({ id }) => id).sort());
+  it("management 12.137 every route is listed here, and those that demand a permission on targets are no exception", () => {
+    expect([...Object.keys(outcomes), ...ofNoTarget, ...ofHolders].sort()).toEqual(managing.map(({ id }) => id).sort());
     const asking = managing.filter(({ permission }) => permission.some((one) => ofTargets.includes(one))).map(({ id }) => id);
-    expect(asking.filter((id) => told[id] === undefined).sort()).toEqual([...withoutTargets].sort());
+    expect(asking.filter((id) => outcomes[id] === undefined).sort()).toEqual([...withoutTargets].sort());
   });
 
-  const walked = routes.filter(({ id }) => told[id] !== undefined).map((route) => [route.id, route] as const);
+  const walked = routes.filter(({ id }) => outcomes[id] !== undefined).map((route) => [route.id, route] as const);
   it.each(walked)("management 12.137 %s reaches no target of another type", async (_id, route) => {
-    const outcome = told[route.id] as Told;
-    await refusedWalk({ world, requests }, route, dialect, (options) => isTold(outcome, route, { ...options, auth: limited.auth }), {
+    const outcome = outcomes[route.id] as Outcome;
+    await refusedWalk({ fixture, requests }, route, dialect, (options) => isExpected(outcome, route, { ...options, auth: limited.auth }), {
       changes: changes[outcome],
       again: outcome === "open",
     });
   });
 
-  const isTold = async (outcome: Told, route: Route, asked: CallOptions): Promise<void> => {
-    if (outcome === "open") await call(route, dialect, asked);
-    else if (outcome === "unknown") await refused(route, dialect, asked, [404]);
-    else if (outcome === "forbidden") await refused(route, dialect, asked, [403, "insufficientPermission"]);
-    else if (outcome === "no match" || outcome === "not imported") await refused(route, dialect, asked, [400, "repo.constraintViolation"]);
+  const isExpected = async (outcome: Outcome, route: Route, requested: CallOptions): Promise<void> => {
+    if (outcome === "open") await call(route, dialect, requested);
+    else if (outcome === "unknown") await refused(route, dialect, requested, [404]);
+    else if (outcome === "forbidden") await refused(route, dialect, requested, [403, "insufficientPermission"]);
+    else if (outcome === "no match" || outcome === "not imported")
+      await refused(route, dialect, requested, [400, "repo.constraintViolation"]);
     else if (outcome === "none toggled")
-      expect((await call(route, dialect, asked)).json).toEqual({ assignedTargets: [], unassignedTargets: [] });
-    else if (outcome === "not as many") await refused(route, dialect, asked, [409, "repo.concurrentModification"]);
-    else if (outcome === "no line") expect((await call(route, dialect, asked)).text).toMatch(/^controllerId,[^\n]*\n$/);
-    else if (outcome === "no name") expect((await call(route, dialect, asked)).json).toEqual([]);
-    // the walk sees that nothing has changed
-    else if (outcome === "passed over") await call(route, dialect, asked);
+      expect((await call(route, dialect, requested)).json).toEqual({ assignedTargets: [], unassignedTargets: [] });
+    else if (outcome === "not as many") await refused(route, dialect, requested, [409, "repo.concurrentModification"]);
+    else if (outcome === "no line") expect((await call(route, dialect, requested)).text).toMatch(/^controllerId,[^\n]*\n$/);
+    else if (outcome === "no name") expect((await call(route, dialect, requested)).json).toEqual([]);
+    // The walk checks that nothing has changed.
+    else if (outcome === "passed over") await call(route, dialect, requested);
     else if (outcome === "nobody")
-      expect((await call<Page<unknown>>(route, dialect, asked)).json).toEqual({ content: [], total: 0, size: 0 });
-    else expect((await call<AssignmentResult>(route, dialect, asked)).json).toMatchObject({ assigned: 0, alreadyAssigned: 0, total: 0 });
+      expect((await call<Page<unknown>>(route, dialect, requested)).json).toEqual({ content: [], total: 0, size: 0 });
+    else
+      expect((await call<AssignmentResult>(route, dialect, requested)).json).toMatchObject({ assigned: 0, alreadyAssigned: 0, total: 0 });
   };
 
   const beside = routes.filter(({ id }) => ofNoTarget.has(id)).map((route) => [route.id, route] as const);
-  it.each(beside)("management 12.137 %s is about no target: the restriction takes nothing away", async (id, route) => {
+  it.each(beside)("management 12.137 %s reaches no target, so the restriction takes nothing away", async (id, route) => {
     const { status } = await call(route, dialect, { ...(await (requests[id] as ValidRequest)()), auth: limited.auth });
     expect(status).toBe(route.success[dialect]);
   });
 
   const changing = routes.filter(({ id }) => ofHolders.has(id)).map((route) => [route.id, route] as const);
-  it.each(changing)("management 12.137 %s is not for who holds less than those it changes", async (_id, route) => {
-    await refusedWalk({ world, requests }, route, dialect, async (options) => {
+  it.each(changing)("management 12.137 %s is denied to users who hold less than those it changes", async (_id, route) => {
+    await refusedWalk({ fixture, requests }, route, dialect, async (options) => {
       await refused(route, dialect, { ...options, auth: limited.auth }, [403, "insufficientPermission"]);
     });
   });
 
-  it.each(changing)("management 12.137 %s takes no permission on all targets where none is held", async (id, route) => {
-    const asked = (await requestsOfEqual())[id] as CallOptions;
-    const { status } = await call(route, dialect, { ...asked, auth: limited.auth });
+  it.each(changing)("management 12.137 %s accepts no permission on all targets from a user who holds none", async (id, route) => {
+    const requested = (await requestsOfEqual())[id] as CallOptions;
+    const { status } = await call(route, dialect, { ...requested, auth: limited.auth });
     expect(status).toBe(route.success[dialect]);
   });
 
-  /** The same changes of somebody who holds what the restricted caller holds, and no more. */
+  /** Makes the same changes of a user who holds exactly what the restricted caller holds. */
   const requestsOfEqual = async (): Promise<Record<string, CallOptions>> => {
     const [scoped, free]: [Grant, Grant] = [{ permission: "READ_TARGET", targetTypeScopes: [] }, "API_KEY"];
     const { id: userId } = await user([scoped, free]);
@@ -117,7 +119,7 @@ describe.each(dialects)("target types, %s", (dialect) => {
     };
   };
 
-  it("management 12.137 who is limited to one type sees its targets alone, and that type", async () => {
+  it("management 12.137 a user restricted to one type sees only targets of that type, and only that type", async () => {
     const { targetType } = typeBuilder(dialect);
     const { target } = builder(dialect);
     const [a, b] = [await targetType(), await targetType()];
@@ -135,25 +137,25 @@ describe.each(dialects)("target types, %s", (dialect) => {
     await call(r.targets.setType, dialect, { ...one, body: { id: a.id } });
   });
 
-  it("management 12.137 what a set is used for is counted of the types that one reaches", async () => {
-    const asked = { params: { distributionSetId: world.setId } };
+  it("management 12.137 the use of a set counts only targets of the types that the user reaches", async () => {
+    const requested = { params: { distributionSetId: fixture.setId } };
     const counted = async (options: CallOptions) => (await call<SetStatisticsView>(r.distributionSets.statistics, dialect, options)).json;
-    expect((await counted(asked)).actions["total"]).toBeGreaterThan(0);
-    expect(await counted({ ...asked, auth: limited.auth })).toMatchObject({ actions: { total: 0 }, rollouts: { total: 0 } });
+    expect((await counted(requested)).actions["total"]).toBeGreaterThan(0);
+    expect(await counted({ ...requested, auth: limited.auth })).toMatchObject({ actions: { total: 0 }, rollouts: { total: 0 } });
     const all = await user([...ofTargets, "READ_REPOSITORY"]);
-    expect(await counted({ ...asked, auth: all.auth })).toEqual(await counted(asked));
+    expect(await counted({ ...requested, auth: all.auth })).toEqual(await counted(requested));
   });
 
-  it("management 3 an unknown target and one of another type look alike", async () => {
+  it("management 3 an unknown target and one of another type get the same answer", async () => {
     const of = async (targetId: string) => {
       const { status, json } = await ask<ErrorBody>(r.targets.get, dialect, { params: { targetId }, auth: limited.auth });
       return [status, JSON.stringify(json).replaceAll(targetId, "it")];
     };
-    expect(await of(world.controllerId)).toEqual(await of(unique()));
+    expect(await of(fixture.controllerId)).toEqual(await of(unique()));
   });
 
-  it("management 12.74 a target's token is there for those alone who may read it", async () => {
-    const params = { targetId: world.controllerId };
+  it("management 12.74 the token of a target is shown only to users who may read it", async () => {
+    const params = { targetId: fixture.controllerId };
     const seen = async (grants: Grant[]) =>
       (await call<TargetView>(r.targets.get, dialect, { params, auth: (await user(grants)).auth })).json.securityToken;
     expect(await seen(["READ_TARGET"])).toBeUndefined();

@@ -10,10 +10,10 @@ import { rolloutBuilder } from "../support/rollout.ts";
 import { makeTenant } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 
-/** It cannot be turned off again, so it is tried in a tenant of its own. */
+/** Multi-assignment cannot be switched off again, so it is tried in a tenant of its own. */
 describe.each(dialects)("several actions of a target side by side, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const setting = (key: string, value: boolean) => call(r.configs.put, dialect, { params: { key }, body: { value } });
   beforeAll(async () => {
     workAs(await makeTenant(dialect, 0));
@@ -31,11 +31,11 @@ describe.each(dialects)("several actions of a target side by side, %s", (dialect
   const notGiven = (targetId: string, items: object[], expected: readonly [number, string]) =>
     refused(r.targets.assign, dialect, { params: { targetId }, body: items }, expected);
   const first = async (controllerId: string): Promise<number> => actionIdOf((await device(controllerId).links()).deploymentBase);
-  const status = async (targetId: string) => (await look.target(targetId)).updateStatus;
+  const status = async (targetId: string) => (await view.target(targetId)).updateStatus;
   const running = { type: "update", active: true, state: "running" };
-  const open = async (targetId: string): Promise<ActionView[]> => (await look.actions(targetId)).content.filter(({ active }) => active);
+  const open = async (targetId: string): Promise<ActionView[]> => (await view.actions(targetId)).content.filter(({ active }) => active);
 
-  it("rollouts 6.9, management 5.3 a new assignment leaves the others open; the device gets the heaviest, then the oldest", async () => {
+  it("rollouts 6.9, management 5.3 a new assignment leaves other actions open; the device gets the heaviest, of these the oldest", async () => {
     const [a, b, c] = await newSets(3);
     const targetId = await newTarget();
     const [light = 0] = await give(targetId, [{ id: a, weight: 5 }]);
@@ -43,20 +43,20 @@ describe.each(dialects)("several actions of a target side by side, %s", (dialect
       { id: b, weight: 800 },
       { id: c, weight: 800 },
     ]);
-    for (const id of [light, heavy, equal]) expect(await look.state(targetId, id)).toEqual(running);
+    for (const id of [light, heavy, equal]) expect(await view.state(targetId, id)).toEqual(running);
     const d = device(targetId);
     for (const id of [heavy, equal, light]) {
       expect([await status(targetId), await first(targetId)]).toEqual(["pending", id]);
       expect((await d.deployment(id)).id).toBe(String(id));
       await d.feedback(id, report("closed", "success"));
-      expect(await look.state(targetId, id)).toMatchObject({ active: false, state: "finished" });
+      expect(await view.state(targetId, id)).toMatchObject({ active: false, state: "finished" });
     }
-    expect(await look.standing(targetId)).toEqual({ updateStatus: "in_sync", assigned: a, installed: a });
+    expect(await view.standing(targetId)).toEqual({ updateStatus: "in_sync", assigned: a, installed: a });
     const links = await d.links();
     expect([links.deploymentBase, actionIdOf(links.installedBase)]).toEqual([undefined, light]);
   });
 
-  it("rollouts 6.9 the same set again, and one target twice in a request", async () => {
+  it("rollouts 6.9 the same set can be assigned again, and one target twice in a request", async () => {
     const [set = 0] = await newSets(1);
     const targetId = await newTarget();
     const twice = [
@@ -66,10 +66,10 @@ describe.each(dialects)("several actions of a target side by side, %s", (dialect
     ];
     expect(await build.assignAll(set, twice)).toMatchObject({ assigned: 2, alreadyAssigned: 0, total: 2 });
     expect(await build.assignAll(set, [{ id: targetId }])).toMatchObject({ assigned: 1, alreadyAssigned: 0, total: 1 });
-    expect((await look.actions(targetId, { sort: "weight:DESC" })).content.map(({ weight }) => weight)).toEqual([1000, 2, 1]);
+    expect((await view.actions(targetId, { sort: "weight:DESC" })).content.map(({ weight }) => weight)).toEqual([1000, 2, 1]);
   });
 
-  it("management 5.3, 5.7 weights are 0 to 1000; a set that may not be assigned refuses the others with it", async () => {
+  it("management 5.3, 5.7 weights are 0 to 1000; a set that cannot be assigned makes the whole request fail", async () => {
     const [a, b] = await newSets(2);
     const { id: incomplete } = await build.set({ modules: [] });
     const targetId = await newTarget();
@@ -77,10 +77,10 @@ describe.each(dialects)("several actions of a target side by side, %s", (dialect
     await notGiven(targetId, [{ id: a }, { id: 2_000_000_000 }], [404, "repo.entityNotFound"]);
     await notGiven(targetId, [{ id: a }, { id: incomplete }], [400, "distributionset.incomplete"]);
     await notGiven(unique("nobody"), [{ id: a }, { id: b }], [404, "repo.entityNotFound"]);
-    expect((await look.actions(targetId)).total).toBe(0);
+    expect((await view.actions(targetId)).total).toBe(0);
   });
 
-  it("management 9 a target has a hundred open actions at most, and goes on with them", async () => {
+  it("management 9 a target has at most a hundred open actions, and goes on with them when more are denied", async () => {
     const [a, b] = await newSets(2);
     const targetId = await newTarget();
     const quota = [dialect === "spec" ? 403 : 429, "quota.tooManyEntries"] as const;
@@ -95,7 +95,7 @@ describe.each(dialects)("several actions of a target side by side, %s", (dialect
     expect(await give(targetId, [{ id: b }])).toHaveLength(1);
   });
 
-  it("device 7.3, rollouts 6 cancelling and forcing are one action's own", async () => {
+  it("device 7.3, rollouts 6 cancelling and forcing affect one action alone", async () => {
     const [a, b] = await newSets(2);
     const targetId = await newTarget();
     const [light = 0, heavy = 0] = await give(targetId, [
@@ -105,17 +105,17 @@ describe.each(dialects)("several actions of a target side by side, %s", (dialect
     const d = device(targetId);
     await build.cancel(targetId, heavy);
     await call(r.targets.forceAction, dialect, { params: { targetId, actionId: light }, body: { forceType: "forced" } });
-    expect(await look.action(targetId, light)).toMatchObject({ forceType: "forced", active: true });
+    expect(await view.action(targetId, light)).toMatchObject({ forceType: "forced", active: true });
     const links = await d.links();
     expect([links.deploymentBase, actionIdOf(links.cancelAction)]).toEqual([undefined, heavy]);
     await d.cancelFeedback(heavy, report("closed", "success"));
-    expect(await look.state(targetId, heavy)).toEqual({ type: "cancel", active: false, state: "canceled" });
-    expect([await look.standing(targetId), await first(targetId)]).toMatchObject([{ updateStatus: "pending", assigned: a }, light]);
+    expect(await view.state(targetId, heavy)).toEqual({ type: "cancel", active: false, state: "canceled" });
+    expect([await view.standing(targetId), await first(targetId)]).toMatchObject([{ updateStatus: "pending", assigned: a }, light]);
     await d.feedback(light, report("closed", "failure"));
     expect(await status(targetId)).toBe("error");
   });
 
-  it("device 7.2, 7.5 confirmations, and downloads alone", async () => {
+  it("device 7.2, 7.5 confirmations and downloads affect one action alone", async () => {
     const key = "user.confirmation.flow.enabled";
     const [a, b] = await newSets(2);
     const targetId = await newTarget();
@@ -129,15 +129,15 @@ describe.each(dialects)("several actions of a target side by side, %s", (dialect
     expect(actionIdOf((await d.links()).confirmationBase)).toBe(waiting);
     await d.answer(waiting, { confirmation: "confirmed" });
     expect(await first(targetId)).toBe(waiting);
-    // one that is not the first may be worked on too
+    // A device may also work on an action that is not the first.
     await d.feedback(download, report("downloaded"));
-    expect(await look.state(targetId, download)).toMatchObject({ active: false, state: "downloaded" });
+    expect(await view.state(targetId, download)).toMatchObject({ active: false, state: "downloaded" });
     expect(await status(targetId)).toBe("pending");
     await d.feedback(waiting, report("closed", "success"));
     expect(await status(targetId)).toBe("in_sync");
   });
 
-  it("device 3.5 a window that is closed holds back its own action alone", async () => {
+  it("device 3.5 a closed window holds back its own action alone", async () => {
     const [a, b] = await newSets(2);
     const targetId = await newTarget();
     const maintenanceWindow = { schedule: "0 0 0 1 1 ? 2099", duration: "01:00:00", timezone: "+00:00" };
@@ -153,7 +153,7 @@ describe.each(dialects)("several actions of a target side by side, %s", (dialect
     expect(await status(targetId)).toBe("pending");
   });
 
-  it("rollouts 6.9 a rollout and an auto-assignment stand beside what is open, each with its weight", async () => {
+  it("rollouts 6.9 actions of a rollout and an auto-assignment stand beside the open ones, each with its weight", async () => {
     const rollouts = rolloutBuilder(dialect);
     const { filter, assign } = filterBuilder(dialect);
     const [a, b, c] = await newSets(3);

@@ -28,7 +28,7 @@ describe.each(dialects)("target tags, %s", (dialect) => {
     return made.map((target) => target.controllerId).sort();
   };
 
-  it("management 12.101 what is not given stays absent; a single tag links to its targets", async () => {
+  it("management 12.101 members that are not given are absent; a single tag links to its targets", async () => {
     const tag = await tags.targetTag();
     for (const member of ["colour", "description"]) expect(tag).not.toHaveProperty(member);
     expect(Object.keys(tag._links)).toEqual(["self"]);
@@ -36,7 +36,7 @@ describe.each(dialects)("target tags, %s", (dialect) => {
     expect(json._links.assignedTargets?.href).toMatch(new RegExp(`/targettags/${tag.id}/assigned\\?offset=0&limit=50$`));
   });
 
-  it("management 4.8 tags are made all or none, and their names are taken once", async () => {
+  it("management 4.8 all tags of a request are created or none, and their names are unique", async () => {
     const [a, b] = [unique(), unique()];
     const first = await tags.targetTag({ name: a, description: "d", colour: "#00ff00" });
     expect(first).toMatchObject({ name: a, description: "d", colour: "#00ff00" });
@@ -48,7 +48,7 @@ describe.each(dialects)("target tags, %s", (dialect) => {
     await refused(r.targetTags.update, dialect, { ...of(other.id), body: { name: a } }, taken);
   });
 
-  it("management 1.6 limits of a tag", async () => {
+  it("management 1.6 the members of a tag have limits", async () => {
     for (const body of [
       { name: "n".repeat(129) },
       { name: "" },
@@ -59,7 +59,7 @@ describe.each(dialects)("target tags, %s", (dialect) => {
     }
   });
 
-  it("management 4.8 a change leaves what it does not name; a deleted tag is gone from its targets", async () => {
+  it("management 4.8 a change leaves other members as they are; targets lose a deleted tag", async () => {
     const tag = await tags.targetTag({ description: "d", colour: "red" });
     const { json } = await call<TargetTagView>(r.targetTags.update, dialect, { ...of(tag.id), body: { colour: "blue" } });
     expect(json).toMatchObject({ name: tag.name, description: "d", colour: "blue" });
@@ -76,7 +76,7 @@ describe.each(dialects)("target tags, %s", (dialect) => {
   it.each([
     ["POST", r.targetTags.assign],
     ["PUT", r.targetTags.assignByPut],
-  ])("management 12.99 by %s the policy says what unknown targets do", async (_method, route) => {
+  ])("management 12.99 by %s the policy decides about unknown targets", async (_method, route) => {
     const { id } = await tags.targetTag();
     const known = await targets(2);
     const body = [known[0], unique("nobody"), known[1]];
@@ -90,14 +90,14 @@ describe.each(dialects)("target tags, %s", (dialect) => {
     expect(await tagged(id)).toEqual(known);
   });
 
-  it("management 4.8 a policy that does not exist is 400 and changes nothing", async () => {
+  it("management 4.8 an unknown policy is 400 and changes nothing", async () => {
     const { id } = await tags.targetTag();
     const body = await targets(1);
     await refused(r.targetTags.assign, dialect, { ...of(id), body, query: { onNotFoundPolicy: "SOME" } }, [400]);
     expect(await tagged(id)).toEqual([]);
   });
 
-  it("management 12.100 a DELETE with a body takes the tag away; what has no tag is fine", async () => {
+  it("management 12.100 a DELETE with a body removes the tag; targets without the tag are no error", async () => {
     const { id } = await tags.targetTag();
     const known = await targets(3);
     await call(r.targetTags.assign, dialect, { ...of(id), body: known });
@@ -108,7 +108,7 @@ describe.each(dialects)("target tags, %s", (dialect) => {
     expect(await tagged(id)).toEqual(known.slice(0, 1));
   });
 
-  it("management 4.8 one target at a time, as often as wanted", async () => {
+  it("management 4.8 one target is tagged and untagged, repeatedly if wanted", async () => {
     const { id } = await tags.targetTag();
     const [controllerId = ""] = await targets(1);
     const one = { params: { targetTagId: id, controllerId } };
@@ -124,7 +124,7 @@ describe.each(dialects)("target tags, %s", (dialect) => {
     }
   });
 
-  it("management 4.12 a toggle takes the tag from targets that all have it, or gives it to those that have not", async () => {
+  it("management 4.12 a toggle removes the tag from targets that all have it, else gives it to those without it", async () => {
     const { id } = await tags.targetTag();
     const known = await targets(3);
     const toggle = async (...ids: string[]) => {
@@ -177,14 +177,14 @@ describe.each(dialects)("target tags, %s", (dialect) => {
 describe.each(dialects)("distribution set tags, %s", (dialect) => {
   const build = builder(dialect);
   const tags = tagBuilder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const of = (distributionsetTagId: number) => ({ params: { distributionsetTagId } });
   const tagged = async (id: number, query: Record<string, string> = {}) => {
     const { json } = await call<Page<DistributionSetView>>(r.distributionSetTags.listAssigned, dialect, { ...of(id), query });
     return json.content.map((set) => set.id);
   };
 
-  it("management 4.9 a tag from its birth to its end", async () => {
+  it("management 4.9 a tag is created, changed, assigned and deleted", async () => {
     const name = unique();
     const tag = await tags.setTag({ name, colour: "red" });
     await refused(r.distributionSetTags.create, dialect, { body: [{ name }] }, taken);
@@ -214,7 +214,7 @@ describe.each(dialects)("distribution set tags, %s", (dialect) => {
     expect(await tagged(id)).toEqual([b]);
   });
 
-  it("management 4.12 a toggle takes the tag from sets that all have it, or gives it to those that have not", async () => {
+  it("management 4.12 a toggle removes the tag from sets that all have it, else gives it to those without it", async () => {
     const { id } = await tags.setTag();
     const params = { distributionsetTagId: id };
     const [one, two] = [(await build.set()).id, (await build.set()).id];
@@ -234,7 +234,7 @@ describe.each(dialects)("distribution set tags, %s", (dialect) => {
     expect(await toggle(one, two)).toEqual([[one, two], []]);
   });
 
-  it("management 4.9 one set at a time", async () => {
+  it("management 4.9 one set is tagged and untagged at a time", async () => {
     const { id } = await tags.setTag();
     const set = await build.set();
     const one = { params: { distributionsetTagId: id, distributionsetId: set.id } };
@@ -283,6 +283,6 @@ describe.each(dialects)("distribution set tags, %s", (dialect) => {
     const { set } = await build.setWithArtifact();
     await call(r.distributionSetTags.assign, dialect, { ...of(id), body: [set.id] });
     await build.assign(set.id, (await build.target()).controllerId);
-    expect((await look.set(set.id)).locked).toBe(false);
+    expect((await view.set(set.id)).locked).toBe(false);
   });
 });

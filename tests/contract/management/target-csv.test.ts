@@ -9,7 +9,7 @@ const csv = { "content-type": "text/csv" };
 
 describe.each(dialects)("targets as CSV, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const { user } = accessBuilder(dialect);
   const send = (lines: string[], options: CallOptions = {}): CallOptions => ({ headers: csv, ...options, body: lines.join("\r\n") });
   const taken = async (lines: string[], options?: CallOptions) =>
@@ -22,7 +22,7 @@ describe.each(dialects)("targets as CSV, %s", (dialect) => {
   const found = async (prefix: string) =>
     (await call<Page<TargetView>>(r.targets.list, dialect, { query: { q: `controllerid==${prefix}*`, limit: 1 } })).json.total;
 
-  it("extensions: what comes in goes out, every character of it", async () => {
+  it("extensions: an export has every character of the import", async () => {
     const prefix = unique();
     const lines = [
       "name,controllerId,description,address,securityToken",
@@ -31,12 +31,12 @@ describe.each(dialects)("targets as CSV, %s", (dialect) => {
       `'-x,${prefix}-3,plain,,`,
     ];
     expect(await taken(lines)).toEqual({ created: 3, failed: 0, errors: [] });
-    expect(await look.target(`${prefix}-1`)).toMatchObject({
+    expect(await view.target(`${prefix}-1`)).toMatchObject({
       name: 'a "quoted" name, with ü',
       description: "two\nlines",
       securityToken: "=a-token-of-16-and-more",
     });
-    expect(await look.target(`${prefix}-2`)).toMatchObject({ name: `${prefix}-2`, description: "=1+1" });
+    expect(await view.target(`${prefix}-2`)).toMatchObject({ name: `${prefix}-2`, description: "=1+1" });
     const [header, ...rows] = await exported(`controllerid==${prefix}*`);
     expect(header).toBe(
       "controllerId,name,description,address,securityToken,targetType,targetTypeName,updateStatus,lastControllerRequestAt,installedAt," +
@@ -48,7 +48,7 @@ describe.each(dialects)("targets as CSV, %s", (dialect) => {
     expect(rows[2]).toContain(`${prefix}-3,'-x,plain,`);
     for (const n of [1, 2, 3]) await call(r.targets.delete, dialect, { params: { targetId: `${prefix}-${n}` } });
     expect(await taken([header as string, ...rows])).toEqual({ created: 3, failed: 0, errors: [] });
-    expect(await look.target(`${prefix}-2`)).toMatchObject({ description: "=1+1" });
+    expect(await view.target(`${prefix}-2`)).toMatchObject({ description: "=1+1" });
     expect((await exported(`controllerid==${prefix}*`)).length).toBe(4);
   });
 
@@ -74,14 +74,14 @@ describe.each(dialects)("targets as CSV, %s", (dialect) => {
     { line: 9, errorCode: "hawkbit.server.error.repo.constraintViolation" },
   ];
 
-  it("extensions: with an error in any line nothing is stored, and every line that is wrong is named", async () => {
+  it("extensions: an error in any line stores nothing, and every wrong line is named", async () => {
     const [prefix, known] = [unique(), (await build.target()).controllerId];
     const { json } = await refused(r.targets.importCsv, dialect, send(mixed(prefix, known)), [400, "repo.constraintViolation"]);
     expect(json.info).toMatchObject({ created: 0, failed: 7, errors: errors(prefix, known) });
     expect(await found(prefix)).toBe(0);
   });
 
-  it("extensions: or the other lines are stored", async () => {
+  it("extensions: with onError=skip the other lines are stored", async () => {
     const [prefix, known] = [unique(), (await build.target()).controllerId];
     const answer = await taken(mixed(prefix, known), { query: { onError: "skip" } });
     expect(answer).toMatchObject({ created: 2, failed: 7, errors: errors(prefix, known) });
@@ -95,21 +95,21 @@ describe.each(dialects)("targets as CSV, %s", (dialect) => {
     ["a quote that does not end", ["controllerId,name", 'x,"y'], 400],
     ["cells too many", ["controllerId,name", "x,y,z"], 400],
     ["a record without an end", ["controllerId,name", `x,${"y".repeat(100_000)}`], 400],
-  ])("extensions: %s is refused", async (_case, lines, status) => {
+  ])("extensions: %s is rejected", async (_case, lines, status) => {
     const prefix = unique();
     const named = lines.map((line) => line.replace(/^x/, prefix));
     await refused(r.targets.importCsv, dialect, send(named), [status, "repo.constraintViolation"]);
     expect(await found(prefix)).toBe(0);
   });
 
-  it("extensions: nothing at all makes nothing; another type of body is refused", async () => {
+  it("extensions: an empty file creates nothing; another type of body is rejected", async () => {
     expect(await taken(["controllerId"])).toEqual({ created: 0, failed: 0, errors: [] });
     await refused(r.targets.importCsv, dialect, { body: [{ controllerId: "x" }] }, [415]);
     await refused(r.targets.importCsv, dialect, send(["controllerId"], { query: { onError: "ignore" } }), [400, "rest.body.notReadable"]);
     await refused(r.targets.exportCsv, dialect, { query: { q: "foo==1" } }, [400, "rest.param.rsqlInvalidField"]);
   });
 
-  it("extensions: tokens are for those who may read them; targets for those who may see them", async () => {
+  it("extensions: an export has tokens for users who may read them, and targets for users who may see them", async () => {
     const { controllerId, securityToken } = await build.target();
     const q = `controllerid==${controllerId}`;
     const reader = await user(["READ_TARGET"]);

@@ -13,13 +13,13 @@ const invalid = [400, "repo.constraintViolation"] as const;
 
 describe.each(dialects)("target groups, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const { member, members, names } = groupBuilder(dialect);
   const targets = async (n: number) =>
     (await build.targets(...Array.from({ length: n }, () => ({})))).map((one) => one.controllerId).sort();
   const done = dialect === "spec" ? 200 : 204;
 
-  it("management 11 a target is made with its group, shows it and is changed; without one it has no such member", async () => {
+  it("management 11 a target is created in a group, shows it and changes it; without one it has no such member", async () => {
     const [parent, plain] = [unique("group"), await build.target()];
     const made = await build.target({ group: ` ${parent}/East ` });
     expect(made.group).toBe(`${parent}/East`);
@@ -28,7 +28,7 @@ describe.each(dialects)("target groups, %s", (dialect) => {
       (await call<TargetView>(r.targets.update, dialect, { params: { targetId: made.controllerId }, body })).json.group;
     expect(await change({ name: "other" })).toBe(`${parent}/East`);
     expect(await change({ group: `${parent}/West` })).toBe(`${parent}/West`);
-    expect((await look.target(made.controllerId)).group).toBe(`${parent}/West`);
+    expect((await view.target(made.controllerId)).group).toBe(`${parent}/West`);
     expect(await change({ group: null })).toBe(`${parent}/West`);
     expect(await change({ group: "" })).toBeUndefined();
     for (const group of ["g".repeat(257), "<b>g</b>"])
@@ -37,7 +37,7 @@ describe.each(dialects)("target groups, %s", (dialect) => {
     expect((await build.target({ group: "g".repeat(256) })).group).toHaveLength(256);
   });
 
-  it("management 11 groups are those that some target is in, each once, as a plain list", async () => {
+  it("management 11 every group that has a target is listed once, as a plain list", async () => {
     const parent = unique("group");
     const [a] = [await member(parent), await member(parent), await member(`${parent}/below`)];
     expect((await names()).filter((name) => name.startsWith(parent))).toEqual([parent, `${parent}/below`]);
@@ -47,7 +47,7 @@ describe.each(dialects)("target groups, %s", (dialect) => {
     expect((await names()).filter((name) => name.startsWith(parent))).toEqual([`${parent}/below`]);
   });
 
-  it("management 11 many groups come in pages, each with the way to the next", async () => {
+  it("management 11 many groups are listed in pages, each with a link to the next", async () => {
     const parent = unique("group");
     for (const part of ["a", "b", "c"]) await member(`${parent}/${part}`);
     const seen: string[] = [];
@@ -62,7 +62,7 @@ describe.each(dialects)("target groups, %s", (dialect) => {
     expect(seen.slice(0, 3)).toEqual(["a", "b", "c"].map((part) => `${parent}/${part}`));
   });
 
-  it("management 11 targets of a group in any case, alone or with those of its subgroups, paged and sorted", async () => {
+  it("management 11 targets of a group are found in any case, alone or with those of its subgroups, paged and sorted", async () => {
     const parent = unique("Group");
     const [own, east, deep] = [await member(parent), await member(`${parent.toLowerCase()}/East`), await member(`${parent}/East/North`)];
     await member(`${parent}2`);
@@ -82,7 +82,7 @@ describe.each(dialects)("target groups, %s", (dialect) => {
     await refused(r.targetGroups.listTargets, dialect, { query: { group: "g", subgroups: "maybe" } }, [400]);
   });
 
-  it("management 11 a list of ids is put into a group, by the path or by the query; what does not exist is passed over", async () => {
+  it("management 11 a list of ids is put into a group, by path or query; unknown targets are skipped", async () => {
     const group = unique("group");
     const ids = await targets(3);
     const moved = await call(r.targetGroups.assignTo, dialect, { params: { group }, body: [...ids, unique("nobody")] });
@@ -93,7 +93,7 @@ describe.each(dialects)("target groups, %s", (dialect) => {
     expect([await members(group), await members(below)]).toEqual([ids.slice(0, 1), ids.slice(1)]);
     await call(r.targetGroups.unassign, dialect, { body: [ids[2], unique("nobody")] });
     expect(await members(below)).toEqual([ids[1]]);
-    expect(await look.target(ids[2] as string)).not.toHaveProperty("group");
+    expect(await view.target(ids[2] as string)).not.toHaveProperty("group");
     for (const [route, options] of [
       [r.targetGroups.assign, { query: { group } }],
       [r.targetGroups.assignTo, { params: { group } }],
@@ -106,7 +106,7 @@ describe.each(dialects)("target groups, %s", (dialect) => {
     expect(await members(below)).toEqual([ids[1]]);
   });
 
-  it("management 11 a query puts those that it means into a group or out of theirs, and none without a query", async () => {
+  it("management 11 a query puts its targets into a group or takes them out; without a query nothing changes", async () => {
     const prefix = unique("q");
     const ids = [`${prefix}-1`, `${prefix}-2`, `${prefix}-3`];
     await build.targets(...ids.map((controllerId) => ({ controllerId })));
@@ -126,7 +126,7 @@ describe.each(dialects)("target groups, %s", (dialect) => {
     expect(await members(`${group}/below`)).toEqual(ids.slice(0, 1));
   });
 
-  it("management 6.4 queries and sorts know the group: lists, filters and rollouts", async () => {
+  it("management 6.4 queries and sorts of lists, filters and rollouts know the group", async () => {
     const group = unique("group");
     const [a, b] = [await member(`${group}/a`), await member(`${group}/b`)];
     const matching = async (q: string, sort = "group:DESC") =>
@@ -152,7 +152,7 @@ describe.each(dialects)("target groups, %s", (dialect) => {
     );
   });
 
-  it("management 12.137 who is limited to target types sees the groups of those alone, and moves no other", async () => {
+  it("management 12.137 a user restricted to target types sees the groups of these only, and moves no other target", async () => {
     const { user } = accessBuilder(dialect);
     const type = await typeBuilder(dialect).targetType();
     const [group, other] = [unique("group"), unique("group")];

@@ -6,14 +6,14 @@ import { type Page, viewer } from "../support/look.ts";
 
 describe.each(dialects)("metadata of targets, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const { targets } = r;
   const [written, quota] = dialect === "spec" ? [200, 403] : [204, 429];
   const of = (targetId: string, metadataKey = "") => ({ params: { targetId, metadataKey } });
   const list = async (targetId: string, query: Record<string, string | number> = {}) =>
     (await call<Page<MetadataView>>(targets.listMetadata, dialect, { ...of(targetId), query })).json;
 
-  it("management 12.80 the 101st entry is refused, and so is a key that is there", async () => {
+  it("management 12.80 the 101st entry and an existing key are rejected", async () => {
     const { controllerId } = await build.target();
     const entries = (from: number, n: number) => Array.from({ length: n }, (_, i) => ({ key: `k${from + i}`, value: "v" }));
     await call(targets.createMetadata, dialect, { ...of(controllerId), body: entries(0, 99) });
@@ -21,7 +21,7 @@ describe.each(dialects)("metadata of targets, %s", (dialect) => {
     await call(targets.createMetadata, dialect, { ...of(controllerId), body: entries(99, 1) });
     await refused(targets.createMetadata, dialect, { ...of(controllerId), body: entries(100, 1) }, [quota, "quota.tooManyEntries"]);
     expect(await list(controllerId)).toMatchObject({ total: 100, size: 50 });
-    // hawkBit 1.x overwrites (hawkbit-dialect.test.ts)
+    // hawkBit 1.x overwrites an existing key (hawkbit-dialect.test.ts).
     if (dialect === "rest") return;
     const there = { ...of(controllerId), body: entries(0, 1) };
     const answer = await refused(targets.createMetadata, dialect, there, [409, "repo.entityAlreadyExists"]);
@@ -32,13 +32,13 @@ describe.each(dialects)("metadata of targets, %s", (dialect) => {
     expect((await list(other)).total).toBe(0);
   });
 
-  it("management 4.6 entries of a target: made, listed by key, searched, changed, deleted; its audit moves", async () => {
+  it("management 4.6 entries of a target are created, listed by key, searched, changed and deleted; its audit members change", async () => {
     const { controllerId, lastModifiedAt } = await build.target();
     const body = [{ key: "b", value: " beta " }, { key: "a", value: "Alpha" }, { key: "with/slash and ü", value: "" }, { key: "none" }];
     const { status, json } = await call<MetadataView[]>(targets.createMetadata, dialect, { ...of(controllerId), body });
     const stored = body.map((entry) => (entry.key === "b" ? { ...entry, value: "beta" } : entry));
     expect([status, json]).toEqual([201, dialect === "spec" ? stored : undefined]);
-    expect((await look.target(controllerId)).lastModifiedAt).toBeGreaterThanOrEqual(lastModifiedAt);
+    expect((await view.target(controllerId)).lastModifiedAt).toBeGreaterThanOrEqual(lastModifiedAt);
     expect((await list(controllerId)).content.map(({ key }) => key)).toEqual(["a", "b", "none", "with/slash and ü"]);
     expect((await list(controllerId, { q: "value==a*" })).content).toEqual([{ key: "a", value: "Alpha" }]);
     expect((await list(controllerId, { sort: "key:DESC", limit: 1, offset: 1 })).content.map(({ key }) => key)).toEqual(["none"]);
@@ -83,7 +83,7 @@ describe.each(dialects)("metadata of targets, %s", (dialect) => {
     ["no key", { value: "v" }, "repo.constraintViolation"],
     ["a value of 4001", { key: "k", value: "v".repeat(4_001) }, "repo.constraintViolation"],
     ["a value that is a list", { key: "k", value: [5] }, "rest.body.notReadable"],
-  ])("management 4.6, 1.6 %s is refused", async (_case, entry, code) => {
+  ])("management 4.6, 1.6 %s is rejected", async (_case, entry, code) => {
     const { controllerId } = await build.target();
     await refused(targets.createMetadata, dialect, { ...of(controllerId), body: [{ key: unique() }, entry] }, [400, code]);
     expect((await list(controllerId)).total).toBe(0);

@@ -7,7 +7,7 @@ import { typeBuilder } from "../support/types.ts";
 
 describe.each(dialects)("target types, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const types = typeBuilder(dialect);
   const { targetTypes } = r;
   const bodiless = dialect === "spec" ? 200 : 204;
@@ -17,7 +17,7 @@ describe.each(dialects)("target types, %s", (dialect) => {
     (await call<DistributionSetTypeView[]>(targetTypes.listCompatible, dialect, at(id))).json.map((type) => type.id);
   const noCreate = (body: object, expected: readonly [number, string]) => refused(targetTypes.create, dialect, { body: [body] }, expected);
 
-  it("management 12.81 key and name stand in for each other; one of them must be there", async () => {
+  it("management 12.81 key and name default to each other; one of them is required", async () => {
     const [name, key] = [unique(), unique()];
     expect(await types.targetType([], { name })).toMatchObject({ key: name, name, deleted: false });
     expect(await types.targetType([], { name: undefined, key })).toMatchObject({ key, name: key });
@@ -30,7 +30,7 @@ describe.each(dialects)("target types, %s", (dialect) => {
     await noCreate({ name: unique(), compatibledistributionsettypes: [{ id: 2_000_000_000 }] }, [404, "repo.entityNotFound"]);
   });
 
-  it("management 4.7 a type is changed but for its key, found by its fields, and gone when it is deleted", async () => {
+  it("management 4.7 a type can be changed except for its key, is found by its fields, and is gone when deleted", async () => {
     const type = await types.targetType([], { description: "d" });
     const body = { name: unique(), key: "x", colour: "red" };
     const { json } = await call<TargetTypeView>(targetTypes.update, dialect, { ...at(type.id), body });
@@ -48,30 +48,30 @@ describe.each(dialects)("target types, %s", (dialect) => {
     await refused(targetTypes.update, dialect, { ...at(type.id), body: {} }, [404, "repo.entityNotFound"]);
   });
 
-  it("management 12.81, 12.73 the type of a target is set, shown, taken away; one in use is not deleted", async () => {
+  it("management 12.81, 12.73 the type of a target is set, shown and removed; a type in use cannot be deleted", async () => {
     const [a, b] = [await types.targetType(), await types.targetType()];
     const { controllerId } = await build.target({ targetType: a.id });
     const one = { params: { targetId: controllerId } };
-    expect(await look.target(controllerId)).toMatchObject({ targetType: a.id, targetTypeName: a.name });
-    expect((await look.target(controllerId))._links.targetType?.href).toMatch(new RegExp(`/targettypes/${a.id}$`));
+    expect(await view.target(controllerId)).toMatchObject({ targetType: a.id, targetTypeName: a.name });
+    expect((await view.target(controllerId))._links.targetType?.href).toMatch(new RegExp(`/targettypes/${a.id}$`));
     await refused(targetTypes.delete, dialect, at(a.id), [409, "target.type.used"]);
 
     expect((await call(r.targets.setType, dialect, { ...one, body: { id: b.id } })).status).toBe(bodiless);
-    expect(await look.target(controllerId)).toMatchObject({ targetType: b.id });
+    expect(await view.target(controllerId)).toMatchObject({ targetType: b.id });
     await call(targetTypes.delete, dialect, at(a.id));
     const found = await call<Page<unknown>>(r.targets.list, dialect, { query: { q: `targettype.key==${b.key}` } });
     expect(found.json.total).toBe(1);
 
     expect((await call(r.targets.removeType, dialect, one)).status).toBe(bodiless);
     expect((await call(r.targets.removeType, dialect, one)).status).toBe(bodiless);
-    const bare = await look.target(controllerId);
+    const bare = await view.target(controllerId);
     expect(bare).not.toHaveProperty("targetType");
     expect(bare._links).not.toHaveProperty("targetType");
 
     await call(r.targets.update, dialect, { ...one, body: { targetType: b.id } });
-    expect(await look.target(controllerId)).toMatchObject({ targetType: b.id });
+    expect(await view.target(controllerId)).toMatchObject({ targetType: b.id });
     await call(r.targets.update, dialect, { ...one, body: { targetType: -1 } });
-    expect(await look.target(controllerId)).not.toHaveProperty("targetType");
+    expect(await view.target(controllerId)).not.toHaveProperty("targetType");
 
     await refused(r.targets.setType, dialect, { ...one, body: { id: 2_000_000_000 } }, [404, "repo.entityNotFound"]);
     for (const body of [{ id: null }, {}]) await refused(r.targets.setType, dialect, { ...one, body }, [400]);
@@ -80,7 +80,7 @@ describe.each(dialects)("target types, %s", (dialect) => {
     await refused(r.targets.removeType, dialect, nobody, [404, "repo.entityNotFound"]);
   });
 
-  it("management 12.82 what a type is compatible with is listed, added and removed, and never read one by one", async () => {
+  it("management 12.82 compatible set types are listed, added and removed, and never read one by one", async () => {
     const [a, b] = [await types.setType(), await types.setType()];
     const { id } = await types.targetType([a.id]);
     expect((await call(targetTypes.addCompatible, dialect, { ...at(id), body: [{ id: a.id }, { id: b.id }] })).status).toBe(bodiless);
@@ -95,12 +95,12 @@ describe.each(dialects)("target types, %s", (dialect) => {
     expect((await call(targetTypes.removeCompatible, dialect, one)).status).toBe(bodiless);
     expect((await call(targetTypes.removeCompatible, dialect, one)).status).toBe(bodiless);
     expect(await compatible(id)).toEqual([b.id]);
-    // a set type that is deleted is compatible with nothing
+    // A deleted set type is not compatible with anything.
     await call(r.distributionSetTypes.delete, dialect, { params: { distributionSetTypeId: b.id } });
     expect(await compatible(id)).toEqual([]);
   });
 
-  it("management 12.93 a set goes only to targets whose type lists the set's type, and to those without a type", async () => {
+  it("management 12.93 a set goes only to targets without a type or whose type lists the set's type", async () => {
     const moduleType = await types.moduleType();
     const [fits, foreign] = [await types.setType([moduleType.id]), await types.setType()];
     const { id: moduleId } = await build.module({ type: moduleType.key });
@@ -125,7 +125,7 @@ describe.each(dialects)("target types, %s", (dialect) => {
       const single = { params: { targetId: refusing }, body: [{ id: set.id }] };
       await refused(r.targets.assign, dialect, single, [400, "target.type.incompatible"]);
     }
-    for (const controllerId of [fit, misfit, closed, bare]) expect((await look.actions(controllerId)).total).toBe(0);
+    for (const controllerId of [fit, misfit, closed, bare]) expect((await view.actions(controllerId)).total).toBe(0);
     expect(await build.assignAll(set.id, [{ id: fit }, { id: bare }])).toMatchObject({ assigned: 2 });
     await call(targetTypes.addCompatible, dialect, { ...at(empty.id), body: [{ id: fits.id }] });
     expect(await build.assignAll(set.id, [{ id: closed }])).toMatchObject({ assigned: 1 });

@@ -8,7 +8,7 @@ import { eventually } from "../support/wait.ts";
 
 describe.each(dialects)("targets, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const one = (targetId: string) => ({ params: { targetId } });
   const change = async (targetId: string, body: object) =>
     (await call<TargetView>(r.targets.update, dialect, { ...one(targetId), body })).json;
@@ -16,7 +16,7 @@ describe.each(dialects)("targets, %s", (dialect) => {
     refused(r.targets.update, dialect, { ...one(targetId), body }, expected);
   const noCreate = (body: object, expected: readonly [number, string]) => refused(r.targets.create, dialect, { body: [body] }, expected);
 
-  it("management 12.67 the id alone makes a target", async () => {
+  it("management 12.67 a target can be created with its id alone", async () => {
     const controllerId = unique();
     const made = await build.target({ controllerId });
     expect(made).toMatchObject({ controllerId, name: controllerId, updateStatus: "unknown", requestAttributes: true });
@@ -24,7 +24,7 @@ describe.each(dialects)("targets, %s", (dialect) => {
     for (const member of ["pollStatus", "address", "ipAddress", "installedAt", "description", "targetType", "id", "autoConfirmActive"]) {
       expect(made).not.toHaveProperty(member);
     }
-    const { _links, ...rest } = await look.target(controllerId);
+    const { _links, ...rest } = await view.target(controllerId);
     const { _links: listed, ...created } = made;
     expect(rest).toEqual(created);
     expect(Object.keys(listed)).toEqual(["self"]);
@@ -33,17 +33,17 @@ describe.each(dialects)("targets, %s", (dialect) => {
     expect(_links.metadata?.href).toMatch(/\/metadata(\?offset=0&limit=50)?$/);
   });
 
-  it("management 4.6 every member that may be given", async () => {
+  it("management 4.6 every optional member is stored and shown", async () => {
     const body = { name: "n", description: "d", address: "http://10.1.2.3:80/x", securityToken: unique(), requestAttributes: false };
     expect(await build.target(body)).toMatchObject({ ...body, ipAddress: "10.1.2.3" });
   });
 
-  it("management 5.11 whose attributes are not wanted is not asked for them, until they are", async () => {
+  it("management 5.11 a target whose attributes are not requested is not asked for them until they are", async () => {
     const made = await build.targets({ requestAttributes: false }, { requestAttributes: true }, {});
     expect(made.map(({ requestAttributes }) => requestAttributes)).toEqual([false, true, true]);
     const { controllerId } = made[0] as TargetView;
     expect(await device(controllerId).linkNames()).toEqual([]);
-    expect((await look.target(controllerId)).requestAttributes).toBe(false);
+    expect((await view.target(controllerId)).requestAttributes).toBe(false);
     await change(controllerId, { requestAttributes: true });
     expect(await device(controllerId).linkNames()).toEqual(["configData"]);
     const twice = [{ controllerId, requestAttributes: false }];
@@ -78,13 +78,13 @@ describe.each(dialects)("targets, %s", (dialect) => {
     await noCreate({ controllerId: unique(), ...body }, [400, code]);
   });
 
-  it("management 12.69 a long id makes a cut name", async () => {
+  it("management 12.69 the name of a long id is cut", async () => {
     const controllerId = unique().padEnd(200, "x");
     expect((await build.target({ controllerId })).name).toBe(controllerId.slice(0, 128));
     expect((await build.target({ controllerId: unique().padEnd(256, "y") })).name).toHaveLength(128);
   });
 
-  it("management 12.70 addresses", async () => {
+  it("management 12.70 addresses must be valid URIs", async () => {
     await noCreate({ controllerId: unique(), address: "not a uri %%" }, [400, "repo.invalidTargetAddress"]);
     expect(await build.target({ address: "http://10.0.0.1:80" })).toMatchObject({ address: "http://10.0.0.1:80", ipAddress: "10.0.0.1" });
     const queued = await build.target({ address: "amqp://vhost/x" });
@@ -93,35 +93,35 @@ describe.each(dialects)("targets, %s", (dialect) => {
     await noChange(queued.controllerId, { address: "not a uri %%" }, [400, "repo.invalidTargetAddress"]);
   });
 
-  it("management 12.71 a change touches what it names, the id never", async () => {
+  it("management 12.71 a change touches only what it names, and never the id", async () => {
     const { controllerId, securityToken } = await build.target({ description: "d" });
     const changed = await change(controllerId, { controllerId: "other", name: "n", address: "http://10.0.0.9" });
     expect(changed).toMatchObject({ controllerId, name: "n", description: "d", securityToken, ipAddress: "10.0.0.9" });
-    expect(changed).toEqual(await look.target(controllerId));
+    expect(changed).toEqual(await view.target(controllerId));
     expect(await change(controllerId, { name: null, description: "" })).toMatchObject({ name: "n" });
     await noChange(unique("nobody"), { name: "n" }, [404, "repo.entityNotFound"]);
     await noChange(controllerId, { name: "n".repeat(129) }, [400, "repo.constraintViolation"]);
     await noChange(controllerId, { name: [] }, [400, "rest.body.notReadable"]);
   });
 
-  it("management 12.72 attributes can be asked for but not declined", async () => {
+  it("management 12.72 attributes can be requested, but a request cannot be withdrawn", async () => {
     const { controllerId } = await build.target();
     await noChange(controllerId, { requestAttributes: false, name: "other" }, [400, "repo.constraintViolation"]);
-    expect((await look.target(controllerId)).name).toBe(controllerId);
+    expect((await view.target(controllerId)).name).toBe(controllerId);
     await device(controllerId).configData({ data: { b: "2", a: "1" } });
-    expect((await look.target(controllerId)).requestAttributes).toBe(false);
-    expect(Object.keys(await look.attributes(controllerId))).toEqual(["a", "b"]);
+    expect((await view.target(controllerId)).requestAttributes).toBe(false);
+    expect(Object.keys(await view.attributes(controllerId))).toEqual(["a", "b"]);
     expect((await change(controllerId, { requestAttributes: true })).requestAttributes).toBe(true);
   });
 
-  it("management 12.73 an unknown target type is 404; -1 takes the type away", async () => {
+  it("management 12.73 an unknown target type is 404; -1 removes the type", async () => {
     const { controllerId } = await build.target();
     await noChange(controllerId, { targetType: 2_000_000_000 }, [404, "repo.entityNotFound"]);
     expect(await change(controllerId, { targetType: -1 })).not.toHaveProperty("targetType");
     await noCreate({ controllerId: unique(), targetType: 2_000_000_000 }, [404, "repo.entityNotFound"]);
   });
 
-  it("management 12.75 nothing sent, assigned or installed: 204; an unknown target: 404", async () => {
+  it("management 12.75 without attributes, an assigned or installed set: 204; an unknown target: 404", async () => {
     const { controllerId } = await build.target();
     for (const route of [r.targets.attributes, r.targets.assignedSet, r.targets.installedSet]) {
       const { status, text } = await call(route, dialect, one(controllerId));
@@ -130,7 +130,7 @@ describe.each(dialects)("targets, %s", (dialect) => {
     }
   });
 
-  it("management 12.76 deleting takes everything with it, and the id can be used again", async () => {
+  it("management 12.76 deleting a target deletes everything of it, and its id can be used again", async () => {
     const { controllerId } = await build.target();
     const set = await build.set();
     const actionId = await build.assign(set.id, controllerId);
@@ -141,10 +141,10 @@ describe.each(dialects)("targets, %s", (dialect) => {
     await refused(r.actions.get, dialect, { params: { actionId } }, [404, "repo.entityNotFound"]);
     await refused(r.targets.listActions, dialect, one(controllerId), [404, "repo.entityNotFound"]);
     await build.target({ controllerId });
-    expect(await look.attributes(controllerId)).toEqual({});
-    expect((await look.actions(controllerId)).total).toBe(0);
-    expect(await look.standing(controllerId)).toEqual({ updateStatus: "unknown", assigned: undefined, installed: undefined });
-    // the set has lost its last action: it can be changed and deleted again
+    expect(await view.attributes(controllerId)).toEqual({});
+    expect((await view.actions(controllerId)).total).toBe(0);
+    expect(await view.standing(controllerId)).toEqual({ updateStatus: "unknown", assigned: undefined, installed: undefined });
+    // The set has lost its last action, so it can be changed and deleted again.
     await call(r.distributionSets.delete, dialect, { params: { distributionSetId: set.id } });
     await refused(r.distributionSets.get, dialect, { params: { distributionSetId: set.id } }, [404, "repo.entityNotFound"]);
   });
@@ -154,7 +154,7 @@ describe.each(dialects)("targets, %s", (dialect) => {
     const before = Date.now();
     await device(controllerId).poll();
     const { pollStatus, lastControllerRequestAt } = await eventually(async () => {
-      const seen = await look.target(controllerId);
+      const seen = await view.target(controllerId);
       return seen.pollStatus !== undefined && seen;
     }, 5_000);
     expect(pollStatus?.lastRequestAt).toBe(lastControllerRequestAt);
@@ -167,13 +167,13 @@ describe.each(dialects)("targets, %s", (dialect) => {
     const controllerId = odd === ".." ? `..${unique()}` : unique() + odd;
     const made = await build.target({ controllerId });
     expect(made._links.self?.href).toContain(encodeURIComponent(controllerId));
-    expect((await look.target(controllerId)).controllerId).toBe(controllerId);
+    expect((await view.target(controllerId)).controllerId).toBe(controllerId);
     expect((await change(controllerId, { description: "d" })).description).toBe("d");
-    expect((await look.actions(controllerId)).total).toBe(0);
+    expect((await view.actions(controllerId)).total).toBe(0);
     await call(r.targets.delete, dialect, one(controllerId));
   });
 
-  it("clients 22 odd ids are 404, never more", async () => {
+  it("clients 22 odd ids are 404 and nothing worse", async () => {
     await refused(r.targets.get, dialect, one("_#ETE$ER"), [404, "repo.entityNotFound"]);
     await refused(r.distributionSets.get, dialect, { params: { distributionSetId: -1 } }, [404, "repo.entityNotFound"]);
     await refused(r.rollouts.get, dialect, { params: { rolloutId: -1 } }, [404, "repo.entityNotFound"]);

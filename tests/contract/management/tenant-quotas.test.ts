@@ -10,11 +10,11 @@ import { rolloutBuilder } from "../support/rollout.ts";
 import { makeTenant, tenantBuilder } from "../support/tenants.ts";
 import { eventually, pause } from "../support/wait.ts";
 
-/** Longer than any service needs to hear of a new limit. */
+/** Every service knows a new limit within this time. */
 const heardMs = 1_500;
 const tooMany = "quota.tooManyEntries";
 
-/** Each case has a tenant of its own: its limits are nobody else's. */
+/** Each case has a tenant of its own, whose limits affect nothing else. */
 describe.each(dialects)("quotas of a tenant, %s", (dialect) => {
   const build = builder(dialect);
   const { asOperator, setQuota, create } = tenantBuilder(dialect);
@@ -32,7 +32,7 @@ describe.each(dialects)("quotas of a tenant, %s", (dialect) => {
   };
   const quota = async (key: QuotaKey) => (await call<QuotaView>(r.quotas.get, dialect, { params: { key } })).json;
 
-  it("management 10.3 all quotas and each, with limit and use, and no audit members but where a limit was set", async () => {
+  it("management 10.3 all quotas and each one show limit and use, and audit members only where a limit was set", async () => {
     const all = (await call<Record<string, QuotaView>>(r.quotas.list, dialect)).json;
     expect(Object.keys(all)).toEqual(quotaKeys);
     for (const key of quotaKeys) expect(all[key]).toMatchObject({ limit: quotaDefaults[key], used: expect.any(Number) });
@@ -42,7 +42,7 @@ describe.each(dialects)("quotas of a tenant, %s", (dialect) => {
     await refused(r.quotas.get, dialect, { params: { key: "NOTHING" } }, [404, "repo.entityNotFound"]);
   });
 
-  it("extensions quotas are set by the operator alone, whole numbers of tenants and keys that exist", async () => {
+  it("extensions quotas are set by the operator only, as whole numbers, for existing tenants and keys", async () => {
     const params = { tenantName: own.tenant.toUpperCase(), key: "TARGETS_MAX_COUNT" };
     const set = { params, body: { limit: 5 } };
     const answer = (await call<QuotaView>(r.tenantQuotas.set, dialect, asOperator(set))).json;
@@ -59,13 +59,13 @@ describe.each(dialects)("quotas of a tenant, %s", (dialect) => {
     await not({ params: { ...params, key: "NOTHING" } }, [404, "repo.entityNotFound"]);
     await not({ params: { ...params, tenantName: unique("tenant") } }, [404, "repo.entityNotFound"]);
     expect((await quota("TARGETS_MAX_COUNT")).limit).toBe(5);
-    // and of no other tenant
+    // The quotas of other tenants do not change.
     const key = "TARGETS_MAX_COUNT";
     const { name } = await create();
     expect((await call<QuotaView>(r.tenantQuotas.get, dialect, asOperator({ params: { tenantName: name, key } }))).json.limit).toBe(0);
   });
 
-  it("management 10.3 of the targets' metadata the most that any of them has is used", async () => {
+  it("management 10.3 the use of the quota of target metadata is the maximum over the targets", async () => {
     const [one, two] = [await build.target(), await build.target()];
     const add = ({ controllerId: targetId }: { controllerId: string }, keys: string[]) =>
       call(r.targets.createMetadata, dialect, { params: { targetId }, body: keys.map((key) => ({ key, value: "v" })) });
@@ -76,7 +76,7 @@ describe.each(dialects)("quotas of a tenant, %s", (dialect) => {
     await eventually(async () => (await quota("METADATA_PER_TARGET_MAX_COUNT")).used === 1, 60_000);
   });
 
-  it("device 13.20 a first contact beyond the targets of the tenant is 403, in the words of clients; who is known goes on", async () => {
+  it("device 13.20 a registration beyond the quota of targets is 403 with the known message; known targets go on", async () => {
     await limit("TARGETS_MAX_COUNT", 1);
     const known = device(unique("known"));
     await known.poll();
@@ -90,7 +90,7 @@ describe.each(dialects)("quotas of a tenant, %s", (dialect) => {
     await eventually(async () => (await quota("TARGETS_MAX_COUNT")).used === 2);
   });
 
-  it("management 12.40 a file or a storage that is too large, and too many files, each with its own code", async () => {
+  it("management 12.40 too large files, too large storage and too many files each have a code of their own", async () => {
     const { id } = await build.module();
     const notStored = async (size: number, code: string) => {
       const { type, body } = multipart([{ filename: unique("file"), bytes: someBytes(size) }]);
@@ -112,7 +112,7 @@ describe.each(dialects)("quotas of a tenant, %s", (dialect) => {
     expect((await quota("ARTIFACT_MAX_BYTES")).used).toBe(1_000);
   });
 
-  it("management 12.96, 12.138 assignments of a request and API keys follow their limits at once", async () => {
+  it("management 12.96, 12.138 the number of assignments in a request and of API keys follows its limit at once", async () => {
     const keys = apiKeyBuilder(dialect);
     await setQuota(own.tenant, "DSI_API_KEYS_MAX_COUNT", 1);
     await keys.create();
@@ -127,7 +127,7 @@ describe.each(dialects)("quotas of a tenant, %s", (dialect) => {
     await call(r.distributionSets.assignTargets, dialect, { params, body: body.slice(0, 1) });
   });
 
-  it("rollouts 10.19 too many groups, and groups of too many targets", async () => {
+  it("rollouts 10.19 too many groups, and groups of too many targets, are denied", async () => {
     const { fleet, create: rollout, notCreated } = rolloutBuilder(dialect);
     const { prefix } = await fleet(6);
     await limit("ROLLOUT_GROUPS_PER_ROLLOUT_MAX_COUNT", 3);
@@ -152,7 +152,7 @@ describe.each(dialects)("quotas of a tenant, %s", (dialect) => {
     await eventually(async () => (await quota("DATA_TRAFFIC_PER_MONTH_MAX_BYTES")).used >= 2_000);
     for (const route of [r.device.artifact, r.device.artifactDownload, r.device.artifactMd5])
       await d.refused(route, file, [403, "quota.dataVolumeExceeded"]);
-    // people may still have it, and devices go on but for the bytes
+    // Users may still download, and devices can do everything except downloading.
     const params = { softwareModuleId: moduleId, artifactId: artifact.id };
     expect((await call(r.artifacts.download, dialect, { params })).bytes.length).toBe(1_000);
     await d.poll();

@@ -10,7 +10,7 @@ import { rolloutBuilder } from "../support/rollout.ts";
 import { makeTenant, tenantBuilder } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 
-/** Within this time every gateway has heard of it (issue: 5 s). */
+/** Every gateway knows the change within this time (issue: 5 s). */
 const heardMs = 5_000;
 const constraint = [400, "repo.constraintViolation"] as const;
 const taken = [409, "repo.entityAlreadyExists"] as const;
@@ -33,7 +33,7 @@ describe.each(dialects)("tenants, %s", (dialect) => {
     }
   };
 
-  it("management extensions a tenant is made with its administrator, whose password is shown once", async () => {
+  it("management extensions a tenant is created with its administrator, whose password is shown once", async () => {
     const made = await create({ description: "d", administrator: { name: "boss" } });
     expect(made).toMatchObject({ description: "d", status: "active", administrator: { name: "boss", password: expect.any(String) } });
     const { json } = await call<TenantView>(r.tenants.get, dialect, one(made.name.toUpperCase()));
@@ -44,7 +44,7 @@ describe.each(dialects)("tenants, %s", (dialect) => {
     expect(info).toMatchObject({ tenant: made.name, username: "boss" });
     expect(info.permissions).toContain("TENANT_CONFIGURATION");
     expect(info.permissions).not.toContain("SYSTEM_ADMIN");
-    // and with a given password, which is not shown
+    // A password that was given is not shown.
     const chosen = await create({ administrator: { name: "boss", password: "chosen by the operator" } });
     expect(chosen.administrator).toEqual({ name: "boss" });
     expect(await statusFor(credentials.basic(`${chosen.name}\\boss`, "chosen by the operator"))).toBe(200);
@@ -60,7 +60,7 @@ describe.each(dialects)("tenants, %s", (dialect) => {
     expect((await call<Page<unknown>>(r.roles.list, dialect, { auth })).json.total).toBe(1);
   });
 
-  it("management extensions names that devices could not have in their paths, and taken ones, are refused", async () => {
+  it("management extensions names that cannot be in a device's path, and existing names, are rejected", async () => {
     for (const name of ["", "a b", "a/b", "a\\b", "..", "-a", "ä", "a%2f", "x".repeat(129), "api", "Rest", "<b>x</b>"])
       await notCreated([{ name }], constraint);
     await notCreated([{}], constraint);
@@ -77,7 +77,7 @@ describe.each(dialects)("tenants, %s", (dialect) => {
     expect((await call(r.tenants.create, dialect, asOperator({ body: [] }))).json).toEqual([]);
   });
 
-  it("management extensions tenants are found by name and status, and described", async () => {
+  it("management extensions tenants are found by name and status, and have a description", async () => {
     const { name } = await create();
     const found = async (q: string) => (await call<Page<TenantView>>(r.tenants.list, dialect, asOperator({ query: { q } }))).json;
     expect(await found(`name==${name}`)).toMatchObject({ total: 1, content: [{ name, status: "active" }] });
@@ -89,7 +89,7 @@ describe.each(dialects)("tenants, %s", (dialect) => {
     for (const route of refusals) await refused(route, dialect, { ...one(unique("tenant")), ...(route.body && { body: {} }) }, unknown);
   });
 
-  it("management extensions only the operator's users: no administrator of a tenant reaches another, nor his own", async () => {
+  it("management extensions only users of the operator reach tenants; a tenant's administrator reaches none", async () => {
     const own = await makeTenant(dialect);
     const { name } = await create();
     const { auth: almost } = await accessBuilder(dialect).user(["USER_MANAGEMENT", "TENANT_CONFIGURATION"]);
@@ -101,13 +101,13 @@ describe.each(dialects)("tenants, %s", (dialect) => {
       await refused(r.tenants.list, dialect, { auth }, forbidden);
       await refused(r.tenants.create, dialect, { auth, body: [{ name: unique("tenant") }] }, forbidden);
     }
-    // nor does he make somebody an operator
+    // An administrator cannot make anybody an operator either.
     const body = [{ name: unique("user"), password: unique("secret"), permissions: ["SYSTEM_ADMIN"] }];
     await refused(r.users.create, dialect, { auth: own.admin, body }, forbidden);
     expect((await call<TenantView>(r.tenants.get, dialect, one(name))).json).toMatchObject({ status: "active" });
   });
 
-  it("management extensions suspended: devices, administrators and keys get 401 within seconds; resumed: all are let in again", async () => {
+  it("management extensions a suspended tenant's devices, users and keys get 401 in seconds; resumed, they sign in", async () => {
     const own = await makeTenant(dialect);
     const key = (
       await call<{ apiKey: string }>(r.apiKeys.create, dialect, {
@@ -139,7 +139,7 @@ describe.each(dialects)("tenants, %s", (dialect) => {
     expect(suspended.json).toMatchObject({ status: "suspended" });
     await became(401);
     expect((await call<TenantView>(r.tenants.suspend, dialect, one(own.tenant))).json).toEqual(suspended.json);
-    // everybody else goes on
+    // Everybody else can go on.
     expect(await statusFor(credentials.operator)).toBe(200);
     expect((await device(unique("other")).poll()).status).toBe(200);
     expect((await call<TenantView>(r.tenants.resume, dialect, one(own.tenant))).json).toMatchObject({ status: "active" });
@@ -149,7 +149,7 @@ describe.each(dialects)("tenants, %s", (dialect) => {
     ).toBe(1);
   });
 
-  it("management extensions a rollout goes on when its tenant is back", async () => {
+  it("management extensions a rollout goes on when its tenant is resumed", async () => {
     const own = await makeTenant(dialect);
     await inTenant(own, async () => {
       const { fleet, ready, get, step } = rolloutBuilder(dialect);
@@ -163,7 +163,7 @@ describe.each(dialects)("tenants, %s", (dialect) => {
     });
   });
 
-  it("management extensions the operator's own tenant stays, whatever he asks", async () => {
+  it("management extensions the operator's own tenant cannot be suspended or deleted", async () => {
     for (const route of [r.tenants.delete, r.tenants.suspend, r.tenants.resume]) await refused(route, dialect, one("default"), readOnly);
   });
 
@@ -190,7 +190,7 @@ describe.each(dialects)("tenants, %s", (dialect) => {
     expect(ended.done).toBe(ended.total);
     expect(ended.total).toBeGreaterThan(30);
     await refused(r.tenants.get, dialect, one(own.tenant), unknown);
-    // another one of the same name has none of it
+    // A new tenant of the same name has none of its data.
     const next = await create({ name: own.tenant, administrator: { name: "boss" } });
     expect(await statusFor(own.admin)).toBe(401);
     const auth = credentials.basic(`${next.name}\\boss`, next.administrator?.password as string);
@@ -199,7 +199,7 @@ describe.each(dialects)("tenants, %s", (dialect) => {
     expect((await ask(r.device.poll, "device", { auth: own.gateway, params: { tenant: own.tenant, controllerId: "x" } })).status).toBe(401);
   });
 
-  it("management extensions operations are shown to who might have begun them", async () => {
+  it("management extensions operations are shown to users who might have begun them", async () => {
     const { id } = await remove((await create()).name);
     const { auth: other } = await accessBuilder(dialect).user(["USER_MANAGEMENT"]);
     const own = await makeTenant(dialect);

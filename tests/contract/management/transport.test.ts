@@ -36,14 +36,14 @@ describe.each(dialects)("transport, %s", (dialect) => {
   });
 
   it.each([`Bearer ${adminPassword}`, `bearer ${"x".repeat(200)}`, `Bearer ${"x".repeat(9_000)}`, "Bearer a.b.c"])(
-    "a bad access token is told so (RFC 6750 §3), and not to send a password",
+    "a bad access token gets a Bearer challenge (RFC 6750 §3) and no Basic one",
     async (authorization) => {
       const { status, headers, text } = await send(`${base}/targets`, { headers: { authorization } });
       expect([status, text, headers["www-authenticate"]]).toEqual([401, "", 'Bearer error="invalid_token"']);
     },
   );
 
-  it("management 1.1 the user may be named with the tenant, in any case", async () => {
+  it("management 1.1 the tenant may precede the user's name, in any case", async () => {
     for (const user of [`DEFAULT\\${adminUser}`, `default\\${adminUser}`]) {
       const { json } = await call<UserinfoView>(r.userinfo.get, dialect, { auth: basic(user, adminPassword) });
       expect(json).toMatchObject({ tenant: "DEFAULT", username: adminUser });
@@ -98,7 +98,7 @@ describe.each(dialects)("transport, %s", (dialect) => {
     }
   });
 
-  it("management 12.14 one bad element and nothing is stored", async () => {
+  it("management 12.14 one bad element stores nothing", async () => {
     const [known] = await build.targets({});
     const controllerId = unique();
     const notThere = () => refused(r.targets.get, dialect, { params: { targetId: controllerId } }, [404]);
@@ -115,7 +115,7 @@ describe.each(dialects)("transport, %s", (dialect) => {
     }
   });
 
-  it("management 12.15 plain JSON on request, HAL otherwise; a Content-Type on a GET does no harm", async () => {
+  it("management 12.15 plain JSON comes on request, HAL otherwise; a Content-Type on a GET is ignored", async () => {
     const type = async (headers: Record<string, string>) => String((await get("/userinfo", headers)).headers["content-type"]).toLowerCase();
     expect(await type({})).toMatch(/^application\/hal\+json;\s?charset=utf-8$/);
     expect(await type({ accept: "*/*" })).toMatch(/^application\/hal\+json/);
@@ -124,7 +124,7 @@ describe.each(dialects)("transport, %s", (dialect) => {
     expect(await type({ "content-type": "application/json;charset=UTF-8" })).toMatch(/^application\/hal\+json/);
   });
 
-  it("management 12.16 items of a list have a link to themselves, the page none", async () => {
+  it("management 12.16 items of a list have a link to themselves, the page has none", async () => {
     const prefix = unique("page");
     await build.targets({ controllerId: `${prefix}-1` }, { controllerId: `${prefix}-2` });
     const { json } = await call<Page<TargetView>>(r.targets.list, dialect, { query: { q: `name==${prefix}*` } });
@@ -145,7 +145,7 @@ describe.each(dialects)("transport, %s", (dialect) => {
     expect(mine._links.self?.href).toContain(`${base}/distributionsets/${id}`);
   });
 
-  it("management 12.18 a second GET with the tag is 304", async () => {
+  it("management 12.18 a second GET with the ETag is 304", async () => {
     const { controllerId } = await build.target();
     for (const path of [`/targets/${controllerId}`, `/targets?q=name==${controllerId}`, "/softwaremoduletypes", "/userinfo"]) {
       const first = await get(path);
@@ -159,7 +159,7 @@ describe.each(dialects)("transport, %s", (dialect) => {
     expect([head.status, head.text]).toEqual([200, ""]);
   });
 
-  it("management 1.1 texts are stripped on the way in, unknown members ignored, one object is an array of it", async () => {
+  it("management 1.1 texts are trimmed, unknown members ignored, one object counts as an array of it", async () => {
     const name = unique();
     const body = { name: `  ${name} `, version: " 1 ", type: "os", description: " d ", unknown: { a: [1] }, id: 5 };
     const { json } = await call<SoftwareModuleView[]>(r.softwareModules.create, dialect, { body });
@@ -169,7 +169,7 @@ describe.each(dialects)("transport, %s", (dialect) => {
     expect((await call<DistributionSetView[]>(r.distributionSets.create, dialect, { body: set })).json[0]?.modules).toHaveLength(1);
   });
 
-  it("management 1.2 who made and who changed it, from the beginning", async () => {
+  it("management 1.2 the audit members name who made it and who changed it, from the beginning", async () => {
     const before = Date.now() - 60_000;
     for (const made of [await build.module(), await build.set(), await build.target()]) {
       expect(made).toMatchObject({ createdBy: adminUser, lastModifiedBy: adminUser, lastModifiedAt: made.createdAt });
@@ -177,7 +177,7 @@ describe.each(dialects)("transport, %s", (dialect) => {
     }
   });
 
-  it("management 12.126 userinfo", async () => {
+  it("management 12.126 userinfo shows the signed-in user", async () => {
     const { json } = await call<UserinfoView>(r.userinfo.get, dialect);
     expect(json).toMatchObject({ tenant: "DEFAULT", username: adminUser });
   });
@@ -190,19 +190,19 @@ describe.each(dialects)("transport, %s", (dialect) => {
   );
 });
 
-describe("the door", () => {
+describe("routes of the gateway itself", () => {
   it("clients 22 HEAD / is 200", async () => {
     expect((await send("/", { method: "HEAD" })).status).toBe(200);
   });
 
-  it("livez and readyz answer, the documentation is there and describes every route", async () => {
+  it("livez and readyz answer, the documentation is served and describes every route", async () => {
     for (const path of ["/livez", "/readyz", "/api/docs/"]) expect((await send(path)).status, path).toBe(200);
     const { json } = await send<{ openapi: string; paths: object }>("/api/docs/openapi.json", { shownAs: exampleAddress });
     expect(json.openapi).toMatch(/^3\.1/);
     expect(Object.keys(json.paths).length).toBeGreaterThan(40);
   });
 
-  it("a request id is taken over, and made where there is none or an odd one", async () => {
+  it("a request id is adopted, and made where there is none or an odd one", async () => {
     const given = unique("rid");
     expect((await send("/rest/v1/userinfo", { headers: { authorization: admin, "x-request-id": given } })).headers["x-request-id"]).toBe(
       given,

@@ -7,7 +7,7 @@ import { typeBuilder } from "../support/types.ts";
 
 describe.each(dialects)("types of modules and sets, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const types = typeBuilder(dialect);
   const { softwareModuleTypes, distributionSetTypes } = r;
   const bodiless = dialect === "spec" ? 200 : 204;
@@ -19,7 +19,7 @@ describe.each(dialects)("types of modules and sets, %s", (dialect) => {
   const idsIn = async (id: number, list: "listMandatory" | "listOptional") =>
     (await call<SoftwareModuleTypeView[]>(distributionSetTypes[list], dialect, setTypeAt(id))).json.map((type) => type.id);
 
-  it("management 12.21 without maxAssignments a set takes one; 0 and less is refused", async () => {
+  it("management 12.21 without maxAssignments a set takes one module of the type; 0 and less is rejected", async () => {
     expect((await types.moduleType()).maxAssignments).toBe(1);
     expect((await types.moduleType({ maxAssignments: 2_147_483_647 })).maxAssignments).toBe(2_147_483_647);
     for (const [maxAssignments, code] of [
@@ -32,7 +32,7 @@ describe.each(dialects)("types of modules and sets, %s", (dialect) => {
     }
   });
 
-  it("management 12.22 key and name are taken once each, and nothing of such a request is stored", async () => {
+  it("management 12.22 key and name are unique, and a request with a duplicate stores nothing", async () => {
     for (const [route, { key, name }] of [
       [softwareModuleTypes, await types.moduleType()],
       [distributionSetTypes, await types.setType()],
@@ -45,7 +45,7 @@ describe.each(dialects)("types of modules and sets, %s", (dialect) => {
     }
   });
 
-  it("management 12.23 of a type description and colour can be changed, and nothing else", async () => {
+  it("management 12.23 only description and colour of a type can be changed", async () => {
     const moduleType = await types.moduleType({ description: "d", maxAssignments: 3 });
     const setType = await types.setType([], [], { description: "d" });
     const body = { name: "x", key: "y", maxAssignments: 9, colour: "red", description: null };
@@ -61,7 +61,7 @@ describe.each(dialects)("types of modules and sets, %s", (dialect) => {
     await refused(distributionSetTypes.update, dialect, { ...setTypeAt(2_000_000_000), body }, [404, "repo.entityNotFound"]);
   });
 
-  it("management 12.24 a set type with an unknown module type is not made, nor what comes with it", async () => {
+  it("management 12.24 a set type with an unknown module type is not created, nor anything else of the request", async () => {
     const first = { key: unique(), name: unique() };
     for (const list of ["mandatorymodules", "optionalmodules"]) {
       const bad = { key: unique(), name: unique(), [list]: [{ id: 2_000_000_000 }] };
@@ -82,7 +82,7 @@ describe.each(dialects)("types of modules and sets, %s", (dialect) => {
     expect([await idsIn(id, "listMandatory"), await idsIn(id, "listOptional")]).toEqual([[], [a.id, b.id].sort((x, y) => x - y)]);
     await call(distributionSetTypes.addMandatory, dialect, { ...setTypeAt(id), body: { id: b.id } });
     expect([await idsIn(id, "listMandatory"), await idsIn(id, "listOptional")]).toEqual([[b.id], [a.id]]);
-    // either path removes from either list
+    // Both paths remove a type from both lists.
     expect((await call(distributionSetTypes.removeMandatory, dialect, at(a.id))).status).toBe(bodiless);
     expect((await call(distributionSetTypes.removeOptional, dialect, at(b.id))).status).toBe(bodiless);
     await call(distributionSetTypes.removeOptional, dialect, at(b.id));
@@ -94,7 +94,7 @@ describe.each(dialects)("types of modules and sets, %s", (dialect) => {
     expect([await idsIn(both.id, "listMandatory"), await idsIn(both.id, "listOptional")]).toEqual([[b.id], [a.id]]);
   });
 
-  it("management 12.28, 12.29 a set type in use: its lists are fixed, and deleted it stays readable", async () => {
+  it("management 12.28, 12.29 the lists of a set type in use are fixed, and it stays readable when deleted", async () => {
     const moduleType = await types.moduleType();
     const type = await types.setType([moduleType.id]);
     const set = await build.set({ type: type.key, modules: [] });
@@ -115,10 +115,10 @@ describe.each(dialects)("types of modules and sets, %s", (dialect) => {
     await refused(distributionSetTypes.create, dialect, { body: [{ key: type.key, name: unique() }] }, [409, "repo.entityAlreadyExists"]);
     const late = { name: unique(), version: "1", type: type.key };
     await refused(r.distributionSets.create, dialect, { body: [late] }, [400, "repo.constraintViolation"]);
-    expect(await look.set(set.id)).toMatchObject({ type: type.key, typeName: type.name });
+    expect(await view.set(set.id)).toMatchObject({ type: type.key, typeName: type.name });
   });
 
-  it("management 5.1 a type that nobody uses is gone; the tenant's default stays", async () => {
+  it("management 5.1 an unused type can be deleted, the tenant's default cannot", async () => {
     const [moduleType, setType] = [await types.moduleType(), await types.setType()];
     expect((await call(softwareModuleTypes.delete, dialect, moduleTypeAt(moduleType.id))).status).toBe(bodiless);
     await refused(softwareModuleTypes.get, dialect, moduleTypeAt(moduleType.id), [404, "repo.entityNotFound"]);
@@ -129,7 +129,7 @@ describe.each(dialects)("types of modules and sets, %s", (dialect) => {
     await refused(distributionSetTypes.delete, dialect, setTypeAt(json.value), [409]);
   });
 
-  it("management 12.30 a module type in a set type stays readable when it is deleted, and takes no module", async () => {
+  it("management 12.30 a deleted module type of a set type stays readable and takes no new module", async () => {
     const moduleType = await types.moduleType();
     await types.setType([], [moduleType.id]);
     await call(softwareModuleTypes.delete, dialect, moduleTypeAt(moduleType.id));
@@ -149,14 +149,14 @@ describe.each(dialects)("types of modules and sets, %s", (dialect) => {
     ["a description of 513", { description: "d".repeat(513) }],
     ["markup in the key", { key: "a<b>c" }],
     ["markup in the colour", { colour: "<b>red</b>" }],
-  ])("management 12.31 %s is refused", async (_case, body) => {
+  ])("management 12.31 %s is rejected", async (_case, body) => {
     const whole = { key: unique(), name: unique(), ...body };
     for (const route of [softwareModuleTypes.create, distributionSetTypes.create]) {
       await refused(route, dialect, { body: [whole] }, [400, "repo.constraintViolation"]);
     }
   });
 
-  it("management 12.51, 12.53 sets of a type of one's own: complete with all that is mandatory, and one module at least", async () => {
+  it("management 12.51, 12.53 sets of a custom type are complete with all mandatory modules, and at least one module", async () => {
     const [must, may, foreign] = [await types.moduleType(), await types.moduleType({ maxAssignments: 2 }), await types.moduleType()];
     const [strict, loose] = [await types.setType([must.id], [may.id]), await types.setType([], [may.id])];
     expect(await build.set({ type: loose.key, modules: [] })).toMatchObject({ complete: false });
@@ -168,10 +168,10 @@ describe.each(dialects)("types of modules and sets, %s", (dialect) => {
     const add = (...ids: number[]) =>
       call(r.distributionSets.assignModules, dialect, { params: { distributionSetId: set.id }, body: ids.map((id) => ({ id })) });
     await add(one, three);
-    expect(await look.set(set.id)).toMatchObject({ complete: true });
-    // of the type that takes two the newest two stay
+    expect(await view.set(set.id)).toMatchObject({ complete: true });
+    // The newest two modules of the type that takes two stay.
     await add(four);
-    expect((await look.set(set.id)).modules.map(({ id }) => id)).toEqual([one, three, four]);
+    expect((await view.set(set.id)).modules.map(({ id }) => id)).toEqual([one, three, four]);
     const { id } = await build.module({ type: foreign.key });
     const body = [{ id }];
     await refused(r.distributionSets.assignModules, dialect, { params: { distributionSetId: set.id }, body }, [
@@ -180,7 +180,7 @@ describe.each(dialects)("types of modules and sets, %s", (dialect) => {
     ]);
   });
 
-  it("management 9 a set type lists 50 module types at most", async () => {
+  it("management 9 a set type lists at most 50 module types", async () => {
     const all = Array.from({ length: 51 }, () => ({ key: unique(), name: unique() }));
     const made = (await call<SoftwareModuleTypeView[]>(softwareModuleTypes.create, dialect, { body: all })).json.map(({ id }) => id);
     const setType = await types.setType(made.slice(0, 25), made.slice(25, 50));

@@ -9,7 +9,7 @@ describe.each(dialects)("members that the contract does not know, %s", (dialect)
   const build = builder(dialect);
   const warningOf = async (route: Route, options: CallOptions) => (await call(route, dialect, options)).headers["warning"];
 
-  it("management 1.1 are named beside the answer, and the rest is done", async () => {
+  it("management 1.1 are named in a header of the answer, and the other members take effect", async () => {
     const controllerId = unique("target");
     const body = [
       { controllerId, grup: "Europe", name: "n" },
@@ -26,7 +26,7 @@ describe.each(dialects)("members that the contract does not know, %s", (dialect)
     expect(await warningOf(r.targetFilters.create, { body: { name: unique(), query: "name==nobody", weight: 5 } })).toBe(ignored("weight"));
   });
 
-  it("management 1.1 are no news where everything is known, null, or what was read is sent back", async () => {
+  it("management 1.1 are not reported where all members are known or null, or an answer is sent back", async () => {
     const target = await build.target();
     const params = { targetId: target.controllerId };
     expect(await warningOf(r.targets.update, { params, body: { name: "n", something: null } })).toBeUndefined();
@@ -35,14 +35,14 @@ describe.each(dialects)("members that the contract does not know, %s", (dialect)
     expect(await warningOf(r.targets.update, { params, body: { ...read, something: 1 } })).toBe(ignored("something"));
   });
 
-  it("management 1.1 are ten at most in a header, and as short as one can read", async () => {
+  it("management 1.1 are at most ten in a header, and shortened to be readable", async () => {
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`${n}"\r\n${"é".repeat(100)}`, n]));
     const warning = String(await warningOf(r.targets.create, { body: [{ controllerId: unique("target"), ...many }] }));
     expect(warning).toMatch(/^299 - "Unknown members were ignored: [ !#-[\]-~]+ and others"$/);
     expect(warning.length).toBeLessThan(1_000);
   });
 
-  it("management 1.1 a request that is refused is refused for what is wrong with it", async () => {
+  it("management 1.1 a rejected request is rejected for its real error", async () => {
     const { headers } = await refused(r.targets.create, dialect, { body: [{ name: "n", grup: "x" }] }, [400, "repo.constraintViolation"]);
     expect(headers["warning"]).toBeUndefined();
   });

@@ -12,7 +12,7 @@ import { eventually, pause } from "../support/wait.ts";
 const list = async (softwareModuleId: number) =>
   (await call<ArtifactView[]>(r.artifacts.list, "spec", { params: { softwareModuleId } })).json;
 
-/** Files in the storage whose path holds a word; nothing to see where the storage is elsewhere. */
+/** Lists the files in the storage whose path holds a word; the list is empty where the storage is elsewhere. */
 const stored = (word: string): string[] =>
   storageDir !== "" && existsSync(storageDir)
     ? readdirSync(storageDir, { recursive: true, withFileTypes: true })
@@ -45,8 +45,8 @@ async function cut(softwareModuleId: number, type: string, { declared, sent }: S
   socket.resetAndDestroy();
 }
 
-describe("uploads that do not come to their end", () => {
-  it("an upload whose client does not go on is 408", { timeout: 90_000 }, async () => {
+describe("interrupted uploads", () => {
+  it("an upload whose client stops sending is 408", { timeout: 90_000 }, async () => {
     const { id } = await build.module();
     const { type, body } = multipart([{ filename: "stalled.bin", bytes: someBytes(10_000) }]);
     const { hostname, port } = new URL(baseUrl);
@@ -66,19 +66,19 @@ describe("uploads that do not come to their end", () => {
     expect(await list(id)).toEqual([]);
   });
 
-  it.each([10_000, 3_000_000])("bad input: an upload of %d bytes cut in the middle leaves nothing behind", async (size) => {
+  it.each([10_000, 3_000_000])("bad input: an upload of %d bytes that is cut in the middle leaves nothing behind", async (size) => {
     const { id } = await build.module();
     const bytes = someBytes(size);
     const { type, body } = multipart([{ filename: "cut.bin", bytes }]);
     await cut(id, type, { declared: body.length, sent: body.subarray(0, Math.floor(body.length / 2)) });
     await pause(500);
     expect(await list(id)).toEqual([]);
-    // the name is free, and the whole file can be sent again
+    // The name is free, so the whole file can be sent again.
     const artifact = await build.upload(id, bytes, "cut.bin");
     expect(artifact.hashes.sha256).toBe(sha256(bytes));
   });
 
-  it("bad input: the storage holds no piece of what was cut or refused", async () => {
+  it("bad input: the storage holds no part of interrupted or rejected uploads", async () => {
     const { id } = await build.module();
     const bytes = someBytes(200_000);
     const { type, body } = multipart([{ filename: "cut.bin", bytes }]);
@@ -89,7 +89,7 @@ describe("uploads that do not come to their end", () => {
     expect((await send(path, { method: "POST", headers, body: wrong.body })).status).toBe(400);
     await pause(300);
     expect(stored(sha256(bytes))).toEqual([]);
-    // other tests upload meanwhile: what is on its way there goes away again
+    // Other tests upload meanwhile, so their staged files may appear for a while.
     await eventually(async () => stored("staging").length === 0 && stored("/tmp-").length === 0, 30_000);
   });
 
@@ -103,7 +103,7 @@ describe("uploads that do not come to their end", () => {
     expect(await list(id)).toEqual([]);
   });
 
-  it("clients 18 a chunked upload without a length, its name and checksums after the file", async () => {
+  it("clients 18 a chunked upload without a length, with name and checksums after the file, is stored", async () => {
     const { id } = await build.module();
     const bytes = someBytes(300_000);
     const { type, body } = multipart([{ filename: "x", bytes }, ["filename", "chunked.bin"], ["sha256sum", sha256(bytes)]]);
@@ -114,7 +114,7 @@ describe("uploads that do not come to their end", () => {
     expect([status, json.providedFilename, json.size]).toEqual([201, "chunked.bin", bytes.length]);
   });
 
-  it("a file of several megabytes comes back as it went", async () => {
+  it("a file of several megabytes is downloaded unchanged", async () => {
     const { id } = await build.module();
     const artifact = await build.upload(id, someBytes(8_000_000), unique("big"));
     expect(artifact.hashes.sha256).toBe(sha256(artifact.bytes));

@@ -8,7 +8,7 @@ import type { Page } from "../support/look.ts";
 import { eventually } from "../support/wait.ts";
 
 const { basic } = credentials;
-/** A changed user is heard of by every gateway within this time. */
+/** Every gateway knows a changed user within this time. */
 const secondsMs = 5_000;
 
 describe.each(dialects)("users, %s", (dialect) => {
@@ -18,7 +18,7 @@ describe.each(dialects)("users, %s", (dialect) => {
   const notCreated = (body: object, expected: readonly [number, string]) => refused(r.users.create, dialect, { body }, expected);
   const info = (auth: string) => ask<UserinfoView>(r.userinfo.get, dialect, { auth });
 
-  it("management 12.134 made with a password that nobody sees again, found by name, and signed in at once", async () => {
+  it("management 12.134 a user is created with a password that is never shown again, is found by name and signs in at once", async () => {
     const [name, password] = [unique("user"), "päss word:with\\everything"];
     const [made] = await create([{ name, password, permissions: ["READ_TARGET", "READ_TARGET"] }]);
     expect(made).toMatchObject({ name, type: "PASSWORD_USER", systemManaged: false, permissions: ["READ_TARGET"] });
@@ -32,7 +32,7 @@ describe.each(dialects)("users, %s", (dialect) => {
     expect((await info(basic(name, `${password} `))).status).toBe(401);
   });
 
-  it("management 10.1 made with the hash of a password, of scrypt, argon2id or bcrypt", async () => {
+  it("management 10.1 a user is created with the hash of a password, of scrypt, argon2id or bcrypt", async () => {
     const hashes = [
       ["password", "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"],
       ["U*U", "$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
@@ -46,7 +46,7 @@ describe.each(dialects)("users, %s", (dialect) => {
     }
   });
 
-  it("management 10.1 without either the identity provider signs in, and no password does", async () => {
+  it("management 10.1 a user without either signs in at the identity provider and with no password", async () => {
     const name = unique("user");
     const [made] = await create([{ name }]);
     expect(made?.type).toBe("EXTERNAL_USER");
@@ -55,7 +55,7 @@ describe.each(dialects)("users, %s", (dialect) => {
     await refused(r.users.changePassword, dialect, change, [400, "repo.constraintViolation"]);
   });
 
-  it("management 10.1 what cannot be made is refused with all of its request", async () => {
+  it("management 10.1 one invalid user makes the whole request fail", async () => {
     const [other, password] = [unique("user"), unique("secret")];
     const { name: taken } = await user();
     const wrong = [400, "repo.constraintViolation"] as const;
@@ -81,7 +81,7 @@ describe.each(dialects)("users, %s", (dialect) => {
     expect((await call<Page<UserView>>(r.users.list, dialect, { query: { q: `name==${other}` } })).json.total).toBe(0);
   });
 
-  it("spec 001 4.7 a changed permission works within seconds, without another sign-in", async () => {
+  it("spec 001 4.7 a changed permission takes effect within seconds, without another sign-in", async () => {
     const { id, auth } = await user();
     const list = () => ask(r.targets.list, dialect, { auth });
     expect((await list()).status).toBe(403);
@@ -100,7 +100,7 @@ describe.each(dialects)("users, %s", (dialect) => {
     await refused(r.users.removePermission, dialect, { params: { userId: id, permission: "DELETE_TARGET" } }, [404, "repo.entityNotFound"]);
   });
 
-  it("management 10.1 one's own password, or with USER_MANAGEMENT anybody's; the old one is of no use within seconds", async () => {
+  it("management 10.1 users change their own password, with USER_MANAGEMENT any; the old one is invalid within seconds", async () => {
     const [self, other] = [await user(), await user()];
     const change = (userId: number, newPassword: string, auth?: string) => ({
       params: { userId },
@@ -117,7 +117,7 @@ describe.each(dialects)("users, %s", (dialect) => {
     expect((await info(basic(other.name, next))).status).toBe(200);
   });
 
-  it("management 12.134 deleted users are out within seconds; the system's and one's own account stay", async () => {
+  it("management 12.134 deleted users are signed out within seconds; the system's and one's own account cannot be deleted", async () => {
     const { id, name, auth } = await user(["USER_MANAGEMENT"]);
     expect((await info(auth)).status).toBe(200);
     const one = { params: { userId: id } };
@@ -133,13 +133,13 @@ describe.each(dialects)("users, %s", (dialect) => {
     await refused(r.users.delete, dialect, { ...system, auth: manager.auth }, [403, "entityReadOnly"]);
     await refused(r.users.setPermissions, dialect, { ...system, body: [], auth: manager.auth }, [403, "entityReadOnly"]);
     await refused(r.users.changePassword, dialect, { ...system, body: { newPassword: unique() } }, [403, "entityReadOnly"]);
-    // the name can be used again, and the new one is somebody else
+    // The name can be used again, and the new user is another one.
     const [again] = await create([{ name, password: unique() }]);
     expect(again?.id).not.toBe(id);
     expect((await info(auth)).status).toBe(401);
   });
 
-  it("extensions what concerns all tenants is given on by nobody who does not hold it", async () => {
+  it("extensions permissions over all tenants are granted only by users who hold them", async () => {
     const { auth } = await user(["USER_MANAGEMENT", "ROLE_MANAGEMENT"]);
     const { id } = await user();
     const forbidden = [403, "insufficientPermission"] as const;
@@ -148,7 +148,7 @@ describe.each(dialects)("users, %s", (dialect) => {
     await refused(r.roles.create, dialect, { body, auth }, forbidden);
   });
 
-  it("nobody gives on what it does not hold, nor changes, becomes or deletes who holds more", async () => {
+  it("a user grants only what they hold, and cannot change, impersonate or delete a user who holds more", async () => {
     const boss = await user(["USER_MANAGEMENT", "ROLE_MANAGEMENT", "TENANT_CONFIGURATION"]);
     const held = ["USER_MANAGEMENT", "ROLE_MANAGEMENT", { permission: "READ_TARGET", targetTypeScopes: [] }];
     const { id: userId, auth } = await user(held);
@@ -167,7 +167,7 @@ describe.each(dialects)("users, %s", (dialect) => {
       await refused(r.roles.create, dialect, { auth, body: [{ name: unique(), permissions: [{ permission }] }] }, forbidden);
     }
     expect((await info(auth)).json.permissions).not.toContain("API_KEY");
-    // what it holds it may give on
+    // The user may grant what it holds.
     const { id } = await user();
     await call(r.users.addPermissions, dialect, { params: { userId: id }, body: ["USER_MANAGEMENT"], auth });
     const body = [{ permission: "READ_TARGET", targetTypeScopes: [] }];
@@ -182,7 +182,7 @@ describe.each(dialects)("users, %s", (dialect) => {
     expect((await call(r.artifacts.download, dialect, { params, auth: loader.auth })).bytes).toEqual(artifact.bytes);
   });
 
-  it("management 12.124 the gateway token's key is shown to those alone who may read it", async () => {
+  it("management 12.124 the key of the gateway token is shown only to users who may read it", async () => {
     const key = "authentication.gatewaytoken.key";
     const [reader, both] = [
       await user(["READ_TENANT_CONFIGURATION"]),

@@ -11,16 +11,16 @@ const json = { "content-type": "application/json" };
 const unreadable = [400, "rest.body.notReadable"] as const;
 const taken = [409, "repo.entityAlreadyExists"] as const;
 
-interface Told {
+interface Violation {
   path: string;
   problem: string;
   line?: number;
   column?: number;
 }
 
-const violations = ({ json: body }: Answer<ErrorBody>) => body.info?.["violations"] as Told[];
+const violations = ({ json: body }: Answer<ErrorBody>) => body.info?.["violations"] as Violation[];
 
-/* What an error answer says beyond its fixed message: where in the request, and what is wrong there. */
+/* Beyond its fixed message an error answer names the place in the request and the problem there. */
 describe.each(dialects)("answers that say where and what, %s", (dialect) => {
   const build = builder(dialect);
   const { moduleType, setType, targetType } = typeBuilder(dialect);
@@ -38,7 +38,7 @@ describe.each(dialects)("answers that say where and what, %s", (dialect) => {
     expect(violations(answer)).toMatchObject([expected]);
   });
 
-  it("a literal that is none of those, and one that is missing", async () => {
+  it("a literal with a wrong value, and a missing one", async () => {
     const id = (await build.target()).controllerId;
     const params = { distributionSetId: (await build.set()).id };
     const answer = await refused(r.distributionSets.assignTargets, dialect, { params, body: [{ id, type: "hard" }] }, unreadable);
@@ -51,7 +51,7 @@ describe.each(dialects)("answers that say where and what, %s", (dialect) => {
     expect(violations(unnamed)).toMatchObject([{ path: "1.id", problem: "is missing, must be a text" }]);
   });
 
-  it("a violated limit: in the message as ever, and with its place", async () => {
+  it("a violated limit: in the usual message, and with its place", async () => {
     const answer = await noTargets(
       [{ controllerId: "a" }, { controllerId: "b", name: "n".repeat(129) }],
       [400, "repo.constraintViolation"],
@@ -85,7 +85,7 @@ describe.each(dialects)("answers that say where and what, %s", (dialect) => {
     expect(deep.text.length).toBeLessThan(4_096);
   });
 
-  it("a list with something that is there already names it, wherever it is", async () => {
+  it("the error of a list with an existing entity names it, wherever it is", async () => {
     const known = await build.target();
     const answer = await noTargets([{ controllerId: unique() }, { controllerId: known.controllerId }], taken);
     expect(answer.json.info?.["duplicate"]).toEqual({ controllerId: known.controllerId });
@@ -102,7 +102,7 @@ describe.each(dialects)("answers that say where and what, %s", (dialect) => {
     ["types of modules", r.softwareModuleTypes.create, {}],
     ["tags of targets", r.targetTags.create, {}],
     ["roles", r.roles.create, { permissions: [] }],
-  ])("a list of %s too", async (_case, route, members) => {
+  ])("the error of a list of %s names the existing one too", async (_case, route, members) => {
     const name = unique();
     const body = [{ key: unique(), name: unique(), ...members }, ...["", ""].map(() => ({ key: unique(), name, ...members }))];
     const answer = await refused(route, dialect, { body }, taken);
@@ -110,7 +110,7 @@ describe.each(dialects)("answers that say where and what, %s", (dialect) => {
     expect(violations(answer).map(({ path }) => path)).toEqual(["1", "2"]);
   });
 
-  it("a filter and a rollout by a name in use", async () => {
+  it("the error of a filter and a rollout with a name in use names it", async () => {
     const name = unique();
     const filter: CallOptions = { body: { name, query: "name==x" } };
     const { targetFilters } = r;
@@ -121,7 +121,7 @@ describe.each(dialects)("answers that say where and what, %s", (dialect) => {
     expect((await rollouts.notCreated(prefix, { name }, taken)).json.info?.["duplicate"]).toEqual({ name });
   });
 
-  it("who lacks a permission is told which", async () => {
+  it("the error names the missing permission", async () => {
     const reader = await user(["READ_TARGET"]);
     const message = "Insufficient Permission";
     const answer = await refused(r.targets.create, dialect, { body: [], auth: reader.auth }, [403, "insufficientPermission"]);
@@ -131,7 +131,7 @@ describe.each(dialects)("answers that say where and what, %s", (dialect) => {
     expect(two.json.info?.["permissions"]).toEqual(["READ_REPOSITORY", "UPDATE_TARGET"]);
   });
 
-  it("a set that is not complete: the module types that it lacks", async () => {
+  it("the error of an incomplete set names the module types that it lacks", async () => {
     const [a, b] = [await moduleType(), await moduleType()];
     const type = await setType([a.id, b.id]);
     const module = await build.module({ type: a.key });
@@ -155,7 +155,7 @@ describe.each(dialects)("answers that say where and what, %s", (dialect) => {
     expect(none.json.info).toEqual({ problem: "has no software module" });
   });
 
-  it("a set that does not fit a target's type: the targets, and what their types are called", async () => {
+  it("the error of a set that does not fit names the targets and their types", async () => {
     const type = await targetType([]);
     const [plain, typed] = await build.targets({}, { targetType: type.id });
     const params = { distributionSetId: (await build.set()).id };
@@ -169,7 +169,7 @@ describe.each(dialects)("answers that say where and what, %s", (dialect) => {
     }
   });
 
-  it("a rollout without a set, and with one that is not there", async () => {
+  it("the error of a rollout without a set names the member, that of one with an unknown set names its id", async () => {
     const { prefix } = await rollouts.fleet(1);
     const none = await rollouts.notCreated(prefix, { distributionSetId: null }, [404, "repo.entityNotFound"]);
     expect(none.json.message).toContain("distributionSetId");
@@ -179,7 +179,7 @@ describe.each(dialects)("answers that say where and what, %s", (dialect) => {
     expect(unknown.json.message).toContain("2000000000");
   });
 
-  it("a region where an offset is wanted", async () => {
+  it("the error of a window with a region in place of an offset shows the form of an offset", async () => {
     const [{ id }, { controllerId }] = [await build.set(), await build.target()];
     const maintenanceWindow = { schedule: "0 0 0 ? * *", duration: "00:10:00", timezone: "Europe/Berlin" };
     const options = { params: { distributionSetId: id }, body: [{ id: controllerId, maintenanceWindow }] };

@@ -9,7 +9,7 @@ import { eventually } from "../support/wait.ts";
 
 const setting = (value: boolean) => ({ params: { key: "rollout.approval.enabled" }, body: { value } });
 
-// in a tenant of its own, whose switch it may turn
+// The test changes a setting, so it runs in a tenant of its own.
 describe.each(dialects)("approval of rollouts, %s", (dialect) => {
   const { fleet, create, ready, get, become, step, noStep, groups, members, one } = rolloutBuilder(dialect);
   const bodiless = dialect === "spec" ? 200 : 204;
@@ -33,10 +33,10 @@ describe.each(dialects)("approval of rollouts, %s", (dialect) => {
     return become((await create(prefix, more, creator.auth)).id, "waiting_for_approval");
   };
 
-  it("rollouts 10.74 approved: ready, with who decided and what was said", async () => {
+  it("rollouts 10.74 an approved rollout is ready, and shows who decided and the remark", async () => {
     const { id } = await waiting();
     await noStep("start", id);
-    // its members stand already
+    // Its members are frozen already.
     const [group] = await groups(id);
     expect([group?.status, (await members(id, group?.id as number)).length]).toEqual(["ready", 2]);
     for (const member of ["approveDecidedBy", "approvalRemark"]) expect(await get(id)).not.toHaveProperty(member);
@@ -47,7 +47,7 @@ describe.each(dialects)("approval of rollouts, %s", (dialect) => {
     await become(id, "running");
   });
 
-  it("rollouts 4.11 the remark may come in the body, or not at all; one that is too long decides nothing", async () => {
+  it("rollouts 4.11 the remark may come in the body or be absent; one that is too long decides nothing", async () => {
     const [first, second] = [await waiting(), await waiting()];
     const long = "r".repeat(256);
     for (const more of [{ query: { remark: long } }, { body: { remark: long } }]) {
@@ -63,7 +63,7 @@ describe.each(dialects)("approval of rollouts, %s", (dialect) => {
     expect(denied).not.toHaveProperty("approvalRemark");
   });
 
-  it("rollouts 10.75 denied: never started, but stopped or deleted", async () => {
+  it("rollouts 10.75 a denied rollout cannot be started, but stopped or deleted", async () => {
     const [{ id }, other] = [await waiting(), await waiting()];
     expect((await decide("deny", id, { body: { remark: "no" } })).status).toBe(bodiless);
     expect(await get(id)).toMatchObject({ status: "approval_denied", approvalRemark: "no" });
@@ -76,7 +76,7 @@ describe.each(dialects)("approval of rollouts, %s", (dialect) => {
     await eventually(async () => (await ask(r.rollouts.get, dialect, one(other.id))).status === 404);
   });
 
-  it("rollouts 10.76, 10.77 whoever may approve waits for nobody, and there is nothing to decide then", async () => {
+  it("rollouts 10.76, 10.77 an approver's own rollout needs no approval, and rejects a decision", async () => {
     const { prefix } = await fleet(1);
     const { id } = await become((await create(prefix, {}, approver.auth)).id, "ready");
     await noDecision(id);
@@ -98,7 +98,7 @@ describe.each(dialects)("approval of rollouts, %s", (dialect) => {
     await become(id, "running");
   });
 
-  it("rollouts 4.11 other texts do not decide anew; who may not approve is refused", async () => {
+  it("rollouts 4.11 changing the texts needs no new decision; users who may not approve are denied", async () => {
     const { id } = await waiting();
     await refused(r.rollouts.approve, dialect, { ...one(id), auth: creator.auth }, [403, "insufficientPermission"]);
     await call(r.rollouts.update, dialect, { ...one(id), body: { description: "d" } });
@@ -108,7 +108,7 @@ describe.each(dialects)("approval of rollouts, %s", (dialect) => {
     expect((await get(id)).status).toBe("ready");
   });
 
-  it("rollouts 4.11 turned off, the switch lets nobody go, and holds nobody any more", async () => {
+  it("rollouts 4.11 switching the setting off releases no waiting rollout, and new ones do not wait", async () => {
     const { id } = await waiting();
     await call(r.configs.put, dialect, setting(false));
     const { prefix } = await fleet(1);

@@ -10,7 +10,7 @@ const { fleet, running, get, groups, groupsBecome, members, become, reportAll, a
 
 const threshold = (expression: string) => ({ condition: "THRESHOLD", expression });
 
-/** A running rollout and the members of its groups. */
+/** Makes a running rollout and returns the members of its groups. */
 const started = async (count: number, more: object) => {
   const { prefix, ids } = await fleet(count);
   const { id } = await running(prefix, more);
@@ -20,7 +20,7 @@ const started = async (count: number, more: object) => {
 };
 const statuses = async (id: number) => (await groups(id)).map(({ status }) => status).join();
 
-describe.concurrent("thresholds and cascade", () => {
+describe.concurrent("thresholds, and one group after the other", () => {
   it("rollouts 10.41 after the start one group runs and the others wait", async () => {
     const { id, of } = await started(6, { amountGroups: 3 });
     const found = await groups(id);
@@ -35,18 +35,18 @@ describe.concurrent("thresholds and cascade", () => {
     for (const controllerId of [...of(2), ...of(3)]) expect(await device(controllerId).linkNames()).toEqual(["configData"]);
   });
 
-  it("rollouts 10.94 a scheduled action is there, but neither active nor seen by the device", async () => {
+  it("rollouts 10.94 a scheduled action exists, but is neither active nor seen by the device", async () => {
     const { id, of } = await started(2, { amountGroups: 2 });
     const controllerId = of(2)[0] as string;
     const action = await actionOf(controllerId, id);
     expect(action).toMatchObject({ status: "finished", detailStatus: "scheduled", active: false, type: "update" });
-    expect(await rollouts.look.standing(controllerId)).toMatchObject({ assigned: undefined });
-    const { rolloutName, _links } = await rollouts.look.action(controllerId, action.id);
+    expect(await rollouts.view.standing(controllerId)).toMatchObject({ assigned: undefined });
+    const { rolloutName, _links } = await rollouts.view.action(controllerId, action.id);
     expect([rolloutName, _links.rollout?.name]).toEqual([(await get(id)).name, rolloutName]);
     await device(controllerId).feedbackRefused(action.id, report("closed", "success"), [410, ""]);
   });
 
-  it("rollouts 10.43 half of the group decides, and the group runs on", async () => {
+  it("rollouts 10.43 half of the group reaches the threshold, and the group runs on", async () => {
     const { id, of } = await started(8, { amountGroups: 2, successCondition: threshold("50") });
     await reportAll(id, of(1).slice(0, 1), "closed", "success");
     await pause(aWhile);
@@ -60,7 +60,7 @@ describe.concurrent("thresholds and cascade", () => {
     for (const controllerId of of(2)) expect(await device(controllerId).linkNames()).toContain("deploymentBase");
   });
 
-  it("rollouts 10.44, 10.51 group after group to the end", async () => {
+  it("rollouts 10.44, 10.51 group follows group to the end", async () => {
     const { id, of } = await started(4, { amountGroups: 2 });
     await reportAll(id, of(1), "closed", "success");
     await groupsBecome(id, "finished", "running");
@@ -70,7 +70,7 @@ describe.concurrent("thresholds and cascade", () => {
     expect(end.totalTargetsPerStatus).toEqual({ running: 0, notstarted: 0, scheduled: 0, cancelled: 0, finished: 4, error: 0 });
   });
 
-  it("rollouts 10.45 more errors than the threshold pause it, as many as it do not", async () => {
+  it("rollouts 10.45 more errors than the threshold pause the rollout, as many as the threshold do not", async () => {
     const { id, of } = await started(8, { amountGroups: 2, errorCondition: threshold("50") });
     await reportAll(id, of(1).slice(0, 2), "closed", "failure");
     await pause(aWhile);
@@ -81,13 +81,13 @@ describe.concurrent("thresholds and cascade", () => {
     expect(filled(first?.totalTargetsPerStatus)).toEqual({ error: 3, running: 1 });
   });
 
-  it("rollouts 10.46 with threshold 0 the first error pauses", async () => {
+  it("rollouts 10.46 with threshold 0 the first error pauses the rollout", async () => {
     const { id, of } = await started(6, { amountGroups: 2, errorCondition: threshold("0") });
     await reportAll(id, of(1).slice(0, 1), "closed", "failure");
     await become(id, "paused");
   });
 
-  it("rollouts 10.47 a group whose actions are all cancelled is done", async () => {
+  it("rollouts 10.47 a group whose actions are all cancelled is finished", async () => {
     const { id, of } = await started(4, { amountGroups: 2 });
     for (const controllerId of of(1)) {
       const action = await actionOf(controllerId, id);
@@ -106,7 +106,7 @@ describe.concurrent("thresholds and cascade", () => {
     expect((await get(id)).status).toBe("running");
   });
 
-  it("rollouts 10.49 an empty group is passed", async () => {
+  it("rollouts 10.49 an empty group is skipped", async () => {
     const { id, of } = await started(3, { amountGroups: 5 });
     expect([of(1), of(2), of(4)].map(({ length }) => length)).toEqual([1, 1, 1]);
     await reportAll(id, [...of(1)], "closed", "success");
@@ -117,7 +117,7 @@ describe.concurrent("thresholds and cascade", () => {
     await become(id, "finished");
   });
 
-  it("rollouts 10.49 empty groups in front are passed too", async () => {
+  it("rollouts 10.49 empty groups at the beginning are skipped too", async () => {
     const { id, of } = await started(1, { amountGroups: 3 });
     await groupsBecome(id, "finished", "finished", "running");
     await reportAll(id, of(3), "closed", "success");
@@ -133,7 +133,7 @@ describe.concurrent("thresholds and cascade", () => {
     expect((await get(id)).totalTargets).toBe(6);
   });
 
-  it("rollouts 10.52 an error in the last group: the group stays in error, the rollout ends", async () => {
+  it("rollouts 10.52 after an error in the last group the group stays in error and the rollout ends", async () => {
     const { id, of } = await started(1, { amountGroups: 1, errorCondition: threshold("0") });
     await reportAll(id, of(1), "closed", "failure");
     await groupsBecome(id, "error");
@@ -145,7 +145,7 @@ describe.concurrent("thresholds and cascade", () => {
     expect(filled((await become(id, "finished")).totalTargetsPerStatus)).toEqual({ error: 1 });
   });
 
-  it("rollouts 10.53 paused by errors, then resumed: the next group runs, the group in error stays so", async () => {
+  it("rollouts 10.53 when a rollout paused by errors is resumed, the next group runs and the failed one stays in error", async () => {
     const { id, of } = await started(4, { amountGroups: 2, errorCondition: threshold("0") });
     await reportAll(id, of(1).slice(0, 1), "closed", "failure");
     await become(id, "paused");
@@ -180,13 +180,13 @@ describe.concurrent("thresholds and cascade", () => {
     expect((await become(id, "running")).status).toBe("running");
   });
 
-  it("rollouts 10.60 success action PAUSE on the last group is no pause", async () => {
+  it("rollouts 10.60 success action PAUSE on the last group does not pause", async () => {
     const { id, of } = await started(1, { amountGroups: 1, successAction: { action: "PAUSE" } });
     await reportAll(id, of(1), "closed", "success");
     await become(id, "finished");
   });
 
-  it("rollouts 10.61 a rollout of downloads is done when the devices have downloaded", async () => {
+  it("rollouts 10.61 a rollout of type downloadonly is finished when the devices have downloaded", async () => {
     const { id, of } = await started(2, { amountGroups: 2, type: "downloadonly" });
     await reportAll(id, of(1), "downloaded", "none");
     const [first] = await groupsBecome(id, "finished", "running");

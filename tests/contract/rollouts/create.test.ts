@@ -22,7 +22,7 @@ describe.each(dialects)("creating rollouts, %s", (dialect) => {
   });
   const group = (more: object = {}) => ({ name: unique("group"), ...more });
 
-  it("rollouts 10.9 what is answered at once", async () => {
+  it("rollouts 10.9 the immediate answer to a creation", async () => {
     const name = unique("rollout");
     const rollout = await create(ten, { amountGroups: 3, name, description: "d", distributionSetId: setId });
     expect(rollout).toMatchObject({
@@ -81,17 +81,17 @@ describe.each(dialects)("creating rollouts, %s", (dialect) => {
     ],
     ["2.2 groups that do not cover all", { groups: [group({ targetFilterQuery: "name==*0" })] }, bad],
   ] as const)("rollouts 10.%s", async (_case, more, expected) => {
-    const before = (await rollouts.look.set(setId)).locked;
+    const before = (await rollouts.view.set(setId)).locked;
     await notCreated(ten, { distributionSetId: setId, ...more }, expected);
-    // a refused rollout locks nothing
-    if (!before) expect((await rollouts.look.set(setId)).locked).toBe(false);
+    // A rejected rollout locks nothing.
+    if (!before) expect((await rollouts.view.set(setId)).locked).toBe(false);
   });
 
-  it("rollouts 10.8 targets whose type does not take the set's", async () => {
+  it("rollouts 10.8 targets whose type does not take the set's type are excluded", async () => {
     const other = await typeBuilder(dialect).targetType();
     const { prefix } = await fleet(2, { targetType: other.id });
     await notCreated(prefix, { distributionSetId: setId }, bad);
-    // those without a type take any
+    // Targets without a type take any set.
     await build.targets({ controllerId: `${prefix}-untyped` });
     expect((await create(prefix, { distributionSetId: setId })).totalTargets).toBe(1);
   });
@@ -119,7 +119,7 @@ describe.each(dialects)("creating rollouts, %s", (dialect) => {
     await next({ targetFilterQuery: `controllerid==${ten}*` }, [409, "repo.entityAlreadyExists"]);
   });
 
-  it("rollouts 10.5 an incomplete set", async () => {
+  it("rollouts 10.5 a rollout of an incomplete set is rejected", async () => {
     const { id } = await rollouts.set({ modules: [] });
     await notCreated(ten, { distributionSetId: id }, [400, "distributionset.incomplete"]);
   });
@@ -131,19 +131,19 @@ describe.each(dialects)("creating rollouts, %s", (dialect) => {
     expect((await create(ten, { amountGroups: 500 })).totalGroups).toBe(500);
   });
 
-  it("rollouts 10.23 a name is taken once", async () => {
+  it("rollouts 10.23 the name of a rollout is unique", async () => {
     const { name } = await create(ten, { distributionSetId: setId });
     await notCreated(ten, { name, distributionSetId: setId }, [409, "repo.entityAlreadyExists"]);
   });
 
-  it("rollouts 10.24 weight 0 is a weight, 10.25 all types", async () => {
+  it("rollouts 10.24 weight 0 is a weight, 10.25 all types are accepted", async () => {
     expect((await create(ten, { weight: 0, distributionSetId: setId })).weight).toBe(0);
     for (const type of ["soft", "timeforced", "downloadonly", "forced"]) {
       expect(await create(ten, { type, forcetime: 5, distributionSetId: setId })).toMatchObject({ type, forcetime: 5 });
     }
   });
 
-  it("rollouts 10.26 conditions: half of a group, or all of it where only the condition is named", async () => {
+  it("rollouts 10.26 conditions default to half of a group, or to all of it where only the condition is named", async () => {
     const usual = await groups((await create(ten, { distributionSetId: setId })).id);
     expect(usual[0]).toMatchObject({
       successCondition: { condition: "THRESHOLD", expression: "50" },
@@ -166,7 +166,7 @@ describe.each(dialects)("creating rollouts, %s", (dialect) => {
   it("rollouts 10.30 the set is locked", async () => {
     const set = await rollouts.set();
     await create(ten, { distributionSetId: set.id });
-    const seen = await rollouts.look.set(set.id);
+    const seen = await rollouts.view.set(set.id);
     expect([seen.locked, seen.modules[0]?.locked]).toEqual([true, true]);
   });
 
@@ -180,7 +180,7 @@ describe.each(dialects)("creating rollouts, %s", (dialect) => {
     expect(await get(json.id)).not.toHaveProperty("startAt");
   });
 
-  it("rollouts 10.27 a startAt that has passed starts without a call; one to come waits", async () => {
+  it("rollouts 10.27 a startAt in the past starts the rollout without a call, one in the future lets it wait", async () => {
     const [{ prefix: now }, { prefix: later }] = [await fleet(1), await fleet(1)];
     const past = Date.now() - 5_000;
     const rollout = await create(now, { distributionSetId: setId, startAt: past });
@@ -192,7 +192,7 @@ describe.each(dialects)("creating rollouts, %s", (dialect) => {
     expect(Date.now()).toBeGreaterThanOrEqual(soon);
   });
 
-  it("rollouts 10.28 who may not start rollouts names no startAt", async () => {
+  it("rollouts 10.28 a user who may not start rollouts cannot set startAt", async () => {
     const { auth } = await accessBuilder(dialect).user(r.rollouts.create.permission);
     const body = await rollouts.body(ten, { distributionSetId: setId });
     const startAt = Date.now() + 3_600_000;

@@ -12,8 +12,8 @@ const notDeletable = [405, "action.notDeletable"] as const;
 
 describe.each(dialects)("deletion of actions, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
-  /** A target whose actions have ended as given, oldest first. */
+  const view = viewer(dialect);
+  /** Makes a target whose actions have ended as given, oldest first. */
   const ended = async (...ends: ("success" | "failure")[]) => {
     const { controllerId } = await build.target();
     const ids: number[] = [];
@@ -24,12 +24,12 @@ describe.each(dialects)("deletion of actions, %s", (dialect) => {
     }
     return { controllerId, ids: ids as [number, ...number[]] };
   };
-  const left = async (controllerId: string) => (await look.actions(controllerId, { sort: "id:ASC" })).content.map(({ id }) => id);
+  const left = async (controllerId: string) => (await view.actions(controllerId, { sort: "id:ASC" })).content.map(({ id }) => id);
   const one = (actionId: number): CallOptions => ({ params: { actionId } });
   const many = r.actions.deleteMany;
   const ofTarget = (targetId: string, more: CallOptions = {}): CallOptions => ({ params: { targetId }, ...more });
 
-  it("rollouts 6.7 a closed action goes with its history, an open one stays", async () => {
+  it("rollouts 6.7 a closed action is deleted with its history, an open one cannot be", async () => {
     const { controllerId, ids } = await ended("failure");
     expect((await call(r.actions.delete, dialect, one(ids[0]))).status).toBe(204);
     await refused(r.actions.get, dialect, one(ids[0]), notFound);
@@ -44,7 +44,7 @@ describe.each(dialects)("deletion of actions, %s", (dialect) => {
     expect(await left(open.controllerId)).toEqual([]);
   });
 
-  it("rollouts 6.7 by ids, all or none", async () => {
+  it("rollouts 6.7 actions are deleted by ids, all or none", async () => {
     const [first, second, open] = [await ended("success", "failure"), await ended("success"), await build.deployment()];
     await refused(many, dialect, { body: [...first.ids, open.actionId] }, notDeletable);
     await refused(many, dialect, { body: [...first.ids, 2_000_000_000] }, notFound);
@@ -53,7 +53,7 @@ describe.each(dialects)("deletion of actions, %s", (dialect) => {
     expect([await left(first.controllerId), await left(second.controllerId)]).toEqual([[], []]);
   });
 
-  it("rollouts 6.7 by a query, all or none; a query that means none deletes none", async () => {
+  it("rollouts 6.7 actions are deleted by a query, all or none; a query that matches none deletes none", async () => {
     const { controllerId, ids } = await ended("success", "failure", "failure");
     const open = await build.assign((await build.set()).id, controllerId);
     const q = (more: string) => ({ query: { q: `target.controllerid==${controllerId};${more}` } });
@@ -66,7 +66,7 @@ describe.each(dialects)("deletion of actions, %s", (dialect) => {
     await refused(many, dialect, { query: { q: "id==" } }, [400, "rest.param.rsqlParamSyntax"]);
   });
 
-  it("rollouts 6.7 exactly one way to say which", async () => {
+  it("rollouts 6.7 a request must use exactly one way to select actions", async () => {
     const { controllerId, ids } = await ended("success");
     for (const options of [{}, { body: [] }, { query: { q: "id==1" }, body: ids }, { body: {} }, { body: 5 }]) {
       await refused(many, dialect, options, unreadable);
@@ -78,7 +78,7 @@ describe.each(dialects)("deletion of actions, %s", (dialect) => {
     expect(await left(controllerId)).toEqual(ids);
   });
 
-  it("rollouts 6.7 the last so many of a target stay, and what may not be deleted", async () => {
+  it("rollouts 6.7 the newest actions of a target are kept on request, as are those that may not be deleted", async () => {
     const { controllerId, ids } = await ended("success", "failure", "success", "failure");
     const open = await build.assign((await build.set()).id, controllerId);
     await call(r.targets.deleteActions, dialect, ofTarget(controllerId, { query: { keepLast: 2 } }));
@@ -88,22 +88,22 @@ describe.each(dialects)("deletion of actions, %s", (dialect) => {
     await refused(r.targets.deleteActions, dialect, ofTarget("nobody-at-all", { query: { keepLast: 0 } }), notFound);
   });
 
-  it("rollouts 6.7 named ones of a target; those of another are passed over", async () => {
+  it("rollouts 6.7 listed actions of a target are deleted; those of another target are skipped", async () => {
     const [mine, other] = [await ended("success", "failure"), await ended("success")];
     await call(r.targets.deleteActions, dialect, ofTarget(mine.controllerId, { body: [mine.ids[1], ...other.ids] }));
     expect([await left(mine.controllerId), await left(other.controllerId)]).toEqual([[mine.ids[0]], other.ids]);
   });
 
-  it("rollouts 6.7, device 4.3 the installed action is the newest that is left of its set, or none", async () => {
+  it("rollouts 6.7, device 4.3 the installed action is the newest remaining one of its set, or none", async () => {
     const { controllerId, ids } = await ended("success");
     const d = device(controllerId);
     expect(await d.linkNames()).toContain("installedBase");
     await call(r.actions.delete, dialect, one(ids[0]));
     expect(await d.linkNames()).not.toContain("installedBase");
-    expect((await look.installed(controllerId))?.id).toBeDefined();
+    expect((await view.installed(controllerId))?.id).toBeDefined();
   });
 
-  it("rollouts 6.7, 4.10 what a rollout has come to stays when its actions are deleted", async () => {
+  it("rollouts 6.7, 4.10 the counts of a rollout stay when its actions are deleted", async () => {
     const rollout = rolloutBuilder(dialect);
     const { prefix, ids } = await rollout.fleet(2);
     const { id } = await rollout.running(prefix);

@@ -9,7 +9,7 @@ import { typeBuilder } from "../support/types.ts";
 import { aWhile, eventually, pause } from "../support/wait.ts";
 
 const bad = [400, "repo.constraintViolation"] as const;
-/** Far more than it takes a change of a target to be noticed, a group to be added and actions to begin. */
+/** It takes far less until a change of a target is noticed, a group is added and actions begin. */
 const joinMs = 40_000;
 
 describe.each(dialects)("dynamic rollouts, %s", (dialect) => {
@@ -23,7 +23,7 @@ describe.each(dialects)("dynamic rollouts, %s", (dialect) => {
     await build.targets(...ids.map((controllerId) => ({ controllerId, ...more })));
     return ids;
   };
-  /** Waits until the groups have these sizes and every target that is in one has its action; then all counts agree. */
+  /** Waits until the groups have these sizes and every member of a group has its action; then all counts agree. */
   const sizesBecome = (id: number, ...expected: number[]) =>
     eventually(async () => {
       const seen = await groups(id);
@@ -37,7 +37,7 @@ describe.each(dialects)("dynamic rollouts, %s", (dialect) => {
     }, joinMs);
 
   describe("creation", () => {
-    it("rollouts 10.71 a template makes the group behind the others: its name, its number of targets", async () => {
+    it("rollouts 10.71 a template gives the group behind the others its name and its number of targets", async () => {
       const { prefix } = await fleet(2);
       const made = await create(prefix, dynamic(template(5)));
       expect(made).toMatchObject({ dynamic: true, totalTargets: 2, totalGroups: 2, status: "creating" });
@@ -56,7 +56,7 @@ describe.each(dialects)("dynamic rollouts, %s", (dialect) => {
       expect(second).toMatchObject({ ...expected, status: "ready" });
     });
 
-    it("rollouts 4.6 without a template the group is there when the rollout is ready, as large and as strict as the last one", async () => {
+    it("rollouts 4.6 without a template the group exists once the rollout is ready, with size and conditions of the last one", async () => {
       const { prefix } = await fleet(5);
       const errorCondition = { condition: "THRESHOLD", expression: "7" };
       const { id } = await ready(prefix, dynamic({ amountGroups: 2, errorCondition }));
@@ -71,14 +71,14 @@ describe.each(dialects)("dynamic rollouts, %s", (dialect) => {
       });
     });
 
-    it("rollouts 10.72 a purely dynamic one needs no target, and runs when it is started", async () => {
+    it("rollouts 10.72 a purely dynamic rollout needs no target, and runs when it is started", async () => {
       const { id } = await running(unique("nobody"), { dynamic: true, amountGroups: 0, ...template(3, "") });
       expect(await get(id)).toMatchObject({ totalTargets: 0, totalGroups: 1, status: "running" });
       const [first] = await groupsBecome(id, "running");
       expect(first).toMatchObject({ name: "group-1", dynamic: true, targetPercentage: 3, totalTargets: 0 });
     });
 
-    it("rollouts 4.6 who matches a purely dynamic one already joins when it runs, and not before", async () => {
+    it("rollouts 4.6 targets that match a purely dynamic rollout already join when it runs, and not before", async () => {
       const { prefix, ids } = await fleet(3);
       const { id, totalTargets } = await ready(prefix, { dynamic: true, amountGroups: 0, ...template(2, "") });
       expect([totalTargets, (await get(id)).totalTargets]).toEqual([0, 0]);
@@ -108,7 +108,7 @@ describe.each(dialects)("dynamic rollouts, %s", (dialect) => {
     });
   });
 
-  it("rollouts 10.70 a target that comes later joins the dynamic group", async () => {
+  it("rollouts 10.70 a target that is added later joins the dynamic group", async () => {
     const { prefix } = await fleet(2);
     const { id } = await running(prefix, dynamic());
     const joined = await late(prefix, 1);
@@ -116,11 +116,11 @@ describe.each(dialects)("dynamic rollouts, %s", (dialect) => {
     expect(second).toMatchObject({ name: "group-2", dynamic: true, targetPercentage: 2, totalTargets: 1 });
     expect(await get(id)).toMatchObject({ totalTargets: 3, totalGroups: 2, status: "running" });
     expect(await members(id, second?.id ?? 0)).toEqual(joined);
-    // its group's turn has not come
+    // Its group has not started.
     expect(filled((await get(id)).totalTargetsPerStatus)).toEqual({ running: 2, scheduled: 1 });
   });
 
-  it("rollouts 4.6 into a group that runs: begun at once; and a group behind it when it is full", async () => {
+  it("rollouts 4.6 a target joins a running group and begins at once; a full group is followed by another one", async () => {
     const { prefix, ids } = await fleet(1);
     const { id } = await running(prefix, dynamic(template(2)));
     await reportAll(id, ids, "closed", "success");
@@ -132,7 +132,7 @@ describe.each(dialects)("dynamic rollouts, %s", (dialect) => {
     const first = joined.slice(0, 2);
     expect((await members(id, second?.id ?? 0)).sort()).toEqual([...first].sort());
     for (const controllerId of first) expect((await device(controllerId).poll()).json._links).toHaveProperty("deploymentBase");
-    // half of the second has finished: the third begins, and never ends
+    // Half of the second group has finished: the third begins, and never ends.
     await reportAll(id, first, "closed", "success");
     await groupsBecome(id, "finished", "finished", "running");
     await reportAll(id, joined.slice(2), "closed", "success");
@@ -163,7 +163,7 @@ describe.each(dialects)("dynamic rollouts, %s", (dialect) => {
     await sizesBecome(id, 1, 1);
   });
 
-  it("rollouts 10.73 a target that a newer rollout has does not join an older one", async () => {
+  it("rollouts 10.73 a target of a newer rollout does not join an older one", async () => {
     const description = unique("wanted");
     await fleet(1, { description });
     const older = await running("", dynamic({ targetFilterQuery: `description==${description}`, ...template(5) }));
@@ -178,7 +178,7 @@ describe.each(dialects)("dynamic rollouts, %s", (dialect) => {
     expect(filled((await get(newer.id)).totalTargetsPerStatus)).toEqual({ running: 1 });
   });
 
-  it("rollouts 4.6 a newer dynamic one takes targets that an older one has", async () => {
+  it("rollouts 4.6 a newer dynamic rollout supersedes an older one on its targets", async () => {
     const { prefix, ids } = await fleet(2);
     const older = await running(prefix, { dynamic: true, amountGroups: 0, ...template(5) });
     await sizesBecome(older.id, 2);
@@ -187,11 +187,11 @@ describe.each(dialects)("dynamic rollouts, %s", (dialect) => {
     await groupsBecome(newer.id, "running");
     for (const controllerId of ids) expect(stateOf(await rollouts.actionOf(controllerId, older.id)).state).toBe("canceling");
     await late(prefix, 1);
-    // both want it: the newer one has it in the end, alone or after the older one
+    // Both rollouts match it: the newer one has it in the end, alone or after the older one.
     await sizesBecome(newer.id, 3);
   });
 
-  it("rollouts 4.6 nobody joins while it is paused", async () => {
+  it("rollouts 4.6 no target joins while the rollout is paused", async () => {
     const { prefix } = await fleet(1);
     const { id } = await running(prefix, dynamic(template(5)));
     await step("pause", id);
@@ -202,21 +202,21 @@ describe.each(dialects)("dynamic rollouts, %s", (dialect) => {
     await sizesBecome(id, 1, 1);
   });
 
-  it("rollouts 4.5 the dynamic group is judged by the number of targets that it may have", async () => {
+  it("rollouts 4.5 the thresholds of the dynamic group refer to its maximum number of targets", async () => {
     const errorCondition = { condition: "THRESHOLD", expression: "50" };
     const { prefix } = await fleet(3);
     const { id } = await running(prefix, { dynamic: true, amountGroups: 0, errorCondition, ...template(4) });
     const [first] = await sizesBecome(id, 3);
     await groupsBecome(id, "running");
     const [one, two, three] = await members(id, first?.id ?? 0);
-    // 2 of 4 is not more than half, though it is of 3
+    // 2 of 4 is not more than half, though it would be of 3.
     await reportAll(id, [one ?? "", two ?? ""], "closed", "failure");
     await pause(aWhile);
     expect((await get(id)).status).toBe("running");
     await reportAll(id, [three ?? ""], "closed", "failure");
     await become(id, "paused");
     expect((await groups(id))[0]?.status).toBe("error");
-    // nobody can join a group that has failed: there is another one when it goes on
+    // No target can join a failed group, so there is another one when the rollout goes on.
     await step("resume", id);
     await late(prefix, 1);
     const [, second] = await sizesBecome(id, 3, 1);
@@ -224,7 +224,7 @@ describe.each(dialects)("dynamic rollouts, %s", (dialect) => {
     expect(second?.name).toBe("group-2-d");
   });
 
-  it("rollouts 2 whoever is restricted to target types has no dynamic rollout of somebody who is not, for anybody may join it", async () => {
+  it("rollouts 2 a user restricted to target types cannot see an unrestricted user's dynamic rollout, because any target may join it", async () => {
     const restriction = { permission: "READ_TARGET", targetTypeScopes: [] };
     const { auth } = await accessBuilder(dialect).user(["READ_ROLLOUT", restriction]);
     const { id } = await running(unique("nobody"), { dynamic: true, amountGroups: 0, ...template(3) });

@@ -4,7 +4,7 @@ import { rolloutBuilder } from "../support/rollout.ts";
 
 const { fleet, ready, create, groups, members, get, become, filterOf, build, set } = rolloutBuilder("spec");
 
-/** Sizes of the groups of a rollout that is ready, and that each target is in exactly one. */
+/** Reads the sizes of the groups of a rollout that is ready, and checks that each target is in exactly one. */
 const sizesOf = async (prefix: string, ids: readonly string[], more: object): Promise<number[]> => {
   const { id, totalTargets } = await ready(prefix, more);
   const found = await groups(id);
@@ -45,7 +45,7 @@ describe.concurrent("sizes of groups", () => {
     else expect((await groups((await ready(prefix, { groups: named })).id)).map(({ totalTargets }) => totalTargets)).toEqual(sizes);
   });
 
-  it("rollouts 10.22 groups with filters of their own", async () => {
+  it("rollouts 10.22 groups can have filters of their own", async () => {
     const { prefix, ids } = await fleet(10);
     const named = [
       { name: "even", targetFilterQuery: `controllerid=in=(${ids.filter((_, n) => n % 2 === 0).join(",")})` },
@@ -58,7 +58,7 @@ describe.concurrent("sizes of groups", () => {
     expect((await members(id, rest?.id as number)).sort()).toEqual(ids.filter((_, n) => n % 2 === 1));
   });
 
-  it("rollouts 3.1 names, percentages and order of counted groups", async () => {
+  it("rollouts 3.1 names, percentages and order of counted groups are right", async () => {
     const { prefix } = await fleet(4);
     const found = await groups((await ready(prefix, { amountGroups: 3 })).id);
     expect(found.map(({ name, description }) => [name, description])).toEqual([1, 2, 3].map((n) => [`group-${n}`, `group-${n}`]));
@@ -68,7 +68,7 @@ describe.concurrent("sizes of groups", () => {
     }
   });
 
-  it("rollouts 10.31 who comes later is not in it; who is there counts at once", async () => {
+  it("rollouts 10.31 targets that are created later are not members; present ones count at once", async () => {
     const { prefix } = await fleet(3);
     const { id, totalTargets } = await create(prefix);
     expect(totalTargets).toBe(3);
@@ -77,7 +77,7 @@ describe.concurrent("sizes of groups", () => {
     expect(await members(id, (await groups(id))[0]?.id as number)).not.toContain(`${prefix}-later`);
   });
 
-  it("rollouts 4 membership is frozen: a target that no longer matches stays in", async () => {
+  it("rollouts 4 membership is frozen: a target that no longer matches stays a member", async () => {
     const word = unique("word");
     const { prefix, ids } = await fleet(2, { description: word });
     const { id } = await ready(prefix, { targetFilterQuery: `description==${word}` });

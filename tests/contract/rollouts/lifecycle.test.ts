@@ -4,14 +4,14 @@ import { ask, dialects } from "../support/call.ts";
 import { actionIdOf, device, report } from "../support/device.ts";
 import { filled, rolloutBuilder } from "../support/rollout.ts";
 
-describe.concurrent.each(dialects)("the life of a rollout, %s", (dialect) => {
+describe.concurrent.each(dialects)("commands on rollouts and their actions, %s", (dialect) => {
   const rollouts = rolloutBuilder(dialect);
-  const { fleet, ready, running, create, get, become, step, noStep, groups, groupsBecome, actionOf, reportAll, one, look, build, set } =
+  const { fleet, ready, running, create, get, become, step, noStep, groups, groupsBecome, actionOf, reportAll, one, view, build, set } =
     rollouts;
   const bodiless = dialect === "spec" ? 200 : 204;
 
-  it("rollouts 10.39 start in creating is 400", async () => {
-    // large enough that it is still being made when the start arrives; should the engine be faster, another try shows it
+  it("rollouts 10.39 starting a rollout that is being created is 400", async () => {
+    // The rollout is so large that it is still being created when the start arrives; if the engine is faster, another try shows it.
     const { prefix } = await fleet(3_000);
     const refusals: string[] = [];
     for (let tries = 0; tries < 3 && refusals.length === 0; tries += 1) {
@@ -24,7 +24,7 @@ describe.concurrent.each(dialects)("the life of a rollout, %s", (dialect) => {
     expect(refusals).toEqual(["400 hawkbit.server.error.rollout.illegalState"]);
   });
 
-  it("rollouts 10.40, 10.42, 10.55 start, pause and resume where they belong, and nowhere else", async () => {
+  it("rollouts 10.40, 10.42, 10.55 start, pause and resume are accepted only in the states that they are for", async () => {
     const { prefix } = await fleet(2);
     const { id } = await ready(prefix, { amountGroups: 2 });
     await noStep("pause", id);
@@ -49,26 +49,26 @@ describe.concurrent.each(dialects)("the life of a rollout, %s", (dialect) => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => ask(r.rollouts.start, dialect, one(id))));
     expect(answers.map(({ status }) => status).sort()).toEqual([bodiless, 400, 400, 400, 400, 400]);
     await become(id, "running");
-    for (const controllerId of ids) expect((await look.actions(controllerId)).total).toBe(1);
+    for (const controllerId of ids) expect((await view.actions(controllerId)).total).toBe(1);
   });
 
-  it("rollouts 4.4 an action of a rollout: type, weight, links, first message", async () => {
+  it("rollouts 4.4 an action of a rollout has its type, weight, links and first message", async () => {
     const { prefix, ids } = await fleet(1);
     const { id, name } = await running(prefix, { type: "soft", weight: 7 });
     const controllerId = ids[0] as string;
     const action = await actionOf(controllerId, id);
     expect(action).toMatchObject({ forceType: "soft", weight: 7, rollout: id, rolloutName: name, active: true });
-    const full = await look.action(controllerId, action.id);
+    const full = await view.action(controllerId, action.id);
     expect(full._links.rollout).toMatchObject({ name, href: expect.stringMatching(new RegExp(`/rollouts/${id}$`)) });
-    const [started, scheduled] = await look.history(controllerId, action.id);
+    const [started, scheduled] = await view.history(controllerId, action.id);
     expect([started?.type, started?.messages]).toEqual(["running", [`Initiated by Rollout Group 'group-1' [Rollout ${name}:${id}]`]]);
-    // every change of an action is an entry, so that history and events are of one length
+    // Every change of an action is an entry, so that history and events have the same length.
     expect([scheduled?.type, scheduled?.messages]).toEqual(["scheduled", []]);
     expect((await device(controllerId).deployment(action.id)).deployment).toMatchObject({ download: "attempt", update: "attempt" });
-    expect(await look.standing(controllerId)).toMatchObject({ updateStatus: "pending" });
+    expect(await view.standing(controllerId)).toMatchObject({ updateStatus: "pending" });
   });
 
-  it("rollouts 10.62 a target that has the set already is done at the start, its open action goes on", async () => {
+  it("rollouts 10.62 a target that has the set already is finished at the start, and its open action goes on", async () => {
     const { prefix, ids } = await fleet(2);
     const { id: setId } = await set();
     const [pending, installed] = ids as [string, string];
@@ -81,19 +81,19 @@ describe.concurrent.each(dialects)("the life of a rollout, %s", (dialect) => {
     for (const controllerId of ids) {
       const action = await actionOf(controllerId, id);
       expect(action.active).toBe(false);
-      const messages = (await look.history(controllerId, action.id)).flatMap((entry) => entry.messages);
+      const messages = (await view.history(controllerId, action.id)).flatMap((entry) => entry.messages);
       expect(messages.some((message) => message.includes("Distribution Set is already assigned. Skipping this action."))).toBe(true);
     }
-    expect(await look.state(pending, open)).toMatchObject({ active: true, state: "running" });
+    expect(await view.state(pending, open)).toMatchObject({ active: true, state: "running" });
     expect(actionIdOf((await device(pending).links()).deploymentBase)).toBe(open);
   });
 
-  it("rollouts 10.63 the rollout that is started last has the scheduled targets", async () => {
+  it("rollouts 10.63 the rollout that is started last supersedes scheduled actions of others", async () => {
     const { prefix, ids } = await fleet(2);
     const first = await running(prefix, { amountGroups: 2 });
     const second = await running(prefix, { amountGroups: 2 });
     const waiting = (await rollouts.members(first.id, (await groups(first.id))[1]?.id as number))[0] as string;
-    expect(await look.state(waiting, (await actionOf(waiting, first.id)).id)).toMatchObject({ active: false, state: "canceled" });
+    expect(await view.state(waiting, (await actionOf(waiting, first.id)).id)).toMatchObject({ active: false, state: "canceled" });
     expect(filled((await get(first.id)).totalTargetsPerStatus)).toMatchObject({ cancelled: 1 });
     for (const controllerId of ids) expect((await actionOf(controllerId, second.id)).type).toBe("update");
   });
@@ -103,7 +103,7 @@ describe.concurrent.each(dialects)("the life of a rollout, %s", (dialect) => {
     const controllerId = ids[0] as string;
     const open = await build.assign((await set()).id, controllerId);
     const { id } = await running(prefix);
-    expect(await look.state(controllerId, open)).toEqual({ type: "cancel", active: true, state: "canceling" });
+    expect(await view.state(controllerId, open)).toEqual({ type: "cancel", active: true, state: "canceling" });
     const d = device(controllerId);
     expect(actionIdOf((await d.links()).cancelAction)).toBe(open);
     await d.cancelFeedback(open, report("closed", "success"));
@@ -115,24 +115,24 @@ describe.concurrent.each(dialects)("the life of a rollout, %s", (dialect) => {
     const controllerId = ids[0] as string;
     const open = await build.assign((await set({ requiredMigrationStep: true })).id, controllerId);
     const { id } = await running(prefix);
-    expect(await look.state(controllerId, open)).toMatchObject({ active: true, state: "running" });
+    expect(await view.state(controllerId, open)).toMatchObject({ active: true, state: "running" });
     const d = device(controllerId);
     expect(actionIdOf((await d.links()).deploymentBase)).toBe(open);
     await d.feedback(open, report("closed", "success"));
     expect(actionIdOf((await d.links()).deploymentBase)).toBe((await actionOf(controllerId, id)).id);
   });
 
-  it("rollouts 10.67 an assignment by hand takes a target out of a group that waits", async () => {
+  it("rollouts 10.67 a manual assignment takes a target out of a waiting group", async () => {
     const { prefix } = await fleet(2);
     const { id } = await running(prefix, { amountGroups: 2 });
     const waiting = (await rollouts.members(id, (await groups(id))[1]?.id as number))[0] as string;
     const byHand = await build.assign((await set()).id, waiting);
-    expect(await look.state(waiting, (await actionOf(waiting, id)).id)).toMatchObject({ active: false, state: "canceled" });
+    expect(await view.state(waiting, (await actionOf(waiting, id)).id)).toMatchObject({ active: false, state: "canceled" });
     expect(actionIdOf((await device(waiting).links()).deploymentBase)).toBe(byHand);
     expect(filled((await get(id)).totalTargetsPerStatus)).toEqual({ running: 1, cancelled: 1 });
   });
 
-  it("rollouts 4.3 reports of all devices at once, and every one is counted", async () => {
+  it("rollouts 4.3 concurrent reports of all devices are all counted", async () => {
     const { prefix, ids } = await fleet(60);
     const { id } = await running(prefix, { amountGroups: 1, errorCondition: { expression: "100" } });
     await Promise.all([reportAll(id, ids.slice(0, 20), "closed", "failure"), reportAll(id, ids.slice(20), "closed", "success")]);

@@ -40,7 +40,7 @@ describe.each(dialects)("preview of rollouts, %s", (dialect) => {
     ],
     ["10.71 dynamic", { amountGroups: 2, dynamic: true, dynamicGroupTemplate: { nameSuffix: "-d", targetCount: 5 } }, [5, 5, 0]],
     ["4.6 dynamic without a template", { amountGroups: 3, dynamic: true }, [3, 3, 4, 0]],
-  ])("rollouts %s: told as it is made", async (_case, { few, ...more }, sizes) => {
+  ])("rollouts %s: the preview equals the creation", async (_case, { few, ...more }, sizes) => {
     const own = few ? { ...more, targetFilterQuery: `controllerid==${(await fleet(3)).prefix}*` } : more;
     const seen = await preview(own);
     expect(seen.groups.map(({ totalTargets }) => totalTargets)).toEqual(sizes);
@@ -56,7 +56,7 @@ describe.each(dialects)("preview of rollouts, %s", (dialect) => {
     expect(seen.groups).toEqual(real);
   });
 
-  it("rollouts 10.22 groups with filters of their own", async () => {
+  it("rollouts 10.22 groups can have filters of their own", async () => {
     const [one, two] = [`controllerid==${prefix}*0`, `controllerid==${prefix}*1`];
     const rest = `controllerid==${prefix}*;controllerid!=*0;controllerid!=*1`;
     const defined = [one, two, rest].map((targetFilterQuery, n) => ({ name: `g${n}`, targetFilterQuery }));
@@ -68,7 +68,7 @@ describe.each(dialects)("preview of rollouts, %s", (dialect) => {
     ]);
   });
 
-  it("rollouts 10.8 targets whose type excludes the set are candidates, and told as such", async () => {
+  it("rollouts 10.8 targets whose type excludes the set are candidates, and shown as such", async () => {
     const { id } = await targetType();
     const mixed = await fleet(2);
     await build.targets(...[1, 2, 3].map((n) => ({ controllerId: `${mixed.prefix}-typed-${n}`, targetType: id })));
@@ -79,8 +79,8 @@ describe.each(dialects)("preview of rollouts, %s", (dialect) => {
     });
   });
 
-  it("rollouts 2 whoever is restricted is told of targets that he sees, and nothing of others", async () => {
-    const { type } = await rollouts.look.set(setId);
+  it("rollouts 2 a restricted user sees visible targets, and none of the others", async () => {
+    const { type } = await rollouts.view.set(setId);
     const found = await call<Page<{ id: number }>>(r.distributionSetTypes.list, dialect, { query: { q: `key==${type}` } });
     const ofSet = found.json.content[0]?.id ?? 0;
     const [seen, reached] = [(await targetType([ofSet])).id, (await targetType([ofSet])).id];
@@ -113,16 +113,16 @@ describe.each(dialects)("preview of rollouts, %s", (dialect) => {
     ["10.21 a template without dynamic", { dynamicGroupTemplate: { targetCount: 1 } }, bad],
     ["10.25 an unknown type", { type: "bogus" }, [400, "rest.body.notReadable"]],
     ["2.1 no name", { name: null }, bad],
-  ] as const)("rollouts %s: refused as it would be", async (_case, more, expected) => {
+  ] as const)("rollouts %s: the preview is rejected as the creation would be", async (_case, more, expected) => {
     await refused(r.rollouts.preview, dialect, { body: await body(prefix, { distributionSetId: setId, ...more }) }, expected);
   });
 
-  it("rollouts 10.23 a name in use is refused, a preview uses none and locks no set", async () => {
+  it("rollouts 10.23 a name in use is rejected; a preview takes no name and locks no set", async () => {
     const fresh = (await rollouts.set()).id;
     const name = unique("rollout");
     await preview({ name, distributionSetId: fresh });
     await preview({ name, distributionSetId: fresh });
-    expect((await rollouts.look.set(fresh)).locked).toBe(false);
+    expect((await rollouts.view.set(fresh)).locked).toBe(false);
     await create(prefix, { name, distributionSetId: fresh });
     await refused(r.rollouts.preview, dialect, { body: await body(prefix, { name, distributionSetId: fresh }) }, [
       409,

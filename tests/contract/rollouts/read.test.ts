@@ -25,7 +25,7 @@ describe.each(dialects)("reading rollouts, %s", (dialect) => {
   const groupList = async (query: CallOptions["query"] = {}) =>
     (await call<Page<RolloutGroupView>>(r.rollouts.listGroups, dialect, { ...rollouts.one(made[0]?.id as number), query })).json;
 
-  it("rollouts 10.32, 10.33 compact and full items", async () => {
+  it("rollouts 10.32, 10.33 items are compact or full", async () => {
     for (const representation of ["compact", "weird", ""]) {
       for (const item of (await list({ representation })).content) {
         for (const member of ["totalTargetsPerStatus", "totalGroups"]) expect(item).not.toHaveProperty(member);
@@ -41,9 +41,9 @@ describe.each(dialects)("reading rollouts, %s", (dialect) => {
     }
   });
 
-  it("rollouts 10.34 ids ascend; sorting, queries, limits", async () => {
+  it("rollouts 10.34 ids ascend; lists are sorted, queried and limited", async () => {
     const letters = async (query: CallOptions["query"]) => (await list(query)).content.map((item) => item.name.slice(-1)).join("");
-    // replicas of the engine take their ids in blocks: those of one tenant need not follow one another
+    // Replicas of the engine take their ids in blocks: those of one tenant need not be consecutive.
     const inIdOrder = made.toSorted((a, b) => a.id - b.id).map((item) => item.name.slice(-1));
     expect(await letters({})).toBe(inIdOrder.join(""));
     expect(await letters({ sort: "name:ASC" })).toBe("abc");
@@ -61,7 +61,7 @@ describe.each(dialects)("reading rollouts, %s", (dialect) => {
     await refused(r.rollouts.list, dialect, { query: { q: "status==bogus" } }, [400, "rest.param.rsqlInvalidField"]);
   });
 
-  it("rollouts 10.35 a group of another rollout, and unknown ones", async () => {
+  it("rollouts 10.35 a group of another rollout and unknown ones are not found", async () => {
     const [first, second] = made as [RolloutView, RolloutView];
     const foreign = (await rollouts.groups(second.id))[0]?.id as number;
     const notFound = [404, "repo.entityNotFound"] as const;
@@ -73,17 +73,17 @@ describe.each(dialects)("reading rollouts, %s", (dialect) => {
     }
     await refused(r.rollouts.groupTargets, dialect, { params: { rolloutId: 2_000_000_000, groupId: foreign } }, notFound);
     const unknown = { params: { rolloutId: first.id, groupId: 2_000_000_000 } };
-    // the specification looks at the rollout alone
+    // The specification checks only the rollout.
     if (dialect === "rest") await refused(r.rollouts.groupTargets, dialect, unknown, notFound);
     else expect((await call<Page<TargetView>>(r.rollouts.groupTargets, dialect, unknown)).json.total).toBe(0);
   });
 
-  it("rollouts 10.36 without the confirmation flow nothing is said of confirmations", async () => {
+  it("rollouts 10.36 without the confirmation flow no group shows confirmationRequired", async () => {
     for (const group of await rollouts.groups(made[0]?.id as number)) expect(group).not.toHaveProperty("confirmationRequired");
     expect(await rollouts.get(made[0]?.id as number)).not.toHaveProperty("confirmationRequired");
   });
 
-  it("rollouts 10.37 members before and after the start; paging and queries among them", async () => {
+  it("rollouts 10.37 members before and after the start, in pages and by query", async () => {
     const { id } = await rollouts.ready(prefix, { amountGroups: 2 });
     const [first] = await rollouts.groups(id);
     const groupId = first?.id as number;
@@ -107,7 +107,7 @@ describe.each(dialects)("reading rollouts, %s", (dialect) => {
     ]);
   });
 
-  it("rollouts 10.38 the links of a single answer", async () => {
+  it("rollouts 10.38 a single answer has all its links", async () => {
     const { id, _links } = await rollouts.get(made[0]?.id as number);
     const names = ["approve", "deny", "distributionset", "groups", "pause", "resume", "self", "start", "triggerNextGroup"];
     expect(Object.keys(_links).sort()).toEqual(names);
@@ -116,7 +116,7 @@ describe.each(dialects)("reading rollouts, %s", (dialect) => {
     expect(_links.start?.href).toMatch(new RegExp(`/rollouts/${id}/start$`));
   });
 
-  it("rollouts 2 groups: compact and full, sorted, found", async () => {
+  it("rollouts 2 groups are compact and full, sorted and found", async () => {
     const compact = await groupList();
     expect([compact.total, compact.content.map((group) => group.name)]).toEqual([2, ["group-1", "group-2"]]);
     for (const group of compact.content) expect(group).not.toHaveProperty("totalTargetsPerStatus");
@@ -134,7 +134,7 @@ describe.each(dialects)("reading rollouts, %s", (dialect) => {
     ]);
   });
 
-  it("rollouts 2 name and description can be changed, at any time", async () => {
+  it("rollouts 2 name and description can be changed at any time", async () => {
     const { id } = await rollouts.create(prefix, { description: "d" });
     const change = (body: object) => call<RolloutView>(r.rollouts.update, dialect, { ...rollouts.one(id), body });
     const renamed = unique("renamed");

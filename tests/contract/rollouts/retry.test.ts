@@ -6,7 +6,7 @@ import { filled, rolloutBuilder } from "../support/rollout.ts";
 const violation = [400, "repo.constraintViolation"] as const;
 
 describe.concurrent.each(dialects)("retries of rollouts, %s", (dialect) => {
-  const { fleet, running, become, get, groups, members, reportAll, actionOf, step, noStep, create, notCreated, one, look } =
+  const { fleet, running, become, get, groups, members, reportAll, actionOf, step, noStep, create, notCreated, one, view } =
     rolloutBuilder(dialect);
   const retry = async (id: number): Promise<RolloutView> => (await call<RolloutView>(r.rollouts.retry, dialect, one(id))).json;
   /** Runs a rollout whose first devices fail and whose others succeed. */
@@ -18,7 +18,7 @@ describe.concurrent.each(dialects)("retries of rollouts, %s", (dialect) => {
     return { prefix, rollout: await become(rollout.id, "finished"), failed: ids.slice(0, failing) };
   };
 
-  it("rollouts 10.78 only one that has finished, with targets that failed", async () => {
+  it("rollouts 10.78 only a finished rollout with failed targets can be retried", async () => {
     await refused(r.rollouts.retry, dialect, one(2_000_000_000), [404, "repo.entityNotFound"]);
     const { id } = await running((await fleet(1)).prefix);
     await refused(r.rollouts.retry, dialect, one(id), violation);
@@ -29,7 +29,7 @@ describe.concurrent.each(dialects)("retries of rollouts, %s", (dialect) => {
     await refused(r.rollouts.retry, dialect, one(deleted.id), [404, "repo.entityNotFound"]);
   });
 
-  it("rollouts 10.78 of two that failed: a rollout of its own, once", async () => {
+  it("rollouts 10.78 the retry of two failed targets is a rollout of its own, and possible once", async () => {
     const more = {
       description: "d",
       type: "soft",
@@ -53,7 +53,7 @@ describe.concurrent.each(dialects)("retries of rollouts, %s", (dialect) => {
       distributionSetId,
     };
     expect(answer.json).toMatchObject({ ...expected, targetFilterQuery: `failedrollout==${old.id}`, status: "creating" });
-    // when it was to start is not taken over
+    // The retry does not take over the start time.
     expect(answer.json).not.toHaveProperty("startAt");
     const { id } = await become(answer.json.id, "ready");
     const [group, ...others] = await groups(id);
@@ -69,11 +69,11 @@ describe.concurrent.each(dialects)("retries of rollouts, %s", (dialect) => {
     await become(id, "running");
     await reportAll(id, failed, "closed", "success");
     expect(filled((await become(id, "finished")).totalTargetsPerStatus)).toEqual({ finished: 2 });
-    expect((await look.standing(failed[0] as string)).updateStatus).toBe("in_sync");
+    expect((await view.standing(failed[0] as string)).updateStatus).toBe("in_sync");
     expect(filled((await get(old.id)).totalTargetsPerStatus)).toEqual({ error: 2, finished: 3 });
   });
 
-  it("rollouts 4.8 who retries the retry gets those that failed again, in the order of all rollouts", async () => {
+  it("rollouts 4.8 a retry of a retry has the targets that failed again, in the order of all rollouts", async () => {
     const { rollout: old, failed } = await finished(2, 2);
     const { id } = await become((await retry(old.id)).id, "ready");
     await noStep("pause", id);
@@ -84,11 +84,11 @@ describe.concurrent.each(dialects)("retries of rollouts, %s", (dialect) => {
     await become(id, "finished");
     const again = await become((await retry(id)).id, "ready");
     expect(again).toMatchObject({ name: `${old.name}_retry_retry`, totalTargets: 1, targetFilterQuery: `failedrollout==${id}` });
-    expect((await look.actions(failed[0] as string)).total).toBe(2);
+    expect((await view.actions(failed[0] as string)).total).toBe(2);
     expect((await actionOf(failed[0] as string, id)).rollout).toBe(id);
   });
 
-  it("rollouts 4.8 nobody asks by that field himself; a name that would be too long is refused", async () => {
+  it("rollouts 4.8 the field is not queryable; a name that would be too long is rejected", async () => {
     const { prefix, rollout } = await finished(1, 1);
     const unknown = [400, "rest.param.rsqlInvalidField"] as const;
     await notCreated(prefix, { targetFilterQuery: `failedrollout==${rollout.id}` }, unknown);

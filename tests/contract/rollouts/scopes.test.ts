@@ -23,14 +23,14 @@ describe.each(dialects)("rollouts and grants that are restricted to target types
   let groupId: number;
   let restricted: SignedUp;
   beforeAll(async () => {
-    // of targets without a type, which are in nobody's restriction
+    // Its targets have no type, so they are in no user's restriction.
     rollout = await ready((await fleet(2)).prefix);
     groupId = (await groups(rollout.id))[0]?.id ?? 0;
     const ofTargets = ["READ_TARGET", "UPDATE_TARGET"].map((permission) => ({ permission, targetTypeScopes: [] }));
     restricted = await user([...permissions, ...ofTargets]);
   });
 
-  it("rollouts 2 one that reaches further is in no list", async () => {
+  it("rollouts 2 a rollout that reaches further than the user is in no list", async () => {
     const { auth } = restricted;
     expect((await call<Page<unknown>>(r.rollouts.list, dialect, { auth })).json).toEqual({ content: [], total: 0, size: 0 });
     const q = `id==${rollout.id}`;
@@ -45,7 +45,7 @@ describe.each(dialects)("rollouts and grants that are restricted to target types
     expect(await get(rollout.id)).toEqual(rollout);
   });
 
-  it("rollouts 2 whoever sees it and may not drive all of it is refused", async () => {
+  it("rollouts 2 a user who sees it and may not change all of it is denied", async () => {
     const { auth } = await user([...permissions, "READ_TARGET", { permission: "UPDATE_TARGET", targetTypeScopes: [] }]);
     const options = { params: { rolloutId: rollout.id }, auth };
     expect((await ask(r.rollouts.get, dialect, options)).status).toBe(200);

@@ -9,7 +9,7 @@ import { rolloutBuilder } from "../support/rollout.ts";
 import { eventually } from "../support/wait.ts";
 
 const hour = 3_600_000;
-/** A window that began, or begins, so many hours from now, every day; two hours long. */
+/** Makes a daily window, two hours long, that begins or began so many hours from now. */
 function windowFrom(hours: number) {
   const start = new Date(Date.now() + hours * hour);
   const schedule = `${start.getUTCSeconds()} ${start.getUTCMinutes()} ${start.getUTCHours()} ? * *`;
@@ -30,7 +30,7 @@ const invalid = [400, "maintenanceScheduleInvalid"] as const;
 
 describe.each(dialects)("maintenance windows of rollouts and auto-assignments, %s", (dialect) => {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const rollout = rolloutBuilder(dialect);
   const { filter, assign, end, get, of } = filterBuilder(dialect);
 
@@ -39,11 +39,11 @@ describe.each(dialects)("maintenance windows of rollouts and auto-assignments, %
     await rollout.notCreated(prefix, { maintenanceWindow }, invalid);
     const [{ id }, set] = [await filter(), await build.set()];
     await refused(r.targetFilters.setAutoAssign, dialect, { ...of(id), body: { id: set.id, maintenanceWindow } }, invalid);
-    // nothing was begun: the set is as open to change as before
-    expect((await look.set(set.id)).locked).toBe(false);
+    // Nothing was begun: the set can be changed as before.
+    expect((await view.set(set.id)).locked).toBe(false);
   });
 
-  it("rollouts 10.98 the window of a rollout is shown on it, and every action of it has it", async () => {
+  it("rollouts 10.98 a rollout shows its window, and every action of it has it", async () => {
     const { prefix, ids } = await rollout.fleet(2);
     const maintenanceWindow = closed();
     const made = await rollout.running(prefix, { amountGroups: 2, maintenanceWindow });
@@ -75,13 +75,13 @@ describe.each(dialects)("maintenance windows of rollouts and auto-assignments, %
     await rollout.become(installing.id, "finished");
   });
 
-  it("rollouts 10.98 an empty window of a rollout is none", async () => {
+  it("rollouts 10.98 an empty window of a rollout counts as none", async () => {
     const { prefix } = await rollout.fleet(1);
     const made = await rollout.create(prefix, { maintenanceWindow: { schedule: "", duration: null } });
     expect(made.maintenanceWindow).toBeUndefined();
   });
 
-  it("rollouts 10.98 the window of an auto-assignment is shown on its filter, and every action of it has it", async () => {
+  it("rollouts 10.98 the filter shows the window of its auto-assignment, and every action of it has it", async () => {
     const { prefix, ids } = await rollout.fleet(1);
     const [id, set, maintenanceWindow] = [ids[0] as string, await build.set(), closed()];
     const made = await filter(rollout.filterOf(prefix));
@@ -90,13 +90,13 @@ describe.each(dialects)("maintenance windows of rollouts and auto-assignments, %
     const [listed] = (await call<Page<TargetFilterView>>(r.targetFilters.list, dialect, { query })).json.content;
     expect(listed?.autoAssignMaintenanceWindow).toEqual(maintenanceWindow);
     const action = await eventually(async () => {
-      const [found] = (await look.actions(id)).content;
+      const [found] = (await view.actions(id)).content;
       return found ?? Promise.reject(new Error(`${id} has no action`));
     }, 20_000);
     expect(action.maintenanceWindow).toMatchObject(maintenanceWindow);
     expect(await documentOf(id, action.id)).toEqual(["forced", "skip", "unavailable"]);
     await device(id).feedback(action.id, report("closed", "success"));
-    // and none without one
+    // Without a window none is shown.
     expect((await assign(made.id, (await build.set()).id)).autoAssignMaintenanceWindow).toBeUndefined();
     await end(made.id);
     expect((await get(made.id)).autoAssignMaintenanceWindow).toBeUndefined();

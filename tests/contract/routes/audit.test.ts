@@ -12,16 +12,16 @@ import { unique } from "../support/build.ts";
 import { ask, call, type Dialect, dialects, refused } from "../support/call.ts";
 import { credentials } from "../support/http.ts";
 import type { Page } from "../support/look.ts";
+import { createFixture } from "../support/tenant.fixture.ts";
 import { eventually } from "../support/wait.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
-import { createWorld } from "../support/world.ts";
 
 const list = async (dialect: Dialect, q: string, more: Record<string, string | number> = {}) =>
   (await call<Page<AuditEntryView>>(r.audit.list, dialect, { query: { q, ...more } })).json;
 
 const isChanging = ({ interface: of, method }: Route): boolean => of === "management" && method !== "GET";
 
-/** A request under a name of its own, and the entries of that name. */
+/** Makes a request under a name of its own, and reads the entries of that name. */
 function named(dialect: Dialect) {
   const rid = unique("rid");
   return { headers: { "x-request-id": rid }, entries: async () => (await list(dialect, `requestid==${rid}`)).content };
@@ -30,12 +30,12 @@ function named(dialect: Dialect) {
 describe.each(dialects)("every changing route leaves exactly one entry, %s", (dialect) => {
   let requests: Record<string, ValidRequest>;
   beforeAll(async () => {
-    requests = validRequests(await createWorld(dialect, "action.cleanup.onQuotaHit.percent"));
+    requests = validRequests(await createFixture(dialect, "action.cleanup.onQuotaHit.percent"));
   });
   const managing = routesOn(dialect).filter(([, route]) => route.interface === "management");
   const changing = managing.filter(([, { method }]) => method !== "GET");
 
-  it.each(changing)("extensions audit: %s, of who did it, what to, from where and how it ended", async (id, route, surface) => {
+  it.each(changing)("extensions audit: %s, with the principal, the object, the origin and the outcome", async (id, route, surface) => {
     const options = await (requests[id] as ValidRequest)();
     const { headers, entries } = named(dialect);
     const { status } = await call(route, surface, { ...options, headers: { ...options.headers, ...headers } });
@@ -66,7 +66,7 @@ describe.each(dialects)("the audit trail, %s", (dialect) => {
   const { user } = accessBuilder(dialect);
   const params = { targetId: unique("nobody") };
 
-  it("extensions audit: names what was made and what the contract lists of it", async () => {
+  it("extensions audit: an entry names the created entity and its audit fields", async () => {
     const { headers, entries } = named(dialect);
     const [one, two] = [unique("target"), unique("target")];
     await call(r.targets.create, dialect, {
@@ -78,7 +78,7 @@ describe.each(dialects)("the audit trail, %s", (dialect) => {
     expect(entry?.details).toEqual({ items: 2, values: [{ controllerId: one, name: "n" }, { controllerId: two }] });
   });
 
-  it("extensions audit: keeps what was refused, with its reason", async () => {
+  it("extensions audit: denied requests are recorded with their reason", async () => {
     const cases: [Route, object, [number, string], object][] = [
       [r.targets.delete, { params }, [404, "repo.entityNotFound"], { errorCode: "entityNotFound", entityIds: [params.targetId] }],
       [r.targets.create, { body: [{}] }, [400, "repo.constraintViolation"], { errorCode: "constraintViolation" }],
@@ -92,7 +92,7 @@ describe.each(dialects)("the audit trail, %s", (dialect) => {
     }
   });
 
-  it("extensions audit: is searched by every field, sorted and read in pages", async () => {
+  it("extensions audit: entries are found by every field, sorted and read in pages", async () => {
     const name = unique("user");
     const began = Date.now();
     const [made] = (await call<UserView[]>(r.users.create, dialect, { body: [{ name }] })).json;
@@ -120,7 +120,7 @@ describe.each(dialects)("the audit trail, %s", (dialect) => {
       await refused(r.audit.get, dialect, { params: { auditId } }, [404, "repo.entityNotFound"]);
   });
 
-  it("extensions audit: counts sign-ins that failed by who claimed what from where", async () => {
+  it("extensions audit: failed sign-ins are counted by claimed principal, credential and address", async () => {
     const [name, password, token, controllerId] = [unique("user"), unique("secret"), unique("secret"), unique("device")];
     for (let n = 0; n < 5; n += 1) await refused(r.userinfo.get, dialect, { auth: credentials.basic(name, password) }, [401, ""]);
     await refused(r.device.poll, "device", { params: { controllerId }, auth: credentials.target(token) }, [401, ""]);
@@ -142,7 +142,7 @@ describe.each(dialects)("the audit trail, %s", (dialect) => {
     for (const secret of [password, token]) expect(shown).not.toContain(secret);
   });
 
-  it("extensions audit: keeps every changing call that was refused for want of a permission", async () => {
+  it("extensions audit: every changing call that was denied for a missing permission is recorded", async () => {
     const nobody = await user();
     const guarded = routesOn(dialect).filter(([, route]) => isChanging(route) && route.permission.length > 0);
     for (const [, route, surface] of guarded) {
@@ -156,7 +156,7 @@ describe.each(dialects)("the audit trail, %s", (dialect) => {
     expect((await kept()).every(({ status, actorType, times }) => status === 403 && actorType === "USER" && times === 1)).toBe(true);
   });
 
-  it("extensions audit: holds no password, key, token or value of a setting", async () => {
+  it("extensions audit: no entry holds a password, key, token or value of a setting", async () => {
     const secrets = [unique("secret"), unique("secret"), unique("secret"), unique("secret")];
     const [password, next, token, config] = secrets;
     const name = unique("user");
@@ -171,7 +171,7 @@ describe.each(dialects)("the audit trail, %s", (dialect) => {
       expect(shown).not.toContain(secret);
   });
 
-  it("extensions audit: is sealed within seconds, and found right", async () => {
+  it("extensions audit: entries are sealed within seconds, and verified", async () => {
     const { headers, entries } = named(dialect);
     await call(r.users.create, dialect, { headers, body: [{ name: unique("user") }] });
     await eventually(async () => (await entries())[0]?.sealed === true, 10_000);
@@ -182,7 +182,7 @@ describe.each(dialects)("the audit trail, %s", (dialect) => {
     expect(json.services[0]?.entries).toBeGreaterThan(0);
   });
 
-  it("extensions audit: is for who manages users", async () => {
+  it("extensions audit: only users who manage users may read entries", async () => {
     const { auth } = await user(["READ_TARGET", "TENANT_CONFIGURATION"]);
     for (const route of [r.audit.list, r.audit.verify]) await refused(route, dialect, { auth }, [403, "insufficientPermission"]);
   });

@@ -3,9 +3,9 @@ import { isArrayBody } from "@harrier/contracts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { mutations } from "../support/bad-values.ts";
 import { ask, type CallOptions, dialects, type ErrorBody } from "../support/call.ts";
+import { createFixture, type Fixture, snapshot } from "../support/tenant.fixture.ts";
 import { forEach } from "../support/wait.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
-import { createWorld, snapshot, type World } from "../support/world.ts";
 
 const json = { "content-type": "application/json" };
 const deep = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
@@ -26,20 +26,20 @@ const unreadable = [
 const code = /^hawkbit\.server\.error\.(rest\.body\.notReadable|repo\.constraintViolation)$/;
 
 describe.each(dialects)("bad bodies to every route, %s", (dialect) => {
-  let world: World;
+  let fixture: Fixture;
   let requests: Record<string, ValidRequest>;
   let before: unknown[];
   beforeAll(async () => {
-    world = await createWorld(dialect, "action.cleanup.actionExpiry");
-    requests = validRequests(world);
-    before = await snapshot(world);
+    fixture = await createFixture(dialect, "action.cleanup.actionExpiry");
+    requests = validRequests(fixture);
+    before = await snapshot(fixture);
   });
   const request = async (id: string): Promise<CallOptions> => (requests[id] as ValidRequest)();
   const withBody = routesOn(dialect).filter(
     ([, route]) => route.body !== undefined && !["multipart", "csv"].includes(route.bodyKind ?? "json"),
   );
 
-  it.each(withBody)("%s with a body that is none", async (id, route, surface) => {
+  it.each(withBody)("%s with an unreadable body", async (id, route, surface) => {
     const options = await request(id);
     const send = (body: string, headers: Record<string, string> = json) => ask<ErrorBody>(route, surface, { ...options, body, headers });
     const none = route.bodyKind === "optional-json" ? unreadable.filter((body) => body !== "") : unreadable;
@@ -48,11 +48,11 @@ describe.each(dialects)("bad bodies to every route, %s", (dialect) => {
       expect([answer.status, answer.json?.errorCode], body.slice(0, 40)).toEqual([400, "hawkbit.server.error.rest.body.notReadable"]);
     });
     await forEach(["text/plain", "application/xml", "multipart/form-data; boundary=x", "application/cbor", ""], async (type) => {
-      // devices may send CBOR, and this is none
+      // Devices may send CBOR, and this body is none.
       const expected = surface === "device" && type === "application/cbor" ? 400 : 415;
       expect((await send(JSON.stringify(options.body), { "content-type": type })).status, type).toBe(expected);
     });
-    // a list may be longer than an object, where it is not compressed
+    // A list may be longer than an object, if it is not compressed.
     const tooLong = route.body !== undefined && isArrayBody(route.body) ? 9_000_000 : 2_000_000;
     expect((await send(`"${"x".repeat(tooLong)}"`)).status).toBe(413);
     const packed = await ask(route, surface, {
@@ -63,7 +63,7 @@ describe.each(dialects)("bad bodies to every route, %s", (dialect) => {
     expect(packed.status).toBe(413);
   });
 
-  it.each(withBody)("%s with a body of the largest size full of empty objects: refused with a short answer", async (id, route, surface) => {
+  it.each(withBody)("%s with a body of the largest size full of empty objects: denied with a short answer", async (id, route, surface) => {
     const options = await request(id);
     const send = (body: string) => ask<ErrorBody>(route, surface, { ...options, body, headers: json });
     const quota = [surface === "rest" ? 429 : 403, "hawkbit.server.error.quota.tooManyEntries"];
@@ -73,7 +73,7 @@ describe.each(dialects)("bad bodies to every route, %s", (dialect) => {
     expect(answer.text.length).toBeLessThan(4_096);
   });
 
-  // what a body is read as does not depend on the dialect
+  // Bodies are read alike in both dialects.
   const mutated = dialect === "spec" ? withBody : [];
   const accepts = (route: (typeof withBody)[number][1], body: unknown): boolean =>
     route.body?.safeParse(JSON.parse(JSON.stringify(body))).success === true;
@@ -88,11 +88,11 @@ describe.each(dialects)("bad bodies to every route, %s", (dialect) => {
     });
   });
 
-  it("and nothing has changed by all this", async () => {
-    expect(await snapshot(world)).toEqual(before);
+  it("none of these requests has changed anything", async () => {
+    expect(await snapshot(fixture)).toEqual(before);
   });
 
-  it.each(mutated)("%s with members that are odd, but well formed: anything but a failure", async (id, route, surface) => {
+  it.each(mutated)("%s with members that are odd, but well formed: any answer except a 5xx", async (id, route, surface) => {
     const options = await request(id);
     const bodies = [...mutations(options.body)].filter((body) => accepts(route, body)).map((body) => JSON.stringify(body));
     await forEach([...bodies, deep(500), deep(5_000)], async (body) => {

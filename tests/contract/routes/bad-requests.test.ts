@@ -3,22 +3,22 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { oddTexts } from "../support/bad-values.ts";
 import { ask, type CallOptions, dialects } from "../support/call.ts";
 import { credentials } from "../support/http.ts";
+import { createFixture, type Fixture, snapshot } from "../support/tenant.fixture.ts";
 import { forEach } from "../support/wait.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
-import { createWorld, snapshot, type World } from "../support/world.ts";
 
 /*
- * Requests made from the route table. That no answer is a 500 and that each error has its form is checked for every answer of the suite
+ * These requests are made from the route table. That no answer is a 500 and that each error has its form is checked for every answer of the suite
  * (support/answer-rules.ts).
  */
 describe.each(dialects)("bad requests to every route, %s", (dialect) => {
-  let world: World;
+  let fixture: Fixture;
   let requests: Record<string, ValidRequest>;
   let before: unknown[];
   beforeAll(async () => {
-    world = await createWorld(dialect, "action.cleanup.auto.expiry");
-    requests = validRequests(world);
-    before = await snapshot(world);
+    fixture = await createFixture(dialect, "action.cleanup.auto.expiry");
+    requests = validRequests(fixture);
+    before = await snapshot(fixture);
   });
   const request = async (id: string): Promise<CallOptions> => (requests[id] as ValidRequest)();
 
@@ -32,10 +32,10 @@ describe.each(dialects)("bad requests to every route, %s", (dialect) => {
     });
   });
 
-  // how a request is read does not depend on the dialect, who may make it is asked in each
+  // Requests are read alike in both dialects, but permissions are checked in each.
   const read = dialect === "spec" ? routesOn(dialect) : [];
 
-  it.each(read)("%s by another method: 405, by another Accept: 406 where it answers JSON", async (id, route, surface) => {
+  it.each(read)("%s by another method: 405, with another Accept: 406 where it answers JSON", async (id, route, surface) => {
     const options = await request(id);
     expect((await ask(route, surface, { ...options, method: "PATCH" })).status).toBe(405);
     if (route.response === undefined) return;
@@ -58,7 +58,7 @@ describe.each(dialects)("bad requests to every route, %s", (dialect) => {
     const options = await request(id);
     const names = Object.keys((route.query as unknown as { shape: object }).shape);
     const accepts = (query: object) => route.query?.safeParse(query).success === true;
-    // what is well formed would be carried out
+    // A well-formed query would be carried out.
     const cases = names
       .flatMap((name) => oddTexts.map((text) => ({ [name]: text })))
       .filter((query) => route.method === "GET" || !accepts(query));
@@ -70,15 +70,15 @@ describe.each(dialects)("bad requests to every route, %s", (dialect) => {
       expect((await ask(route, surface, { ...options, query: { ...options.query, nothing: "x" } })).status).toBe(route.success[surface]);
   });
 
-  it("and nothing has changed by all this", async () => {
-    expect(await snapshot(world)).toEqual(before);
+  it("none of these requests has changed anything", async () => {
+    expect(await snapshot(fixture)).toEqual(before);
   });
 });
 
-/** Values for a parameter of a path, and the statuses that may answer them. */
+/** Lists values for a parameter of a path, and the statuses that may answer them. */
 function oddIds(name: string, route: Route): [value: string, expected: number[]][] {
   if (name === "tenant") return ["NOBODY", "x".repeat(2_000), "a\u0000b", "'", "DEFAULT "].map((value) => [value, [401]]);
-  // any text is the name of a group, of one that nobody is in
+  // Any text is the name of a group, at least of an empty one.
   if (name === "group")
     return [
       ["a\u0000b", [400]],
@@ -86,12 +86,12 @@ function oddIds(name: string, route: Route): [value: string, expected: number[]]
       ["'; drop table x; --", [200]],
     ];
   const device = route.interface === "device";
-  // an unknown device would be registered, and an unknown setting is no entity (contract management.md §8.2)
+  // An unknown device would be registered, and an unknown setting is no entity (contract management.md §8.2).
   const registers = route.id === "device.poll" || route.id === "device.confirmationBase";
   const unknown = registers || (name === "key" && route.id.startsWith("configs.")) ? 400 : 404;
   const texts: [string, number[]][] = [
     ["x".repeat(2_000), [unknown]],
-    // no device has such a name, so it may fail to sign in
+    // No device has such a name, so the sign-in may fail.
     ["a\u0000b", device && name === "controllerId" ? [400, 401] : [400]],
     ["'; drop table x; --", [unknown]],
   ];
@@ -100,7 +100,7 @@ function oddIds(name: string, route: Route): [value: string, expected: number[]]
   }
   const noNumber = ["abc", "1.5", "0x10", "1e3", "99999999999999999999", " 1", "1;1", "x".repeat(2_000), "a\u0000b", "+5"];
   const noEntity = ["2000000000", "-1", "0", "9223372036854775807", "-9223372036854775808"];
-  // whether that group is one of the rollout is not asked there (contract rollouts.md §2)
+  // This route does not check whether the group belongs to the rollout (contract rollouts.md §2).
   const absent = route.id === "rollouts.groupTargets" && name === "groupId" ? [200, 404] : [404];
   return [...noNumber.map((value): [string, number[]] => [value, [400]]), ...noEntity.map((value): [string, number[]] => [value, absent])];
 }

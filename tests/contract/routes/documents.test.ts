@@ -4,7 +4,7 @@ import { exampleAddress } from "../support/clean.ts";
 import { publishedFor } from "../support/document.ts";
 import { send } from "../support/http.ts";
 
-// the documents that clients are made from, their examples, and where they are served
+// Clients are generated from these documents; the tests check them, their examples, and where they are served.
 
 const surfaces: readonly Surface[] = ["spec", "rest", "device"];
 const examples = readExamples();
@@ -24,16 +24,16 @@ describe.each(surfaces)("the document of %s", (surface) => {
     for (const { name, example: shown } of required) expect(shown, name).toBeDefined();
   });
 
-  it("shows nothing of the run that its examples come from", () => {
+  it("the examples hold nothing specific to the run that made them", () => {
     const shown = JSON.stringify(examples);
     for (const trace of [/127\.0\.0\.1/, /localhost/, /:\d{4,5}\//, /[0-9a-f]{14}x/, /"oc[sk]?_(?!example)/, /eyJ[\w-]{20}/]) {
       expect(shown.match(trace)?.[0]).toBeUndefined();
     }
-    // every moment is one of the first hours of 2026
+    // Every moment is one of the first hours of 2026.
     for (const [moment] of shown.matchAll(/\b1[6-9]\d{11}\b/g)) expect(moment).toMatch(/^17672[23]/);
   });
 
-  it("is served, and is the one that is published", async () => {
+  it("it is served as it is published", async () => {
     const name = { spec: "mgmt", rest: "rest", device: "device" }[surface];
     const { status, json } = await send(`/api/docs/openapi-${name}.json`, { shownAs: exampleAddress });
     expect(status).toBe(200);
@@ -41,12 +41,12 @@ describe.each(surfaces)("the document of %s", (surface) => {
   });
 });
 
-it("the address of the one document there once was has that of management", async () => {
+it("the address of the former single document serves that of management", async () => {
   const { status, json } = await send("/api/docs/openapi.json", { shownAs: exampleAddress });
   expect([status, json]).toEqual([200, publishedFor("spec").document]);
 });
 
-it("has an example of nothing that is no operation", () => {
+it("every example belongs to an operation", () => {
   const ids = new Set(
     surfaces.flatMap((surface) =>
       Object.values(publishedFor(surface).document.paths).flatMap((item) => Object.values(item).map((one) => one.operationId)),

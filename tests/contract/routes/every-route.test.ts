@@ -5,18 +5,18 @@ import { publishedFor } from "../support/document.ts";
 import { exampleOf, writeExamples } from "../support/examples.ts";
 import type { Answer } from "../support/http.ts";
 import { oauth2ClientBuilder } from "../support/oauth2-clients.ts";
+import { createFixture, type Fixture } from "../support/tenant.fixture.ts";
 import { openPage, tokenAnswer } from "../support/tokens.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
-import { createWorld, type World } from "../support/world.ts";
 
-/** The examples of the documents are what is seen here; `HARRIER_TEST_EXAMPLES=write` keeps what this run sees. */
+/** The documents show these requests and answers as examples; `HARRIER_TEST_EXAMPLES=write` stores those of this run. */
 const seen = new Map<string, Partial<Record<Surface, Example>>>();
 const see = (id: string, surface: Surface, example: Example) => seen.set(id, { ...seen.get(id), [surface]: example });
 afterAll(() => {
   if (process.env["HARRIER_TEST_EXAMPLES"] === "write") writeExamples(seen);
 });
 
-/** Request and answer are as the published document of their interface says. */
+/** Checks that request and answer match the published document of their interface. */
 function checkDocumented(route: Route, surface: Surface, options: CallOptions, answer: Answer): void {
   const example = exampleOf(route, options, answer);
   const { faultsOf } = publishedFor(surface);
@@ -30,19 +30,19 @@ function checkDocumented(route: Route, surface: Surface, options: CallOptions, a
   see(route.id, surface, example);
 }
 
-/** What was sent, as it was; of bytes and forms what the example says of them. */
+/** Returns the body as it was sent, or the example's description of it for bytes and forms. */
 const sentBy = ({ body }: CallOptions, shown: unknown) => (typeof body === "object" && !Buffer.isBuffer(body) ? body : shown);
 
-/** The positive control: each route of the table does its work, on data that is there. */
+/** This is the positive control: each route of the table succeeds on existing data. */
 describe.each(dialects)("every route, %s", (dialect) => {
-  let world: World;
+  let fixture: Fixture;
   let requests: Record<string, ValidRequest>;
   beforeAll(async () => {
-    world = await createWorld(dialect, "action.cleanup.onQuotaHit.percent");
-    requests = validRequests(world);
+    fixture = await createFixture(dialect, "action.cleanup.onQuotaHit.percent");
+    requests = validRequests(fixture);
   });
 
-  it("has a request here", () => {
+  it("every route has a valid request here", () => {
     expect(Object.keys(requests).sort()).toEqual(routes.map(({ id }) => id).sort());
   });
 
@@ -52,15 +52,15 @@ describe.each(dialects)("every route, %s", (dialect) => {
     const { status, text, headers } = answer;
     expect(status).toBe(route.success[surface]);
     checkDocumented(route, surface, options, answer);
-    // what lets somebody in is kept by no cache on the way
+    // An answer with a credential must not be kept by any cache on the way.
     if (isConfidential(route) && text !== "") expect(headers["cache-control"]).toBe("no-store");
     if (/"(securityToken|apiKey|clientSecret|password)":/.test(text)) expect(headers["cache-control"]).toBe("no-store");
-    // nothing that holds for an empty answer only
+    // An empty list would not show that the route works.
     if (route.method === "GET") expect(text).not.toMatch(/^$|"total":0/);
   });
 });
 
-it("all of them have been answered with a success", () => {
+it("every route has been answered with a success", () => {
   expect([...succeeded].sort()).toEqual(routes.map(({ id }) => id).sort());
 });
 

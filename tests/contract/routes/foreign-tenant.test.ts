@@ -4,19 +4,20 @@ import { ask, type CallOptions, dialects, urlOf } from "../support/call.ts";
 import { type Identity, workAs } from "../support/http.ts";
 import type { Page } from "../support/look.ts";
 import { refusedWalk } from "../support/refused-walk.ts";
+import { createFixture, type Fixture } from "../support/tenant.fixture.ts";
 import { makeTenant } from "../support/tenants.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
-import { createWorld, type World } from "../support/world.ts";
 
 /**
- * What somebody of another tenant is told. Without a row here it is 404, so a new route has to say what it answers when it finds nothing:
- * - `empty`: a list with nothing in it
- * - `own`: a success that is about his own tenant alone; nothing of the other one stands in it
- * - `forbidden`: he may not ask that at all
- * - `not as many`: he means none of those that he has confirmed
+ * A route answers like this to a user of another tenant. Without a row here it is 404, so a new route has to say what it answers when it finds
+ * nothing:
+ * - `empty`: a list without elements
+ * - `own`: a success that is only about the caller's own tenant, and shows nothing of the other one
+ * - `forbidden`: the caller may not use the route at all
+ * - `not as many`: the query matches none of the targets whose number the request confirms
  */
-type Told = "empty" | "own" | "forbidden" | "not as many";
-const told: Readonly<Record<string, Told>> = {
+type Outcome = "empty" | "own" | "forbidden" | "not as many";
+const outcomes: Readonly<Record<string, Outcome>> = {
   "softwareModules.list": "empty",
   "softwareModules.create": "own",
   "softwareModuleTypes.list": "own",
@@ -36,7 +37,7 @@ const told: Readonly<Record<string, Told>> = {
   "targetGroups.list": "empty",
   "targetGroups.listTargets": "empty",
   "targetGroups.listTargetsOf": "empty",
-  // targets that do not exist are passed over
+  // Targets that do not exist are skipped.
   "targetGroups.assign": "own",
   "targetGroups.assignByQuery": "own",
   "targetGroups.assignTo": "own",
@@ -75,10 +76,10 @@ const told: Readonly<Record<string, Told>> = {
   "tenantQuotas.get": "forbidden",
   "tenantQuotas.set": "forbidden",
   "operations.list": "empty",
-  // each of these is written of what he has done himself; the chain is everybody's, and shows nobody's entries
+  // The list shows the caller's own requests; the chain is common to all tenants, and shows no entries.
   "audit.list": "own",
   "audit.verify": "own",
-  // a device of his own that has the same name
+  // A device of the caller's own tenant has the same name.
   "device.poll": "own",
   "device.configData": "own",
   "device.confirmationBase": "own",
@@ -88,19 +89,19 @@ const told: Readonly<Record<string, Told>> = {
 describe.each(dialects)("another tenant's routes, %s", (dialect) => {
   let theirs: Identity;
   let other: Identity;
-  /** Where own things come to be: ids of tenants meet, so the other one must have none. */
+  /** New entities are created in this tenant: ids of two tenants may be equal, so the other one must have none. */
   let third: Identity;
-  let world: World;
+  let fixture: Fixture;
   let requests: Record<string, ValidRequest>;
-  /** Texts that stand in the data of the tenant and nowhere else. */
+  /** These texts occur in the data of the tenant and nowhere else. */
   let marks: string[];
 
   beforeAll(async () => {
     [theirs, other, third] = [await makeTenant(dialect), await makeTenant(dialect, 0), await makeTenant(dialect, 0)];
     workAs(theirs);
-    world = await createWorld(dialect, "action.cleanup.onQuotaHit.percent");
-    requests = validRequests(world);
-    const { artifact, controllerId, cancelling, finished, waiting, prefix } = world;
+    fixture = await createFixture(dialect, "action.cleanup.onQuotaHit.percent");
+    requests = validRequests(fixture);
+    const { artifact, controllerId, cancelling, finished, waiting, prefix } = fixture;
     const named = [controllerId, cancelling.controllerId, finished.controllerId, waiting.controllerId, prefix, theirs.tenant];
     marks = [...named, artifact.hashes.sha1 as string, artifact.providedFilename];
   });
@@ -109,34 +110,34 @@ describe.each(dialects)("another tenant's routes, %s", (dialect) => {
   const findsNothing = async (route: Route, surface: Surface, options: CallOptions): Promise<void> => {
     const { status, text, json } = await ask<unknown>(route, surface, options);
     const shown = `answered ${status} ${text.slice(0, 1_000)}`;
-    const outcome = told[route.id];
+    const outcome = outcomes[route.id];
     if (outcome === undefined) return expect(status, shown).toBe(404);
     if (outcome === "forbidden") return expect(status, shown).toBe(403);
     if (outcome === "not as many") return expect(status, shown).toBe(409);
     expect(status, shown).toBe(route.success[surface]);
     if (outcome === "empty") expect(Array.isArray(json) ? json : (json as Page<unknown>).content, shown).toEqual([]);
-    // what he has sent himself may be said back to him
+    // An answer may repeat what the caller has sent.
     const sent = `${decodeURIComponent(urlOf(route, surface, options))} ${JSON.stringify(options.body)}`;
     for (const mark of marks.filter((one) => !sent.includes(one))) expect(text, shown).not.toContain(mark);
   };
 
   const managing = routesOn(dialect).filter(([, route]) => route.interface === "management");
-  it.each(managing)("management 12 %s finds nothing of a tenant but for its own users", async (id, route, surface) => {
-    const asker = told[id] === "own" && route.method !== "GET" ? third : other;
-    await refusedWalk({ world, requests }, route, surface, (options) => findsNothing(route, surface, { ...options, auth: asker.admin }));
+  it.each(managing)("management 12 %s finds nothing of a tenant except for its own users", async (id, route, surface) => {
+    const client = outcomes[id] === "own" && route.method !== "GET" ? third : other;
+    await refusedWalk({ fixture, requests }, route, surface, (options) => findsNothing(route, surface, { ...options, auth: client.admin }));
   });
 
   const ofDevices = routesOn(dialect).filter(([, route]) => route.interface === "device");
-  it.each(ofDevices)("device 9.1 %s lets no device of another tenant in, and shows it nothing in its own", async (id, route, surface) => {
-    const asker = told[id] === "own" ? third : other;
-    await refusedWalk({ world, requests }, route, surface, async (options) => {
+  it.each(ofDevices)("device 9.1 %s signs in no device of another tenant, and shows it nothing in its own", async (id, route, surface) => {
+    const client = outcomes[id] === "own" ? third : other;
+    await refusedWalk({ fixture, requests }, route, surface, async (options) => {
       const { status, text } = await ask(route, surface, { ...options, auth: other.gateway });
       expect([status, text]).toEqual([401, ""]);
-      await findsNothing(route, surface, { ...options, auth: asker.gateway, params: { ...options.params, tenant: asker.tenant } });
+      await findsNothing(route, surface, { ...options, auth: client.gateway, params: { ...options.params, tenant: client.tenant } });
     });
   });
 
-  it("and signs nobody in with a password or a token of the other", async () => {
+  it("nobody signs in with a password or a token of the other tenant", async () => {
     const [, password = ""] = Buffer.from(other.admin.slice(6), "base64").toString().split(":");
     const auth = `Basic ${Buffer.from(`${theirs.tenant}\\boss:${password}`).toString("base64")}`;
     expect((await ask(r.userinfo.get, dialect, { auth })).status).toBe(401);
@@ -144,7 +145,7 @@ describe.each(dialects)("another tenant's routes, %s", (dialect) => {
   });
 });
 
-it("every row above is about a route", () => {
+it("every row above names a route", () => {
   const ids = new Set(routes.map(({ id }) => id));
-  expect(Object.keys(told).filter((id) => !ids.has(id))).toEqual([]);
+  expect(Object.keys(outcomes).filter((id) => !ids.has(id))).toEqual([]);
 });

@@ -2,12 +2,12 @@ import type { Route } from "@harrier/contracts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { call, dialects } from "../support/call.ts";
 import { credentials, pathOf, send } from "../support/http.ts";
+import { createFixture } from "../support/tenant.fixture.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
-import { createWorld } from "../support/world.ts";
 
-/** Links that clients expect to be there, to operations that this version does not serve yet. */
+/** Clients expect these links, though this version does not serve their operations yet. */
 const later = new Set(["triggerNextGroup", "approve", "deny"]);
-/** Links to operations, not to something to read. */
+/** These links lead to operations and not to readable resources. */
 const operations = new Set([
   "start",
   "pause",
@@ -21,7 +21,7 @@ const operations = new Set([
   "deactivateAutoConfirm",
 ]);
 
-/** Links of a JSON value with the names they stand under. */
+/** Finds the links of a JSON value with their names. */
 function linksIn(value: unknown): [rel: string, href: string][] {
   if (Array.isArray(value)) return value.flatMap(linksIn);
   if (typeof value !== "object" || value === null) return [];
@@ -35,7 +35,7 @@ function linksIn(value: unknown): [rel: string, href: string][] {
 describe.each(dialects)("links, %s", (dialect) => {
   let requests: Record<string, ValidRequest>;
   beforeAll(async () => {
-    requests = validRequests(await createWorld(dialect, "action.cleanup.onQuotaHit.percent"));
+    requests = validRequests(await createFixture(dialect, "action.cleanup.onQuotaHit.percent"));
   });
 
   const reading = routesOn(dialect).filter(

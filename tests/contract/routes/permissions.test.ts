@@ -4,20 +4,20 @@ import { accessBuilder, type SignedUp } from "../support/access.ts";
 import { call, dialects, refused } from "../support/call.ts";
 import { workAs } from "../support/http.ts";
 import { refusedWalk } from "../support/refused-walk.ts";
+import { createFixture, type Fixture } from "../support/tenant.fixture.ts";
 import { makeTenant } from "../support/tenants.ts";
 import { forEach } from "../support/wait.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
-import { createWorld, type World } from "../support/world.ts";
 
-/** Routes for whoever has signed in. */
+/** Every signed-in principal may use these routes. */
 const forAnybody = new Set(["userinfo.get", "operations.list"]);
-/** What somebody without the permission to begin it looks at in vain (tenants.test.ts). */
+/** A principal without the permission to begin the operation does not find it (tenants.test.ts). */
 const unseen = new Set(["operations.get"]);
-/** Only users of the operator hold it (ADR 12), and it is for routes that ask for nothing else. */
+/** Only users of the operator hold it (ADR 12), and its routes demand no other permission. */
 const system = "SYSTEM_ADMIN";
-/** Who may change settings may read them (contract management.md §3). */
+/** A user who may change settings may read them (contract management.md §3). */
 const brings: Record<string, string> = { READ_TENANT_CONFIGURATION: "TENANT_CONFIGURATION" };
-/** Whom the requests change holds these, and nobody changes or makes what it does not hold itself. */
+/** The changed users hold these permissions, and nobody changes or grants what they do not hold themselves. */
 const givenOn: Record<string, string[]> = {
   USER_MANAGEMENT: ["READ_TARGET", "CREATE_TARGET", "API_KEY"],
   ROLE_MANAGEMENT: ["READ_TARGET", "CREATE_TARGET", "API_KEY"],
@@ -25,27 +25,27 @@ const givenOn: Record<string, string[]> = {
 const forbidden = [403, "insufficientPermission"] as const;
 
 /*
- * Made from the route table, so that a new route cannot be forgotten: what its row names is needed, all of it, and is enough. That a request is
- * good, and the data there, is shown by the administrator before and after it is refused, and by who holds just enough.
+ * These tests come from the route table, so that no new route can be forgotten: the permissions of its row are all needed, and are enough. That a
+ * request is valid and its data exist is shown by the administrator before and after the denial, and by a user who holds just enough.
  */
 describe.each(dialects)("the permissions of every route, %s", (dialect) => {
   const { user } = accessBuilder(dialect);
   const managing = routesOn(dialect).filter(([, route]) => route.interface === "management");
   const named = [...new Set(managing.flatMap(([, route]) => route.permission))];
   const setOf = (route: Route) => route.permission.toSorted().join();
-  let world: World;
+  let fixture: Fixture;
   let requests: Record<string, ValidRequest>;
   let nobody: SignedUp;
-  /** Users with every permission but one, and with those of a route alone. */
+  /** These users have every permission but one, or exactly those of a route. */
   const without = new Map<string, SignedUp>();
   const only = new Map<string, SignedUp>();
 
   beforeAll(async () => {
-    // of its own, so that nobody else changes what is compared
+    // The walk compares states, so it has a tenant of its own that nobody else changes.
     const own = await makeTenant(dialect);
     workAs(own);
-    world = await createWorld(dialect, "action.cleanup.onQuotaHit.percent");
-    requests = validRequests(world);
+    fixture = await createFixture(dialect, "action.cleanup.onQuotaHit.percent");
+    requests = validRequests(fixture);
     nobody = await user();
     const grantable = named.filter((permission) => permission !== system);
     const allBut = (one: string) => grantable.filter((held) => held !== one && held !== brings[one]);
@@ -60,10 +60,10 @@ describe.each(dialects)("the permissions of every route, %s", (dialect) => {
   afterAll(() => workAs());
   const request = async (id: string) => (requests[id] as ValidRequest)();
 
-  it.each(managing.filter(([id]) => !forAnybody.has(id)))("management 12.2 %s needs what its row names", async (id, route, surface) => {
-    await refusedWalk({ world, requests }, route, surface, async (options) => {
+  it.each(managing.filter(([id]) => !forAnybody.has(id)))("management 12.2 %s needs what its row demands", async (id, route, surface) => {
+    await refusedWalk({ fixture, requests }, route, surface, async (options) => {
       await refused(route, surface, { ...options, auth: nobody.auth }, unseen.has(id) ? [404] : forbidden);
-      // another list of permissions could be enough there
+      // Another list of permissions could be enough there.
       if (dialect === "rest" && route.permissionRest !== undefined) return;
       for (const permission of route.permission) {
         await refused(route, surface, { ...options, auth: (without.get(permission) as SignedUp).auth }, forbidden);
@@ -71,9 +71,9 @@ describe.each(dialects)("the permissions of every route, %s", (dialect) => {
     });
   });
 
-  // what is enough by the specification is enough in both dialects
-  const asked = dialect === "spec" ? managing.filter(([, route]) => route.permission.length > 0) : [];
-  it.each(asked)("management 12.2 %s needs no more than that", async (id, route, surface) => {
+  // Permissions that are enough by the specification are enough in both dialects.
+  const requested = dialect === "spec" ? managing.filter(([, route]) => route.permission.length > 0) : [];
+  it.each(requested)("management 12.2 %s needs no other permission", async (id, route, surface) => {
     const { auth } = only.get(setOf(route)) as SignedUp;
     const { status } = await call(route, surface, { ...(await request(id)), auth });
     expect(status).toBe(route.success[surface]);

@@ -8,21 +8,21 @@ export interface SignedUp {
   id: number;
   name: string;
   password: string;
-  /** Authorization header. */
+  /** The value of its Authorization header. */
   auth: string;
 }
 
 /** A permission with the target types that it is restricted to, or just its name. */
 export type Grant = string | { permission: string; targetTypeScopes: number[] };
 
-/** What an administrator does with users and roles, in one dialect. */
+/** Does what an administrator does with users and roles, in one dialect. */
 export function accessBuilder(dialect: Dialect) {
   const user = async (grants: readonly Grant[] = []): Promise<SignedUp> => {
     const [name, password] = [unique("user"), unique("secret")];
     const [made] = (await call<UserView[]>(r.users.create, dialect, { body: [{ name, password }] })).json;
     const { id } = made as UserView;
     if (grants.length > 0) await grant(id, grants);
-    // a name without a tenant is one of DEFAULT (contract management.md §1.1)
+    // A name without a tenant means the tenant DEFAULT (contract management.md §1.1).
     const username = credentials.tenant === "DEFAULT" ? name : `${credentials.tenant}\\${name}`;
     return { id, name, password, auth: credentials.basic(username, password) };
   };
@@ -35,7 +35,7 @@ export function accessBuilder(dialect: Dialect) {
   return { user, grant, role };
 }
 
-/** A valid request for every route of users and roles. */
+/** Makes a valid request for every route of users and roles. */
 export function accessRequests(dialect: Dialect): Record<string, ValidRequest> {
   const { user, role } = accessBuilder(dialect);
   const oneUser = async () => ({ params: { userId: (await user(["READ_TARGET", "API_KEY"])).id } });

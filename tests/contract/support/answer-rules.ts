@@ -1,6 +1,6 @@
 import type { Answer } from "./http.ts";
 
-interface Asked {
+interface Requested {
   method: string;
   path: string;
   baseUrl: string;
@@ -9,29 +9,29 @@ interface Asked {
 const errorMembers = new Set(["exceptionClass", "errorCode", "message", "parameters", "info"]);
 const withoutBody = new Set([204, 304, 401, 412, 416]);
 
-/** What holds for every answer of the service, whoever asked for what (contract device.md §10.1, management.md §1 and §2). */
-export function checkAnswer(asked: Asked, answer: Answer): void {
+/** These rules hold for every answer of the service, whoever asked for whatever (contract device.md §10.1, management.md §1 and §2). */
+export function checkAnswer(requested: Requested, answer: Answer): void {
   const broken = (rule: string): never => {
-    throw new Error(`${asked.method} ${asked.path} answered ${answer.status} ${answer.text.slice(0, 500)}: ${rule}`);
+    throw new Error(`${requested.method} ${requested.path} answered ${answer.status} ${answer.text.slice(0, 500)}: ${rule}`);
   };
   const { status, headers, bytes } = answer;
   if (status >= 500) broken("the service must not fail");
   if (withoutBody.has(status) && bytes.length > 0) broken("this status has no body");
   if (status === 401 && headers["www-authenticate"] === undefined) broken("a 401 names its scheme");
   if (status === 405 && answer.text === "" && headers["allow"] === undefined) broken("a 405 of the framework names the methods");
-  if (answer.json !== undefined) checkJson(asked, answer, broken);
+  if (answer.json !== undefined) checkJson(requested, answer, broken);
   if (status >= 400 && bytes.length > 0) checkError(answer, broken);
 }
 
 /** Devices drop a body whose length header is missing or wrong (contract device.md §1.3). */
-function checkJson(asked: Asked, answer: Answer, broken: (rule: string) => never): void {
+function checkJson(requested: Requested, answer: Answer, broken: (rule: string) => never): void {
   const { headers, bytes } = answer;
   if (headers["transfer-encoding"] !== undefined) broken("JSON is not sent in chunks");
   if (Number(headers["content-length"]) !== bytes.length) broken("JSON has its exact length");
-  // CBOR has none
+  // CBOR has no charset.
   const typed = /^application\/(cbor|(hal\+)?json;\s?charset=utf-8)$/i.test(String(headers["content-type"]));
   if (!typed) broken("JSON names its charset");
-  for (const href of hrefsOf(answer.json)) if (!href.startsWith(`${asked.baseUrl}/`)) broken(`the link ${href} leads elsewhere`);
+  for (const href of hrefsOf(answer.json)) if (!href.startsWith(`${requested.baseUrl}/`)) broken(`the link ${href} leads elsewhere`);
 }
 
 function checkError(answer: Answer, broken: (rule: string) => never): void {
@@ -43,12 +43,12 @@ function checkError(answer: Answer, broken: (rule: string) => never): void {
   }
   if (typeof body?.["message"] !== "string") broken("an error has a message");
   const named = typeof body?.["errorCode"] === "string" && typeof body["exceptionClass"] === "string";
-  // one that is too large is answered while it still comes, before anything is known of it
+  // A body that is too large is denied while it is still being sent, before the request is known.
   if (!named && answer.status !== 413) broken("an error has errorCode and exceptionClass");
   if (/\bat .+:\d+:\d+|\bselect\b.+\bfrom\b|ECONN|node_modules/i.test(String(body?.["message"]))) broken("an error shows no internals");
 }
 
-/** Every `href` in a JSON value. */
+/** Finds every `href` in a JSON value. */
 export function hrefsOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(hrefsOf);
   if (typeof value !== "object" || value === null) return [];

@@ -5,7 +5,7 @@ import type { ValidRequest } from "./walk.ts";
 
 const hourMs = 60 * 60 * 1000;
 
-/** API keys of the tenant, in one dialect. For files that run alone or hold the turn `keys`: there may be two. */
+/** Builds API keys of the tenant, in one dialect. Only serial files and holders of the lock `keys` may use it, because a tenant may have two keys. */
 export function apiKeyBuilder(dialect: Dialect) {
   const one = (apiKeyId: number) => ({ params: { apiKeyId } });
   const body = (more: object = {}) => ({ name: unique("key"), description: "d", expiresAt: Date.now() + hourMs, ...more });
@@ -20,7 +20,7 @@ export function apiKeyBuilder(dialect: Dialect) {
   return { one, body, list, create, get, remove, clear };
 }
 
-/** The tenant has one key when these have been made, or none: there is room for another one. */
+/** Afterwards the tenant has at most one key, so there is room for another one. */
 export function apiKeyRequests(dialect: Dialect): Record<string, ValidRequest> {
   const { one, body, create, clear } = apiKeyBuilder(dialect);
   const fresh = async () => {

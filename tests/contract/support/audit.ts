@@ -3,7 +3,7 @@ import { call, type Dialect } from "./call.ts";
 import type { Page } from "./look.ts";
 import type { ValidRequest } from "./walk.ts";
 
-/** A valid request for every route of the audit trail; whatever the world is made of has left its entries. */
+/** Makes a valid request for every route of the audit trail; the requests that made the fixture have left entries in it. */
 export function auditRequests(dialect: Dialect): Record<string, ValidRequest> {
   const listed = { query: { q: "result==success;action==targets.*", sort: "time:DESC,action:ASC", limit: 5 } };
   return {

@@ -6,7 +6,7 @@ import type { ValidRequest } from "./walk.ts";
 
 const anHour = 3_600_000;
 
-/** What an administrator does with auto-assignments, in one dialect. */
+/** Does what an administrator does with auto-assignments, in one dialect. */
 export function autoAssignmentBuilder(dialect: Dialect) {
   const build = builder(dialect);
   const of = (autoAssignmentId: number): CallOptions & { params: { autoAssignmentId: number } } => ({ params: { autoAssignmentId } });
@@ -24,7 +24,7 @@ export function autoAssignmentBuilder(dialect: Dialect) {
   return { of, bodyOf, create, get, step };
 }
 
-/** A valid request of every route of auto-assignments. */
+/** Makes a valid request for every route of auto-assignments. */
 export function autoAssignmentRequests(dialect: Dialect): Record<string, ValidRequest> {
   const { of, bodyOf, create, step } = autoAssignmentBuilder(dialect);
   const running = async () => of((await create()).id);

@@ -1,4 +1,4 @@
-/** Values that fit nowhere, almost. */
+/** Nearly every member rejects these values. */
 const oddValues: readonly unknown[] = [
   null,
   true,
@@ -21,7 +21,7 @@ const oddValues: readonly unknown[] = [
   { id: {} },
 ];
 
-/** Texts for a query parameter or a part of a path. */
+/** These texts are used as query parameters or as parts of a path. */
 export const oddTexts: readonly string[] = [
   "",
   " ",
@@ -38,7 +38,7 @@ export const oddTexts: readonly string[] = [
   "';--",
 ];
 
-/** Copies of a JSON value, each with one member replaced by something odd, or left out. */
+/** Yields copies of a JSON value, each with one member replaced by an odd value or left out. */
 export function* mutations(value: unknown): Generator<unknown> {
   yield* oddValues;
   yield* within(value);

@@ -11,7 +11,7 @@ import {
 import { type CallOptions, call, type Dialect } from "./call.ts";
 import { multipart } from "./multipart.ts";
 
-/** A name that nobody else in this run or an earlier one has. No part of it is a part of another one. */
+/** Makes a name that nothing else in this run or an earlier one has. No name is a part of another one. */
 export function unique(prefix = "c"): string {
   return `${prefix}-${randomBytes(7).toString("hex")}x`;
 }
@@ -20,12 +20,12 @@ export interface Uploaded extends ArtifactView {
   bytes: Buffer;
 }
 
-/** Bytes that no other artifact has. */
+/** Makes bytes that no other artifact has. */
 export function someBytes(size = 1_000): Buffer {
   return randomBytes(size);
 }
 
-/** The administrator's work in one dialect: what the cases need before they begin. */
+/** Does in one dialect the administrator's work that the cases need before they begin. */
 export function builder(dialect: Dialect) {
   const modules = async (...bodies: object[]): Promise<SoftwareModuleView[]> => {
     const named = bodies.map((body) => ({ name: unique("module"), version: "1.0", type: "os", ...body }));
@@ -39,14 +39,14 @@ export function builder(dialect: Dialect) {
     return { ...(await call<ArtifactView>(r.artifacts.upload, dialect, options)).json, bytes };
   };
 
-  /** A set as given; without modules it has one `os` module and is complete. */
+  /** Makes a set as given; without modules it gets one `os` module and is complete. */
   const set = async (body: { modules?: { id: number }[] } & Record<string, unknown> = {}): Promise<DistributionSetView> => {
     const parts = body.modules ?? [{ id: (await module()).id }];
     const whole = { name: unique("set"), version: "1.0", type: "os", ...body, modules: parts };
     return (await call<DistributionSetView[]>(r.distributionSets.create, dialect, { body: [whole] })).json[0] as DistributionSetView;
   };
 
-  /** A complete set whose one module has one artifact. */
+  /** Makes a complete set whose one module has one artifact. */
   const setWithArtifact = async (bytes = someBytes(), filename = unique("file"), body: Record<string, unknown> = {}) => {
     const { id } = await module();
     const artifact = await upload(id, bytes, filename);
@@ -62,7 +62,7 @@ export function builder(dialect: Dialect) {
   const assignAll = async (distributionSetId: number, items: object[]): Promise<AssignmentResult> =>
     (await call<AssignmentResult>(r.distributionSets.assignTargets, dialect, { params: { distributionSetId }, body: items })).json;
 
-  /** Assigns a set to one target and gives the action's id. */
+  /** Assigns a set to one target and returns the action's id. */
   const assign = async (distributionSetId: number, controllerId: string, item: object = {}): Promise<number> => {
     const result = await assignAll(distributionSetId, [{ id: controllerId, ...item }]);
     const action = result.assignedActions[0];
@@ -70,7 +70,7 @@ export function builder(dialect: Dialect) {
     return action.id;
   };
 
-  /** An existing target with an open deployment. */
+  /** Makes a target with an open deployment. */
   const deployment = async (item: object = {}) => {
     const [{ controllerId, securityToken }, { id: setId, modules: parts }] = await Promise.all([target(), set()]);
     const actionId = await assign(setId, controllerId, item);
@@ -83,14 +83,14 @@ export function builder(dialect: Dialect) {
   return { modules, module, upload, set, setWithArtifact, targets, target, assignAll, assign, deployment, cancel };
 }
 
-/** For cases at the device interface, which do not care for the dialect. */
+/** Cases at the device interface use this one, because the dialect does not matter to them. */
 export const build = builder("spec");
 
 export const md5 = (bytes: Buffer): string => hash("md5", bytes);
 export const sha1 = (bytes: Buffer): string => hash("sha1", bytes);
 export const sha256 = (bytes: Buffer): string => hash("sha256", bytes);
 
-/** The state of an action in words that do not depend on the dialect. */
+/** Describes the state of an action in terms that do not depend on the dialect. */
 export function stateOf(action: ActionView): { type: string; active: boolean; state: string } {
   const state = "detailStatus" in action ? action.detailStatus : action.status;
   return { type: action.type, active: action.active, state };

@@ -8,18 +8,18 @@ export const dialects: readonly Dialect[] = ["spec", "rest"];
 export interface CallOptions {
   params?: Readonly<Record<string, string | number>>;
   query?: Readonly<Record<string, string | number | boolean>> | undefined;
-  /** Sent as JSON, unless it is text or bytes already. */
+  /** The body is sent as JSON, unless it is text or bytes already. */
   body?: unknown;
   headers?: Headers;
-  /** Authorization header; null sends none. By default the administrator's, or the gateway token's at the device interface. */
+  /** The Authorization header; null sends none. By default it is the administrator's, or the gateway token's at the device interface. */
   auth?: string | null;
   method?: string;
 }
 
-/** Ids of the routes that have answered a success in this worker. */
+/** The ids of the routes that have answered with a success in this worker. */
 export const succeeded = new Set<string>();
 
-/** Path and query of a route with these values. */
+/** Builds path and query of a route with these values. */
 export function urlOf(route: Route, surface: Surface, { params = {}, query = {} }: CallOptions): string {
   const base = surface === "device" ? "" : basePaths[surface];
   const path = route.path.replaceAll(/:(\w+)/g, (_all, name: string) => {
@@ -33,7 +33,7 @@ export function urlOf(route: Route, surface: Surface, { params = {}, query = {} 
   return base + path + (search === "" ? "" : `?${search}`);
 }
 
-/** Asks a route, whatever it answers. A success is held against the route table: status, schema, no member beyond it. */
+/** Calls a route and accepts any answer. A success is checked against the route table: status, schema, and no member beyond the schema. */
 export async function ask<T>(route: Route, surface: Surface, options: CallOptions = {}): Promise<Answer<T>> {
   const auth = options.auth === undefined ? (surface === "device" ? credentials.gateway : credentials.admin) : options.auth;
   const headers: Headers = { ...(auth === null ? {} : { authorization: auth }), ...options.headers };
@@ -45,14 +45,14 @@ export async function ask<T>(route: Route, surface: Surface, options: CallOption
   return answer;
 }
 
-/** Asks a route and expects a success. */
+/** Calls a route and expects a success. */
 export async function call<T = undefined>(route: Route, surface: Surface, options: CallOptions = {}): Promise<Answer<T>> {
   const answer = await ask<T>(route, surface, options);
   expect(answer.status, `${route.method} ${urlOf(route, surface, options)} answered ${answer.status} ${answer.text}`).toBeLessThan(300);
   return answer;
 }
 
-/** Asks a route and expects an error: its status, and its code without the common prefix; "" where the body is empty. */
+/** Calls a route and expects an error; returns its status, and its code without the common prefix ("" where the body is empty). */
 export async function refused(
   route: Route,
   surface: Surface,
@@ -88,17 +88,20 @@ function checkSuccess(route: Route, surface: Surface, answer: Answer): void {
   }
   const parsed = schema.safeParse(answer.json);
   expect(parsed.error?.issues, shown).toBeUndefined();
-  // a schema drops members that it does not know: what is left must be the whole answer
+  // A schema drops members that it does not know, so the parsed value must equal the whole answer.
   expect(parsed.data, shown).toEqual(answer.json);
   expect(nullsIn(answer.json), shown).toEqual([]);
-  // a link stays under the prefix that was asked (contract clients.md, "Two dialects")
+  // A link stays under the prefix of the request (contract clients.md, "Two dialects").
   if (surface !== "device") expect(answer.text, shown).not.toContain(basePaths[surface === "spec" ? "rest" : "spec"]);
 }
 
-/** Members that may be null: one where it means all (contract management.md §12.10), and those of a target filter, always there (§1.2). */
+/**
+ * These members may be null: one for which null means all (contract management.md §12.10), and those of a target filter, which are always there
+ * (§1.2).
+ */
 const mayBeNull = /\/(targetTypeScopes|autoAssignDistributionSet|autoAssignActionType|autoAssignWeight|confirmationRequired)$/;
 
-/** Paths of null members, which the interfaces omit elsewhere (contract management.md §1.2). */
+/** Finds the paths of null members, which the interfaces omit elsewhere (contract management.md §1.2). */
 function nullsIn(value: unknown, path = ""): string[] {
   if (value === null) return mayBeNull.test(path) ? [] : [path];
   if (typeof value !== "object") return [];

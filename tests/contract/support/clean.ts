@@ -1,27 +1,27 @@
 import { createHash } from "node:crypto";
 import { baseUrl, credentials } from "./http.ts";
 
-/** Where the links of the examples lead. */
+/** The links of the examples lead to this address. */
 export const exampleAddress = "https://updates.example.com";
-/** Members that let somebody in. */
+/** These members hold credentials. */
 const secrets = /^(securityToken|apiKey|clientSecret|client_secret|password|newPassword|passwordHash|access_token|x|y|n|kid)$/;
 const noSecret = "not-a-real-secret";
-/** Members that hold an id, or ids; a number that is a whole body, or in a list that is one, is one. */
+/** These members hold an id or ids; a number that is a whole body, or an element of a list that is one, is an id too. */
 const ids = /^(id|body|stopId|rollout|targetType|autoAssignDistributionSet|targetTypeScopes|[a-z]\w*Id)$/;
-/** The first moment of the examples; the others follow a minute apart in the order in which they were. */
+/** This is the first moment of the examples; the others follow a minute apart, in their original order. */
 const firstMoment = Date.UTC(2026, 0, 1);
 
 const momentPattern = /\b1[6-9]\d{11}\b/g;
 const idInAddress = /(?<=\/)\d+(?=[/?]|$)/g;
 const namePattern = /(?<![a-z])([a-z]+)-([0-9a-f]{14}x)/g;
 
-/** Most elements that a list shows, and members that a map of many alike does. */
-const mostElements = 2;
+/** A list shows at most this many elements, and a map of many similar members at most as many members. */
+const maxElements = 2;
 const manyMembers = 12;
 
 /**
- * Replaces what differs from run to run (addresses, names, ids, moments, checksums, secrets) by the same text in every run, alike where it was
- * alike, and shortens long lists. Good for one request and its answer.
+ * Replaces what differs from run to run (addresses, names, ids, moments, checksums, secrets) by the same text in every run; equal values stay equal.
+ * It also shortens long lists. One cleaner serves one request and its answer.
  */
 export function createCleaner(): <T>(pair: T) => T {
   const moments = new Map<string, number>();
@@ -40,7 +40,7 @@ export function createCleaner(): <T>(pair: T) => T {
       if (moment !== undefined) return moment;
       return ids.test(key) && Number.isInteger(value) && value > 0 ? idOf(String(value)) : value;
     }
-    if (Array.isArray(value)) return value.slice(0, mostElements).map((item) => clean(item, key));
+    if (Array.isArray(value)) return value.slice(0, maxElements).map((item) => clean(item, key));
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(shortened(value).map(([name, member]) => [cleanText(name, ""), clean(member, name)]));
   };
@@ -68,7 +68,7 @@ export function createCleaner(): <T>(pair: T) => T {
   };
 }
 
-/** A page shows one item and counts it; a map of many alike shows the first few. */
+/** Shortens a page to one item, with the count to match, and a map of many similar members to the first few. */
 function shortened(value: object): [string, unknown][] {
   const members = Object.entries(value);
   if ("content" in value && "total" in value && "size" in value && Array.isArray(value.content)) {
@@ -76,10 +76,10 @@ function shortened(value: object): [string, unknown][] {
     return Object.entries({ content, total: content.length, size: content.length });
   }
   const alike = members.length > manyMembers && members.every(([, member]) => typeof member === "object" && member !== null);
-  return alike ? members.slice(0, mostElements) : members;
+  return alike ? members.slice(0, maxElements) : members;
 }
 
-/** A checksum of that many hexadecimal digits. */
+/** Makes a checksum of that many hexadecimal digits. */
 function checksum(length: number): string {
   const algorithms: Record<number, string> = { 32: "md5", 40: "sha1", 64: "sha256" };
   return createHash(algorithms[length] as string)

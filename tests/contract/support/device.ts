@@ -14,14 +14,14 @@ import { ask, type CallOptions, call, refused } from "./call.ts";
 import { type Answer, credentials, type Headers, pathOf, send } from "./http.ts";
 
 export type LinkName = keyof NonNullable<PollView["_links"]>;
-export type Refusal = readonly [status: number, code?: string];
+export type ExpectedError = readonly [status: number, code?: string];
 
-/** A feedback as most clients send it. */
+/** Builds a feedback as most clients send it. */
 export function report(execution: Execution, finished: FinishedResult = "none", more: object = {}): object {
   return { status: { execution, result: { finished }, ...more } };
 }
 
-/** One device, as it talks to the service. By default with the gateway token, so that it may be unknown. */
+/** Acts as one device. By default it signs in with the gateway token, so that the device need not be known yet. */
 export function device(
   controllerId: string,
   { auth = credentials.gateway, tenant = credentials.tenant }: { auth?: string | null; tenant?: string } = {},
@@ -42,7 +42,7 @@ export function device(
     own,
     poll,
     links,
-    /** Names of the links of a poll, sorted; `_links` must not be there when there is none. */
+    /** Returns the names of the links of a poll, sorted; `_links` must be absent when there is none. */
     async linkNames(): Promise<LinkName[]> {
       const { _links } = (await poll()).json;
       if (_links !== undefined) expect(Object.keys(_links)).not.toEqual([]);
@@ -56,36 +56,36 @@ export function device(
       (await call<DeviceArtifactView[]>(r.device.listArtifacts, "device", own({ softwareModuleId }))).json,
     feedback: (actionId: number, body: unknown, headers: Headers = {}) =>
       call(r.device.deploymentFeedback, "device", own({ actionId }, { body, headers })),
-    feedbackRefused: (actionId: number, body: unknown, expected: Refusal, headers: Headers = {}) =>
+    feedbackRefused: (actionId: number, body: unknown, expected: ExpectedError, headers: Headers = {}) =>
       refused(r.device.deploymentFeedback, "device", own({ actionId }, { body, headers }), expected),
     cancelFeedback: (actionId: number, body: unknown) => call(r.device.cancelFeedback, "device", own({ actionId }, { body })),
-    cancelFeedbackRefused: (actionId: number, body: unknown, expected: Refusal) =>
+    cancelFeedbackRefused: (actionId: number, body: unknown, expected: ExpectedError) =>
       refused(r.device.cancelFeedback, "device", own({ actionId }, { body }), expected),
     confirmationBase: async () => (await call<ConfirmationBaseView>(r.device.confirmationBase, "device", own())).json,
     confirmation: async (actionId: number, query: CallOptions["query"] = {}) =>
       (await call<ConfirmationView>(r.device.getConfirmation, "device", own({ actionId }, { query }))).json,
-    /** Confirms or denies. */
+    /** Confirms or denies an action. */
     answer: (actionId: number, body: unknown) => call(r.device.confirmationFeedback, "device", own({ actionId }, { body })),
-    answerRefused: (actionId: number, body: unknown, expected: Refusal, headers: Headers = {}) =>
+    answerRefused: (actionId: number, body: unknown, expected: ExpectedError, headers: Headers = {}) =>
       refused(r.device.confirmationFeedback, "device", own({ actionId }, { body, headers }), expected),
-    /** Without a body unless one is given. */
+    /** Sends no body unless one is given. */
     activateAutoConfirm: (body?: unknown) => call(r.device.activateAutoConfirm, "device", own({}, { body })),
     deactivateAutoConfirm: () => call(r.device.deactivateAutoConfirm, "device", own()),
-    /** Says which set it runs; 201 where that is news. */
+    /** Reports which set the device runs; the answer is 201 where that changes something. */
     runs: async (body: unknown) => (await call(r.device.runningVersion, "device", own({}, { body }))).status,
     configData: (body: unknown) => call(r.device.configData, "device", own({}, { body })),
     ask: <T>(route: Parameters<typeof ask>[0], params: CallOptions["params"] = {}, more: CallOptions = {}) =>
       ask<T>(route, "device", own(params, more)),
-    refused: (route: Parameters<typeof ask>[0], params: CallOptions["params"], expected: Refusal, more: CallOptions = {}) =>
+    refused: (route: Parameters<typeof ask>[0], params: CallOptions["params"], expected: ExpectedError, more: CallOptions = {}) =>
       refused(route, "device", own(params, more), expected),
-    /** Follows a link of an answer as it stands. */
+    /** Follows a link of an answer exactly as it was given. */
     follow: <T>(href: string, headers: Headers = {}, method = "GET"): Promise<Answer<T>> =>
       send<T>(pathOf(href), { method, headers: { ...(auth === null ? {} : { authorization: auth }), ...headers } }),
   };
 }
 export type Device = ReturnType<typeof device>;
 
-/** Action id in a link of a poll, found as clients find it: between the last slash and the question mark, if there is one. */
+/** Finds the action id in a link of a poll as clients do: between the last slash and the question mark, if there is one. */
 export function actionIdOf(href: string | undefined): number {
   const found = /\/(\d+)(?:\?c=-?\d+)?$/.exec(href ?? "");
   if (found === null) throw new Error(`no action id in ${href}`);

@@ -1,16 +1,16 @@
 import { type OpenApi, type OpenApiName, openApiDocument, openApiDocuments, operationsOf, type Surface } from "@harrier/contracts";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 
-/** A published document, asked what it says of requests and answers. */
+/** A published document, with what it says of requests and answers. */
 export interface Published {
   readonly document: OpenApi;
-  /** What is wrong with a body by the document; empty where it is right. */
+  /** Returns what is wrong with a body according to the document; the list is empty where the body is right. */
   faultsOf(where: Where, value: unknown): string[];
-  /** The statuses that the document knows of an operation. */
+  /** Returns the statuses that the document lists for an operation. */
   statusesOf(id: string): string[];
 }
 
-/** A body's place in the document; without a status it is the request's. */
+/** The place of a body in the document; without a status it is the request's body. */
 export interface Where {
   readonly id: string;
   readonly status?: number;
@@ -19,7 +19,7 @@ export interface Where {
 
 const byName = new Map<OpenApiName, Published>();
 
-/** The document of an interface and dialect. */
+/** Reads the document of an interface and dialect. */
 export function publishedFor(surface: Surface): Published {
   const name = (Object.keys(openApiDocuments) as OpenApiName[]).find((one) => openApiDocuments[one] === surface) as OpenApiName;
   const published = byName.get(name) ?? read(openApiDocument(name));
@@ -28,7 +28,7 @@ export function publishedFor(surface: Surface): Published {
 }
 
 function read(document: OpenApi): Published {
-  // the formats of numbers are OpenAPI's own
+  // OpenAPI defines formats of numbers that the validator does not know.
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema(document, "document");
   const places = new Map(operationsOf(document).map(({ path, method, operation }) => [operation.operationId, { path, method, operation }]));
@@ -54,7 +54,7 @@ function read(document: OpenApi): Published {
 
 const faultOf = ({ instancePath, message }: ErrorObject) => `${instancePath === "" ? "the body" : instancePath} ${message}`;
 
-/** A step of a JSON pointer within the fragment of an address. */
+/** Escapes a step of a JSON pointer for the fragment of an address. */
 function escaped(step: string): string {
   return encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1"));
 }

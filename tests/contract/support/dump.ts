@@ -1,22 +1,22 @@
 import { isDeepStrictEqual } from "node:util";
-import { auditTables, dumpTenants, movingTables, withClient } from "@harrier/testkit";
+import { auditTables, dumpTenants, movingTables, withSharedClient } from "@harrier/testkit";
 import { inject } from "vitest";
 import type { CallOptions } from "./call.ts";
+import { type Fixture, snapshot } from "./tenant.fixture.ts";
 import { pause } from "./wait.ts";
-import { snapshot, type World } from "./world.ts";
 
-/** What a request that is refused may change: what moves by itself, and what is to be written of it. */
+/** A denied request may change these tables: some change by themselves, and the audit trail records the denial. */
 const moving = [...movingTables, ...auditTables];
 
 /**
- * Everything that a request could have changed: all rows of the world's tenant, and of those that the request names, in all tables of all
- * services. Of a service that runs elsewhere, whose database is not ours to read: what its interface shows.
+ * Reads everything that a request could have changed: all rows of the fixture's tenant, and of those that the request names, in all tables of all
+ * services. The database of a service that runs elsewhere cannot be read here; for it, the interface is asked instead.
  */
-async function stateOf(world: World, also: readonly string[], except: readonly string[]): Promise<unknown> {
+async function stateOf(fixture: Fixture, also: readonly string[], except: readonly string[]): Promise<unknown> {
   const { databaseUrl } = inject("service");
-  if (databaseUrl === "") return snapshot(world);
-  return withClient(databaseUrl, async (client) => {
-    const names = [world.tenant, ...also].map((name) => name.toLowerCase());
+  if (databaseUrl === "") return snapshot(fixture);
+  return withSharedClient(databaseUrl, async (client) => {
+    const names = [fixture.tenant, ...also].map((name) => name.toLowerCase());
     const { rows } = await client.query<{ id: number }>("select tenant_id as id from management.tenants where lower(name) = any($1)", [
       names,
     ]);
@@ -28,53 +28,53 @@ async function stateOf(world: World, also: readonly string[], except: readonly s
   });
 }
 
-/** Tenants that a request is about, beside the one it is made in. */
+/** Finds the tenants that a request is about, beside the one it is made in. */
 const namedIn = ({ params }: CallOptions): string[] => (params?.["tenantName"] === undefined ? [] : [String(params["tenantName"])]);
 
-const restsWithinMs = 40_000;
+const settlesWithinMs = 40_000;
 
-/** The engine looks twice a second for what devices have done. */
+/** The engine reads twice a second what devices have done. */
 const engineMs = 600;
 
-/** Downloads are noted in the history a second after they have ended. */
-const notesMs = 2_500;
+/** A download is recorded in the history a second after it has ended. */
+const downloadBufferMs = 2_500;
 
-/** No engine is at work for them, or is about to be. Of a service that runs elsewhere, only time tells. */
-async function enginesRest(world: World): Promise<boolean> {
+/** Resolves when no engine works for these tenants or is about to. For a service that runs elsewhere, it only waits. */
+async function enginesAreIdle(fixture: Fixture): Promise<boolean> {
   const { databaseUrl } = inject("service");
   if (databaseUrl === "") return pause(engineMs).then(() => true);
-  return withClient(databaseUrl, async (client) => {
+  return withSharedClient(databaseUrl, async (client) => {
     const { rows } = await client.query<{ busy: boolean }>(
       `select exists (select from rollout_engine.leases l join management.tenants t on t.tenant_id = l.tenant_id
                        where lower(t.name) = lower($1) and (l.owner is not null or l.due_at <= now() + interval '2 seconds')) as busy`,
-      [world.tenant],
+      [fixture.tenant],
     );
     return rows[0]?.busy === false;
   });
 }
 
 /**
- * Makes a request that must change nothing, and compares all that there is before and after. What earlier requests have set in motion comes to
- * its rest first.
+ * Makes a request that must change nothing, and compares the whole state before and after. It first waits until the effects of earlier requests have
+ * settled.
  */
 export async function unchangedBy<T>(
-  world: World,
+  fixture: Fixture,
   id: string,
   options: CallOptions,
   request: () => Promise<T>,
   except: readonly string[] = [],
 ): Promise<T> {
-  const state = () => stateOf(world, namedIn(options), except);
+  const state = () => stateOf(fixture, namedIn(options), except);
   const rollouts = id.startsWith("rollouts.");
-  const still = rollouts ? engineMs : id.startsWith("device.artifact") ? notesMs : 50;
+  const still = rollouts ? engineMs : id.startsWith("device.artifact") ? downloadBufferMs : 50;
   let before = await state();
   const began = Date.now();
   for (;;) {
     await pause(still);
-    const resting = !rollouts || (await enginesRest(world));
+    const resting = !rollouts || (await enginesAreIdle(fixture));
     const now = await state();
     if (resting && isDeepStrictEqual(now, before)) break;
-    if (Date.now() - began > restsWithinMs) throw new Error("the tenant does not come to rest");
+    if (Date.now() - began > settlesWithinMs) throw new Error("the tenant does not come to rest");
     before = now;
   }
   const answer = await request();

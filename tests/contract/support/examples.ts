@@ -6,7 +6,7 @@ import type { Answer } from "./http.ts";
 
 type Body = { type?: string; body?: unknown };
 
-/** The request and its answer as an example for readers: small, and without what differs from run to run. */
+/** Turns the request and its answer into an example for readers: it is small, and nothing in it differs from run to run. */
 export function exampleOf(route: Pick<Route, "bodyKind">, options: CallOptions, answer: Answer): Example {
   const path = Object.fromEntries(Object.entries(options.params ?? {}).map(([name, value]) => [name, numberOf(value)]));
   const query = { ...options.query };
@@ -32,7 +32,7 @@ function answerBody({ headers, json, text, bytes }: Answer): Body {
 const numberOf = (value: string | number) => (/^\d{1,15}$/.test(String(value)) ? Number(value) : value);
 const isEmpty = (object: object) => Object.keys(object).length === 0;
 
-/** Writes examples to the files of their groups of operations; those of other operations in these files stay. */
+/** Writes examples to the files of their groups of operations; examples of other operations in these files stay. */
 export function writeExamples(made: ReadonlyMap<string, Readonly<Partial<Record<Surface, Example>>>>): void {
   const groups = Map.groupBy(made.keys(), (id) => id.slice(0, id.indexOf(".")));
   for (const [group, ids] of groups) {

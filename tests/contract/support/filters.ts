@@ -4,10 +4,10 @@ import { builder, unique } from "./build.ts";
 import { type CallOptions, call, type Dialect } from "./call.ts";
 import type { ValidRequest } from "./walk.ts";
 
-/** A query that no target of anybody matches. */
+/** Makes a query that matches no target. */
 const nobody = (): string => `controllerid==${unique()}`;
 
-/** What an administrator does with target filters, in one dialect. */
+/** Does what an administrator does with target filters, in one dialect. */
 export function filterBuilder(dialect: Dialect) {
   const of = (filterId: number): CallOptions & { params: { filterId: number } } => ({ params: { filterId } });
   const filter = async (query = nobody(), more: object = {}): Promise<TargetFilterView> =>
@@ -15,7 +15,7 @@ export function filterBuilder(dialect: Dialect) {
   const get = async (id: number): Promise<TargetFilterView> => (await call<TargetFilterView>(r.targetFilters.get, dialect, of(id))).json;
   const assign = async (id: number, setId: number, more: object = {}): Promise<TargetFilterView> =>
     (await call<TargetFilterView>(r.targetFilters.setAutoAssign, dialect, { ...of(id), body: { id: setId, ...more } })).json;
-  /** A filter that waits until its auto-assignment is approved: the suite's tenants want that of those who may not approve. */
+  /** Makes a filter that waits for the approval of its auto-assignment: the suite's tenants demand it from users who may not approve. */
   const waiting = async (query: string, setId: number, auth: string): Promise<number> => {
     const { id } = await filter(query);
     await call(r.targetFilters.setAutoAssign, dialect, { ...of(id), body: { id: setId }, auth });
@@ -25,7 +25,7 @@ export function filterBuilder(dialect: Dialect) {
   return { of, filter, get, assign, waiting, end };
 }
 
-/** A valid request of every route of target filters. */
+/** Makes a valid request for every route of target filters. */
 export function filterRequests(dialect: Dialect): Record<string, ValidRequest> {
   const build = builder(dialect);
   const { of, filter, assign, waiting } = filterBuilder(dialect);

@@ -4,22 +4,22 @@ import { type CallOptions, call, type Dialect } from "./call.ts";
 import type { Page } from "./look.ts";
 import type { ValidRequest } from "./walk.ts";
 
-/** What an administrator does with groups of targets, in one dialect. */
+/** Does what an administrator does with groups of targets, in one dialect. */
 export function groupBuilder(dialect: Dialect) {
   const build = builder(dialect);
-  /** A new target in a group; its controllerId. */
+  /** Makes a target in a group and returns its controllerId. */
   const member = async (group: string): Promise<string> => (await build.target({ group })).controllerId;
-  /** Ids of the targets of a group, sorted. */
+  /** Reads the controllerIds of the targets of a group, sorted. */
   const members = async (group: string, query: CallOptions["query"] = {}): Promise<string[]> => {
     const { json } = await call<Page<TargetView>>(r.targetGroups.listTargets, dialect, { query: { group, limit: 500, ...query } });
     return json.content.map(({ controllerId }) => controllerId).sort();
   };
-  /** All groups, however many pages they take. */
+  /** Reads all groups, however many pages they take. */
   const names = async (): Promise<string[]> => (await call<string[]>(r.targetGroups.list, dialect)).json;
   return { member, members, names };
 }
 
-/** A valid request of every route of target groups, each about targets of its own. */
+/** Makes a valid request for every route of target groups, each about targets of its own. */
 export function groupRequests(dialect: Dialect): Record<string, ValidRequest> {
   const build = builder(dialect);
   const { member } = groupBuilder(dialect);

@@ -13,14 +13,14 @@ export const trustsUs = service.trustsUs;
 
 const basic = (user: string, password: string): string => `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 
-/** In which tenant a file works, and as whom. */
+/** Says in which tenant a file works, and as whom. */
 export interface Identity {
   tenant: string;
-  /** Authorization header of its administrator. */
+  /** The Authorization header of its administrator. */
   admin: string;
-  /** Authorization header of any of its devices. */
+  /** The Authorization header of any of its devices. */
   gateway: string;
-  /** Actions of it that wait for their confirmation. */
+  /** Its actions that wait for their confirmation. */
   waiting: readonly Waiting[];
 }
 
@@ -32,10 +32,10 @@ const first: Identity = {
   waiting: service.waiting,
 };
 
-/** Values of the Authorization header, and the tenant that they are good for. */
+/** Values of the Authorization header, and the tenant in which they are valid. */
 export const credentials = {
   ...first,
-  /** The installation's operator, who is the administrator of DEFAULT, whatever tenant the file works in. */
+  /** The installation's operator is the administrator of DEFAULT, whatever tenant the file works in. */
   operator,
   basic,
   gatewayKey: service.gatewayKey,
@@ -44,7 +44,10 @@ export const credentials = {
   adminPassword: service.adminPassword,
 };
 
-/** From now on everything that names nobody else is done in this tenant; without one, in DEFAULT again. Files of a worker run one by one. */
+/**
+ * From now on every request that names no other tenant is made in this one; without an argument, in DEFAULT again. A worker runs its files one by
+ * one.
+ */
 export function workAs(identity: Identity = first): void {
   const { tenant, admin, gateway, waiting } = identity;
   Object.assign(credentials, { tenant, admin, gateway, waiting });
@@ -55,11 +58,11 @@ export type Headers = Record<string, string>;
 export interface Ask {
   method?: string;
   headers?: Headers;
-  /** Text and bytes go as they are. */
+  /** Text and bytes are sent unchanged. */
   body?: string | Buffer | Readable | undefined;
-  /** Address that the request comes from. */
+  /** The address that the request comes from. */
   from?: string;
-  /** Address that links lead to, where it is not the one that was asked. */
+  /** The address that links shall lead to, where it is not the one of the request. */
   shownAs?: string;
 }
 
@@ -68,17 +71,17 @@ export interface Answer<T = unknown> {
   headers: Record<string, string | string[] | undefined>;
   bytes: Buffer;
   text: string;
-  /** The body where it is JSON, or the same in CBOR; undefined otherwise. */
+  /** The decoded body, whether it came as JSON or CBOR; undefined otherwise. */
   json: T;
 }
 
-// connections enough for the parallel cases of a file; kept open, as a gateway's or a device fleet's are
+// There are enough connections for the parallel cases of a file; they are kept open, as a gateway or a fleet of devices does.
 const options = { connections: 24, keepAliveTimeout: 3_000, headersTimeout: 60_000, bodyTimeout: 60_000 };
 const pool = new Pool(baseUrl, options);
 
 /**
- * One request with exactly these headers and nothing added. Every answer is held against the rules that all answers obey
- * (answer-rules.ts), whatever the test looks at.
+ * Sends one request with exactly these headers and nothing added. Every answer is checked against the rules for all answers (answer-rules.ts),
+ * whatever the test checks.
  */
 export async function send<T = unknown>(path: string, ask: Ask = {}): Promise<Answer<T>> {
   const method = ask.method ?? "GET";
@@ -101,7 +104,7 @@ export async function send<T = unknown>(path: string, ask: Ask = {}): Promise<An
   return answer;
 }
 
-/** Path and query of an absolute link of an answer. */
+/** Returns path and query of an absolute link of an answer. */
 export function pathOf(href: string): string {
   if (!href.startsWith(`${baseUrl}/`)) throw new Error(`${href} does not lead to ${baseUrl}`);
   return href.slice(baseUrl.length);

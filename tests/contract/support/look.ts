@@ -15,7 +15,7 @@ export interface Page<T> {
   size: number;
 }
 
-/** What an administrator sees, in one dialect. */
+/** Reads what an administrator sees, in one dialect. */
 export function viewer(dialect: Dialect) {
   const get = async <T>(route: Parameters<typeof call>[0], options: CallOptions = {}): Promise<T> =>
     (await call<T>(route, dialect, options)).json;
@@ -23,7 +23,7 @@ export function viewer(dialect: Dialect) {
   const target = (targetId: string) => get<TargetView>(r.targets.get, { params: { targetId } });
   const attributes = async (targetId: string): Promise<Record<string, string>> =>
     (await get<Record<string, string> | undefined>(r.targets.attributes, { params: { targetId } })) ?? {};
-  /** undefined where there is none. */
+  /** The result is undefined where no set is assigned. */
   const assigned = (targetId: string) => get<DistributionSetView | undefined>(r.targets.assignedSet, { params: { targetId } });
   const installed = (targetId: string) => get<DistributionSetView | undefined>(r.targets.installedSet, { params: { targetId } });
   const actions = (targetId: string, query: CallOptions["query"] = {}) =>
@@ -35,7 +35,7 @@ export function viewer(dialect: Dialect) {
   const set = (distributionSetId: number) => get<DistributionSetView>(r.distributionSets.get, { params: { distributionSetId } });
   const module = (softwareModuleId: number) => get<SoftwareModuleView>(r.softwareModules.get, { params: { softwareModuleId } });
 
-  /** Update status, assigned and installed set of a target, by id. */
+  /** Reads the update status, and the ids of the assigned and the installed set of a target. */
   const standing = async (targetId: string) => {
     const [seen, a, i] = await Promise.all([target(targetId), assigned(targetId), installed(targetId)]);
     return { updateStatus: seen.updateStatus, assigned: a?.id, installed: i?.id };
@@ -44,5 +44,5 @@ export function viewer(dialect: Dialect) {
   return { target, attributes, assigned, installed, actions, action, state, history, set, module, standing };
 }
 
-/** For cases at the device interface, which do not care for the dialect. */
-export const look = viewer("spec");
+/** Cases at the device interface use this one, because the dialect does not matter to them. */
+export const view = viewer("spec");

@@ -1,11 +1,11 @@
 import { type RolloutView, routeTable as r } from "@harrier/contracts";
 import { builder, unique } from "./build.ts";
 import { call } from "./call.ts";
+import type { Fixture } from "./tenant.fixture.ts";
 import type { ValidRequest } from "./walk.ts";
-import type { World } from "./world.ts";
 
-/** A valid request for every route of metadata and of what a set is used for. */
-export function metadataRequests({ dialect, rolloutId }: World): Record<string, ValidRequest> {
+/** Makes a valid request for every route of metadata and of the use of a set. */
+export function metadataRequests({ dialect, rolloutId }: Fixture): Record<string, ValidRequest> {
   const build = builder(dialect);
   const { softwareModules, distributionSets } = r;
   const metadataKey = "k";
@@ -27,7 +27,7 @@ export function metadataRequests({ dialect, rolloutId }: World): Record<string, 
   };
   const entry = async (owner: () => Promise<{ params: object }>) => ({ params: { ...(await owner()).params, metadataKey } });
   const listed = { query: { q: "key==*;value==v", sort: "value:DESC,key:ASC", limit: 5 } };
-  // one with a rollout, and with its actions
+  // The set is used by a rollout and by its actions.
   const used = async () => {
     const { json } = await call<RolloutView>(r.rollouts.get, dialect, { params: { rolloutId } });
     return { params: { distributionSetId: json.distributionSetId } };

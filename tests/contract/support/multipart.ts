@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 
 export interface FilePart {
   name?: string;
-  /** Left out: the part names no file. */
+  /** If it is left out, the part names no file. */
   filename?: string;
   bytes: Buffer;
 }
 
-/** A form as browsers send it, in the order given: a text is a field, bytes are a file. */
+/** Builds a form as browsers send it, in the order given: a text becomes a field, bytes become a file. */
 export function multipart(parts: readonly (readonly [name: string, value: string] | FilePart)[]): { type: string; body: Buffer } {
   const boundary = `----contract${randomBytes(12).toString("hex")}`;
   const pieces = parts.flatMap((part) => {

@@ -3,13 +3,13 @@ import { unique } from "./build.ts";
 import { type CallOptions, call, type Dialect } from "./call.ts";
 import type { ValidRequest } from "./walk.ts";
 
-/** OAuth 2.0 clients of the tenant, in one dialect. */
+/** Builds OAuth 2.0 clients of the tenant, in one dialect. */
 export function oauth2ClientBuilder(dialect: Dialect) {
   const one = (clientId: string) => ({ params: { clientId } });
   const body = (more: object = {}) => ({
     name: unique("client"),
     description: "d",
-    // nobody gives what he has not, and this much everybody has who may make clients at all
+    // Nobody can grant a permission that they lack; everybody who may make clients has this one.
     scopes: ["USER_MANAGEMENT"],
     accessTokenTtl: 600,
     ...more,
@@ -26,7 +26,7 @@ export function oauth2ClientBuilder(dialect: Dialect) {
   return { one, body, create, get, rotate, update, remove };
 }
 
-/** A valid request for every route of OAuth 2.0 clients. */
+/** Makes a valid request for every route of OAuth 2.0 clients. */
 export function oauth2ClientRequests(dialect: Dialect): Record<string, ValidRequest> {
   const { one, body, create } = oauth2ClientBuilder(dialect);
   const fresh = async () => one((await create()).clientId);

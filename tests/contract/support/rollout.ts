@@ -17,28 +17,28 @@ import { credentials } from "./http.ts";
 import { type Page, viewer } from "./look.ts";
 import { eventually } from "./wait.ts";
 
-/** Far more than a step of the engine takes. */
+/** A step of the engine takes far less than this. */
 const stepMs = 40_000;
 
-/** Buckets of a rollout or group that are not empty. */
+/** Returns the buckets of a rollout or group that are not empty. */
 export function filled(totals: TotalsView | undefined): Partial<TotalsView> {
   return Object.fromEntries(Object.entries(totals ?? {}).filter(([, count]) => count > 0));
 }
 
-/** Commands on a rollout that need nothing but its id. */
+/** These commands on a rollout need nothing but its id. */
 type Step = "start" | "pause" | "resume" | "stop" | "triggerNextGroup";
 
-/** What an administrator does with rollouts, in one dialect. */
+/** Does what an administrator does with rollouts, in one dialect. */
 export function rolloutBuilder(dialect: Dialect) {
   const build = builder(dialect);
-  const look = viewer(dialect);
+  const view = viewer(dialect);
   const one = (rolloutId: number): CallOptions => ({ params: { rolloutId } });
 
-  /** Targets in order, found by `name==<prefix>*`. */
+  /** Makes targets in order, which `name==<prefix>*` finds. */
   const fleet = async (count: number, more: object = {}): Promise<{ prefix: string; ids: string[] }> => {
     const prefix = unique("fleet");
     const ids = Array.from({ length: count }, (_, n) => `${prefix}-${String(n).padStart(4, "0")}`);
-    // one after the other in id order: groups are filled in this order
+    // The targets are made one after the other in the order of their ids, because groups are filled in this order.
     await build.targets(...ids.map((controllerId) => ({ controllerId, ...more })));
     return { prefix, ids };
   };
@@ -65,7 +65,7 @@ export function rolloutBuilder(dialect: Dialect) {
     const options = { params: { rolloutId, groupId }, query: { limit: 500, ...query } };
     return (await call<Page<TargetView>>(r.rollouts.groupTargets, dialect, options)).json.content.map(({ controllerId }) => controllerId);
   };
-  /** Waits for a status of the rollout. */
+  /** Waits until the rollout has a status. */
   const become = (id: number, status: RolloutStatusName): Promise<RolloutView> =>
     eventually(async () => {
       const seen = await get(id);
@@ -73,8 +73,8 @@ export function rolloutBuilder(dialect: Dialect) {
       throw new Error(`rollout ${id} is ${seen.status}, not ${status}`);
     }, stepMs);
   /**
-   * Waits until the groups are as given, by status in order. The status says whose turn it is; the actions of a group follow, so a
-   * running group is waited for until none of its actions is only scheduled.
+   * Waits until the groups, in order, have the given status. The status changes first and the actions of a group follow, so a running group counts
+   * only when none of its actions is scheduled any more.
    */
   const groupsBecome = (id: number, ...statuses: string[]): Promise<RolloutGroupView[]> =>
     eventually(async () => {
@@ -94,13 +94,13 @@ export function rolloutBuilder(dialect: Dialect) {
     return become(id, "running");
   };
 
-  /** The action that a rollout gave a target. */
+  /** Reads the action that a rollout gave a target. */
   const actionOf = async (controllerId: string, rolloutId: number): Promise<ActionView> => {
-    const found = (await look.actions(controllerId)).content.find((action) => action.rollout === rolloutId);
+    const found = (await view.actions(controllerId)).content.find((action) => action.rollout === rolloutId);
     if (found === undefined) throw new Error(`${controllerId} has no action of rollout ${rolloutId}`);
     return found;
   };
-  /** Lets devices report, each on its action of the rollout. */
+  /** Lets devices report, each on its own action of the rollout. */
   const reportAll = async (rolloutId: number, ids: readonly string[], execution: Execution, finished: FinishedResult) => {
     await Promise.all(ids.map(async (id) => device(id).feedback((await actionOf(id, rolloutId)).id, report(execution, finished))));
   };
@@ -108,7 +108,7 @@ export function rolloutBuilder(dialect: Dialect) {
 
   return {
     build,
-    look,
+    view,
     one,
     fleet,
     filterOf,

@@ -1,5 +1,5 @@
-/** What somebody is told whose permissions are good for other target types: nothing is there, or nothing was done. */
-export type Told =
+/** How a route answers a user whose permissions hold for other target types: nothing is found, or nothing is done. */
+export type Outcome =
   | "open"
   | "unknown"
   | "nobody"
@@ -13,19 +13,19 @@ export type Told =
   | "not imported"
   | "not as many";
 
-/** Routes that reach targets, or are not for a tenant's users at all. */
-export const told: Readonly<Record<string, Told>> = {
+/** These routes reach targets, or are not for the users of a tenant at all. */
+export const outcomes: Readonly<Record<string, Outcome>> = {
   "distributionSets.assignTargets": "none assigned",
   "distributionSets.listAssignedTargets": "nobody",
   "distributionSets.listInstalledTargets": "nobody",
   "distributionSets.autoAssignFilters": "open",
-  // it would end what runs on targets that he does not reach
+  // An invalidation would end actions of targets that the user does not reach.
   "distributionSets.invalidate": "forbidden",
   "targets.list": "nobody",
   "targets.create": "forbidden",
   "targets.exportCsv": "no line",
   "targets.importCsv": "not imported",
-  // he means none of those that were confirmed
+  // The query matches none of the targets whose number the request confirms.
   "targets.deleteByQuery": "not as many",
   "targets.get": "unknown",
   "targets.update": "unknown",
@@ -46,7 +46,7 @@ export const told: Readonly<Record<string, Told>> = {
   "targets.autoConfirm": "unknown",
   "targets.activateAutoConfirm": "unknown",
   "targets.deactivateAutoConfirm": "unknown",
-  // need no permission on targets, and show none that cannot be read
+  // These routes need no permission on targets, and show only targets that the user may read.
   "targets.tags": "unknown",
   "targets.listMetadata": "unknown",
   "targets.createMetadata": "unknown",
@@ -74,17 +74,17 @@ export const told: Readonly<Record<string, Told>> = {
   "targetTags.assign": "unknown",
   "targetTags.assignByPut": "unknown",
   "targetTags.unassign": "unknown",
-  // of none of his: what he does not reach is passed over
+  // None of the targets is the user's: targets out of reach are skipped.
   "targetTags.toggle": "none toggled",
   "targetTags.assignOne": "unknown",
   "targetTags.unassignOne": "unknown",
-  // a filter is a text; what it assigns reaches no further than who set it
+  // A filter is only a text; what it assigns reaches no further than the user who set it.
   "distributionSets.autoAssignments": "open",
   "autoAssignments.list": "open",
   "autoAssignments.get": "open",
   "autoAssignments.create": "open",
   "autoAssignments.update": "open",
-  // they reach further than it does
+  // These auto-assignments reach further than the user does.
   "autoAssignments.delete": "forbidden",
   "autoAssignments.start": "forbidden",
   "autoAssignments.pause": "forbidden",
@@ -99,14 +99,14 @@ export const told: Readonly<Record<string, Told>> = {
   "targetFilters.getAutoAssign": "open",
   "targetFilters.setAutoAssign": "open",
   "targetFilters.removeAutoAssign": "open",
-  // it reaches further than the caller does
+  // The auto-assignment reaches further than the caller does.
   "targetFilters.approveAutoAssign": "forbidden",
   "targetFilters.denyAutoAssign": "forbidden",
   "actions.list": "nobody",
   "actions.get": "unknown",
   "actions.delete": "unknown",
   "actions.deleteMany": "unknown",
-  // those that reach further than he does
+  // These rollouts reach further than the user does.
   "rollouts.list": "nobody",
   "rollouts.create": "no match",
   "rollouts.preview": "no match",
@@ -124,7 +124,7 @@ export const told: Readonly<Record<string, Told>> = {
   "rollouts.listGroups": "unknown",
   "rollouts.getGroup": "unknown",
   "rollouts.groupTargets": "unknown",
-  // for the operator, who is somebody else
+  // These routes are for the operator only.
   "tenants.list": "forbidden",
   "tenants.create": "forbidden",
   "tenants.get": "forbidden",
@@ -141,22 +141,22 @@ export const told: Readonly<Record<string, Told>> = {
 
 const named = (group: string, names: string): string[] => names.split(" ").map((name) => `${group}.${name}`);
 
-/** Ask for a permission on targets, but reach none (spec 001 §4.1, §4.5). */
+/** These routes demand a permission on targets, but reach none (spec 001 §4.1, §4.5). */
 export const withoutTargets: readonly string[] = [
   "distributionSets.createMetadata",
   ...named("targetTags", "list create get update delete"),
 ];
 
 /**
- * Change somebody who holds permissions on all targets, or give them: not for who is restricted, since nobody gives on, changes or takes
- * away what it does not hold itself (ADR 25). On somebody who holds no more than the caller they are open.
+ * These routes change users who hold permissions on all targets, or give such permissions. A restricted user is denied them, since nobody grants,
+ * changes or takes away what they do not hold themselves (ADR 25). They are open where the changed user holds no more than the caller.
  */
 export const ofHolders: ReadonlySet<string> = new Set([
   ...named("users", "create delete setPermissions addPermissions removePermission changePassword"),
   ...named("roles", "delete setPermissions addPermissions removePermission replaceScopes addScopes removeScopes"),
 ]);
 
-/** Reach no target by a permission on targets: each route by its name, so that a new one has to be put into one of the lists. */
+/** These routes reach no target by a permission on targets. Each is listed by its name, so that a new route has to be put into one of the lists. */
 export const ofNoTarget: ReadonlySet<string> = new Set([
   ...withoutTargets,
   ...named("softwareModules", "list create get update delete listMetadata createMetadata getMetadata updateMetadata deleteMetadata"),
@@ -182,12 +182,11 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What may change all the same: an assignment to nobody is one, so its set is reserved for a moment, its answer kept, and
- * an id passed over; a filter is made, and
- * a set that it is to assign is locked like any that is used.
+ * These tables may change nevertheless. An assignment to nobody is still an assignment, so its set is reserved for a moment, its answer is kept, and
+ * an id is skipped. A filter is made, and a set that it is to assign is locked like any used set.
  */
-export const changes: Readonly<Partial<Record<Told, readonly string[]>>> = {
-  // the answer is kept, for a repetition, and ids are passed over
+export const changes: Readonly<Partial<Record<Outcome, readonly string[]>>> = {
+  // The answer is kept for a repetition, and ids are skipped.
   "not imported": ["controller.commands", "controller.id_counters"],
   "none assigned": ["management.distribution_sets", "controller.commands", "controller.id_counters"],
   open: ["rollout_engine.target_filters", "management.distribution_sets", "management.software_modules"],

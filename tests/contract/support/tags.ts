@@ -3,7 +3,7 @@ import { builder, unique } from "./build.ts";
 import { call, type Dialect } from "./call.ts";
 import type { ValidRequest } from "./walk.ts";
 
-/** Makes tags of both kinds, with names of their own. */
+/** Makes tags of both kinds, with unique names. */
 export function tagBuilder(dialect: Dialect) {
   const tag = (more: object) => ({ name: unique(), ...more });
   return {
@@ -18,11 +18,11 @@ export function tagBuilder(dialect: Dialect) {
   };
 }
 
-/** A valid request of every route of tags. */
-export function tagRequests(dialect: Dialect, world: { controllerId: string; setId: number }): Record<string, ValidRequest> {
+/** Makes a valid request for every route of tags. */
+export function tagRequests(dialect: Dialect, fixture: { controllerId: string; setId: number }): Record<string, ValidRequest> {
   const build = builder(dialect);
   const tags = tagBuilder(dialect);
-  const { controllerId, setId: distributionsetId } = world;
+  const { controllerId, setId: distributionsetId } = fixture;
   const list = { query: { sort: "name:ASC", q: "name==*" } };
   const create = () => ({ body: [{ name: unique(), description: "d", colour: "#0f0" }] });
   const change = { description: "e", colour: "red" };

@@ -6,7 +6,7 @@ import { eventually } from "./wait.ts";
 import { makeWaiting } from "./waiting.ts";
 import type { ValidRequest } from "./walk.ts";
 
-/** Settings that let devices of a tenant of ours in, and rollouts and auto-assignments wait whose creator may not approve them. */
+/** These settings let devices of a new tenant sign in, and let rollouts and auto-assignments wait whose creator may not approve them. */
 const settingsWith = (key: string) => ({
   "rollout.approval.enabled": true,
   "auto.assignment.approval.enabled": true,
@@ -15,7 +15,7 @@ const settingsWith = (key: string) => ({
   "authentication.gatewaytoken.key": key,
 });
 
-/** What the operator does with tenants, in one dialect. */
+/** Does what the operator does with tenants, in one dialect. */
 export function tenantBuilder(dialect: Dialect) {
   const asOperator = (options: CallOptions = {}): CallOptions => ({ ...options, auth: credentials.operator });
   const one = (tenantName: string): CallOptions => asOperator({ params: { tenantName } });
@@ -25,7 +25,7 @@ export function tenantBuilder(dialect: Dialect) {
   const remove = async (name: string): Promise<OperationView> => (await call<OperationView>(r.tenants.delete, dialect, one(name))).json;
   const operation = async (operationId: number): Promise<OperationView> =>
     (await call<OperationView>(r.operations.get, dialect, asOperator({ params: { operationId } }))).json;
-  /** When nothing of it is left. */
+  /** Waits until nothing of it is left. */
   const removed = async (name: string): Promise<OperationView> => {
     const { id } = await remove(name);
     return eventually(async () => {
@@ -38,7 +38,7 @@ export function tenantBuilder(dialect: Dialect) {
   return { asOperator, one, create, remove, removed, operation, setQuota };
 }
 
-/** A tenant of one's own, with an administrator and a gateway token, and with actions that wait for their confirmation, or nothing in it. */
+/** Makes a new tenant with an administrator and a gateway token, and with actions that wait for their confirmation or nothing else in it. */
 export async function makeTenant(dialect: Dialect, waiting = 2): Promise<Identity> {
   const { name, administrator } = await tenantBuilder(dialect).create({ administrator: { name: "boss" } });
   const admin = credentials.basic(`${name}\\boss`, administrator?.password as string);
@@ -49,7 +49,7 @@ export async function makeTenant(dialect: Dialect, waiting = 2): Promise<Identit
   return { tenant: name, admin, gateway: `GatewayToken ${key}`, waiting: made };
 }
 
-/** A valid request for every route of tenants and operations; as the operator, whoever works otherwise. */
+/** Makes a valid request for every route of tenants and operations; it is made as the operator, whoever the file works as. */
 export function tenantRequests(dialect: Dialect): Record<string, ValidRequest> {
   const { asOperator, one, create, remove } = tenantBuilder(dialect);
   const fresh = async () => one((await create()).name);

@@ -12,7 +12,7 @@ export interface OpenAnswer {
   json: Record<string, unknown>;
 }
 
-/** A page without sign-in. Its errors are those of OAuth (RFC 6749 §5.2), not of our interfaces, so it goes past the rules for these. */
+/** Opens a page without sign-in. Its errors are those of OAuth (RFC 6749 §5.2) and not of our interfaces, so the rules for these are not applied. */
 export async function openPage(path: string, ask: { method?: string; headers?: Headers; body?: string } = {}): Promise<OpenAnswer> {
   const client = new Client(baseUrl);
   const { statusCode, headers, body } = await client.request({
@@ -27,7 +27,7 @@ export async function openPage(path: string, ask: { method?: string; headers?: H
   return { status: statusCode, headers, text, json: text.startsWith("{") ? JSON.parse(text) : {} };
 }
 
-/** What the token endpoint answers a client. */
+/** Sends a request to the token endpoint for a client. */
 export function tokenAnswer({ clientId, clientSecret }: Secret, form: Record<string, string> = {}, by: "basic" | "post" = "basic") {
   const body = new URLSearchParams({ grant_type: "client_credentials", ...form });
   const headers: Headers = { "content-type": "application/x-www-form-urlencoded" };
@@ -36,14 +36,14 @@ export function tokenAnswer({ clientId, clientSecret }: Secret, form: Record<str
   return openPage(oauthPaths.token, { method: "POST", headers, body: body.toString() });
 }
 
-/** Authorization header with a token of the client. */
+/** Gets a token for the client and returns an Authorization header with it. */
 export async function tokenOf(client: Secret, form: Record<string, string> = {}): Promise<string> {
   const { status, json, text } = await tokenAnswer(client, form);
   expect(status, text).toBe(200);
   return `Bearer ${json["access_token"]}`;
 }
 
-/** What a token says. */
+/** Reads the claims of a token. */
 export function claimsOf(token: unknown): Record<string, unknown> {
   return JSON.parse(Buffer.from(String(token).split(".")[1] ?? "", "base64url").toString());
 }

@@ -11,7 +11,7 @@ import type { ValidRequest } from "./walk.ts";
 
 const refer = (ids: readonly number[]) => ids.map((id) => ({ id }));
 
-/** Types of modules, sets and targets, in one dialect. */
+/** Builds types of modules, sets and targets, in one dialect. */
 export function typeBuilder(dialect: Dialect) {
   const moduleType = async (body: object = {}): Promise<SoftwareModuleTypeView> => {
     const whole = { key: unique("mt"), name: unique("module type"), ...body };
@@ -31,7 +31,7 @@ export function typeBuilder(dialect: Dialect) {
   return { moduleType, setType, targetType };
 }
 
-/** A valid request for every route of types. */
+/** Makes a valid request for every route of types. */
 export function typeRequests(dialect: Dialect): Record<string, ValidRequest> {
   const { moduleType, setType, targetType } = typeBuilder(dialect);
   const { target } = builder(dialect);

@@ -1,10 +1,10 @@
-/** Resolves with what `look` gives once it gives anything but undefined or false; fails with the last error or value seen. */
-export async function eventually<T>(look: () => Promise<T | undefined | false>, limitMs = 40_000): Promise<T> {
+/** Resolves with the result of `view` once it is neither undefined nor false; fails with the last error or value. */
+export async function eventually<T>(view: () => Promise<T | undefined | false>, limitMs = 40_000): Promise<T> {
   const until = Date.now() + limitMs;
   let last: unknown;
   for (;;) {
     try {
-      const seen = await look();
+      const seen = await view();
       if (seen !== undefined && seen !== false) return seen;
       last = seen;
     } catch (error) {
@@ -18,14 +18,14 @@ export async function eventually<T>(look: () => Promise<T | undefined | false>, 
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Longer than the engine and the controller need to notice a change (doorbells and settings are looked at twice a second). */
+/** The engine and the controller need less than this to notice a change (they poll change feeds and settings twice a second). */
 export const aWhile = 2_500;
 
 /** Does the same with each item, a few at a time. */
-export async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>, atOnce = 8): Promise<void> {
+export async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>, concurrency = 8): Promise<void> {
   const left = items[Symbol.iterator]();
   const worker = async () => {
     for (const item of { [Symbol.iterator]: () => left }) await work(item);
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
 }

@@ -6,15 +6,15 @@ export interface Waiting {
   actionId: number;
 }
 
-/** More than there are files that ask for one. */
+/** There are fewer files that ask for one. */
 const count = 24;
 const flow = "system/configs/user.confirmation.flow.enabled";
 
 /**
- * Makes them while nobody else is there: with the flow on, whatever is assigned in the tenant waits. It is switched off again, which
- * leaves them waiting (contract device.md §7.1).
+ * Makes the actions before any test runs: while the confirmation flow is on, every assignment in the tenant waits. It is switched off again
+ * afterwards, which leaves the actions waiting (contract device.md §7.1).
  */
-export async function makeWaiting(api: string, headers: Record<string, string>, most = count): Promise<Waiting[]> {
+export async function makeWaiting(api: string, headers: Record<string, string>, max = count): Promise<Waiting[]> {
   const ask = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const answer = await fetch(`${api}/${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
     const text = await answer.text();
@@ -22,7 +22,7 @@ export async function makeWaiting(api: string, headers: Record<string, string>, 
     return (text === "" ? undefined : JSON.parse(text)) as T;
   };
   const name = `waiting-${randomBytes(7).toString("hex")}x`;
-  const ids = Array.from({ length: most }, (_, n) => ({ id: `${name}-${n}` }));
+  const ids = Array.from({ length: max }, (_, n) => ({ id: `${name}-${n}` }));
   const [module] = await ask<{ id: number }[]>("POST", "softwaremodules", [{ name, version: "1.0", type: "os" }]);
   const [set] = await ask<{ id: number }[]>("POST", "distributionsets", [{ name, version: "1.0", type: "os", modules: [module] }]);
   const targets = ids.map(({ id }) => ({ controllerId: id }));

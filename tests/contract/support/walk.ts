@@ -13,36 +13,36 @@ import { multipart } from "./multipart.ts";
 import { oauth2ClientRequests } from "./oauth2-clients.ts";
 import { rolloutBuilder } from "./rollout.ts";
 import { tagRequests } from "./tags.ts";
+import { type Fixture, idsOf } from "./tenant.fixture.ts";
 import { tenantRequests } from "./tenants.ts";
 import { typeRequests } from "./types.ts";
-import { idsOf, type World } from "./world.ts";
 
-/** A request of one route that succeeds, on entities of the world or on new ones where it uses them up. */
+/** Makes a request of one route that succeeds: on entities of the fixture, or on new ones where it uses them up. */
 export type ValidRequest = () => CallOptions | Promise<CallOptions>;
 
-/** One valid request per route of the table; `missing` and `unknown` in every-route.test.ts keep the two in step. */
-export function validRequests(world: World): Record<string, ValidRequest> {
+/** Has one valid request per route of the table; `missing` and `unknown` in every-route.test.ts keep the two in step. */
+export function validRequests(fixture: Fixture): Record<string, ValidRequest> {
   return {
-    ...catalogueRequests(world),
-    ...targetRequests(world),
-    ...rolloutRequests(world),
-    ...deviceRequests(world),
-    ...tagRequests(world.dialect, world),
-    ...filterRequests(world.dialect),
-    ...groupRequests(world.dialect),
-    ...autoAssignmentRequests(world.dialect),
-    ...apiKeyRequests(world.dialect),
-    ...accessRequests(world.dialect),
-    ...auditRequests(world.dialect),
-    ...typeRequests(world.dialect),
-    ...metadataRequests(world),
-    ...tenantRequests(world.dialect),
-    ...oauth2ClientRequests(world.dialect),
+    ...catalogueRequests(fixture),
+    ...targetRequests(fixture),
+    ...rolloutRequests(fixture),
+    ...deviceRequests(fixture),
+    ...tagRequests(fixture.dialect, fixture),
+    ...filterRequests(fixture.dialect),
+    ...groupRequests(fixture.dialect),
+    ...autoAssignmentRequests(fixture.dialect),
+    ...apiKeyRequests(fixture.dialect),
+    ...accessRequests(fixture.dialect),
+    ...auditRequests(fixture.dialect),
+    ...typeRequests(fixture.dialect),
+    ...metadataRequests(fixture),
+    ...tenantRequests(fixture.dialect),
+    ...oauth2ClientRequests(fixture.dialect),
   };
 }
 
-function catalogueRequests(world: World): Record<string, ValidRequest> {
-  const { dialect, moduleId: softwareModuleId, setId: distributionSetId, artifact, settingKey: key } = world;
+function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
+  const { dialect, moduleId: softwareModuleId, setId: distributionSetId, artifact, settingKey: key } = fixture;
   const build = builder(dialect);
   const oneSet = { params: { distributionSetId } };
   const oneModule = { params: { softwareModuleId } };
@@ -86,7 +86,7 @@ function catalogueRequests(world: World): Record<string, ValidRequest> {
       return { ...oneSet, body: [item] };
     },
     "distributionSets.listAssignedTargets": () => ({ ...oneSet, query: { q: "name==*" } }),
-    "distributionSets.listInstalledTargets": () => ({ params: { distributionSetId: world.finished.setId } }),
+    "distributionSets.listInstalledTargets": () => ({ params: { distributionSetId: fixture.finished.setId } }),
     "distributionSets.removeModule": async () => {
       const set = await build.set();
       return { params: { distributionSetId: set.id, softwareModuleId: set.modules[0]?.id as number } };
@@ -102,8 +102,8 @@ function catalogueRequests(world: World): Record<string, ValidRequest> {
   };
 }
 
-function targetRequests(world: World): Record<string, ValidRequest> {
-  const { dialect, controllerId: targetId, actionId } = world;
+function targetRequests(fixture: Fixture): Record<string, ValidRequest> {
+  const { dialect, controllerId: targetId, actionId } = fixture;
   const build = builder(dialect);
   const one = { params: { targetId } };
   const action = { params: { targetId, actionId } };
@@ -129,15 +129,15 @@ function targetRequests(world: World): Record<string, ValidRequest> {
     "targets.deleteByQuery": async () => ({ query: { q: `controllerid==${(await build.target()).controllerId}`, confirm: 1 } }),
     "targets.attributes": () => one,
     "targets.assignedSet": () => one,
-    "targets.installedSet": () => ({ params: { targetId: world.finished.controllerId } }),
-    "targets.assign": async () => ({ params: { targetId: (await build.target()).controllerId }, body: [{ id: world.setId }] }),
+    "targets.installedSet": () => ({ params: { targetId: fixture.finished.controllerId } }),
+    "targets.assign": async () => ({ params: { targetId: (await build.target()).controllerId }, body: [{ id: fixture.setId }] }),
     "targets.listActions": () => one,
     "targets.getAction": () => action,
     "targets.actionStatus": () => action,
     "targets.forceAction": async () => ({ ...(await fresh({ type: "soft" })), body: { forceType: "forced" } }),
     "targets.cancelAction": () => fresh(),
     "targets.confirmAction": () => ({
-      params: { targetId: world.waiting.controllerId, actionId: world.waiting.actionId },
+      params: { targetId: fixture.waiting.controllerId, actionId: fixture.waiting.actionId },
       body: { confirmation: "denied", code: 1, details: ["x"] },
     }),
     "targets.autoConfirm": () => one,
@@ -157,14 +157,14 @@ function targetRequests(world: World): Record<string, ValidRequest> {
   };
 }
 
-function rolloutRequests(world: World): Record<string, ValidRequest> {
-  const { dialect, rolloutId, groupId, prefix } = world;
+function rolloutRequests(fixture: Fixture): Record<string, ValidRequest> {
+  const { dialect, rolloutId, groupId, prefix } = fixture;
   const { body, create, become, ready, running, step, filterOf, fleet, reportAll } = rolloutBuilder(dialect);
-  // a rollout that starts takes scheduled targets away from others
+  // A starting rollout supersedes scheduled actions of other rollouts, so these get targets of their own.
   const others = async () => (await fleet(2)).prefix;
   const one = { params: { rolloutId } };
   const group = { params: { rolloutId, groupId } };
-  // the suite's tenants let those wait whose creator may not approve them
+  // The suite's tenants let rollouts wait for approval whose creator may not approve them.
   let creator: Promise<SignedUp> | undefined;
   const waiting = async () => {
     creator ??= accessBuilder(dialect).user(["CREATE_ROLLOUT"]);
@@ -205,8 +205,8 @@ function rolloutRequests(world: World): Record<string, ValidRequest> {
   };
 }
 
-function deviceRequests(world: World): Record<string, ValidRequest> {
-  const { dialect, tenant, controllerId, actionId, moduleId: softwareModuleId, artifact, cancelling, finished, waiting } = world;
+function deviceRequests(fixture: Fixture): Record<string, ValidRequest> {
+  const { dialect, tenant, controllerId, actionId, moduleId: softwareModuleId, artifact, cancelling, finished, waiting } = fixture;
   const build = builder(dialect);
   const own = { tenant, controllerId };
   const file = { params: { ...own, softwareModuleId, fileName: artifact.providedFilename } };
@@ -242,7 +242,7 @@ function deviceRequests(world: World): Record<string, ValidRequest> {
   };
 }
 
-/** Every route with the surface it is asked on; those of devices with one dialect only, since they have none. */
+/** Lists every route with the surface to use; device routes appear with one dialect only, because they have none. */
 export function routesOn(dialect: Dialect): [id: string, route: Route, surface: Surface][] {
   return routes
     .filter((route) => route.interface === "management" || dialect === "spec")

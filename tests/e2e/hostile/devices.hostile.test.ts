@@ -7,7 +7,7 @@ import { attackersAddresses, expectNobodyHarmed, type HostileStack, startHostile
 import { chunked, head, oneMiB } from "./support/openings.ts";
 import { makeDevice, type TenantDevice } from "./support/tenant.ts";
 
-// One device with its own valid token: its neighbours in the same tenant and everybody else go on as if nothing were.
+// One device attacks with its own valid token: other devices of its tenant and all others must not notice.
 
 const fileBytes = 32 * 1_048_576;
 const MiB = 1_048_576;
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => hostile?.stop());
 
-test("peace: without an attack this machine is fast enough to tell anything", async () => {
+test("without an attack this machine is fast enough for the measurement", async () => {
   expectNobodyHarmed(await hostile.peace());
 });
 
@@ -51,7 +51,7 @@ const feedbackOf = (details: unknown[]): Shot => ({
 test("attributes of 60,000 keys, ten at once", async () => {
   const report = await hostile.attack(
     "60,000 attributes",
-    { kind: "volley", atOnce: 10, shots: [attributes(60_000)] },
+    { kind: "volley", concurrency: 10, shots: [attributes(60_000)] },
     attackersAddresses(10),
   );
   expectNobodyHarmed(report);
@@ -68,7 +68,7 @@ test("reports of 200,000 messages, as JSON and CBOR, ten at once", async () => {
   };
   const report = await hostile.attack(
     "200,000 messages",
-    { kind: "volley", atOnce: 10, shots: [feedbackOf(messages), cbor] },
+    { kind: "volley", concurrency: 10, shots: [feedbackOf(messages), cbor] },
     attackersAddresses(10),
   );
   expectNobodyHarmed(report);
@@ -87,13 +87,13 @@ test("reports of 100,000 elements in charsets that are no UTF-8, ten at once", a
     headers: headers(`application/json;charset=${encoding === "latin1" ? "iso-8859-1" : "utf-16le"}`),
     body: Buffer.from(text, encoding).toString("base64"),
   }));
-  const report = await hostile.attack("reports in other charsets", { kind: "volley", atOnce: 10, shots }, attackersAddresses(10));
+  const report = await hostile.attack("reports in other charsets", { kind: "volley", concurrency: 10, shots }, attackersAddresses(10));
   expectNobodyHarmed(report);
   expect(report.spoils.answers["200"]).toBeUndefined();
 });
 
-test("valid reports of almost 1 MiB, as many as are taken", async () => {
-  // what a server does not know it passes over (contract device.md): a valid report may carry any amount of it
+test("valid reports of almost 1 MiB, as many as are accepted", async () => {
+  // A server ignores unknown members (contract device.md), so a valid report may carry any amount of them.
   const report1 = JSON.stringify({
     id: String(actionId),
     status: { execution: "proceeding", result: { finished: "none" }, details: ["x"] },
@@ -101,7 +101,7 @@ test("valid reports of almost 1 MiB, as many as are taken", async () => {
   const padded = `${report1.slice(0, -1)},"more":"${"x".repeat(MiB - report1.length - 20)}"}`;
   const many = `${report1.slice(0, -1)},"more":[${"0,".repeat((MiB - report1.length - 30) / 2)}0]}`;
   const shots = [padded, many].map((body) => ({ method: "POST", path: feedbackPath(), headers: headers(), body: encoded(body) }));
-  const report = await hostile.attack("reports of 1 MiB", { kind: "volley", atOnce: 20, shots }, attackersAddresses(20));
+  const report = await hostile.attack("reports of 1 MiB", { kind: "volley", concurrency: 20, shots }, attackersAddresses(20));
   expectNobodyHarmed(report);
 });
 
@@ -124,14 +124,14 @@ test("bodies of 1 MiB that never end, by a device that has signed in", async () 
 
 test("polls without end, 100 at once", async () => {
   const shots = [{ method: "GET", path: device.path, headers: headers() }];
-  const report = await hostile.attack("polls", { kind: "volley", atOnce: 100, shots }, attackersAddresses(20));
+  const report = await hostile.attack("polls", { kind: "volley", concurrency: 100, shots }, attackersAddresses(20));
   expectNobodyHarmed(report);
 });
 
-test("200 downloads that nobody reads", async () => {
+test("200 downloads whose client does not read", async () => {
   const report = await hostile.attack(
     "unread downloads",
-    { kind: "volley", atOnce: 200, unreadForMs: 30_000, shots: [{ method: "GET", path: download, headers: headers() }] },
+    { kind: "volley", concurrency: 200, unreadForMs: 30_000, shots: [{ method: "GET", path: download, headers: headers() }] },
     attackersAddresses(10),
   );
   expectNobodyHarmed(report);
@@ -144,7 +144,7 @@ test("downloads of many small ranges, 20 at once", async () => {
     "many ranges",
     {
       kind: "volley",
-      atOnce: 20,
+      concurrency: 20,
       shots: [of(ranges(60, 500_000)), of(ranges(500, 60_000)), of(ranges(1_100, 2)), of(`bytes=0-${"0-,".repeat(3_000)}`)],
     },
     attackersAddresses(10),

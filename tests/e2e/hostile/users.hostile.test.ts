@@ -5,7 +5,7 @@ import { fleetId, makeFleet, makeReader } from "./support/fleet.ts";
 import { attackersAddresses, expectNobodyHarmed, type HostileStack, startHostileStack } from "./support/hostile-stack.ts";
 import { chunked, head, oneMiB } from "./support/openings.ts";
 
-// A user of one tenant, with what its permissions allow: other tenants go on as if nothing were.
+// A user of one tenant does all that its permissions allow; other tenants must not notice.
 
 const api = "/api/mgmt/v1";
 const targets = 20_000;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => hostile?.stop());
 
-test("peace: without an attack this machine is fast enough to tell anything", async () => {
+test("without an attack this machine is fast enough for the measurement", async () => {
   expectNobodyHarmed(await hostile.peace());
 });
 
@@ -33,7 +33,7 @@ const byQuery = (q: string, more = ""): Shot => read(`targets?q=${encodeURICompo
 const pattern = (n: number): string => `description==*a*b*zz*q*${n}`;
 const patterns = (n: number, by: string): string => Array.from({ length: n }, (_, i) => pattern(i)).join(by);
 
-test("bodies of 1 MiB that never end, by somebody who is signed in", async () => {
+test("bodies of 1 MiB that never end, by a signed-in user", async () => {
   const signedIn = { ...chunked, authorization: hostile.loud.authorization };
   const report = await hostile.attack(
     "unended bodies of a user",
@@ -50,16 +50,16 @@ test("bodies of 1 MiB that never end, by somebody who is signed in", async () =>
   expectNobodyHarmed(report);
 });
 
-test.each([12, 50])("queries of 200 patterns over 20,000 targets, %i at once, given up after half a second", async (atOnce) => {
+test.each([12, 50])("queries of 200 patterns over 20,000 targets, %i at once, given up after half a second", async (concurrency) => {
   const report = await hostile.attack(
-    `200 patterns, ${atOnce} at once`,
-    { kind: "volley", atOnce, abandonAfterMs: hurriedMs, shots: [byQuery(patterns(200, ",")), byQuery(patterns(200, ";"))] },
+    `200 patterns, ${concurrency} at once`,
+    { kind: "volley", concurrency, abandonAfterMs: hurriedMs, shots: [byQuery(patterns(200, ",")), byQuery(patterns(200, ";"))] },
     attackersAddresses(5),
   );
   expectNobodyHarmed(report);
 });
 
-/** What a query may be and is dear all the same: patterns without a beginning, every relation, far pages in an order without an index. */
+/** These queries are allowed and nevertheless expensive: patterns without a beginning, every relation, far pages in an order without an index. */
 const dear = (): readonly Shot[] => [
   byQuery(patterns(10, ","), "&sort=description:DESC&limit=500"),
   byQuery(`(${patterns(5, ",")}),(${patterns(5, ",")})`, "&sort=lastmodifiedat:DESC&limit=500&offset=19000"),
@@ -70,17 +70,21 @@ const dear = (): readonly Shot[] => [
   byQuery(Array.from({ length: 200 }, (_, n) => `controllerid==id-${n}`).join(",")),
 ];
 
-test.each([12, 50])("the dearest queries that are allowed, %i at once, given up after half a second", async (atOnce) => {
+test.each([12, 50])("the most expensive queries that are allowed, %i at once, given up after half a second", async (concurrency) => {
   const report = await hostile.attack(
-    `dear queries, ${atOnce} at once`,
-    { kind: "volley", atOnce, abandonAfterMs: hurriedMs, shots: dear() },
+    `dear queries, ${concurrency} at once`,
+    { kind: "volley", concurrency, abandonAfterMs: hurriedMs, shots: dear() },
     attackersAddresses(5),
   );
   expectNobodyHarmed(report);
 });
 
-test("the dearest queries that are allowed, and all answers waited for", async () => {
-  const report = await hostile.attack("dear queries, waited for", { kind: "volley", atOnce: 20, shots: dear() }, attackersAddresses(20));
+test("the most expensive queries that are allowed, with every answer waited for", async () => {
+  const report = await hostile.attack(
+    "dear queries, waited for",
+    { kind: "volley", concurrency: 20, shots: dear() },
+    attackersAddresses(20),
+  );
   expectNobodyHarmed(report);
 });
 
@@ -98,7 +102,7 @@ test("previews of rollouts and counts of filters, 30 at once", async () => {
     "previews",
     {
       kind: "volley",
-      atOnce: 30,
+      concurrency: 30,
       abandonAfterMs: 1_000,
       shots: [preview({ amountGroups: 500 }), preview({ groups: groups(9) }), preview({ groups: groups(500) })],
     },
@@ -107,12 +111,12 @@ test("previews of rollouts and counts of filters, 30 at once", async () => {
   expectNobodyHarmed(report);
 });
 
-test("20,000 targets as CSV, 30 at once, and nobody reads them", async () => {
+test("20,000 targets as CSV, 30 at once, whose client does not read", async () => {
   const report = await hostile.attack(
     "CSV that nobody reads",
     {
       kind: "volley",
-      atOnce: 30,
+      concurrency: 30,
       unreadForMs: 12_000,
       shots: [read("targets.csv"), read(`targets.csv?q=${encodeURIComponent(patterns(10, ","))}`)],
     },
@@ -123,16 +127,16 @@ test("20,000 targets as CSV, 30 at once, and nobody reads them", async () => {
 
 const routesWithLists = ["targets", "distributionsets", "softwaremodules", "users", "targettags", "roles", "oauth2-clients", "targettypes"];
 
-test.each([4, 20])("1 MB of [{},{},…] to what takes lists, %i at once, and nobody reads the answers", async (atOnce) => {
+test.each([4, 20])("1 MB of [{},{},…] to routes that accept lists, %i at once, whose client does not read answers", async (concurrency) => {
   const headers = json(hostile.loud.authorization);
   const list = encoded(`[${"{},".repeat(340_000)}{}]`);
   const nested = encoded(JSON.stringify([{ name: "x", modules: Array.from({ length: 300_000 }, () => 0) }]));
   const shots = routesWithLists.map((path) => ({ method: "POST", path: `${api}/${path}`, headers, body: list }));
   const report = await hostile.attack(
-    `lists of nothing, ${atOnce} at once`,
+    `lists of nothing, ${concurrency} at once`,
     {
       kind: "volley",
-      atOnce,
+      concurrency,
       unreadForMs: 12_000,
       shots: [...shots, { method: "POST", path: `${api}/distributionsets`, headers, body: nested }],
     },
@@ -141,14 +145,14 @@ test.each([4, 20])("1 MB of [{},{},…] to what takes lists, %i at once, and nob
   expectNobodyHarmed(report);
 });
 
-test("bodies of 1 MB that are hard to read", async () => {
+test("bodies of 1 MB that are expensive to parse", async () => {
   const headers = json(hostile.loud.authorization);
   const post = (path: string, body: string): Shot => ({ method: "POST", path: `${api}/${path}`, headers, body: encoded(body) });
   const report = await hostile.attack(
     "bodies that are hard to read",
     {
       kind: "volley",
-      atOnce: 10,
+      concurrency: 10,
       shots: [
         post("targets", "[".repeat(1_000_000)),
         post("targets", `${'{"a":'.repeat(170_000)}1${"}".repeat(170_000)}`),
@@ -164,25 +168,25 @@ test("bodies of 1 MB that are hard to read", async () => {
   expectNobodyHarmed(report);
 });
 
-test("lists of 8 MiB, as long as a list may be, ten at once", async () => {
+test("lists of 8 MiB, the maximum length of a list, ten at once", async () => {
   const headers = json(hostile.loud.authorization);
   const shot = (body: string): Shot => ({ method: "POST", path: `${api}/targets`, headers, body: encoded(body) });
-  const longest = 8 * 1024 * 1024 - 1_000;
+  const maxLength = 8 * 1024 * 1024 - 1_000;
   const list = (item: string) =>
-    `[${Array(Math.floor(longest / (item.length + 1)))
+    `[${Array(Math.floor(maxLength / (item.length + 1)))
       .fill(item)
       .join(",")}]`;
   const report = await hostile.attack(
     "lists of 8 MiB",
     {
       kind: "volley",
-      atOnce: 10,
+      concurrency: 10,
       shots: [
-        // some 120,000 members, just below what is counted before it is parsed
+        // These are some 120,000 members, just below the number that is counted before the body is parsed.
         shot(list(`{"controllerId":"${"x".repeat(110)}"}`)),
         shot(list(`"${"x".repeat(60)}"`)),
         shot(`[{${Array.from({ length: 120_000 }, (_, n) => `"${"k".repeat(50)}${n}":0`).join(",")}}]`),
-        shot(`["${"x".repeat(longest)}"]`),
+        shot(`["${"x".repeat(maxLength)}"]`),
       ],
     },
     attackersAddresses(5),
@@ -195,7 +199,7 @@ test("queries that are deep, long or wrong", async () => {
     "wrong queries",
     {
       kind: "volley",
-      atOnce: 40,
+      concurrency: 40,
       shots: [
         byQuery(`${"(".repeat(2_500)}name==a${")".repeat(2_500)}`),
         byQuery(`name=in=(${"a,".repeat(3_500)}a)`),
@@ -219,15 +223,15 @@ const changesOf = (path: (n: number) => string) =>
     body: encoded(JSON.stringify({ description: uniqueName("d") })),
   }));
 
-test("changes as fast as they are taken, 50 at once", async () => {
-  const attack = { kind: "volley", atOnce: 50, shots: changesOf(fleetId) } as const;
+test("changes as fast as they are accepted, 50 at once", async () => {
+  const attack = { kind: "volley", concurrency: 50, shots: changesOf(fleetId) } as const;
   const report = await hostile.attack("changes", attack, attackersAddresses(20));
   expectNobodyHarmed(report);
   expect(report.spoils.begun).toBeGreaterThan(0);
 });
 
 test("changes of one target, 50 at once, given up after 10 ms", async () => {
-  const attack = { kind: "volley", atOnce: 50, abandonAfterMs: 10, shots: changesOf(() => fleetId(0)) } as const;
+  const attack = { kind: "volley", concurrency: 50, abandonAfterMs: 10, shots: changesOf(() => fleetId(0)) } as const;
   const report = await hostile.attack("changes given up", attack, attackersAddresses(20));
   expectNobodyHarmed(report);
   expect(report.spoils.abandoned).toBeGreaterThan(0);

@@ -2,7 +2,7 @@ import { Agent, createServer, type IncomingMessage, request, type Server, type S
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream";
 
-/** Asked of each gateway twice a second: 200 while it takes requests (docs/operations.md, "Probes"). */
+/** The balancer asks each gateway for it twice a second; the answer is 200 while the gateway accepts requests (docs/operations.md, "Probes"). */
 const readinessPath = "/readyz/self";
 const everyMs = 500;
 const probeMs = 2_000;
@@ -18,8 +18,8 @@ interface Backend {
 }
 
 /**
- * A load balancer as simple as one can be: turn by turn to those that say that they are ready, with kept connections, without a second
- * attempt at anything. What fails, fails for the client.
+ * Starts a minimal load balancer: it goes round-robin over the ready replicas, with kept connections and without retries, so that a failure reaches
+ * the client.
  */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const backends: Backend[] = ports.map((port) => ({ port, ready: false }));
@@ -27,10 +27,10 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
   const probe = () => Promise.all(backends.map(async (backend) => Object.assign(backend, { ready: await isReady(backend.port) })));
   await probe();
   const probing = setInterval(() => void probe(), everyMs);
-  let turn = 0;
+  let nextIndex = 0;
   const server = createServer((req, res) => {
     const ready = backends.filter((backend) => backend.ready);
-    const backend = ready[turn++ % Math.max(ready.length, 1)];
+    const backend = ready[nextIndex++ % Math.max(ready.length, 1)];
     if (backend === undefined) res.writeHead(502).end("no gateway is ready");
     else pass(req, res, { agent, port: backend.port });
   });

@@ -4,7 +4,7 @@ import { eventually, withClient } from "@harrier/testkit";
 import { Kafka, logLevel } from "kafkajs";
 import type { JobAction } from "./job.ts";
 
-/** A message as it lies on its topic. */
+/** A message as it is stored in its topic. */
 export interface SeenEvent {
   topic: Topic;
   key: string;
@@ -18,9 +18,9 @@ export interface SeenEvent {
 }
 
 export interface EventLog {
-  /** All that has come, repetitions included, in the order of its partition. */
+  /** All events that have arrived, repetitions included, in the order of their partition. */
   readonly seen: readonly SeenEvent[];
-  /** The same without repeated ids: what a consumer keeps. */
+  /** Returns the same without repeated ids, as a consumer keeps them. */
   kept(): SeenEvent[];
   stop(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface EventLog {
 const topics = Object.keys(eventsOfTopic) as Topic[];
 const quiet = { logLevel: logLevel.NOTHING };
 
-/** Reads all topics from their beginning, as a consumer that has seen everything; waits until the relay has made them. */
+/** Reads all topics from their beginning, as a consumer that misses nothing; it waits until the relay has created them. */
 export async function followEvents(brokers: string): Promise<EventLog> {
   const kafka = new Kafka({ clientId: "harrier-e2e", brokers: brokers.split(","), ...quiet });
   await topicsExist(kafka);
@@ -66,7 +66,7 @@ async function topicsExist(kafka: Kafka): Promise<void> {
   }
 }
 
-/** Waits until both relays have passed everything that is committed now. */
+/** Waits until both relays have sent everything that is committed now. */
 export function relayed(adminDatabaseUrl: string, limitMs = 60_000): Promise<void> {
   return eventually(
     async () => {
@@ -84,14 +84,14 @@ export function relayed(adminDatabaseUrl: string, limitMs = 60_000): Promise<voi
   );
 }
 
-/** The order of their first arrival; what a leader sends a second time comes behind. */
+/** Returns the sequences in the order of their first arrival; what a leader sends a second time comes later. */
 function sequencesOf(events: readonly SeenEvent[]): number[] {
   return events.map(({ sequence }) => sequence);
 }
 
 const isOneToN = (numbers: readonly number[]): boolean => numbers.every((number, index) => number === index + 1);
 
-/** What is wrong with the events of these actions, held against their history; empty when a consumer knows exactly what the API knows. */
+/** Compares the events of these actions with their history and returns the differences; empty when a consumer knows exactly what the API knows. */
 export function actionEventFaults(events: readonly SeenEvent[], actions: readonly JobAction[]): string[] {
   const bySubject = Map.groupBy(
     events.filter(({ topic }) => topic === "action-events"),
@@ -108,14 +108,14 @@ export function actionEventFaults(events: readonly SeenEvent[], actions: readonl
   });
 }
 
-/** A rollout and its groups share one sequence, which has no gap. */
+/** Checks that a rollout and its groups share one sequence without a gap. */
 export function rolloutEventFaults(events: readonly SeenEvent[], rolloutId: number): string[] {
   const own = events.filter(({ topic, key }) => topic === "rollout-events" && key.endsWith(`/${rolloutId}`));
   const numbers = sequencesOf(own);
   return numbers.length > 0 && isOneToN(numbers) ? [] : [`rollout ${rolloutId}: sequences ${numbers.join(" ")}`];
 }
 
-/** Messages that do not have the published shape. */
+/** Returns the messages that do not have the published shape. */
 export function shapeFaults(events: readonly SeenEvent[]): string[] {
   return events.flatMap(({ topic, headers: _headers, key: _key, ...event }) => {
     const parsed = eventsOfTopic[topic].safeParse({ ...event, sequence: String(event.sequence) });

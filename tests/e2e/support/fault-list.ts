@@ -1,6 +1,6 @@
 import { type FaultPoint, faultPoints } from "@harrier/service";
 
-/** Which passes of a point are tried; the first where nothing is said. */
+/** Says which passes of a point are tried; without an entry it is the first. */
 const passes: Partial<Record<FaultPoint, readonly number[]>> = {
   "gateway.proxy.before-forward": [1, 40],
   "gateway.proxy.after-answer": [1, 40],
@@ -11,25 +11,25 @@ const passes: Partial<Record<FaultPoint, readonly number[]>> = {
   "management.http.before-answer": [1, 4],
   "management.rpc.before-answer": [1, 3],
   "rollout-engine.http.before-answer": [1, 3],
-  // not in the main job: invalidation.test.ts
+  // This point is not in the main job: invalidation.test.ts tests it.
   "management.invalidate-set.after-commit": [],
   "controller.stop-chunk.after-commit": [],
   "controller.cancel-set-chunk.after-commit": [],
-  // not in the main job: target-deletion.long.test.ts
+  // This point is not in the main job: target-deletion.long.test.ts tests it.
   "management.delete-targets.after-commit": [],
   "controller.delete-targets.after-commit": [],
-  // of the background
+  // This point belongs to background work.
   "controller.clean-actions.after-commit": [],
-  // not in the main job: auto-assign.long.test.ts
+  // This point is not in the main job: auto-assign.long.test.ts tests it.
   "controller.auto-assign-chunk.after-commit": [],
   "rollout-engine.auto-assign.after-candidates": [],
   "rollout-engine.auto-assign.after-chunk": [],
 };
 
-/** Every fault point of every service in the main job, as HARRIER_FAULT takes it. */
+/** Lists every fault point of every service in the main job, in the form of HARRIER_FAULT. */
 export const allFaults: readonly string[] = faultPoints.flatMap((point) => (passes[point] ?? [1]).map((nth) => `${point}:${nth}`));
 
-/** What must never break between two long runs. */
+/** These are the most important points, which are tested between two long runs too. */
 export const dearestFaults: readonly string[] = [
   "controller.report.after-commit:10",
   "controller.schedule-chunk.after-commit:1",

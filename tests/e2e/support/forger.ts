@@ -3,6 +3,7 @@ import {
   actingOf,
   callers,
   coveredInCall,
+  delegationFor,
   digestOf,
   hosts,
   type Identity,
@@ -19,7 +20,6 @@ import {
   serviceNames,
   servicePrincipal,
   signIdentity,
-  wordFor,
 } from "@harrier/rpc";
 import type { Stack } from "@harrier/stack";
 import { expect } from "vitest";
@@ -34,24 +34,24 @@ export const pathOf = (service: string, method: string): string => `/${service}/
 export interface Forged {
   readonly caller: ServiceName;
   readonly keys?: KeySet;
-  /** What is shown at the handshake; by default the certificate of `caller`. */
+  /** The certificate that is shown at the handshake; by default that of `caller`. */
   readonly tls?: Partial<RpcTls>;
-  /** Without it the caller acts for itself. */
+  /** The principal in whose name the call is made; without it the caller acts for itself. */
   readonly person?: Principal;
-  readonly word?: string;
+  readonly delegation?: string;
   readonly headers?: Record<string, string>;
   readonly changed?: Partial<Identity>;
 }
 
-/** A call that the table does not name. */
+/** The answer to a call that the table does not list. */
 export const notAllowed = { status: grpcStatus.permissionDenied, code: "insufficientPermission" };
-/** A call whose caller is not proven. */
+/** The answer to a call whose caller is not verified. */
 export const refused = { status: grpcStatus.unauthenticated, code: "identityRefused" };
 
 const noDigest = digestOf(Buffer.alloc(0));
 
-/** A ring of keys under the name of another pair. */
-export const renamed = (pair: `${ServiceName}/${ServiceName}`, ring: unknown): KeySet => new Map([[pair, ring]]) as unknown as KeySet;
+/** Puts a key ring under the name of another pair. */
+export const renamed = (pair: `${ServiceName}/${ServiceName}`, keyRing: unknown): KeySet => new Map([[pair, keyRing]]) as unknown as KeySet;
 
 /** Makes calls between the services of a stack, with the keys of any of them and in the name of any of them. */
 export class Forger {
@@ -59,26 +59,26 @@ export class Forger {
   readonly #stack: Stack;
   readonly #tlsOf: ((service: ServiceName) => RpcTls) | undefined;
 
-  /** `tlsOf`: the certificates of the services, where they speak TLS. */
+  /** `tlsOf` returns the certificates of the services, where they use TLS. */
   constructor(stack: Stack, tlsOf?: (service: ServiceName) => RpcTls) {
     this.#stack = stack;
     this.#tlsOf = tlsOf;
     this.keys = keysOf(stack);
   }
 
-  /** The gateway's word on a person, as the service gets it with a request. */
-  wordOf(person: Principal, holder: ServiceName, audience: ServiceName, rid = "e2e"): string | undefined {
+  /** Makes the delegation for a principal, as the service gets it from the gateway with a request. */
+  delegationOf(person: Principal, holder: ServiceName, audience: ServiceName, rid = "e2e"): string | undefined {
     if (holder === "gateway") return undefined;
     const headers = identityHeaders(this.keys, identityOf(person, { audience: holder, method: "GET", path: "/", rid }));
     const payload = headers[identityHeader].split(".")[3] as string;
-    return wordFor(audience, { payload, words: headers[onBehalfHeader] ?? "" });
+    return delegationFor(audience, { payload, delegations: headers[onBehalfHeader] ?? "" });
   }
 
-  /** Metadata of a call with an empty message, signed by `caller` with what keys it has. */
+  /** Makes the metadata of a call with an empty message, signed by `caller` with the keys that it has. */
   metadataOf(service: ProtoServiceName, method: string, forged: Forged): Record<string, string> {
     const { caller, person, changed = {} } = forged;
     const audience = hosts[service];
-    const word = forged.word ?? (person === undefined ? undefined : this.wordOf(person, caller, audience));
+    const delegation = forged.delegation ?? (person === undefined ? undefined : this.delegationOf(person, caller, audience));
     const commandId = randomUUID();
     const principal = person ?? servicePrincipal(caller, { id: 1, name: "DEFAULT" });
     const identity = {
@@ -86,23 +86,23 @@ export class Forger {
       nonce: randomUUID(),
       ...changed,
     };
-    const token = signIdentity(forged.keys ?? this.keys, identity, coveredInCall({ digest: noDigest, commandId, word }));
+    const token = signIdentity(forged.keys ?? this.keys, identity, coveredInCall({ digest: noDigest, commandId, delegation }));
     return {
       [identityHeader]: token,
       [keysOfMetadata.commandId]: commandId,
-      ...(word === undefined ? {} : { [onBehalfHeader]: word }),
+      ...(delegation === undefined ? {} : { [onBehalfHeader]: delegation }),
       ...forged.headers,
     };
   }
 
-  /** A call by `caller`, properly signed, whatever the table says about it. */
+  /** Makes a properly signed call by `caller`, whatever the table says about it. */
   callAs(service: ProtoServiceName, method: string, forged: Forged): Promise<WireAnswer> {
     const port = replicaOf(this.#stack, hosts[service]).grpcPort as number;
     const place = { port, tls: forged.tls ?? this.#tlsOf?.(forged.caller) };
     return callOnTheWire(place, pathOf(service, method), this.metadataOf(service, method, forged));
   }
 
-  /** `holder` calls under its own name, with its own keys alone: for itself and for a person, what the table says is what comes of it. */
+  /** `holder` calls under its own name, with its own keys only: for itself and for a principal, the outcome must be what the table says. */
   async checkAgainstTable(holder: ServiceName, service: ProtoServiceName, method: string): Promise<void> {
     const own = keysOf(this.#stack, holder);
     if (!own.has(`${holder}/${hosts[service]}`)) return;
@@ -117,8 +117,8 @@ export class Forger {
   }
 
   /**
-   * `holder` calls under every name that it has no key for, its own included, with every key that it has as if it were that one, and with
-   * its own certificate.
+   * `holder` calls under every name that it has no key for, its own included, with each of its keys in place of the right one, and with its own
+   * certificate.
    */
   async checkOtherNames(holder: ServiceName, service: ProtoServiceName): Promise<void> {
     const method = methodsOf(service)[0] as string;
@@ -127,8 +127,8 @@ export class Forger {
     for (const claimed of serviceNames) {
       const pair = `${claimed}/${hosts[service]}` as const;
       if (claimed === holder && own.has(pair)) continue;
-      for (const ring of own.values()) {
-        const answer = await this.callAs(service, method, { caller: claimed, keys: renamed(pair, ring), ...(tls && { tls }) });
+      for (const keyRing of own.values()) {
+        const answer = await this.callAs(service, method, { caller: claimed, keys: renamed(pair, keyRing), ...(tls && { tls }) });
         expect(answer, `${holder} as ${claimed}`).toEqual(refused);
       }
     }

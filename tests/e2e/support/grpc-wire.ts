@@ -1,22 +1,22 @@
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import type { RpcTls } from "@harrier/rpc";
 
-/** How a call ended: gRPC's number, and our own error where one came along. `open`: a stream that began to speak. */
+/** How a call ended: gRPC's number, and our own error where there was one. `open` is a stream that has begun to send. */
 export interface WireAnswer {
   status: number | "open";
   code?: string;
 }
 
-/** A port of this machine, and what is shown there where it speaks TLS: a certificate with its key, or none. */
+/** A port of this machine, and the certificate with its key that the client shows where the port uses TLS, or none. */
 export interface WirePlace {
   readonly port: number;
   readonly tls?: Partial<RpcTls> | undefined;
 }
 
-/** gRPC's numbers that matter here. */
+/** These numbers of gRPC matter here. */
 export const grpcStatus = { ok: 0, deadlineExceeded: 4, permissionDenied: 7, unauthenticated: 16 } as const;
 
-/** One message, not compressed, behind its length. */
+/** Frames one message, uncompressed, behind its length. */
 function framed(message: Buffer): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt32BE(message.length, 1);
@@ -24,8 +24,8 @@ function framed(message: Buffer): Buffer {
 }
 
 /**
- * One gRPC call, by default with an empty request in which every member has its default, written as bytes: what anybody who reaches the port could send. Our own client refuses to be built
- * for a caller that the table does not list, so it cannot show what the server does.
+ * Makes one gRPC call, by default with an empty request in which every member has its default, written as bytes, as anybody who reaches the port
+ * could. Our own client cannot be built for a caller that the table does not list, so it cannot show what the server does.
  */
 export function callOnTheWire(
   { port, tls }: WirePlace,
@@ -54,9 +54,9 @@ export function callOnTheWire(
     stream.on("response", take);
     stream.on("trailers", take);
     stream.on("error", (error) => end(() => reject(error)));
-    // a server that breaks a handshake off may do so without a word
+    // A server that breaks a handshake off may do so without an error.
     stream.on("close", () => end(() => reject(new Error("closed without an answer"))));
-    // a unary answer has its trailers at once behind it; a stream has none for a long time
+    // A unary answer is followed by its trailers at once; a stream has none for a long time.
     stream.once("data", () => setTimeout(() => end(() => resolve({ status: "open" })), 200));
     stream.end(framed(message));
   });

@@ -13,7 +13,7 @@ import {
 } from "@harrier/rpc";
 import type { Stack } from "@harrier/stack";
 
-/** The keys that this installation made: those that one service holds, or what all of them hold together. */
+/** Reads the keys that this installation made: those of one service, or those of all services together. */
 export function keysOf(stack: Stack, service?: ServiceName): KeySet {
   const { identityKeys } = JSON.parse(readFileSync(join(stack.dataDir, "secrets.json"), "utf8")) as {
     identityKeys: Record<string, string>;
@@ -28,13 +28,13 @@ export function keysOf(stack: Stack, service?: ServiceName): KeySet {
 
 const tenant = { tenantId: 1, tenant: "DEFAULT" };
 
-/** An administrator who may do all that any route asks for. */
+/** An administrator who holds all permissions that any route demands. */
 export const administrator: Principal = {
   ...tenant,
   kind: "user",
   subject: "admin",
   permissions: [
-    "READ_TARGET_SECURITY_TOKEN", // changes answers, so no route asks for it
+    "READ_TARGET_SECURITY_TOKEN", // no route demands it, because it changes answers
     ...new Set(routes.flatMap((route) => [...route.permission, ...(route.permissionRest ?? []).flat()])),
   ],
 };
@@ -49,7 +49,7 @@ export const deviceNamed = (controllerId: string): Principal => ({
 
 export type IdentityFields = Pick<Identity, "audience" | "method" | "path"> & Partial<Identity>;
 
-/** An identity as the gateway would make it, with any member replaced. */
+/** Makes an identity as the gateway would, with any member replaced. */
 export function identityOf(principal: Principal, fields: IdentityFields): Identity {
   return {
     ...principal,
@@ -61,7 +61,7 @@ export function identityOf(principal: Principal, fields: IdentityFields): Identi
   };
 }
 
-/** Headers with which a service answers as if the gateway had asked. */
+/** Makes headers that a service accepts as if the gateway had sent them. */
 export function signedHeaders(
   keys: KeySet,
   principal: Principal,

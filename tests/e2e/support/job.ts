@@ -14,22 +14,22 @@ export interface JobOptions {
   seed?: number;
 }
 
-/** What the main job left behind. */
+/** The state that the main job left behind. */
 export interface JobResult {
-  /** The devices' account and the server's, side by side. */
+  /** The counts of the devices beside those of the server. */
   demo: DemoResult;
-  /** Of the rollout's targets and of those that were given the set one by one. */
+  /** The actions of the rollout's targets and of those that were given the set one by one. */
   actions: readonly JobAction[];
 }
 
 export interface JobAction {
   id: number;
   controllerId: string;
-  /** Absent for a single assignment. */
+  /** The id of the rollout; absent for a single assignment. */
   rollout?: number;
-  /** Status of the action itself. */
+  /** The status of the action itself. */
   status: string;
-  /** Its history, oldest first. */
+  /** The action's history, oldest first. */
   history: readonly { id: number; type: string }[];
 }
 
@@ -45,8 +45,8 @@ const usual = { devices: 40, bytes: 1_000_000, fail: 0.1, seed: 1 };
 const limitMs = 150_000;
 
 /**
- * The main job end to end: the demo, and beside it what the demo does not do (a file taken away again, a single assignment, a
- * cancellation). All of it goes on through the death of any process; what it then finds is the result.
+ * Runs the main job from beginning to end: the demo, and beside it what the demo does not do (a deleted file, a single assignment, a cancellation).
+ * All of it continues when any process dies; the state that it finds in the end is the result.
  */
 export async function runJob(stack: Stack, options: JobOptions = {}): Promise<JobResult> {
   const { devices, bytes, fail, seed } = { ...usual, ...options };
@@ -67,7 +67,7 @@ export async function runJob(stack: Stack, options: JobOptions = {}): Promise<Jo
   }
 }
 
-/** Returns the two targets it used. */
+/** Does the work beside the demo and returns the two targets that it used. */
 async function runSideJob(stack: Stack, api: ResilientAdmin): Promise<string[]> {
   const name = uniqueName("side");
   const { module } = await makeModule(api, name);
@@ -110,7 +110,7 @@ async function makeModule(api: ResilientAdmin, name: string): Promise<{ module: 
   return { module, file };
 }
 
-/** A file that nobody needs any more: its row goes at once, artifact-store lets go of the bytes afterwards. */
+/** Deletes an unused file: its row is deleted at once, and artifact-store deletes the bytes afterwards. */
 async function removeFile(api: ResilientAdmin, name: string): Promise<void> {
   const { module, file } = await makeModule(api, `gone-${name}`);
   const path = `softwaremodules/${module.id}/artifacts/${file.id}`;
@@ -127,7 +127,7 @@ async function makeTargets(api: ResilientAdmin, name: string): Promise<{ control
   return targets;
 }
 
-/** Returns the action's id. */
+/** Assigns a set to a target and returns the action's id. */
 async function assign(api: ResilientAdmin, controllerId: string, setId: number): Promise<number> {
   const path = `targets/${controllerId}`;
   const { answer } = await api.settle(`${path}/assignedDS`, { method: "POST", body: [{ id: setId }] });
@@ -140,7 +140,7 @@ async function assign(api: ResilientAdmin, controllerId: string, setId: number):
 async function cancel(api: ResilientAdmin, controllerId: string, actionId: number): Promise<void> {
   const path = `targets/${controllerId}/actions/${actionId}`;
   const { answer, repeated } = await api.settle(path, { method: "DELETE" });
-  // 405: an attempt that got no answer has cancelled it
+  // A 405 means that an attempt without an answer has cancelled it.
   if (answer.status !== 204 && !(repeated && answer.status === 405)) throw new Error(`DELETE ${path}: ${answer.status}`);
 }
 

@@ -3,8 +3,8 @@ import { replicasOf } from "./replicas.ts";
 import { answering } from "./serving.ts";
 
 /**
- * Kills every replica of these services, and again each time the supervisor has started one, long before it could listen.
- * `release` lets them come back and waits until everything answers.
+ * Kills every replica of these services, and again each time the supervisor has started one, long before it can listen. `release` lets them start and
+ * waits until everything answers.
  */
 export function keepDown(stack: Stack, ...services: ServiceName[]): { release(): Promise<void> } {
   const replicas = services.flatMap((service) => replicasOf(stack, service));

@@ -5,13 +5,13 @@ import type { RunningService } from "@harrier/stack";
 const exec = promisify(execFile);
 const everyMs = 200;
 
-/** Resident memory of a replica's process, in bytes. */
+/** Reads the resident memory of a replica's process, in bytes. */
 async function residentOf(replica: RunningService): Promise<number> {
   const { stdout } = await exec("ps", ["-o", "rss=", "-p", String(replica.pid())]);
   return Number(stdout) * 1_024;
 }
 
-/** By how many bytes a replica's process was larger at its largest than when the work began. */
+/** Measures by how many bytes a replica's process grew at most after the work began. */
 export async function growthDuring(replica: RunningService, work: () => Promise<void>): Promise<number> {
   const before = await residentOf(replica);
   let largest = before;

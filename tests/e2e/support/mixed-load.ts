@@ -4,14 +4,14 @@ import { createDevice, type DeploymentArtifact, type Device, uniqueName } from "
 import { adminOf } from "./replicas.ts";
 
 export interface Tally {
-  /** Requests by what they are for, those that failed among them. */
+  /** The number of requests by their purpose, failed ones included. */
   readonly done: Readonly<Record<string, number>>;
-  /** `<what>: <status or error>` of each that failed. */
+  /** One text `<what>: <status or error>` for each request that failed. */
   readonly failed: readonly string[];
 }
 
 export interface MixedLoad {
-  /** Ends the load when everything begun has come to an end. */
+  /** Ends the load when every request that was begun has ended. */
   stop(): Promise<Tally>;
 }
 
@@ -23,7 +23,7 @@ interface Busy {
 
 type Work = () => Promise<{ status: number }>;
 
-/** What devices and administrators do, at a steady rate, whatever becomes of it: nobody here tries again. */
+/** Does what devices and administrators do, at a steady rate; nothing is retried. */
 export async function startMixedLoad(stack: Stack, perSecond: number): Promise<MixedLoad> {
   const works = await prepare(stack);
   const done: Record<string, number> = {};
@@ -66,8 +66,8 @@ async function prepare(stack: Stack): Promise<[string, Work][]> {
     const artifact = (await device.deployment())?.deployment.chunks[0]?.artifacts[0] as DeploymentArtifact;
     fleet.push({ actionId, device, artifact });
   }
-  let turn = 0;
-  const next = () => fleet[turn++ % fleet.length] as Busy;
+  let nextIndex = 0;
+  const next = () => fleet[nextIndex++ % fleet.length] as Busy;
   const poll: [string, Work] = ["poll", () => next().device.call("")];
   const form = () => {
     const body = new FormData();
@@ -94,7 +94,7 @@ async function prepare(stack: Stack): Promise<[string, Work][]> {
     poll,
     ["create target", () => api.call("targets", { method: "POST", body: [{ controllerId: uniqueName("made"), name: "made" }] })],
     ["list sets", () => api.call("distributionsets?limit=5")],
-    ["upload", () => api.call(`softwaremodules/${modules[turn++ % modules.length]?.id}/artifacts`, form())],
+    ["upload", () => api.call(`softwaremodules/${modules[nextIndex++ % modules.length]?.id}/artifacts`, form())],
     poll,
     ["change module", () => api.call(`softwaremodules/${module.id}`, { method: "PUT", body: { description: uniqueName("text") } })],
     ["list rollouts", () => api.call("rollouts?limit=5")],

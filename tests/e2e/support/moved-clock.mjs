@@ -1,5 +1,5 @@
-// Loaded into a process with --import: moves what it sees as the time by the seconds that stand in the file CLOCK_FILE, now and whenever they change.
-// Then it writes the same into CLOCK_FILE.seen: answers do not tell, for node makes their Date header from a clock of its own.
+// This module is loaded into a process with --import. It shifts the time that the process sees by the seconds in the file CLOCK_FILE, whenever they
+// change, and then writes them into CLOCK_FILE.seen: answers do not show the shift, because node makes their Date header from another clock.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const RealDate = Date;
@@ -8,7 +8,7 @@ const file = process.env.CLOCK_FILE;
 let aheadMs = 0;
 let seen = "";
 
-function look() {
+function readOffset() {
   try {
     const text = readFileSync(file, "utf8");
     aheadMs = Number(text) * 1_000 || 0;
@@ -25,5 +25,5 @@ globalThis.Date = new Proxy(RealDate, {
   apply: () => new RealDate(now()).toString(),
   get: (target, name) => (name === "now" ? now : Reflect.get(target, name)),
 });
-look();
-setInterval(look, 100).unref();
+readOffset();
+setInterval(readOffset, 100).unref();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Stack } from "@harrier/stack";
 
-/** The seed of this run: HARRIER_TEST_SEED repeats an earlier one. Printed, so that a failure can be looked at again. */
+/** Returns the seed of this run; HARRIER_TEST_SEED repeats an earlier one. It is printed, so that a failure can be reproduced. */
 export function testSeed(): number {
   const given = process.env["HARRIER_TEST_SEED"];
   const seed = given === undefined || given === "" ? Math.floor(Math.random() * 2 ** 31) : Number(given);
@@ -9,7 +9,7 @@ export function testSeed(): number {
   return seed;
 }
 
-/** Numbers from 0 to 1 that depend on the seed only (mulberry32). */
+/** Yields numbers from 0 to 1 that depend on the seed only (mulberry32). */
 export function numbersFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -22,31 +22,31 @@ export function numbersFrom(seed: number): () => number {
 
 export interface Kills {
   seed: number;
-  /** How many. */
+  /** The number of kills. */
   count: number;
-  /** Names of processes (`controller-0`, `postgres`); every service by default. */
+  /** The names of the processes to kill (`controller-0`, `postgres`); every service by default. */
   among?: readonly string[];
-  /** Between two kills, from … to. */
-  restMs?: readonly [from: number, to: number];
+  /** The bounds of the pause between two kills. */
+  cooldownMs?: readonly [from: number, to: number];
 }
 
 export interface Killer {
-  /** Names of the killed, in order. */
+  /** The names of the killed processes, in order. */
   readonly killed: readonly string[];
-  /** Resolves when all kills are done, or it was stopped. */
+  /** Resolves when all kills are done, or when the killer was stopped. */
   readonly done: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Kills processes of the stack at random moments until it has killed enough; whoever is not there at that moment is passed over. */
-export function startKiller(stack: Stack, { seed, count, among, restMs = [300, 3_000] }: Kills): Killer {
+/** Kills processes of the stack at random moments until it has killed enough; a process that is not running at that moment is skipped. */
+export function startKiller(stack: Stack, { seed, count, among, cooldownMs = [300, 3_000] }: Kills): Killer {
   const names = among ?? stack.services.map(({ name }) => name);
   const random = numbersFrom(seed);
   const killed: string[] = [];
   let working = true;
   const done = (async () => {
     while (working && killed.length < count) {
-      await sleep(restMs[0] + random() * (restMs[1] - restMs[0]));
+      await sleep(cooldownMs[0] + random() * (cooldownMs[1] - cooldownMs[0]));
       const victim = names[Math.floor(random() * names.length)];
       const pid = stack.processes().find(({ name }) => name === victim)?.pid;
       if (victim === undefined || pid === undefined || !working) continue;
@@ -54,7 +54,7 @@ export function startKiller(stack: Stack, { seed, count, among, restMs = [300, 3
         process.kill(pid, "SIGKILL");
         killed.push(victim);
       } catch {
-        // it has just ended, and is not there again yet
+        // the process has just ended, and has not started again yet
       }
     }
   })();
@@ -68,7 +68,7 @@ export function startKiller(stack: Stack, { seed, count, among, restMs = [300, 3
   };
 }
 
-/** Kills any replica of any service at random moments, `count` times while `work` runs again and again; `work` begins once more for each. */
+/** Kills any replica of any service at random moments, `count` times while `work` runs repeatedly; `work` begins once more for each kill. */
 export async function killAtRandom(stack: Stack, seed: number, count: number, work: (round: number) => Promise<void>): Promise<string[]> {
   const killer = startKiller(stack, { seed, count });
   try {

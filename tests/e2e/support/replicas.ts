@@ -1,7 +1,7 @@
 import type { RunningService, ServiceName, Stack } from "@harrier/stack";
 import { type Admin, createAdmin, eventually } from "@harrier/testkit";
 
-/** All replicas of a service, in the order of their index. */
+/** Lists all replicas of a service, in the order of their index. */
 export function replicasOf(stack: Stack, service: ServiceName): RunningService[] {
   return stack.services.filter((replica) => replica.service === service);
 }
@@ -12,24 +12,24 @@ export function replicaOf(stack: Stack, service: ServiceName, index = 0): Runnin
   return found;
 }
 
-/** The address of one replica itself: behind the gateway, or of one gateway among several. */
+/** Returns the address of one replica itself: behind the gateway, or of one gateway among several. */
 export const urlOf = (replica: RunningService): string => `http://127.0.0.1:${replica.httpPort}`;
 
 export const gatewayUrls = (stack: Stack): string[] => replicasOf(stack, "gateway").map(urlOf);
 
-/** The administrator, through the first gateway or another address. */
+/** Makes a client of the administrator, through the first gateway or another address. */
 export function adminOf(stack: Stack, baseUrl = stack.baseUrl): Admin {
   return createAdmin({ baseUrl, user: stack.adminUser, password: stack.adminPassword });
 }
 
-/** The administrator's Authorization header. */
+/** Makes the administrator's Authorization header. */
 export function basicOf(stack: Stack): string {
   return `Basic ${Buffer.from(`${stack.adminUser}:${stack.adminPassword}`).toString("base64")}`;
 }
 
-/** Lets devices sign in with the token of their target, and waits until controller and every gateway know. */
+/** Lets devices sign in with the token of their target, and waits until controller and every gateway know the setting. */
 export async function allowTargetTokens(stack: Stack): Promise<void> {
   await eventually(() => adminOf(stack).configure("authentication.targettoken.enabled", true));
-  // settings are read twice a second, the gateways hear of the change by their stream
+  // Settings are read twice a second, and the gateways get the change by their stream.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
 }

@@ -3,24 +3,27 @@ import type { Stack } from "@harrier/stack";
 import type { Answer, Call } from "@harrier/testkit";
 import { adminOf } from "./replicas.ts";
 
-const patienceMs = 60_000;
-/** Nothing was decided, or nobody says what. */
+const timeoutMs = 60_000;
+/** With these answers nothing was decided, or the outcome is unknown. */
 const isTransient = (status: number): boolean => status === 502 || status === 503 || status === 504;
 
 export interface Settled<Body> {
   answer: Answer<Body>;
-  /** An earlier attempt got no clear answer: it may have been carried out all the same. */
+  /** True if an earlier attempt got no clear answer, and may have been carried out. */
   repeated: boolean;
 }
 
 export type ResilientAdmin = ReturnType<typeof resilientAdmin>;
 
-/** An administrator's tool that outlives any process behind the API: it repeats what was not answered, and looks whether it was done. */
+/**
+ * A client of an administrator that survives the death of any process behind the API: it repeats unanswered requests, and checks whether they were
+ * done.
+ */
 export function resilientAdmin(stack: Stack) {
   const admin = adminOf(stack);
 
   async function settle<Body>(path: string, options: Call = {}): Promise<Settled<Body>> {
-    const until = Date.now() + patienceMs;
+    const until = Date.now() + timeoutMs;
     for (let repeated = false; ; repeated = true) {
       const answer = await admin.call<Body>(path, options).catch((error: Error) => error);
       if (!(answer instanceof Error) && !isTransient(answer.status)) return { answer, repeated };
@@ -35,7 +38,7 @@ export function resilientAdmin(stack: Stack) {
     return answer.body;
   }
 
-  /** Creates something; where an earlier attempt has done it already, `find` looks it up. */
+  /** Creates an entity; where an earlier attempt has created it already, `find` looks it up. */
   async function create<Body>(path: string, body: unknown, find: () => Promise<Body | undefined>): Promise<Body> {
     const { answer, repeated } = await settle<Body>(path, { method: "POST", body });
     if (answer.status === 200 || answer.status === 201) return answer.body;

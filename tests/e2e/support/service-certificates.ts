@@ -6,20 +6,20 @@ import type { StackOptions } from "@harrier/stack";
 import { Authorities } from "@harrier/testkit";
 
 export interface ServiceCertificates {
-  /** What a service shows and trusts. */
+  /** Returns the certificate that a service shows and the authority that it trusts. */
   of(service: ServiceName): RpcTls;
-  /** A certificate in the name of a service that another authority has made, whose holder trusts ours. */
-  strangersOf(service: ServiceName): RpcTls;
+  /** Returns a certificate in the name of a service that another authority has made, and whose holder trusts our authority. */
+  foreignOf(service: ServiceName): RpcTls;
   /** The authority of all services. */
   readonly ca: string;
   /** The authority that no service trusts. */
   readonly strangeCa: string;
-  /** For `startTestStack`: every service with its own certificate. */
+  /** The options for `startTestStack`: every service gets its own certificate. */
   readonly options: Pick<StackOptions, "envOf" | "tls">;
   close(): void;
 }
 
-/** Certificates of an authority for each service, and the same names once more of one that nobody trusts. */
+/** Makes certificates of an authority for each service, and others with the same names of an authority that no service trusts. */
 export function makeServiceCertificates(): ServiceCertificates {
   const dir = mkdtempSync(join(tmpdir(), "harrier-service-tls-"));
   const authorities = new Authorities();
@@ -48,10 +48,10 @@ export function makeServiceCertificates(): ServiceCertificates {
   );
   return {
     of: (service) => find(right, service),
-    strangersOf: (service) => find(wrong, service),
+    foreignOf: (service) => find(wrong, service),
     ca: ours.cert,
     strangeCa: strange.cert,
-    // readiness is told to every service's certificate
+    // Every certificate of a service may ask for readiness.
     options: { envOf, tls: find(right, "management") },
     close() {
       authorities.close();

@@ -3,8 +3,8 @@ import { eventually, startTestStack, type TestStackOptions } from "@harrier/test
 import { adminOf, gatewayUrls, urlOf } from "./replicas.ts";
 
 /**
- * Waits until these replicas say that they are ready, however often they have died before (`stack.ready()` gives up on one that keeps
- * ending, which is right for a start and wrong for a test that kills).
+ * Waits until these replicas are ready, however often they have died before (`stack.ready()` gives up on a replica that keeps ending, which is right
+ * for a start and wrong for a test that kills).
  */
 export async function serving(replicas: readonly RunningService[], limitMs = 60_000): Promise<void> {
   await Promise.all(
@@ -18,8 +18,8 @@ export async function serving(replicas: readonly RunningService[], limitMs = 60_
 }
 
 /**
- * Waits until everything serves and an administrator's request goes through every gateway to every owner: connections between services
- * that were cut are made again within two seconds, after readiness.
+ * Waits until everything serves and an administrator's request reaches every owner through every gateway: broken connections between services are
+ * made again within two seconds after readiness.
  */
 export async function answering(stack: Stack): Promise<void> {
   await serving(stack.services);
@@ -36,7 +36,7 @@ export async function answering(stack: Stack): Promise<void> {
   }
 }
 
-/** A stack of its own for a test file, of which every part answers. */
+/** Starts a stack of its own for a test file, of which every part answers. */
 export async function startAnsweringStack(options: TestStackOptions = {}): Promise<Stack> {
   const stack = await startTestStack(options);
   try {

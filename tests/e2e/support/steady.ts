@@ -1,7 +1,9 @@
-/** Answers of one kind of request: how often, by status or by the connection's error. */
+/** The outcomes of one kind of request: the number of answers, by status or by the connection's error. */
 export type Outcomes = Readonly<Record<string, number>>;
 
-/** Asks again and again, one after the other for each kind, until the returned function is called: outcomes by kind since the last `take`. */
+/**
+ * Sends requests, one after the other for each kind, until the returned function is called; `take` returns the outcomes by kind since its last call.
+ */
 export function askSteadily(kinds: Readonly<Record<string, () => Promise<{ status: number }>>>, everyMs = 50) {
   let seen: Record<string, Record<string, number>> = {};
   let over = false;
@@ -30,6 +32,6 @@ export function askSteadily(kinds: Readonly<Record<string, () => Promise<{ statu
   };
 }
 
-/** All outcomes of all kinds, without how often. */
+/** Lists all outcomes of all kinds, without their counts. */
 export const outcomesOf = (seen: Readonly<Record<string, Outcomes>>): string[] =>
   [...new Set(Object.values(seen).flatMap(Object.keys))].sort();

@@ -6,7 +6,7 @@ export interface ArtifactsRpcDeps extends BlobDeps {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** Blobs for the service that owns the artifact rows (proto harrier.artifactstore.v1). */
+/** The commands with which the owner of the artifact rows manages their blobs (proto harrier.artifactstore.v1). */
 export function artifactsHandlers(deps: ArtifactsRpcDeps): Handlers<"harrier.artifactstore.v1.ArtifactsService"> {
   return {
     async releaseArtifact({ artifactId, sha256 }, ctx) {

@@ -30,7 +30,7 @@ const release = (artifactId: number, sha256: string) =>
   releaseArtifact({ ...bench, onSweepFailed: (error) => expect(error).toBeUndefined() }, { tenantId, artifactId, sha256 });
 
 describe("blobs", () => {
-  it("keeps equal content once and drops it with the last artifact", async () => {
+  it("stores equal content once and deletes it with the last artifact", async () => {
     const { bytes, sha256 } = randomContent();
     const first = await attach(await storeContent(bench, bytes));
     const second = await attach(await storeContent(bench, bytes));
@@ -46,7 +46,7 @@ describe("blobs", () => {
     expect(await statBlob(bench, tenantId, sha256)).toBeUndefined();
   });
 
-  it("keeps a blob that only a running upload holds", async () => {
+  it("keeps a blob that only a running upload refers to", async () => {
     const { bytes, sha256 } = randomContent();
     const first = await attach(await storeContent(bench, bytes));
     const upload = await storeContent(bench, bytes);
@@ -57,7 +57,7 @@ describe("blobs", () => {
     expect(await bench.rows()).toEqual(empty);
   });
 
-  it("gives the blob back when the artifact was released before its upload learnt the id", async () => {
+  it("releases the blob if the artifact was released before its upload learnt the artifact's id", async () => {
     const { bytes, sha256 } = randomContent();
     const upload = await storeContent(bench, bytes);
     await release(4711, sha256);
@@ -66,7 +66,7 @@ describe("blobs", () => {
     expect(await bench.rows()).toEqual(empty);
   });
 
-  it("does not let one tenant's release touch another tenant's blob", async () => {
+  it("does not touch a tenant's blob when another tenant releases the same content", async () => {
     const { bytes, sha256 } = randomContent();
     const artifact = await attach(await storeContent(bench, bytes));
     await releaseArtifact({ ...bench, onSweepFailed: () => {} }, { tenantId: 2, artifactId: artifact, sha256 });
@@ -74,7 +74,7 @@ describe("blobs", () => {
     await release(artifact, sha256);
   });
 
-  it("comes back to an object that the store would not delete", async () => {
+  it("deletes an object later if the store could not delete it", async () => {
     const { bytes, sha256 } = randomContent();
     const artifact = await attach(await storeContent(bench, bytes));
     const failures: unknown[] = [];
@@ -89,10 +89,10 @@ describe("blobs", () => {
     expect(await bench.rows()).toEqual(empty);
   });
 
-  it("wakes a half deleted blob up again, with its bytes", async () => {
+  it("stores the bytes again when a half deleted blob is uploaded anew", async () => {
     const { bytes, sha256 } = randomContent();
     const artifact = await attach(await storeContent(bench, bytes));
-    // the object goes, the row does not: a crash between the two
+    // the object is deleted but its row is not, as after a crash between the two
     const storage = {
       ...bench.storage,
       async delete(key: string) {
@@ -108,7 +108,7 @@ describe("blobs", () => {
     expect(await bench.rows()).toEqual(empty);
   });
 
-  it("survives uploads and releases of the same content at the same time", async () => {
+  it("stays consistent when the same content is uploaded and released at the same time", async () => {
     const { bytes, sha256 } = randomContent(50_000);
     let held: number[] = [];
     for (let round = 0; round < 25; round += 1) {

@@ -9,7 +9,7 @@ export interface BlobHashes {
 
 type Blob = [tenantId: number, sha256: string, sha1: string, md5: string, size: number];
 
-/** Creates the blob's row or wakes it up, and locks it until the transaction ends. */
+/** Creates the blob's row, or marks it as stored again, and locks it until the transaction ends. */
 export const holdBlob = statement<Blob, { sha256: string }>(
   "artifact_store.hold_blob",
   `insert into blobs (tenant_id, sha256, sha1, md5, size, state) values ($1, $2, $3, $4, $5, 'stored')
@@ -17,7 +17,7 @@ export const holdBlob = statement<Blob, { sha256: string }>(
    returning sha256`,
 );
 
-/** For an upload that ends before it held its blob: gives the object that may lie there a row, so that the sweep finds it. */
+/** Gives the object that an upload may have left a row, so that the sweep finds it. It is for uploads that end before they held their blob. */
 export const suspectBlob = statement<Blob, never>(
   "artifact_store.suspect_blob",
   `insert into blobs (tenant_id, sha256, sha1, md5, size, state) values ($1, $2, $3, $4, $5, 'deleting')
@@ -32,25 +32,25 @@ export const lockBlob = statement<[tenantId: number, sha256: string], { state: "
 const unheld = `not exists (select from blob_references r where r.tenant_id = b.tenant_id and r.sha256 = b.sha256)
    and not exists (select from uploads u where u.tenant_id = b.tenant_id and u.sha256 = b.sha256 and u.state = 'attaching')`;
 
-/** Only with the row locked. */
+/** Marks a blob for the sweep if nothing holds it. The caller holds the lock of the row. */
 export const markIfUnheld = statement<[tenantId: number, sha256: string], never>(
   "artifact_store.mark_if_unheld",
   `update blobs b set state = 'deleting' where b.tenant_id = $1 and b.sha256 = $2 and b.state = 'stored' and ${unheld}`,
 );
 
-/** Only with the row locked, after its object went. */
+/** Deletes the row of a blob whose object has been deleted. The caller holds the lock of the row. */
 export const forgetBlob = statement<[tenantId: number, sha256: string], never>(
   "artifact_store.forget_blob",
   "delete from blobs where tenant_id = $1 and sha256 = $2 and state = 'deleting'",
 );
 
-/** Of all tenants: the janitor's work list. */
+/** Lists blobs of all tenants that the janitor has to sweep. */
 export const listDeleting = statement<[limit: number], { tenantId: number; sha256: string }>(
   "artifact_store.list_deleting",
   `select tenant_id as "tenantId", sha256 from blobs where state = 'deleting' order by tenant_id, sha256 limit $1`,
 );
 
-/** Takes an artifact's reference away, or leaves a note for the upload that is about to add it. Only with the blob locked. */
+/** Removes an artifact's reference, or leaves a mark for the upload that is about to add it. The caller holds the lock of the blob. */
 export const removeReference = statement<[tenantId: number, artifactId: number, sha256: string], never>(
   "artifact_store.remove_reference",
   `with removed as (
@@ -61,7 +61,7 @@ export const removeReference = statement<[tenantId: number, artifactId: number, 
    on conflict (tenant_id, artifact_id) do nothing`,
 );
 
-/** Adds an artifact's reference unless the artifact was released in the meantime. Only with the blob locked. */
+/** Adds an artifact's reference unless the artifact has been released meanwhile. The caller holds the lock of the blob. */
 export const addReference = statement<[tenantId: number, artifactId: number, sha256: string], never>(
   "artifact_store.add_reference",
   `insert into blob_references (tenant_id, artifact_id, sha256)
@@ -70,8 +70,8 @@ export const addReference = statement<[tenantId: number, artifactId: number, sha
 );
 
 /**
- * Notes of released artifacts that no upload can ask for any more: an upload asks only for artifacts younger than itself.
- * A week is far beyond what one takes to learn its answer.
+ * Removes marks of released artifacts that no upload can need any more: an upload needs only marks younger than itself. A week is far
+ * longer than an upload takes to learn the outcome of its command.
  */
 export const pruneReleased = statement<[], never>(
   "artifact_store.prune_released",

@@ -8,8 +8,8 @@ export interface BlobDeps {
 }
 
 /**
- * Changes who holds a blob: `change` runs with the blob's row locked, and afterwards a blob that nobody holds is marked
- * for the sweep. Never deletes an object itself: a crash between the object's end and the commit would leave a row that lies.
+ * Changes the references of a blob. `change` runs with the blob's row locked; afterwards a blob without references is marked for the sweep.
+ * It never deletes an object itself, because a crash between that and the commit would leave a row whose object is gone.
  */
 export async function changeHolders(
   deps: BlobDeps,
@@ -19,12 +19,12 @@ export async function changeHolders(
   return await inTransaction(deps.db.pool, async (tx) => {
     await run(tx, lockBlob, [blob.tenantId, blob.sha256]);
     await change(tx);
-    // a statement of its own: its snapshot is younger than the lock, so it sees every holder
+    // this is a separate statement, whose snapshot is younger than the lock, so it sees every holder
     return { unheld: (await runCount(tx, markIfUnheld, [blob.tenantId, blob.sha256])) > 0 };
   });
 }
 
-/** Deletes the object of a blob that nobody holds. An upload of the same content waits for the row and then stores it again. */
+/** Deletes the object of a blob without references. An upload of the same content waits for the row and then stores it again. */
 export async function sweepBlob(deps: BlobDeps, tenantId: number, sha256: string): Promise<void> {
   await inTransaction(deps.db.pool, async (tx) => {
     const blob = await runOne(tx, lockBlob, [tenantId, sha256]);
@@ -34,7 +34,7 @@ export async function sweepBlob(deps: BlobDeps, tenantId: number, sha256: string
   });
 }
 
-/** Ends what a crash or a failing store left half deleted. Returns how many blobs it saw. */
+/** Finishes deletions that a crash or a failing store interrupted, and returns the number of blobs that it found. */
 export async function sweepBlobs(deps: BlobDeps): Promise<number> {
   const blobs = await run(deps.db.pool, listDeleting, [100]);
   for (const blob of blobs) await sweepBlob(deps, blob.tenantId, blob.sha256);
@@ -48,8 +48,8 @@ export interface ReleasedArtifact {
 }
 
 /**
- * Gives the reference of one artifact row back; the object goes with the last one. Idempotent by artifact id. A store that
- * cannot delete now does not fail the release: the blob stays marked, and the janitor comes back to it.
+ * Releases the reference of one artifact row, idempotently by artifact id. The object is deleted with the last reference. If the store
+ * cannot delete it now, the release succeeds nevertheless: the blob stays marked, and the janitor deletes it later.
  */
 export async function releaseArtifact(
   deps: BlobDeps & { readonly onSweepFailed: (error: unknown) => void },
@@ -62,7 +62,7 @@ export async function releaseArtifact(
   if (unheld) await sweepBlob(deps, tenantId, sha256).catch(deps.onSweepFailed);
 }
 
-/** Size of a content that can be served now. */
+/** Returns the size of a blob, or undefined if it cannot be served now. */
 export async function statBlob(deps: Pick<BlobDeps, "db">, tenantId: number, sha256: string): Promise<number | undefined> {
   return (await runOne(deps.db.pool, findBlob, [tenantId, sha256]))?.size;
 }

@@ -14,7 +14,7 @@ const lastModified = new Date(1_700_000_000_000).toUTCString();
 let service: RunningService;
 let artifactId: number;
 
-/** Both address shapes of the same file (contract device.md §2.3). */
+/** Returns both shapes of links to the same file (contract device.md §2.3). */
 const shapes = (device: string, file = name, module = 11): [string, string] => [
   `/DEFAULT/controller/v1/${device}/softwaremodules/${module}/artifacts/${encodeURIComponent(file)}`,
   `/api/v1/DEFAULT/download/controller/${device}/softwaremodules/${module}/filename/${encodeURIComponent(file)}`,
@@ -55,10 +55,10 @@ describe("download by a device (contract device.md §6)", () => {
   });
 
   it("costs one round trip", async () => {
-    await get(path); // the statement is prepared now
+    await get(path); // the first call also prepares the statement
     const counts: number[] = [];
     for (let i = 0; i < 5; i += 1) counts.push(await service.counter.during(() => get(path)));
-    // the janitor's rounds go over the same proxy
+    // rounds of the janitor are counted too, hence the minimum
     expect(Math.min(...counts)).toBe(1);
   });
 
@@ -96,7 +96,7 @@ describe("download by a device (contract device.md §6)", () => {
     expect(answer.body.length === 0 ? "" : answer.json()["errorCode"]).toBe(code);
   });
 
-  it("refuses a module id that is no number", async () => {
+  it("refuses a module id that is not a number", async () => {
     expect((await get(path.replace("/11/", "/x/"))).status).toBe(400);
   });
 
@@ -115,7 +115,7 @@ describe("download by a device (contract device.md §6)", () => {
     expect(answer.body.equals(content.bytes.subarray(from, to))).toBe(true);
   });
 
-  it("sends several ranges sorted, in parts", async () => {
+  it("sends several ranges as parts, sorted by their place in the file", async () => {
     const answer = await get(path, { range: "bytes=1000000-1000009,0-4" });
     expect(answer.status).toBe(206);
     expect(answer.headers["content-type"]).toBe("multipart/byteranges; boundary=this_string_separates_multipart");
@@ -131,7 +131,7 @@ describe("download by a device (contract device.md §6)", () => {
     expect(answer.body).toEqual(Buffer.concat([...part(0, 4), crlf, ...part(1_000_000, 1_000_009), crlf, end]));
   });
 
-  it.each([150, 512])("sends %d ranges at once, as SWUpdate's delta updates ask for them", async (count) => {
+  it.each([150, 512])("sends %d ranges in one answer, as SWUpdate's delta updates request them", async (count) => {
     const ranges = Array.from({ length: count }, (_, i) => [i * 3_900, i * 3_900 + 1_499] as const);
     const answer = await get(path, { range: `bytes=${ranges.map(([from, to]) => `${from}-${to}`).join(",")}` });
     expect([answer.status, answer.headers["content-type"]]).toEqual([
@@ -167,7 +167,7 @@ describe("download by a device (contract device.md §6)", () => {
     expect([failed.status, failed.body.length]).toEqual([412, 0]);
   });
 
-  it("answers HEAD with the whole length and no body, whatever the range", async () => {
+  it("answers HEAD with the whole length and no body, and ignores the range", async () => {
     const answer = await get(path, { range: "bytes=0-9" }, "open", "HEAD");
     expect([answer.status, answer.headers["content-length"], answer.body.length]).toEqual([200, "2000000", 0]);
     expect(answer.headers.etag).toBe(etag);
@@ -183,9 +183,9 @@ describe("download by a device (contract device.md §6)", () => {
     expect((await get(`${url}.MD5SUM`, {}, "canceled")).status).toBe(404);
   });
 
-  it("notes whole downloads and checksum files, not ranges, and never fails for it", async () => {
+  it("records downloads of whole files and checksum files, but not of ranges, and never fails because of that", async () => {
     const { neighbours } = service;
-    await get(path); // all notes of earlier downloads are written before this one
+    await get(path); // this download waits until all earlier records are written
     neighbours.noted.length = 0;
     neighbours.failures.noteDownloads.push(new HarrierError("unavailable"));
     await get(`${path}?${"x".repeat(9_000)}`);
@@ -195,7 +195,7 @@ describe("download by a device (contract device.md §6)", () => {
     await get(`${path}.MD5SUM`);
     await get(path, { "if-match": '"other"' });
     await expect.poll(() => neighbours.noted.length, { timeout: 5_000 }).toBe(4);
-    expect(neighbours.noted.map((note) => note.path)).toEqual([path, path, path, `${path}.MD5SUM`]);
+    expect(neighbours.noted.map((download) => download.path)).toEqual([path, path, path, `${path}.MD5SUM`]);
     expect(neighbours.noted[0]).toMatchObject({ tenantId, actionId: 11, at: expect.any(Number) });
   });
 
@@ -203,12 +203,12 @@ describe("download by a device (contract device.md §6)", () => {
     ["a file", path, "GET"],
     ["a checksum file", `${path}.MD5SUM`, "GET"],
     ["the head of a file", path, "HEAD"],
-  ])("sends no byte of %s before its note is written", async (_what, url, method) => {
+  ])("sends no byte of %s before its record is written", async (_what, url, method) => {
     const { neighbours } = service;
     const held = Promise.withResolvers<void>();
-    const asked = Promise.withResolvers<void>();
-    neighbours.beforeNoted = () => {
-      asked.resolve();
+    const requested = Promise.withResolvers<void>();
+    neighbours.beforeRecorded = () => {
+      requested.resolve();
       return held.promise;
     };
     let answered = false;
@@ -217,31 +217,31 @@ describe("download by a device (contract device.md §6)", () => {
       response.resume();
       return response;
     });
-    await asked.promise;
-    // what needs no note goes on meanwhile
+    await requested.promise;
+    // requests that are not recorded do not wait
     expect((await get(path, { range: "bytes=0-9" })).status).toBe(206);
     expect(answered).toBe(false);
     held.resolve();
     expect((await answer).statusCode).toBe(200);
-    neighbours.beforeNoted = async () => {};
+    neighbours.beforeRecorded = async () => {};
   });
 
-  it("goes on without its note where controller hangs, for all who come until it answers again", async () => {
+  it("serves downloads without waiting for their records while controller hangs, until it answers again", async () => {
     const { neighbours } = service;
     const held = Promise.withResolvers<void>();
-    neighbours.beforeNoted = () => held.promise;
+    neighbours.beforeRecorded = () => held.promise;
     neighbours.noted.length = 0;
     expect((await get(path)).status).toBe(200);
     const began = Date.now();
     for (let i = 0; i < 5; i += 1) expect((await get(path, {}, "open", "HEAD")).status).toBe(200);
-    expect(Date.now() - began).toBeLessThan(2_500); // each would wait a second
+    expect(Date.now() - began).toBeLessThan(2_500); // otherwise each of them would wait a second
     expect(neighbours.noted).toEqual([]);
     held.resolve();
-    neighbours.beforeNoted = async () => {};
+    neighbours.beforeRecorded = async () => {};
     await expect.poll(() => neighbours.noted.length).toBe(6);
   });
 
-  it("waits for a slow reader instead of filling memory", async () => {
+  it("waits for a slow client instead of reading ahead into memory", async () => {
     const { answer } = service.open("GET", path, { controllerId: "open" });
     const response = await answer;
     response.pause();
@@ -250,7 +250,7 @@ describe("download by a device (contract device.md §6)", () => {
     expect(body.equals(content.bytes)).toBe(true);
   });
 
-  it("goes on when a client goes away in the middle", async () => {
+  it("goes on serving when a client goes away in the middle of a download", async () => {
     const { request, answer } = service.open("GET", path, { controllerId: "open" });
     await answer;
     request.destroy();
@@ -258,7 +258,7 @@ describe("download by a device (contract device.md §6)", () => {
   });
 });
 
-describe("download by a person (contract management.md §4.3)", () => {
+describe("download by a user (contract management.md §4.3)", () => {
   const adminPath = (base: string, module = 11, artifact = artifactId): string =>
     `${base}/softwaremodules/${module}/artifacts/${artifact}/download`;
 
@@ -276,13 +276,13 @@ describe("download by a person (contract management.md §4.3)", () => {
     expect((await service.call("GET", adminPath(base), { headers: { "if-match": "x" } })).status).toBe(412);
   });
 
-  it("knows artifacts by their module only", async () => {
+  it("finds an artifact only under its own module", async () => {
     expect((await service.call("GET", adminPath("/rest/v1", 14))).status).toBe(404);
     expect((await service.call("GET", adminPath("/rest/v1", 999))).status).toBe(404);
     expect((await service.call("GET", adminPath("/rest/v1", 11, 1))).status).toBe(404);
   });
 
-  it("answers 410 for a deleted module, and for bytes that are gone", async () => {
+  it("answers 410 for a deleted module and for deleted bytes", async () => {
     const ofDeleted = service.neighbours.attached.find((artifact) => artifact.moduleId === 13)?.id ?? 0;
     const gone = await service.call("GET", adminPath("/rest/v1", 13, ofDeleted));
     expect([gone.status, gone.json()["errorCode"]]).toEqual([410, "hawkbit.server.error.artifact.binaryDeleted"]);
@@ -292,7 +292,7 @@ describe("download by a person (contract management.md §4.3)", () => {
     await service.bench.sql("update artifact_store.blobs set state = 'stored' where sha256 = $1", [content.sha256]);
   });
 
-  it("needs its own permission", async () => {
+  it("is denied without the permission to download", async () => {
     const answer = await service.call("GET", adminPath("/rest/v1"), { permissions: ["READ_REPOSITORY"] });
     expect(answer.status).toBe(403);
   });

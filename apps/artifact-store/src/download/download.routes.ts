@@ -5,44 +5,44 @@ import pLimit from "p-limit";
 import { contentKey } from "../storage/storage.ts";
 import type { Traffic } from "../traffic/traffic.ts";
 import type { ArtifactRow } from "./download.sql.ts";
-import type { DownloadNote } from "./download-notes.ts";
+import type { BufferedDownload } from "./download-buffer.ts";
 import { type FindDeps, findForAdmin, findForDevice, type GrantedArtifact } from "./find-artifact.ts";
 import { type Sendable, type SendDeps, sendArtifact, sendMd5sum } from "./send.ts";
 
 export interface DownloadDeps extends FindDeps, Omit<SendDeps, "log" | "sent" | "limit"> {
-  readonly notes: { add(note: DownloadNote): Promise<void> };
+  readonly downloadBuffer: { add(download: BufferedDownload): Promise<void> };
   readonly now: () => number;
   readonly traffic: Pick<Traffic, "sent" | "check">;
 }
 
 const deviceStyle = { bareEtag: false, rangeOnWhole: false };
 
-/** Short reads of the store that answers of many parts have under way, all downloads together: enough for eight of them at full speed. */
+/** The maximum of short reads of all downloads together. It is enough for eight answers of many parts at full speed. */
 const shortReads = 32;
 
-/** Bytes out: to devices in both address shapes (contract device.md §6), and to people (management.md §4.3). */
+/** Mounts the downloads: those of devices under both shapes of links (contract device.md §6), and those of users (management.md §4.3). */
 export function mountDownloads(mount: Mount, options: DownloadDeps): void {
   const deps = { ...options, limit: pLimit(shortReads) };
-  // these first: their suffix would match as part of a file name too
+  // these routes come first, because their suffix would also match as part of a file name
   for (const route of [downloads.artifactMd5, downloads.artifactDownloadMd5]) {
     mount(route, async (ctx) => {
       const artifact = await findGranted(deps, ctx);
-      await note(deps, ctx, artifact);
+      await recordDownload(deps, ctx, artifact);
       sendMd5sum(ctx, artifact);
     });
   }
   for (const route of [downloads.artifact, downloads.artifactDownload]) {
     mount(route, async (ctx) => {
       const artifact = await findGranted(deps, ctx);
-      // a part of a file is no download to be told of: streaming clients ask for hundreds (contract device.md §6.4)
-      const onWhole = (): Promise<void> | undefined => note(deps, ctx, artifact);
+      // a range is not recorded as a download, because streaming clients request hundreds of them (contract device.md §6.4)
+      const onWhole = (): Promise<void> | undefined => recordDownload(deps, ctx, artifact);
       await sendArtifact(sendDeps(deps, ctx), ctx, sendable(ctx.tenantId, artifact), { ...deviceStyle, onWhole });
     });
   }
   mount(artifacts.download, async (ctx) => {
     const { softwareModuleId, artifactId } = ctx.params;
     const artifact = await findForAdmin(deps, { tenantId: ctx.tenantId, moduleId: softwareModuleId, artifactId });
-    // the specification's line has the tag without quotes; hawkBit 1.x has them (contract device.md §6.2)
+    // the specification demands an ETag without quotes, and hawkBit 1.x has them (contract device.md §6.2)
     const style = { bareEtag: ctx.surface === "spec", rangeOnWhole: true };
     await sendArtifact(sendDeps(deps, ctx), ctx, sendable(ctx.tenantId, artifact), style);
   });
@@ -55,7 +55,7 @@ async function findGranted(deps: DownloadDeps, ctx: DeviceContext): Promise<Gran
   if (controllerId === undefined) throw new HarrierError("unauthenticated");
   const { softwareModuleId: moduleId, fileName: filename } = ctx.params;
   const artifact = await findForDevice(deps, { tenantId: ctx.tenantId, controllerId, moduleId, filename });
-  // behind the other refusals: what is not there stays 404. People may still download, and what they get counts (spec 000 §7.1)
+  // this is the last check, so that an unknown artifact stays 404; users may still download, and their bytes count (spec 000 §7.1)
   deps.traffic.check(ctx.tenantId);
   return artifact;
 }
@@ -68,12 +68,12 @@ function sendable(tenantId: number, artifact: ArtifactRow): Sendable {
   return { ...artifact, key: contentKey(tenantId, artifact.sha256) };
 }
 
-/** Writes the download into the history of its action, before the first byte: what the device reports of it comes behind. */
-function note(deps: DownloadDeps, ctx: DeviceContext, artifact: GrantedArtifact): Promise<void> | undefined {
-  // where anybody may download, a stranger must not fill the history of a device
+/** Adds the download to the history of its action before the first byte is sent, so that the device's reports come after it. */
+function recordDownload(deps: DownloadDeps, ctx: DeviceContext, artifact: GrantedArtifact): Promise<void> | undefined {
+  // if downloads need no authentication, an unauthenticated client must not be able to fill the history of a device
   if (ctx.identity.subject === "anonymous") return undefined;
-  return deps.notes.add({ tenantId: ctx.tenantId, actionId: artifact.actionId, path: pathOf(ctx.identity.path), at: deps.now() });
+  return deps.downloadBuffer.add({ tenantId: ctx.tenantId, actionId: artifact.actionId, path: pathOf(ctx.identity.path), at: deps.now() });
 }
 
-/** Without the query, which may have 16 KB of anything; names of files are shorter. */
+/** Returns the path without the query, which may contain 16 KB of any text; paths of files are shorter than the limit. */
 const pathOf = (target: string): string => target.split("?", 1)[0]?.slice(0, 2_048) ?? "";

@@ -1,6 +1,6 @@
 import { statement } from "@harrier/db";
 
-/** Members are null where the artifact is not there. */
+/** The columns of an artifact. A statement returns null for each of them if the artifact does not exist. */
 export interface ArtifactRow {
   readonly filename: string;
   readonly size: number;
@@ -8,24 +8,24 @@ export interface ArtifactRow {
   readonly md5: string;
   readonly sha256: string;
   readonly createdAt: number;
-  /** The bytes can be served. */
+  /** Says whether the bytes can be served. */
   readonly stored: boolean;
 }
 
-type Found = { readonly [K in keyof ArtifactRow]: ArtifactRow[K] | null };
+type FoundArtifact = { readonly [K in keyof ArtifactRow]: ArtifactRow[K] | null };
 
 const artifactColumns = `a.filename, a.size, a.sha1, a.md5, a.sha256, (extract(epoch from a.created_at) * 1000)::bigint as "createdAt",
   exists (select from blobs b where b.tenant_id = $1 and b.sha256 = a.sha256 and b.state = 'stored') as stored`;
 
-export interface DeviceDownloadRow extends Found {
+export interface DeviceDownloadRow extends FoundArtifact {
   readonly moduleKnown: boolean;
-  /** The action that grants the download; null: none does. */
+  /** The action that grants the download, or null if none does. */
   readonly actionId: number | null;
 }
 
 /**
- * Everything that a device's download needs, in one round trip: the module, the artifact by name, whether its bytes are here, and
- * the action that grants it, an open one before the installed one (contract device.md §6.1, D12). Always exactly one row.
+ * Reads everything that a device's download needs in one round trip: the module, the artifact by name, whether its bytes can be served, and
+ * the action that grants it, an open one before the installed one (contract device.md §6.1, D12). There is always exactly one row.
  */
 export const findDeviceDownload = statement<
   [tenantId: number, controllerId: string, moduleId: number, filename: string],
@@ -45,12 +45,12 @@ export const findDeviceDownload = statement<
         limit 1) g on true`,
 );
 
-export interface AdminDownloadRow extends Found {
+export interface AdminDownloadRow extends FoundArtifact {
   readonly moduleKnown: boolean;
   readonly moduleDeleted: boolean | null;
 }
 
-/** Always exactly one row. */
+/** Reads everything that a user's download needs. There is always exactly one row. */
 export const findAdminDownload = statement<[tenantId: number, moduleId: number, artifactId: number], AdminDownloadRow>(
   "artifact_store.find_admin_download",
   `select ${artifactColumns}, m.id is not null as "moduleKnown", m.deleted as "moduleDeleted"

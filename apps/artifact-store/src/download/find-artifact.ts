@@ -17,7 +17,7 @@ export interface GrantedArtifact extends ArtifactRow {
   readonly actionId: number;
 }
 
-/** The artifact if this device may have it now (contract device.md §6.1); the order of the refusals is hawkBit's. */
+/** Finds an artifact that the device may have now (contract device.md §6.1). The checks are in hawkBit's order. */
 export async function findForDevice(deps: FindDeps, wanted: DeviceDownload): Promise<GrantedArtifact> {
   const { tenantId, controllerId, moduleId, filename } = wanted;
   const row = await runOne(deps.db.pool, findDeviceDownload, [tenantId, controllerId, moduleId, filename]);
@@ -38,7 +38,7 @@ export interface AdminDownload {
   readonly artifactId: number;
 }
 
-/** The artifact for somebody who may download any (contract management.md §4.3). */
+/** Finds an artifact for a user, who may download any (contract management.md §4.3). */
 export async function findForAdmin(deps: FindDeps, wanted: AdminDownload): Promise<ArtifactRow> {
   const row = await runOne(deps.db.pool, findAdminDownload, [wanted.tenantId, wanted.moduleId, wanted.artifactId]);
   if (!row?.moduleKnown) throw entityNotFound("SoftwareModule", wanted.moduleId);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(async () => bench?.dispose());
 
-/** A rollout has just begun: tens of thousands of actions of one set, and no statistics yet. */
+/** Fills the tables as when a rollout has just begun: with tens of thousands of actions of one set, and without statistics. */
 async function fill(): Promise<void> {
   const { sql } = bench;
   const by = "'admin', 'admin'";
@@ -39,7 +39,7 @@ it.each([false, true])("a download reads a handful of pages in tables that were 
   else await fill();
   const client = await bench.db.pool.connect();
   try {
-    // the plan that a prepared statement settles on
+    // a prepared statement ends up with this plan
     await client.query("set plan_cache_mode = force_generic_plan");
     await client.query(`prepare download (int, text, bigint, text) as ${findDeviceDownload.text}`);
     const { rows } = await client.query<{ "QUERY PLAN": string }>("explain (analyze, buffers) execute download(1, 'd777', 21, 'fw.bin')");

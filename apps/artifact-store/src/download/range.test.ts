@@ -54,7 +54,7 @@ describe("Range (contract device.md §6.3)", () => {
     expect(ask(range)).toEqual({ kind: "unsatisfiable" });
   });
 
-  it.each([150, maxParts])("%d ranges at once are served, as delta updates of devices ask for them", (count) => {
+  it.each([150, maxParts])("serves %d ranges in one answer, as delta updates of devices request them", (count) => {
     const list = Array.from({ length: count }, (_, i): [number, number] => [i * 10, i * 10 + 4]);
     const range = `bytes=${list.map(([from, to]) => `${from}-${to}`).join(",")}`;
     expect(answerRange({ range, ifRange: undefined, size: 10_000, etag, lastModified })).toEqual(parts(...list));
@@ -79,7 +79,7 @@ describe("Range (contract device.md §6.3)", () => {
     expect(ask("bytes=0-9", ifRange)).toEqual(honoured ? parts([0, 9]) : { kind: "whole" });
   });
 
-  it("refuses a malformed range before it looks at If-Range", () => {
+  it("refuses a malformed range before it evaluates If-Range", () => {
     expect(ask("lines=1-2", '"other"')).toEqual({ kind: "unsatisfiable" });
     expect(ask("bytes=100-", '"other"')).toEqual({ kind: "whole" });
   });

@@ -18,13 +18,13 @@ const unsatisfiable: RangeAnswer = { kind: "unsatisfiable" };
 const shape = /^bytes=\d*-\d*(?:,\d*-\d*)*$/;
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** SWUpdate's delta updates ask for up to 150 at once. Neighbouring parts are read together, and each costs about 100 bytes of header. */
+/** SWUpdate's delta updates ask for up to 150 ranges at once. Near parts are read together, and each part costs about 100 bytes of header. */
 export const maxParts = 512;
 
 /** Decides what a download answers to `Range` and `If-Range` (contract device.md §6.3). */
 export function answerRange(request: RangeRequest): RangeAnswer {
   if (request.range === undefined) return whole;
-  // a malformed Range is refused even when If-Range would have switched it off, as hawkBit does
+  // a malformed Range is refused even if If-Range would make it irrelevant, as in hawkBit
   if (!shape.test(request.range)) return unsatisfiable;
   if (request.ifRange !== undefined && !isUnchanged(request.ifRange, request)) return whole;
   return parseParts(request.range.slice("bytes=".length).split(","), request.size);
@@ -43,11 +43,11 @@ function parseParts(items: readonly string[], size: number): RangeAnswer {
   return overlap ? unsatisfiable : { kind: "parts", parts };
 }
 
-/** Number() of digits beyond 2^53 is inexact but stays larger than any size, which is all that is asked of it. */
+/** Parses one range. Number() is inexact beyond 2^53, but the result is still larger than any size, which is enough here. */
 function parsePart(item: string, size: number): ByteRange | undefined {
   const [from, to] = item.split("-") as [string, string];
   if (from === "") {
-    // RFC 9110: a suffix longer than the file is the whole file
+    // a suffix that is longer than the file means the whole file (RFC 9110)
     const length = to === "" ? 0 : Number(to);
     return length === 0 || size === 0 ? undefined : { start: Math.max(0, size - length), end: size - 1 };
   }
@@ -59,11 +59,11 @@ function parsePart(item: string, size: number): ByteRange | undefined {
 function isUnchanged(ifRange: string, of: { readonly etag: string; readonly lastModified: number }): boolean {
   if (ifRange === of.etag) return true;
   if (!httpDate.test(ifRange)) return false;
-  // in whole seconds: the echoed Last-Modified has no milliseconds
+  // seconds are compared, because the Last-Modified that the client sends back has no milliseconds
   return Math.floor(Date.parse(ifRange) / 1000) >= Math.floor(of.lastModified / 1000);
 }
 
-/** `If-Match`: a comma list of the sha1, quoted or not, or `*` (§6.2). */
+/** Compares the sha1 with `If-Match`: a list with commas of quoted or bare tags, or `*` (§6.2). */
 export function matches(ifMatch: string | undefined, sha1: string): boolean {
   if (ifMatch === undefined) return true;
   return ifMatch

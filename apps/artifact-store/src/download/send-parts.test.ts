@@ -26,13 +26,13 @@ const bytesOf = ({ start, end }: ByteRange): Buffer =>
   Buffer.from(Uint8Array.from({ length: end - start + 1 }, (_, i) => byteAt(start + i)));
 const filler = Buffer.alloc(64 * kibi);
 
-/** A store of one large object that counts what is read of it, and what is open. */
+/** A store of one large object that counts the reads and the open streams. */
 class Store {
   readonly opened: ByteRange[] = [];
   readonly streams: Readable[] = [];
   read = 0;
-  /** Streams that were open at the same time, at most. */
-  mostOpen = 0;
+  /** The maximum of streams that were open at the same time. */
+  maxOpen = 0;
   #open = 0;
   readonly #real: boolean;
   readonly #slow: boolean;
@@ -60,7 +60,7 @@ class Store {
     });
     this.streams.push(stream);
     this.#open += 1;
-    this.mostOpen = Math.max(this.mostOpen, this.#open);
+    this.maxOpen = Math.max(this.maxOpen, this.#open);
     stream.once("close", () => {
       this.#open -= 1;
     });
@@ -86,7 +86,7 @@ async function ask(port: number, ranges: readonly ByteRange[]): Promise<Incoming
   return answer;
 }
 
-/** What a client makes of the answer, part by part. */
+/** Parses the answer into its parts, as a client does. */
 function parse(answer: IncomingMessage, body: Buffer): { range: ByteRange; bytes: Buffer }[] {
   const boundary = /^multipart\/byteranges; boundary=(\S+)$/.exec(answer.headers["content-type"] ?? "")?.[1] ?? "";
   const parts: { range: ByteRange; bytes: Buffer }[] = [];
@@ -119,7 +119,7 @@ it.each([
     [...rangesOf(3, 70_000, 140_000), ...rangesOf(3, 10, 20).map((r) => ({ start: r.start + mebi, end: r.end + mebi }))],
     4,
   ],
-])("%s come part by part, whole and in order", async (_what, ranges, reads) => {
+])("%s are sent complete and in order", async (_what, ranges, reads) => {
   const store = new Store(true);
   let sent = 0;
   const port = await listen(store, (bytes) => {
@@ -131,20 +131,20 @@ it.each([
   expect(parts.map(({ range }) => range)).toEqual(ranges);
   for (const { range, bytes } of parts) expect(bytes.equals(bytesOf(range))).toBe(true);
   expect(store.opened).toHaveLength(reads);
-  // what lies between two parts is not sent, and not counted as sent
+  // bytes between two parts are neither sent nor counted as sent
   expect(sent).toBe(ranges.reduce((sum, { start, end }) => sum + end - start + 1, 0));
 });
 
-it("reads for a crowd no more at once than the limit, however many parts each wants", async () => {
+it("never exceeds the limit of concurrent reads, however many downloads of many parts run", async () => {
   const store = new Store(true, { slow: true });
   const port = await listen(store);
   const crowd = 40;
   const bodies = await Promise.all(Array.from({ length: crowd }, async () => buffer(await ask(port, rangesOf(50, 300, 1_000_003)))));
   expect(new Set(bodies.map((body) => body.toString("latin1"))).size).toBe(1);
-  expect(store.mostOpen).toBeLessThanOrEqual(shortReads);
+  expect(store.maxOpen).toBeLessThanOrEqual(shortReads);
 });
 
-it("gives up a store that stops in the middle of a stretch, and lets others read", async () => {
+it("ends a read if the store stops in the middle of it, and lets other downloads read", async () => {
   const store = new Store(true);
   const hanging = new Set<Readable>();
   const refused: unknown[] = [];
@@ -170,7 +170,7 @@ it("gives up a store that stops in the middle of a stretch, and lets others read
   expect((await ask(port, others)).statusCode).toBe(206);
 });
 
-it("takes as much memory for 100 answers of 512 MiB that nobody reads as the sockets hold, and closes what it has open when they go", async () => {
+it("needs no more memory for 100 unread answers of 512 MiB than the sockets hold, and closes its streams when clients leave", async () => {
   const store = new Store(false);
   const port = await listen(store);
   const answers = await Promise.all(Array.from({ length: 100 }, () => ask(port, rangesOf(512, mebi, 2 * mebi))));
@@ -186,14 +186,14 @@ it("takes as much memory for 100 answers of 512 MiB that nobody reads as the soc
   await expect.poll(() => store.streams.filter((stream) => !stream.destroyed).length).toBe(0);
 });
 
-it("does not read far ahead of a client, however short the parts are", async () => {
+it("does not read far ahead of a client even if the parts are short", async () => {
   const store = new Store(false);
   const port = await listen(store);
   const first = await ask(port, rangesOf(512, 60_000, 200_000));
   first.on("error", () => {}).pause();
   await new Promise((resolve) => setTimeout(resolve, 300));
   const held = store.opened.length;
-  // the sockets hold a few megabytes; ahead of these at most four stretches are open
+  // the sockets hold a few megabytes; beyond these at most four spans are open
   expect(held).toBeLessThan(512);
   first.resume();
   await expect.poll(() => store.opened.length).toBe(512);

@@ -5,50 +5,50 @@ import type { LimitFunction } from "p-limit";
 import type { ByteRange } from "../storage/storage.ts";
 import { piecesOf, type Span, spansOf } from "./spans.ts";
 
-// in lower case: SWUpdate's delta handler reads the header in lower case, and looks for what it has read
+// the boundary is in lower case, because SWUpdate's delta handler converts the header to lower case and then looks for that text
 const boundary = "this_string_separates_multipart";
 
-/** Stretches up to this size are read into memory as a whole, within the limit that all downloads share; longer ones are streamed. */
+/** Spans below this size are read into memory as a whole, within the limit that all downloads share; longer ones are streamed. */
 const shortSpan = 64 * 1024;
 
 /**
- * Short stretches that are read before their turn, so that an answer of many parts does not wait for a store's answer before each of them.
- * Both bounds together are the bytes that one answer keeps.
+ * The number of short spans that are read ahead, so that an answer of many parts does not wait for the store before each of them. Together
+ * with `shortSpan` it limits the bytes that one answer keeps in memory.
  */
 const readsAhead = 3;
 
 export interface PartsDeps {
   /**
-   * Runs reads of short stretches, so many at once for all downloads of this replica: each has a connection to the store, and what many of
-   * them have under way for long is garbage that is collected late.
+   * Limits the concurrency of reads of short spans, for all downloads of this replica together: each read has a connection to the store,
+   * and memory that many reads hold for long is garbage that is collected late.
    */
   readonly limit: LimitFunction;
-  /** A short read that has not ended after this fails: it would keep its place from others for as long as a store hangs. */
+  /** A short read fails after this time; otherwise it would keep a place from other downloads for as long as the store hangs. */
   readonly idleMs: number;
-  /** Opens a stretch of the object for a stream, which fails at its end unless all of it came. */
+  /** Opens a span of the object. The stream fails at its end if bytes are missing. */
   readonly open: (range: ByteRange) => Promise<Readable>;
-  /** Opens a stretch of the object as the store has it. */
+  /** Opens a span of the object without that check. */
   readonly openBare: (range: ByteRange) => Promise<Readable>;
-  /** Told of the bytes of the artifact that go into the answer. */
+  /** Called with the number of bytes of the artifact that go into the answer. */
   readonly sent: (bytes: number) => void;
 }
 
 export interface Parts {
   readonly size: number;
   readonly headers: OutgoingHttpHeaders;
-  /** Sorted, without overlap. */
+  /** The parts are sorted and do not overlap. */
   readonly parts: readonly ByteRange[];
 }
 
 /**
- * Writes the head of a `multipart/byteranges` answer (contract device.md §6.3) and returns its body. The first stretch is opened before
- * the head is written, a short one even read, so that a missing object is still a clean error. A body that is destroyed closes what it has open.
+ * Writes the head of a `multipart/byteranges` answer (contract device.md §6.3) and returns its body. The first span is opened before the
+ * head is written (a short one is even read), so that a missing object still gives an error answer. A destroyed body closes its streams.
  */
 export async function beginParts(deps: PartsDeps, res: ServerResponse, { size, headers, parts }: Parts): Promise<Readable> {
   const sources = new Sources(deps, spansOf(parts));
   await sources.openFirst();
   res.writeHead(206, { ...headers, "content-type": `multipart/byteranges; boundary=${boundary}` });
-  res.flushHeaders(); // what fails from here on is an answer that was cut, not one that never came
+  res.flushHeaders(); // a failure from here on cuts an answer that the client has begun to receive
   return Readable.from(body(deps, sources, size), { objectMode: false }).once("close", () => sources.close());
 }
 
@@ -71,11 +71,11 @@ async function* body({ sent }: PartsDeps, sources: Sources, size: number): Async
 
 type Source = AsyncIterable<Buffer> | Iterable<Buffer>;
 
-/** What is read of the object, one stretch after the other. */
+/** Reads the spans of the object one after the other. */
 class Sources {
   readonly #deps: PartsDeps;
   readonly #spans: readonly Span[];
-  /** Opened or being read before their turn, by place. */
+  /** Spans that are open or being read ahead, by their place in the answer. */
   readonly #begun = new Map<number, Promise<Source>>();
   readonly #streams = new Set<Readable>();
   #closed = false;
@@ -96,7 +96,7 @@ class Sources {
     }
   }
 
-  /** Ends what is open, also of a body of which nothing was read. */
+  /** Closes all open streams, also those of a body of which nothing was read. */
   close(): void {
     this.#closed = true;
     for (const stream of this.#streams) stream.destroy();
@@ -116,10 +116,10 @@ class Sources {
     for (let place = from; place < from + readsAhead; place += 1) {
       const span = this.#spans[place];
       if (span === undefined || this.#begun.has(place) || !isShort(span)) continue;
-      // whose turn it is has the places
+      // reading ahead never takes a place that the span which is sent now may need
       if (limit.pendingCount > 0 || limit.activeCount >= limit.concurrency) return;
       const reading = this.#begin(span);
-      reading.catch(() => {}); // heard of when its turn comes, if it comes
+      reading.catch(() => {}); // a failure is reported when this span is sent, if it ever is
       this.#begun.set(place, reading);
     }
   }
@@ -139,7 +139,7 @@ class Sources {
   }
 }
 
-/** By hand: what Node has for this copies through a Blob, whose memory is freed when the whole heap is collected. */
+/** Reads a span into memory. Node's own function is not used: it copies through a Blob, whose memory only a collection of the whole heap frees. */
 async function readAll(stream: Readable, { start, end, idleMs }: ByteRange & { idleMs: number }): Promise<Buffer[]> {
   let missing = end - start + 1;
   const chunks: Buffer[] = [];

@@ -24,7 +24,7 @@ afterEach(() => {
   server.close();
 });
 
-/** A store of which only the first bytes can be read. */
+/** Creates a store of whose object only the first bytes can be read. */
 const cutAt =
   (held: number): Open =>
   async (_key, _size, { start, end } = { start: 0, end: artifact.size - 1 }) =>
@@ -45,28 +45,28 @@ async function download(open: Open, headers: Record<string, string> = {}, onWhol
   return answer;
 }
 
-/** Two stretches, for they are far from each other. */
+/** Two parts that are so far from each other that they are two spans. */
 const farParts = "bytes=0-9,100000-100899";
 
-it("refuses an answer of many parts whose first ones cannot be read", async () => {
+it("fails without an answer if the first of several parts cannot be read", async () => {
   await expect(download(cutAt(5), { range: farParts })).rejects.toThrow("socket hang up");
   expect(refusals).toEqual([expect.objectContaining({ code: "artifactLoadFailed" })]);
 });
 
-it.each([{}, { range: "bytes=0-899" }, { range: farParts }])("cuts an answer at once when bytes are missing: %j", async (headers) => {
+it.each([{}, { range: "bytes=0-899" }, { range: farParts }])("cuts an answer at once if bytes are missing: %j", async (headers) => {
   const answer = await download(cutAt(500), headers);
   await expect(buffer(answer)).rejects.toThrow("aborted");
   const err = expect.objectContaining({ message: expect.stringContaining("bytes of the stored object are missing") });
   await expect.poll(() => warnings).toEqual([{ err }]);
 });
 
-it.each([{}, { range: "bytes=0-899" }, { range: "bytes=0-9,100-899" }])("ends one in order when all came: %j", async (headers) => {
+it.each([{}, { range: "bytes=0-899" }, { range: "bytes=0-9,100-899" }])("ends a complete answer without a warning: %j", async (headers) => {
   const answer = await download(cutAt(artifact.size), headers);
   expect((await buffer(answer)).length).toBeGreaterThan(809);
   expect(warnings).toEqual([]);
 });
 
-it("makes no noise about a client that goes away", async () => {
+it("logs no warning when a client goes away", async () => {
   const source = new Readable({ read() {} });
   source.push("x");
   const answer = await download(async () => source);
@@ -76,13 +76,13 @@ it("makes no noise about a client that goes away", async () => {
   expect([warnings, source.destroyed]).toEqual([[], true]);
 });
 
-it("refuses a download whose source failed while it waited to begin", async () => {
+it("answers with an error if the source of a download fails before the answer begins", async () => {
   const source = new Readable({ read() {} });
   const answer = download(
     async () => source,
     {},
     async () => {
-      await new Promise((resolve) => setTimeout(resolve, 20)); // until the object is open
+      await new Promise((resolve) => setTimeout(resolve, 20)); // the object is open by then
       source.destroy(new Error("the bucket hung up"));
     },
   );

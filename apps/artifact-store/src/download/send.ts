@@ -10,11 +10,11 @@ import { beginParts, type PartsDeps } from "./send-parts.ts";
 export interface SendDeps {
   readonly storage: Pick<Storage, "open" | "stat">;
   readonly log: { debug(fields: object, message: string): void; warn(fields: object, message: string): void };
-  /** A transfer may take for ever, but not stand still for longer than this. */
+  /** A transfer in which no byte moves for this long is cut; its total duration is not limited. */
   readonly idleMs: number;
   /** Shared by all downloads of this replica. */
   readonly limit: PartsDeps["limit"];
-  /** Told of the bytes of the artifact as they go out, also of those of a download that is cut. */
+  /** Called with the number of bytes of the artifact as they are sent, also for a download that is cut. */
   readonly sent: (bytes: number) => void;
 }
 
@@ -31,15 +31,15 @@ export interface Exchange {
   readonly res: ServerResponse;
 }
 
-/** What differs between the interfaces: the specification's management line has a bare ETag, and Content-Range on full answers too. */
+/** The differences between the interfaces: management under `/api/mgmt/v1` has a bare ETag, and both dialects have Content-Range on whole answers. */
 export interface SendStyle {
   readonly bareEtag: boolean;
   readonly rangeOnWhole: boolean;
-  /** Once, when a download of the whole file is about to begin; its first byte waits for it. Must not reject. */
+  /** Called once before a download of the whole file begins, whose first byte waits for it. It must not reject. */
   readonly onWhole?: () => Promise<void> | undefined;
 }
 
-/** Answers a download: whole, one range or several (contract device.md §6.2, §6.3). HEAD ignores `Range`. */
+/** Answers a download with the whole file, one range or several (contract device.md §6.2, §6.3). HEAD ignores `Range`. */
 export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact: Sendable, style: SendStyle): Promise<void> {
   const { req } = exchange;
   if (!matches(req.headers["if-match"], artifact.sha1)) throw new HarrierError("preconditionFailed");
@@ -51,11 +51,11 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
     throw new HarrierError("rangeNotSatisfiable", undefined, { headers: { "content-range": `bytes */${size}` } });
   }
   const headers = headersOf(artifact, etag);
-  // of a range that `If-Range` switched off too: what is sent counts, not what was asked for
+  // what is sent counts, not what was asked for: `If-Range` may have turned a range into the whole file
   const accepted = answer.kind === "whole" ? style.onWhole?.() : undefined;
   if (answer.kind === "parts" && answer.parts.length > 1) {
     const open = async (part: ByteRange): Promise<Readable> => {
-      // its reader hears of an error
+      // the callback ignores the error, because the reader of the stream gets it too
       return connect(...(await openBytes(deps.storage, artifact, { part })), () => {});
     };
     const openBare = (part: ByteRange): Promise<Readable> => deps.storage.open(artifact.key, size, part);
@@ -69,21 +69,21 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
   const one = answer.kind === "parts" ? answer.parts[0] : undefined;
   const sent = one ?? { start: 0, end: size - 1 };
   if (one !== undefined || style.rangeOnWhole) headers["content-range"] = `bytes ${sent.start}-${sent.end}/${size}`;
-  headers["content-length"] = sent.end - sent.start + 1; // behind content-disposition: see sendMd5sum
+  headers["content-length"] = sent.end - sent.start + 1; // the length comes after content-disposition: see sendMd5sum
   const status = one === undefined ? 200 : 206;
   if (req.method === "HEAD") {
-    // what a GET could not load is not promised either
+    // HEAD does not promise what a GET could not load
     if ((await deps.storage.stat(artifact.key))?.size !== size) throw new HarrierError("artifactLoadFailed");
     await accepted;
     exchange.res.writeHead(status, headers).end();
     return;
   }
   const source = await openBytes(deps.storage, artifact, { part: sent, sent: deps.sent });
-  await accepted; // meanwhile the object was opened
+  await accepted; // the object has been opened meanwhile
   const [{ errored }] = source;
   if (errored !== null) throw new HarrierError("artifactLoadFailed", undefined, { cause: errored });
   exchange.res.writeHead(status, headers);
-  // one pipeline for all three: each costs an AbortController of its own
+  // all three streams share one pipeline, because each pipeline costs an AbortController
   await cutOnFailure(deps, exchange, (res) => pipeline(...source, res));
 }
 
@@ -106,19 +106,19 @@ function headersOf(artifact: Sendable, etag: string): OutgoingHttpHeaders {
 
 interface Wanted {
   readonly part: ByteRange;
-  /** Told of every byte; absent where the reader tells itself which of them go out. */
+  /** Called with the number of bytes read; absent if the reader itself counts what is sent. */
   readonly sent?: SendDeps["sent"];
 }
 
-/** The bytes of the part, and behind them one that counts them. */
+/** The stream of the part's bytes, and the stream behind it that counts them. */
 type Source = readonly [stored: Readable, counted: Transform];
 
-/** Fails at the end unless the whole part came: an answer that ended short of its length would keep the client waiting for the rest. */
+/** Opens a part. Its stream fails at the end if bytes are missing: an answer shorter than its length would keep the client waiting for the rest. */
 async function openBytes(storage: SendDeps["storage"], { key, size }: Sendable, { part, sent }: Wanted): Promise<Source> {
   let missing = part.end - part.start + 1;
   const whole = missing === size;
   const stored = await storage.open(key, size, whole ? undefined : part);
-  stored.on("error", () => {}); // who reads it looks for a failure first; with nobody listening until then the process would end
+  stored.on("error", () => {}); // without a listener a failure would end the process before the reader checks for it
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       missing -= chunk.length;
@@ -130,20 +130,20 @@ async function openBytes(storage: SendDeps["storage"], { key, size }: Sendable, 
   return [stored, counted];
 }
 
-/** Once the head is out, a failure can only cut the connection: the missing bytes tell the client. */
+/** Cuts the connection on a failure: once the head is sent, the client can only notice that bytes are missing. */
 async function cutOnFailure(deps: SendDeps, { res }: Exchange, send: (res: ServerResponse) => Promise<void>): Promise<void> {
   res.setTimeout(deps.idleMs);
   try {
     await send(res);
   } catch (error) {
-    // by now both ends are destroyed, whichever was the first; a client that went away has no error of its own
+    // both ends are destroyed by now, whichever failed first; a client that has gone leaves only this code
     if ((error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE")
       deps.log.debug({ err: error }, "a download was not finished");
     else deps.log.warn({ err: error }, "a download was cut because its source failed");
   }
 }
 
-/** `<md5>  <filename>` without a newline (contract device.md §6.5). */
+/** Sends `<md5>  <filename>` without a newline (contract device.md §6.5). */
 export function sendMd5sum({ res }: Pick<Exchange, "res">, artifact: { readonly md5: string; readonly filename: string }): void {
   const body = Buffer.from(`${artifact.md5}  ${artifact.filename}`);
   const disposition = contentDisposition(`${artifact.filename}.MD5SUM`);
@@ -151,7 +151,7 @@ export function sendMd5sum({ res }: Pick<Exchange, "res">, artifact: { readonly 
     "content-type": "text/plain",
     "x-content-type-options": "nosniff",
     ...(disposition === undefined ? {} : { "content-disposition": disposition }),
-    // last: behind a length Node takes the disposition for UTF-8 in disguise and refuses Latin-1 names
+    // the length must come last: after a length Node takes the disposition for UTF-8 and refuses Latin-1 names
     "content-length": body.length,
   });
   res.end(body);

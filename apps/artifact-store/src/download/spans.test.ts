@@ -3,7 +3,7 @@ import { nearBytes, piecesOf, spansOf } from "./spans.ts";
 
 const range = (start: number, end: number) => ({ start, end });
 
-it("reads as one what is near, and apart what is not", () => {
+it("reads parts that are near each other as one span, and others separately", () => {
   const far = 9 + nearBytes + 1;
   expect(spansOf([range(0, 9), range(far, far)])).toEqual([
     { start: 0, end: 9, parts: [range(0, 9)] },
@@ -13,7 +13,7 @@ it("reads as one what is near, and apart what is not", () => {
   expect(spansOf([range(0, 9), range(10, 19), range(30, 39)])).toHaveLength(1);
 });
 
-it.each([1, 2, 3, 7, 64, 1_000])("gives the bytes of every part and no others, from chunks of %d bytes", async (size) => {
+it.each([1, 2, 3, 7, 64, 1_000])("yields exactly the bytes of the parts from chunks of %d bytes", async (size) => {
   const content = Buffer.from(Array.from({ length: 300 }, (_, i) => i % 251));
   const parts = [range(5, 5), range(6, 20), range(40, 41), range(100, 280)];
   const [span] = spansOf(parts);

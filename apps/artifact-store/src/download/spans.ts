@@ -1,14 +1,14 @@
 import type { ByteRange } from "../storage/storage.ts";
 
-/** Parts with fewer bytes than this between them are read as one: passing these over costs less than opening the object again. */
+/** Parts with fewer bytes than this between them are read as one span: discarding these bytes costs less than opening the object again. */
 export const nearBytes = 64 * 1024;
 
-/** A stretch of an object that is read at once, with the parts of the answer that lie in it. */
+/** A range of an object that is read at once, with the parts of the answer that lie in it. */
 export interface Span extends ByteRange {
   readonly parts: readonly ByteRange[];
 }
 
-/** Gathers parts, sorted and without overlap, into as few reads as their distances allow. */
+/** Combines parts, which must be sorted and without overlap, into as few spans as their distances allow. */
 export function spansOf(parts: readonly ByteRange[]): Span[] {
   const spans: { start: number; end: number; parts: ByteRange[] }[] = [];
   for (const part of parts) {
@@ -27,7 +27,7 @@ export interface Piece {
   readonly begins?: ByteRange;
 }
 
-/** Cuts what is read of a span into the bytes of its parts; what lies between them is passed over. */
+/** Cuts the bytes of a span into those of its parts, and discards what lies between them. */
 export async function* piecesOf(span: Span, source: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Piece> {
   let at = span.start;
   let place = 0;
@@ -36,7 +36,7 @@ export async function* piecesOf(span: Span, source: AsyncIterable<Buffer> | Iter
     for (let part = span.parts[place]; part !== undefined && part.start < next; part = span.parts[place]) {
       const bytes = chunk.subarray(Math.max(part.start - at, 0), part.end + 1 - at);
       yield part.start >= at ? { bytes, begins: part } : { bytes };
-      if (part.end >= next) break; // the rest of it comes with the next chunk
+      if (part.end >= next) break; // the next chunk has the rest of this part
       place += 1;
     }
     at = next;

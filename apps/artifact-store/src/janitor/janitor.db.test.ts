@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(async () => bench?.dispose());
 beforeEach(() => bench.clear());
 
-/** Management with stored answers: the same command gives the same artifact. */
+/** Creates a test double of management that keeps its answers: the same command gives the same artifact. */
 function createCatalogue(): Catalogue & { answers: Map<string, number>; calls: number; failure: HarrierError | undefined } {
   const answers = new Map<string, number>();
   return {
@@ -72,7 +72,7 @@ function upload(deps: UploadDeps, bytes: Buffer): Promise<unknown> {
   });
 }
 
-/** Time passes: nobody renews the leases of a process that is gone. */
+/** Lets all leases run out, as after the death of their process, and runs the janitor. */
 async function mend(deps: JanitorDeps): Promise<number> {
   await bench.sql("update artifact_store.uploads set lease_until = now() - interval '1 second'");
   const mended = await mendUploads(deps);
@@ -80,7 +80,7 @@ async function mend(deps: JanitorDeps): Promise<number> {
   return mended;
 }
 
-/** Either the artifact is there with its reference and its bytes, or there is no trace at all. */
+/** Expects either an artifact with its reference and its bytes, or no trace of it at all. */
 async function expectWhole(sha256: string): Promise<"there" | "gone"> {
   const artifacts = await bench.sql<{ id: number }>("select id::int from management.artifacts");
   const rows = await bench.rows();
@@ -95,7 +95,7 @@ async function expectWhole(sha256: string): Promise<"there" | "gone"> {
 
 const never = new Promise<never>(() => {});
 
-/** A storage and a catalogue of a process that is killed around its nth step: what comes after that step never happens. */
+/** Creates the dependencies of a process that is killed before or after its nth step: nothing that follows happens. */
 function dyingAt(step: number, when: "before" | "after") {
   const catalogue = createCatalogue();
   let steps = 0;
@@ -121,7 +121,7 @@ function dyingAt(step: number, when: "before" | "after") {
   const storage = { ...bench.storage, put: dying(put), promote: dying(promote), stat: dying(stat), delete: dying(remove) };
   const attachArtifact = dying(catalogue.attachArtifact.bind(catalogue));
   const fault = dying(async () => {});
-  // its connections end with it, and with them its locks
+  // the connections of a killed process end with it, and so do its locks
   const applicationName = `dying ${randomUUID()}`;
   const db = createDatabase({ url: bench.database.urlOf("artifact-store"), applicationName });
   const bury = () => bench.sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1", [applicationName]);
@@ -136,7 +136,7 @@ describe("janitor", () => {
       const { deps, death, catalogue, db } = dyingAt(step, when);
       const outcome = await Promise.race([upload(deps, bytes).then(() => "done"), death.then(() => "died")]);
       if (outcome === "died") {
-        // the killed process may have had the artifact written; the janitor of another process must come to the same end
+        // management may have written the artifact for the killed process; another process's janitor must reach the same end
         await mend(depsWith(catalogue));
         ends.push(await expectWhole(sha256));
       }
@@ -146,10 +146,10 @@ describe("janitor", () => {
         break;
       }
     }
-    // put, fault, stat, promote, stat, delete, fault, attach, fault
+    // the steps are put, fault, stat, promote, stat, delete, fault, attach, fault
     expect(ends.length).toBeGreaterThanOrEqual(9);
     expect(new Set(ends)).toEqual(new Set(["gone", "there"]));
-    expect(ends.toSorted()).toEqual(ends); // once the blob is held, the artifact comes
+    expect(ends.toSorted()).toEqual(ends); // "gone" sorts before "there": from the step that holds the blob on, the artifact exists
   });
 
   it("repeats the same command until it gets an answer", async () => {
@@ -168,7 +168,7 @@ describe("janitor", () => {
     expect(await expectWhole(sha256)).toBe("there");
   });
 
-  it("releases the bytes of an artifact that is refused", async () => {
+  it("releases the blob if management refuses the artifact", async () => {
     await storeContent(bench, randomContent().bytes);
     const catalogue = createCatalogue();
     catalogue.failure = new HarrierError("locked");
@@ -177,7 +177,7 @@ describe("janitor", () => {
     expect(await bench.files()).toEqual([]);
   });
 
-  it("finds its own artifact when management has forgotten the command", async () => {
+  it("finds the artifact of its own earlier attempt if management no longer keeps the command's answer", async () => {
     const { bytes, sha256 } = randomContent();
     const pending = await storeContent(bench, bytes);
     const catalogue = createCatalogue();
@@ -187,7 +187,7 @@ describe("janitor", () => {
     expect(await expectWhole(sha256)).toBe("there");
   });
 
-  it("does not take another upload's artifact for its own", async () => {
+  it("does not mistake another upload's artifact of the same name for its own", async () => {
     const { bytes } = randomContent();
     await storeContent(bench, bytes);
     const catalogue = createCatalogue();
@@ -196,7 +196,7 @@ describe("janitor", () => {
     expect(await bench.rows()).toEqual(empty);
   });
 
-  it("lets the rows decide after a day without an answer", async () => {
+  it("settles an upload by management's published rows after a day without an answer", async () => {
     await storeContent(bench, randomContent().bytes);
     await bench.sql("update artifact_store.uploads set created_at = now() - interval '25 hours'");
     const catalogue = createCatalogue();
@@ -206,12 +206,12 @@ describe("janitor", () => {
     expect(await bench.files()).toEqual([]);
   });
 
-  it("leaves uploads alone whose process lives", async () => {
+  it("does not touch uploads whose process is alive", async () => {
     await storeContent(bench, randomContent().bytes);
     expect(await mendUploads(depsWith(createCatalogue()))).toBe(0);
   });
 
-  it("gives each upload to one janitor only", async () => {
+  it("claims each upload for one janitor only when several run at once", async () => {
     for (let i = 0; i < 5; i += 1) await storeContent(bench, randomContent().bytes);
     await bench.sql("update artifact_store.uploads set lease_until = now() - interval '1 second'");
     const catalogue = createCatalogue();
@@ -220,7 +220,7 @@ describe("janitor", () => {
     expect(catalogue.calls).toBe(5);
   });
 
-  it("stops a process that lost its lease", async () => {
+  it("keeps a process that lost its lease from changing anything", async () => {
     const { bytes } = randomContent();
     const stolen: Storage = {
       ...bench.storage,
@@ -234,7 +234,7 @@ describe("janitor", () => {
     expect(await bench.files()).toEqual([]);
   });
 
-  it("removes staged objects that belong to nobody, once they are old", async () => {
+  it("removes old staged objects without an upload", async () => {
     const stray = stagingKey(tenantId, randomUUID());
     await bench.storage.put(stray, Readable.from([Buffer.from("x")]));
     expect(await removeStrays(depsWith(createCatalogue()))).toBe(0);

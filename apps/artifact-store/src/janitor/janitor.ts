@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { run } from "@harrier/db";
-import { HarrierError, toHarrierError } from "@harrier/errors";
+import { backOff } from "@harrier/jobs";
 import { servicePrincipal } from "@harrier/rpc";
 import { pruneReleased } from "../blobs/blobs.sql.ts";
 import { sweepBlobs } from "../blobs/blobs.ts";
@@ -16,13 +15,13 @@ export interface JanitorDeps extends AttachDeps {
 }
 
 const attemptMs = 5_000;
-const longestPauseMs = 5 * 60_000;
-/** After a day without a clear answer the published rows decide. */
+const retries = { firstMs: 1_000, maxMs: 5 * 60_000 };
+/** An upload that has had no clear answer for a day is settled by management's published rows. */
 const hopelessAfterMs = 24 * 3_600_000;
-/** A staged object without a row this old belongs to nobody; younger ones may belong to an upload whose row is about to go. */
+/** A staged object without a row is removed at this age; a younger one may belong to an upload whose row has just been deleted. */
 const strayAfterMs = 3_600_000;
 
-/** Ends every upload whose process died or lost touch: without its artifact, or with it where management may have written it. */
+/** Ends uploads whose lease has run out: the artifact is attached if management may already have written it; otherwise the upload is removed. */
 export async function mendUploads(deps: JanitorDeps): Promise<number> {
   const uploads = await run(deps.db.pool, claimAbandoned, [leaseMs, 20]);
   for (const upload of uploads) {
@@ -40,7 +39,7 @@ async function mendUpload(deps: JanitorDeps, row: UploadRow): Promise<void> {
     deps.log.info({ upload: row.id, state: row.state }, "an abandoned upload was removed");
     return;
   }
-  await deps.storage.delete(stagingKey(row.tenantId, row.id)); // its process may have died just before it would have
+  await deps.storage.delete(stagingKey(row.tenantId, row.id)); // the process may have died before it deleted the staged file
   const { tenantId, tenant, subject } = row.principal;
   const principal = servicePrincipal("artifact-store", { id: tenantId, name: tenant });
   const call = { principal, rid: `upload-${row.id}`, deadline: deps.now() + attemptMs, uploader: subject };
@@ -50,64 +49,45 @@ async function mendUpload(deps: JanitorDeps, row: UploadRow): Promise<void> {
   } else if (row.ageMs > hopelessAfterMs) {
     await settleByRows(deps, upload);
   } else {
-    await postpone(deps, upload, Math.min(1000 * 2 ** Math.min(row.attempts, 20), longestPauseMs), outcome.error);
+    await postpone(deps, upload, backOff(row.attempts + 1, retries), outcome.error);
   }
 }
 
 function toPending(row: UploadRow): PendingUpload | undefined {
   const { filename, size, sha256, sha1, md5 } = row;
   if (filename === null || size === null || sha256 === null || sha1 === null || md5 === null) return undefined;
-  // it was attached at least once before, or its process died just before that: both count as "may be there"
+  // a dead process may have sent the attach command, so this attempt is never counted as the first
   const attempts = row.attempts + 1;
   return { tenantId: row.tenantId, id: row.id, leaseId: row.leaseId, moduleId: row.moduleId, filename, size, sha256, sha1, md5, attempts };
 }
 
-/** Staged objects whose upload has no row any more: a writer that went on after its lease was lost. */
+/** Deletes staged objects whose upload has no row any more. A writer that goes on after it lost its lease leaves such objects. */
 export async function removeStrays(deps: JanitorDeps): Promise<number> {
   const old = new Map<string, { tenantId: number; uploadId: string }>();
   for await (const { key, modifiedAt } of deps.storage.listStaging()) {
     const upload = parseStagingKey(key);
     if (upload !== undefined && modifiedAt < deps.now() - strayAfterMs) old.set(key, upload);
   }
-  const asked = [...old.values()];
-  const rows = await run(deps.db.pool, findUploads, [asked.map((one) => one.tenantId), asked.map((one) => one.uploadId)]);
+  const requested = [...old.values()];
+  const rows = await run(deps.db.pool, findUploads, [requested.map((one) => one.tenantId), requested.map((one) => one.uploadId)]);
   const known = new Set(rows.map((row) => row.id));
   const strays = [...old].filter(([, upload]) => !known.has(upload.uploadId));
   for (const [key] of strays) await deps.storage.delete(key);
   return strays.length;
 }
 
-export interface JanitorPace {
-  readonly mendMs: number;
-  readonly tidyMs: number;
-}
+/** The interval at which strays and marks of released artifacts are removed. */
+const tidyEveryMs = 600_000;
 
-/** Runs on every replica: uploads are claimed by lease, blobs are locked, and the rest may be done twice. */
-export function startJanitor(deps: JanitorDeps, pace: JanitorPace = { mendMs: 5_000, tidyMs: 600_000 }): { stop(): Promise<void> } {
-  const stopping = new AbortController();
+/** Creates the janitor's round. Replicas may run it side by side: uploads are leased, blobs are locked, and the rest may be repeated. */
+export function createJanitor(deps: JanitorDeps): () => Promise<void> {
   let tidiedAt = 0;
-  const round = async (): Promise<void> => {
+  return async () => {
     await mendUploads(deps);
     await sweepBlobs(deps);
-    if (deps.now() - tidiedAt < pace.tidyMs) return;
+    if (deps.now() - tidiedAt < tidyEveryMs) return;
     tidiedAt = deps.now();
     await removeStrays(deps);
     await run(deps.db.pool, pruneReleased, []);
-  };
-  const loop = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      await round().catch((error: unknown) => {
-        const { code } = error instanceof HarrierError ? error : toHarrierError(error);
-        deps.log.warn({ err: error, code }, "a round of the janitor failed");
-      });
-      await sleep(pace.mendMs, undefined, { signal: stopping.signal }).catch(() => {});
-    }
-  };
-  const running = loop();
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
   };
 }

@@ -7,10 +7,10 @@ import { HarrierError } from "@harrier/errors";
 import { mapFull, type Reserve } from "./reserve.ts";
 import { type ByteRange, checkSize, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";
 
-/** Larger than the default 64 KiB: a quarter of the read calls on a 1 GiB artifact. */
+/** This is larger than the default of 64 KiB, so that a 1 GiB artifact takes a quarter of the read calls. */
 const readChunk = 256 * 1024;
 
-/** So much of one upload is written between two looks at the disk's reserve. */
+/** An upload writes at most this many bytes between two checks of the disk's reserve. */
 const reserveStep = 8 * 1024 * 1024;
 
 /** File systems without hard links (exFAT, some network mounts) answer `link` with one of these. */
@@ -20,7 +20,7 @@ function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "";
 }
 
-/** A renamed or linked name survives a power cut only when its directory was synced as well. */
+/** Syncs a directory: without that a renamed or linked file may be lost in a power cut. */
 async function syncDirectory(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
@@ -30,10 +30,10 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Without one every byte of the disk may be used. */
-const noReserve: Reserve = { check: async () => {}, note: async () => undefined };
+/** Without a reserve uploads may use every byte of the disk. */
+const noReserve: Reserve = { check: async () => {}, warning: async () => undefined };
 
-/** Artifacts as files under one directory, which all replicas must share. Uploads leave the disk its reserve. */
+/** Creates a store of files under one directory, which all replicas must share. Uploads leave the disk its reserve. */
 export function createDirectoryStorage(root: string, reserve: Reserve = noReserve): Storage {
   const pathOf = (key: string): string => {
     const path = join(root, key);
@@ -44,13 +44,13 @@ export function createDirectoryStorage(root: string, reserve: Reserve = noReserv
     async prepare() {
       await mkdir(join(root, stagingPrefix), { recursive: true, mode: 0o700 });
     },
-    checkRoom: () => reserve.check(),
-    note: () => reserve.note(),
+    checkSpace: () => reserve.check(),
+    warning: () => reserve.warning(),
     async put(key, source) {
       try {
         await write(pathOf(key), source, reserve);
       } catch (error) {
-        // whoever fills the source must hear of it, also where it was never read
+        // whoever writes to the source must get the error, even if the source was never read
         source.destroy(error as Error);
         throw mapFull(error);
       }
@@ -84,7 +84,7 @@ export function createDirectoryStorage(root: string, reserve: Reserve = noReserv
   };
 }
 
-/** What a failure leaves is removed. */
+/** Writes a file; if that fails, the file is removed. */
 async function write(path: string, source: Readable, reserve: Reserve): Promise<void> {
   await reserve.check();
   const handle = await open(path, "wx", 0o600);
@@ -97,7 +97,7 @@ async function write(path: string, source: Readable, reserve: Reserve): Promise<
   }
 }
 
-/** Passes the bytes on and looks at the disk before each further step: a large upload must not use up what a small one may not. */
+/** Passes the bytes on and checks the disk before each further step, so that a large upload does not use up the reserve. */
 async function* withinReserve(chunks: AsyncIterable<Buffer>, reserve: Reserve): AsyncGenerator<Buffer> {
   let left = reserveStep;
   for await (const chunk of chunks) {
@@ -110,12 +110,12 @@ async function* withinReserve(chunks: AsyncIterable<Buffer>, reserve: Reserve): 
   }
 }
 
-/** A hard link is atomic and free; a copy goes by a temporary name so that nobody ever reads half of it. */
+/** Creates `to` by a hard link, which is atomic and free. Without links it copies to a temporary name, so that nobody reads half a file. */
 async function appear(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return; // same content address, same content
+    if (codeOf(error) === "EEXIST") return; // the same content address means the same content
     if (!cannotLink.has(codeOf(error))) throw error;
     const half = `${to}.${randomUUID()}`;
     try {
@@ -144,7 +144,7 @@ async function* listFiles(root: string): AsyncGenerator<StagedObject> {
     try {
       yield { key: stagingPrefix + name, modifiedAt: (await stat(join(root, stagingPrefix, name))).mtimeMs };
     } catch (error) {
-      if (codeOf(error) !== "ENOENT") throw error; // its upload ended while we looked
+      if (codeOf(error) !== "ENOENT") throw error; // a missing file is that of an upload that has just ended
     }
   }
 }

@@ -10,7 +10,7 @@ import { stagingKey } from "./storage.ts";
 const mebi = 1024 * 1024;
 const full = vi.hoisted(() => ({ on: false }));
 
-// a file on a full disk, by the kernel itself: /dev/full takes no byte
+// /dev/full stands for a file on a full disk: the kernel refuses every byte
 vi.mock("node:fs/promises", async (original) => {
   const real = await original<typeof import("node:fs/promises")>();
   return {
@@ -51,16 +51,16 @@ function storageWith(bytes?: number) {
 describe("the disk's reserve", () => {
   it("is 5 % of a small disk and a gibibyte of a large one, unless set", async () => {
     disk = { free: 49 * mebi, size: 1000 * mebi };
-    await expect(storageWith().checkRoom()).rejects.toMatchObject({ code: "storageFull" });
+    await expect(storageWith().checkSpace()).rejects.toMatchObject({ code: "storageFull" });
     disk = { free: 51 * mebi, size: 1000 * mebi };
-    await storageWith().checkRoom();
+    await storageWith().checkSpace();
     disk = { free: 1023 * mebi, size: 1_000_000 * mebi };
-    await expect(storageWith().checkRoom()).rejects.toMatchObject({ code: "storageFull" });
-    await storageWith(0).checkRoom();
-    await expect(storageWith(1024 * mebi).checkRoom()).rejects.toMatchObject({ code: "storageFull" });
+    await expect(storageWith().checkSpace()).rejects.toMatchObject({ code: "storageFull" });
+    await storageWith(0).checkSpace();
+    await expect(storageWith(1024 * mebi).checkSpace()).rejects.toMatchObject({ code: "storageFull" });
   });
 
-  it("is looked at while an upload goes on, which leaves nothing", async () => {
+  it("is checked during an upload, and an upload that is refused leaves nothing behind", async () => {
     const storage = storageWith(10 * mebi);
     await storage.prepare();
     let sent = 0;
@@ -78,7 +78,7 @@ describe("the disk's reserve", () => {
     expect(await files()).toEqual([]);
   });
 
-  it("refuses before it makes a file, and lets go of the source", async () => {
+  it("refuses an upload before a file is created, and destroys the source", async () => {
     disk = { free: 0, size: 1000 * mebi };
     const storage = storageWith();
     await storage.prepare();
@@ -88,23 +88,23 @@ describe("the disk's reserve", () => {
     expect(await files()).toEqual([]);
   });
 
-  it("is told once when it is gone and once when it is back, and does not keep anybody from deleting", async () => {
+  it("is logged once when it is used up and once when it is back, and does not prevent deletions", async () => {
     const storage = storageWith();
     await storage.prepare();
     await storage.put(key, Readable.from([Buffer.alloc(10)]));
-    expect(await storage.note()).toBeUndefined();
+    expect(await storage.warning()).toBeUndefined();
     disk = { free: 1, size: 1000 * mebi };
-    for (let n = 0; n < 5; n += 1) await storage.checkRoom().catch(() => {});
-    expect(await storage.note()).toMatch(/^disk below reserve/);
+    for (let n = 0; n < 5; n += 1) await storage.checkSpace().catch(() => {});
+    expect(await storage.warning()).toMatch(/^disk below reserve/);
     await storage.delete(key);
     expect(await files()).toEqual([]);
     disk = { free: 100 * mebi, size: 1000 * mebi };
-    await storage.checkRoom();
+    await storage.checkSpace();
     expect(lines.map((line) => line.split(" ", 1)[0])).toEqual(["warn", "info"]);
   });
 });
 
-it("says that a disk without room is full, and leaves nothing", async () => {
+it("reports a full disk, and leaves nothing behind", async () => {
   const storage = createDirectoryStorage(root);
   await storage.prepare();
   full.on = true;

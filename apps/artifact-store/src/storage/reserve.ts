@@ -1,39 +1,39 @@
 import { statfs } from "node:fs/promises";
 import { HarrierError } from "@harrier/errors";
 
-/** Without a setting: a gibibyte, or a twentieth of a disk that is small. */
-const largestDefault = 1024 ** 3;
+/** The default reserve is 1 GiB, or `defaultShare` of a disk if that is less. */
+const maxDefault = 1024 ** 3;
 const defaultShare = 0.05;
 
 export interface Disk {
-  /** Bytes that we may still write, and bytes that the whole file system has. */
+  /** `free` is what the service may still write, `size` the whole file system, both in bytes. */
   readonly free: number;
   readonly size: number;
 }
 
 export interface ReserveOptions {
-  /** Bytes that uploads leave free; 0 is no reserve. */
+  /** The bytes that uploads leave free; 0 means no reserve. */
   readonly bytes?: number | undefined;
   readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
-  /** How the disk is asked; a test answers in its place. */
+  /** Reads the free room of a path; tests replace it. */
   readonly measure?: (path: string) => Promise<Disk>;
 }
 
-/** What uploads leave free on the disk, so that whoever shares it (a database, logs, deletions) can go on writing. */
+/** Free room that uploads leave on the disk, so that everything else on it (a database, logs, deletions) can go on writing. */
 export interface Reserve {
-  /** Rejects with `storageFull` while less than the reserve is free. One system call, none to the network. */
+  /** Rejects with `storageFull` while less than the reserve is free. It costs one system call and no round trip. */
   check(): Promise<void>;
-  /** What an operator should know, while less than the reserve is free. */
-  note(): Promise<string | undefined>;
+  /** Returns a warning for the operator while less than the reserve is free. */
+  warning(): Promise<string | undefined>;
 }
 
-/** Watches the free room of the file system that holds `path`; the change to "below" and back is logged, each once. */
+/** Creates the reserve of the file system that holds `path`. It logs once when the free room falls below the reserve, and once when it is back. */
 export function createReserve(path: string, options: ReserveOptions): Reserve {
   const { log, measure = measureDisk } = options;
   let below = false;
-  const look = async (): Promise<{ free: number; reserve: number }> => {
+  const readSpace = async (): Promise<{ free: number; reserve: number }> => {
     const { free, size } = await measure(path);
-    const reserve = options.bytes ?? Math.min(largestDefault, Math.floor(size * defaultShare));
+    const reserve = options.bytes ?? Math.min(maxDefault, Math.floor(size * defaultShare));
     if (free < reserve !== below) {
       below = !below;
       const fields = { free, reserve, path };
@@ -44,11 +44,11 @@ export function createReserve(path: string, options: ReserveOptions): Reserve {
   };
   return {
     async check() {
-      const { free, reserve } = await look();
+      const { free, reserve } = await readSpace();
       if (free < reserve) throw storageFull();
     },
-    async note() {
-      const { free, reserve } = await look();
+    async warning() {
+      const { free, reserve } = await readSpace();
       return free < reserve ? `disk below reserve: ${free} of ${reserve} bytes are free, uploads are refused` : undefined;
     },
   };
@@ -59,10 +59,10 @@ async function measureDisk(path: string): Promise<Disk> {
   return { free: bavail * bsize, size: blocks * bsize };
 }
 
-/** Codes of the system and of MinIO for "no room": a full disk, a used-up quota of the file system or of the bucket. */
+/** The system's and MinIO's codes for a full disk and for a used-up quota of the file system or the bucket. */
 const fullCodes = new Set(["ENOSPC", "EDQUOT", "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded"]);
 
-/** An error of the disk or the object store that means "no room" as `storageFull`; every other one unchanged. */
+/** Turns errors of the disk or the object store that mean "no room" into `storageFull`, and returns every other error unchanged. */
 export function mapFull(error: unknown): unknown {
   return fullCodes.has((error as { code?: string }).code ?? "") ? storageFull(error) : error;
 }

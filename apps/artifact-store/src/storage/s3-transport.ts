@@ -4,18 +4,18 @@ import https from "node:https";
 type Transport = Pick<typeof http, "request">;
 
 const defaultSilenceMs = 30_000;
-/** A store that copies or puts an object of many gigabytes together may say nothing until it is done. */
+/** A store may send nothing while it copies an object of many gigabytes or puts its parts together. */
 const longSilenceMs = 600_000;
 
-/** Node's own code for a peer that went quiet, so that it counts as a failure of the connection and is tried again. */
+/** Creates an error with Node's code for a silent peer, so that it counts as a failed connection and the request is repeated. */
 function silent(ms: number): Error {
   return Object.assign(new Error(`the object store said nothing for ${ms} ms`), { code: "ETIMEDOUT" });
 }
 
 /**
- * Requests to the object store that end with an error when nothing moves for `silenceMs`, be it while connecting, while a part is sent
- * or while the answer is waited for. The bytes of an object are not timed once they have begun to come: how fast they move is up to
- * whom they are sent to, and a download has a limit of its own.
+ * Creates a transport whose requests to the object store fail when nothing is sent or received for `silenceMs`, whether they connect, send
+ * a part or wait for the answer. Once the bytes of an object begin to arrive there is no such limit: the client that they are sent to sets
+ * the pace, and a download has a timeout of its own.
  */
 export function timedTransport(protocol: string, silenceMs = defaultSilenceMs): Transport {
   const { request } = protocol === "https:" ? https : http;
@@ -29,7 +29,7 @@ export function timedTransport(protocol: string, silenceMs = defaultSilenceMs): 
   return { request: timed as Transport["request"] };
 }
 
-/** Of the calls that ask for something, only that for an object's bytes has no query. */
+/** Recognises a request for an object's bytes: it is the only GET without a query. */
 function isDownload({ method, path }: http.RequestOptions): boolean {
   return method === "GET" && !(path ?? "").includes("?");
 }

@@ -15,7 +15,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** An object store that answers as it is told to; the question for the bucket's region is always answered. */
+/** Starts a test double of an object store that answers as given; it always answers the request for the bucket's region. */
 async function storeThat(answer: RequestListener) {
   server = createServer((req, res) => {
     if (req.url?.includes("?location")) res.end('<?xml version="1.0"?><LocationConstraint>us-east-1</LocationConstraint>');
@@ -30,17 +30,17 @@ async function storeThat(answer: RequestListener) {
 it.each([
   ["XMinioStorageFull", 507],
   ["XMinioAdminBucketQuotaExceeded", 400],
-])("says that a store which answers %s is full", async (code, status) => {
-  let asked = 0;
+])("reports that the store is full if it answers %s", async (code, status) => {
+  let requested = 0;
   const storage = await storeThat((req, res) => {
-    asked += 1;
+    requested += 1;
     req.resume().on("end", () => {
       res.writeHead(status, { "content-type": "application/xml" });
       res.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>no room</Message></Error>`);
     });
   });
   await expect(storage.put(key, Readable.from([Buffer.alloc(10)]))).rejects.toMatchObject({ code: "storageFull" });
-  expect(asked).toBe(1);
+  expect(requested).toBe(1);
 });
 
 const operations = ["put", "promote", "stat", "delete", "open"] as const;
@@ -54,38 +54,38 @@ const ask = (storage: Storage, what: (typeof operations)[number]): Promise<unkno
   })[what]();
 const unavailable = { code: "unavailable", headers: { "retry-after": "5" } };
 
-it.each(operations)("%s of a store that says nothing is unavailable, after three attempts", async (what) => {
-  let asked = 0;
+it.each(operations)("%s is unavailable after three attempts if the store is silent", async (what) => {
+  let requested = 0;
   const storage = await storeThat(() => {
-    asked += 1;
+    requested += 1;
   });
   await expect(ask(storage, what)).rejects.toMatchObject(unavailable);
-  expect(asked).toBe(3);
+  expect(requested).toBe(3);
 });
 
-it.each(operations)("%s of a store that is not there is unavailable", async (what) => {
+it.each(operations)("%s is unavailable if nothing listens at the store's address", async (what) => {
   const storage = await storeThat(() => {});
   await new Promise((resolve) => server?.close(resolve));
   await expect(ask(storage, what)).rejects.toMatchObject(unavailable);
 });
 
-it.each(operations)("%s of a store that cannot serve now is unavailable", async (what) => {
+it.each(operations)("%s is unavailable if the store answers 500", async (what) => {
   const storage = await storeThat((req, res) => req.resume().on("end", () => res.writeHead(500).end()));
   await expect(ask(storage, what)).rejects.toMatchObject(unavailable);
 });
 
-it("an upload in parts that its store leaves is unavailable, and waits for nothing more", async () => {
-  const asked: string[] = [];
+it("an upload in parts is unavailable if the store goes away meanwhile, and makes no further request", async () => {
+  const requested: string[] = [];
   const storage = await storeThat((req, res) => {
     const begins = req.method === "POST" && req.url?.endsWith("?uploads") === true;
-    asked.push(begins ? "begin" : String(req.method));
+    requested.push(begins ? "begin" : String(req.method));
     if (begins) res.end("<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>");
   });
   await expect(storage.put(key, Readable.from([Buffer.alloc(9 * 1024 * 1024)]))).rejects.toMatchObject(unavailable);
-  expect(asked).toEqual(["begin", "PUT", "PUT", "PUT"]);
+  expect(requested).toEqual(["begin", "PUT", "PUT", "PUT"]);
 });
 
-it("a source that ends with an error of its connection is no outage of the store", async () => {
+it("a connection error of the source does not count as an outage of the store", async () => {
   const storage = await storeThat((_req, res) => res.end());
   const source = new Readable({ read() {} });
   source.push(Buffer.alloc(10));
@@ -93,17 +93,17 @@ it("a source that ends with an error of its connection is no outage of the store
   await expect(storage.put(key, source)).rejects.toMatchObject({ code: "ECONNRESET" });
 });
 
-it("what the store refuses for good is asked once, and is no outage", async () => {
-  let asked = 0;
+it("a request that the store refuses for good is not repeated and does not count as an outage", async () => {
+  let requested = 0;
   const storage = await storeThat((req, res) => {
-    asked += 1;
+    requested += 1;
     req.resume().on("end", () => res.writeHead(403).end());
   });
   await expect(ask(storage, "put")).rejects.toMatchObject({ code: "AccessDenied" });
-  expect(asked).toBe(1);
+  expect(requested).toBe(1);
 });
 
-it("does not time the bytes of a download", async () => {
+it("the timeout does not apply to the bytes of a download", async () => {
   const storage = await storeThat((_req, res) => {
     res.writeHead(200, { "content-length": "2", etag: '"e"' });
     res.write("a");

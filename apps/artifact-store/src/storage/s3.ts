@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { HarrierError } from "@harrier/errors";
+import { backOff, pause } from "@harrier/jobs";
 import { Client, CopyDestinationOptions, CopySourceOptions } from "minio";
 import { mapFull } from "./reserve.ts";
 import { timedTransport } from "./s3-transport.ts";
@@ -11,13 +12,13 @@ export interface S3Settings {
   readonly accessKey: string;
   readonly secretKey: string;
   readonly bucket: string;
-  /** Silence of the store after which a request has failed; the default fits MinIO and S3, a test wants less. */
+  /** A request fails after this much silence of the store. The default fits MinIO and S3; tests set less. */
   readonly silenceMs?: number;
 }
 
 /**
- * The memory that one running upload may take. S3 wants parts of 5 MiB or more and at most 10,000 of them,
- * so this also sets the largest artifact: 80 GB.
+ * The size of a part, and so the memory that one running upload takes. S3 demands parts of at least 5 MiB and at most 10,000 of them,
+ * so this also limits an artifact to 80 GB.
  */
 const partSize = 8 * 1024 * 1024;
 
@@ -37,20 +38,20 @@ function isMissing(error: unknown): boolean {
   return code === "NotFound" || code === "NoSuchKey";
 }
 
-/** What a store answers that cannot serve now but will; the empty code is that of a 5xx without a body. */
+/** The codes of a store that cannot serve at the moment; a 5xx without a body has the empty code. */
 const passing = /^(|SlowDown\w*|ServiceUnavailable|InternalError|UnknownError|XMinioServerNotInitialized)$/;
-/** Node's codes of a connection, such as ECONNREFUSED, ETIMEDOUT and EAI_AGAIN; those that begin with ERR_ are of misuse. */
+/** Node's codes of failed connections, such as ECONNREFUSED, ETIMEDOUT and EAI_AGAIN; codes that begin with ERR_ mean misuse. */
 const ofConnection = /^E(?!RR_)[A-Z_]+$/;
 
-/** Any other answer of the store itself carries an S3 code and will not change; a broken connection or a 5xx may. */
+/** Says whether a repetition may succeed: after a broken connection or a 5xx it may, but any other S3 code is final. */
 function isTransient(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
   return typeof code !== "string" || passing.test(code) || ofConnection.test(code);
 }
 
 /**
- * One request to the store.
- * @throws HarrierError `unavailable` (503, Retry-After) where the store is silent, absent or overloaded; its own errors as they are.
+ * Makes one request to the store.
+ * @throws HarrierError `unavailable` (503, Retry-After) if the store is silent, absent or overloaded; its other errors are passed on unchanged.
  */
 async function asking<T>(request: () => Promise<T>): Promise<T> {
   try {
@@ -66,14 +67,14 @@ function isUnavailable(error: unknown): error is HarrierError {
   return error instanceof HarrierError && error.code === "unavailable";
 }
 
-/** A request that may be repeated: a store that is away for a moment is not noticed. */
+/** Repeats a request, which must be repeatable, so that a short outage of the store goes unnoticed. */
 async function retrying<T>(request: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await asking(request);
     } catch (error) {
       if (attempt === attempts || !isUnavailable(error)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt));
+      await pause(backOff(attempt, { firstMs: 200, maxMs: 1_000 }));
     }
   }
 }
@@ -86,14 +87,14 @@ function connect(settings: S3Settings): Client {
     useSSL: url.protocol === "https:",
     accessKey: settings.accessKey,
     secretKey: settings.secretKey,
-    // the library's own retry writes to the console; ours is above
+    // the library's own retry is off, because it writes to the console; `retrying` repeats requests instead
     retryOptions: { disableRetry: true },
-    // and it waits for ever for a store that says nothing
+    // the transport is ours, because the library's waits for ever for a silent store
     transport: timedTransport(url.protocol, settings.silenceMs),
   });
 }
 
-/** Artifacts in a bucket of MinIO or any S3. Ranges are passed on, so that a part costs only its own bytes. */
+/** Creates a store in a bucket of MinIO or any S3. Ranges are passed on to the store, so that a part costs only its own bytes. */
 export function createS3Storage(settings: S3Settings): Storage {
   const client = connect(settings);
   const { bucket } = settings;
@@ -109,9 +110,9 @@ export function createS3Storage(settings: S3Settings): Storage {
     async prepare() {
       await retrying(() => createBucket(client, bucket));
     },
-    // how much a bucket may still take, S3 does not tell
-    checkRoom: async () => {},
-    note: async () => undefined,
+    // S3 does not report how much room a bucket has left
+    checkSpace: async () => {},
+    warning: async () => undefined,
     async put(key, source) {
       try {
         await putParts({ client, bucket, key }, source);
@@ -155,12 +156,12 @@ async function createBucket(client: Client, bucket: string): Promise<void> {
   try {
     await client.makeBucket(bucket);
   } catch (error) {
-    // another replica came first
+    // another replica may have created the bucket meanwhile
     if ((error as { code?: string }).code !== "BucketAlreadyOwnedByYou") throw error;
   }
 }
 
-/** What a killed process left: its parts are invisible but take space. Several only if an upload id was used twice. */
+/** Aborts what a killed process left: its parts are invisible but take space. There are several only if an upload id was used twice. */
 async function abortUnfinished({ client, bucket, key }: Place): Promise<void> {
   for (;;) {
     const uploadId = await retrying(() => client.findUploadId(bucket, key));
@@ -170,8 +171,8 @@ async function abortUnfinished({ client, bucket, key }: Place): Promise<void> {
 }
 
 /**
- * The library's own streaming put buffers 525 MiB when it does not know the length, and hangs when the source fails;
- * hence the parts by hand.
+ * Uploads a stream part by part. The library's own streaming put is not used, because it buffers 525 MiB if it does not know the length,
+ * and hangs if the source fails.
  */
 async function putParts(place: Place, source: Readable): Promise<void> {
   const { client, bucket, key } = place;
@@ -194,7 +195,7 @@ async function putParts(place: Place, source: Readable): Promise<void> {
     if (begun !== undefined) await asking(() => client.completeMultipartUpload(bucket, key, begun, parts));
   } catch (error) {
     const unfinished = uploadId;
-    // a store that is away would only be waited for once more: `delete` ends it, at the latest the janitor's
+    // if the store is away, this would only wait once more; `delete` aborts the upload later, at the latest when the janitor calls it
     if (unfinished !== undefined && !isUnavailable(error))
       await retrying(() => client.abortMultipartUpload(bucket, key, unfinished)).catch(() => {});
     throw error;
@@ -206,14 +207,14 @@ interface Block {
   readonly last: boolean;
 }
 
-/** Cuts a stream into blocks of `partSize`; the last one is shorter, and there is always one. */
+/** Cuts a stream into blocks of `partSize`. The last block may be shorter or empty, and there is always one. */
 async function* blocks(source: Readable): AsyncGenerator<Block> {
   let held: Buffer[] = [];
   let length = 0;
   for await (const chunk of source as AsyncIterable<Buffer>) {
     held.push(chunk);
     length += chunk.length;
-    // strictly more, so that the block that ends the stream is known to be the last
+    // a full block is kept until more bytes come, so that the block that ends the stream is known to be the last
     while (length > partSize) {
       const joined = Buffer.concat(held, length);
       yield { bytes: joined.subarray(0, partSize), last: false };
@@ -263,7 +264,7 @@ async function openObject({ client, bucket, key }: Place, size: number, range: B
   }
 }
 
-/** Size of the whole object, without a request more: the stream is the answer of the store itself, and has its headers. */
+/** Returns the size of the whole object without another request: the stream is the store's HTTP answer, whose headers say it. */
 function toldSize(answer: Readable): number | undefined {
   const { headers } = answer as IncomingMessage;
   const told = headers["content-range"]?.split("/")[1] ?? headers["content-length"];

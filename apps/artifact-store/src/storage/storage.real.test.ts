@@ -37,7 +37,7 @@ describeStorage("S3", async () => {
   };
 });
 
-it("removes the parts that a killed process left", async () => {
+it("removes the uploaded parts that a killed process left", async () => {
   const bucket = settings();
   const client = clientOf(bucket);
   const storage = createS3Storage(bucket);
@@ -50,7 +50,7 @@ it("removes the parts that a killed process left", async () => {
   expect(await client.findUploadId(bucket.bucket, key)).toBeUndefined();
 });
 
-it("creates the bucket once, however many replicas start", async () => {
+it("creates the bucket without an error when several replicas start at once", async () => {
   const bucket = settings();
   await Promise.all(Array.from({ length: 4 }, () => createS3Storage(bucket).prepare()));
   expect(await clientOf(bucket).bucketExists(bucket.bucket)).toBe(true);

@@ -6,19 +6,19 @@ import { contentKey, type StagedObject, type Storage, stagingKey } from "./stora
 
 export interface StorageUnderTest {
   readonly storage: Storage;
-  /** Everything that lies in the store, finished or not. */
+  /** Lists everything in the store, finished or not. */
   contents(): Promise<string[]>;
   dispose(): Promise<void>;
 }
 
 const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
-/** In pieces of an odd size, as they come from a socket. */
+/** Yields the bytes in pieces of an odd size, as they arrive from a socket. */
 async function* pieces(bytes: Buffer, size = 60_001): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** What every kind of storage must do; run once per kind. */
+/** Defines the tests that every kind of storage must pass. */
 export function describeStorage(kind: string, create: () => Promise<StorageUnderTest>): void {
   describe(`storage: ${kind}`, () => {
     let under: StorageUnderTest;
@@ -33,7 +33,7 @@ export function describeStorage(kind: string, create: () => Promise<StorageUnder
     }, 30_000);
     afterAll(async () => under?.dispose());
 
-    it("prepares twice without harm", async () => {
+    it("may be prepared twice", async () => {
       await under.storage.prepare();
     });
 
@@ -47,7 +47,7 @@ export function describeStorage(kind: string, create: () => Promise<StorageUnder
       expect(await under.storage.stat(key)).toBeUndefined();
     });
 
-    it("opens a range, both ends counted", async () => {
+    it("opens a range that includes both ends", async () => {
       const bytes = randomBytes(9 * mebi);
       const key = await stage(bytes);
       for (const range of [
@@ -61,7 +61,7 @@ export function describeStorage(kind: string, create: () => Promise<StorageUnder
       await under.storage.delete(key);
     });
 
-    it("promotes to the content address, again and again, and keeps the staged object", async () => {
+    it("promotes an object to its content address repeatedly, and keeps the staged object", async () => {
       const bytes = randomBytes(1000);
       const from = await stage(bytes);
       const to = contentKey(7, sha256(bytes));
@@ -73,12 +73,12 @@ export function describeStorage(kind: string, create: () => Promise<StorageUnder
       await under.storage.delete(to);
     });
 
-    it("does not promote what was never staged", async () => {
+    it("does not promote an object that was never staged", async () => {
       await expect(under.storage.promote(stagingKey(7, randomUUID()), contentKey(7, "00"))).rejects.toThrow();
       expect(await under.storage.stat(contentKey(7, "00"))).toBeUndefined();
     });
 
-    it.each([10, 12 * mebi])("leaves nothing of a stream that fails after %d bytes", async (size) => {
+    it.each([10, 12 * mebi])("leaves nothing behind of a stream that fails after %d bytes", async (size) => {
       const key = stagingKey(7, randomUUID());
       const source = Readable.from(
         (async function* () {
@@ -91,12 +91,12 @@ export function describeStorage(kind: string, create: () => Promise<StorageUnder
       expect(await under.contents()).toEqual([]);
     });
 
-    it("says that an object is missing before a byte is read", async () => {
+    it("rejects a missing object before a byte is read", async () => {
       await expect(under.storage.open(contentKey(7, "11"), 1)).rejects.toMatchObject({ code: "artifactLoadFailed" });
       await under.storage.delete(contentKey(7, "11"));
     });
 
-    it("says that an object is not of its size before a byte is read", async () => {
+    it("rejects an object of the wrong size before a byte is read", async () => {
       const key = await stage(randomBytes(1000));
       for (const size of [999, 1001, 5000]) {
         for (const range of [undefined, { start: 0, end: 9 }, { start: 990, end: size - 1 }, { start: size - 1, end: size - 1 }]) {

@@ -17,6 +17,6 @@ describeStorage("directory", async () => {
   };
 });
 
-it("refuses a key that leaves the directory", async () => {
+it("rejects a key that leads out of the directory", async () => {
   await expect(createDirectoryStorage("/nowhere/store").stat("../other/file")).rejects.toThrow("leaves the storage directory");
 });

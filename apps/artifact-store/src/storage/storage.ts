@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** Both ends count, as in `Range: bytes=0-9`. */
+/** Both ends are included, as in `Range: bytes=0-9`. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
@@ -12,34 +12,34 @@ export interface StagedObject {
 }
 
 /**
- * Where the bytes lie. Two kinds of keys: `staging/<tenantId>-<uploadId>` while an upload runs, and the content address
- * `<tenantId>/<sha256>` afterwards. An object under a content address is complete, always: `promote` is atomic.
- * Where the store is another machine, each of these rejects with `unavailable` while that is silent or absent.
+ * The store of the artifacts' bytes. There are two kinds of keys: `staging/<tenantId>-<uploadId>` while an upload runs, and the content
+ * address `<tenantId>/<sha256>` afterwards. An object under a content address is always complete, because `promote` is atomic.
+ * If the store is on another machine, each method rejects with `unavailable` while that machine does not answer.
  */
 export interface Storage {
-  /** Creates the directory or the bucket when it is absent. */
+  /** Creates the directory or the bucket if it is missing. */
   prepare(): Promise<void>;
-  /** Rejects with `storageFull` where it is known that no upload can be taken: asked before the first byte of one is read. */
-  checkRoom(): Promise<void>;
-  /** What an operator should know of a store that serves, but not all it should; undefined when nothing. */
-  note(): Promise<string | undefined>;
+  /** Rejects with `storageFull` if it is known that there is no room for uploads. It is called before the first byte of an upload is read. */
+  checkSpace(): Promise<void>;
+  /** Returns what an operator should know while the store works with restrictions; undefined if there is nothing. */
+  warning(): Promise<string | undefined>;
   /**
-   * Stores a stream of unknown length. When it fails (or the source does), nothing is left under the key, and the source is destroyed.
-   * Rejects with `storageFull` where there is no room.
+   * Stores a stream of unknown length. If it or the source fails, nothing is left under the key, and the source is destroyed.
+   * It rejects with `storageFull` if there is no room.
    */
   put(key: string, source: Readable): Promise<void>;
-  /** Makes the object appear under `to` as well, whole or not at all. `from` stays; doing it twice changes nothing. */
+  /** Makes the object appear under `to` as well, whole or not at all. `from` stays, and a repetition changes nothing. */
   promote(from: string, to: string): Promise<void>;
-  /** Rejects with `artifactLoadFailed` before a byte is read when the object is missing or not of its size. */
+  /** Opens an object. It rejects with `artifactLoadFailed` before a byte is read if the object is missing or has another size. */
   open(key: string, size: number, range?: ByteRange): Promise<Readable>;
   stat(key: string): Promise<{ readonly size: number } | undefined>;
-  /** Also ends what an interrupted `put` left unfinished. A missing key is no error. */
+  /** Deletes an object, and also what an interrupted `put` left unfinished. A missing key is no error. */
   delete(key: string): Promise<void>;
-  /** Every finished object under `staging/`, for the janitor. */
+  /** Lists every finished object under `staging/`, for the janitor. */
   listStaging(): AsyncIterable<StagedObject>;
 }
 
-/** An object that was cut, or grown, behind our back: no byte of it can be trusted. */
+/** Throws if a stored object has another size than it was stored with: then no byte of it can be trusted. */
 export function checkSize(found: number, size: number): void {
   if (found !== size) throw new Error(`the stored object has ${found} bytes instead of ${size}`);
 }
@@ -50,7 +50,7 @@ export function stagingKey(tenantId: number, uploadId: string): string {
   return `${stagingPrefix}${tenantId}-${uploadId}`;
 }
 
-/** The upload that a staged object belongs to; undefined for a name that we never gave. */
+/** Returns the upload to which a staged object belongs, or undefined if the service never gives such a name. */
 export function parseStagingKey(key: string): { tenantId: number; uploadId: string } | undefined {
   const match = /^staging\/(\d{1,10})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(key);
   return match?.[2] === undefined ? undefined : { tenantId: Number(match[1]), uploadId: match[2] };

@@ -46,7 +46,7 @@ test("a tenant that is not being deleted keeps its rows and its files", async ()
   expect([await dump(), await bench.files()]).toEqual(before);
 });
 
-test("references, blobs, uploads that run and every file go; those of another tenant stay", async () => {
+test("references, blobs, running uploads and all files are erased; those of another tenant stay", async () => {
   const { bytes, sha256 } = randomContent();
   for (let n = 0; n < 25; n += 1) await attached(randomContent(500).bytes);
   await attached(bytes);
@@ -70,28 +70,28 @@ test("references, blobs, uploads that run and every file go; those of another te
   expect(await bench.rows()).toEqual({ blobs: 1, blobReferences: 0, uploads: 0 });
 });
 
-test("blobs are swept a few at a time, so that a slow store leaves connections to others", async () => {
+test("blobs are swept a few at a time, so that a slow store leaves connections for other commands", async () => {
   for (let n = 0; n < 12; n += 1) await attached(randomContent(500).bytes);
   await bench.sql("update management.tenants set status = 'deleting'");
-  let most = 0;
+  let max = 0;
   let open = 0;
   const storage = {
     ...bench.storage,
     delete: async (key: string) => {
       open += 1;
-      most = Math.max(most, open);
+      max = Math.max(max, open);
       await wait(20);
       await bench.storage.delete(key);
       open -= 1;
     },
   };
   while (!(await eraseTenant({ ...bench, storage }, { countOnly: false }, call)).done);
-  expect(most).toBe(3);
+  expect(max).toBe(3);
   expect(await bench.files()).toEqual([]);
   expect(await bench.rows()).toMatchObject({ blobs: 0, blobReferences: 0 });
 });
 
-test("an upload that was under way ends without its row, and leaves nothing", async () => {
+test("an upload whose row is erased while it runs ends and leaves nothing behind", async () => {
   const upload = await storeContent(bench, randomContent().bytes);
   await bench.sql("update management.tenants set status = 'deleting'");
   await erased();
@@ -100,7 +100,7 @@ test("an upload that was under way ends without its row, and leaves nothing", as
   expect(await bench.rows()).toEqual({ blobs: 0, blobReferences: 0, uploads: 0 });
 });
 
-test("a store that does not answer keeps the row of what it still has", async () => {
+test("the row of an object is kept while the store cannot delete the object", async () => {
   await attached(randomContent().bytes);
   await bench.sql("update management.tenants set status = 'deleting'");
   const storage = { ...bench.storage, delete: () => Promise.reject(new Error("no store")) };

@@ -1,24 +1,18 @@
 import { statement } from "@harrier/db";
 
-/** Whether a tenant is on its way out; its rows are erased in no other state. */
-export const isBeingDeleted = statement<[tenantId: number], { deleting: boolean }>(
-  "artifact_store.is_being_deleted",
-  "select status = 'deleting' as deleting from management.tenants_v1 where tenant_id = $1",
-);
-
-/** Uploads of the tenant, whoever works on them: their staged files go before their rows. */
+/** Lists uploads of the tenant, whichever process works on them, so that their staged files are deleted before their rows. */
 export const listUploads = statement<[tenantId: number, limit: number], { id: string }>(
   "artifact_store.list_uploads",
   "select id from uploads where tenant_id = $1 order by id limit $2",
 );
 
-/** Whoever works on these finds that he has lost his lease, and gives up. */
+/** Deletes uploads. A process that still works on one finds its lease lost and gives up. */
 export const endUploads = statement<[tenantId: number, ids: readonly string[]], never>(
   "artifact_store.end_uploads",
   "delete from uploads where tenant_id = $1 and id = any($2::uuid[])",
 );
 
-/** Blobs of the tenant that nobody holds any more, marked for the sweep. Rows are locked in one order everywhere. */
+/** Marks blobs of the tenant without references for the sweep. Rows are locked in the same order everywhere. */
 export const markUnheld = statement<[tenantId: number, limit: number], { sha256: string }>(
   "artifact_store.mark_unheld",
   `update blobs b set state = 'deleting'

@@ -1,34 +1,30 @@
-import { countTenantRows, deleteTenantRows, run, runCount, runOne } from "@harrier/db";
-import { HarrierError } from "@harrier/errors";
+import { checkBeingDeleted, countTenantRows, deleteTenantRows, eraseSliceMs, run, runCount } from "@harrier/db";
 import type { CallContext } from "@harrier/rpc";
 import { type BlobDeps, sweepBlob } from "../blobs/blobs.ts";
 import { stagingKey } from "../storage/storage.ts";
-import { endUploads, isBeingDeleted, listUploads, markUnheld } from "./erase-tenant.sql.ts";
+import { endUploads, listUploads, markUnheld } from "./erase-tenant.sql.ts";
 
 const schema = "artifact_store";
-/** Well within the caller's deadline, and short enough that progress is seen. */
-const sliceMs = 2_000;
-/** Files that are deleted between two looks at the clock; a few at a time, for each is a request of its own to the store. */
+/** The number of files that are deleted between two checks of the deadline. It is small, because each is one request to the store. */
 const batch = 20;
-/** Blobs that are swept at a time: each holds a connection until the store has answered, and there are four for all commands. */
-const sweepsAtOnce = 3;
+/** The number of blobs that are swept at a time: each holds one of the four connections for commands until the store has answered. */
+const sweepConcurrency = 3;
 
 /**
- * One slice of the end of a tenant (contract extensions.md): uploads with their staged files, references, and at last the blobs with their
- * objects. Asked again until nothing is left. A tenant that is not being deleted keeps everything, whoever asks.
+ * Erases one slice of a tenant (contract extensions.md): first uploads with their staged files, then references, and last the blobs with
+ * their objects. The caller repeats it until nothing is left. It erases nothing of a tenant that is not being deleted.
  */
 export async function eraseTenant(
   deps: BlobDeps,
   { countOnly }: { countOnly: boolean },
   { principal: { tenantId } }: Pick<CallContext, "principal">,
 ): Promise<{ rows: number; done: boolean }> {
-  const tenant = await runOne(deps.db.pool, isBeingDeleted, [tenantId]);
-  if (tenant?.deleting !== true) throw new HarrierError("constraintViolation", "The tenant is not being deleted.");
+  await checkBeingDeleted(deps.db.pool, tenantId);
   const which = { pool: deps.db.pool, schema, tenantId };
   if (countOnly) return { rows: await countTenantRows(which), done: false };
-  const untilMs = Date.now() + sliceMs;
+  const untilMs = Date.now() + eraseSliceMs;
   let rows = await inBatches(untilMs, () => eraseUploads(deps, tenantId));
-  // an object's row goes after the object: these two tables are no matter of rows alone
+  // rows of these two tables are deleted only after their objects
   const plain = await deleteTenantRows({ ...which, except: ["uploads", "blobs"], untilMs });
   rows += plain.deleted;
   if (!plain.done) return { rows, done: false };
@@ -55,6 +51,6 @@ async function eraseBlobs(deps: BlobDeps, tenantId: number): Promise<number> {
   const sweepLeft = async (): Promise<void> => {
     for (const { sha256 } of left) await sweepBlob(deps, tenantId, sha256);
   };
-  await Promise.all(Array.from({ length: sweepsAtOnce }, sweepLeft));
+  await Promise.all(Array.from({ length: sweepConcurrency }, sweepLeft));
   return blobs.length;
 }

@@ -1,4 +1,6 @@
+import { createJob } from "@harrier/jobs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { jobs } from "../jobs.ts";
 import { form, limitVolume, type RunningService, startService } from "../service.suite.ts";
 import { randomContent, tenantId } from "../testing.suite.ts";
 import { createTraffic, monthOf } from "./traffic.ts";
@@ -23,13 +25,13 @@ beforeAll(async () => {
 afterAll(async () => service?.stop());
 beforeEach(async () => {
   warnings.length = 0;
-  await limitVolume(service, null); // with what was sent before
+  await limitVolume(service, null); // this also writes what earlier tests have sent
   await service.bench.sql("delete from artifact_store.data_traffic");
 });
 
 const get = (headers: Record<string, string> = {}, method = "GET", url = path) =>
   service.call(method, url, { controllerId: "open", headers });
-/** All that has been sent: it counts before the client has it. */
+/** Returns all bytes that have been counted; they count before the client has received them. */
 const written = async (): Promise<number> => {
   await service.traffic.beat();
   const [row] = await service.bench.sql<{ bytes: string }>(
@@ -49,8 +51,8 @@ const eventually = async (check: () => Promise<void>): Promise<void> => {
   }
 };
 
-describe("bytes are counted where they are sent", () => {
-  it("whole, ranged and by people; not what was only asked about", async () => {
+describe("the bytes that are sent", () => {
+  it("count for whole files, for ranges and for downloads by users, but not for HEAD or a failed If-Match", async () => {
     await get();
     await get({ range: "bytes=0-999" });
     await get({ range: "bytes=0-9,100-109" });
@@ -60,7 +62,7 @@ describe("bytes are counted where they are sent", () => {
     expect(await written()).toBe(2 * content.bytes.length + 1_020);
   });
 
-  it("of a download that is cut only what went out", async () => {
+  it("count only as far as they were sent if a download is cut", async () => {
     const large = randomContent(60_000_000);
     const file = form({ name: "file", filename: "large.bin", body: large.bytes });
     await service.call("POST", "/rest/v1/softwaremodules/11/artifacts", file);
@@ -71,13 +73,13 @@ describe("bytes are counted where they are sent", () => {
     body.pause();
     expect(await written()).toBeGreaterThan(0);
     request.destroy();
-    // by the time that another one is answered, the service has seen this one go
+    // when another request is answered, the service has noticed the end of this connection
     await get({}, "HEAD");
     expect(await written()).toBeLessThan(large.bytes.length / 2);
   });
 });
 
-it("used up: 403 with a body for devices, anonymous ones and their checksums too, until the limit is raised; people may download", async () => {
+it("a used-up data volume gives 403 for every artifact to all devices until the limit is raised; users may download", async () => {
   expect((await get()).status).toBe(200);
   await limitVolume(service, content.bytes.length);
   expect((await get({}, "HEAD")).status).toBe(403);
@@ -103,14 +105,16 @@ it("used up: 403 with a body for devices, anonymous ones and their checksums too
   expect((await get()).status).toBe(200);
 });
 
-describe("a counter of its own", () => {
+describe("a traffic counter", () => {
   const month = Date.UTC(2031, 4, 31, 23, 59, 59);
-  const start = (more: Partial<Parameters<typeof createTraffic>[0]> = {}) =>
-    createTraffic({ pool: service.bench.db.pool, now: () => month, log, everyMs: 20, ...more });
+  const counter = (more: Partial<Parameters<typeof createTraffic>[0]> = {}) => {
+    const traffic = createTraffic({ pool: service.bench.db.pool, now: () => month, ...more });
+    return { traffic, job: createJob(jobs["data-traffic"], { traffic }, { log, everyMs: 20 }) };
+  };
 
-  test("nobody is served before the limits were read; then a replica knows its own bytes at once", async () => {
+  test("denies downloads until it has read the limits, and then counts its own bytes at once", async () => {
     await limitVolume(service, 100);
-    const traffic = start();
+    const { traffic, job } = counter();
     expect(() => traffic.check(tenantId)).toThrow(expect.objectContaining({ code: "unavailable" }));
     await traffic.beat();
     expect(traffic.ready()).toBe(true);
@@ -119,15 +123,15 @@ describe("a counter of its own", () => {
     traffic.sent(tenantId, 1);
     expect(() => traffic.check(tenantId)).toThrow(expect.objectContaining({ code: "dataVolumeExceeded" }));
     traffic.check(2);
-    await traffic.stop();
+    await job.stop();
   });
 
-  test("two replicas know of each other's bytes, and a new month begins with none", async () => {
+  test("includes the bytes of other replicas, and begins each month with none", async () => {
     await limitVolume(service, 1_000);
     let now = month;
-    const [one, two] = [start({ now: () => now }), start({ now: () => now })];
-    one.start();
-    two.start();
+    const counters = [counter({ now: () => now }), counter({ now: () => now })] as const;
+    const [{ traffic: one }, { traffic: two }] = counters;
+    for (const { job } of counters) void job.start();
     await eventually(async () => expect(one.ready() && two.ready()).toBe(true));
     one.sent(tenantId, 600);
     two.sent(tenantId, 600);
@@ -136,33 +140,37 @@ describe("a counter of its own", () => {
     }
     now += 1_000;
     await eventually(async () => expect(() => one.check(tenantId)).not.toThrow());
-    await Promise.all([one.stop(), two.stop()]);
+    await Promise.all(counters.map(({ job }) => job.stop()));
   });
 
-  test("without a database what was sent stays, is told of once, and is written when it is back", async () => {
+  test("keeps bytes in memory during an outage of the database, logs one line, and writes them afterwards", async () => {
     let broken = false;
+    let failures = 0;
     const { pool } = service.bench.db;
-    const traffic = start({
-      now: () => Date.UTC(2032, 0, 1),
-      pool: { query: (config: never) => (broken ? Promise.reject(new Error("no database")) : pool.query(config)) } as never,
-    });
-    await traffic.beat();
+    const query = (config: never) => {
+      if (!broken) return pool.query(config);
+      failures += 1;
+      return Promise.reject(new Error("no database"));
+    };
+    const { traffic, job } = counter({ now: () => Date.UTC(2032, 0, 1), pool: { query } as never });
+    await job.start();
     broken = true;
     traffic.sent(tenantId, 5);
-    await traffic.beat();
+    await expect.poll(() => failures).toBeGreaterThan(0);
     traffic.sent(tenantId, 6);
-    await traffic.beat();
+    const then = failures;
+    await expect.poll(() => failures).toBeGreaterThan(then + 1);
     expect(warnings).toEqual(["data traffic could not be written or read"]);
     broken = false;
-    await traffic.stop();
+    await job.stop();
     const [row] = await service.bench.sql<{ bytes: string }>("select bytes from artifact_store.data_traffic_v1 where month = '2032-01-01'");
     expect(Number(row?.bytes)).toBe(11);
   });
 
-  test("many writers at once lose nothing", async () => {
-    const all = Array.from({ length: 8 }, () => start({ now: () => Date.UTC(2033, 0, 1) }));
-    for (const traffic of all) for (let t = 1; t <= 20; t += 1) traffic.sent(t, 10);
-    await Promise.all(all.map((traffic) => traffic.stop()));
+  test("loses no bytes when many replicas write at once", async () => {
+    const all = Array.from({ length: 8 }, () => counter({ now: () => Date.UTC(2033, 0, 1) }));
+    for (const { traffic } of all) for (let t = 1; t <= 20; t += 1) traffic.sent(t, 10);
+    await Promise.all(all.map(({ job }) => job.stop()));
     const [row] = await service.bench.sql<{ bytes: string }>(
       "select sum(bytes)::text as bytes from artifact_store.data_traffic_v1 where month = '2033-01-01'",
     );

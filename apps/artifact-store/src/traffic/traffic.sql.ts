@@ -1,6 +1,6 @@
 import { statement } from "@harrier/db";
 
-/** Adds what was sent, of any tenants; rows in order, so that two writers of one slot cannot meet crosswise. `month` is its first day. */
+/** Adds the bytes sent to any tenants. Rows are written in order, so that two writers of one slot cannot deadlock. `month` is its first day. */
 export const addTraffic = statement<[month: string, tenantIds: readonly number[], bytes: readonly number[]], never>(
   "artifact_store.add_traffic",
   `insert into data_traffic as d (tenant_id, month, slot, bytes)
@@ -15,7 +15,7 @@ export interface VolumeRow {
   used: number;
 }
 
-/** The tenants whose data volume is limited, with what they have used of the month: by key, however many tenants and months there are. */
+/** Reads the tenants with a limited data volume and their use in the month, by key, so that many tenants and months cost no more. */
 export const readVolumes = statement<[month: string, key: string], VolumeRow>(
   "artifact_store.read_volumes",
   `select q.tenant_id as "tenantId", q.value as limit,

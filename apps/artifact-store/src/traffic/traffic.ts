@@ -2,31 +2,27 @@ import { type Queryable, run } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import { addTraffic, readVolumes, type VolumeRow } from "./traffic.sql.ts";
 
-/** Bytes sent, and whether a tenant may have more of them this month (contract extensions.md, quotas; spec 000 §7.1). */
+/** Counts the bytes sent, and decides whether a tenant may receive more of them this month (contract extensions.md, quotas; spec 000 §7.1). */
 export interface Traffic {
-  /** Counts what goes out; never waits and never fails. */
+  /** Counts bytes that are sent. It never waits and never fails. */
   sent(tenantId: number, bytes: number): void;
-  /** Throws where the data volume of the month is used up, and `unavailable` until the limits have been read once. */
+  /** Throws if the data volume of the month is used up, and throws `unavailable` until the limits have been read once. */
   check(tenantId: number): void;
   ready(): boolean;
-  /** Writes what has gathered, then reads limits and use anew. */
+  /** The number of tenants with bytes that have not been written yet. */
+  readonly size: number;
+  /** Writes the counted bytes, then reads limits and use. If writing fails, the counts stay in memory and the limits already known apply. */
   beat(): Promise<void>;
-  start(): void;
-  /** Writes the rest and ends. */
-  stop(): Promise<void>;
 }
 
 export interface TrafficDeps {
   readonly pool: Queryable;
   readonly now: () => number;
-  readonly log: { warn(fields: object, message: string): void };
-  /** Default 500 ms: so much may be lost with a process, and twice that passes until other replicas know. */
-  readonly everyMs?: number;
 }
 
 const key = "DATA_TRAFFIC_PER_MONTH_MAX_BYTES";
 
-/** First day of the month, UTC. */
+/** Returns the first day of the month, in UTC. */
 export function monthOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 7)}-01`;
 }
@@ -38,17 +34,14 @@ function addTo(bytes: Bytes, tenantId: number, n: number): void {
 }
 
 /**
- * Counts in memory and writes in batches: a download costs no round trip for it. A replica knows its own bytes at once and those of
- * the others within two beats. Running downloads are not cut: a limit is exceeded by what is on its way when it is reached.
+ * Counts in memory and writes in batches, so that a download costs no round trip. A replica knows its own bytes at once and those of the
+ * others within two calls of `beat`. Running downloads are not cut: what is on its way when the limit is reached exceeds it.
  */
 export function createTraffic(deps: TrafficDeps): Traffic {
   let gathered: Bytes = new Map();
-  /** Written, or about to be, but not yet in `volumes`. */
+  /** Bytes that are being written, or have been, but are not yet in `volumes`. */
   let writing: Bytes = new Map();
   let volumes: ReadonlyMap<number, VolumeRow> | undefined;
-  let running = false;
-  let timer: NodeJS.Timeout | undefined;
-  let failing = false;
   let beating: Promise<void> = Promise.resolve();
 
   async function write(month: string): Promise<void> {
@@ -65,28 +58,11 @@ export function createTraffic(deps: TrafficDeps): Traffic {
   }
 
   async function work(): Promise<void> {
-    try {
-      const month = monthOf(deps.now());
-      await write(month);
-      const rows = await run(deps.pool, readVolumes, [month, key]);
-      volumes = new Map(rows.map((row) => [row.tenantId, row]));
-      writing = new Map();
-      failing = false;
-    } catch (err) {
-      // once per outage: what was sent stays for the next time, and what is known of limits goes on to apply
-      if (!failing) deps.log.warn({ err }, "data traffic could not be written or read");
-      failing = true;
-    }
-  }
-
-  function beat(): Promise<void> {
-    beating = beating.then(work);
-    return beating;
-  }
-
-  async function repeat(): Promise<void> {
-    await beat();
-    if (running) timer = setTimeout(repeat, deps.everyMs ?? 500);
+    const month = monthOf(deps.now());
+    await write(month);
+    const rows = await run(deps.pool, readVolumes, [month, key]);
+    volumes = new Map(rows.map((row) => [row.tenantId, row]));
+    writing = new Map();
   }
 
   return {
@@ -101,16 +77,13 @@ export function createTraffic(deps: TrafficDeps): Traffic {
       throw new HarrierError("dataVolumeExceeded", message);
     },
     ready: () => volumes !== undefined,
-    beat,
-    start() {
-      if (running) return;
-      running = true;
-      void repeat();
+    get size() {
+      return gathered.size + writing.size;
     },
-    stop() {
-      running = false;
-      clearTimeout(timer);
-      return beat();
+    beat() {
+      const done = beating.then(work);
+      beating = done.catch(() => {});
+      return done;
     },
   };
 }

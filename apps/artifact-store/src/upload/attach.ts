@@ -17,7 +17,7 @@ export interface AttachDeps extends BlobDeps {
 
 export interface PendingUpload extends Lease, UploadContent {
   readonly moduleId: number;
-  /** How often the outcome was unknown before this time. */
+  /** The number of earlier attempts, whose outcome was unknown. */
   readonly attempts: number;
 }
 
@@ -30,13 +30,13 @@ export interface Attached {
 export type AttachOutcome =
   | { readonly kind: "attached"; readonly artifact: Attached }
   | { readonly kind: "refused"; readonly error: HarrierError }
-  /** The artifact row may or may not be there; only the same command can tell. */
+  /** The artifact row may or may not exist; only a repetition of the same command tells. */
   | { readonly kind: "unknown"; readonly error: HarrierError };
 
-/** In the name of who uploads, while the request lasts; later the store's own, which then says who it was. */
+/** The call is made in the name of the uploader while the request lasts, and later in the service's own; `uploader` always names the user. */
 export type AttachCall = Omit<OutCall, "commandId"> & { readonly uploader: string };
 
-/** Asks management for the artifact row once, and settles the upload where the answer is known. The upload's id is the command's. */
+/** Asks management once for the artifact row, and settles the upload if the outcome is known. The upload's id is the command id. */
 export async function attachUpload(deps: AttachDeps, upload: PendingUpload, { uploader, ...call }: AttachCall): Promise<AttachOutcome> {
   const { moduleId, filename, size, sha1, md5, sha256 } = upload;
   let artifact: Attached;
@@ -49,7 +49,7 @@ export async function attachUpload(deps: AttachDeps, upload: PendingUpload, { up
     return await settleRefusal(deps, upload, toHarrierError(thrown));
   }
   await deps.fault("artifact-store.upload.after-attach");
-  // the artifact is there and its blob is held; what fails from here on, the janitor completes
+  // the artifact exists and its blob is held; if the rest fails, the janitor completes it
   await settleAttached(deps, upload, artifact.id).catch((error: unknown) => {
     deps.log.warn({ err: error, upload: upload.id, artifact: artifact.id }, "the reference of a new artifact is left to the janitor");
   });
@@ -62,7 +62,7 @@ function isUnknown(error: HarrierError): boolean {
 
 async function settleRefusal(deps: AttachDeps, upload: PendingUpload, error: HarrierError): Promise<AttachOutcome> {
   if (isUnknown(error)) return { kind: "unknown", error };
-  // "exists already" to a repeated command may mean our own first attempt, if management no longer keeps its answer
+  // a repeated command may meet the artifact of its own first attempt, if management no longer keeps the answer
   const own = error.code === "entityAlreadyExists" && upload.attempts > 0 ? await findOwnArtifact(deps, upload) : undefined;
   if (own === undefined) await dropUpload(deps, upload, upload);
   else await settleAttached(deps, upload, own);
@@ -73,7 +73,7 @@ async function findOwnArtifact(deps: BlobDeps, upload: PendingUpload): Promise<n
   return (await runOne(deps.db.pool, findAttached, [upload.tenantId, upload.moduleId, upload.filename, upload.sha256]))?.id;
 }
 
-/** Hands the blob from the upload to the artifact; or gives it back if the artifact was deleted again already. */
+/** Transfers the blob from the upload to the artifact, or releases it if the artifact has already been deleted again. */
 async function settleAttached(deps: BlobDeps, upload: PendingUpload, artifactId: number): Promise<void> {
   const { tenantId, id, leaseId, sha256 } = upload;
   const { unheld } = await changeHolders(deps, upload, async (tx) => {
@@ -84,8 +84,8 @@ async function settleAttached(deps: BlobDeps, upload: PendingUpload, artifactId:
 }
 
 /**
- * For an upload that got no clear answer for so long that none can be hoped for: what management's published rows say is final
- * enough. Without a row the upload is dropped.
+ * Settles an upload by management's published rows. It is for uploads that have had no clear answer for so long that none will come.
+ * Without an artifact row the upload is dropped.
  */
 export async function settleByRows(deps: BlobDeps, upload: PendingUpload): Promise<void> {
   const own = await findOwnArtifact(deps, upload);
@@ -93,12 +93,12 @@ export async function settleByRows(deps: BlobDeps, upload: PendingUpload): Promi
   else await settleAttached(deps, upload, own);
 }
 
-/** Leaves the upload to whoever looks after the pause: the same process or a janitor anywhere. */
+/** Makes the next attempt due after the pause; this process or any janitor makes it. */
 export async function postpone(deps: Pick<BlobDeps, "db">, upload: PendingUpload, pauseMs: number, error: HarrierError): Promise<void> {
   await run(deps.db.pool, postponeUpload, [upload.tenantId, upload.id, upload.leaseId, pauseMs, error.code]);
 }
 
-/** To the client whose upload is stored but whose artifact is not certain yet. */
+/** Creates the error for a client whose file is stored, but whose artifact is not confirmed yet. */
 export function outcomeUnknown(cause: HarrierError): HarrierError {
   return new HarrierError("unavailable", "The file was stored, but its artifact could not be confirmed in time. It may appear shortly.", {
     cause,

@@ -8,7 +8,7 @@ const path = "/api/mgmt/v1/softwaremodules/11/artifacts";
 let service: RunningService;
 
 beforeAll(async () => {
-  // more than any disk has: the service finds its disk below the reserve from the first moment on
+  // no disk has this much room, so the service finds its disk below the reserve from the start
   service = await startService({ HARRIER_STORAGE_RESERVE: String(Number.MAX_SAFE_INTEGER) });
 });
 afterAll(async () => service?.stop());
@@ -28,10 +28,10 @@ it.each(["/api/mgmt/v1", "/rest/v1"])("refuses uploads under %s with 507 while t
   expect(await service.bench.rows()).toEqual({ blobs: 0, blobReferences: 0, uploads: 0 });
 });
 
-it("goes on to serve and to delete what is there, and says so in its readiness", async () => {
+it("still serves and deletes artifacts while the disk is below its reserve, and says so in its readiness", async () => {
   const { bench, neighbours } = service;
   const { bytes } = randomContent();
-  // stored while there was room: by the storage of the bench, which has no reserve
+  // the storage of the fixture stores this file, because it has no reserve
   const upload = await storeContent(bench, bytes);
   const log = { warn: () => {} };
   const catalogue = {

@@ -4,17 +4,17 @@ import { HarrierError } from "@harrier/errors";
 import type { Principal } from "@harrier/rpc";
 import { beginUpload, renewLease } from "./upload.sql.ts";
 
-/** An upload whose lease has run out belongs to the next janitor: this long after its process died. */
+/** A lease is valid for this long; the janitor takes over an upload whose process has not renewed it. */
 export const leaseMs = 15_000;
 
-/** Who may change the upload's row and its objects. */
+/** The right to change an upload's row and its objects. */
 export interface Lease {
   readonly tenantId: number;
   readonly id: string;
   readonly leaseId: string;
 }
 
-/** Enters a new upload, leased to the caller. */
+/** Stores a new upload, leased to the caller. */
 export async function openUpload(db: Database, principal: Principal, moduleId: number): Promise<Lease> {
   const lease = { tenantId: principal.tenantId, id: randomUUID(), leaseId: randomUUID() };
   await run(db.pool, beginUpload, [lease.tenantId, lease.id, lease.leaseId, moduleId, JSON.stringify(principal), leaseMs]);
@@ -22,8 +22,8 @@ export async function openUpload(db: Database, principal: Principal, moduleId: n
 }
 
 /**
- * Keeps the lease alive until it is disposed. A renewal that fails is tried again by the next one; whoever lost the lease
- * all the same is stopped by the guards in the statements.
+ * Renews the lease until it is disposed. If a renewal fails, the next one follows soon. A process that loses the lease nevertheless can
+ * change nothing more, because every statement checks the lease.
  */
 export function keepLease(db: Database, lease: Lease): Disposable {
   const renew = (): void => void runCount(db.pool, renewLease, [lease.tenantId, lease.id, lease.leaseId, leaseMs]).catch(() => {});

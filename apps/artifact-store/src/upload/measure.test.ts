@@ -6,7 +6,7 @@ import { createMeasure, tooLarge } from "./measure.ts";
 const of = (...chunks: string[]) => Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
 
 describe("measure", () => {
-  it("passes the bytes on and knows all three hashes and the size", async () => {
+  it("passes the bytes on and computes the size and all three hashes", async () => {
     const measure = createMeasure({ maxBytes: 6, storageBound: false });
     expect((await buffer(of("abc", "def").pipe(measure.stream))).toString()).toBe("abcdef");
     expect(measure.result()).toEqual({
@@ -17,13 +17,13 @@ describe("measure", () => {
     });
   });
 
-  it("fails with the first byte too many", async () => {
+  it("fails with the first byte beyond the limit", async () => {
     await expect(buffer(of("abc", "def").pipe(createMeasure({ maxBytes: 5, storageBound: true }).stream))).rejects.toMatchObject({
       code: "storageExceeded",
     });
   });
 
-  it("names the limit that was met: less than an artifact may have can only be what is left of the storage", () => {
+  it("names the limit that the file exceeds: that of the tenant's storage or that of one artifact", () => {
     expect(tooLarge({ maxBytes: 9, storageBound: true }).code).toBe("storageExceeded");
     expect(tooLarge({ maxBytes: 9, storageBound: false }).code).toBe("fileSizeExceeded");
   });

@@ -3,20 +3,20 @@ import { Transform } from "node:stream";
 import { HarrierError } from "@harrier/errors";
 import type { BlobHashes } from "../blobs/blobs.sql.ts";
 
-/** What a file may hold: the limit of one artifact, or what is left of the tenant's storage where that is less. */
+/** The maximum size of a file: the limit of one artifact, or what is left of the tenant's storage if that is less. */
 export interface Room {
   readonly maxBytes: number;
   readonly storageBound: boolean;
 }
 
 export interface Measure {
-  /** Passes the bytes on unchanged; fails as soon as there are more than allowed. */
+  /** Passes the bytes on unchanged, and fails as soon as there are more than allowed. */
   readonly stream: Transform;
-  /** Valid once the stream has ended. */
+  /** Returns the size and the hashes; it may be called once the stream has ended. */
   result(): BlobHashes;
 }
 
-/** All three hashes and the size, computed while the bytes pass. */
+/** Creates a stream that computes the size and all three hashes of what passes through it. */
 export function createMeasure(room: Room): Measure {
   const sha256 = createHash("sha256");
   const sha1 = createHash("sha1");
@@ -38,7 +38,7 @@ export function createMeasure(room: Room): Measure {
   return { stream, result: () => ({ size, sha256: sha256.digest("hex"), sha1: sha1.digest("hex"), md5: md5.digest("hex") }) };
 }
 
-/** Which of the two limits a file has gone beyond decides what the client is told (contract management.md §4.3). */
+/** Creates the error for the limit that the file exceeds (contract management.md §4.3). */
 export function tooLarge({ maxBytes, storageBound }: Room): HarrierError {
   const what = storageBound ? "storageExceeded" : "fileSizeExceeded";
   return new HarrierError(what, `Quota exceeded: the file is larger than the ${maxBytes} bytes that are allowed.`);

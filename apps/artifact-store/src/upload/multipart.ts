@@ -4,18 +4,17 @@ import { HarrierError } from "@harrier/errors";
 import busboy from "busboy";
 
 export interface Multipart<T> {
-  /** Form fields, whether they stood before or after the file. */
+  /** The form fields, from before and after the file. */
   readonly fields: Readonly<Record<string, string>>;
   readonly file?: { readonly originalName: string | undefined; readonly stored: T };
 }
 
-/** Generous for the four fields there are; a form with more is no upload of ours. */
+/** The contract knows four fields, so a form beyond these limits is not an upload. */
 const limits = { fields: 32, fieldSize: 4096, parts: 64, headerPairs: 64 };
 
 /**
- * Reads a multipart body as it comes: the part `file` goes to `store`, other file parts are passed over. Rejects once, with
- * the first thing that went wrong, and only after `store` has come to an end as well, so that nobody writes any more.
- * The request itself is left open: the error still has to be answered on it.
+ * Reads a multipart body as it arrives. The part `file` goes to `store`; other file parts are ignored. It rejects with the first error, and only
+ * after `store` has ended, so that nothing is written afterwards. The request stays open, because the error still has to be answered on it.
  */
 export async function readMultipart<T>(req: IncomingMessage, store: (file: Readable) => Promise<T>): Promise<Multipart<T>> {
   const parser = createParser(req);
@@ -30,7 +29,7 @@ export async function readMultipart<T>(req: IncomingMessage, store: (file: Reada
       if (!req.complete) reject(new HarrierError("multipartInvalid", "The upload was cut off."));
     });
     parser.on("field", (name, value) => {
-      // own members only: a field named __proto__ must not become one
+      // an assignment would change the prototype if a field is named __proto__
       Object.defineProperty(fields, name, { value, enumerable: true, configurable: true });
     });
     parser.on("file", (name, file, info) => {
@@ -39,7 +38,7 @@ export async function readMultipart<T>(req: IncomingMessage, store: (file: Reada
         return;
       }
       storing = store(file).then((stored) => ({ originalName: info.filename, stored }));
-      // when the parser failed first, the file fails only as its consequence
+      // if the parser failed first, the error of the file is only a consequence
       storing.catch((error: unknown) => parser.destroyed || reject(error));
     });
   });
@@ -58,7 +57,7 @@ export async function readMultipart<T>(req: IncomingMessage, store: (file: Reada
 
 function createParser(req: IncomingMessage): busboy.Busboy {
   try {
-    // browsers and curl send names as UTF-8; the default would read them as Latin-1
+    // browsers and curl send names in UTF-8, but busboy's default is Latin-1
     return busboy({ headers: req.headers, limits, defParamCharset: "utf8" });
   } catch (error) {
     throw asMultipartError(error);

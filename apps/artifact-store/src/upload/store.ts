@@ -13,7 +13,7 @@ export interface UploadContent extends BlobHashes {
   readonly filename: string;
 }
 
-/** Writes the bytes to the staging area and measures them on the way. What a failure leaves there, `dropUpload` removes. */
+/** Writes the bytes to the staging area and measures them meanwhile. `dropUpload` removes what a failure leaves there. */
 export async function stageFile(deps: BlobDeps, upload: Lease, source: { file: Readable; room: Room }): Promise<BlobHashes> {
   const measure = createMeasure(source.room);
   const key = stagingKey(upload.tenantId, upload.id);
@@ -27,8 +27,8 @@ export async function stageFile(deps: BlobDeps, upload: Lease, source: { file: R
 }
 
 /**
- * Makes the staged file a blob that this upload holds. The copy comes before the transaction, so that the blob's row is not
- * locked for as long as a store takes to copy a gigabyte; a sweep that got between them is noticed under the lock.
+ * Makes the staged file a blob that this upload holds. The file is copied before the transaction, so that the blob's row is not locked
+ * while a store copies gigabytes. If a sweep deleted the copy in between, it is made again under the lock.
  */
 export async function storeBlob(deps: BlobDeps, upload: Lease, content: UploadContent): Promise<void> {
   const { tenantId, id, leaseId } = upload;
@@ -45,12 +45,12 @@ export async function storeBlob(deps: BlobDeps, upload: Lease, content: UploadCo
     await promote();
     if ((await runCount(tx, startAttaching, [tenantId, id, leaseId])) === 0) throw leaseLost();
   });
-  await deps.storage.delete(stagingKey(tenantId, id)).catch(() => {}); // the janitor finds it later
+  await deps.storage.delete(stagingKey(tenantId, id)).catch(() => {}); // the janitor deletes it later
 }
 
 /**
- * Ends an upload without an artifact: its staged file goes, then its row and its hold on the blob, then the blob if nobody
- * else holds it. May be repeated from any point.
+ * Ends an upload without an artifact. It removes the staged file, then the upload's row with its hold on the blob, and then the blob if
+ * nothing else refers to it. It may be repeated after an interruption at any point.
  */
 export async function dropUpload(deps: BlobDeps, upload: Lease, content?: BlobHashes): Promise<void> {
   const { tenantId, id, leaseId } = upload;
@@ -60,7 +60,7 @@ export async function dropUpload(deps: BlobDeps, upload: Lease, content?: BlobHa
     return;
   }
   const { sha256, sha1, md5, size } = content;
-  // before the lock, not under it: a row that does not exist cannot be locked
+  // the blob's row is created before the lock is taken, because a missing row cannot be locked
   await run(deps.db.pool, suspectBlob, [tenantId, sha256, sha1, md5, size]);
   await changeHolders(deps, { tenantId, sha256 }, async (tx) => {
     await run(tx, endUpload, [tenantId, id, leaseId]);

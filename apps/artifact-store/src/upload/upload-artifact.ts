@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseWith, type UploadFields, uploadFields } from "@harrier/contracts";
 import { HarrierError, violationsInfo } from "@harrier/errors";
+import { backOff, pause } from "@harrier/jobs";
 import type { OnBehalf, OutCall, Principal } from "@harrier/rpc";
 import type { BlobHashes } from "../blobs/blobs.sql.ts";
 import { type AttachDeps, type Attached, attachUpload, outcomeUnknown, type PendingUpload, postpone } from "./attach.ts";
@@ -23,30 +23,31 @@ export interface UploadOrder {
   readonly rid: string;
   readonly traceparent?: string;
   readonly moduleId: number;
-  /** Name and checksums from the query. */
+  /** The file name and checksums of the query. */
   readonly given: Readonly<Record<string, string | undefined>>;
-  /** Reads the request body; the file goes to `store`. */
+  /** Reads the request body and passes the file to `store`. */
   readonly read: (store: (file: Readable) => Promise<BlobHashes>) => Promise<Multipart<BlobHashes>>;
 }
 
 export interface UploadedArtifact extends Attached, UploadContent {}
 
-/** One attempt at management; the whole patience covers a restart of it. */
+/** The timeout of one attempt to attach. The attempts together (`timeoutMs`) take longer than a restart of management. */
 const attemptMs = 5_000;
 const timeoutMs = 20_000;
 
 /**
- * Takes one file from its first byte to an artifact row (contract management.md §4.3): may the module take it → bytes, hashed on
- * the way → blob and its hold → artifact row. Whatever is refused leaves nothing behind; whatever is interrupted, the janitor ends.
+ * Takes one file from its first byte to an artifact row (contract management.md §4.3). Management checks whether the module may have it,
+ * the bytes are staged and hashed, the upload holds the blob, and management writes the artifact row. A refused upload leaves nothing
+ * behind, and the janitor ends an interrupted one.
  */
 export async function uploadArtifact(deps: UploadDeps, order: UploadOrder): Promise<UploadedArtifact> {
   const given = parseWith(uploadFields, present(order.given), "query");
   const room = await checkUpload(deps, order, given.filename);
-  await deps.storage.checkRoom();
+  await deps.storage.checkSpace();
   const upload = await openUpload(deps.db, order.principal, order.moduleId);
   using _lease = keepLease(deps.db, upload);
   const content = await receive(deps, order, { upload, given, room });
-  return { ...content, ...(await attachPatiently(deps, order, { ...upload, ...content, moduleId: order.moduleId, attempts: 0 })) };
+  return { ...content, ...(await attachWithRetries(deps, order, { ...upload, ...content, moduleId: order.moduleId, attempts: 0 })) };
 }
 
 async function checkUpload(deps: UploadDeps, order: UploadOrder, filename = ""): Promise<Room> {
@@ -76,7 +77,7 @@ async function receive(
     const filename = checkName(wanted.filename ?? file.originalName);
     const wrong = findMismatch(wanted, file.stored);
     if (wrong !== undefined) {
-      // a name that is taken goes before a wrong checksum
+      // a name that is taken is reported before a wrong checksum
       await checkUpload(deps, order, filename);
       throw wrong;
     }
@@ -85,7 +86,7 @@ async function receive(
     await deps.fault("artifact-store.upload.after-commit");
     return content;
   } catch (error) {
-    // what cannot be removed now is removed when the lease runs out
+    // the janitor removes what cannot be removed now, once the lease has run out
     await dropUpload(deps, to.upload, content).catch((failure: unknown) => {
       deps.log.warn({ err: failure, upload: to.upload.id }, "a refused upload is left to the janitor");
     });
@@ -93,19 +94,19 @@ async function receive(
   }
 }
 
-/** Of a part that is there and holds nothing (contract management.md §4.3). */
+/** Creates the error for a file part without bytes (contract management.md §4.3). */
 function emptyFile(): HarrierError {
   return new HarrierError("constraintViolation", "file must not be empty.", {
     info: violationsInfo([{ path: "file", problem: "must not be empty" }]),
   });
 }
 
-/** A field that was left blank counts as not given. */
+/** Keeps the fields that have a value: a blank field counts as not given. */
 function present(fields: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => (field[1] ?? "").trim() !== ""));
 }
 
-/** The part's own name is checked as strictly as a given one. */
+/** Checks the file name, whether it comes from a field or from the part itself: the same rules hold for both. */
 function checkName(name: string | undefined): string {
   const { filename } = parseWith(uploadFields, { filename: name ?? "" }, "body");
   if (filename === undefined) throw new HarrierError("constraintViolation", "filename Invalid characters in string.");
@@ -119,17 +120,17 @@ function findMismatch(wanted: UploadFields, found: BlobHashes): HarrierError | u
   return undefined;
 }
 
-/** Repeats the same command while its outcome is unknown; then the upload waits for the janitor and the client for a retry. */
-async function attachPatiently(deps: UploadDeps, order: UploadOrder, upload: PendingUpload): Promise<Attached> {
+/** Repeats the same command while its outcome is unknown. After `timeoutMs` the janitor takes over, and the client is told to try again. */
+async function attachWithRetries(deps: UploadDeps, order: UploadOrder, upload: PendingUpload): Promise<Attached> {
   const until = deps.now() + timeoutMs;
   for (let attempts = 0; ; attempts += 1) {
     const outcome = await attachUpload(deps, { ...upload, attempts }, { ...callOf(deps, order), uploader: order.principal.subject });
     if (outcome.kind === "attached") return outcome.artifact;
     if (outcome.kind === "refused") throw outcome.error;
     if (deps.now() >= until) {
-      await postpone(deps, upload, 0, outcome.error).catch(() => {}); // then its lease runs out by itself
+      await postpone(deps, upload, 0, outcome.error).catch(() => {}); // if this fails, the lease runs out by itself
       throw outcomeUnknown(outcome.error);
     }
-    await sleep(Math.min(100 * 2 ** attempts, 2_000));
+    await pause(backOff(attempts + 1, { firstMs: 100, maxMs: 2_000 }));
   }
 }

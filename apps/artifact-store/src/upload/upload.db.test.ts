@@ -59,7 +59,7 @@ describe("upload (contract management.md §4.3)", () => {
     expect(await service.bench.rows()).toEqual({ blobs: 1, blobReferences: 1, uploads: 0 });
   });
 
-  it("takes a chunked stream of unknown length, and fields behind the file", async () => {
+  it("accepts a chunked stream of unknown length, and fields behind the file", async () => {
     const { bytes, sha1, md5, sha256 } = randomContent(3_000_000);
     const { headers, body } = form(
       { name: "file", filename: "part.bin", body: bytes },
@@ -76,7 +76,7 @@ describe("upload (contract management.md §4.3)", () => {
     expect(answer.json()).toMatchObject({ providedFilename: "given.bin", hashes: { sha1, md5, sha256 } });
   });
 
-  it("takes name and checksums from the query", async () => {
+  it("accepts name and checksums in the query", async () => {
     const { bytes, sha1 } = randomContent();
     const query = `?filename=query%20name.bin&sha1sum=${sha1}&md5sum=`;
     const answer = await service.call("POST", path + query, form({ name: "file", filename: "part.bin", body: bytes }));
@@ -84,12 +84,12 @@ describe("upload (contract management.md §4.3)", () => {
     expect(service.neighbours.checked).toEqual([{ moduleId: 11, filename: "query name.bin" }]);
   });
 
-  it("keeps names beyond ASCII", async () => {
+  it("keeps file names with non-ASCII characters unchanged", async () => {
     const answer = await service.call("POST", path, form({ name: "file", filename: "größe 日本.bin", body: "x" }));
     expect(answer.json()).toMatchObject({ providedFilename: "größe 日本.bin" });
   });
 
-  it("passes over other parts", async () => {
+  it("ignores other parts of the form", async () => {
     const parts = [
       { name: "other", filename: "o.bin", body: randomBytes(70_000) },
       { name: "__proto__", body: "x" },
@@ -108,7 +108,7 @@ describe("upload (contract management.md §4.3)", () => {
     await expectNothingLeft();
   });
 
-  it("says that a name is taken before it says that a checksum is wrong", async () => {
+  it("reports a taken name before a wrong checksum", async () => {
     await service.call("POST", path, form({ name: "file", filename: "a", body: "x" }));
     const again = form({ name: "file", filename: "a", body: "y" }, { name: "md5sum", body: "00" });
     expect((await service.call("POST", path, again)).status).toBe(409);
@@ -158,7 +158,7 @@ describe("upload (contract management.md §4.3)", () => {
     await expectNothingLeft();
   });
 
-  it("needs the permission", async () => {
+  it("is denied without the permission", async () => {
     const answer = await service.call("POST", path, {
       ...form({ name: "file", filename: "a", body: "x" }),
       permissions: ["READ_REPOSITORY"],
@@ -168,7 +168,7 @@ describe("upload (contract management.md §4.3)", () => {
   });
 
   it.each(["entityNotFound", "quotaTooManyEntries", "locked"] as const)(
-    "passes %s of the first check on, and stores nothing",
+    "answers with the error %s of management's first check, and stores nothing",
     async (code) => {
       service.neighbours.failures.checkUpload.push(new HarrierError(code));
       const answer = await service.call("POST", path, form({ name: "file", filename: "a", body: randomBytes(500_000) }));
@@ -177,7 +177,7 @@ describe("upload (contract management.md §4.3)", () => {
     },
   );
 
-  it("stops reading a file that is too large", async () => {
+  it("stops reading a file that exceeds the limit", async () => {
     const maxBytes = 1_000_000;
     service.neighbours.maxBytes = maxBytes;
     const chunk = randomBytes(1024 * 1024);
@@ -187,24 +187,24 @@ describe("upload (contract management.md §4.3)", () => {
       yield head.body.subarray(0, head.body.indexOf("\r\n\r\n") + 4);
       for (; sent < maxBytes + 200_000_000; sent += chunk.length) {
         yield chunk;
-        // as over a network: a client that writes faster than it reads may meet the cut before the answer
+        // the pause imitates a network: a client that writes faster than it reads may see the cut before the answer
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
     };
-    // as the gateway asks: whoever wants the connection closed behind the answer may see it close first
+    // the gateway sends this header; a client that asks for `close` may see the connection end before the answer
     const headers = { ...head.headers, connection: "keep-alive" };
     const { request, answer } = service.open("POST", path, { headers, body: endless() });
     const response = await answer;
     expect(response.statusCode).toBe(403);
     const body = JSON.parse(Buffer.concat(await response.toArray()).toString());
     expect(body.errorCode).toBe("hawkbit.server.error.quota.storageExceeded");
-    // the rest is thrown away up to a limit, then the connection is cut
+    // the service discards the rest up to a limit, then cuts the connection
     await new Promise((resolve) => request.once("close", resolve));
     expect(sent).toBeLessThan(maxBytes + 60_000_000);
     await expectNothingLeft();
   });
 
-  it.each([10, 100_000, 5_000_000])("leaves nothing of an upload that is cut after %d bytes", async (bytes) => {
+  it.each([10, 100_000, 5_000_000])("leaves nothing behind of an upload that the client cuts after %d bytes", async (bytes) => {
     const { headers, body } = form({ name: "file", filename: "a", body: randomBytes(6_000_000) });
     const cut = new AbortController();
     const { request } = service.open("POST", path, {
@@ -221,14 +221,14 @@ describe("upload (contract management.md §4.3)", () => {
     await expectNothingLeft();
   });
 
-  it("releases the bytes when management refuses the artifact", async () => {
+  it("releases the blob if management refuses the artifact", async () => {
     service.neighbours.failures.attachArtifact.push(new HarrierError("locked"));
     const answer = await service.call("POST", path, form({ name: "file", filename: "a", body: "x" }));
     expect(answer.status).toBe(423);
     await expectNothingLeft();
   });
 
-  it("repeats the same command while management is away", async () => {
+  it("repeats the same command while management is unavailable", async () => {
     service.neighbours.failures.attachArtifact.push(...Array.from({ length: 5 }, () => new HarrierError("unavailable")));
     const answer = await service.call("POST", path, form({ name: "file", filename: "a", body: "x" }));
     expect(answer.status).toBe(201);
@@ -236,20 +236,20 @@ describe("upload (contract management.md §4.3)", () => {
     expect(await service.bench.rows()).toEqual({ blobs: 1, blobReferences: 1, uploads: 0 });
   });
 
-  it("costs fourteen round trips, however large the file, two of them for its audit entry", async () => {
+  it("costs fourteen round trips whatever the size of the file, two of them for the audit entry", async () => {
     for (const size of [1, 3_000_000]) {
-      // the janitor's rounds go over the same proxy: those of a quiet moment are the upload's
-      let fewest = Number.POSITIVE_INFINITY;
-      for (let n = 0; n < 30 && fewest > 14; n += 1) {
+      // rounds of the janitor are counted too, so the minimum of several uploads is that of the upload alone
+      let min = Number.POSITIVE_INFINITY;
+      for (let n = 0; n < 30 && min > 14; n += 1) {
         const { bytes } = randomContent(size);
         const upload = () => service.call("POST", path, form({ name: "file", filename: `${size}-${n}.bin`, body: bytes }));
-        fewest = Math.min(fewest, await service.counter.during(upload));
+        min = Math.min(min, await service.counter.during(upload));
       }
-      expect(fewest).toBe(14);
+      expect(min).toBe(14);
     }
   });
 
-  it("keeps a large file out of memory", async () => {
+  it("does not hold a large file in memory", async () => {
     const chunk = randomBytes(1024 * 1024);
     const count = 150;
     const head = form({ name: "file", filename: "big.bin", body: "" }).body.toString();

@@ -5,16 +5,16 @@ import { readMultipart } from "./multipart.ts";
 import { type UploadDeps, type UploadedArtifact, uploadArtifact } from "./upload-artifact.ts";
 
 export interface UploadRouteDeps extends Omit<UploadDeps, "log"> {
-  /** An upload may take for ever, but not stand still for longer than this. */
+  /** An upload that receives no byte for this long is cut off; its total duration is not limited. */
   readonly idleMs: number;
 }
 
 type Context = RequestContext<typeof artifacts.upload>;
 
-/** What is read and thrown away after a refusal, so that the client gets to read it. */
+/** After an error at most this much of the body is read and discarded, so that the client can read the answer. */
 const discardBudget = { bytes: 16 * 1024 * 1024, ms: 5_000 };
 
-/** POST of a file to a software module (spec 001 §4.4, contract management.md §4.3). */
+/** Mounts the POST of a file to a software module (spec 001 §4.4, contract management.md §4.3). */
 export function mountUpload(mount: Mount, deps: UploadRouteDeps): void {
   mount(artifacts.upload, async (ctx) => {
     const { req, identity } = ctx;
@@ -34,7 +34,7 @@ export function mountUpload(mount: Mount, deps: UploadRouteDeps): void {
             try {
               return await readMultipart(req, store);
             } finally {
-              req.setTimeout(0); // what follows is ours to end in time
+              req.setTimeout(0); // what follows has deadlines of its own and does not depend on the client
             }
           },
         },
@@ -47,7 +47,7 @@ export function mountUpload(mount: Mount, deps: UploadRouteDeps): void {
   });
 }
 
-/** Only who acts: the rest of the identity belongs to this request, and the janitor may need the principal tomorrow. */
+/** Returns the principal without the other parts of the identity: those are valid for this request only, but the janitor may need it a day later. */
 function principalOf(ctx: Context): UploadPrincipal {
   const { tenantId, tenant, kind, subject, permissions, targetTypeScopes } = ctx.identity;
   return { tenantId, tenant, kind, subject, permissions, ...(targetTypeScopes === undefined ? {} : { targetTypeScopes }) };

@@ -14,26 +14,26 @@ export const renewLease = statement<[...Lease, leaseMs: number], never>(
   `update uploads set lease_until = now() + $4 * interval '1 millisecond' where tenant_id = $1 and id = $2 and lease_id = $3`,
 );
 
-/** Before the object may appear under its content address, so that the janitor knows where to look. */
+/** Stores name and hashes of an upload. This comes before the object appears under its content address, so that the janitor can find it. */
 export const describeUpload = statement<[...Lease, filename: string, size: number, sha256: string, sha1: string, md5: string], never>(
   "artifact_store.describe_upload",
   `update uploads set state = 'storing', filename = $4, size = $5, sha256 = $6, sha1 = $7, md5 = $8
     where tenant_id = $1 and id = $2 and lease_id = $3 and state = 'receiving'`,
 );
 
-/** From here on the upload holds its blob. Only with the blob locked. */
+/** Lets the upload hold its blob from now on. The caller holds the lock of the blob. */
 export const startAttaching = statement<Lease, never>(
   "artifact_store.start_attaching",
   `update uploads set state = 'attaching' where tenant_id = $1 and id = $2 and lease_id = $3 and state = 'storing'`,
 );
 
-/** Only with the blob locked, where there is one. */
+/** Deletes an upload. If it has a blob, the caller holds the lock of the blob. */
 export const endUpload = statement<Lease, never>(
   "artifact_store.end_upload",
   "delete from uploads where tenant_id = $1 and id = $2 and lease_id = $3",
 );
 
-/** The answer of the attach is unknown: whoever asks next does it after this pause. */
+/** Makes the next attempt to attach due after a pause, because the outcome of the last one is unknown. */
 export const postponeUpload = statement<[...Lease, pauseMs: number, error: string], never>(
   "artifact_store.postpone_upload",
   `update uploads set lease_until = now() + $4 * interval '1 millisecond', attempts = attempts + 1, last_error = $5
@@ -56,7 +56,7 @@ export interface UploadRow {
   readonly ageMs: number;
 }
 
-/** Takes over uploads whose lease has run out, of all tenants; two janitors never get the same one. */
+/** Takes over uploads of all tenants whose lease has run out. Two janitors never get the same one. */
 export const claimAbandoned = statement<[leaseMs: number, limit: number], UploadRow>(
   "artifact_store.claim_abandoned",
   `update uploads u set lease_id = gen_random_uuid(), lease_until = now() + $1 * interval '1 millisecond'
@@ -66,15 +66,15 @@ export const claimAbandoned = statement<[leaseMs: number, limit: number], Upload
      u.sha1, u.md5, u.principal, u.attempts, (extract(epoch from now() - u.created_at) * 1000)::bigint as "ageMs"`,
 );
 
-/** Which of these uploads exist. */
+/** Returns which of these uploads exist. */
 export const findUploads = statement<[tenantIds: readonly number[], ids: readonly string[]], { id: string }>(
   "artifact_store.find_uploads",
-  `select u.id from uploads u join unnest($1::int[], $2::uuid[]) as asked(tenant_id, id) on asked.tenant_id = u.tenant_id and asked.id = u.id`,
+  `select u.id from uploads u join unnest($1::int[], $2::uuid[]) as requested(tenant_id, id) on requested.tenant_id = u.tenant_id and requested.id = u.id`,
 );
 
 /**
- * The artifact row that an earlier attach of this upload must have written, when the command's stored answer is gone: same
- * module, name and content, and nobody has a reference for it yet.
+ * Finds the artifact row that an earlier attach of this upload must have written, if management no longer has the command's answer: it has
+ * the same module, name and content, and no reference yet.
  */
 export const findAttached = statement<[tenantId: number, moduleId: number, filename: string, sha256: string], { id: number }>(
   "artifact_store.find_attached",

@@ -9,7 +9,7 @@ import { createAutoAssign } from "./auto-assign.ts";
 import { cancelAction, forceAction } from "./change.ts";
 import { createChunks } from "./chunks.ts";
 import { createEnds } from "./ends.ts";
-import { noteDownloads } from "./note-downloads.ts";
+import { recordDownloads } from "./record-downloads.ts";
 
 interface Deps {
   db: Database;
@@ -20,7 +20,7 @@ interface Deps {
   now: () => number;
 }
 
-/** harrier.controller.v1.ActionsService: the only writer of actions. */
+/** harrier.controller.v1.ActionsService is the only writer of actions. */
 export function actionsHandlers(deps: Deps): Handlers<"harrier.controller.v1.ActionsService"> {
   return {
     assignSet: (request, ctx) => assignSet(deps, request, ctx),
@@ -29,7 +29,7 @@ export function actionsHandlers(deps: Deps): Handlers<"harrier.controller.v1.Act
     cancelAction: (request, ctx) => cancelAction(deps, request, ctx),
     forceAction: (request, ctx) => forceAction(deps, request, ctx),
     confirmAction: (request, ctx) => confirmAction(deps, request, ctx),
-    noteDownloads: (request, ctx) => noteDownloads(deps, request, ctx),
+    noteDownloads: (request, ctx) => recordDownloads(deps, request, ctx),
     ...createChunks(deps),
     ...createEnds(deps),
     ...createAutoAssign(deps),

@@ -44,14 +44,14 @@ const itemsOf = (ids: readonly (number | string)[], change = {}) => ids.map((id)
 const assign = (ids: readonly (number | string)[], setId = 100, context = contextOf()) =>
   fixture.actions.assignSet({ set: reservedSet(setId), items: itemsOf(ids), initiator: "admin" }, context);
 
-test("assigns in one round trip; unknown targets are dropped", async () => {
+test("an assignment is one round trip, and unknown targets are skipped", async () => {
   const [a = 0, b = 0] = await newTargets(2);
   const before = (await readOutbox(fixture)).length;
   let answer: Awaited<ReturnType<typeof assign>> = {};
-  const trips = await fixture.trips.during(async () => {
+  const roundTrips = await fixture.roundTrips.during(async () => {
     answer = await assign([a, "-unknown", b]);
   });
-  expect(trips).toBe(1);
+  expect(roundTrips).toBe(1);
   expect(answer).toEqual({
     alreadyAssigned: 0,
     actions: [
@@ -73,7 +73,7 @@ test("assigns in one round trip; unknown targets are dropped", async () => {
   expect(rows[0]?.items).toHaveLength(2);
 });
 
-test("a set that is assigned already is counted and makes no action", async () => {
+test("a set that is assigned already is counted and creates no action", async () => {
   const ids = await newTargets(2);
   await assign(ids);
   expect(await assign([...ids, ...(await newTargets(1))])).toMatchObject({ alreadyAssigned: 2, actions: [{}] });
@@ -81,7 +81,7 @@ test("a set that is assigned already is counted and makes no action", async () =
   expect(await assign(["-nobody"])).toEqual({ alreadyAssigned: 0, actions: [] });
 });
 
-test("force type, force time and weight are kept per item", async () => {
+test("force type, force time and weight are stored per item", async () => {
   const [a, b, c] = await newTargets(3);
   const items = [
     ...itemsOf([a ?? 0], { forceType: "timeforced", forceTime: 1_800_000_000_000, weight: 5 }),
@@ -100,10 +100,10 @@ test("force type, force time and weight are kept per item", async () => {
   ]);
 });
 
-test("an incompatible target type refuses the whole request; untyped targets take anything", async () => {
+test("an incompatible target type rejects the whole request; targets without a type take any set", async () => {
   const plain = await newTargets(1);
   const typed = await newTargets(1, 7);
-  const closed = await newTargets(1, 8); // a type that lists no set type takes none
+  const closed = await newTargets(1, 8); // A type that lists no set type takes none.
   const [row] = (await fixture.db.pool.query("select controller_id as id from targets where id = $1", closed)).rows;
   await expect(assign([...plain, ...typed, ...closed])).rejects.toMatchObject({
     code: "targetTypeIncompatible",
@@ -113,7 +113,7 @@ test("an incompatible target type refuses the whole request; untyped targets tak
   expect(await assign([...plain, ...typed])).toMatchObject({ actions: [{}, {}] });
 });
 
-test("targets out of the caller's scope are dropped like unknown ones", async () => {
+test("targets out of the caller's scope are skipped like unknown ones", async () => {
   const [plain, typed] = [await newTargets(1), await newTargets(1, 7)];
   const limited = contextOf({ targetTypeScopes: { UPDATE_TARGET: [7] } });
   const answer = await assign([...plain, ...typed], 100, limited);
@@ -123,7 +123,7 @@ test("targets out of the caller's scope are dropped like unknown ones", async ()
 test.each([
   { autoclose: undefined, status: CANCELING, active: true, message: "Update Server: cancel obsolete action due to new update" },
   { autoclose: true, status: CANCELED, active: false, message: "Update Server: close obsolete action due to new update" },
-])("supersedes what is open (autoclose $autoclose), but not migration steps", async ({ autoclose, status, active, message }) => {
+])("an assignment supersedes open actions (autoclose $autoclose), not migration steps", async ({ autoclose, status, active, message }) => {
   const [target = 0] = await newTargets(1);
   const step = await fixture.actions.assignSet({ set: reservedSet(102, true), items: itemsOf([target]), initiator: "admin" }, contextOf());
   const old = await assign([target], 101);
@@ -136,7 +136,7 @@ test.each([
   expect(await readAction(fixture, Number(step.actions?.[0]?.id))).toMatchObject({ status: RUNNING, active: true, revision: 1 });
 });
 
-test("what is canceling already stays so by default", async () => {
+test("by default an action that is being cancelled stays so", async () => {
   const [target = 0] = await newTargets(1);
   const old = Number((await assign([target], 101)).actions?.[0]?.id);
   await assign([target], 100);
@@ -144,7 +144,7 @@ test("what is canceling already stays so by default", async () => {
   expect(await readAction(fixture, old)).toMatchObject({ status: CANCELING, revision: 2 });
 });
 
-test("takes the target out of rollouts that have not begun", async () => {
+test("an assignment takes the target out of rollouts that have not begun", async () => {
   const [target = 0, other = 0] = await newTargets(2);
   await seedMembers(fixture, { rolloutId: 1, groupId: 1 }, [target, other]);
   await fixture.actions.openFence({ rolloutId: 1, epoch: 1 }, contextOf());
@@ -154,7 +154,7 @@ test("takes the target out of rollouts that have not begun", async () => {
   expect(await progressOf(fixture, 1)).toEqual([1, 0, 0, 0, 1]);
 });
 
-test("a repeated command gets the first answer, also while the first still runs", async () => {
+test("a repeated command gets the first answer, even while the first is still running", async () => {
   const ids = await newTargets(3);
   const once = contextOf({}, "the same command");
   const [first, second] = await Promise.all([assign(ids, 100, once), assign(ids, 100, once)]);
@@ -165,7 +165,7 @@ test("a repeated command gets the first answer, also while the first still runs"
   expect(rows).toHaveLength(3);
 });
 
-test("two assignments of different sets to the same targets: both happen, one after the other", async () => {
+test("two assignments of different sets to the same targets both happen, one after the other", async () => {
   const ids = await newTargets(50);
   await Promise.all([assign(ids, 100), assign(ids.toReversed(), 101), assign(ids, 102)]);
   const { rows } = await fixture.db.pool.query(
@@ -190,7 +190,7 @@ test("a target has at most 2000 actions", async () => {
   await fixture.db.pool.query("delete from actions where target_id = $1", [full]);
 });
 
-test("what this file did: no sequence is broken", async () => {
+test("after all tests of this file no sequence is broken", async () => {
   expect(await brokenSequences(fixture)).toEqual([]);
   expect(fixture.faults).toContain("controller.assign.after-commit");
 });

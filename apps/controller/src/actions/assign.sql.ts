@@ -7,7 +7,7 @@ export interface AssignAnswer {
   already?: number;
   actions?: { id: number; controllerId: string }[];
   controllerId?: string;
-  /** With `open`: how many open actions a target may have side by side. */
+  /** The maximum of open actions that a target may have side by side; only with `open`. */
   limit?: number;
 }
 
@@ -49,7 +49,7 @@ export const assignSet = statement<
                           $18, $19, ${autoclose}, ${confirmationFlow}, $20::bigint[], $21, $22) end as answer`,
 );
 
-/** Several sets, each item with the place of its own, from 1; refused where the tenant has one assignment at a time. */
+/** Assigns several sets, each item with the place of its own, from 1; rejected where the tenant has one assignment at a time. */
 export const assignSets = statement<
   [
     tenantId: number,

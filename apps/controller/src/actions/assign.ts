@@ -9,13 +9,13 @@ import type {
   AssignSetsRequest,
   CallContext,
 } from "@harrier/rpc";
-import { makeRoom } from "../cleanup/cleanup.sql.ts";
-import { roomPercent } from "../cleanup/rules.ts";
+import { evictActions } from "../cleanup/cleanup.sql.ts";
+import { evictionPercent } from "../cleanup/rules.ts";
 import { tooManyActions, tooManyOpenActions } from "../domain/quota-exceeded.ts";
 import type { LimitsOf } from "../domain/quotas.ts";
 import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
 import { scopeOf } from "../targets/targets.ts";
-import { type AssignAnswer, assignOffline as note, assignSet as write, assignSets as writeSeveral } from "./assign.sql.ts";
+import { type AssignAnswer, assignOffline as record, assignSet as write, assignSets as writeSeveral } from "./assign.sql.ts";
 import { forceTimeOf, forceTypeOf } from "./force.ts";
 import { incompatibleSets, incompatibleTargets } from "./incompatible.ts";
 import { windowLists } from "./windows.ts";
@@ -30,15 +30,15 @@ interface Deps {
 }
 
 /**
- * Gives one reserved set to many targets in one statement (contract management.md §5.3): all checks first, then superseding, actions,
- * state, history and events together. A repeated command answers with the first one's actions.
+ * Assigns one reserved set to many targets in one statement (contract management.md §5.3): all checks come first, then superseding, actions, state,
+ * history and events together. A repeated command gets the actions of the first one.
  */
 export async function assignSet(deps: Deps, request: AssignSetRequest, ctx: CallContext): Promise<AssignSetResponse> {
   const { set, items } = request;
   if (set === null) throw new HarrierError("internal", "assignSet without a set");
   if (items.length === 0) return { alreadyAssigned: 0, actions: [] };
   const { tenantId, tenant } = ctx.principal;
-  const most = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
+  const max = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
   const firstId = await deps.ids.take(tenantId, "action", items.length);
   const scope = scopeOf(ctx, "UPDATE_TARGET");
   const assign = () =>
@@ -54,30 +54,30 @@ export async function assignSet(deps: Deps, request: AssignSetRequest, ctx: Call
       items.map((i) => i.controllerId),
       ...itemLists(items, deps.now()),
       firstId,
-      most,
+      max,
       scope,
       request.initiator,
       ctx.traceparent ?? null,
     ]);
   const controllerIds = items.map((i) => i.controllerId);
-  const row = await withRoom(deps, { tenantId, setId: set.id, controllerIds, most, scope }, assign);
+  const row = await withEviction(deps, { tenantId, setId: set.id, controllerIds, max, scope }, assign);
   await deps.fault("controller.assign.after-commit");
   if (row?.answer.outcome === "incompatible") {
     throw await incompatibleTargets(deps.db.pool, { tenantId, setType: set.typeId, controllerIds, scope });
   }
-  return toResponse(row?.answer, most);
+  return toResponse(row?.answer, max);
 }
 
 /**
- * Gives several reserved sets at once, each beside what its target has open (contract rollouts.md §6.9), in one statement: all or none. Only
- * where the tenant allows it; of equal weight a target's actions are done in the order of the items.
+ * Assigns several reserved sets at once, each beside the open actions of its target (contract rollouts.md §6.9), in one statement: all or none. Only
+ * a tenant with multi-assignment allows it; a target's actions of equal weight are offered in the order of the items.
  */
 export async function assignSets(deps: Deps, request: AssignSetsRequest, ctx: CallContext): Promise<AssignSetResponse> {
   const { sets, items } = request;
   if (items.some((i) => sets[i.setIndex] === undefined)) throw new HarrierError("internal", "an item without a set");
   if (items.length === 0) return { alreadyAssigned: 0, actions: [] };
   const { tenantId, tenant } = ctx.principal;
-  const most = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
+  const max = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
   const firstId = await deps.ids.take(tenantId, "action", items.length);
   const scope = scopeOf(ctx, "UPDATE_TARGET");
   const controllerIds = items.map((i) => i.controllerId);
@@ -95,22 +95,22 @@ export async function assignSets(deps: Deps, request: AssignSetsRequest, ctx: Ca
       items.map((i) => i.setIndex + 1),
       ...itemLists(items, deps.now()),
       firstId,
-      most,
+      max,
       scope,
       request.initiator,
       ctx.traceparent ?? null,
     ]);
-  const row = await withRoom(deps, { tenantId, setId: sets[0]?.id ?? 0, controllerIds, most, scope }, assign);
+  const row = await withEviction(deps, { tenantId, setId: sets[0]?.id ?? 0, controllerIds, max, scope }, assign);
   await deps.fault("controller.assign.after-commit");
   if (row?.answer.outcome === "incompatible") {
     const ofSet = (index: number) => items.filter((i) => i.setIndex === index).map((i) => i.controllerId);
-    const asked = sets.map((set, index) => ({ setType: set.typeId, controllerIds: ofSet(index) }));
-    throw await incompatibleSets(deps.db.pool, { tenantId, scope }, asked);
+    const requested = sets.map((set, index) => ({ setType: set.typeId, controllerIds: ofSet(index) }));
+    throw await incompatibleSets(deps.db.pool, { tenantId, scope }, requested);
   }
-  return toResponse(row?.answer, most);
+  return toResponse(row?.answer, max);
 }
 
-/** What the items ask for, one list for each member. */
+/** Turns the items into one list for each member. */
 function itemLists(items: readonly AssignmentItem[], now: number) {
   return [
     items.map((i) => forceType[forceTypeOf(i.forceType)]),
@@ -122,19 +122,19 @@ function itemLists(items: readonly AssignmentItem[], now: number) {
 }
 
 /**
- * Records one reserved set for targets that run it already (contract management.md §5.5): a finished action each, assigned and installed at
- * once, and nothing for their devices to do. Targets that are busy with an update are counted as assigned and stay as they are.
+ * Records one reserved set for targets that run it already (contract management.md §5.5): each gets a finished action, the set is assigned and
+ * installed at once, and their devices have nothing to do. Targets with an open update are counted as assigned and stay as they are.
  */
 export async function assignOffline(deps: Deps, request: AssignOfflineRequest, ctx: CallContext): Promise<AssignSetResponse> {
   const { set, controllerIds } = request;
   if (set === null) throw new HarrierError("internal", "assignOffline without a set");
   if (controllerIds.length === 0) return { alreadyAssigned: 0, actions: [] };
   const { tenantId, tenant } = ctx.principal;
-  const most = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
+  const max = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
   const firstId = await deps.ids.take(tenantId, "action", controllerIds.length);
   const scope = scopeOf(ctx, "UPDATE_TARGET");
   const assign = () =>
-    runOne(deps.db.pool, note, [
+    runOne(deps.db.pool, record, [
       tenantId,
       tenant,
       ctx.commandId ?? "",
@@ -145,46 +145,48 @@ export async function assignOffline(deps: Deps, request: AssignOfflineRequest, c
       set.migrationStep,
       controllerIds,
       firstId,
-      most,
+      max,
       scope,
       request.initiator,
       ctx.traceparent ?? null,
     ]);
-  const row = await withRoom(deps, { tenantId, setId: set.id, controllerIds: [...new Set(controllerIds)], most, scope }, assign);
+  const row = await withEviction(deps, { tenantId, setId: set.id, controllerIds: [...new Set(controllerIds)], max, scope }, assign);
   await deps.fault("controller.assign.after-commit");
   if (row?.answer.outcome === "incompatible") {
     throw await incompatibleTargets(deps.db.pool, { tenantId, setType: set.typeId, controllerIds, scope });
   }
-  return toResponse(row?.answer, most);
+  return toResponse(row?.answer, max);
 }
 
-interface Asked {
+interface Requested {
   tenantId: number;
   setId: number;
-  /** One for each action that is asked for: a target may be named several times. */
+  /** One id for each requested action: a target may be named several times. */
   controllerIds: string[];
-  most: number;
+  max: number;
   scope: number[] | null;
 }
 
 type Answered = { answer: AssignAnswer } | undefined;
 
-/** Where a target is full, and the tenant wants its oldest closed actions to go for new ones, they go and it is tried once more (rollouts.md §4.4). */
-async function withRoom(deps: Deps, asked: Asked, assign: () => Promise<Answered>): Promise<Answered> {
-  const { tenantId, setId, controllerIds, most, scope } = asked;
+/**
+ * If a target is full, and the tenant wants its oldest closed actions evicted for new ones, this evicts them and tries once more (rollouts.md §4.4).
+ */
+async function withEviction(deps: Deps, requested: Requested, assign: () => Promise<Answered>): Promise<Answered> {
+  const { tenantId, setId, controllerIds, max, scope } = requested;
   const row = await assign();
-  const percent = row?.answer.outcome === "quota" ? roomPercent(deps.settings.get(tenantId)) : 0;
+  const percent = row?.answer.outcome === "quota" ? evictionPercent(deps.settings.get(tenantId)) : 0;
   if (percent === 0) return row;
-  const made = await runOne(deps.db.pool, makeRoom, [tenantId, controllerIds, setId, scope, most, percent]);
+  const made = await runOne(deps.db.pool, evictActions, [tenantId, controllerIds, setId, scope, max, percent]);
   return made?.removed ? assign() : row;
 }
 
-function toResponse(answer: AssignAnswer | undefined, most: number): AssignSetResponse {
+function toResponse(answer: AssignAnswer | undefined, max: number): AssignSetResponse {
   switch (answer?.outcome) {
     case "ok":
       return { alreadyAssigned: answer.already ?? 0, actions: answer.actions ?? [] };
     case "quota":
-      throw tooManyActions(answer.controllerId ?? "", most);
+      throw tooManyActions(answer.controllerId ?? "", max);
     case "open":
       throw tooManyOpenActions(answer.controllerId ?? "", answer.limit ?? 0);
     case "notEnabled":

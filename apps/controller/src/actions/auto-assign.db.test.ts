@@ -16,7 +16,7 @@ let nextFilter = 1;
 const engine = () => fixture.database.db("rollout-engine").pool;
 const own = () => fixture.database.db("controller").pool;
 
-/** New targets that a pass of a new filter has found; the filter assigns set 100. */
+/** Makes new targets that a pass of a new filter has found; the filter assigns set 100. */
 async function candidates(size: number): Promise<{ filterId: number; targetIds: number[] }> {
   const filterId = nextFilter++;
   const targetIds = Array.from({ length: size }, () => nextTarget++);
@@ -65,10 +65,10 @@ const actionsOf = async (targetId: number) =>
 test("each candidate gets one action with history, state and event, in two round trips", async () => {
   const { filterId, targetIds } = await candidates(3);
   const before = (await readOutbox(fixture)).length;
-  const trips = await fixture.trips.during(async () => {
+  const roundTrips = await fixture.roundTrips.during(async () => {
     expect(await assign(filterId)).toEqual({ cursor: targetIds.at(-1), done: true, created: 3 });
   });
-  expect(trips).toBe(2); // ids come over a connection of their own here
+  expect(roundTrips).toBe(2); // the ids are taken over another connection here
   for (const id of targetIds) {
     const [action, ...others] = await actionsOf(id);
     expect(others).toEqual([]);
@@ -81,7 +81,7 @@ test("each candidate gets one action with history, state and event, in two round
   const rows = (await readOutbox(fixture)).slice(before);
   expect(rows).toMatchObject([{ topic: "action-events", type: "io.update.action.created.v1", common: { initiatedBy: "somebody" } }]);
   expect(rows[0]?.items).toHaveLength(3);
-  // a repetition finds nothing to do
+  // A repetition finds nothing to do.
   expect(await assign(filterId)).toMatchObject({ created: 0, done: true });
   expect(await actionsOf(targetIds[0] ?? 0)).toHaveLength(1);
 });
@@ -93,7 +93,7 @@ test("two calls at once give no target two actions", async () => {
   for (const id of targetIds) expect(await actionsOf(id)).toHaveLength(1);
 });
 
-test("work for another epoch, another set or a set that is gone is refused, and so is what waits for the change", async () => {
+test("calls for another epoch, another set or a deleted set are rejected, and so are those that wait for the change", async () => {
   const { filterId, targetIds } = await candidates(2);
   const fenced = { code: "fenced" };
   await expect(assign(filterId, { epoch: 2 })).rejects.toMatchObject(fenced);
@@ -102,7 +102,7 @@ test("work for another epoch, another set or a set that is gone is refused, and 
   await management.query("update distribution_sets set valid = false where tenant_id = 1 and id = 100");
   await expect(assign(filterId)).rejects.toMatchObject(fenced);
   await management.query("update distribution_sets set valid = true where tenant_id = 1 and id = 100");
-  // rollout-engine ends the assignment while the call is under way
+  // Rollout-engine ends the auto-assignment while the call is under way.
   const client = await engine().connect();
   try {
     await client.query("begin");
@@ -122,7 +122,7 @@ test("work for another epoch, another set or a set that is gone is refused, and 
   for (const id of targetIds) expect(await actionsOf(id)).toEqual([]);
 });
 
-test("who has the set, or ever had an action of it, is passed over; what runs is superseded as by any assignment", async () => {
+test("targets that have or ever had the set are skipped; running actions are superseded as by any assignment", async () => {
   const { filterId, targetIds } = await candidates(4);
   const [had, has, busy, full] = targetIds as [number, number, number, number];
   await fixture.actions.assignSet({ set: reservedSet(100), items: [itemOf(`d${had}`)], initiator: "admin" }, contextOf());
@@ -147,7 +147,7 @@ test("who has the set, or ever had an action of it, is passed over; what runs is
   expect(await actionsOf(full)).toHaveLength(2_000);
 });
 
-test("with the confirmation flow on actions wait, unless the filter or the target says otherwise", async () => {
+test("with the confirmation flow on actions wait, unless the filter or the target needs no confirmation", async () => {
   await setSetting(fixture, "user.confirmation.flow.enabled", true);
   const [asking, silent] = [await candidates(2), await candidates(1)];
   const [waits, confirms] = asking.targetIds as [number, number];

@@ -3,7 +3,7 @@ import { confirmationFlow } from "../settings/confirmation-flow.sql.ts";
 import { autoclose } from "./autoclose.sql.ts";
 import type { WindowValues } from "./windows.ts";
 
-/** How many candidates a chunk will look at, without more of them than `limit` being counted. */
+/** Counts the candidates that a chunk will read, at most `limit`. */
 export const countCandidates = statement<[tenantId: number, filterId: number, pass: number, cursor: number, limit: number], { n: number }>(
   "controller.count_candidates",
   `select count(*)::int as n

@@ -2,8 +2,8 @@ import { forceType } from "@harrier/contracts";
 import { type Database, type IdBlocks, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import type { AutoAssignChunkRequest, AutoAssignChunkResponse, CallContext } from "@harrier/rpc";
-import { makeRoomForCandidates } from "../cleanup/cleanup.sql.ts";
-import { roomPercent } from "../cleanup/rules.ts";
+import { evictForCandidates } from "../cleanup/cleanup.sql.ts";
+import { evictionPercent } from "../cleanup/rules.ts";
 import type { LimitsOf } from "../domain/quotas.ts";
 import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
 import { autoAssignChunk as assign, countCandidates } from "./auto-assign.sql.ts";
@@ -20,7 +20,7 @@ interface Deps {
   settings: Pick<TenantSettingsCache, "get">;
 }
 
-/** The chunks of auto-assignments (contract management.md §5.8); like those of rollouts, each says where it ended. */
+/** Carries out the chunks of auto-assignments (contract management.md §5.8); like those of rollouts, each returns where it ended. */
 export function createAutoAssign(deps: Deps) {
   const size = createChunkSize(2_000);
   return {
@@ -30,7 +30,7 @@ export function createAutoAssign(deps: Deps) {
 
 type Sized = Deps & { size: ReturnType<typeof createChunkSize> };
 
-/** Gives the filter's set to the next candidates that never had it. A target whose actions are too many is passed over. */
+/** Assigns the filter's set to the next candidates that never had it. A target with too many actions is skipped. */
 async function assignNext(deps: Sized, request: AutoAssignChunkRequest, ctx: CallContext): Promise<AutoAssignChunkResponse> {
   const { set, filterId, epoch, pass, cursor } = request;
   if (set === null) throw new HarrierError("internal", "a chunk without a set");
@@ -38,9 +38,9 @@ async function assignNext(deps: Sized, request: AutoAssignChunkRequest, ctx: Cal
   const limit = deps.size.next();
   const candidates = await runOne(deps.db.pool, countCandidates, [tenantId, filterId, pass, cursor, limit]);
   if (!candidates?.n) return { cursor, done: true, created: 0 };
-  const most = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
-  const percent = most > 0 ? roomPercent(deps.settings.get(tenantId)) : 0;
-  if (percent > 0) await runOne(deps.db.pool, makeRoomForCandidates, [tenantId, filterId, pass, cursor, limit, most, percent]);
+  const max = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
+  const percent = max > 0 ? evictionPercent(deps.settings.get(tenantId)) : 0;
+  if (percent > 0) await runOne(deps.db.pool, evictForCandidates, [tenantId, filterId, pass, cursor, limit, max, percent]);
   const firstId = await deps.ids.take(tenantId, "action", candidates.n);
   const began = deps.now();
   const row = await runOne(deps.db.pool, assign, [
@@ -61,7 +61,7 @@ async function assignNext(deps: Sized, request: AutoAssignChunkRequest, ctx: Cal
     request.weight,
     ...windowValues(request.maintenanceWindow, began),
     request.confirmationRequired ?? true,
-    most,
+    max,
     request.initiator,
     `Auto assignment: ${request.filterName}`,
     ctx.traceparent ?? null,

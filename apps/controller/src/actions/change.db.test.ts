@@ -24,7 +24,7 @@ afterAll(() => fixture.close());
 const { CANCELED, CANCELING, DOWNLOADED, RUNNING } = actionStatus;
 let nextTarget = 1;
 
-/** A new target with one open action of a set. */
+/** Makes a new target with one open action of a set. */
 async function newAction({ installedSetId = null, ...change }: Partial<AssignmentItem> & { installedSetId?: number | null } = {}) {
   const target = nextTarget++;
   await seedTargets(fixture, [{ id: target, installedSetId }]);
@@ -41,10 +41,10 @@ const cancel = (controllerId: string, actionId: number, force = false) =>
   fixture.actions.cancelAction({ controllerId, actionId, force }, contextOf());
 const force = (controllerId: string, actionId: number) => fixture.actions.forceAction({ controllerId, actionId }, contextOf());
 
-test("soft: the action waits for the device; a second one and one by force too early are refused", async () => {
+test("a cancellation waits for the device; a second one, and a force quit too early, are rejected", async () => {
   const { controllerId, actionId, target } = await newAction();
   await expect(cancel(controllerId, actionId, true)).rejects.toMatchObject({ code: "actionNotForceQuitable" });
-  expect(await fixture.trips.during(() => cancel(controllerId, actionId))).toBe(1);
+  expect(await fixture.roundTrips.during(() => cancel(controllerId, actionId))).toBe(1);
   expect(await readAction(fixture, actionId)).toMatchObject({ status: CANCELING, active: true, revision: 2 });
   expect((await readHistory(fixture, actionId)).at(-1)).toMatchObject({
     status: CANCELING,
@@ -54,10 +54,10 @@ test("soft: the action waits for the device; a second one and one by force too e
   await expect(cancel(controllerId, actionId)).rejects.toMatchObject({ code: "actionNotCancelable" });
 });
 
-test("by force: closed at once, and the target falls back to what is installed", async () => {
+test("a force quit closes the action at once, and the target falls back to its installed set", async () => {
   const { controllerId, actionId, target } = await newAction({ installedSetId: 101 });
   await cancel(controllerId, actionId);
-  expect(await fixture.trips.during(() => cancel(controllerId, actionId, true))).toBe(1);
+  expect(await fixture.roundTrips.during(() => cancel(controllerId, actionId, true))).toBe(1);
   expect(await readAction(fixture, actionId)).toMatchObject({ status: CANCELED, active: false, revision: 3 });
   expect((await readHistory(fixture, actionId)).at(-1)).toMatchObject({
     status: CANCELED,
@@ -68,7 +68,7 @@ test("by force: closed at once, and the target falls back to what is installed",
   await expect(cancel(controllerId, actionId, true)).rejects.toMatchObject({ code: "actionNotForceQuitable" });
 });
 
-test("by force with others open: the set of the oldest of them is assigned, and the status stays", async () => {
+test("a force quit beside open actions: the set of the oldest of them is assigned, and the status stays", async () => {
   const { controllerId, actionId, target } = await newAction();
   await assign(target, 101);
   const newest = await assign(target, 102);
@@ -85,7 +85,7 @@ test("the group of a rollout counts a cancelled action as cancelled", async () =
   await fixture.actions.openFence({ rolloutId: 1, epoch: 1 }, contextOf());
   await fixture.actions.scheduleChunk(chunkOf(1), contextOf());
   const { rows } = await fixture.db.pool.query("select id from actions where rollout_id = 1");
-  await expect(cancel(`d${target}`, rows[0].id)).rejects.toMatchObject({ code: "actionNotCancelable" }); // not yet started
+  await expect(cancel(`d${target}`, rows[0].id)).rejects.toMatchObject({ code: "actionNotCancelable" }); // the action has not started yet
   await runGroup(fixture, chunkOf(1));
   await cancel(`d${target}`, rows[0].id);
   expect(await progressOf(fixture, 1)).toEqual([0, 1, 0, 0, 0]);
@@ -93,7 +93,7 @@ test("the group of a rollout counts a cancelled action as cancelled", async () =
   expect(await progressOf(fixture, 1)).toEqual([0, 0, 0, 0, 1]);
 });
 
-test("unknown, foreign and out of scope", async () => {
+test("unknown actions, those of another target and those out of scope are not found", async () => {
   const mine = await newAction();
   const other = await newAction();
   const limited = contextOf({ targetTypeScopes: { UPDATE_TARGET: [7] } });
@@ -120,7 +120,7 @@ test.each([
   { was: "timeforced", forceTime: Date.now() + 3_600_000, revision: 2 },
 ])("a $was action becomes forced, with an entry and an event", async ({ was, forceTime, revision }) => {
   const { controllerId, actionId } = await newAction({ forceType: was, forceTime });
-  expect(await fixture.trips.during(() => force(controllerId, actionId))).toBe(1);
+  expect(await fixture.roundTrips.during(() => force(controllerId, actionId))).toBe(1);
   expect(await forceTypeOf(actionId)).toBe(forceType.forced);
   expect(await readAction(fixture, actionId)).toMatchObject({ status: RUNNING, active: true, revision });
   const event = (await readOutbox(fixture)).at(-1);
@@ -131,28 +131,28 @@ test.each([
   expect(await readAction(fixture, actionId)).toMatchObject({ revision });
 });
 
-test("a time-forced action whose time has come stays as it is", async () => {
+test("a timeforced action whose time has come does not change", async () => {
   const { controllerId, actionId } = await newAction({ forceType: "timeforced", forceTime: Date.now() - 1_000 });
   await force(controllerId, actionId);
   expect(await forceTypeOf(actionId)).toBe(forceType.timeforced);
   expect(await readAction(fixture, actionId)).toMatchObject({ revision: 1 });
 });
 
-test("a download-only action that has ended stays what its group has counted it as", async () => {
+test("a finished downloadonly action stays in the bucket in which its group has counted it", async () => {
   const { controllerId, actionId } = await newAction({ forceType: "downloadonly", forceTime: 0 });
   await fixture.db.pool.query("update actions set status = $2, active = false where id = $1", [actionId, DOWNLOADED]);
   await force(controllerId, actionId);
   expect(await forceTypeOf(actionId)).toBe(forceType.downloadonly);
 });
 
-test("twice at the same moment is once", async () => {
+test("two changes at the same moment count once", async () => {
   const { controllerId, actionId } = await newAction();
   const outcomes = await Promise.allSettled([1, 2, 3].map(() => cancel(controllerId, actionId)));
   expect(outcomes.map((o) => o.status).toSorted()).toEqual(["fulfilled", "rejected", "rejected"]);
   expect(await readAction(fixture, actionId)).toMatchObject({ status: CANCELING, revision: 2 });
 });
 
-test("what this file did: no sequence is broken", async () => {
+test("after all tests of this file no sequence is broken", async () => {
   expect(await brokenSequences(fixture)).toEqual([]);
   expect(fixture.faults).toContain("controller.cancel.after-commit");
 });

@@ -12,7 +12,7 @@ interface Deps {
 
 type Nothing = Record<string, never>;
 
-/** Cancels one action: softly, by asking the device, or, once that has been asked, without it (contract rollouts.md §6). */
+/** Cancels one action: by asking the device, or, once that has been done, without it (contract rollouts.md §6). */
 export async function cancelAction(deps: Deps, request: CancelActionRequest, ctx: CallContext): Promise<Nothing> {
   const { tenantId, tenant, subject } = ctx.principal;
   const scope = scopeOf(ctx, "UPDATE_TARGET");

@@ -25,7 +25,7 @@ const { RUNNING, SCHEDULED, CANCELED, CANCELING, FINISHED } = actionStatus;
 let nextTarget = 1;
 let nextRollout = 1;
 
-/** New targets that are the members of group 1 of a new rollout with an open fence. */
+/** Makes new targets that are the members of group 1 of a new rollout with an open fence. */
 async function openRollout(size: number, targets?: number[]): Promise<{ rolloutId: number; targetIds: number[] }> {
   const rolloutId = nextRollout++;
   const targetIds = targets ?? Array.from({ length: size }, () => nextTarget++);
@@ -45,10 +45,10 @@ const start = (rolloutId: number, change = {}) => fixture.actions.startChunk(chu
 test("scheduling creates one inactive action per member with history, delta and one outbox row", async () => {
   const { rolloutId, targetIds } = await openRollout(3);
   const before = (await readOutbox(fixture)).length;
-  const trips = await fixture.trips.during(async () => {
+  const roundTrips = await fixture.roundTrips.during(async () => {
     expect(await schedule(rolloutId)).toEqual({ cursor: 2, done: true, created: 3 });
   });
-  expect(trips).toBe(2); // the look at the group and the chunk; ids come over a connection of their own here
+  expect(roundTrips).toBe(2); // the check of the group and the chunk; the ids are taken over another connection
   const actions = await actionsOfRollout(fixture, rolloutId);
   expect(actions).toEqual(
     targetIds.map((targetId) => ({ id: expect.any(Number), targetId, status: SCHEDULED, active: false, revision: 1 })),
@@ -88,7 +88,7 @@ test("scheduling creates one inactive action per member with history, delta and 
   expect(await readTarget(fixture, targetIds[0] ?? 0)).toMatchObject({ assignedSetId: null, updateStatus: updateStatus.registered });
 });
 
-test("a repeated chunk creates nothing, cancels nothing and answers the same cursor", async () => {
+test("a repeated chunk creates nothing, cancels nothing and returns the same cursor", async () => {
   const { rolloutId } = await openRollout(4);
   await schedule(rolloutId);
   const other = await openRollout(
@@ -96,13 +96,13 @@ test("a repeated chunk creates nothing, cancels nothing and answers the same cur
     (await actionsOfRollout(fixture, rolloutId)).map((a) => a.targetId),
   );
   await schedule(other.rolloutId);
-  // the late double of the first call must not take the targets back
+  // The late repetition of the first call must not take the targets back.
   expect(await schedule(rolloutId)).toEqual({ cursor: 3, done: true, created: 0 });
   expect((await actionsOfRollout(fixture, other.rolloutId)).map((a) => a.status)).toEqual([SCHEDULED, SCHEDULED, SCHEDULED, SCHEDULED]);
   expect(await progressOf(fixture, rolloutId)).toEqual([0, 0, 0, 0, 4]);
 });
 
-test("a chunk takes an id per member that is left, and none for what is not there", async () => {
+test("a chunk takes one id per remaining member, and none for members that do not exist", async () => {
   const { rolloutId } = await openRollout(3);
   const nextId = async () => {
     const { rows } = await fixture.db.pool.query("select next_id as id from id_counters where tenant_id = 1 and kind = 'action'");
@@ -116,7 +116,7 @@ test("a chunk takes an id per member that is left, and none for what is not ther
   expect(await schedule(rolloutId)).toEqual({ cursor: 2, done: true, created: 1 });
 });
 
-test("the last rollout to claim a target wins; migration steps keep theirs", async () => {
+test("the last rollout to claim a target wins; migration steps are not superseded", async () => {
   const { rolloutId, targetIds } = await openRollout(2);
   const step = await openRollout(2, targetIds);
   await schedule(rolloutId);
@@ -138,19 +138,19 @@ test("the last rollout to claim a target wins; migration steps keep theirs", asy
   expect((await actionsOfRollout(fixture, step.rolloutId)).map((a) => a.status)).toEqual([SCHEDULED, SCHEDULED]);
 });
 
-test("members whose target is gone are passed over", async () => {
+test("members whose target was deleted are skipped", async () => {
   const { rolloutId, targetIds } = await openRollout(3);
   await fixture.targets.deleteTargets({ controllerIds: [`d${targetIds[1]}`] }, contextOf());
   expect(await schedule(rolloutId)).toEqual({ cursor: 2, done: true, created: 2 });
 });
 
-test("starting makes the actions visible: running, set assigned, target pending, and says who began it", async () => {
+test("starting makes the actions visible: running, set assigned, target pending, with the name of who began it", async () => {
   const { rolloutId, targetIds } = await openRollout(2);
   await schedule(rolloutId);
-  const trips = await fixture.trips.during(async () => {
+  const roundTrips = await fixture.roundTrips.during(async () => {
     expect(await start(rolloutId)).toEqual({ cursor: targetIds[1], done: true, started: 2, skipped: 0 });
   });
-  expect(trips).toBe(1);
+  expect(roundTrips).toBe(1);
   const [action] = await actionsOfRollout(fixture, rolloutId);
   expect(action).toMatchObject({ status: RUNNING, active: true, revision: 2 });
   expect((await readHistory(fixture, action?.id ?? 0)).at(-1)).toMatchObject({
@@ -164,7 +164,7 @@ test("starting makes the actions visible: running, set assigned, target pending,
   expect(await progressOf(fixture, rolloutId)).toEqual([0, 2, 0, 0, 0]);
 });
 
-test("a target that has the set assigned is skipped and its open action left alone; an installed one links to the newest action", async () => {
+test("a target that has the set assigned is skipped and keeps its open action; an installed one links to the newest action", async () => {
   const [assigned, installed] = [nextTarget++, nextTarget++];
   await seedTargets(fixture, [
     { id: assigned, assignedSetId: 100, updateStatus: updateStatus.pending },
@@ -223,20 +223,20 @@ test("a closed fence or another epoch does nothing", async () => {
   await schedule(rolloutId);
   await fixture.actions.openFence({ rolloutId, epoch: 2 }, context);
   await expect(start(rolloutId)).rejects.toMatchObject({ code: "fenced" });
-  await fixture.actions.closeFence({ rolloutId, epoch: 1 }, context); // late: the fence has moved on
+  await fixture.actions.closeFence({ rolloutId, epoch: 1 }, context); // the call is late: the fence has moved on
   expect(await start(rolloutId, { epoch: 2 })).toMatchObject({ started: 2 });
   await fixture.actions.closeFence({ rolloutId, epoch: 2 }, context);
-  await fixture.actions.openFence({ rolloutId, epoch: 2 }, context); // late as well
+  await fixture.actions.openFence({ rolloutId, epoch: 2 }, context); // this call is late as well
   await fixture.actions.openFence({ rolloutId, epoch: 1 }, context);
   await expect(start(rolloutId, { epoch: 2 })).rejects.toMatchObject({ code: "fenced" });
   await expect(schedule(999)).rejects.toMatchObject({ code: "fenced" });
 });
 
-test("walks a group chunk by chunk, in both directions of order, and everything adds up", async () => {
+test("the chunks of a group cover it in both directions of order, and all counts agree", async () => {
   const { rolloutId } = await openRollout(4, (await openRollout(1_100)).targetIds.toReversed());
   const call = { ...chunkOf(rolloutId), cursor: -1 };
   await fixture.db.pool.query(
-    "select * from schedule_chunk(1, 'DEFAULT', $1, 1, 1, -1, 400, 900000, 100, 's', '1', false, 1::smallint, null, 1000, 'x', null)",
+    "select * from schedule_chunk(1, 'DEFAULT', $1, 1, 1, -1, 400, 900000, 100, 's', '1', false, 1::smallint, null, 1000, null, null, null, null, 'x', null)",
     [rolloutId],
   );
   expect(await fixture.actions.scheduleChunk({ ...call, cursor: 399 }, contextOf())).toEqual({ cursor: 1_099, done: true, created: 700 });
@@ -254,7 +254,7 @@ test("walks a group chunk by chunk, in both directions of order, and everything 
   expect(await progressOf(fixture, rolloutId)).toEqual([0, 1_100, 0, 0, 0]);
 });
 
-test("what this file did: every action has history and events 1..revision, and progress equals what is counted", async () => {
+test("after all tests of this file every action has history and events 1..revision, and progress equals the counts", async () => {
   await fixture.db.pool.query("delete from actions where id between 5000 and 5001 or id between 6000 and 7000"); // seeded without events
   expect(await brokenSequences(fixture)).toEqual([]);
   for (let rolloutId = 1; rolloutId < nextRollout; rolloutId += 1) {

@@ -3,7 +3,7 @@ import { confirmationFlow } from "../settings/confirmation-flow.sql.ts";
 import { autoclose } from "./autoclose.sql.ts";
 import type { WindowValues } from "./windows.ts";
 
-/** How many members a chunk will take; without more of them than `limit` being looked at. Groups are frozen, so it stays true. */
+/** Counts the members that a chunk will process; it reads `limit` of them at most. Groups are frozen, so the number stays right. */
 export const countMembers = statement<[tenantId: number, rolloutId: number, groupId: number, cursor: number, limit: number], { n: number }>(
   "controller.count_members",
   `select count(*) as n
@@ -44,7 +44,7 @@ export const scheduleChunk = statement<ScheduleValues, ScheduledRow>(
   `select * from schedule_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
 );
 
-/** Of members that have joined a running rollout. */
+/** Schedules members that have joined a running rollout. */
 export const joinChunk = statement<ScheduleValues, ScheduledRow>(
   "controller.join_chunk",
   `select * from join_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
@@ -81,7 +81,7 @@ export const startChunk = statement<
   `select * from start_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${autoclose}, ${confirmationFlow}, $11, $12, $13, $14)`,
 );
 
-/** Only ever forward: an older epoch changes nothing. */
+/** The fence only moves forward: an older epoch changes nothing. */
 export const setFence = statement<[tenantId: number, rolloutId: number, epoch: number, open: boolean], never>(
   "controller.set_fence",
   `insert into rollout_fences as f (tenant_id, rollout_id, epoch, open) values ($1, $2, $3, $4)

@@ -24,7 +24,7 @@ interface Deps {
 
 type Nothing = Record<string, never>;
 
-/** The chunks of rollouts: each call does the next part of a group and says where it ended (architecture §2). */
+/** Carries out the chunks of rollouts: each call does the next part of a group and returns where it ended (architecture §2). */
 export function createChunks(deps: Deps) {
   const scheduleSize = createChunkSize(4_000);
   const startSize = createChunkSize(3_000);
@@ -38,12 +38,12 @@ export function createChunks(deps: Deps) {
 
 type Sized = Deps & { size: ReturnType<typeof createChunkSize> };
 
-/** Creates SCHEDULED actions for the next members of a group; idempotent by (rollout, target). Those who join yield to newer rollouts. */
+/** Creates SCHEDULED actions for the next members of a group; idempotent by (rollout, target). Joining members yield to newer rollouts. */
 async function scheduleNext(deps: Sized, request: ScheduleChunkRequest, ctx: CallContext): Promise<ScheduleChunkResponse> {
   const set = setOf(request);
   const { tenantId, tenant } = ctx.principal;
   const limit = deps.size.next();
-  // no more ids than members: a tenant has 2^31 of them, and most groups are smaller than a chunk
+  // It takes no more ids than members: a tenant has 2^31 of them, and most groups are smaller than a chunk.
   const members = await runOne(deps.db.pool, countMembers, [tenantId, request.rolloutId, request.groupId, request.cursor, limit]);
   const firstId = await deps.ids.take(tenantId, "action", members?.n ?? 0);
   await deps.fault("controller.schedule-chunk.before-commit");
@@ -74,7 +74,7 @@ async function scheduleNext(deps: Sized, request: ScheduleChunkRequest, ctx: Cal
   return { cursor, done, created };
 }
 
-/** Starts the next SCHEDULED actions of a group; those started already are passed over. */
+/** Starts the next SCHEDULED actions of a group; those that have started already are skipped. */
 async function startNext(deps: Sized, request: StartChunkRequest, ctx: CallContext): Promise<StartChunkResponse> {
   const set = setOf(request);
   const { tenantId, tenant } = ctx.principal;

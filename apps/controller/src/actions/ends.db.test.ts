@@ -45,7 +45,7 @@ const cancelSet = (setId: number, force: boolean, cursor = -1) =>
 const statusesOf = async (setId: number) =>
   (await fixture.db.pool.query("select status, active from actions where set_id = $1 order by target_id", [setId])).rows;
 
-test("an invalid set, softly: devices are asked once, however often it is said", async () => {
+test("cancelling an invalid set asks each device once, however often it is called", async () => {
   const ids = await newTargets(3);
   await assign(ids, 200);
   expect(await cancelSet(200, false)).toMatchObject({ done: true, canceled: 3 });
@@ -55,23 +55,23 @@ test("an invalid set, softly: devices are asked once, however often it is said",
   expect(await brokenSequences(fixture)).toEqual([]);
 });
 
-test("by force: canceling, then canceled; targets go on with what else is open, or are as they were", async () => {
-  const [alone = 0, stepped = 0, asked = 0] = await newTargets(3);
+test("cancelling by force: canceling, then canceled; targets go on with other open actions, or are as before", async () => {
+  const [alone = 0, stepped = 0, requested = 0] = await newTargets(3);
   await assign([stepped], 202, true);
-  await assign([alone, stepped, asked], 201);
-  const [first] = (await assign([asked], 100)).actions ?? [];
+  await assign([alone, stepped, requested], 201);
+  const [first] = (await assign([requested], 100)).actions ?? [];
   expect(first).toBeDefined();
   expect(await cancelSet(201, true)).toMatchObject({ done: true, canceled: 2 });
-  expect(await statusesOf(201)).toEqual([alone, stepped, asked].map(() => ({ status: CANCELED, active: false })));
+  expect(await statusesOf(201)).toEqual([alone, stepped, requested].map(() => ({ status: CANCELED, active: false })));
   expect(await readTarget(fixture, alone)).toMatchObject({ assignedSetId: null, updateStatus: updateStatus.in_sync });
   expect(await readTarget(fixture, stepped)).toMatchObject({ assignedSetId: 202, updateStatus: updateStatus.pending });
-  expect(await readTarget(fixture, asked)).toMatchObject({ assignedSetId: 100, updateStatus: updateStatus.pending });
+  expect(await readTarget(fixture, requested)).toMatchObject({ assignedSetId: 100, updateStatus: updateStatus.pending });
   const { rows } = await fixture.db.pool.query("select id::int from actions where target_id = $1 and set_id = 201", [alone]);
   expect((await readHistory(fixture, rows[0].id)).map(({ status }) => status)).toEqual([RUNNING, CANCELING, CANCELED]);
   expect(await brokenSequences(fixture)).toEqual([]);
 });
 
-test("a stop needs the fence closed; what has not begun goes, what has is asked to cancel, or left alone", async () => {
+test("a stop needs a closed fence; actions that have not begun are deleted, others are cancelled or left alone", async () => {
   const [begun, waiting] = [await newTargets(2), await newTargets(3)];
   await seedMembers(fixture, { rolloutId: 31, groupId: 1 }, begun);
   await seedMembers(fixture, { rolloutId: 31, groupId: 2 }, waiting);
@@ -95,15 +95,15 @@ test("a stop needs the fence closed; what has not begun goes, what has is asked 
   await expect(fixture.actions.scheduleChunk(chunkOf(31, { groupId: 2 }), contextOf())).rejects.toMatchObject({ code: "fenced" });
 });
 
-test("a deletion closes what has begun by force, also what is being cancelled, and removes the rest", async () => {
-  const [asked = 0, running = 0, done = 0] = await newTargets(3);
+test("a deletion force quits actions that have begun, also those being cancelled, and deletes the rest", async () => {
+  const [requested = 0, running = 0, done = 0] = await newTargets(3);
   const waiting = await newTargets(2);
-  await seedMembers(fixture, { rolloutId: 32, groupId: 1 }, [asked, running, done]);
+  await seedMembers(fixture, { rolloutId: 32, groupId: 1 }, [requested, running, done]);
   await seedMembers(fixture, { rolloutId: 32, groupId: 2 }, waiting);
   await runGroup(fixture, chunkOf(32));
   await fixture.actions.scheduleChunk(chunkOf(32, { groupId: 2 }), contextOf());
   const idOf = new Map((await actionsOfRollout(fixture, 32)).map(({ id, targetId }) => [targetId, Number(id)]));
-  await fixture.actions.cancelAction({ controllerId: `d${asked}`, actionId: idOf.get(asked) ?? 0, force: false }, contextOf());
+  await fixture.actions.cancelAction({ controllerId: `d${requested}`, actionId: idOf.get(requested) ?? 0, force: false }, contextOf());
   await fixture.db.pool.query("update actions set status = 0, active = false where id = $1", [idOf.get(done)]);
   await fixture.actions.closeFence({ rolloutId: 32, epoch: 1 }, contextOf());
   const end = () =>

@@ -12,7 +12,7 @@ interface Deps {
 
 type Sized = Deps & { size: ReturnType<typeof createChunkSize> };
 
-/** The ends of rollouts and of sets: each call does the next part and says where it ended. Repeated, each finds nothing left to do. */
+/** Ends the actions of rollouts and of sets: each call does the next part and returns where it ended. A repeated call finds nothing left to do. */
 export function createEnds(deps: Deps) {
   const stopSize = createChunkSize(3_000);
   const cancelSize = createChunkSize(3_000);
@@ -22,7 +22,7 @@ export function createEnds(deps: Deps) {
   };
 }
 
-/** Ends the next actions of a rollout (contract rollouts.md §4.1, STOPPING; by force: DELETING). Its fence is closed before. */
+/** Ends the next actions of a rollout (contract rollouts.md §4.1, STOPPING; by force: DELETING). Its fence must be closed before. */
 async function stopNext(deps: Sized, request: StopChunkRequest, ctx: CallContext): Promise<StopChunkResponse> {
   const { tenantId, tenant } = ctx.principal;
   const { rolloutId, cursor, keepRunning, force, initiator } = request;

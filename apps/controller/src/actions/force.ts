@@ -1,7 +1,7 @@
 import { type ForceTypeName, forceTypeNames } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 
-/** A force type as gRPC carries it; absent means forced (contract management.md §4.1.1). */
+/** Reads a force type as gRPC carries it; absent means forced (contract management.md §4.1.1). */
 export function forceTypeOf(text: string): ForceTypeName {
   if (text === "") return "forced";
   const name = forceTypeNames.find((n) => n === text);
@@ -9,7 +9,7 @@ export function forceTypeOf(text: string): ForceTypeName {
   return name;
 }
 
-/** The time at which an action becomes forced; only time-forced ones have one. */
+/** Reads the time at which an action becomes forced; only timeforced ones have one. */
 export function forceTimeOf(type: string, epochMs: number): Date | null {
   return type === "timeforced" ? new Date(epochMs) : null;
 }

@@ -1,8 +1,8 @@
 import { statement } from "@harrier/db";
 
-/** The first of some targets that have a type without the set's type, in the order of their ids, and what their types are called. */
+/** Finds the first of these targets, in the order of their ids, that have a type without the set's type, with the names of their types. */
 export const findIncompatible = statement<
-  [tenantId: number, setType: number, controllerIds: readonly string[], scope: number[] | null, most: number],
+  [tenantId: number, setType: number, controllerIds: readonly string[], scope: number[] | null, max: number],
   { controllerId: string; targetType: string | null }
 >(
   "controller.find_incompatible",

@@ -2,13 +2,13 @@ import { type Queryable, run } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import { findIncompatible } from "./incompatible.sql.ts";
 
-/** Targets that an answer names; more may be incompatible. */
-const mostNamed = 20;
+/** An answer names at most this many targets; more may be incompatible. */
+const maxNamed = 20;
 const message = "A target has a type that is not compatible with the distribution set's type.";
 
 /**
- * The refusal of an assignment because of a target's type (contract management.md §5.3, check 7). `info.targets` names the targets and their types;
- * read when the assignment has been refused, so that it costs nothing else.
+ * Makes the error of an assignment because of a target's type (contract management.md §5.3, check 7). `info.targets` names the targets and their
+ * types; they are read only when the assignment has been rejected, so that others pay nothing for it.
  */
 export async function incompatibleTargets(
   db: Queryable,
@@ -19,18 +19,18 @@ export async function incompatibleTargets(
     scope,
   }: { tenantId: number; setType: number; controllerIds: readonly string[]; scope: number[] | null },
 ): Promise<HarrierError> {
-  const targets = await run(db, findIncompatible, [tenantId, setType, controllerIds, scope, mostNamed]);
+  const targets = await run(db, findIncompatible, [tenantId, setType, controllerIds, scope, maxNamed]);
   return new HarrierError("targetTypeIncompatible", message, { info: targets.length === 0 ? {} : { targets } });
 }
 
-/** The same where several sets were asked for at once: of the first of them that does not fit. A round trip for each until then, in this case alone. */
+/** Does the same for several sets, for the first of them that does not fit. Only in this case it makes a round trip for each set until then. */
 export async function incompatibleSets(
   db: Queryable,
   where: { tenantId: number; scope: number[] | null },
-  asked: readonly { setType: number; controllerIds: readonly string[] }[],
+  requested: readonly { setType: number; controllerIds: readonly string[] }[],
 ): Promise<HarrierError> {
   let error = new HarrierError("targetTypeIncompatible", message, { info: {} });
-  for (const one of asked) {
+  for (const one of requested) {
     error = await incompatibleTargets(db, { ...where, ...one });
     if (error.info?.["targets"] !== undefined) break;
   }

@@ -20,7 +20,7 @@ beforeAll(async () => {
     fixture,
     Array.from({ length: 12 }, (_, n) => ({ id: n + 1 })),
   );
-  // the id of the older one is the higher one: ids come in blocks, each replica has its own
+  // The id of the older one is higher: ids come in blocks, and each replica has its own.
   await seedRollout(9, "2026-01-01");
   await seedRollout(5, "2026-01-02");
   for (const rolloutId of [9, 5]) await fixture.actions.openFence({ rolloutId, epoch: 1 }, contextOf());
@@ -41,7 +41,7 @@ const join = (rolloutId: number, cursor = -1) =>
   fixture.actions.scheduleChunk({ ...chunkOf(rolloutId, { cursor }), joining: true }, contextOf());
 const targetsOf = async (rolloutId: number) => (await actionsOfRollout(fixture, rolloutId)).map(({ targetId }) => targetId);
 
-test("who joins gets an action, again and again no second one", async () => {
+test("a joining target gets an action, and a repetition gives it no second one", async () => {
   await seedMembers(fixture, { rolloutId: 9, groupId: 1 }, [1, 2]);
   expect(await join(9)).toEqual({ cursor: 1, done: true, created: 2 });
   expect(await join(9)).toEqual({ cursor: 1, done: true, created: 0 });
@@ -53,7 +53,7 @@ test("who joins gets an action, again and again no second one", async () => {
   expect(await brokenSequences(fixture)).toEqual([]);
 });
 
-test("who has an action of a newer rollout by then is passed over, and keeps it", async () => {
+test("a target that has an action of a newer rollout by then is skipped and keeps it", async () => {
   await seedMembers(fixture, { rolloutId: 5, groupId: 1 }, [5, 6]);
   await join(5);
   await seedMembers(fixture, { rolloutId: 9, groupId: 1 }, [5, 6, 7]);
@@ -62,13 +62,13 @@ test("who has an action of a newer rollout by then is passed over, and keeps it"
   expect((await actionsOfRollout(fixture, 5)).map(({ status }) => status)).toEqual([SCHEDULED, SCHEDULED]);
 });
 
-test("the newer one takes what the older one has", async () => {
+test("the newer rollout supersedes the older one", async () => {
   await seedMembers(fixture, { rolloutId: 5, groupId: 1 }, [7]);
   expect(await join(5, 1)).toEqual({ cursor: 2, done: true, created: 1 });
   expect((await actionsOfRollout(fixture, 9)).at(-1)).toMatchObject({ targetId: 7, status: CANCELED });
 });
 
-test("side by side, in either order, the newer one has it in the end", async () => {
+test("when both run at the same time, in either order, the newer rollout has the target in the end", async () => {
   for (const targetId of [8, 9, 10, 11, 12]) {
     const [older, newer] = [await join(9), await join(5)];
     for (const rolloutId of [9, 5]) await seedMembers(fixture, { rolloutId, groupId: 1 }, [targetId]);
@@ -80,7 +80,7 @@ test("side by side, in either order, the newer one has it in the end", async () 
   }
 });
 
-test("behind a closed fence nobody gets an action", async () => {
+test("behind a closed fence no target gets an action", async () => {
   await fixture.actions.closeFence({ rolloutId: 9, epoch: 1 }, contextOf());
   await expect(join(9)).rejects.toMatchObject({ code: "fenced" });
 });

@@ -22,11 +22,11 @@ const report = (ids: readonly (number | string)[], setId = 100, context = contex
 const assign = (id: number, setId: number) =>
   fixture.actions.assignSet({ set: reservedSet(setId), items: [itemOf(`d${id}`)], initiator: "admin" }, contextOf());
 
-test("a finished action each, assigned and installed at once, in one round trip", async () => {
+test("each target gets a finished action, with its set assigned and installed at once, in one round trip", async () => {
   const before = (await readOutbox(fixture)).length;
   let answer: Awaited<ReturnType<typeof report>> = {};
   expect(
-    await fixture.trips.during(async () => {
+    await fixture.roundTrips.during(async () => {
       answer = await report([1, "-unknown", 2]);
     }),
   ).toBe(1);
@@ -46,7 +46,7 @@ test("a finished action each, assigned and installed at once, in one round trip"
   expect(await brokenSequences(fixture)).toEqual([]);
 });
 
-test("what has the set and what is busy is counted and stays; the newest action of the set is the installed one", async () => {
+test("targets with the set or an open update are counted and stay; the newest action of the set is the installed one", async () => {
   await assign(3, 101);
   const before = await readTarget(fixture, 3);
   expect(await report([1, 3, 4])).toMatchObject({ alreadyAssigned: 2, actions: [{ controllerId: "d4" }] });
@@ -57,7 +57,7 @@ test("what has the set and what is busy is counted and stays; the newest action 
   expect(rows).toEqual([{ id: actions?.[0]?.id }]);
 });
 
-test("a repeated command answers as the first time; targets out of scope are unknown; types must fit", async () => {
+test("a repeated command gets the first answer; targets out of scope are unknown; types must fit", async () => {
   const context = contextOf();
   const first = await report([5], 100, context);
   expect(await report([5], 100, context)).toEqual(first);

@@ -71,7 +71,7 @@ async function whileHeld<T>(
   }
 }
 
-test("two schedulers on the same group: every member once, whoever comes first", async () => {
+test("two schedulers on the same group: every member once, whichever comes first", async () => {
   const { rolloutId } = await openRollout(300);
   const answers = await Promise.all([1, 2, 3].map(() => fixture.actions.scheduleChunk(chunkOf(rolloutId), contextOf())));
   expect(answers.map((a) => a.created).toSorted((a = 0, b = 0) => Number(a) - Number(b))).toEqual([0, 0, 300]);
@@ -86,7 +86,7 @@ test("two starters on the same group: every action once", async () => {
   expect(await progressOf(fixture, rolloutId)).toEqual([0, 300, 0, 0, 0]);
 });
 
-test("two rollouts that claim the same targets in opposite order never deadlock, and one of them has each target", async () => {
+test("two rollouts that claim the same targets in opposite order never deadlock, and each target has one of them", async () => {
   const first = await openRollout(200);
   const second = nextRollout++;
   await seedMembers(fixture, { rolloutId: second, groupId: 1 }, first.targetIds.toReversed());
@@ -97,15 +97,15 @@ test("two rollouts that claim the same targets in opposite order never deadlock,
   expect((one[4] ?? 0) + (two[4] ?? 0)).toBe(200);
 });
 
-test("closing the fence waits for a running chunk, and what comes after it does nothing", async () => {
+test("closing the fence waits for a running chunk, and a later chunk does nothing", async () => {
   const { rolloutId } = await openRollout(5);
-  // a chunk holds the fence as the function does: FOR SHARE
+  // A chunk holds the fence as the function does: FOR SHARE.
   const share = "select from rollout_fences where tenant_id = 1 and rollout_id = $1 for share";
   await whileHeld(share, [rolloutId], () => fixture.actions.closeFence({ rolloutId, epoch: 1 }, contextOf()));
   await expect(fixture.actions.scheduleChunk(chunkOf(rolloutId), contextOf())).rejects.toMatchObject({ code: "fenced" });
 });
 
-test("a chunk that waits behind a closing fence is refused", async () => {
+test("a chunk that waits behind a closing fence is rejected", async () => {
   const { rolloutId } = await openRollout(5);
   const close = "update rollout_fences set open = false where tenant_id = 1 and rollout_id = $1";
   const chunk = whileHeld(close, [rolloutId], () => fixture.actions.scheduleChunk(chunkOf(rolloutId), contextOf()));
@@ -127,7 +127,7 @@ test("a target that is deleted while its chunk waits gets no action", async () =
   expect(rows).toEqual([]);
 });
 
-test("an action that another rollout took away while the start waits is not started", async () => {
+test("an action that another rollout supersedes while the start waits is not started", async () => {
   const { rolloutId, targetIds } = await openRollout(2);
   await fixture.actions.scheduleChunk(chunkOf(rolloutId), contextOf());
   const lock = "select from target_state where tenant_id = 1 and target_id = $1 for update";
@@ -141,7 +141,7 @@ test("an action that another rollout took away while the start waits is not star
   expect(await readTarget(fixture, targetIds[0] ?? 0)).toMatchObject({ assignedSetId: null });
 });
 
-test("assigning races the reports of the same targets: no deadlock, and the books balance", async () => {
+test("assignments race with reports of the same targets: no deadlock, and all counts agree", async () => {
   const { rolloutId, targetIds } = await openRollout(40);
   await fixture.actions.scheduleChunk(chunkOf(rolloutId), contextOf());
   await fixture.actions.startChunk(chunkOf(rolloutId), contextOf());
@@ -164,7 +164,7 @@ test("assigning races the reports of the same targets: no deadlock, and the book
   expect(await progressOf(fixture, rolloutId)).toEqual([0, 0, 40, 0, 0]);
 });
 
-test("what this file did: no sequence is broken, and progress equals what is counted", async () => {
+test("after all tests of this file no sequence is broken, and progress equals the counts", async () => {
   expect(await brokenSequences(fixture)).toEqual([]);
   for (let rolloutId = 1; rolloutId < nextRollout; rolloutId += 1) {
     expect(await progressOf(fixture, rolloutId)).toEqual(await countedProgress(fixture, rolloutId));

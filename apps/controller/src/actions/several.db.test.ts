@@ -1,4 +1,4 @@
-import { actionStatus, mostOpenActions, updateStatus } from "@harrier/contracts";
+import { actionStatus, maxOpenActions, updateStatus } from "@harrier/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   actionsOfRollout,
@@ -21,8 +21,8 @@ import { linksOf } from "../poll/poll.ts";
 import { createPollReader, type PollReader } from "../poll/poll-reader.ts";
 
 /*
- * Several actions of a target side by side (contract rollouts.md §6.9): on real PostgreSQL, in a tenant that has turned them on. The model of
- * domain/model.fixture.ts walks the same by random steps.
+ * A target has several actions side by side (contract rollouts.md §6.9): on real PostgreSQL, in a tenant with multi-assignment. The model of
+ * domain/model.fixture.ts covers the same by random steps.
  */
 
 let fixture: CommandsFixture;
@@ -51,7 +51,7 @@ async function assign(target: number, setId: number, change = {}): Promise<numbe
   return Number(actions?.[0]?.id);
 }
 
-/** What a poll of the target links to. */
+/** Reads the links of the target's poll. */
 async function links(target: number): Promise<string[]> {
   const device = deviceNamed(`d${target}`);
   const row = await readPoll({ tenantId: device.tenantId, controllerId: device.controllerId, address: null });
@@ -73,7 +73,7 @@ const standing = async (target: number) => {
   return [status, assignedSetId, installedSetId];
 };
 
-test("the device works through them by weight, the oldest of equal ones first, and each shows after the end of the one before", async () => {
+test("the device gets actions by weight, of equal ones the oldest first, each after the end of the one before", async () => {
   const target = await newTarget();
   const light = await assign(target, 100, { weight: 10 });
   const heavy = await assign(target, 101, { weight: 900 });
@@ -93,7 +93,7 @@ test("the device works through them by weight, the oldest of equal ones first, a
   expect(await standing(target)).toEqual([updateStatus.in_sync, 100, 100]);
 });
 
-test("of the last assigned that is done first nothing is said about the target as a whole", async () => {
+test("the end of the action assigned last, but offered first, does not decide the state of the target", async () => {
   const target = await newTarget();
   const first = await assign(target, 100, { weight: 1 });
   const last = await assign(target, 101, { weight: 2 });
@@ -103,7 +103,7 @@ test("of the last assigned that is done first nothing is said about the target a
   expect(await standing(target)).toEqual([updateStatus.in_sync, 100, 100]);
 });
 
-test("the same set may be given again: another action each time", async () => {
+test("the same set may be assigned again: it is another action each time", async () => {
   const target = await newTarget();
   const [one, two] = [await assign(target, 100), await assign(target, 100)];
   expect(one).not.toBe(two);
@@ -114,7 +114,7 @@ test("the same set may be given again: another action each time", async () => {
   expect(await standing(target)).toEqual([updateStatus.in_sync, 100, 100]);
 });
 
-test("a cancellation is one action's own; what is cancelled has its turn by weight like the others", async () => {
+test("a cancellation affects one action only; a cancelled action is offered by weight like the others", async () => {
   const target = await newTarget();
   const light = await assign(target, 100, { weight: 1 });
   const heavy = await assign(target, 101, { weight: 2 });
@@ -133,7 +133,7 @@ test("a cancellation is one action's own; what is cancelled has its turn by weig
   expect(await readAction(fixture, a)).toMatchObject({ status: RUNNING });
 });
 
-test("several sets for one target in one round trip, in the order of the items", async () => {
+test("several sets for one target are assigned in one round trip, in the order of the items", async () => {
   const target = await newTarget();
   const request = {
     sets: [reservedSet(102), reservedSet(100)],
@@ -146,12 +146,12 @@ test("several sets for one target in one round trip, in the order of the items",
   };
   const once = contextOf({}, "several sets at once");
   let actions: { id: number }[] = [];
-  const trips = await fixture.trips.during(async () => {
+  const roundTrips = await fixture.roundTrips.during(async () => {
     actions = ((await fixture.actions.assignSets(request, once)).actions ?? []) as { id: number }[];
   });
-  expect(trips).toBe(1);
+  expect(roundTrips).toBe(1);
   const { rows } = await own().query(
-    "select id::int, set_id::int as set, weight, beside_others as beside from actions where target_id = $1 order by id",
+    "select id::int, set_id::int as set, weight, multi_assignment as beside from actions where target_id = $1 order by id",
     [target],
   );
   expect(rows).toEqual([
@@ -164,25 +164,25 @@ test("several sets for one target in one round trip, in the order of the items",
   expect((await own().query("select from actions where target_id = $1", [target])).rows).toHaveLength(3);
 });
 
-test("all or none: one set that does not fit refuses the others", async () => {
+test("one set that does not fit rejects the whole request", async () => {
   const { pool } = fixture.database.db("management");
   await pool.query(`insert into target_types (tenant_id, id, key, name, created_by, last_modified_by) values (1, 7, 't', 't', 'a', 'a');
     insert into target_type_set_types (tenant_id, target_type_id, set_type_id) values (1, 7, 1)`);
   const target = await newTarget();
   await fixture.db.pool.query("update targets set target_type_id = 7 where id = $1", [target]);
-  const asked = (typeId: number) => ({
+  const requested = (typeId: number) => ({
     sets: [reservedSet(100), { ...reservedSet(101), typeId }],
     items: [itemOf(`d${target}`), itemOf(`d${target}`, { setIndex: 1 })],
     initiator: "admin",
   });
-  await expect(fixture.actions.assignSets(asked(2), contextOf())).rejects.toMatchObject({ code: "targetTypeIncompatible" });
+  await expect(fixture.actions.assignSets(requested(2), contextOf())).rejects.toMatchObject({ code: "targetTypeIncompatible" });
   expect(await standing(target)).toEqual([updateStatus.registered, null, null]);
-  expect(await fixture.actions.assignSets(asked(1), contextOf())).toMatchObject({ actions: [{}, {}] });
+  expect(await fixture.actions.assignSets(requested(1), contextOf())).toMatchObject({ actions: [{}, {}] });
   const limited = contextOf({ targetTypeScopes: { UPDATE_TARGET: [8] } });
-  expect(await fixture.actions.assignSets(asked(1), limited)).toMatchObject({ actions: [] });
+  expect(await fixture.actions.assignSets(requested(1), limited)).toMatchObject({ actions: [] });
 });
 
-test("a rollout starts beside what is open, waits beside other rollouts, and gives its set again", async () => {
+test("a rollout starts beside open actions, waits beside other rollouts, and assigns its set again", async () => {
   const target = await newTarget();
   const open = await assign(target, 100);
   const [waiting, starting] = [nextRollout++, nextRollout++];
@@ -194,14 +194,14 @@ test("a rollout starts beside what is open, waits beside other rollouts, and giv
   expect(await actionsOfRollout(fixture, starting)).toMatchObject([{ status: RUNNING, active: true }]);
   expect(await progressOf(fixture, starting)).toEqual([0, 1, 0, 0, 0]);
   expect(await readAction(fixture, open)).toMatchObject({ status: RUNNING, active: true, revision: 1 });
-  // an assignment leaves the waiting one too
+  // An assignment does not supersede the waiting action either.
   await assign(target, 102);
   expect(await actionsOfRollout(fixture, waiting)).toMatchObject([{ status: SCHEDULED }]);
   await fixture.actions.startChunk(chunkOf(waiting, { setId: 101 }), contextOf());
   expect(await actionsOfRollout(fixture, waiting)).toMatchObject([{ status: RUNNING }]);
 });
 
-test("a filter assigns beside what is open, with its weight", async () => {
+test("a filter assigns beside open actions, with its weight", async () => {
   const target = await newTarget();
   const open = await assign(target, 101, { weight: 3 });
   const engine = fixture.database.db("rollout-engine").pool;
@@ -224,9 +224,10 @@ test("a filter assigns beside what is open, with its weight", async () => {
     fixture.actions.autoAssignChunk({ ...chunk, initiator: "somebody", filterName: "filter", ...change }, contextOf({ kind: "service" }));
   expect(await run()).toMatchObject({ created: 1 });
   expect(await readAction(fixture, open)).toMatchObject({ status: RUNNING, revision: 1 });
-  const { rows } = await own().query("select id::int, weight, beside_others as beside from actions where target_id = $1 and set_id = 100", [
-    target,
-  ]);
+  const { rows } = await own().query(
+    "select id::int, weight, multi_assignment as beside from actions where target_id = $1 and set_id = 100",
+    [target],
+  );
   expect(rows).toMatchObject([{ weight: 7, beside: true }]);
   expect(await links(target)).toEqual([`deploymentBase ${rows[0].id}`]);
 
@@ -237,13 +238,18 @@ test("a filter assigns beside what is open, with its weight", async () => {
 });
 
 let nextSeed = 500_000;
-/** As many open actions as a target may have, but for `less`. */
+/** Gives the target as many open actions as it may have, minus `less`. */
 async function fill(target: number, less = 0): Promise<void> {
-  const seeds = Array.from({ length: mostOpenActions - less }, () => ({ id: nextSeed++, targetId: target, setId: 99, besideOthers: true }));
+  const seeds = Array.from({ length: maxOpenActions - less }, () => ({
+    id: nextSeed++,
+    targetId: target,
+    setId: 99,
+    multiAssignment: true,
+  }));
   await seedActions(fixture, seeds);
 }
 
-test("how many may be open is bounded: assignments are refused, members of rollouts fail, and closed ones do not count", async () => {
+test("open actions have a maximum: assignments are denied, rollout members fail, closed ones do not count", async () => {
   const [full, free] = [await newTarget(), await newTarget()];
   await fill(full, 1);
   await expect(
@@ -256,7 +262,7 @@ test("how many may be open is bounded: assignments are refused, members of rollo
   const last = await assign(full, 100);
   await expect(assign(full, 101)).rejects.toMatchObject({
     code: "quotaTooManyEntries",
-    message: expect.stringContaining(String(mostOpenActions)),
+    message: expect.stringContaining(String(maxOpenActions)),
   });
 
   const rolloutId = nextRollout++;
@@ -269,7 +275,7 @@ test("how many may be open is bounded: assignments are refused, members of rollo
   ]);
   expect((await readHistory(fixture, members[0]?.id ?? 0)).at(-1)).toMatchObject({
     status: ERROR,
-    messages: [expect.stringContaining(`(${mostOpenActions})`)],
+    messages: [expect.stringContaining(`(${maxOpenActions})`)],
   });
   expect(await progressOf(fixture, rolloutId)).toEqual([0, 1, 0, 1, 0]);
   expect(await countedProgress(fixture, rolloutId)).toEqual([0, 1, 0, 1, 0]);
@@ -278,20 +284,20 @@ test("how many may be open is bounded: assignments are refused, members of rollo
   await say(full, last, "success");
   expect(await readAction(fixture, last)).toMatchObject({ status: FINISHED });
   expect(await assign(full, 101)).toBeGreaterThan(0);
-  const { rows } = await fixture.db.pool.query("select most_open_actions() as most");
-  expect(rows).toEqual([{ most: mostOpenActions }]);
+  const { rows } = await fixture.db.pool.query("select max_open_actions() as max");
+  expect(rows).toEqual([{ max: maxOpenActions }]);
 });
 
-test("racing assignments of one target never exceed the bound", async () => {
+test("racing assignments to one target never exceed the maximum", async () => {
   const target = await newTarget();
   await fill(target, 5);
   const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => assign(target, 100)));
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
   const { rows } = await own().query("select count(*)::int as n from actions where target_id = $1 and active", [target]);
-  expect(rows).toEqual([{ n: mostOpenActions }]);
+  expect(rows).toEqual([{ n: maxOpenActions }]);
 });
 
-test("off, as it is by default, several are refused", async () => {
+test("without multi-assignment, the default, several assignments at once are rejected", async () => {
   await setSetting(fixture, "multi.assignments.enabled", undefined);
   const target = await newTarget();
   const request = { sets: [reservedSet(100)], items: [itemOf(`d${target}`), itemOf(`d${target}`, { weight: 1 })], initiator: "admin" };
@@ -300,6 +306,6 @@ test("off, as it is by default, several are refused", async () => {
   await assign(target, 101);
   expect(await readAction(fixture, first)).toMatchObject({ status: CANCELING });
   await setSetting(fixture, "multi.assignments.enabled", true);
-  // but for the seeds of `fill`, which nobody has told of
+  // The actions that `fill` has seeded have no events.
   expect((await brokenSequences(fixture)).filter((row) => (row as { id: number }).id < 500_000)).toEqual([]);
 });

@@ -48,7 +48,7 @@ async function assign(target: number, change: Partial<AssignmentItem> = {}, setI
   return Number(actions?.[0]?.id);
 }
 
-/** The state of an action, its first entry and its newest event, which must agree. */
+/** Reads the state of an action, its first entry and its newest event, which must agree. */
 async function begun(actionId: number) {
   const { status, active, revision } = await readAction(fixture, actionId);
   const entry = (await readHistory(fixture, actionId)).at(-1);
@@ -59,7 +59,7 @@ async function begun(actionId: number) {
   return { status, active, entry: entry?.status, messages: entry?.messages };
 }
 
-// contract device.md §7.1
+// The text is that of contract device.md §7.1.
 const initiated = "Assignment initiated by user 'admin'";
 const automatic = (initiator: string, remark: string) =>
   `Assignment automatically confirmed by initiator '${initiator}'. \n\nAuto confirmation activated by system user: 'operator' \n\nRemark: ${remark}`;
@@ -80,31 +80,31 @@ test.each([
   expect(await readTarget(fixture, target)).toMatchObject({ assignedSetId: 100, updateStatus: updateStatus.pending });
 });
 
-test("a target that confirms by itself runs at once, on the word of whoever wanted that", async () => {
+test("a target with auto-confirmation runs at once, in the name of the user who activated it", async () => {
   const told = await newTarget({ initiator: "me", remark: "always" });
   const silent = await newTarget({ initiator: null, remark: null });
   expect(await begun(await assign(told))).toEqual({ ...confirmed, messages: [initiated, automatic("me", "always")] });
   expect(await begun(await assign(silent))).toEqual({ ...confirmed, messages: [initiated, automatic("n/a", "n/a")] });
-  // where none is needed, the target is not asked
+  // Where no confirmation is needed, the auto-confirmation of the target has no effect.
   const needless = await assign(told, { confirmationRequired: false }, 101);
   expect((await begun(needless)).messages).toEqual([initiated, "Assignment confirmed by initiator [admin]."]);
 });
 
-test("with the flow off nothing waits and nobody is said to have confirmed", async () => {
+test("with the flow off no action waits, and no history entry names a confirmation", async () => {
   await setSetting(fixture, flow, undefined);
   const plain = { status: RUNNING, active: true, entry: RUNNING, messages: [initiated] };
   expect(await begun(await assign(await newTarget(), { confirmationRequired: true }))).toEqual(plain);
   expect(await begun(await assign(await newTarget({ initiator: "me", remark: null })))).toEqual(plain);
 });
 
-test("many in one request, each in its own way, in one round trip", async () => {
+test("many assignments in one request, each with its own confirmation, are one round trip", async () => {
   const ids = [await newTarget(), await newTarget({ initiator: "me", remark: null }), await newTarget(), await newTarget()];
   const items = ids.map((id, n) => itemOf(`d${id}`, n === 2 ? { confirmationRequired: false } : {}));
   let actions: { id?: unknown }[] = [];
-  const trips = await fixture.trips.during(async () => {
+  const roundTrips = await fixture.roundTrips.during(async () => {
     ({ actions = [] } = await fixture.actions.assignSet({ set: reservedSet(), items, initiator: "admin" }, contextOf()));
   });
-  expect(trips).toBe(1);
+  expect(roundTrips).toBe(1);
   const statuses = await Promise.all(actions.map(async ({ id }) => (await begun(Number(id))).status));
   expect(statuses).toEqual([WAIT_FOR_CONFIRMATION, RUNNING, RUNNING, WAIT_FOR_CONFIRMATION]);
 });
@@ -121,7 +121,7 @@ test.each([
   expect(await readAction(fixture, old)).toMatchObject({ status, active, revision: 2 });
 });
 
-test("a waiting action can be cancelled, and by force", async () => {
+test("a waiting action can be cancelled and force quit", async () => {
   const target = await newTarget();
   const actionId = await assign(target);
   const key = { controllerId: `d${target}`, actionId };
@@ -131,7 +131,7 @@ test("a waiting action can be cancelled, and by force", async () => {
   expect(await readAction(fixture, actionId)).toMatchObject({ status: CANCELED, active: false });
 });
 
-/** A group of these targets, started. */
+/** Starts a group of these targets. */
 async function group(targets: number[], confirmationRequired?: boolean) {
   const rolloutId = nextRollout++;
   await seedMembers(fixture, { rolloutId, groupId: 1 }, targets);
@@ -140,7 +140,7 @@ async function group(targets: number[], confirmationRequired?: boolean) {
   return { rolloutId, started: await Promise.all(actions.map(({ id }) => begun(id))) };
 }
 
-test("a group that needs confirmation: who waits counts as running, who confirms by itself runs", async () => {
+test("in a group that needs confirmation waiting targets count as running, those with auto-confirmation run", async () => {
   const { rolloutId, started } = await group([await newTarget(), await newTarget({ initiator: "me", remark: "r" })]);
   const begins = `Initiated by Rollout Group 'group-1' [Rollout rollout ${rolloutId}:${rolloutId}]`;
   expect(started).toEqual([
@@ -155,7 +155,7 @@ test("a group that needs confirmation: who waits counts as running, who confirms
   ]);
 });
 
-test("a group that needs none is confirmed by whoever made the rollout; with the flow off nobody is asked", async () => {
+test("a group without confirmation is confirmed by the creator of the rollout; with the flow off no confirmation is needed", async () => {
   const { started } = await group([await newTarget()], false);
   expect(started).toMatchObject([{ ...confirmed, messages: [expect.any(String), "Assignment confirmed by initiator [creator]."] }]);
   await setSetting(fixture, flow, undefined);
@@ -165,7 +165,7 @@ test("a group that needs none is confirmed by whoever made the rollout; with the
   ]);
 });
 
-test("a target that has the set already is passed over, whether or not it would have to confirm", async () => {
+test("a target that has the set already is skipped, whether or not it would have to confirm", async () => {
   const target = await newTarget();
   await assign(target, { confirmationRequired: false });
   const { rolloutId, started } = await group([target]);
@@ -173,7 +173,7 @@ test("a target that has the set already is passed over, whether or not it would 
   expect(await progressOf(fixture, rolloutId)).toEqual([0, 0, 1, 0, 0]);
 });
 
-test("what this file did: every action has history and events 1..revision, and progress equals what is counted", async () => {
+test("after all tests of this file every action has history and events 1..revision, and progress equals the counts", async () => {
   expect(await brokenSequences(fixture)).toEqual([]);
   for (let rolloutId = 1; rolloutId < nextRollout; rolloutId += 1) {
     expect(await progressOf(fixture, rolloutId)).toEqual(await countedProgress(fixture, rolloutId));

@@ -16,15 +16,17 @@ afterAll(() => fixture.close());
 const nightly = { schedule: "0 0 2 ? * *", duration: "01:30", timezone: "+02:00" };
 const once = { schedule: "0 0 2 24 12 ? 2098", duration: "01:30:00", timezone: "-05:30" };
 
-test("each action keeps its window, and when its last one ends where there is a last one", async () => {
+test("each action stores its window, and the end of the last one where there is a last one", async () => {
   const items = [
     itemOf("d1", { maintenanceWindow: nightly }),
     itemOf("d2", { maintenanceWindow: once }),
     itemOf("d3", { maintenanceWindow: once }),
     itemOf("d4"),
   ];
-  const trips = await fixture.trips.during(() => fixture.actions.assignSet({ set: reservedSet(), items, initiator: "admin" }, contextOf()));
-  expect(trips).toBe(1);
+  const roundTrips = await fixture.roundTrips.during(() =>
+    fixture.actions.assignSet({ set: reservedSet(), items, initiator: "admin" }, contextOf()),
+  );
+  expect(roundTrips).toBe(1);
   const { rows } = await fixture.database.db("management").pool.query(
     `select maintenance_schedule as schedule, maintenance_duration as duration, maintenance_timezone as timezone
        from controller.actions_v1 order by target_id`,
@@ -33,7 +35,7 @@ test("each action keeps its window, and when its last one ends where there is a 
   const ends = await fixture.db.pool.query(
     "select (extract(epoch from maintenance_ends_at) * 1000)::bigint as at from actions order by target_id",
   );
-  const end = Date.UTC(2098, 11, 24, 9); // 02:00 at -05:30, and an hour and a half
+  const end = Date.UTC(2098, 11, 24, 9); // 02:00 at -05:30 is the beginning, and it lasts an hour and a half
   expect(windowsEnd(once, Date.now())).toBe(end);
   expect(ends.rows.map((row) => row.at)).toEqual([null, end, end, null]);
 });
@@ -50,7 +52,7 @@ const windowsOf = async (targets: number[]) => {
 };
 const anyTime = { schedule: null, duration: null, timezone: null, end: null };
 
-test("a rollout gives its window to each of its actions, with their creation", async () => {
+test("a rollout gives its window to each of its actions when they are created", async () => {
   await seedMembers(fixture, { rolloutId: 21, groupId: 1 }, [5]);
   await seedMembers(fixture, { rolloutId: 22, groupId: 1 }, [6]);
   for (const chunk of [{ ...chunkOf(21), maintenanceWindow: once }, chunkOf(22)]) {
@@ -60,7 +62,7 @@ test("a rollout gives its window to each of its actions, with their creation", a
   expect(await windowsOf([5, 6])).toEqual([{ ...once, end: windowsEnd(once, Date.now()) }, anyTime]);
 });
 
-test("so does an auto-assignment", async () => {
+test("an auto-assignment gives its window to each of its actions", async () => {
   await engine().query(
     `insert into target_filters (tenant_id, id, name, query, auto_assign_set_id, auto_assign_type, auto_assign_epoch, created_by,
        last_modified_by) values (1, 7, 'nightly', 'name==x', 100, 1, 1, 'x', 'x')`,

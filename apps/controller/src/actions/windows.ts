@@ -1,16 +1,16 @@
 import { type MaintenanceWindow, windowsEnd } from "@harrier/contracts";
 import type { AssignmentItem } from "@harrier/rpc";
 
-/** A window as the functions that create actions take it: its parts, and when the last one ends. All null: any time. */
+/** A window as the functions that create actions take it: its parts, and the end of the last one. All null means any time. */
 export type WindowValues = [schedule: string | null, duration: string | null, timezone: string | null, end: Date | null];
 
-/** `end` is null too where there is no last window (contract device.md §3.1). */
+/** `end` is also null where there is no last window (contract device.md §3.1). */
 export function windowValues(window: AssignmentItem["maintenanceWindow"], now: number): WindowValues {
   if (window === null) return [null, null, null, null];
   return [window.schedule, window.duration, window.timezone, endOf(window, now)];
 }
 
-/** One list for each part. Items mostly share their window, whose end is looked for once. */
+/** Makes one list for each part. Most items share their window, whose end is computed once. */
 export function windowLists(items: readonly AssignmentItem[], now: number) {
   const known = new Map<string, WindowValues>();
   const values = items.map(({ maintenanceWindow: window }) => {

@@ -13,9 +13,9 @@ export interface WrittenLinks {
   readonly "md5sum-http": Written;
 }
 
-/** How the artifacts of a tenant are linked. */
+/** Says how the artifacts of a tenant are linked. */
 export interface ArtifactLinks {
-  /** Where downloads come from; undefined: from where the device called. */
+  /** The address for downloads; undefined: the one that the device called. */
   readonly host: string | undefined;
   write(values: Values): WrittenLinks;
 }
@@ -24,15 +24,15 @@ export interface ArtifactLinkSettings {
   of(tenantId: number): ArtifactLinks;
 }
 
-/** What applies where a tenant has stored nothing: HARRIER_ARTIFACT_LINKS and HARRIER_DOWNLOAD_URL. */
+/** These apply where a tenant has stored nothing: HARRIER_ARTIFACT_LINKS and HARRIER_DOWNLOAD_URL. */
 export interface InstallationLinks {
   readonly links: string;
   readonly host: string | undefined;
 }
 
 /**
- * Artifact links as the installation and its tenants have them (contract device.md §2.3). Patterns are read once and not for every device;
- * tenants with equal settings share them.
+ * Builds artifact links by the settings of the installation and its tenants (contract device.md §2.3). Patterns are parsed once and not for every
+ * device; tenants with equal settings share them.
  */
 export function createArtifactLinks(settings: Pick<TenantSettingsCache, "get">, installation: InstallationLinks): ArtifactLinkSettings {
   const known = new LRUCache<string, ArtifactLinks>({ max: 1_000 });
@@ -50,7 +50,7 @@ export function createArtifactLinks(settings: Pick<TenantSettingsCache, "get">, 
   };
 }
 
-/** Settings are checked before they are stored; one that cannot be read after all must not keep devices from their updates. */
+/** Settings are checked before they are stored; should one be unreadable nevertheless, it must not keep devices from their updates. */
 function readable(links: string, host: string | undefined): ArtifactLinks {
   try {
     return artifactLinks(links, host);

@@ -11,7 +11,7 @@ export interface ArtifactFacts {
   sha256: string;
 }
 
-/** Where the artifacts of a module are linked, and for whom. */
+/** Says where the artifacts of a module are linked, and for whom. */
 export interface ArtifactPlace {
   device: Device;
   moduleId: number;
@@ -19,8 +19,8 @@ export interface ArtifactPlace {
 }
 
 /**
- * An artifact as a device sees it (spec 000 §2.4), with all four links: some clients read only the `-http` ones, others take `download`
- * first (contract device.md §2.3). What is put into a path is percent-encoded, never `+` for a blank.
+ * Builds an artifact as a device sees it (spec 000 §2.4), with all four links: some clients read only the `-http` ones, others take `download` first
+ * (contract device.md §2.3). Path segments are percent-encoded, never `+` for a blank.
  */
 export function artifactView({ device, moduleId, links }: ArtifactPlace, artifact: ArtifactFacts): DeviceArtifactView {
   const { filename, size, sha1, md5, sha256 } = artifact;

@@ -35,18 +35,18 @@ const notAssigned = (n: number) => ({
   message: `No assignment found for SoftwareModule with id {${moduleId}} to Target with id {d${n}}.`,
 });
 
-test("of an open and of the installed action, in the order of their upload, in one round trip", async () => {
-  expect(await fixture.trips.during(() => list(1))).toBe(1);
+test("artifacts of open and installed actions are listed, in the order of their upload, in one round trip", async () => {
+  expect(await fixture.roundTrips.during(() => list(1))).toBe(1);
   for (const n of [1, 3, 5]) expect((await list(n)).map((artifact) => artifact.filename)).toEqual(["b.bin", "a.bin"]);
   expect((await list(1))[0]?._links?.download?.href).toContain(`/softwaremodules/${moduleId}/filename/b.bin`);
   expect(await list(3, 1_200)).toEqual([]);
 });
 
-test("not of a cancelled, failed or foreign one", async () => {
+test("artifacts of a cancelled or failed action, or of another target's, are not", async () => {
   for (const n of [2, 4, 6]) await expect(list(n)).rejects.toMatchObject(notAssigned(n));
 });
 
-test("an unknown target and an unknown module are told apart", async () => {
+test("an unknown target and an unknown module get different errors", async () => {
   await expect(list(99)).rejects.toMatchObject({ message: "Target with given identifier {d99} does not exist." });
   await expect(list(1, 5)).rejects.toMatchObject({ message: "SoftwareModule with given identifier {5} does not exist." });
 });

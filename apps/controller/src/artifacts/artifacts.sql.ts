@@ -5,11 +5,11 @@ export interface ModuleArtifactsRow {
   targetExists: boolean;
   moduleExists: boolean;
   granted: boolean;
-  /** In the order of their upload. */
+  /** The artifacts come in the order of their upload. */
   artifacts: ArtifactFacts[];
 }
 
-/** The artifacts of a module, and whether the device may have them: the same grants that downloads ask for. */
+/** Reads the artifacts of a module, and whether the device may have them: under the same conditions as downloads. */
 export const readModuleArtifacts = statement<[tenantId: number, controllerId: string, moduleId: number], ModuleArtifactsRow>(
   "controller.read_module_artifacts",
   `select exists (select from targets t where t.tenant_id = $1 and t.controller_id = $2) as "targetExists",

@@ -12,7 +12,7 @@ export interface ArtifactsDeps {
   links: ArtifactLinkSettings;
 }
 
-/** The artifacts of a module that an open or the installed action of the device brings (spec 000 §4.1; contract device.md §6.1). */
+/** Lists the artifacts of a module that an open or the installed action of the device contains (spec 000 §4.1; contract device.md §6.1). */
 export async function listArtifacts(deps: ArtifactsDeps, device: Device, moduleId: number): Promise<DeviceArtifactView[]> {
   const row = await runOne(deps.db.pool, readModuleArtifacts, [device.tenantId, device.controllerId, storableId(moduleId)]);
   if (!row?.targetExists) throw entityNotFound("Target", device.controllerId);

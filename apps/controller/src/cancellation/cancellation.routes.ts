@@ -3,7 +3,7 @@ import type { Mount } from "@harrier/service";
 import { deviceOf } from "../device.ts";
 import { type RetrieveDeps, retrieve } from "../retrieval/retrieve.ts";
 
-/** E4, a cancellation that the device has to settle (spec 000 §2.3). Both ids are the same text. */
+/** Serves E4, a cancellation that the device has to answer (spec 000 §2.3). Both ids are the same text. */
 export function cancellationRoutes(mount: Mount, deps: RetrieveDeps): void {
   mount(routeTable.device.getCancel, async (ctx) => {
     const { actionId } = ctx.params;

@@ -35,7 +35,7 @@ const newTarget = async (): Promise<number> => {
   return id;
 };
 
-/** A closed action of a target, or an open one, changed so many days ago. */
+/** Makes a closed or open action of a target that changed this many days ago. */
 async function action(targetId: number, status: number, { days = 40, active = false, rolloutId }: Partial<Seeded> = {}): Promise<number> {
   const id = nextAction++;
   await seedActions(fixture, [{ id, targetId, status, active, ...(rolloutId === undefined ? {} : { rolloutId, groupId: 1 }) }]);
@@ -65,14 +65,14 @@ async function rollout(id: number, status: string): Promise<void> {
   );
 }
 
-test("without rules nothing goes, and nothing is looked at", async () => {
+test("without rules nothing is removed, and no action is read", async () => {
   const target = await newTarget();
   const old = await action(target, CANCELED);
-  expect(await fixture.trips.during(async () => expect(await clean()).toBe(0))).toBe(0);
+  expect(await fixture.roundTrips.during(async () => expect(await clean()).toBe(0))).toBe(0);
   expect(await left(target)).toEqual([old]);
 });
 
-test("a tenant on its way out is left alone, and nothing of it comes back", async () => {
+test("a tenant that is being deleted is skipped, and nothing of it comes back", async () => {
   const management = fixture.database.db("management").pool;
   const old = await action(await newTarget(), CANCELED);
   fixture.stored["action.cleanup.enabled"] = true;
@@ -85,7 +85,7 @@ test("a tenant on its way out is left alone, and nothing of it comes back", asyn
   expect((await fixture.db.pool.query("select 1 from actions where id = $1", [old])).rows).toEqual([]);
 });
 
-test("what is closed, listed and old goes with its history; what is open, waits, is new or another goes not", async () => {
+test("closed, listed, old actions go with their history; open, waiting, new and other ones stay", async () => {
   const target = await newTarget();
   const gone = [await action(target, CANCELED), await action(target, ERROR)];
   const stays = [
@@ -96,13 +96,13 @@ test("what is closed, listed and old goes with its history; what is open, waits,
     await action(target, RUNNING, { active: true }),
   ];
   fixture.stored["action.cleanup.enabled"] = true;
-  expect(await fixture.trips.during(clean)).toBe(1);
+  expect(await fixture.roundTrips.during(clean)).toBe(1);
   expect(await left(target)).toEqual(stays);
   for (const id of gone) expect(await readHistory(fixture, id)).toEqual([]);
   expect(await readHistory(fixture, stays[0] as number)).toHaveLength(1);
 });
 
-test("never what is open or has not begun, though the rules list its status", async () => {
+test("open actions and those that have not begun stay, even if the rules list their status", async () => {
   const target = await newTarget();
   const stays = [await action(target, SCHEDULED), await action(target, RUNNING, { active: true })];
   const gone = await action(target, DOWNLOADED);
@@ -113,7 +113,7 @@ test("never what is open or has not begun, though the rules list its status", as
   expect(await readHistory(fixture, gone)).toEqual([]);
 });
 
-test("a walk is cut into steps; whoever comes next goes on behind the cursor, and two at once do not meet", async () => {
+test("a scan is done in steps; the next replica continues behind the cursor, and two at once do not overlap", async () => {
   const target = await newTarget();
   await fixture.db.pool.query(
     `insert into actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, initiated_by, created_by, last_modified_by,
@@ -131,12 +131,12 @@ test("a walk is cut into steps; whoever comes next goes on behind the cursor, an
     "select count(*)::int as n, bool_and(status = 0) as finished from actions where id > 100000",
   );
   expect(rows[0]).toEqual({ n: 2_500, finished: true });
-  // the walk is over: the tenant rests
+  // The scan is over: the tenant waits for its next one.
   expect(await clean()).toBe(0);
   await fixture.db.pool.query("delete from actions where id > 100000");
 });
 
-test("a rollout that goes on keeps its actions; one that is over loses them, and what it has come to stays", async () => {
+test("a running rollout keeps its actions; a finished one loses them, and keeps its counts", async () => {
   const [a, b, c] = [await newTarget(), await newTarget(), await newTarget()];
   for (const [id, status, targets] of [
     [31, "running", [a]],
@@ -168,7 +168,7 @@ test("a rollout that goes on keeps its actions; one that is over loses them, and
   expect([await progressOf(fixture, 31), await progressOf(fixture, 32)]).toEqual(before);
 });
 
-test("what is installed is shown by the newest action that is left of it, or by none", async () => {
+test("the newest remaining action of the installed set counts as the installed one, or none", async () => {
   const target = await newTarget();
   const [older, newest] = [await action(target, FINISHED, { days: 10 }), await action(target, FINISHED)];
   await fixture.db.pool.query("update target_state set installed_set_id = 100, installed_action_id = $2 where target_id = $1", [
@@ -182,7 +182,7 @@ test("what is installed is shown by the newest action that is left of it, or by 
   expect(await readTarget(fixture, target)).toMatchObject({ installedSetId: 100, installedActionId: null });
 });
 
-test("a full target makes room: the oldest closed actions go, and only where that is wanted", async () => {
+test("a full target loses its oldest closed actions, but only where the tenant wants it", async () => {
   const target = await newTarget();
   const seeded: number[] = [];
   for (const status of [RUNNING, CANCELED, FINISHED, ERROR])
@@ -192,11 +192,11 @@ test("a full target makes room: the oldest closed actions go, and only where tha
   await expect(assign()).rejects.toMatchObject({ code: "quotaTooManyEntries" });
   fixture.stored["action.cleanup.onQuotaHit.percent"] = 50;
   expect((await assign()).actions).toHaveLength(1);
-  // two of four, the open one aside
+  // Two of four are removed; the open one does not count.
   expect((await left(target)).filter((id) => seeded.includes(id))).toEqual([seeded[0], seeded[3]]);
 });
 
-test("who has nothing closed stays full", async () => {
+test("a target without closed actions stays full", async () => {
   const target = await newTarget();
   await action(target, RUNNING, { active: true });
   Object.assign(fixture.stored, { limits: { ACTIONS_PER_TARGET_MAX_COUNT: 1 }, "action.cleanup.onQuotaHit.percent": 99 });
@@ -206,7 +206,7 @@ test("who has nothing closed stays full", async () => {
   });
 });
 
-test("several at once make room for all of them, and nothing goes where that would not be enough", async () => {
+test("an assignment of several evicts enough for all of them, and nothing where that is impossible", async () => {
   await setSetting(fixture, "multi.assignments.enabled", true);
   try {
     const [target, roomy, busy] = [await newTarget(), await newTarget(), await newTarget()];
@@ -218,10 +218,10 @@ test("several at once make room for all of them, and nothing goes where that wou
     Object.assign(fixture.stored, { limits: { ACTIONS_PER_TARGET_MAX_COUNT: 5 }, "action.cleanup.onQuotaHit.percent": 1 });
     const assign = (sets: number, ...targets: number[]) => {
       const items = targets.flatMap((id) => Array.from({ length: sets }, (_, setIndex) => itemOf(`d${id}`, { setIndex })));
-      const asked = { sets: [100, 101, 102].slice(0, sets).map((id) => reservedSet(id)), items, initiator: "admin" };
-      return fixture.actions.assignSets(asked, contextOf());
+      const requested = { sets: [100, 101, 102].slice(0, sets).map((id) => reservedSet(id)), items, initiator: "admin" };
+      return fixture.actions.assignSets(requested, contextOf());
     };
-    // four of five are taken: one has to go for two, and two more for the next two
+    // Four of five are taken: one has to go for two, and two more for the next two.
     expect((await assign(2, target, roomy)).actions).toHaveLength(4);
     expect((await left(target)).filter((id) => seeded.includes(id))).toEqual(seeded.slice(1));
     expect((await assign(2, target)).actions).toHaveLength(2);
@@ -236,7 +236,7 @@ test("several at once make room for all of them, and nothing goes where that wou
   }
 });
 
-test("named actions are deleted all or none, within reach and in a status that may be", async () => {
+test("listed actions are deleted all or none, within the scope and in a permitted status", async () => {
   const [one, other] = [await newTarget(), await newTarget()];
   const closed = [await action(one, CANCELED), await action(other, FINISHED)];
   const open = await action(one, RUNNING, { active: true });
@@ -250,13 +250,13 @@ test("named actions are deleted all or none, within reach and in a status that m
   await expect(remove(closed)).rejects.toMatchObject({ code: "actionNotDeletable" });
   delete fixture.stored["action.delete.allowed.statuses"];
   expect([await left(one), await left(other)]).toEqual([[closed[0], open], [closed[1]]]);
-  // of a target alone: another's is passed over
+  // Only actions of one target are deleted: those of another are skipped.
   expect(await remove(closed, `d${one}`)).toEqual({ removed: 1 });
   expect([await left(one), await left(other)]).toEqual([[open], [closed[1]]]);
   expect(await remove([closed[1] as number, closed[1] as number])).toEqual({ removed: 1 });
 });
 
-test("the last so many of a target stay, and whatever may not be deleted", async () => {
+test("the newest actions of a target stay, and so do all that may not be deleted", async () => {
   const target = await newTarget();
   const ids: number[] = [];
   for (const status of [RUNNING, CANCELED, DOWNLOADED, ERROR, FINISHED, CANCELED])
@@ -268,7 +268,7 @@ test("the last so many of a target stay, and whatever may not be deleted", async
   expect(await left(target)).toEqual([ids[0], ids[2]]);
 });
 
-test("an action that is deleted out of a rollout on its way is counted out", async () => {
+test("an action that is deleted out of a running rollout is subtracted from its counts", async () => {
   const [a, b] = [await newTarget(), await newTarget()];
   await rollout(41, "running");
   await seedMembers(fixture, { rolloutId: 41, groupId: 1 }, [a, b]);

@@ -9,14 +9,14 @@ export interface CleanupDeps {
   fault: (name: string) => unknown;
 }
 
-/** Actions that a step looks at, and thereby removes, at most. */
-const atOnce = 2_000;
-/** Between two walks over the actions of a tenant: what has expired may be seen so much longer. */
-const restMs = 5_000;
+/** A step reads at most this many actions, and thereby removes no more. */
+const chunkSize = 2_000;
+/** The pause between two scans of a tenant's actions; an expired action may be seen this much longer. */
+const cooldownMs = 5_000;
 
 /**
- * Removes expired closed actions, a step at a time (contract rollouts.md §6.10). Called about once a second by every replica: one of them has the
- * lease for a step, the tenants that want it take turns, and whoever is killed leaves a cursor to go on from.
+ * Removes expired closed actions, a step at a time (contract rollouts.md §6.10). Every replica calls this about once a second: one of them holds the
+ * lease for a step, tenants are processed round-robin, and after a kill the next step continues at the cursor.
  */
 export async function cleanUp(deps: CleanupDeps): Promise<number> {
   const rules = [...deps.settings.all()].flatMap(([tenantId, settings]) => cleanupRules(settings).map((rule) => ({ tenantId, ...rule })));
@@ -25,8 +25,8 @@ export async function cleanUp(deps: CleanupDeps): Promise<number> {
     rules.map((rule) => rule.tenantId),
     rules.map((rule) => rule.status),
     rules.map((rule) => rule.expiryMs),
-    atOnce,
-    restMs,
+    chunkSize,
+    cooldownMs,
   ]);
   if (step?.removed) await deps.fault("controller.clean-actions.after-commit");
   return step?.removed ?? 0;

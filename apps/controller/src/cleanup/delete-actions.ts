@@ -12,12 +12,12 @@ interface Deps {
   settings: Pick<TenantSettingsCache, "get">;
 }
 
-/** Of a target's oldest so many go at once; a rollout may give a target more actions than its quota. */
-const mostOfTarget = 5_000;
+/** At most this many of a target's oldest actions are deleted at once; a rollout may give a target more actions than its quota. */
+const maxOfTarget = 5_000;
 
 /**
- * Removes closed actions with their history (contract rollouts.md §6.7): named ones all or none, or a target's older ones as far as they may be
- * removed. Which statuses may be is a setting of the tenant. Open ones never, whatever it says.
+ * Removes closed actions with their history (contract rollouts.md §6.7): listed ones all or none, or a target's older ones as far as they may be
+ * removed. A setting of the tenant says which statuses may be removed; open actions never are.
  */
 export async function deleteActions(deps: Deps, request: DeleteActionsRequest, ctx: CallContext): Promise<DeleteActionsResponse> {
   const { controllerId, keepLast } = request;
@@ -28,7 +28,7 @@ export async function deleteActions(deps: Deps, request: DeleteActionsRequest, c
   const row =
     keepLast === undefined
       ? await runOne(deps.db.pool, removeNamed, [tenantId, controllerId === "" ? null : controllerId, ids, statuses, scope])
-      : await runOne(deps.db.pool, deleteOlderActions, [tenantId, controllerId, Math.max(0, keepLast), statuses, scope, mostOfTarget]);
+      : await runOne(deps.db.pool, deleteOlderActions, [tenantId, controllerId, Math.max(0, keepLast), statuses, scope, maxOfTarget]);
   const { outcome, id, removed } = row?.answer ?? {};
   switch (outcome) {
     case "ok":

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { withDefaults } from "../settings/defaults.ts";
-import { cleanupRules, roomPercent, statusCodes } from "./rules.ts";
+import { cleanupRules, evictionPercent, statusCodes } from "./rules.ts";
 
 const rulesOf = (stored: Record<string, unknown>) =>
   cleanupRules(withDefaults(Object.entries(stored).map(([key, value]) => ({ key, value }))));
@@ -46,13 +46,13 @@ test.each([
   ],
 ])("%s", (_, stored, rules) => expect(rulesOf(stored)).toEqual(rules));
 
-test("what is no status counts for nothing", () => expect(statusCodes("ERROR,,toString; x")).toEqual([1]));
+test("an unknown status is ignored", () => expect(statusCodes("ERROR,,toString; x")).toEqual([1]));
 
 test.each([
   [0, 0],
   [1, 1],
   [99, 99],
   [100, 0],
-])("%i percent make room for %i", (percent, expected) =>
-  expect(roomPercent(withDefaults([{ key: "action.cleanup.onQuotaHit.percent", value: percent }]))).toBe(expected),
+])("%i percent evict %i", (percent, expected) =>
+  expect(evictionPercent(withDefaults([{ key: "action.cleanup.onQuotaHit.percent", value: percent }]))).toBe(expected),
 );

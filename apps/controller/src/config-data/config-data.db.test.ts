@@ -24,23 +24,23 @@ async function attributes(): Promise<Record<string, string>> {
 
 const many = (count: number, prefix = "k") => Object.fromEntries(Array.from({ length: count }, (_, i) => [`${prefix}${i}`, "v"]));
 
-test("merge, replace and remove, one round trip each", async () => {
-  expect(await fixture.trips.during(() => put({ a: "1", b: "2", c: null }))).toBe(1);
+test("merge, replace and remove are one round trip each", async () => {
+  expect(await fixture.roundTrips.during(() => put({ a: "1", b: "2", c: null }))).toBe(1);
   expect(await attributes()).toEqual({ a: "1", b: "2" });
   await put({ a: null, b: "3", d: "" });
   expect(await attributes()).toEqual({ b: "3", d: "" });
-  expect(await fixture.trips.during(() => put({ x: "1", b: "3", y: null }, "replace"))).toBe(1);
+  expect(await fixture.roundTrips.during(() => put({ x: "1", b: "3", y: null }, "replace"))).toBe(1);
   expect(await attributes()).toEqual({ x: "1", b: "3" });
-  expect(await fixture.trips.during(() => put({ x: "whatever", nothing: null }, "remove"))).toBe(1);
+  expect(await fixture.roundTrips.during(() => put({ x: "whatever", nothing: null }, "remove"))).toBe(1);
   expect(await attributes()).toEqual({ b: "3" });
 });
 
-test("the request for attributes is over, also after a change of nothing", async () => {
+test("the request for attributes is over, even after a report without changes", async () => {
   await put({ a: null });
   expect(await readTarget(fixture, n)).toMatchObject({ requestAttributes: false });
 });
 
-test("a change is audited and told once, a repetition is not", async () => {
+test("a change is audited and published once, a repetition is not", async () => {
   const before = (await readOutbox(fixture)).length;
   await put({ serial: "4711", b: "2" });
   await put({ serial: "4711" });
@@ -58,7 +58,7 @@ test("a change is audited and told once, a repetition is not", async () => {
   expect(rows).toEqual([{ last_modified_by: "CONTROLLER_PLUG_AND_PLAY", revision: 2 }]);
 });
 
-test("the 101st attribute is refused with everything that came along, a full target may still change", async () => {
+test("a report with the 101st attribute is rejected as a whole; a full target may still change attributes", async () => {
   await put(many(100));
   await expect(put({ k0: "changed", one: "more" })).rejects.toMatchObject({ code: "quotaTooManyEntries" });
   expect((await attributes())["k0"]).toBe("v");
@@ -76,14 +76,14 @@ test.each([
   ["an umlaut in a value", { k: "grün" }],
   ["a tilde", { k: "~" }],
   ["a NUL", { k: "a\u0000" }],
-])("%s is no attribute, in no mode", async (_, data) => {
+])("%s is no attribute, in any mode", async (_, data) => {
   for (const mode of ["merge", "replace", "remove"] as const) {
     await expect(put(data as ConfigData["data"], mode)).rejects.toMatchObject({ code: "invalidTargetAttributes" });
   }
   expect(await readTarget(fixture, n)).toMatchObject({ requestAttributes: true });
 });
 
-test("every character that is allowed", async () => {
+test("every allowed character is accepted", async () => {
   const key = "AZaz09_-!@#$%^&*()+=[]{}\\|;:'\",.<>/? \t";
   await put({ [key]: key, "": "" });
   expect(await attributes()).toEqual({ [key]: key, "": "" });
@@ -97,7 +97,7 @@ test("an unknown target is not registered", async () => {
   });
 });
 
-test("two at once: both are there", async () => {
+test("two writes at once: both are there", async () => {
   await Promise.all(Array.from({ length: 10 }, (_, i) => put({ [`k${i}`]: "v" })));
   expect(Object.keys(await attributes())).toHaveLength(10);
 });

@@ -1,6 +1,6 @@
 import { statement } from "@harrier/db";
 
-/** Merges, replaces or removes attributes; clears the request for them; says what has changed (migrations/0005, `put_attributes`). */
+/** Merges, replaces or removes attributes, clears the request for them, and returns what has changed (functions/config-data.sql). */
 export const callPutAttributes = statement<
   [
     tenantId: number,

@@ -16,14 +16,14 @@ export interface ConfigData {
   data: Readonly<Record<string, string | null>>;
 }
 
-const longest = 128;
-// hawkBit's own set: ASCII letters, digits, punctuation without ~ and backtick, and ASCII white space (contract device.md §8)
+const maxLength = 128;
+// This is hawkBit's own set: ASCII letters, digits, punctuation without ~ and backtick, and ASCII white space (contract device.md §8).
 const allowed = /^[A-Za-z0-9_\-!@#$%^&*()+=[\]{}\\|;:'",.<>/? \t\n\v\f\r]*$/;
 
-/** Attributes of the device (spec 000 §2.6), one round trip. Does not register: an unknown target is 404. */
+/** Stores attributes of the device (spec 000 §2.6), in one round trip. It does not register: an unknown target is 404. */
 export async function putConfigData(deps: ConfigDataDeps, device: Device, { mode, data }: ConfigData): Promise<void> {
   const entries = Object.entries(data);
-  // all of them, also those that a removal would not look at (contract device.md §5.2)
+  // All of them are checked, even those that a removal would ignore (contract device.md §5.2).
   if (!entries.every(([key, value]) => isValid(key) && (value === null || isValid(value)))) {
     throw new HarrierError("invalidTargetAttributes", "The given target attributes are invalid");
   }
@@ -43,5 +43,5 @@ export async function putConfigData(deps: ConfigDataDeps, device: Device, { mode
 }
 
 function isValid(text: string): boolean {
-  return text.length <= longest && allowed.test(text);
+  return text.length <= maxLength && allowed.test(text);
 }

@@ -11,7 +11,7 @@ import {
   seedSet,
   seedTargets,
 } from "../device.fixture.ts";
-import { createPollStamps } from "../poll/stamps.ts";
+import { createLastPolls } from "../poll/last-polls.ts";
 import { activateAutoConfirm, deactivateAutoConfirm } from "./auto-confirm.ts";
 import { confirmationBase } from "./confirmation-base.ts";
 
@@ -35,12 +35,12 @@ const own = () => deviceNamed(`d${n}`);
 const activate = (body?: { initiator?: string; remark?: string }, device = own()) =>
   activateAutoConfirm(fixture, device, body && { initiator: body.initiator, remark: body.remark });
 
-const look = (device = own(), mayRegister = true) => {
-  const stamps = createPollStamps({ pool: fixture.db.pool, log: { warn: () => undefined } });
-  return confirmationBase({ ...fixture, stamps, now: () => now }, { device, address: "http://192.0.2.1", mayRegister });
+const readBase = (device = own(), mayRegister = true) => {
+  const lastPolls = createLastPolls({ pool: fixture.db.pool });
+  return confirmationBase({ ...fixture, lastPolls, now: () => now }, { device, address: "http://192.0.2.1", mayRegister });
 };
 
-test("everything that waits runs, each action with its entry, all of them in one round trip", async () => {
+test("all waiting actions run, each with its entry, all of them in one round trip", async () => {
   const [first, second, cancelled, rolled] = [n * 10, n * 10 + 1, n * 10 + 2, n * 10 + 3];
   await seedActions(fixture, [
     { id: first, targetId: n, status: WAIT_FOR_CONFIRMATION },
@@ -49,7 +49,7 @@ test("everything that waits runs, each action with its entry, all of them in one
     { id: rolled, targetId: n, status: WAIT_FOR_CONFIRMATION, rolloutId: n, groupId: 1, revision: 4 },
   ]);
   const before = (await readOutbox(fixture)).length;
-  expect(await fixture.trips.during(() => activate({ initiator: "me", remark: "because" }))).toBe(1);
+  expect(await fixture.roundTrips.during(() => activate({ initiator: "me", remark: "because" }))).toBe(1);
   expect(await readAction(fixture, first)).toMatchObject({ status: RUNNING, active: true, revision: 2 });
   expect(await readAction(fixture, rolled)).toMatchObject({ status: RUNNING, revision: 5 });
   expect(await readAction(fixture, second)).toMatchObject({ revision: 1 });
@@ -69,24 +69,24 @@ test("everything that waits runs, each action with its entry, all of them in one
   await expect(activate()).rejects.toMatchObject({ code: "autoConfAlreadyActive" });
 });
 
-test("off, on and off again: what the base shows", async () => {
+test("the base shows auto-confirmation off, on and off again", async () => {
   const base = "http://ota.example/default/controller/v1/";
-  expect(await look()).toEqual({
+  expect(await readBase()).toEqual({
     autoConfirm: { active: false },
     _links: { activateAutoConfirm: { href: `${base}d${n}/confirmationBase/activateAutoConfirm` } },
   });
   await activate({ initiator: "me", remark: "" });
-  const shown = await look();
+  const shown = await readBase();
   expect(shown).toEqual({
     autoConfirm: { active: true, initiator: "me", activatedAt: expect.any(Number) },
     _links: { deactivateAutoConfirm: { href: `${base}d${n}/confirmationBase/deactivateAutoConfirm` } },
   });
   expect(Math.abs((shown.autoConfirm.activatedAt as number) - Date.now())).toBeLessThan(60_000);
-  expect(await fixture.trips.during(() => deactivateAutoConfirm(fixture, own()))).toBe(1);
+  expect(await fixture.roundTrips.during(() => deactivateAutoConfirm(fixture, own()))).toBe(1);
   await deactivateAutoConfirm(fixture, own());
-  expect((await look()).autoConfirm).toEqual({ active: false });
+  expect((await readBase()).autoConfirm).toEqual({ active: false });
   await activate();
-  expect((await look()).autoConfirm).toMatchObject({
+  expect((await readBase()).autoConfirm).toMatchObject({
     active: true,
     remark: "Initiated using the Device Direct Integration API without providing a remark.",
   });
@@ -95,23 +95,23 @@ test("off, on and off again: what the base shows", async () => {
 test("the base links to an action only while the first open one waits, as a poll does; it is one round trip", async () => {
   const [waiting, urgent] = [n * 10, n * 10 + 1];
   await seedActions(fixture, [{ id: waiting, targetId: n, status: WAIT_FOR_CONFIRMATION }]);
-  await look();
-  let shown: Awaited<ReturnType<typeof look>> | undefined;
-  const trips = await fixture.trips.during(async () => {
-    shown = await look();
+  await readBase();
+  let shown: Awaited<ReturnType<typeof readBase>> | undefined;
+  const roundTrips = await fixture.roundTrips.during(async () => {
+    shown = await readBase();
   });
-  expect(trips).toBe(1);
+  expect(roundTrips).toBe(1);
   expect(shown?._links.confirmationBase?.href).toMatch(new RegExp(`/d${n}/confirmationBase/${waiting}\\?c=-?\\d+$`));
   await seedActions(fixture, [{ id: urgent, targetId: n, status: RUNNING, weight: 1_000_000 }]);
-  expect((await look())._links.confirmationBase).toBeUndefined();
+  expect((await readBase())._links.confirmationBase).toBeUndefined();
 });
 
-test("an unknown device is registered by the base like by a poll, and by nothing else", async () => {
+test("the base registers an unknown device as a poll does, and nothing else does", async () => {
   const device = deviceNamed(`fresh-${n}`);
   await expect(activate({}, device)).rejects.toMatchObject({ code: "entityNotFound" });
   await expect(deactivateAutoConfirm(fixture, device)).rejects.toMatchObject({ code: "entityNotFound" });
-  await expect(look(device, false)).rejects.toMatchObject({ code: "unauthenticated" });
-  expect((await look(device)).autoConfirm).toEqual({ active: false });
+  await expect(readBase(device, false)).rejects.toMatchObject({ code: "unauthenticated" });
+  expect((await readBase(device)).autoConfirm).toEqual({ active: false });
   const { rows } = await fixture.database
     .db("controller")
     .pool.query(

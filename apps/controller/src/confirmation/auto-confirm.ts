@@ -14,7 +14,7 @@ const withoutBody: AutoConfirmBody = {
   remark: "Initiated using the Device Direct Integration API without providing a remark.",
 };
 
-/** The device confirms everything from now on (contract device.md §5.5), what waits included: one round trip. */
+/** Activates auto-confirmation of the device (contract device.md §5.5), for waiting actions too: one round trip. */
 export async function activateAutoConfirm(deps: AutoConfirmDeps, device: Device, body: AutoConfirmBody = withoutBody): Promise<void> {
   const { tenantId, tenant, controllerId, traceparent } = device;
   const [initiator, remark] = [body?.initiator ?? null, body?.remark ?? null];
@@ -26,7 +26,7 @@ export async function activateAutoConfirm(deps: AutoConfirmDeps, device: Device,
   if (row?.outcome !== "ok") throw entityNotFound("Target", controllerId);
 }
 
-/** From now on each action waits for its confirmation again; switched off already is as good. */
+/** Deactivates it: each action waits for its confirmation again; if it is off already, the call succeeds too. */
 export async function deactivateAutoConfirm(deps: AutoConfirmDeps, { tenantId, controllerId }: Device): Promise<void> {
   const row = await runOne(deps.db.pool, callDeactivateAutoConfirm, [tenantId, controllerId, null]);
   if (row?.outcome !== "ok") throw entityNotFound("Target", controllerId);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-/** A new target with an action that waits. */
+/** Makes a new target with a waiting action. */
 async function waiting() {
   const target = nextTarget++;
   const controllerId = `d${target}`;
@@ -33,12 +33,12 @@ const answer = (key: { controllerId: string; actionId: number }, confirmed: bool
   details: [],
   ...more,
 });
-const confirm = (...asked: Parameters<typeof answer>) => fixture.actions.confirmAction(answer(...asked), contextOf());
+const confirm = (...requested: Parameters<typeof answer>) => fixture.actions.confirmAction(answer(...requested), contextOf());
 const newest = async (actionId: number) => (await readHistory(fixture, actionId)).at(-1);
 
-test("an answer by a user: the rules and the words of the device, in one round trip, under the user's name", async () => {
+test("an answer by a user has the rules and messages of a device's, in one round trip, in the user's name", async () => {
   const key = await waiting();
-  expect(await fixture.trips.during(() => confirm(key, false, { code: 7, details: ["no"] }))).toBe(1);
+  expect(await fixture.roundTrips.during(() => confirm(key, false, { code: 7, details: ["no"] }))).toBe(1);
   expect(await readAction(fixture, key.actionId)).toEqual({ status: WAIT_FOR_CONFIRMATION, active: true, revision: 2, lastStatusCode: 7 });
   expect((await newest(key.actionId))?.messages).toEqual(["no", rejected, "Confirmation status code: 7"]);
   await confirm(key, true);
@@ -47,7 +47,7 @@ test("an answer by a user: the rules and the words of the device, in one round t
   expect(rows).toEqual([{ by: "admin" }]);
 });
 
-test("what runs can be denied as long as the flow is on, which holds from the moment it is switched", async () => {
+test("a running action can be denied while the flow is on, which applies from the moment it is switched", async () => {
   const key = await waiting();
   await confirm(key, true);
   await expect(confirm(key, true)).rejects.toMatchObject({ code: "stateNotFound" });
@@ -58,7 +58,7 @@ test("what runs can be denied as long as the flow is on, which holds from the mo
   expect(await newest(key.actionId)).toMatchObject({ status: WAIT_FOR_CONFIRMATION, messages: [revoked] });
 });
 
-test("what waits takes an answer with the flow off too", async () => {
+test("a waiting action takes an answer with the flow off too", async () => {
   const key = await waiting();
   await setSetting(fixture, flow, undefined);
   await confirm(key, true);
@@ -66,7 +66,7 @@ test("what waits takes an answer with the flow off too", async () => {
   expect(await readAction(fixture, key.actionId)).toMatchObject({ status: RUNNING });
 });
 
-test("closed, unknown, foreign, out of scope, and too much", async () => {
+test("closed, unknown, foreign and out-of-scope actions and too many messages are rejected", async () => {
   const [mine, other, closed] = [await waiting(), await waiting(), await waiting()];
   await fixture.db.pool.query("update actions set active = false, status = 0 where id = $1", [closed.actionId]);
   await expect(confirm(closed, true)).rejects.toMatchObject({ code: "actionClosed" });
@@ -95,10 +95,10 @@ test("closed, unknown, foreign, out of scope, and too much", async () => {
   expect(await readAction(fixture, mine.actionId)).toMatchObject({ status: WAIT_FOR_CONFIRMATION, revision: 1 });
 });
 
-test("auto-confirmation by a user: what waits runs, a second time is refused, and off is off", async () => {
+test("auto-confirmation by a user: waiting actions run, a second activation is rejected, and it can be switched off", async () => {
   const { controllerId, actionId } = await waiting();
   const activate = () => fixture.targets.activateAutoConfirm({ controllerId, initiator: "me" }, contextOf());
-  expect(await fixture.trips.during(activate)).toBe(1);
+  expect(await fixture.roundTrips.during(activate)).toBe(1);
   await expect(activate()).rejects.toMatchObject({ code: "autoConfAlreadyActive" });
   expect(await newest(actionId)).toMatchObject({
     status: RUNNING,
@@ -110,7 +110,7 @@ test("auto-confirmation by a user: what waits runs, a second time is refused, an
   expect(await readAction(fixture, actionId)).toMatchObject({ status: RUNNING, revision: 2 });
 });
 
-test("an assignment and an activation at the same moment: whichever comes first, the action runs in the end", async () => {
+test("an assignment and an activation at the same moment: in either order the action runs in the end", async () => {
   const targets = Array.from({ length: 20 }, () => nextTarget++);
   await seedTargets(
     fixture,
@@ -123,6 +123,6 @@ test("an assignment and an activation at the same moment: whichever comes first,
   expect(rows).toEqual([{ status: RUNNING }]);
 });
 
-test("what this file did: no sequence is broken", async () => {
+test("after all tests of this file no sequence is broken", async () => {
   expect(await brokenSequences(fixture)).toEqual([]);
 });

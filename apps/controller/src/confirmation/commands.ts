@@ -3,11 +3,11 @@ import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { ActivateAutoConfirmRequest, CallContext, ConfirmActionRequest, DeactivateAutoConfirmRequest } from "@harrier/rpc";
 import { storableId } from "../device.ts";
 import type { ConfirmationOutcome } from "../domain/confirmation.ts";
-import type { LimitsOf, Said } from "../domain/quotas.ts";
+import type { LimitsOf, MessageCount } from "../domain/quotas.ts";
 import { scopeOf } from "../targets/targets.ts";
 import { callActivateAutoConfirm, callConfirmAction, callDeactivateAutoConfirm } from "./confirmation.sql.ts";
 import { confirmationMessages } from "./messages.ts";
-import { stateRefusal } from "./state-refusal.ts";
+import { stateError } from "./state-error.ts";
 
 interface Deps {
   db: Database;
@@ -15,7 +15,9 @@ interface Deps {
 
 type Nothing = Record<string, never>;
 
-/** An administrator's answer in place of the device (contract rollouts.md §6): the rules and the words are the device's. */
+/**
+ * Records an administrator's answer in place of the device (contract rollouts.md §6): the rules and the messages are those of the device's answer.
+ */
 export async function confirmAction(deps: Deps & { limits: LimitsOf }, request: ConfirmActionRequest, ctx: CallContext): Promise<Nothing> {
   const { principal } = ctx;
   const { confirmed, code = null, details } = request;
@@ -36,26 +38,26 @@ export async function confirmAction(deps: Deps & { limits: LimitsOf }, request: 
     ctx.traceparent ?? null,
   ]);
   if (row?.outcome === "ok") return {};
-  throw refusal(row?.outcome, request, { messages: messages.length, limits });
+  throw errorOf(row?.outcome, request, { messages: messages.length, limits });
 }
 
-function refusal(outcome: ConfirmationOutcome | undefined, request: ConfirmActionRequest, said: Said): HarrierError {
+function errorOf(outcome: ConfirmationOutcome | undefined, request: ConfirmActionRequest, sent: MessageCount): HarrierError {
   switch (outcome) {
     case "targetNotFound":
       return entityNotFound("Target", request.controllerId);
     case "actionNotFound":
       return entityNotFound("Action", request.actionId);
-    case "foreignAction": // bare, like every action under another target's path (contract management.md §2.3)
+    case "foreignAction": // The answer has no body, like every action under another target's path (contract management.md §2.3).
       return new HarrierError("stateNotFound");
     case "ok":
     case undefined:
       return new HarrierError("internal");
     default:
-      return stateRefusal(outcome, request.actionId, said);
+      return stateError(outcome, request.actionId, sent);
   }
 }
 
-/** From now on a target confirms by itself, on the word of a user (contract management.md §5.9). */
+/** Activates auto-confirmation of a target in the name of a user (contract management.md §5.9). */
 export async function activateAutoConfirm(deps: Deps, request: ActivateAutoConfirmRequest, ctx: CallContext): Promise<Nothing> {
   const { tenantId, tenant, subject } = ctx.principal;
   const { controllerId, initiator = null, remark = null } = request;
@@ -68,7 +70,7 @@ export async function activateAutoConfirm(deps: Deps, request: ActivateAutoConfi
   return found(row?.outcome, controllerId);
 }
 
-/** No longer; to be asked twice is no error (contract management.md §4.6). */
+/** Deactivates it; a repetition is no error (contract management.md §4.6). */
 export async function deactivateAutoConfirm(deps: Deps, request: DeactivateAutoConfirmRequest, ctx: CallContext): Promise<Nothing> {
   const { controllerId } = request;
   const row = await runOne(deps.db.pool, callDeactivateAutoConfirm, [ctx.principal.tenantId, controllerId, scopeOf(ctx, "UPDATE_TARGET")]);

@@ -21,7 +21,7 @@ import { confirm } from "./confirm.ts";
 
 let fixture: DeviceFixture;
 let next = 100;
-/** A fresh target `d<n>` and the id of its action. */
+/** Counts fresh targets `d<n>`, each with the id of its action. */
 let n: number;
 let actionId: number;
 
@@ -53,13 +53,13 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   return error instanceof HarrierError ? error.code : String(error);
 }
 
-test("confirmed: it runs, with details first, then the server's words, then the code; one round trip and one event", async () => {
+test("confirmed: the action runs, its entry has details, the server's message and the code; one round trip and one event", async () => {
   await waiting({ rolloutId: n, groupId: 3 });
   const before = (await readOutbox(fixture)).length;
   const device = { ...deviceNamed(`d${n}`), traceparent: "00-trace" };
-  expect(await fixture.trips.during(() => answer({ confirmation: "confirmed", code: 7, details: ["yes", "a".repeat(600)] }, device))).toBe(
-    1,
-  );
+  expect(
+    await fixture.roundTrips.during(() => answer({ confirmation: "confirmed", code: 7, details: ["yes", "a".repeat(600)] }, device)),
+  ).toBe(1);
   expect(await readAction(fixture, actionId)).toEqual({ status: actionStatus.RUNNING, active: true, revision: 2, lastStatusCode: 7 });
   const messages = [
     "yes",
@@ -84,12 +84,12 @@ test("confirmed: it runs, with details first, then the server's words, then the 
   expect(await codeOf(answer({ confirmation: "confirmed" }))).toBe("stateNotFound");
 });
 
-test("denied: it goes on waiting; denied once it ran: it waits again, and says so", async () => {
+test("denied: the action keeps waiting; denied while it ran: it waits again, and its entry says so", async () => {
   await waiting();
   await answer({ confirmation: "denied", details: ["no"] });
   expect(await readAction(fixture, actionId)).toMatchObject({ status: actionStatus.WAIT_FOR_CONFIRMATION, revision: 2 });
   await answer({ confirmation: "confirmed" });
-  // a detail that reads like the server's own words stays the device's
+  // A detail that reads like a message of the server stays the device's.
   const words = "Update Server: Target rejected action. Action will stay in confirmation pending state.";
   await answer({ confirmation: "denied", details: [words], code: -1 });
   expect(await readAction(fixture, actionId)).toMatchObject({
@@ -116,7 +116,7 @@ test("denied: it goes on waiting; denied once it ran: it waits again, and says s
   expect(await codeOf(answer({ confirmation: "denied" }))).toBe("stateNotFound");
 });
 
-test("whose action it is not, what is closed, and the quotas", async () => {
+test("another target's action, a closed one and exceeded quotas are rejected", async () => {
   expect(await codeOf(answer({ confirmation: "confirmed" }))).toBe("entityNotFound");
   await waiting({ revision: quotaDefaults.STATUS_ENTRIES_PER_ACTION_MAX_COUNT });
   expect(await codeOf(answer({ confirmation: "confirmed" }))).toBe("quotaTooManyEntries");
@@ -139,17 +139,17 @@ test("no answer moves an action to another bucket of its group", () => {
   }
 });
 
-describe("the SQL function says what decideConfirmation says", () => {
+describe("the SQL function equals decideConfirmation", () => {
   test("in every cell", async () => {
     const cells = Object.values(actionStatus).flatMap((status) =>
       [true, false].flatMap((active) =>
-        (["confirmed", "denied"] as const).flatMap((said) =>
+        (["confirmed", "denied"] as const).flatMap((sent) =>
           [true, false].flatMap((on) =>
             [
               [3, 2],
               [1_000, 2],
               [3, 51],
-            ].map(([revision, messageCount]) => ({ status: status as ActionStatus, active, said, on, revision, messageCount })),
+            ].map(([revision, messageCount]) => ({ status: status as ActionStatus, active, sent, on, revision, messageCount })),
           ),
         ),
       ),
@@ -161,15 +161,15 @@ describe("the SQL function says what decideConfirmation says", () => {
     );
     const { pool } = fixture.database.db("controller");
     const { rows } = await pool.query(
-      `select c.id, confirm_action(1, 'DEFAULT', 'd${n}', c.id, c.said = 'confirmed', 4, array(select 'm' || i from generate_series(1, c.messages) i),
+      `select c.id, confirm_action(1, 'DEFAULT', 'd${n}', c.id, c.sent = 'confirmed', 4, array(select 'm' || i from generate_series(1, c.messages) i),
                                    c.flow, 1000, 50, 'me', null, null) as outcome
-         from jsonb_to_recordset($1::jsonb) as c(id bigint, said text, flow boolean, messages int)`,
-      [JSON.stringify(cells.map((c, i) => ({ id: first + i, said: c.said, flow: c.on, messages: c.messageCount })))],
+         from jsonb_to_recordset($1::jsonb) as c(id bigint, sent text, flow boolean, messages int)`,
+      [JSON.stringify(cells.map((c, i) => ({ id: first + i, sent: c.sent, flow: c.on, messages: c.messageCount })))],
     );
     const outcomes = new Map(rows.map((row) => [row.id, row.outcome]));
     for (const [i, cell] of cells.entries()) {
       const shown = JSON.stringify(cell);
-      const { status, active, said, on } = cell;
+      const { status, active, sent, on } = cell;
       const before: ActionState = {
         id: first + i,
         setId: 100,
@@ -177,13 +177,13 @@ describe("the SQL function says what decideConfirmation says", () => {
         active,
         forceType: 1,
         revision: cell.revision as number,
-        besideOthers: false,
+        multiAssignment: false,
         lastStatusCode: null,
       };
       const limits = { entries: 1_000, messages: 50 };
       const decision = decideConfirmation(
         before,
-        { answer: said, code: 4, messageCount: cell.messageCount as number },
+        { answer: sent, code: 4, messageCount: cell.messageCount as number },
         { flow: on, limits },
       );
       expect(outcomes.get(first + i), shown).toBe(decision.outcome);
@@ -196,7 +196,7 @@ describe("the SQL function says what decideConfirmation says", () => {
     }
   });
 
-  test("for targets of the caller's own types only", async () => {
+  test("answers are accepted only for targets of the caller's types", async () => {
     await waiting();
     const { pool } = fixture.database.db("controller");
     const ask = async (scope: number[] | null) => {

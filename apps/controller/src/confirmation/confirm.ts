@@ -4,11 +4,11 @@ import type { HarrierError } from "@harrier/errors";
 import { type Device, notFound, storableId } from "../device.ts";
 import { devicePrincipal } from "../domain/codes.ts";
 import type { ConfirmationOutcome } from "../domain/confirmation.ts";
-import type { LimitsOf, Said } from "../domain/quotas.ts";
-import { mostMessages } from "../feedback/messages.ts";
+import type { LimitsOf, MessageCount } from "../domain/quotas.ts";
+import { maxMessages } from "../feedback/messages.ts";
 import { callConfirmAction } from "./confirmation.sql.ts";
 import { confirmationMessages } from "./messages.ts";
-import { stateRefusal } from "./state-refusal.ts";
+import { stateError } from "./state-error.ts";
 
 export interface ConfirmDeps {
   db: Database;
@@ -21,7 +21,7 @@ export interface ConfirmRequest {
   feedback: ConfirmationFeedback;
 }
 
-/** A device's answer to an action that waits for it (contract device.md §5.3, §7.5): one round trip. */
+/** Records a device's answer to an action that waits for it (contract device.md §5.3, §7.5): one round trip. */
 export async function confirm(deps: ConfirmDeps, request: ConfirmRequest): Promise<void> {
   const { device, actionId, feedback } = request;
   const code = feedback.code ?? null;
@@ -36,17 +36,17 @@ export async function confirm(deps: ConfirmDeps, request: ConfirmRequest): Promi
     code,
     messages,
     limits.STATUS_ENTRIES_PER_ACTION_MAX_COUNT,
-    mostMessages(feedback.details, limits.MESSAGES_PER_STATUS_MAX_COUNT),
+    maxMessages(feedback.details, limits.MESSAGES_PER_STATUS_MAX_COUNT),
     devicePrincipal,
     null,
     device.traceparent,
   ]);
   const outcome = row?.outcome ?? "targetNotFound";
-  if (outcome !== "ok") throw refusal(outcome, request, { messages: messages.length, limits });
+  if (outcome !== "ok") throw errorOf(outcome, request, { messages: messages.length, limits });
 }
 
-function refusal(outcome: Exclude<ConfirmationOutcome, "ok">, { device, actionId }: ConfirmRequest, said: Said): HarrierError {
+function errorOf(outcome: Exclude<ConfirmationOutcome, "ok">, { device, actionId }: ConfirmRequest, sent: MessageCount): HarrierError {
   if (outcome === "targetNotFound" || outcome === "actionNotFound" || outcome === "foreignAction")
     return notFound(outcome, device, actionId);
-  return stateRefusal(outcome, actionId, said);
+  return stateError(outcome, actionId, sent);
 }

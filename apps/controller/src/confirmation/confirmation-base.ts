@@ -8,7 +8,7 @@ import { type ConfirmationBaseRow, readConfirmationBase } from "./confirmation.s
 
 export type ConfirmationBaseDeps = Omit<PollDeps, "readPoll" | "settings">;
 
-/** How a target confirms (contract device.md §4.6): one round trip, and like a poll it registers the device and is its sign of life. */
+/** Reads how a target confirms (contract device.md §4.6): one round trip, which registers the device and counts as its last poll, as a poll does. */
 export async function confirmationBase(deps: ConfirmationBaseDeps, request: FirstContact): Promise<ConfirmationBaseView> {
   const { device, address } = request;
   const read = () => runOne(deps.db.pool, readConfirmationBase, [device.tenantId, device.controllerId, address]);
@@ -16,11 +16,11 @@ export async function confirmationBase(deps: ConfirmationBaseDeps, request: Firs
   if (row === undefined) {
     await registerTarget(deps, request);
     row = await read();
-    // deleted in this very moment: the next request registers it again
+    // The target was deleted in this very moment: the next request registers it again.
     if (row === undefined) throw new HarrierError("unavailable");
   }
   const now = deps.now();
-  deps.stamps.note(device.tenantId, row.targetId, now);
+  deps.lastPolls.record(device.tenantId, row.targetId, now);
   return viewOf(row, device, now);
 }
 

@@ -9,7 +9,7 @@ import { type ConfirmationBaseDeps, confirmationBase } from "./confirmation-base
 
 export type ConfirmationDeps = ConfirmationBaseDeps & AutoConfirmDeps & ConfirmDeps & DeploymentDeps;
 
-/** E9 to E13, confirmation of actions (spec 000 §4.2). The literal paths stand before the one that would take them for an id. */
+/** Serves E9 to E13, confirmation of actions (spec 000 §4.2). The literal paths come before the one that would take them for an id. */
 export function confirmationRoutes(mount: Mount, deps: ConfirmationDeps): void {
   mount(routeTable.device.confirmationBase, async (ctx) => ({ body: await confirmationBase(deps, firstContactOf(ctx)) }));
   mount(routeTable.device.activateAutoConfirm, (ctx) => activateAutoConfirm(deps, deviceOf(ctx), ctx.body));

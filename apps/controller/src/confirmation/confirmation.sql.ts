@@ -3,10 +3,10 @@ import type { ConfirmationOutcome } from "../domain/confirmation.ts";
 import { type PollRow, pollMembers, pollTables } from "../poll/poll.sql.ts";
 import { confirmationFlow } from "../settings/confirmation-flow.sql.ts";
 
-/** The target types that the caller may touch; null: all. Devices have no such limit. */
+/** The target types that the caller may touch; null means all. Devices have no such limit. */
 type Scope = readonly number[] | null;
 
-/** Switches automatic confirmation on and lets every waiting action run (migrations/0011). */
+/** Activates auto-confirmation and lets every waiting action run (functions/confirmation.sql). */
 export const callActivateAutoConfirm = statement<
   [
     tenantId: number,
@@ -21,15 +21,15 @@ export const callActivateAutoConfirm = statement<
   { outcome: "ok" | "targetNotFound" | "alreadyActive" }
 >("controller.activate_auto_confirm", "select activate_auto_confirm($1, $2, $3, $4, $5, $6, $7, $8) as outcome");
 
-/** Switches it off; what runs goes on running. */
+/** Deactivates auto-confirmation; running actions go on. */
 export const callDeactivateAutoConfirm = statement<
   [tenantId: number, controllerId: string, scope: Scope],
   { outcome: "ok" | "targetNotFound" }
 >("controller.deactivate_auto_confirm", "select deactivate_auto_confirm($1, $2, $3) as outcome");
 
 /**
- * One answer to a waiting action, of the device or in its place, by the SQL function that the table of domain/confirmation.ts generates
- * (migrations/0011). With the tenant's flow as it is now, for an administrator who has just switched it.
+ * Records one answer to a waiting action, of the device or in its place, by the SQL function that the table of domain/confirmation.ts generates
+ * (functions/confirmation.sql). It reads the tenant's present flow, for an administrator who has just switched it.
  */
 export const callConfirmAction = statement<
   [
@@ -60,7 +60,7 @@ export interface ConfirmationBaseRow extends PollRow {
   activatedAtMs: number | null;
 }
 
-/** All that the confirmation base answers (contract device.md §4.6); leaves the same traces as a poll. */
+/** Reads all that the confirmation base shows (contract device.md §4.6), with the same effects as a poll. */
 export const readConfirmationBase = statement<[tenantId: number, controllerId: string, address: string | null], ConfirmationBaseRow>(
   "controller.confirmation_base",
   `select ${pollMembers},

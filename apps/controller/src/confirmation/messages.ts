@@ -8,7 +8,7 @@ export interface Answered {
   details: readonly string[];
 }
 
-/** The messages of an answer's history entry (contract device.md §7.5): what was said with it, the server's words, its code. */
+/** Builds the messages of an answer's history entry (contract device.md §7.5): its details, the server's message, its code. */
 export function confirmationMessages({ answer, code, details }: Answered): string[] {
   return [...details.flatMap(split), serverMessagePrefix + textOf(answer), ...(code === null ? [] : [`Confirmation status code: ${code}`])];
 }

@@ -28,9 +28,9 @@ afterAll(() => fixture.close());
 const read = (actionId: number, history = 0) =>
   readDeployment(deps, { device: deviceNamed("d1"), resource: "deployment", actionId, history });
 
-test("the document, and one round trip once the set is known", async () => {
-  expect(await fixture.trips.during(() => read(11))).toBe(2);
-  expect(await fixture.trips.during(() => read(11))).toBe(1);
+test("the document is one round trip once the set is known", async () => {
+  expect(await fixture.roundTrips.during(() => read(11))).toBe(2);
+  expect(await fixture.roundTrips.during(() => read(11))).toBe(1);
   const view = await read(11);
   expect(deploymentView.parse(view)).toEqual(view);
   const artifact = (filename: string, size: number) => {
@@ -64,7 +64,7 @@ test("the document, and one round trip once the set is known", async () => {
   });
 });
 
-test("a module without artifacts and metadata; download only", async () => {
+test("a module without artifacts and metadata, in a downloadonly action", async () => {
   expect((await read(12)).deployment).toEqual({
     download: "forced",
     update: "skip",
@@ -72,26 +72,26 @@ test("a module without artifacts and metadata; download only", async () => {
   });
 });
 
-test("a set without modules has no chunks, one that is gone is not found", async () => {
+test("a set without modules has no chunks, a deleted one is not found", async () => {
   expect((await read(13)).deployment.chunks).toEqual([]);
   await expect(read(14)).rejects.toMatchObject({ code: "entityNotFound" });
 });
 
-test("the history is there when asked for", async () => {
+test("the history is included on request", async () => {
   expect(await read(11)).not.toHaveProperty("actionHistory");
   expect((await read(11, 5)).actionHistory).toEqual({ status: "RETRIEVED", messages: ["Assignment initiated by user 'admin'"] });
 });
 
-test("a new revision of the set is read anew, and a crowd reads it once", async () => {
+test("a new revision of the set is read again, and concurrent requests read it once", async () => {
   await read(11);
   await fixture.database
     .db("management")
     .pool.query(
       "update software_modules set version = '3.0' where id = 1100; update distribution_sets set revision = revision + 1 where id = 100",
     );
-  const trips = await fixture.trips.during(async () => {
+  const roundTrips = await fixture.roundTrips.during(async () => {
     const views = await Promise.all(Array.from({ length: 10 }, () => read(11)));
     for (const view of views) expect(view.deployment.chunks[0]?.version).toBe("3.0");
   });
-  expect(trips).toBe(11);
+  expect(roundTrips).toBe(11);
 });

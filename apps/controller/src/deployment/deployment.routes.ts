@@ -3,7 +3,7 @@ import type { Mount } from "@harrier/service";
 import { deviceOf } from "../device.ts";
 import { type DeploymentDeps, readDeployment } from "./deployment.ts";
 
-/** E2 and E7, deployments and the installed action (spec 000 §2.4, §4.1, §4.2). The query parameter `c` is never read. */
+/** Serves E2 and E7, deployments and the installed action (spec 000 §2.4, §4.1, §4.2). The query parameter `c` is never read. */
 export function deploymentRoutes(mount: Mount, deps: DeploymentDeps): void {
   mount(routeTable.device.getDeployment, async (ctx) => ({
     body: await readDeployment(deps, {

@@ -55,7 +55,7 @@ test("an artifact has all four links, percent-encoded", () => {
   });
 });
 
-test("links have the shape and the host that are set (contract device.md §2.3)", () => {
+test("links have the configured pattern and host (contract device.md §2.3)", () => {
   const path = "/Default/controller/v1/a%20b/softwaremodules/17/artifacts/rootfs%20%C3%A4.swu";
   const [inShape, atHost] = [`http://ota.example${path}`, `https://cdn.example:8443/x${path}`];
   expect(hrefs("hawkbit")).toEqual([inShape, `${inShape}.MD5SUM`, inShape, `${inShape}.MD5SUM`]);
@@ -72,7 +72,7 @@ test("links have the shape and the host that are set (contract device.md §2.3)"
   ]);
 });
 
-test("a tenant's own setting comes before the installation's, each part for itself", () => {
+test("a tenant's own setting takes precedence over the installation's, each part for itself", () => {
   const stored: Record<number, object> = {
     2: { "artifact.links": "classic" },
     3: { "artifact.links.host": "https://files.three" },

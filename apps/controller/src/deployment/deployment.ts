@@ -26,17 +26,17 @@ export interface DeploymentRequest {
   device: Device;
   resource: "deployment" | "installed";
   actionId: number;
-  /** The query parameter `actionHistory`. */
+  /** The value of the query parameter `actionHistory`. */
   history: number;
 }
 
-/** A deployment or the installed action as its device reads it (spec 000 §2.4): one round trip once the set's document is known. */
+/** Reads a deployment or the installed action for its device (spec 000 §2.4): one round trip once the set's document is known. */
 export async function readDeployment(deps: DeploymentDeps, request: DeploymentRequest): Promise<DeploymentView> {
   const { id, document, ...history } = await read(deps, request);
   return { id, deployment: document, ...history };
 }
 
-/** What a device is asked to confirm: the same document, before it may begin (contract device.md §4). */
+/** Reads what a device is asked to confirm: the same document, before it may begin (contract device.md §4). */
 export async function readConfirmation(deps: DeploymentDeps, request: Omit<DeploymentRequest, "resource">): Promise<ConfirmationView> {
   const { id, document, ...history } = await read(deps, { ...request, resource: "confirmation" });
   return { id, confirmation: document, ...history };
@@ -62,7 +62,7 @@ async function read(deps: DeploymentDeps, request: Omit<DeploymentRequest, "reso
 
 type Handling = Pick<DeploymentDocument, "download" | "update" | "maintenanceWindow">;
 
-/** How urgently a device shall act; outside its maintenance window it only downloads (contract device.md §4.1, §3.5). */
+/** Says how urgently a device shall act; outside its maintenance window it only downloads (contract device.md §4.1, §3.5). */
 export function handlingOf(action: Pick<Retrieved, "forceType" | "forceTimeMs" | "maintenance">, now: number): Handling {
   const handling = urgencyOf(action, now);
   if (action.maintenance === null) return handling;

@@ -3,7 +3,7 @@ import type { ArtifactFacts } from "../artifacts/artifact-view.ts";
 
 export interface ModuleRow {
   revision: number;
-  /** Null in the one row of a set without modules; so are the members below. */
+  /** It is null in the one row of a set without modules, as are the members below. */
   moduleId: number | null;
   name: string;
   version: string;
@@ -12,7 +12,7 @@ export interface ModuleRow {
   artifacts: ArtifactFacts[];
 }
 
-/** A set with all that devices see of it, from one snapshot. No row: no such set. */
+/** Reads a set with all that devices see of it, from one snapshot. Without a row there is no such set. */
 export const readSetDocument = statement<[tenantId: number, setId: number], ModuleRow>(
   "controller.read_set_document",
   `select d.revision, m.id as "moduleId", m.name, m.version, m.type_key as "typeKey", m.metadata,

@@ -5,7 +5,7 @@ import { LRUCache } from "lru-cache";
 import type { ArtifactFacts } from "../artifacts/artifact-view.ts";
 import { type ModuleRow, readSetDocument } from "./documents.sql.ts";
 
-/** A chunk before the device's own links are put in. */
+/** A chunk before the device's own links are inserted. */
 export interface ChunkTemplate {
   moduleId: number;
   part: string;
@@ -16,14 +16,14 @@ export interface ChunkTemplate {
 }
 
 /**
- * What a set brings to devices, kept by (tenant, set, revision): a rollout hands the same document to its whole fleet.
- * The set's revision moves with everything in it, so an entry never becomes wrong.
+ * Caches what devices see of a set, by (tenant, set, revision): all devices of a rollout get the same document. The set's revision changes with
+ * everything in it, so an entry never becomes wrong.
  */
 export interface DeploymentDocuments {
   get(key: { tenantId: number; setId: number; revision: number }): Promise<readonly ChunkTemplate[]>;
 }
 
-/** Bytes, roughly; some ten thousand ordinary sets. */
+/** The size is approximate, in bytes; it is enough for some ten thousand ordinary sets. */
 const defaultMaxBytes = 64 * 1024 * 1024;
 
 export function createDeploymentDocuments(deps: { pool: Queryable; maxBytes?: number }): DeploymentDocuments {
@@ -36,10 +36,10 @@ export function createDeploymentDocuments(deps: { pool: Queryable; maxBytes?: nu
   async function load(tenantId: number, setId: number): Promise<readonly ChunkTemplate[]> {
     const rows = await run(deps.pool, readSetDocument, [tenantId, setId]);
     const [first] = rows;
-    // an empty deployment would be carried out and reported as success: better none
+    // An empty deployment would be carried out and reported as success, so there must be none.
     if (first === undefined) throw entityNotFound("DistributionSet", setId);
     const chunks = rows.filter((row) => row.moduleId !== null).map(toChunk);
-    // under the revision that was read: the set may have moved on since the caller saw it
+    // The entry has the revision that was read: the set may have changed since the caller saw it.
     kept.set(keyOf(tenantId, setId, first.revision), chunks);
     return chunks;
   }
@@ -49,7 +49,7 @@ export function createDeploymentDocuments(deps: { pool: Queryable; maxBytes?: nu
       const key = keyOf(tenantId, setId, revision);
       const found = kept.get(key) ?? loading.get(key);
       if (found !== undefined) return found;
-      // the thousands that ask at the start of a rollout wait for one reading
+      // Thousands of requests at the start of a rollout wait for one reading.
       const reading = load(tenantId, setId).finally(() => loading.delete(key));
       loading.set(key, reading);
       return reading;

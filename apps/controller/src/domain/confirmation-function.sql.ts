@@ -4,8 +4,8 @@ import { type ConfirmationRule, confirmationRules, textOf } from "./confirmation
 import { findActionSql, indent, recordChangeSql } from "./report-function.sql.ts";
 
 /*
- * Writes the SQL function `confirm_action` from the table of confirmation.ts: one answer = one call = one round trip.
- * No answer moves an action to another bucket of its rollout group (tested), so the progress of groups is not touched.
+ * This file writes the SQL function `confirm_action` from the table of confirmation.ts: one answer is one call and one round trip. No answer moves an
+ * action to another bucket of its rollout group (tested), so the progress of groups does not change.
  */
 
 function branch(rule: ConfirmationRule, first: boolean): string[] {
@@ -20,14 +20,14 @@ function branch(rule: ConfirmationRule, first: boolean): string[] {
     `  -- ${answer}: ${statuses.join(", ")} -> ${next}`,
     `  v_entry := ${actionStatus[entry]};`,
     `  v_next := ${actionStatus[next]};`,
-    // callers cannot know the action's status: they write the text of a waiting one, last but for the code
+    // Callers cannot know the action's status: they write the text of a waiting one, as the last message before the code.
     ...(text === textOf(answer)
       ? []
       : [`  p_messages[cardinality(p_messages) - (p_code is not null)::int] := '${serverMessagePrefix}${text}';`]),
   ];
 }
 
-/** The whole function, for the migration. */
+/** Builds the whole function, for its file. */
 export function confirmFunctionSql(): string {
   const rules = [...confirmationRules.flatMap((rule, i) => branch(rule, i === 0)), "else", "  return 'notWaiting';", "end if;"];
   const change = recordChangeSql({
@@ -38,7 +38,7 @@ export function confirmFunctionSql(): string {
     code: "p_code",
     occurred: "now()",
   });
-  return `create function confirm_action(
+  return `create or replace function confirm_action(
   p_tenant int, p_tenant_name text, p_controller_id text, p_action bigint,
   p_confirmed boolean, p_code int,
   p_messages text[],                     -- all of the entry: details, the server's text, the code's

@@ -1,13 +1,13 @@
 import type { ActionStatusName } from "@harrier/contracts";
 
 /**
- * What an answer to an action that waits for its confirmation leads to (contract device.md §7.5, D15), as data.
- * Read by `decideConfirmation` (decide-confirmation.ts) and by the generator of the SQL function (confirmation-function.sql.ts).
+ * These tables say what follows from an answer to an action that waits for its confirmation (contract device.md §7.5, D15). They are read by
+ * `decideConfirmation` (decide-confirmation.ts) and by the generator of the SQL function (confirmation-function.sql.ts).
  */
 
 export type Answer = "confirmed" | "denied";
 
-/** What an answer comes to; the texts are those that SQL returns. */
+/** The outcome of an answer; the texts are those that SQL returns. */
 export type ConfirmationOutcome =
   | "ok"
   | "targetNotFound"
@@ -21,16 +21,16 @@ export type ConfirmationOutcome =
 export interface ConfirmationRule {
   readonly statuses: readonly ActionStatusName[];
   readonly answer: Answer;
-  /** Only where the tenant's confirmation flow is switched on. */
+  /** The rule applies only while the tenant's confirmation flow is on. */
   readonly flow?: true;
-  /** Status of the history entry and of the action. */
+  /** The status of the history entry and of the action. */
   readonly entry: ActionStatusName;
   readonly next: ActionStatusName;
-  /** What the server says of it. The first rule of an answer is the one that callers expect when they write the messages. */
+  /** The server's message. The first rule of an answer is the one that callers expect when they write the messages. */
   readonly text: string;
 }
 
-/** For open actions; first match decides, without one there is nothing to confirm. Closed actions take no answer. */
+/** These rules are for open actions; the first match decides, and without one there is nothing to confirm. Closed actions take no answer. */
 export const confirmationRules: readonly ConfirmationRule[] = [
   {
     statuses: ["WAIT_FOR_CONFIRMATION"],
@@ -40,7 +40,7 @@ export const confirmationRules: readonly ConfirmationRule[] = [
     text: "Target confirmed action. Therefore, it will be set to the running state to proceed with the deployment.",
   },
   {
-    statuses: ["WAIT_FOR_CONFIRMATION"], // not final: it is offered again
+    statuses: ["WAIT_FOR_CONFIRMATION"], // the denial is not final: the action is offered again
     answer: "denied",
     entry: "WAIT_FOR_CONFIRMATION",
     next: "WAIT_FOR_CONFIRMATION",
@@ -56,7 +56,7 @@ export const confirmationRules: readonly ConfirmationRule[] = [
   },
 ];
 
-/** What the server says of an answer to an action that waits. */
+/** Returns the server's message about an answer to a waiting action. */
 export function textOf(answer: Answer): string {
   return (confirmationRules.find((rule) => rule.answer === answer) as ConfirmationRule).text;
 }

@@ -29,24 +29,24 @@ export interface ActionState {
   forceType: ForceType;
   revision: number;
   lastStatusCode: number | null;
-  /** Given while the tenant let several actions be open at once. */
-  besideOthers: boolean;
+  /** True if the action was created while the tenant had multi-assignment. */
+  multiAssignment: boolean;
 }
 
 export interface TargetState {
   updateStatus: UpdateStatus;
   assignedSetId: number | null;
   installedSetId: number | null;
-  /** The newest FINISHED action of the installed set: what the `installedBase` link points to. */
+  /** The newest FINISHED action of the installed set, to which the `installedBase` link leads. */
   installedActionId: number | null;
   requestAttributes: boolean;
 }
 
-/** All that a decision may depend on. */
+/** Everything that a decision may depend on. */
 export interface Situation {
   action: ActionState;
   target: TargetState;
-  /** The target's other actions. */
+  /** The other actions of the target. */
   others: readonly { id: number; setId: number; status: ActionStatus; active: boolean }[];
 }
 
@@ -55,11 +55,11 @@ export interface Report {
   execution: Execution;
   result: Result;
   code: number | null;
-  /** Number of messages of the entry, after splitting and with the server's own. */
+  /** The number of messages of the entry, after splitting and with the server's own. */
   messageCount: number;
 }
 
-/** 0 or less: no limit. */
+/** A limit of 0 or less means none. */
 export interface ReportLimits {
   entries: number;
   messages: number;
@@ -77,7 +77,7 @@ export type Decision =
       moved: { from: Bucket; to: Bucket } | null;
     };
 
-/** The state machine (contract device.md §7) as one pure function. The SQL function `report` gives the same answers: tested cell by cell. */
+/** The state machine (contract device.md §7) as one pure function. The SQL function `report` gives the same answers, which is tested cell by cell. */
 export function decideReport(situation: Situation, report: Report, limits: ReportLimits): Decision {
   const { action } = situation;
   const verdict = verdictOf(report.channel, action);
@@ -94,7 +94,7 @@ export function decideReport(situation: Situation, report: Report, limits: Repor
     changed: true,
     entry: actionStatus[rule.entry],
     action: { ...action, status, active: !endsAction(status), revision: action.revision + 1, lastStatusCode: report.code },
-    target: applyEffect(situation, effectOf(rule.effect, action.besideOthers)),
+    target: applyEffect(situation, effectOf(rule.effect, action.multiAssignment)),
     moved: from === to ? null : { from, to },
   };
 }

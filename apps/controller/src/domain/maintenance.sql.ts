@@ -1,7 +1,10 @@
 import { actionStatus } from "@harrier/contracts";
 
-/** Has the last maintenance window of an open action passed, so that it is to be cancelled (contract device.md §3.1.4)? Null: it has no last one. */
-export const lapsedSql = (action: string): string =>
+/**
+ * Is true if the last maintenance window of an open action has passed, so that it has to be cancelled (contract device.md §3.1.4), and null if it has
+ * no last one.
+ */
+export const expiredWindowSql = (action: string): string =>
   `(${action}.maintenance_ends_at <= now() and ${action}.status <> ${actionStatus.CANCELING})`;
 
 /** The window of an action as one value, a `MaintenanceWindow`; null without one, which costs its reader nothing. */

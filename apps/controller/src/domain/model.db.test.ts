@@ -3,20 +3,20 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { chunkOf, contextOf, countedProgress, progressOf, runGroup, seedMembers } from "../commands.fixture.ts";
 import { readTarget } from "../device.fixture.ts";
-import { anyStep, newWorld, type Step, take, type World } from "./model.fixture.ts";
+import { anyStep, type Model, newModel, type Step, take } from "./model.fixture.ts";
 import { idsOf, newTarget, perform, query, resetSwitches, type Stored, type System, startSystem, storedActions } from "./system.fixture.ts";
 import { endsAction } from "./transitions.ts";
 
 /*
- * The model of model.fixture.ts beside the service and PostgreSQL.
- * Step by step: every answer and the state at the end are the model's, and with it all that model.test.ts says of it.
- * All at once: whatever the order in which racing steps were served,
- *  1. an action is open exactly in the statuses that are not an end, and no status is one that only entries have;
- *  2. its history and its events are numbered 1 to its revision, without a gap;
- *  3. an action that was closed stays as it was, but for its force type;
- *  4. a report that was answered with 200 stands in the history once; a late one on a cancelled action may be ignored;
- *  5. a pending target has an open action of the assigned set, and its installed action is the newest that installed that set;
- *  6. a rollout has one action per target, and its progress is what its actions add up to.
+ * The service with PostgreSQL is compared with the model of model.fixture.ts.
+ * With one step at a time, every answer and the state at the end equal those of the model, and so the rules of model.test.ts hold.
+ * With racing steps, in whatever order they were served,
+ * 1. an action is open exactly in the statuses that are not an end, and no status is one that only entries have;
+ * 2. its history and its events are numbered 1 to its revision, without a gap;
+ * 3. a closed action stays as it was, except for its force type;
+ * 4. a report that was answered with 200 is in the history once; a late one on a cancelled action may be ignored;
+ * 5. a pending target has an open action of the assigned set, and its installed action is the newest that installed that set;
+ * 6. a rollout has one action per target, and its progress is the sum of its actions.
  * A failure prints its seed: fc.assert(…, { seed, path }) runs it again.
  */
 
@@ -28,20 +28,20 @@ beforeAll(async () => {
 });
 afterAll(() => system.fixture.close());
 
-test("step by step the service does what the model does", async () => {
+test("one step at a time: the service does what the model does", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 30 }), async (steps) => {
       await resetSwitches(system);
       const n = await newTarget(system);
-      let world: World = newWorld;
+      let model: Model = newModel;
       for (const [i, step] of steps.entries()) {
-        const wanted = take(world, step);
-        world = wanted.world;
-        expect(await perform(system, n, step, { actions: await idsOf(system, n), said: `r${i}` }), `step ${i}`).toBe(wanted.outcome);
+        const wanted = take(model, step);
+        model = wanted.model;
+        expect(await perform(system, n, step, { actions: await idsOf(system, n), sent: `r${i}` }), `step ${i}`).toBe(wanted.outcome);
       }
       const stored = await storedActions(system, n);
       expect(stored.map(({ id: _id, messages: _messages, ...rest }) => rest)).toEqual(
-        world.actions.map((a) => ({
+        model.actions.map((a) => ({
           status: a.status,
           active: a.active,
           force_type: a.forceType,
@@ -53,9 +53,9 @@ test("step by step the service does what the model does", async () => {
           events: oneToN(a.revision),
         })),
       );
-      const { installedActionId } = world.target;
+      const { installedActionId } = model.target;
       const installed = installedActionId === null ? null : stored[installedActionId - 1]?.id;
-      expect(await readTarget(system.fixture, n)).toEqual({ ...world.target, installedActionId: installed });
+      expect(await readTarget(system.fixture, n)).toEqual({ ...model.target, installedActionId: installed });
     }),
     { numRuns: 150, interruptAfterTimeLimit: 8_000 },
   );
@@ -63,7 +63,7 @@ test("step by step the service does what the model does", async () => {
 
 const entriesOnly: readonly number[] = [actionStatus.WARNING, actionStatus.DOWNLOAD, actionStatus.CANCEL_REJECTED];
 
-/** What is wrong with the actions of a target, in words. */
+/** Describes what is wrong with the actions of a target. */
 async function wrongs(n: number, before: readonly Stored[]): Promise<string[]> {
   const [stored, target] = [await storedActions(system, n), await readTarget(system.fixture, n)];
   const found: string[] = [];
@@ -86,10 +86,10 @@ async function wrongs(n: number, before: readonly Stored[]): Promise<string[]> {
   return found;
 }
 
-/** Serves some steps at once; afterwards nothing may be wrong, and every report that was taken must stand in the history. */
+/** Serves some steps at once; afterwards no rule may be broken, and every accepted report must be in the history. */
 async function race(n: number, steps: readonly Step[], wave: number): Promise<void> {
   const [before, actions] = [await storedActions(system, n), await idsOf(system, n)];
-  const outcomes = await Promise.all(steps.map((step, i) => perform(system, n, step, { actions, said: `w${wave}r${i}` })));
+  const outcomes = await Promise.all(steps.map((step, i) => perform(system, n, step, { actions, sent: `w${wave}r${i}` })));
   expect(await wrongs(n, before)).toEqual([]);
   const after = await storedActions(system, n);
   for (const [i, step] of steps.entries()) {
@@ -102,7 +102,7 @@ async function race(n: number, steps: readonly Step[], wave: number): Promise<vo
   }
 }
 
-test("all at once nothing breaks either", async () => {
+test("racing steps break no rule either", async () => {
   const waves = fc.array(fc.array(anyStep, { minLength: 2, maxLength: 8 }), { minLength: 1, maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(waves, fc.boolean(), async (all, inRollout) => {

@@ -7,11 +7,11 @@ import { type Channel, channels, type Execution, endsAction, executions, type Re
 import { type Resource, resources, visibility } from "./visibility.ts";
 
 /*
- * One target and everything that can be done to it, as a pure model: what devices say is decided by the tables of this folder,
- * what administrators do is written out here once more. model.test.ts walks it alone, model.db.test.ts beside the database.
+ * One target and everything that can be done to it, as a pure model: the tables of this folder decide about reports, and the commands of
+ * administrators are written once more here. model.test.ts tests it alone, model.db.test.ts compares it with the database.
  */
 
-/** `place`: which of the target's actions, counted round; without any action the step is left out. */
+/** `place` selects one of the target's actions, modulo their number; without any action the step is skipped. */
 export type Step =
   | { kind: "report"; place: number; channel: Channel; execution: Execution; result: Result; code: number | null }
   | { kind: "look"; place: number; resource: Resource }
@@ -20,7 +20,7 @@ export type Step =
   | { kind: "assign"; setId: number; force: ForceType; weight: number; migrationStep: boolean; confirmationRequired: boolean }
   | { kind: "runs"; setId: number }
   | { kind: "autoConfirm" | "flow" | "autoclose"; on: boolean }
-  /** Several assignments side by side: never turned off again. */
+  /** This step switches multi-assignment on, which is never switched off again. */
   | { kind: "several" }
   | { kind: "attributes" }
   | { kind: "poll" };
@@ -28,11 +28,11 @@ export type Step =
 export interface ModelAction extends ActionState {
   weight: number;
   migrationStep: boolean;
-  /** Statuses of the history, the oldest first. */
+  /** The statuses of the history, the oldest first. */
   entries: readonly ActionStatus[];
 }
 
-export interface World {
+export interface Model {
   target: TargetState;
   actions: readonly ModelAction[];
   autoConfirm: boolean;
@@ -42,9 +42,9 @@ export interface World {
 }
 
 export interface Outcome {
-  /** `ok`, the code of the refusal, or what a poll links to. */
+  /** The outcome: `ok`, the code of the error, or the links of a poll. */
   outcome: string;
-  world: World;
+  model: Model;
 }
 
 export const sets = [100, 101, 102] as const;
@@ -52,7 +52,7 @@ export const sets = [100, 101, 102] as const;
 const place = fc.nat({ max: 5 });
 const code = fc.option(fc.integer({ min: -2, max: 500 }));
 
-/** Steps as they come, those that matter most more often. */
+/** Generates random steps; the most important ones come more often. */
 export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 8,
@@ -90,7 +90,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("attributes" as const, "poll" as const, "several" as const) }) },
 );
 
-export const newWorld: World = {
+export const newModel: Model = {
   target: {
     updateStatus: updateStatus.registered,
     assignedSetId: null,
@@ -106,123 +106,123 @@ export const newWorld: World = {
 };
 
 const unlimited = { entries: 0, messages: 0 };
-const ok = (world: World): Outcome => ({ outcome: "ok", world });
+const ok = (model: Model): Outcome => ({ outcome: "ok", model });
 
-/** Which action a step is about; its id is its place, from 1. */
-export function actionOf(world: World, step: Step): ModelAction | undefined {
-  return "place" in step ? world.actions[step.place % Math.max(world.actions.length, 1)] : undefined;
+/** Returns the action of a step; its id is its place, from 1. */
+export function actionOf(model: Model, step: Step): ModelAction | undefined {
+  return "place" in step ? model.actions[step.place % Math.max(model.actions.length, 1)] : undefined;
 }
 
-/** What a step comes to. */
-export function take(world: World, step: Step): Outcome {
+/** Returns the outcome of a step. */
+export function take(model: Model, step: Step): Outcome {
   if ("place" in step) {
-    const action = actionOf(world, step);
-    return action === undefined ? ok(world) : takeOne(world, action, step);
+    const action = actionOf(model, step);
+    return action === undefined ? ok(model) : takeOne(model, action, step);
   }
   switch (step.kind) {
     case "assign":
-      return assign(world, step);
+      return assign(model, step);
     case "runs":
-      return runs(world, step.setId);
+      return runs(model, step.setId);
     case "autoConfirm":
-      return switchAutoConfirm(world, step.on);
+      return switchAutoConfirm(model, step.on);
     case "attributes":
-      return ok({ ...world, target: { ...world.target, requestAttributes: false } });
+      return ok({ ...model, target: { ...model.target, requestAttributes: false } });
     case "poll":
-      return { outcome: linksOf(world), world };
+      return { outcome: linksOf(model), model };
     case "several":
-      return ok({ ...world, several: true });
+      return ok({ ...model, several: true });
     default:
-      return ok({ ...world, [step.kind]: step.on });
+      return ok({ ...model, [step.kind]: step.on });
   }
 }
 
-function takeOne(world: World, action: ModelAction, step: Extract<Step, { place: number }>): Outcome {
+function takeOne(model: Model, action: ModelAction, step: Extract<Step, { place: number }>): Outcome {
   switch (step.kind) {
     case "report":
-      return reportOf(world, action, step);
+      return reportOf(model, action, step);
     case "look":
-      return look(world, action, step.resource);
+      return retrieve(model, action, step.resource);
     case "answer": {
-      const decision = decideConfirmation(action, { ...step, messageCount: 1 }, { flow: world.flow, limits: unlimited });
-      if (decision.outcome === "ok") return ok(change(world, { ...action, ...decision.action }, decision.entry));
-      return { outcome: decision.outcome === "closed" ? "actionClosed" : "stateNotFound", world };
+      const decision = decideConfirmation(action, { ...step, messageCount: 1 }, { flow: model.flow, limits: unlimited });
+      if (decision.outcome === "ok") return ok(change(model, { ...action, ...decision.action }, decision.entry));
+      return { outcome: decision.outcome === "closed" ? "actionClosed" : "stateNotFound", model };
     }
     case "cancel":
-      if (!action.active || action.status === actionStatus.CANCELING) return { outcome: "actionNotCancelable", world };
-      return ok(change(world, moved(action, actionStatus.CANCELING), actionStatus.CANCELING));
+      if (!action.active || action.status === actionStatus.CANCELING) return { outcome: "actionNotCancelable", model };
+      return ok(change(model, moved(action, actionStatus.CANCELING), actionStatus.CANCELING));
     case "quit": {
-      if (action.status !== actionStatus.CANCELING) return { outcome: "actionNotForceQuitable", world };
-      // for the target it is the same as a confirmed cancellation; the device's last code stays
-      const said = { channel: "cancel", execution: "closed", result: "success", code: action.lastStatusCode } as const;
-      return reportOf(world, action, said);
+      if (action.status !== actionStatus.CANCELING) return { outcome: "actionNotForceQuitable", model };
+      // For the target it is the same as a confirmed cancellation; the device's last code stays.
+      const sent = { channel: "cancel", execution: "closed", result: "success", code: action.lastStatusCode } as const;
+      return reportOf(model, action, sent);
     }
-    default: // "force", with no look at whether it is open (contract rollouts.md §6)
-      if (action.forceType === forceType.forced) return ok(world);
-      // one that was to be downloaded alone and has been is over, and counted so
-      if (action.forceType === forceType.downloadonly && action.status === actionStatus.DOWNLOADED) return ok(world);
-      return ok(change(world, { ...moved(action, action.status), forceType: forceType.forced }, action.status));
+    default: // "force" does not check whether the action is open (contract rollouts.md §6)
+      if (action.forceType === forceType.forced) return ok(model);
+      // A downloadonly action that was downloaded is finished, and was counted so.
+      if (action.forceType === forceType.downloadonly && action.status === actionStatus.DOWNLOADED) return ok(model);
+      return ok(change(model, { ...moved(action, action.status), forceType: forceType.forced }, action.status));
   }
 }
 
-/** An action with another status, one entry later. */
+/** Returns an action with another status, one entry later. */
 function moved(action: ModelAction, status: ActionStatus): ModelAction {
   return { ...action, status, active: action.active && !endsAction(status), revision: action.revision + 1 };
 }
 
-/** The world with an action as it is now, and its new entry. */
-function change(world: World, action: ModelAction, entry: ActionStatus): World {
+/** Returns the model with the changed action and its new entry. */
+function change(model: Model, action: ModelAction, entry: ActionStatus): Model {
   const now = { ...action, entries: [...action.entries, entry] };
-  return { ...world, actions: world.actions.map((a) => (a.id === now.id ? now : a)) };
+  return { ...model, actions: model.actions.map((a) => (a.id === now.id ? now : a)) };
 }
 
 function reportOf(
-  world: World,
+  model: Model,
   action: ModelAction,
   report: { channel: Channel; execution: Execution; result: Result; code: number | null },
 ): Outcome {
-  const others = world.actions.filter((a) => a !== action);
-  const decision = decideReport({ action, target: world.target, others }, { ...report, messageCount: 1 }, unlimited);
-  if (decision.outcome !== "ok") return { outcome: refusals[decision.outcome] ?? decision.outcome, world };
-  if (!decision.changed) return ok(world);
-  return ok({ ...change(world, { ...action, ...decision.action }, decision.entry), target: decision.target });
+  const others = model.actions.filter((a) => a !== action);
+  const decision = decideReport({ action, target: model.target, others }, { ...report, messageCount: 1 }, unlimited);
+  if (decision.outcome !== "ok") return { outcome: refusals[decision.outcome] ?? decision.outcome, model };
+  if (!decision.changed) return ok(model);
+  return ok({ ...change(model, { ...action, ...decision.action }, decision.entry), target: decision.target });
 }
 
 const refusals: Readonly<Record<string, string>> = { closed: "actionClosed", notCanceling: "actionNotCancelable" };
 
-function look(world: World, action: ModelAction, resource: Resource): Outcome {
+function retrieve(model: Model, action: ModelAction, resource: Resource): Outcome {
   const shown = action.active ? visibility[resource].open : visibility[resource].closed;
-  if (!shown.some((name) => actionStatus[name] === action.status)) return { outcome: "stateNotFound", world };
+  if (!shown.some((name) => actionStatus[name] === action.status)) return { outcome: "stateNotFound", model };
   const leavesEntry = (resource === "deployment" || resource === "cancel") && action.active;
-  if (!leavesEntry || action.entries.at(-1) === actionStatus.RETRIEVED) return ok(world);
-  return ok(change(world, moved(action, resource === "cancel" ? action.status : actionStatus.RETRIEVED), actionStatus.RETRIEVED));
+  if (!leavesEntry || action.entries.at(-1) === actionStatus.RETRIEVED) return ok(model);
+  return ok(change(model, moved(action, resource === "cancel" ? action.status : actionStatus.RETRIEVED), actionStatus.RETRIEVED));
 }
 
-/** Contract device.md §7.1 and §7.4; several side by side: rollouts.md §6.9. */
-function assign(world: World, step: Extract<Step, { kind: "assign" }>): Outcome {
-  if (!world.several && world.target.assignedSetId === step.setId) return { outcome: "already", world };
-  const superseded = world.actions.reduce((now, action) => {
-    if (world.several || !action.active || action.migrationStep || (action.status === actionStatus.CANCELING && !now.autoclose)) return now;
+/** This follows contract device.md §7.1 and §7.4; multi-assignment follows rollouts.md §6.9. */
+function assign(model: Model, step: Extract<Step, { kind: "assign" }>): Outcome {
+  if (!model.several && model.target.assignedSetId === step.setId) return { outcome: "already", model };
+  const superseded = model.actions.reduce((now, action) => {
+    if (model.several || !action.active || action.migrationStep || (action.status === actionStatus.CANCELING && !now.autoclose)) return now;
     const status = now.autoclose ? actionStatus.CANCELED : actionStatus.CANCELING;
     return change(now, moved(action, status), status);
-  }, world);
-  const waits = world.flow && step.confirmationRequired && !world.autoConfirm;
+  }, model);
+  const waits = model.flow && step.confirmationRequired && !model.autoConfirm;
   const { setId, weight, migrationStep } = step;
   const action: ModelAction = {
-    ...begun(world, setId, waits ? actionStatus.WAIT_FOR_CONFIRMATION : actionStatus.RUNNING),
+    ...begun(model, setId, waits ? actionStatus.WAIT_FOR_CONFIRMATION : actionStatus.RUNNING),
     forceType: step.force,
     weight,
     migrationStep,
-    besideOthers: world.several,
-    entries: [world.flow ? actionStatus.WAIT_FOR_CONFIRMATION : actionStatus.RUNNING],
+    multiAssignment: model.several,
+    entries: [model.flow ? actionStatus.WAIT_FOR_CONFIRMATION : actionStatus.RUNNING],
   };
-  const target = { ...world.target, assignedSetId: setId, updateStatus: updateStatus.pending as UpdateStatus };
+  const target = { ...model.target, assignedSetId: setId, updateStatus: updateStatus.pending as UpdateStatus };
   return ok({ ...superseded, target, actions: [...superseded.actions, action] });
 }
 
-function begun(world: World, setId: number, status: ActionStatus): ModelAction {
+function begun(model: Model, setId: number, status: ActionStatus): ModelAction {
   return {
-    id: world.actions.length + 1,
+    id: model.actions.length + 1,
     setId,
     status,
     active: !endsAction(status),
@@ -231,16 +231,16 @@ function begun(world: World, setId: number, status: ActionStatus): ModelAction {
     lastStatusCode: null,
     weight: 1000,
     migrationStep: false,
-    besideOthers: false,
+    multiAssignment: false,
     entries: [status],
   };
 }
 
-/** Contract device.md §5.4. */
-function runs(world: World, setId: number): Outcome {
-  const { target } = world;
-  if (target.updateStatus === updateStatus.pending || target.assignedSetId === setId) return { outcome: "already", world };
-  const action = begun(world, setId, actionStatus.FINISHED);
+/** This follows contract device.md §5.4. */
+function runs(model: Model, setId: number): Outcome {
+  const { target } = model;
+  if (target.updateStatus === updateStatus.pending || target.assignedSetId === setId) return { outcome: "already", model };
+  const action = begun(model, setId, actionStatus.FINISHED);
   const now: TargetState = {
     ...target,
     assignedSetId: setId,
@@ -248,21 +248,21 @@ function runs(world: World, setId: number): Outcome {
     installedActionId: action.id,
     updateStatus: updateStatus.in_sync,
   };
-  return ok({ ...world, target: now, actions: [...world.actions, action] });
+  return ok({ ...model, target: now, actions: [...model.actions, action] });
 }
 
-function switchAutoConfirm(world: World, on: boolean): Outcome {
-  if (!on) return ok({ ...world, autoConfirm: false });
-  if (world.autoConfirm) return { outcome: "autoConfAlreadyActive", world };
-  const running = world.actions.reduce((now, action) => {
+function switchAutoConfirm(model: Model, on: boolean): Outcome {
+  if (!on) return ok({ ...model, autoConfirm: false });
+  if (model.autoConfirm) return { outcome: "autoConfAlreadyActive", model };
+  const running = model.actions.reduce((now, action) => {
     const after = confirmedByItself(action);
     return after === action ? now : change(now, { ...action, ...after }, after.status);
-  }, world);
+  }, model);
   return ok({ ...running, autoConfirm: true });
 }
 
-/** What a poll shows (contract device.md §3.3), in words. */
-function linksOf({ target, actions }: World): string {
+/** Describes the links of a poll (contract device.md §3.3). */
+function linksOf({ target, actions }: Model): string {
   const [first] = actions.filter((a) => a.active).sort((a, b) => b.weight - a.weight || a.id - b.id);
   const links: string[] = [];
   if (first?.status === actionStatus.CANCELING) links.push(`cancelAction ${first.id}`);

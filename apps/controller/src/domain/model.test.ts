@@ -1,22 +1,22 @@
 import { type ActionStatus, actionStatus, updateStatus } from "@harrier/contracts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { anyStep, type ModelAction, newWorld, type Step, take, type World } from "./model.fixture.ts";
+import { anyStep, type Model, type ModelAction, newModel, type Step, take } from "./model.fixture.ts";
 import { endsAction } from "./transitions.ts";
 
 /*
- * Whatever is done to a target, in whatever order (contract device.md §7):
- *  1. an action is open exactly in the statuses that are not an end, and never has a status that only entries have;
- *  2. its revision is the number of its history's entries, and they are only ever added to;
- *  3. a closed action stays as it is, but for the force type, which administrators may change at any time (contract rollouts.md §6);
- *  4. a step that is refused changes nothing; a report that is taken leaves exactly one entry, but for a repeated one on a cancelled action;
- *  5. the target fits its actions: a pending one has an open action of the assigned set, an installed set has the newest finished action
- *     that installed it, and nothing is assigned that nobody has assigned.
+ * These rules hold for whatever is done to a target, in whatever order (contract device.md §7):
+ * 1. an action is open exactly in the statuses that are not an end, and never has a status that only entries have;
+ * 2. its revision is the number of its history's entries, which are only ever appended;
+ * 3. a closed action stays as it is, except for the force type, which administrators may change at any time (contract rollouts.md §6);
+ * 4. a rejected step changes nothing; an accepted report leaves exactly one entry, except a repeated one on a cancelled action;
+ * 5. the target fits its actions: a pending one has an open action of the assigned set, an installed set has the newest finished action that
+ * installed it, and no set is assigned without an assignment.
  */
 
 const entriesOnly: readonly ActionStatus[] = [actionStatus.WARNING, actionStatus.DOWNLOAD, actionStatus.CANCEL_REJECTED];
 
-function checkWorld({ actions, target }: World): void {
+function checkModel({ actions, target }: Model): void {
   for (const action of actions) {
     expect(action.active).toBe(!endsAction(action.status));
     expect(entriesOnly).not.toContain(action.status);
@@ -35,7 +35,7 @@ function checkWorld({ actions, target }: World): void {
 
 const frozen = ({ forceType: _type, revision: _revision, entries: _entries, ...rest }: ModelAction) => rest;
 
-function checkStep(before: World, after: World, step: Step, outcome: string): void {
+function checkStep(before: Model, after: Model, step: Step, outcome: string): void {
   if (outcome !== "ok") expect(after).toEqual(before);
   let added = 0;
   for (const was of before.actions) {
@@ -54,28 +54,28 @@ function checkStep(before: World, after: World, step: Step, outcome: string): vo
 test("no sequence of steps leaves an illegal state or loses a report", () => {
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 40 }), (steps) => {
-      let world = newWorld;
+      let model = newModel;
       for (const step of steps) {
-        const { outcome, world: after } = take(world, step);
-        checkStep(world, after, step, outcome);
-        checkWorld(after);
-        world = after;
+        const { outcome, model: after } = take(model, step);
+        checkStep(model, after, step, outcome);
+        checkModel(after);
+        model = after;
       }
     }),
     { numRuns: 2_000 },
   );
 });
 
-test("the steps reach every status and every refusal", () => {
+test("the steps reach every status and every error", () => {
   const seen = new Set<string>();
   for (const steps of fc.sample(fc.array(anyStep, { minLength: 30, maxLength: 40 }), { numRuns: 500, seed: 1 })) {
-    let world = newWorld;
+    let model = newModel;
     for (const step of steps) {
-      const { outcome, world: after } = take(world, step);
-      world = after;
+      const { outcome, model: after } = take(model, step);
+      model = after;
       if (step.kind !== "poll") seen.add(outcome);
       else for (const link of outcome.split(", ")) seen.add(link.split(" ")[0] as string);
-      for (const { status } of world.actions) seen.add(String(status));
+      for (const { status } of model.actions) seen.add(String(status));
     }
   }
   const { FINISHED, ERROR, RUNNING, CANCELED, CANCELING, RETRIEVED, DOWNLOADED, WAIT_FOR_CONFIRMATION } = actionStatus;

@@ -1,10 +1,10 @@
 import type { QuotaLimits } from "@harrier/contracts";
 
-/** The limits of a tenant as they are in force now, from memory (settings/tenant-settings.ts): no round trip of a device's own. */
+/** Returns the present limits of a tenant from memory (settings/tenant-settings.ts), so that a device's request needs no round trip for them. */
 export type LimitsOf = (tenantId: number) => QuotaLimits;
 
-/** How much was said in a report, against what its tenant allows. */
-export interface Said {
+/** The number of messages in a report, and the tenant's limit. */
+export interface MessageCount {
   messages: number;
   limits: QuotaLimits;
 }

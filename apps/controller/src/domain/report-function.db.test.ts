@@ -34,7 +34,7 @@ async function store(situations: readonly Situation[], firstTarget: number): Pro
 
 const idOf = (n: number, place: number | null) => (place === null ? null : 10 * n + place);
 
-/** What SQL made of the reports, in the terms of `decideReport`. */
+/** Sends the reports through SQL and returns the outcome in the terms of `decideReport`. */
 async function sendAll(cells: readonly { situation: Situation; report: Report }[], firstTarget: number): Promise<Decision[]> {
   const calls = cells.map(({ situation, report }, i) => ({
     n: firstTarget + i,
@@ -100,7 +100,7 @@ const every = {
   reports: channels.flatMap((channel) => executions.flatMap((execution) => results.map((result) => ({ channel, execution, result })))),
 };
 
-/** The target's surroundings that effects look at: another open action or none, an earlier installation or none. */
+/** Effects depend on this state of the target: another open action or none, an earlier installation or none. */
 const surroundings: Omit<Situation, "action">[] = [
   {
     target: {
@@ -128,21 +128,21 @@ const surroundings: Omit<Situation, "action">[] = [
 
 function situationOf(status: ActionStatus, active: boolean, force: ForceType, around: Omit<Situation, "action">): Situation {
   return {
-    action: { id: 5, setId: 100, status, active, forceType: force, revision: 3, lastStatusCode: 9, besideOthers: false },
+    action: { id: 5, setId: 100, status, active, forceType: force, revision: 3, lastStatusCode: 9, multiAssignment: false },
     ...around,
   };
 }
 
-describe("the SQL function says what decideReport says", () => {
+describe("the SQL function equals decideReport", () => {
   test.each(surroundings.map((around, i) => ({ around, i })))("in every cell, surroundings $i", async ({ around, i }) => {
     const cells = every.statuses.flatMap((status) =>
       [true, false].flatMap((active) =>
         [forceType.forced, forceType.downloadonly].flatMap((force) =>
-          [false, true].flatMap((besideOthers) =>
+          [false, true].flatMap((multiAssignment) =>
             every.reports.map((report) => {
               const situation = situationOf(status, active, force, around);
               return {
-                situation: { ...situation, action: { ...situation.action, besideOthers } },
+                situation: { ...situation, action: { ...situation.action, multiAssignment } },
                 report: { ...report, code: null, messageCount: 2 },
               };
             }),
@@ -198,14 +198,14 @@ describe("the SQL function says what decideReport says", () => {
         status: fc.constantFrom(actionStatus.RUNNING, actionStatus.CANCELING, actionStatus.WAIT_FOR_CONFIRMATION, actionStatus.RETRIEVED),
         setId: fc.constantFrom(100, 200),
         forceType: fc.constantFrom(forceType.soft, forceType.downloadonly),
-        besideOthers: fc.boolean(),
+        multiAssignment: fc.boolean(),
       }),
       { minLength: 3, maxLength: 3 },
     );
     await fc.assert(
       fc.asyncProperty(start, fc.array(step, { maxLength: 12 }), async (actions, steps) => {
         const n = next++;
-        let world: ActionState[] = actions.map((a, i) => ({ ...a, id: i + 1, active: true, revision: 1, lastStatusCode: null }));
+        let model: ActionState[] = actions.map((a, i) => ({ ...a, id: i + 1, active: true, revision: 1, lastStatusCode: null }));
         let target: Situation["target"] = {
           updateStatus: updateStatus.pending,
           assignedSetId: 200,
@@ -213,41 +213,41 @@ describe("the SQL function says what decideReport says", () => {
           installedActionId: null,
           requestAttributes: false,
         };
-        await store([situation(world, 0, target)], n);
+        await store([situation(model, 0, target)], n);
         for (const { place, report, code } of steps) {
           const full = { ...report, code, messageCount: 1 };
-          const before = situation(world, place, target);
+          const before = situation(model, place, target);
           const decision = decideReport(before, full, limits);
           const [answer] = await sendAll([{ situation: before, report: full }], n);
-          // a sequence moves one action several times: the sum of its moves is checked below
+          // A sequence moves one action several times: the sum of its moves is checked below.
           expect({ ...answer, moved: null }).toEqual({ ...decision, moved: null });
           if (decision.outcome === "ok" && decision.changed) {
-            world = world.map((a, i) => (i === place ? decision.action : a));
+            model = model.map((a, i) => (i === place ? decision.action : a));
             target = decision.target;
           }
         }
-        for (const [i, a] of world.entries()) {
+        for (const [i, a] of model.entries()) {
           expect(a.active).toBe(!endsAction(a.status));
           const first = actions[i] as { status: ActionStatus };
           if (i === 0) expect(await netMoves(n)).toEqual(sumOf(bucketOf(first.status, a.forceType), bucketOf(a.status, a.forceType)));
         }
-        expect(await entriesOf(n)).toEqual(world.map((a) => a.revision));
+        expect(await entriesOf(n)).toEqual(model.map((a) => a.revision));
       }),
       { numRuns: 60 },
     );
   });
 });
 
-function situation(world: readonly ActionState[], place: number, target: Situation["target"]): Situation {
-  const action = world[place] as ActionState;
-  return { action, target, others: world.filter((a) => a !== action) };
+function situation(model: readonly ActionState[], place: number, target: Situation["target"]): Situation {
+  const action = model[place] as ActionState;
+  return { action, target, others: model.filter((a) => a !== action) };
 }
 
 function sumOf(from: number, to: number): Record<string, number> {
   return from === to ? {} : { [from]: -1, [to]: 1 };
 }
 
-/** How the deltas of the first action's group have moved it, all in all. */
+/** Sums up how the deltas have moved the first action between buckets of its group. */
 async function netMoves(n: number): Promise<Record<string, number>> {
   const { rows } = await fixture.database.db("controller").pool.query(
     `select bucket, sum(n)::int as n
@@ -259,7 +259,7 @@ async function netMoves(n: number): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map((row) => [row.bucket, row.n]));
 }
 
-/** History rows per action: as many as its revision, the first of which `store` has written. */
+/** Counts the history rows per action, which equal its revision; `store` has written the first of them. */
 async function entriesOf(n: number): Promise<number[]> {
   const { rows } = await fixture.database.db("controller").pool.query(
     `select a.id, count(h.*)::int as n from actions a join action_history h on h.tenant_id = 1 and h.action_id = a.id

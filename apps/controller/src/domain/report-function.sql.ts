@@ -2,7 +2,7 @@ import { type ActionStatusName, actionStatus, forceType, updateStatus } from "@h
 import { devicePrincipal } from "./codes.ts";
 import {
   channels,
-  effectsBesideOthers,
+  effectsWithMultiAssignment,
   endStatuses,
   executions,
   type Gate,
@@ -15,8 +15,8 @@ import {
 } from "./transitions.ts";
 
 /*
- * Writes the SQL function `report` from the transition table: one report = one call = one round trip.
- * Every fragment below has its counterpart in decide-report.ts; the cell test compares the two on real PostgreSQL.
+ * This file writes the SQL function `report` from the transition table: one report is one call and one round trip. Every fragment below has its
+ * counterpart in decide-report.ts; the cell test compares the two on real PostgreSQL.
  */
 
 const code = (name: ActionStatusName): number => actionStatus[name];
@@ -27,7 +27,7 @@ function oneOf(column: string, codes: readonly number[]): string {
 }
 
 interface Branch {
-  /** Empty: else. */
+  /** An empty condition means else. */
   when: string;
   body: readonly string[];
 }
@@ -105,7 +105,7 @@ const assignedSql: Record<TargetEffect["assigned"], string | undefined> = {
   nextOpenOrKeep: `t.assigned_set_id := coalesce(${nextOpen}, t.assigned_set_id);`,
 };
 
-// the server's clock orders installations: one with a wrong clock must not keep an old set (contract device.md §7.2, "Timestamp trap")
+// The server's clock orders installations: a device with a wrong clock must not keep an old set (contract device.md §7.2, "Timestamp trap").
 const installedSql: Record<TargetEffect["installed"], string | undefined> = {
   keep: undefined,
   ownSet: `t.installed_set_id := a.set_id;
@@ -127,7 +127,7 @@ const updateStatusSql: Record<TargetEffect["updateStatus"], string | undefined> 
 
 function effectBranch(when: string, effect: TargetEffect): Branch {
   const steps = [
-    // installed before updateStatus, which compares with it; assigned reads the installed set as it was, where it reads it
+    // installed precedes updateStatus, which compares with it; assigned reads the installed set as it was, where it reads it.
     assignedSql[effect.assigned],
     installedSql[effect.installed],
     updateStatusSql[effect.updateStatus],
@@ -136,7 +136,7 @@ function effectBranch(when: string, effect: TargetEffect): Branch {
   return { when, body: steps.filter((step) => step !== undefined).flatMap((step) => step.split("\n")) };
 }
 
-/** SQL that inserts the history row and the outbox row of one change of one action; the variables it reads are those of the caller. */
+/** Builds SQL that inserts the history row and the outbox row of one change of one action; the variables it reads are those of the caller. */
 export function recordChangeSql(v: {
   status: string;
   active: string;
@@ -159,7 +159,7 @@ select p_tenant, 'action-events', 'io.update.action.status_changed.v1',
   left join management.distribution_sets_v1 d on d.tenant_id = p_tenant and d.id = a.set_id;`;
 }
 
-/** Lines that find the action of the target into `a`, or fail with the reason. */
+/** Builds lines that find the action of the target into `a`, or fail with the reason. */
 export function findActionSql(options: { targetId: string; lock?: string; fail: (outcome: string) => string }): string[] {
   const { targetId, lock = "", fail } = options;
   return [
@@ -171,7 +171,7 @@ export function findActionSql(options: { targetId: string; lock?: string; fail: 
   ];
 }
 
-/** The lines of a function's body, moved to the right. */
+/** Indents the lines of a function's body. */
 export function indent(lines: string | readonly string[], by: number): string {
   const all = typeof lines === "string" ? lines.split("\n") : lines;
   return all.map((line) => (line === "" ? "" : " ".repeat(by) + line)).join("\n");
@@ -198,7 +198,7 @@ declare
   v_to smallint;
 begin`;
 
-const lockTarget = `  -- the target's row first, whoever comes: that is the lock order of the whole service
+const lockTarget = `  -- the target's row is locked first: that is the lock order of the whole service
   select s.* into t from targets g join target_state s on s.tenant_id = g.tenant_id and s.target_id = g.id
    where g.tenant_id = p_tenant and g.controller_id = p_controller_id for no key update of s;
   if not found then return 'targetNotFound'; end if;`;
@@ -206,9 +206,9 @@ const lockTarget = `  -- the target's row first, whoever comes: that is the lock
 const quotas = `  if not v_messages_free and p_max_messages > 0 and cardinality(p_messages) > p_max_messages then return 'tooManyMessages'; end if;
   if not v_entries_free and p_max_entries > 0 and a.revision >= p_max_entries then return 'tooManyEntries'; end if;`;
 
-// the stamps of polls are written behind them: of a device that has never been seen, it stands with its first report at the latest
-const firstStamp = `  if not exists (select from target_polls where tenant_id = p_tenant and target_id = t.target_id) then
-    perform stamp_poll(p_tenant, t.target_id);
+// Last polls are written after the polls; the first one of a new device is stored with its first report at the latest.
+const firstPoll = `  if not exists (select from target_polls where tenant_id = p_tenant and target_id = t.target_id) then
+    perform record_poll(p_tenant, t.target_id);
   end if;`;
 
 function writes(): string {
@@ -234,14 +234,16 @@ function writes(): string {
   end if;
 
 ${indent(recordChangeSql({ status: "v_next", active: "v_active", entry: "v_entry", messages: "p_messages", code: "p_code", occurred: "p_occurred" }), 2)}
-${firstStamp}
+${firstPoll}
   return 'ok';`;
 }
 
-/** The whole function, for the migration. */
+/** Builds the whole function, for its file. */
 export function reportFunctionSql(): string {
   const effects = [
-    ...Object.entries(effectsBesideOthers).map(([name, effect]) => effectBranch(`v_effect = '${name}' and a.beside_others`, effect)),
+    ...Object.entries(effectsWithMultiAssignment).map(([name, effect]) =>
+      effectBranch(`v_effect = '${name}' and a.multi_assignment`, effect),
+    ),
     ...Object.entries(targetEffects)
       .filter(([name]) => name !== "none")
       .map(([name, effect]) => effectBranch(`v_effect = '${name}'`, effect)),

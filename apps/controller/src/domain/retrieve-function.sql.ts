@@ -1,12 +1,12 @@
 import { actionStatus } from "@harrier/contracts";
 import { devicePrincipal, serverMessagePrefix } from "./codes.ts";
-import { lapsedSql, maintenanceSql } from "./maintenance.sql.ts";
+import { expiredWindowSql, maintenanceSql } from "./maintenance.sql.ts";
 import { findActionSql, indent, recordChangeSql } from "./report-function.sql.ts";
 import { type Resource, resources, retrievedTexts, visibility } from "./visibility.ts";
 
 /*
- * Writes the SQL function `retrieve`: everything that a device's GET of one of its actions needs, and the RETRIEVED entry
- * that it leaves, in one round trip. The first look takes no lock: devices read an action far more often than they change it.
+ * This file writes the SQL function `retrieve`: everything that a device's GET of one of its actions needs, and the RETRIEVED entry that it leaves,
+ * in one round trip. The first read takes no lock: devices read an action far more often than they change it.
  */
 
 const inList = (codes: readonly number[]): string => (codes.length === 0 ? "false" : `a.status in (${codes.join(", ")})`);
@@ -20,24 +20,24 @@ function visibleSql(resource: Resource): string {
 
 const visible = `case p_resource ${resources.map((r, i) => `when ${i} then ${visibleSql(r)}`).join("\n      ")} end`;
 
-const noting = Object.entries(retrievedTexts)
+const recordedTexts = Object.entries(retrievedTexts)
   .map(([resource, text]) => `when ${resources.indexOf(resource as Resource)} then '${serverMessagePrefix}${text}'`)
   .join("\n      ");
 
-/** Looking at these tells that the last window of an action has passed (contract device.md §3.5); the poll does so too. */
-const endsLapsed: readonly Resource[] = ["deployment", "confirmation"];
+/** Reading one of these resources cancels an action whose last window has passed (contract device.md §3.5), as the poll does. */
+const endsExpiredWindow: readonly Resource[] = ["deployment", "confirmation"];
 
-/** The whole function, for the migration. */
+/** Builds the whole function, for its file. */
 export function retrieveFunctionSql(): string {
   const change = recordChangeSql({
     status: "v_next",
     active: "a.active",
     entry: String(retrieved),
-    messages: "array[v_note]",
+    messages: "array[v_text]",
     code: "null",
     occurred: "now()",
   });
-  return `create function retrieve(
+  return `create or replace function retrieve(
   p_tenant int, p_controller_id text, p_action bigint,
   p_resource smallint,                                         -- place in the list of src/domain/visibility.ts
   p_history int, p_max_entries int,
@@ -49,34 +49,34 @@ declare
   a actions;
   v_target int;
   v_next smallint;
-  v_note text;
+  v_text text;
   v_locked boolean := false;
 begin
   select g.id into v_target from targets g where g.tenant_id = p_tenant and g.controller_id = p_controller_id;
   if not found then outcome := 'targetNotFound'; return; end if;
   loop
 ${indent(findActionSql({ targetId: "v_target", fail: (reason) => `outcome := ${reason}; return;` }), 4)}
-    if p_resource in (${endsLapsed.map((resource) => resources.indexOf(resource)).join(", ")}) and ${lapsedSql("a")} and a.active then
-      perform cancel_lapsed_action(p_tenant, v_target, a.id, p_traceparent);
+    if p_resource in (${endsExpiredWindow.map((resource) => resources.indexOf(resource)).join(", ")}) and ${expiredWindowSql("a")} and a.active then
+      perform cancel_action_of_expired_window(p_tenant, v_target, a.id, p_traceparent);
       outcome := 'stateNotFound';
       return;
     end if;
     if not (${visible}) then outcome := 'stateNotFound'; return; end if;
     -- once per row of retrievals, only while open, and never at the cost of the device's own entries (contract device.md §4.2, §8)
-    v_note := case p_resource ${noting} end;
-    if v_note is null or not a.active or (p_max_entries > 0 and a.revision >= p_max_entries)
+    v_text := case p_resource ${recordedTexts} end;
+    if v_text is null or not a.active or (p_max_entries > 0 and a.revision >= p_max_entries)
        or exists (select from action_history h where h.tenant_id = p_tenant and h.action_id = a.id
                      and h.revision = a.revision and h.status = ${retrieved} and h.reported_at >= a.created_at) then
-      v_note := null;
+      v_text := null;
       exit;
     end if;
     exit when v_locked;
     perform from target_state s where s.tenant_id = p_tenant and s.target_id = v_target for no key update;
-    v_locked := true; -- and look again: somebody may have been faster
+    v_locked := true; -- and read again: another transaction may have been faster
   end loop;
 
   v_next := a.status;
-  if v_note is not null then
+  if v_text is not null then
     if p_resource = ${resources.indexOf("deployment")} then v_next := ${retrieved}; end if;
     update actions
        set status = v_next, revision = revision + 1, last_modified_by = '${devicePrincipal}', last_modified_at = now()

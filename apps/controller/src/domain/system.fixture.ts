@@ -13,27 +13,27 @@ import { retrieve } from "../retrieval/retrieve.ts";
 import { reportRunningVersion } from "../running-version/running-version.ts";
 import { type Step, sets } from "./model.fixture.ts";
 
-/** The steps of model.fixture.ts, carried out by the service on PostgreSQL. */
+/** The service on PostgreSQL, which carries out the steps of model.fixture.ts. */
 export interface System {
   fixture: CommandsFixture;
   ids: IdBlocks;
   readPoll: PollReader;
-  /** Where the outbox stood when a target was made. */
+  /** The position of the outbox when each target was made. */
   outboxBefore: Map<number, number>;
 }
 
 export async function startSystem(): Promise<System> {
   const fixture = await commandsFixture();
   const management = fixture.database.db("management").pool;
-  // complete without modules, so that a device may say that it runs them
+  // The sets are complete without modules, so that a device may report them as its version.
   await management.query("update distribution_sets set complete = true where id = any($1)", [sets]);
-  // ids one by one, so that their order is that of the steps
+  // Ids are taken one by one, so that their order is that of the steps.
   return { fixture, ids: new IdBlocks(fixture.db.pool, 1), readPoll: createPollReader(fixture.db.pool), outboxBefore: new Map() };
 }
 
 let lastTarget = 1_000;
 
-/** A target with nothing to do. */
+/** Makes a target without actions. */
 export async function newTarget(system: System): Promise<number> {
   lastTarget += 1;
   await seedTargets(system.fixture, [{ id: lastTarget }]);
@@ -51,14 +51,14 @@ export async function idsOf(system: System, n: number): Promise<number[]> {
   return rows.map((row) => row.id);
 }
 
-/** The tenant's switches as the model's world begins. */
+/** Sets the tenant's switches as they are when the model begins. */
 export async function resetSwitches(system: System): Promise<void> {
-  await turn(system, "flow", true);
-  await turn(system, "autoclose", false);
-  await turn(system, "several", false);
+  await switchTo(system, "flow", true);
+  await switchTo(system, "autoclose", false);
+  await switchTo(system, "several", false);
 }
 
-async function turn({ fixture }: System, name: keyof typeof switches, on: boolean): Promise<void> {
+async function switchTo({ fixture }: System, name: keyof typeof switches, on: boolean): Promise<void> {
   await fixture.database.db("management").pool.query(
     `insert into settings (tenant_id, key, value, created_by, last_modified_by) values (1, $1, $2, 'admin', 'admin')
      on conflict (tenant_id, key) do update set value = excluded.value`,
@@ -72,17 +72,17 @@ const switches = {
   several: "multi.assignments.enabled",
 } as const;
 
-/** Carries a step out and answers like `take`; `actions` are the ids that places count, `said` marks the step's reports in the history. */
+/** Carries out a step and answers like `take`; `actions` are the ids that places count, `sent` marks the step's reports in the history. */
 export async function perform(
   system: System,
   n: number,
   step: Step,
-  { actions, said }: { actions: readonly number[]; said: string },
+  { actions, sent }: { actions: readonly number[]; sent: string },
 ): Promise<string> {
   try {
     if (!("place" in step)) return await performOnTarget(system, n, step, actions);
     const actionId = actions[step.place % Math.max(actions.length, 1)];
-    if (actionId !== undefined) await performOnAction(system, n, step, { actionId, said });
+    if (actionId !== undefined) await performOnAction(system, n, step, { actionId, sent });
     return "ok";
   } catch (error) {
     if (error instanceof HarrierError && error.code !== "internal") return error.code;
@@ -94,7 +94,7 @@ async function performOnAction(
   { fixture }: System,
   n: number,
   step: Extract<Step, { place: number }>,
-  { actionId, said }: { actionId: number; said: string },
+  { actionId, sent }: { actionId: number; sent: string },
 ): Promise<unknown> {
   const device = deviceNamed(`d${n}`);
   const { db, limits, actions } = fixture;
@@ -102,7 +102,7 @@ async function performOnAction(
   switch (step.kind) {
     case "report": {
       const { channel, execution, result: finished, code } = step;
-      const feedback = { execution, finished, code: code ?? undefined, details: [said], timestamp: undefined };
+      const feedback = { execution, finished, code: code ?? undefined, details: [sent], timestamp: undefined };
       return report({ db, limits, now: Date.now, fault: () => undefined }, { device, channel, actionId, feedback });
     }
     case "look":
@@ -153,15 +153,15 @@ async function performOnTarget(
       return links.map(([rel, link]) => [rel, ...placeIn(known, link?.href ?? "")].join(" ")).join(", ");
     }
     case "several":
-      await turn(system, "several", true);
+      await switchTo(system, "several", true);
       return "ok";
     default:
-      await turn(system, step.kind, step.on);
+      await switchTo(system, step.kind, step.on);
       return "ok";
   }
 }
 
-/** The action of a link as the model counts it. */
+/** Returns the action of a link as the model counts it. */
 function placeIn(actions: readonly number[], href: string): number[] {
   const id = /\/(\d+)(?:\?c=-?\d+)?$/.exec(href)?.[1];
   return id === undefined ? [] : [actions.indexOf(Number(id)) + 1];

@@ -17,7 +17,7 @@ const running: Situation = {
     forceType: forceType.soft,
     revision: 1,
     lastStatusCode: null,
-    besideOthers: false,
+    multiAssignment: false,
   },
   target: {
     updateStatus: updateStatus.pending,
@@ -37,7 +37,7 @@ function decide(situation: Situation, [channel, execution, result]: [string, str
   return decideReport(situation, { channel, execution, result, code, messageCount: 1 } as never, limits);
 }
 
-test("there is a rule for every report, and its words do not depend on the action", () => {
+test("there is a rule for every report, and its messages do not depend on the action", () => {
   for (const report of reports) {
     expect(ruleOf(report, true).texts).toEqual(ruleOf(report, false).texts);
   }
@@ -49,21 +49,21 @@ test("a rule ends the action exactly when it changes the target", () => {
       const rule = ruleOf(report, downloadOnly);
       const ends = rule.next !== "keep" && rule.next !== "runUnlessCanceling" && endsAction(actionStatus[rule.next]);
       expect(rule.effect !== "none").toBe(ends);
-      // an action can always be brought to its end, however full its history is
+      // An action can always be ended, however full its history is.
       if (ends) expect(rule.entriesFree).toBe(true);
     }
   }
   expect(Object.keys(targetEffects)).toHaveLength(5);
 });
 
-describe("an action that stands beside others", () => {
+describe("an action beside others (multi-assignment)", () => {
   const open = [
     { id: 30, setId: 300, status: actionStatus.RUNNING, active: true },
     { id: 25, setId: 200, status: actionStatus.WAIT_FOR_CONFIRMATION, active: true },
     { id: 10, setId: 150, status: actionStatus.FINISHED, active: false },
   ];
   const beside = (change: Partial<Situation["action"]> = {}, others: Situation["others"] = []): Situation => ({
-    ...withAction({ besideOthers: true, ...change }),
+    ...withAction({ multiAssignment: true, ...change }),
     others,
   });
   const done = ["deployment", "closed", "success"] as [string, string, string];
@@ -115,19 +115,19 @@ describe("an action that stands beside others", () => {
     expect(decide(situation, report)).toMatchObject({ target });
   });
 
-  test("alone on its target it ends like any other", () => {
+  test("an action alone on its target ends like any other", () => {
     for (const report of reports) {
       for (const force of [forceType.forced, forceType.downloadonly]) {
         for (const status of [actionStatus.RUNNING, actionStatus.CANCELING]) {
           const one = withAction({ status, forceType: force });
-          const said = { ...report, code: null, messageCount: 1 };
+          const sent = { ...report, code: null, messageCount: 1 };
           const ended = (s: Situation) => {
-            const decision = decideReport(s, said, limits);
+            const decision = decideReport(s, sent, limits);
             return decision.outcome === "ok" && decision.changed
-              ? { ...decision, action: { ...decision.action, besideOthers: null } }
+              ? { ...decision, action: { ...decision.action, multiAssignment: null } }
               : decision;
           };
-          expect(ended({ ...one, action: { ...one.action, besideOthers: true } })).toEqual(ended(one));
+          expect(ended({ ...one, action: { ...one.action, multiAssignment: true } })).toEqual(ended(one));
         }
       }
     }
@@ -147,7 +147,7 @@ describe("deployment feedback", () => {
     }
   });
 
-  test("success installs the set and asks for attributes; failure takes the assignment away", () => {
+  test("success installs the set and requests attributes; failure removes the assignment", () => {
     expect(decide(running, ["deployment", "closed", "success"])).toMatchObject({
       target: {
         assignedSetId: 100,
@@ -173,7 +173,7 @@ describe("deployment feedback", () => {
     });
   });
 
-  test("canceled and rejected do not end it, and reports under way never lead out of canceling", () => {
+  test("canceled and rejected do not end it, and proceeding reports never leave canceling", () => {
     expect(decide(running, ["deployment", "canceled", "success"])).toMatchObject({
       entry: actionStatus.CANCELED,
       action: { active: true },
@@ -184,7 +184,7 @@ describe("deployment feedback", () => {
     expect(decide(canceling, ["deployment", "closed", "success"])).toMatchObject({ action: { status: actionStatus.FINISHED } });
   });
 
-  test("downloaded ends a download-only action alone", () => {
+  test("downloaded ends only a downloadonly action", () => {
     expect(decide(running, ["deployment", "downloaded", "success"])).toMatchObject({
       action: { status: actionStatus.RUNNING, active: true },
     });
@@ -194,7 +194,7 @@ describe("deployment feedback", () => {
     });
   });
 
-  test("late reports are refused, waiting actions are not there yet", () => {
+  test("late reports are rejected, and waiting actions take none", () => {
     for (const status of [actionStatus.FINISHED, actionStatus.ERROR, actionStatus.CANCELED, actionStatus.DOWNLOADED]) {
       expect(decide(withAction({ status, active: false }), ["deployment", "closed", "success"])).toEqual({ outcome: "closed" });
     }
@@ -202,7 +202,7 @@ describe("deployment feedback", () => {
     expect(decide(waiting, ["deployment", "proceeding", "none"])).toEqual({ outcome: "stateNotFound" });
   });
 
-  test("the code of the report is kept, and one without a code resets it", () => {
+  test("the code of the report is stored, and one without a code resets it", () => {
     expect(decide(running, ["deployment", "proceeding", "none"], 42)).toMatchObject({ action: { lastStatusCode: 42 } });
     expect(decide(withAction({ lastStatusCode: 42 }), ["deployment", "proceeding", "none"])).toMatchObject({
       action: { lastStatusCode: null },
@@ -213,7 +213,7 @@ describe("deployment feedback", () => {
 describe("cancellation feedback", () => {
   const canceling = withAction({ status: actionStatus.CANCELING });
 
-  test("closed confirms: the target falls back to what is installed, in sync", () => {
+  test("closed confirms: the target falls back to its installed set, in sync", () => {
     const installed: Situation = { ...canceling, target: { ...canceling.target, installedSetId: 50, installedActionId: 11 } };
     expect(decide(installed, ["cancel", "closed", "none"])).toMatchObject({
       action: { status: actionStatus.CANCELED, active: false },
@@ -221,7 +221,7 @@ describe("cancellation feedback", () => {
     });
   });
 
-  test("with another action open, its set is the assigned one and nothing is in sync yet", () => {
+  test("with another action open, its set becomes the assigned one, not yet in sync", () => {
     const two: Situation = {
       ...canceling,
       others: [
@@ -260,13 +260,13 @@ describe("properties over any sequence of reports", () => {
   });
   const anyForce = fc.constantFrom(...Object.values(forceType));
 
-  test("an action never comes back from its end, and every accepted report is one revision", () => {
+  test("a closed action is never opened again, and every accepted report is one revision", () => {
     fc.assert(
       fc.property(anyForce, fc.constantFrom(actionStatus.RUNNING, actionStatus.CANCELING), fc.array(anyReport), (force, status, steps) => {
-        let world = withAction({ forceType: force, status });
+        let model = withAction({ forceType: force, status });
         for (const { report, code, messageCount } of steps) {
-          const decision = decideReport(world, { ...report, code, messageCount }, limits);
-          const { action } = world;
+          const decision = decideReport(model, { ...report, code, messageCount }, limits);
+          const { action } = model;
           if (decision.outcome !== "ok" || !decision.changed) continue;
           expect(action.active).toBe(true);
           expect(decision.action.revision).toBe(action.revision + 1);
@@ -274,10 +274,10 @@ describe("properties over any sequence of reports", () => {
           expect(visibility.deployment.open.concat("CANCELING", ...visibility.deployment.closed, "CANCELED")).toContain(
             actionStatusNames[decision.action.status],
           );
-          world = { ...world, action: decision.action, target: decision.target };
+          model = { ...model, action: decision.action, target: decision.target };
         }
-        // whatever was said, nothing of a closed action is pending
-        if (!world.action.active) expect(world.target.updateStatus).not.toBe(updateStatus.pending);
+        // Whatever was reported, no closed action is pending.
+        if (!model.action.active) expect(model.target.updateStatus).not.toBe(updateStatus.pending);
       }),
     );
   });

@@ -1,19 +1,18 @@
 import { type ActionStatusName, actionStatus, type Execution, type FinishedResult as Result } from "@harrier/contracts";
 
 /**
- * What a device may report, and what follows: the state machine of contract device.md §7, §11, as data.
- * Read by `decideReport` (decide-report.ts) and by the generator of the SQL function (report-function.sql.ts);
- * nothing else in this app decides about a report.
+ * These tables are the state machine of contract device.md §7, §11: what a device may report, and what follows. They are read by `decideReport`
+ * (decide-report.ts) and by the generator of the SQL function (report-function.sql.ts); nothing else in this app decides about a report.
  */
 
-/** Deployment feedback (E3) or cancellation feedback (E5). The place in the list is the code that SQL knows. */
+/** Deployment feedback (E3) or cancellation feedback (E5). SQL uses the place in the list as the code. */
 export const channels = ["deployment", "cancel"] as const;
 export type Channel = (typeof channels)[number];
 
-/** `status.execution` and `status.result.finished` as the contract lists them; their places are the codes that SQL knows. */
+/** `status.execution` and `status.result.finished` as the contract lists them; SQL uses their places as codes. */
 export { type Execution, executions, type FinishedResult as Result, finishedResults as results } from "@harrier/contracts";
 
-/** What a report comes to. The order is the code that SQL returns. */
+/** What a report comes to: what the SQL function `report` returns. */
 export const outcomes = [
   "ok",
   "targetNotFound",
@@ -27,28 +26,28 @@ export const outcomes = [
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** A condition on the action, first match decides; `proceed` goes on to the rules, `ignore` answers ok and changes nothing. */
+/** A condition on the action; the first match decides. `proceed` continues with the rules, `ignore` answers ok and changes nothing. */
 export interface Gate {
   readonly status?: readonly ActionStatusName[];
   readonly active?: boolean;
   readonly verdict: Outcome | "ignore" | "proceed";
 }
 
-/** Contract device.md §7.2 and §7.3, "Gate". */
+/** These are the gates of contract device.md §7.2 and §7.3, "Gate". */
 export const gates: Record<Channel, readonly Gate[]> = {
   deployment: [
     { status: ["WAIT_FOR_CONFIRMATION"], verdict: "stateNotFound" },
     { active: false, verdict: "closed" },
-    { verdict: "proceed" }, // CANCELING too: the device may carry on and finish
+    { verdict: "proceed" }, // CANCELING is included: the device may continue and finish
   ],
   cancel: [
-    { status: ["CANCELED"], verdict: "ignore" }, // late or doubled: 200 without effect (contract device.md §7.3, not hawkBit's revival)
+    { status: ["CANCELED"], verdict: "ignore" }, // a late or repeated report gets 200 without effect (contract device.md §7.3, not hawkBit's revival)
     { status: ["CANCELING"], verdict: "proceed" },
     { verdict: "notCanceling" },
   ],
 };
 
-/** What becomes of the target when the action changes. */
+/** Says how the target changes with the action. */
 export interface TargetEffect {
   readonly assigned: "keep" | "none" | "ownSetIfDownloadOnly" | "nextOpenOrInstalled" | "nextOpenOrOwnSet" | "nextOpenOrKeep";
   readonly installed: "keep" | "ownSet";
@@ -56,7 +55,7 @@ export interface TargetEffect {
   readonly requestAttributes: "keep" | "ask";
 }
 
-/** Contract device.md §7.2, §7.3, columns "updateStatus" and "assigned / installed". */
+/** These are the columns "updateStatus" and "assigned / installed" of contract device.md §7.2, §7.3. */
 export const targetEffects = {
   none: { assigned: "keep", installed: "keep", updateStatus: "keep", requestAttributes: "keep" },
   installed: {
@@ -72,37 +71,37 @@ export const targetEffects = {
 export type TargetEffectName = keyof typeof targetEffects;
 
 /**
- * The same where actions stand beside each other (`multi.assignments.enabled`, contract rollouts.md §6.9): they are done in the order of their
- * weight, not in that of their assignment. So whoever is done first does not speak for the target, which stays pending while anything is open.
+ * These effects apply to multi-assignment (`multi.assignments.enabled`, contract rollouts.md §6.9): actions are done in the order of their weight,
+ * not in that of their assignment. So the first one that ends does not decide the state of the target, which stays pending while any is open.
  */
-export const effectsBesideOthers = {
+export const effectsWithMultiAssignment = {
   installed: { assigned: "nextOpenOrOwnSet", installed: "ownSet", updateStatus: "pendingWhileOpen", requestAttributes: "ask" },
   downloaded: { assigned: "nextOpenOrKeep", installed: "keep", updateStatus: "pendingWhileOpen", requestAttributes: "ask" },
 } as const satisfies Partial<Record<TargetEffectName, TargetEffect>>;
 
-/** What the end of an action does to its target. */
-export function effectOf(name: TargetEffectName, besideOthers: boolean): TargetEffect {
-  const beside: Partial<Record<TargetEffectName, TargetEffect>> = effectsBesideOthers;
-  return (besideOthers ? beside[name] : undefined) ?? targetEffects[name];
+/** Returns what the end of an action does to its target. */
+export function effectOf(name: TargetEffectName, multiAssignment: boolean): TargetEffect {
+  const beside: Partial<Record<TargetEffectName, TargetEffect>> = effectsWithMultiAssignment;
+  return (multiAssignment ? beside[name] : undefined) ?? targetEffects[name];
 }
 
 export interface Rule {
   readonly channel: Channel;
   readonly executions: readonly Execution[];
-  /** Absent: any. */
+  /** The results to which the rule applies; absent means any. */
   readonly results?: readonly Result[];
-  /** Only for actions that ask for the download alone. */
+  /** The rule applies only to downloadonly actions. */
   readonly downloadOnly?: true;
-  /** Status of the history entry. */
+  /** The status of the history entry. */
   readonly entry: ActionStatusName;
-  /** Status of the action; `runUnlessCanceling`: RUNNING, but never out of CANCELING (contract device.md §7.2). */
+  /** The status of the action; `runUnlessCanceling` is RUNNING, but never leaves CANCELING (contract device.md §7.2). */
   readonly next: ActionStatusName | "keep" | "runUnlessCanceling";
   readonly effect: TargetEffectName;
-  /** Exempt from the quota of entries, so that an action can always be brought to its end (contract device.md §8). */
+  /** The entry is exempt from the quota of entries, so that an action can always be ended (contract device.md §8). */
   readonly entriesFree?: true;
-  /** Exempt from the quota of messages per entry (contract device.md §8). */
+  /** The entry is exempt from the quota of messages per entry (contract device.md §8). */
   readonly messagesFree?: true;
-  /** The server's own words around the device's: always first, always last, or alone when the device said nothing. */
+  /** The server's messages around the device's: always first, always last, or alone when the device sent none. */
   readonly texts: { readonly first?: string; readonly last?: string; readonly otherwise?: string };
 }
 
@@ -126,9 +125,9 @@ const reportsUnderway = underway.map(
   }),
 );
 
-/** First match decides. Together the rows are total: see `ruleOf`. */
+/** The first match decides. Together the rows are total: see `ruleOf`. */
 export const rules: readonly Rule[] = [
-  // contract device.md §7.2, D1: closed ends it whatever the result, success and failure end it also while under way
+  // By contract device.md §7.2, D1, closed ends it whatever the result; success and failure end it also while under way.
   { ...deployment, executions: ["closed"], results: ["success", "none"], ...finished },
   { ...deployment, executions: ["closed"], ...failed },
   { ...deployment, executions: underway, results: ["success"], ...finished },
@@ -162,11 +161,11 @@ export const rules: readonly Rule[] = [
   },
   {
     ...deployment,
-    executions: ["canceled"], // does not cancel: that needs a cancellation to answer
+    executions: ["canceled"], // this does not cancel, because there is no cancellation to answer
     entry: "CANCELED",
     next: "keep",
     effect: "none",
-    texts: { otherwise: "Target confirmed cancellation.." }, // two dots, as every hawkBit has sent it
+    texts: { otherwise: "Target confirmed cancellation.." }, // hawkBit has always sent it with two dots
   },
   {
     ...deployment,
@@ -176,7 +175,7 @@ export const rules: readonly Rule[] = [
     effect: "none",
     texts: { otherwise: "Target REJECTED update." },
   },
-  // contract device.md §7.3, D2: here `execution` decides, not `finished`
+  // By contract device.md §7.3, D2, `execution` decides here, not `finished`.
   {
     ...cancel,
     executions: ["closed"],
@@ -191,7 +190,7 @@ export const rules: readonly Rule[] = [
   {
     ...cancel,
     executions: ["closed"],
-    entry: "ERROR", // of the cancellation; the update goes on
+    entry: "ERROR", // the device rejects the cancellation; the update goes on
     next: "RUNNING",
     effect: "none",
     entriesFree: true,
@@ -219,14 +218,14 @@ export const rules: readonly Rule[] = [
   { ...cancel, executions: [...underway, "download", "downloaded"], entry: "RUNNING", next: "keep", effect: "none", texts: {} },
 ];
 
-/** Statuses that end an action: whatever moves there makes it inactive. */
+/** These statuses end an action: a change to one of them makes it inactive. */
 export const endStatuses = ["FINISHED", "ERROR", "CANCELED", "DOWNLOADED"] as const satisfies readonly ActionStatusName[];
 
 export function endsAction(status: number): boolean {
   return endStatuses.some((name) => actionStatus[name] === status);
 }
 
-/** The one rule of a report. */
+/** Returns the one rule of a report. */
 export function ruleOf(report: { channel: Channel; execution: Execution; result: Result }, downloadOnly: boolean): Rule {
   const rule = rules.find(
     (r) =>

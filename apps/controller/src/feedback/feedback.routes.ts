@@ -3,7 +3,10 @@ import { faultPoint, type Mount } from "@harrier/service";
 import { deviceOf } from "../device.ts";
 import { type ReportDeps, report } from "./report.ts";
 
-/** E3 and E5, feedback on deployments and cancellations (spec 000 §2.5, §4.1). Answered 200 without a body: some clients take nothing else. */
+/**
+ * Serves E3 and E5, feedback on deployments and cancellations (spec 000 §2.5, §4.1). The answer is 200 without a body, because some clients accept
+ * nothing else.
+ */
 export function feedbackRoutes(mount: Mount, deps: Omit<ReportDeps, "fault">): void {
   const withFaults: ReportDeps = { ...deps, fault: faultPoint };
   mount(routeTable.device.deploymentFeedback, (ctx) =>

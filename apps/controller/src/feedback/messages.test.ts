@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { messagesOf, mostMessages, type Said, split } from "./messages.ts";
+import { maxMessages, messagesOf, type ReportContent, split } from "./messages.ts";
 
-const said = (change: Partial<Said>): Said => ({
+const content = (change: Partial<ReportContent>): ReportContent => ({
   channel: "deployment",
   execution: "proceeding",
   result: "none",
@@ -12,32 +12,32 @@ const said = (change: Partial<Said>): Said => ({
 });
 
 describe("messages of an entry", () => {
-  test("the server speaks only where the device said nothing", () => {
-    expect(messagesOf(said({}))).toEqual(["Update Server: Target reported PROCEEDING."]);
-    expect(messagesOf(said({ execution: "scheduled" }))).toEqual(["Update Server: Target reported SCHEDULED."]);
-    expect(messagesOf(said({ execution: "canceled" }))).toEqual(["Update Server: Target confirmed cancellation.."]);
-    expect(messagesOf(said({ execution: "closed", result: "success" }))).toEqual(["Update Server: Target reported CLOSED with OK!."]);
-    expect(messagesOf(said({ execution: "closed", result: "failure" }))).toEqual(["Update Server: Target reported CLOSED with ERROR!."]);
-    expect(messagesOf(said({ details: ["a", "b"] }))).toEqual(["a", "b"]);
+  test("the server's default message appears only where the device sent none", () => {
+    expect(messagesOf(content({}))).toEqual(["Update Server: Target reported PROCEEDING."]);
+    expect(messagesOf(content({ execution: "scheduled" }))).toEqual(["Update Server: Target reported SCHEDULED."]);
+    expect(messagesOf(content({ execution: "canceled" }))).toEqual(["Update Server: Target confirmed cancellation.."]);
+    expect(messagesOf(content({ execution: "closed", result: "success" }))).toEqual(["Update Server: Target reported CLOSED with OK!."]);
+    expect(messagesOf(content({ execution: "closed", result: "failure" }))).toEqual(["Update Server: Target reported CLOSED with ERROR!."]);
+    expect(messagesOf(content({ details: ["a", "b"] }))).toEqual(["a", "b"]);
   });
 
-  test("a code without details stands alone and is the device's own word", () => {
-    expect(messagesOf(said({ code: 200 }))).toEqual(["Device reported status code: 200"]);
-    expect(messagesOf(said({ code: -1, details: ["a"] }))).toEqual(["a", "Device reported status code: -1"]);
+  test("a code without details is the only message, and comes from the device", () => {
+    expect(messagesOf(content({ code: 200 }))).toEqual(["Device reported status code: 200"]);
+    expect(messagesOf(content({ code: -1, details: ["a"] }))).toEqual(["a", "Device reported status code: -1"]);
   });
 
-  test("of a cancellation the server always says how it went", () => {
-    const confirmed = said({ channel: "cancel", execution: "closed", result: "success", details: ["done"], code: 7 });
+  test("the server always adds the outcome of a cancellation", () => {
+    const confirmed = content({ channel: "cancel", execution: "closed", result: "success", details: ["done"], code: 7 });
     expect(messagesOf(confirmed)).toEqual([
       "Update Server: Cancellation confirmed.",
       "done",
       "Device reported status code: 7",
       "Update Server: Cancellation completion is finished successfully.",
     ]);
-    expect(messagesOf(said({ channel: "cancel", execution: "rejected" }))).toEqual([
+    expect(messagesOf(content({ channel: "cancel", execution: "rejected" }))).toEqual([
       "Update Server: Target rejected the cancellation request.",
     ]);
-    expect(messagesOf(said({ channel: "cancel" }))).toEqual([]);
+    expect(messagesOf(content({ channel: "cancel" }))).toEqual([]);
   });
 });
 
@@ -48,7 +48,7 @@ describe("splitting", () => {
     expect(split("")).toEqual([]);
   });
 
-  test("what PostgreSQL cannot hold is replaced", () => {
+  test("a character that PostgreSQL cannot hold is replaced", () => {
     expect(split("a\u0000b")).toEqual(["a\ufffdb"]);
   });
 
@@ -76,11 +76,11 @@ describe("the quota of messages", () => {
     ["lines without end", Array<string>(1_000).fill("x".repeat(1_024)), 99],
     ["17 texts of three pieces", Array<string>(17).fill("x".repeat(1_025)), 50],
     ["long texts without end", Array<string>(1_000).fill("x".repeat(1_300)), 50],
-  ])("%s", (_case, details, most) => {
-    expect(mostMessages(details, 50)).toBe(most);
+  ])("%s", (_case, details, max) => {
+    expect(maxMessages(details, 50)).toBe(max);
   });
 
-  test("no quota stays none", () => {
-    expect(mostMessages(["x".repeat(1_300), "y"], 0)).toBe(0);
+  test("without a quota there is no limit", () => {
+    expect(maxMessages(["x".repeat(1_300), "y"], 0)).toBe(0);
   });
 });

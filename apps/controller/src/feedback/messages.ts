@@ -1,10 +1,10 @@
 import { serverMessagePrefix } from "../domain/codes.ts";
 import { type Channel, type Execution, type Result, ruleOf } from "../domain/transitions.ts";
 
-/** Longer texts are split, never refused (contract device.md §8). */
-const longestMessage = 512;
+/** Longer texts are split, never rejected (contract device.md §8). */
+const maxMessageLength = 512;
 
-export interface Said {
+export interface ReportContent {
   channel: Channel;
   execution: Execution;
   result: Result;
@@ -13,28 +13,28 @@ export interface Said {
 }
 
 /**
- * The messages of a history entry (contract device.md §7.2, §7.3): what the server always says first, the device's details, its code,
- * what the server always says last; and where nobody said anything, what the server says otherwise.
+ * Builds the messages of a history entry (contract device.md §7.2, §7.3): the server's first message, the device's details, its code, the server's
+ * last message; and where there is none of these, the server's default message.
  */
-export function messagesOf(said: Said): string[] {
-  // the words are the same for every type of action: `texts` of download-only rows are checked by test
-  const { first, last, otherwise } = ruleOf(said, false).texts;
+export function messagesOf(content: ReportContent): string[] {
+  // The messages are the same for every type of action: a test checks `texts` of downloadonly rows.
+  const { first, last, otherwise } = ruleOf(content, false).texts;
   const messages = [
     ...(first === undefined ? [] : [serverMessagePrefix + first]),
-    ...said.details.flatMap(split),
-    ...(said.code === null ? [] : [`Device reported status code: ${said.code}`]),
+    ...content.details.flatMap(split),
+    ...(content.code === null ? [] : [`Device reported status code: ${content.code}`]),
     ...(last === undefined ? [] : [serverMessagePrefix + last]),
   ];
   return messages.length === 0 && otherwise !== undefined ? [serverMessagePrefix + otherwise] : messages;
 }
 
-/** Pieces of at most 512 UTF-16 units, as hawkBit counts them; no character is cut in two. */
+/** Splits a text into pieces of at most 512 UTF-16 units, as hawkBit counts them; no character is cut in two. */
 export function split(text: string): string[] {
-  // PostgreSQL holds no NUL in a text
+  // PostgreSQL cannot hold a NUL in a text.
   const storable = text.includes("\u0000") ? text.replaceAll("\u0000", "\ufffd") : text;
   const pieces: string[] = [];
   for (let from = 0; from < storable.length; ) {
-    let to = Math.min(from + longestMessage, storable.length);
+    let to = Math.min(from + maxMessageLength, storable.length);
     if (to < storable.length && isHighSurrogate(storable.charCodeAt(to - 1))) to -= 1;
     pieces.push(storable.slice(from, to));
     from = to;
@@ -43,17 +43,17 @@ export function split(text: string): string[] {
 }
 
 /**
- * How many messages an entry may hold: the quota counts pieces, but SWUpdate sends up to 48 lines of its log at once whatever their length,
- * and gives the log up where they are refused. So of several lines each but the first may be two pieces, and longer ones may have as many
- * more as there are short lines beside them; texts that are all long count as what they are split into.
+ * Returns how many messages an entry may hold. The quota counts pieces, but SWUpdate sends up to 48 lines of its log at once whatever their length,
+ * and drops the log if they are rejected. So of several lines each but the first may be two pieces, and longer ones may have as many more as there
+ * are short lines beside them; texts that are all long count as the pieces they are split into.
  */
-export function mostMessages(details: readonly string[], quota: number): number {
+export function maxMessages(details: readonly string[], quota: number): number {
   if (quota <= 0) return quota;
   let [short, halves, more] = [0, 0, 0];
   for (const { length } of details) {
-    if (length <= longestMessage) short += 1;
-    else if (length <= 2 * longestMessage) halves += 1;
-    else more += Math.ceil(length / longestMessage) - 1;
+    if (length <= maxMessageLength) short += 1;
+    else if (length <= 2 * maxMessageLength) halves += 1;
+    else more += Math.ceil(length / maxMessageLength) - 1;
   }
   const cuts = halves + Math.min(more, short);
   return Math.min(quota + Math.min(cuts, Math.max(Math.min(details.length, quota) - 1, 0)), 2_147_483_647);

@@ -18,7 +18,7 @@ import { type ReportDeps, report } from "./report.ts";
 let fixture: DeviceFixture;
 let deps: ReportDeps;
 let next = 100;
-/** A fresh target `d<n>` with one open action `n + 10000`. */
+/** Counts fresh targets `d<n>`, each with one open action `n + 10000`. */
 let n: number;
 let actionId: number;
 
@@ -58,13 +58,13 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 
 test("a report is one round trip, whatever it does", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n, rolloutId: n, groupId: 3 }]);
-  const trips = (change: Partial<Feedback>) => fixture.trips.during(() => send(change).catch(() => undefined));
-  expect(await trips({ execution: "proceeding", finished: "none" })).toBe(1);
-  expect(await trips({ execution: "closed" })).toBe(1);
-  expect(await trips({ execution: "closed" })).toBe(1); // refused
+  const roundTrips = (change: Partial<Feedback>) => fixture.roundTrips.during(() => send(change).catch(() => undefined));
+  expect(await roundTrips({ execution: "proceeding", finished: "none" })).toBe(1);
+  expect(await roundTrips({ execution: "closed" })).toBe(1);
+  expect(await roundTrips({ execution: "closed" })).toBe(1); // this report is rejected
 });
 
-test("success: action, target, history, progress and event move together", async () => {
+test("success: action, target, history, progress and event change together", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n, rolloutId: n, groupId: 3 }]);
   const before = (await readOutbox(fixture)).length;
   const device = { ...deviceNamed(`d${n}`), traceparent: "00-trace" };
@@ -130,7 +130,7 @@ test("success: action, target, history, progress and event move together", async
   ]);
 });
 
-test("a report under way changes no bucket and so leaves no delta", async () => {
+test("a proceeding report changes no bucket and so leaves no delta", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n, rolloutId: n, groupId: 3, status: actionStatus.RETRIEVED }]);
   await send({ execution: "proceeding", finished: "none" });
   expect(await readAction(fixture, actionId)).toMatchObject({ status: actionStatus.RUNNING, active: true, revision: 2 });
@@ -138,7 +138,7 @@ test("a report under way changes no bucket and so leaves no delta", async () => 
   expect(rows).toEqual([]);
 });
 
-test("of two final reports at once one closes the action, the other comes too late", async () => {
+test("of two final reports at once one closes the action, the other is too late", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n, rolloutId: n, groupId: 3 }]);
   const outcomes = await Promise.allSettled([send({ finished: "success" }), send({ finished: "failure" }), send({ finished: "success" })]);
   expect(outcomes.filter((o) => o.status === "fulfilled")).toHaveLength(1);
@@ -149,7 +149,7 @@ test("of two final reports at once one closes the action, the other comes too la
   expect(rows).toEqual([{ n: 1 }]);
 });
 
-test("reports at once are counted one after the other, none is lost", async () => {
+test("concurrent reports are counted one after the other, none is lost", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n }]);
   await Promise.all(Array.from({ length: 20 }, (_, i) => send({ execution: "proceeding", finished: "none", details: [`step ${i}`] })));
   const entries = await readHistory(fixture, actionId);
@@ -157,7 +157,7 @@ test("reports at once are counted one after the other, none is lost", async () =
   expect(new Set(entries.slice(1).flatMap((e) => e.messages)).size).toBe(20);
 });
 
-test("what cannot be found is told apart: target, action, another target's action", async () => {
+test("unknown target, unknown action and another target's action get different errors", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n }]);
   await seedTargets(fixture, [{ id: next, controllerId: "other" }]);
   next += 1;
@@ -180,7 +180,7 @@ test("another tenant's action is unknown", async () => {
   expect(await codeOf(send({}, "deployment", { ...deviceNamed(`d${n}`), tenantId: 2 }))).toBe("entityNotFound");
 });
 
-test("waiting, closed, not canceling: each its own refusal", async () => {
+test("reports on waiting, closed and not cancelled actions have an error each", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n, status: actionStatus.WAIT_FOR_CONFIRMATION }]);
   expect(await codeOf(send())).toBe("stateNotFound");
   expect(await codeOf(send({}, "cancel"))).toBe("actionNotCancelable");
@@ -190,7 +190,7 @@ test("waiting, closed, not canceling: each its own refusal", async () => {
   expect(await codeOf(send({}, "cancel"))).toBe("actionNotCancelable");
 });
 
-test("the 1,001st entry is refused, the end of the action is not", async () => {
+test("the 1,001st entry is rejected, the end of the action is not", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n, revision: 1_000 }]);
   await expect(send({ execution: "proceeding", finished: "none" })).rejects.toMatchObject({
     code: "quotaTooManyEntries",
@@ -200,7 +200,7 @@ test("the 1,001st entry is refused, the end of the action is not", async () => {
   expect(await readAction(fixture, actionId)).toMatchObject({ status: actionStatus.FINISHED, revision: 1_001 });
 });
 
-test("51 messages are refused, also of a final report", async () => {
+test("51 messages are rejected, in a final report too", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n }]);
   const details = Array.from({ length: 51 }, (_, i) => `line ${i}`);
   expect(await codeOf(send({ details }))).toBe("quotaTooManyEntries");
@@ -208,14 +208,14 @@ test("51 messages are refused, also of a final report", async () => {
   expect((await readHistory(fixture, actionId))[1]?.messages).toHaveLength(50);
 });
 
-test("48 lines of which some are long are an entry, as SWUpdate sends them", async () => {
+test("48 lines of which some are long are accepted as one entry, as SWUpdate sends them", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n }]);
   const details = Array.from({ length: 48 }, (_, i) => (i % 4 === 0 ? "x".repeat(1_100) : `line ${i}`));
   await send({ details });
   expect((await readHistory(fixture, actionId))[1]?.messages).toHaveLength(48 + 2 * 12);
 });
 
-test("long and unstorable texts are split and replaced, never refused", async () => {
+test("long and unstorable texts are split and replaced, never rejected", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n }]);
   await send({ details: ["x".repeat(1_300), "a\u0000b", "\ud800 alone"] });
   const messages = (await readHistory(fixture, actionId))[1]?.messages ?? [];
@@ -240,7 +240,7 @@ test("a device with a wrong clock installs as well as any other", async () => {
   }
 });
 
-test("an unset last status code: a report without one resets it", async () => {
+test("a report without a code resets the last status code", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n }]);
   await send({ execution: "proceeding", finished: "none", code: 7 });
   expect(await readAction(fixture, actionId)).toMatchObject({ lastStatusCode: 7 });
@@ -263,22 +263,22 @@ test("a confirmed cancellation falls back to the installed set; a second one is 
   expect(await codeOf(send())).toBe("actionClosed");
 });
 
-test("a rejected cancellation brings the deployment back", async () => {
+test("after a rejected cancellation the device sees the deployment again", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n, status: actionStatus.CANCELING }]);
   await send({ execution: "rejected" }, "cancel");
   expect(await readAction(fixture, actionId)).toMatchObject({ status: actionStatus.RUNNING, active: true });
   expect((await readHistory(fixture, actionId))[1]?.status).toBe(actionStatus.CANCEL_REJECTED);
 });
 
-test("a device is known to have been here with its first report, and a report moves no stamp of a poll", async () => {
+test("the first report of a device stores a last poll, and a later report does not change it", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n }]);
-  const stamp = async () =>
+  const lastPoll = async () =>
     (await fixture.db.pool.query("select last_poll_at as at from target_polls where tenant_id = 1 and target_id = $1", [n])).rows;
-  expect(await stamp()).toEqual([]);
-  expect(await fixture.trips.during(() => send({ execution: "proceeding", finished: "none" }))).toBe(1);
-  expect(await stamp()).toEqual([{ at: expect.any(Date) }]);
+  expect(await lastPoll()).toEqual([]);
+  expect(await fixture.roundTrips.during(() => send({ execution: "proceeding", finished: "none" }))).toBe(1);
+  expect(await lastPoll()).toEqual([{ at: expect.any(Date) }]);
   await fixture.db.pool.query("update target_polls set last_poll_at = '2026-01-01' where tenant_id = 1 and target_id = $1", [n]);
-  const polled = await stamp();
+  const polled = await lastPoll();
   await send();
-  expect(await stamp()).toEqual(polled);
+  expect(await lastPoll()).toEqual(polled);
 });

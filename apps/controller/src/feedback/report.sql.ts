@@ -1,7 +1,7 @@
 import { statement } from "@harrier/db";
 import type { Outcome } from "../domain/transitions.ts";
 
-/** One report, decided and written by the SQL function that the transition table generates (migrations/0002). */
+/** Records one report by the SQL function that the transition table generates, which decides it too (functions/report.sql). */
 export const callReport = statement<
   [
     tenantId: number,

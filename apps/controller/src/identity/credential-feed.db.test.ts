@@ -1,23 +1,26 @@
+import { createJob, type RunningJob } from "@harrier/jobs";
 import type { WatchCredentialChangesResponse } from "@harrier/rpc";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type CommandsFixture, commandsFixture, contextOf } from "../commands.fixture.ts";
-import { CredentialFeed } from "./credential-feed.ts";
+import { jobs } from "../jobs.ts";
+import { createCredentialFeed } from "./credential-feed.ts";
 
 let fixture: CommandsFixture;
-let feed: CredentialFeed;
+let job: RunningJob;
 const heard: WatchCredentialChangesResponse[] = [];
 const leaving = new AbortController();
 const changes = () => heard.filter((m) => !m.heartbeat);
 
 beforeAll(async () => {
   fixture = await commandsFixture();
-  await change(fixture.database.db("controller").pool, "before"); // the past is nobody's concern
-  feed = new CredentialFeed({ db: fixture.db.pool, log: { warn: () => {} }, pollMs: 10 });
-  await feed.start();
+  await change(fixture.database.db("controller").pool, "before"); // changes of the past do not matter
+  const feed = createCredentialFeed(fixture.db.pool);
+  job = createJob(jobs["credential-feed"], { feed }, { log: {}, everyMs: 10 });
+  await job.start();
   void feed.subscribe((message) => heard.push(message), leaving.signal);
 });
 afterAll(async () => {
-  await feed.stop();
+  await job.stop();
   await fixture.close();
 });
 beforeEach(() => {
@@ -30,7 +33,7 @@ interface Client {
 const change = (client: Client, controllerId: string) =>
   client.query("insert into credential_changes (tenant_id, controller_id) values (1, $1)", [controllerId]);
 
-test("tells of a target's new token and of a deleted target, with transaction and tenant", async () => {
+test("reports a target's new token and a deleted target, with transaction and tenant", async () => {
   await fixture.targets.createTargets({ targets: [{ controllerId: "a", name: "a" }] }, contextOf());
   await fixture.targets.updateTarget({ controllerId: "a", securityToken: "new" } as never, contextOf());
   await fixture.targets.deleteTargets({ controllerIds: ["a"] }, contextOf());
@@ -41,13 +44,13 @@ test("tells of a target's new token and of a deleted target, with transaction an
   ]);
 });
 
-test("tells of a changed tenant, without a target", async () => {
+test("reports a changed tenant, without a target", async () => {
   await fixture.database.db("management").pool.query("insert into credential_changes (tenant_id) values (1)");
   await vi.waitUntil(() => changes().length === 1);
   expect(changes()).toMatchObject([{ tenantId: 1, tenant: "DEFAULT", controllerId: "" }]);
 });
 
-test("a long transaction holds nothing up, and what commits late is told then, once", async () => {
+test("a long transaction delays no other change, and its changes are delivered once after its commit", async () => {
   const { pool } = fixture.database.db("controller");
   const slow = await pool.connect();
   await slow.query("begin");
@@ -62,7 +65,7 @@ test("a long transaction holds nothing up, and what commits late is told then, o
   expect(changes().map((m) => m.controllerId)).toEqual(["quick", "late"]);
 });
 
-test("many writers at once: each change exactly once", async () => {
+test("the changes of many concurrent writers are each delivered exactly once", async () => {
   const { pool } = fixture.database.db("controller");
   const names = Array.from({ length: 200 }, (_, n) => `w${n}`);
   await Promise.all(names.map((name) => change(pool, name)));
@@ -74,38 +77,39 @@ test("many writers at once: each change exactly once", async () => {
   ).toEqual(names.toSorted());
 });
 
-test("no heartbeat while the logs cannot be read, also from the start; one warning per outage", async () => {
+test("no heartbeat while the logs cannot be read, even at the start; one warning per outage", async () => {
   let broken = true;
-  let asked = 0;
+  let requested = 0;
   const db = {
     query: (config: never) => {
-      asked += 1;
+      requested += 1;
       return broken ? Promise.reject(new Error("gone")) : fixture.db.pool.query(config);
     },
   };
   const warnings: string[] = [];
-  const own = new CredentialFeed({ db: db as never, log: { warn: (_, text) => warnings.push(text) }, pollMs: 10 });
+  const own = createCredentialFeed(db as never);
+  const ownJob = createJob(jobs["credential-feed"], { feed: own }, { log: { warn: (_, text) => warnings.push(text) }, everyMs: 10 });
   let beats = 0;
   void own.subscribe((m) => {
     if (m.heartbeat) beats += 1;
   }, new AbortController().signal);
-  await own.start();
-  await vi.waitUntil(() => asked > 5);
+  await ownJob.start();
+  await vi.waitUntil(() => requested > 5);
   expect([beats, warnings.length]).toEqual([0, 1]);
   broken = false;
   await vi.waitUntil(() => beats > 2);
   broken = true;
   await vi.waitUntil(() => warnings.length === 2);
   const then = beats;
-  const askedThen = asked;
-  await vi.waitUntil(() => asked > askedThen + 5);
+  const requestedThen = requested;
+  await vi.waitUntil(() => requested > requestedThen + 5);
   expect(beats).toBe(then);
   broken = false;
   await vi.waitUntil(() => beats > then);
-  await own.stop();
+  await ownJob.stop();
 });
 
-test("who leaves hears nothing more", async () => {
+test("a subscriber that leaves receives nothing more", async () => {
   leaving.abort();
   const then = heard.length;
   await change(fixture.database.db("controller").pool, "unheard");
@@ -113,9 +117,8 @@ test("who leaves hears nothing more", async () => {
   expect(heard).toHaveLength(then);
 });
 
-test("a look at both logs is one round trip", async () => {
-  const own = new CredentialFeed({ db: fixture.db.pool, log: { warn: () => {} }, pollMs: 60_000 });
-  await feed.stop();
-  expect(await fixture.trips.during(() => own.start())).toBe(1);
-  await own.stop();
+test("a poll of both logs is one round trip", async () => {
+  const own = createCredentialFeed(fixture.db.pool);
+  await job.stop();
+  expect(await fixture.roundTrips.during(() => own.read())).toBe(1);
 });

@@ -1,9 +1,9 @@
 import { statement } from "@harrier/db";
 
 export interface ChangeRow {
-  /** Taken with the rows: the next look begins here. */
+  /** The snapshot is read with the rows: the next poll begins here. */
   snapshot: string;
-  /** Null in the one row that comes when nothing has changed. */
+  /** It is null in the one row that comes when nothing has changed. */
   tenantId: number | null;
   tenant: string | null;
   controllerId: string | null;
@@ -11,8 +11,8 @@ export interface ChangeRow {
 }
 
 /**
- * What has become visible in either log since the given snapshot ($1; null: nothing yet, begin now). By visibility, not by order: a log
- * read in order waits for the oldest running transaction, and a revoked credential must not live on because a backup runs.
+ * Reads what has become visible in either log since the given snapshot ($1; null: nothing yet, begin now). It goes by visibility, not by order: a log
+ * read in order waits for the oldest running transaction, and a revoked credential must not stay valid because a backup runs.
  */
 export const readCredentialChanges = statement<[since: string | null], ChangeRow>(
   "controller.read_credential_changes",

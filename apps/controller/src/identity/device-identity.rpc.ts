@@ -8,7 +8,7 @@ interface Deps {
   feed: Pick<CredentialFeed, "subscribe">;
 }
 
-/** harrier.controller.v1.DeviceIdentityService: devices sign in, and gateways hear what to forget (architecture §2). */
+/** harrier.controller.v1.DeviceIdentityService lets devices sign in, and sends gateways the changes of credentials (architecture §2). */
 export function deviceIdentityHandlers(deps: Deps): Handlers<"harrier.controller.v1.DeviceIdentityService"> {
   return {
     verifyDevice: (request) => verifyDevice(deps, request),

@@ -22,11 +22,11 @@ const verify = (change: object = {}) =>
   verifyDevice({ db: fixture.db.pool }, { tenant: "DEFAULT", controllerId: "dev", scheme: "TargetToken", credential: "token", ...change });
 const byGateway = (change: object = {}) => verify({ scheme: "GatewayToken", credential: gatewayKey, ...change });
 
-test("a target's token: only while the tenant lets targets sign in, and only for that target", async () => {
+test("a target's token is valid for that target only, while the tenant lets targets sign in", async () => {
   expect(await verify()).toMatchObject({ ok: false });
   await setSetting(fixture, "authentication.targettoken.enabled", true);
   expect(
-    await fixture.trips.during(async () => {
+    await fixture.roundTrips.during(async () => {
       expect(await verify({ tenant: "default" })).toEqual({
         ok: true,
         tenantId: 1,
@@ -54,10 +54,10 @@ test("a target's token: only while the tenant lets targets sign in, and only for
   expect(await verify()).toMatchObject({ ok: false });
 });
 
-test("the gateway's key: for any device of its tenant, known or not, while it is switched on", async () => {
+test("the gateway token is valid for any device of its tenant, known or not, while it is switched on", async () => {
   expect(await byGateway()).toMatchObject({ ok: false });
   await setSetting(fixture, "authentication.gatewaytoken.enabled", true);
-  expect(await fixture.trips.during(() => byGateway())).toBe(1);
+  expect(await fixture.roundTrips.during(() => byGateway())).toBe(1);
   expect(await byGateway({ controllerId: "new one" })).toMatchObject({ ok: true, tenantId: 1, tenant: "DEFAULT", subject: "gateway" });
   expect(await byGateway({ credential: "token" })).toMatchObject({ ok: false });
   expect(await byGateway({ credential: "" })).toMatchObject({ ok: false });
@@ -72,11 +72,11 @@ const storeKey = (members: { id?: number; tenantId?: number; credential?: string
     [members.tenantId ?? 1, members.id ?? 11, digest(members.credential ?? apiKey), members.expires ?? "1 hour"],
   );
 
-test("an API key: for any device of its tenant, until it expires", async () => {
+test("an API key is valid for any device of its tenant, until it expires", async () => {
   expect(await byKey()).toMatchObject({ ok: false });
   await storeKey({});
   await storeKey({ id: 12, credential: "expired", expires: "-1 second" });
-  expect(await fixture.trips.during(() => byKey())).toBe(1);
+  expect(await fixture.roundTrips.during(() => byKey())).toBe(1);
   const answer = await byKey({ tenant: "default", controllerId: "new one" });
   expect(answer).toMatchObject({ ok: true, tenantId: 1, tenant: "DEFAULT", subject: "dsik_11" });
   expect(answer.expiresAt - Date.now()).toBeGreaterThan(3_500_000);
@@ -92,11 +92,11 @@ test("an API key: for any device of its tenant, until it expires", async () => {
   ]) {
     expect(await byKey(wrong), JSON.stringify(wrong)).toMatchObject(nobody);
   }
-  // nor is the gateway's key one of these
+  // The gateway token is no API key either.
   expect(await byKey({ credential: gatewayKey })).toMatchObject(nobody);
 });
 
-test("an API key is worth nothing in another tenant, nor in its own once that is suspended", async () => {
+test("an API key is invalid in another tenant, and in its own once that is suspended", async () => {
   const { pool } = fixture.database.db("management");
   await pool.query("insert into tenants (tenant_id, name, default_set_type_id) values (2, 'THEIRS', 13)");
   await storeKey({ tenantId: 2, credential: "their key" });
@@ -109,11 +109,11 @@ test("an API key is worth nothing in another tenant, nor in its own once that is
 
 const byCertificate = (issuers: string, change: object = {}) => verify({ scheme: "Certificate", credential: issuers, ...change });
 
-test("a certificate: by one of the tenant's authorities, for any device, while it is switched on", async () => {
+test("a certificate of one of the tenant's authorities is valid for any device, while it is switched on", async () => {
   await setSetting(fixture, "authentication.header.authority", " AAAA;bbbb , cccc,;");
   expect(await byCertificate("aaaa")).toMatchObject({ ok: false });
   await setSetting(fixture, "authentication.header.enabled", true);
-  expect(await fixture.trips.during(() => byCertificate("aaaa"))).toBe(1);
+  expect(await fixture.roundTrips.during(() => byCertificate("aaaa"))).toBe(1);
   for (const known of ["aaaa", "bbbb", "cccc", "zzzz,bbbb"]) {
     expect(await byCertificate(known, { controllerId: "new one" }), known).toMatchObject({ ok: true, tenantId: 1, subject: "new one" });
   }
@@ -123,7 +123,7 @@ test("a certificate: by one of the tenant's authorities, for any device, while i
   expect(await byCertificate("aaaa", { tenant: "OTHER" })).toMatchObject({ ok: false });
 });
 
-test("a certificate is worth nothing to a tenant that names no authority", async () => {
+test("a certificate is invalid for a tenant that names no authority", async () => {
   for (const authority of ["", " ", ";", ",;,"]) {
     await setSetting(fixture, "authentication.header.authority", authority);
     for (const issuers of ["", ",", " ", "aaaa"])
@@ -132,18 +132,18 @@ test("a certificate is worth nothing to a tenant that names no authority", async
   await setSetting(fixture, "authentication.header.enabled", false);
 });
 
-test("an anonymous download: while the tenant lets anybody", async () => {
+test("an anonymous download is allowed while the tenant allows it", async () => {
   const anonymous = (change: object = {}) => verify({ scheme: "Anonymous", credential: "download", ...change });
   expect(await anonymous()).toMatchObject({ ok: false });
   await setSetting(fixture, "anonymous.download.enabled", true);
-  expect(await fixture.trips.during(() => anonymous())).toBe(1);
+  expect(await fixture.roundTrips.during(() => anonymous())).toBe(1);
   expect(await anonymous({ tenant: "default", controllerId: "unknown" })).toMatchObject({ ok: true, tenantId: 1, subject: "anonymous" });
   expect(await anonymous({ tenant: "OTHER" })).toMatchObject({ ok: false });
   await setSetting(fixture, "anonymous.download.enabled", false);
   expect(await anonymous()).toMatchObject({ ok: false });
 });
 
-test("a suspended tenant lets nobody in", async () => {
+test("no device of a suspended tenant can sign in", async () => {
   const { pool } = fixture.database.db("management");
   await pool.query("update tenants set status = 'suspended'");
   expect(await byGateway()).toMatchObject({ ok: false });
@@ -151,7 +151,7 @@ test("a suspended tenant lets nobody in", async () => {
   expect(await byGateway()).toMatchObject({ ok: true });
 });
 
-test("an answer's revision lies at or below every transaction that it cannot have seen", async () => {
+test("an answer's revision is at or below every transaction that it cannot have seen", async () => {
   const { pool } = fixture.database.db("controller");
   const other = await pool.connect();
   await other.query("begin");

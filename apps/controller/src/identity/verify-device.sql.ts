@@ -4,15 +4,15 @@ export interface VerifiedRow {
   tenantId: number | null;
   tenant: string | null;
   ok: boolean;
-  /** Oldest transaction that still ran when this was answered: every change below it was seen. */
+  /** The oldest transaction that was still running when this was answered: every change below it was seen. */
   revision: number;
 }
 
 const revision = `pg_snapshot_xmin(pg_current_snapshot())::text::bigint as revision`;
 
 /**
- * A target's own token, if the tenant lets targets sign in so (contract device.md §9). Always one row: an unknown tenant, an unknown
- * target, a wrong token and a closed door are the same answer.
+ * Verifies a target's own token, if the tenant lets targets sign in so (contract device.md §9). There is always one row: an unknown tenant, an
+ * unknown target, a wrong token and a disabled sign-in get the same answer.
  */
 export const verifyTargetToken = statement<[tenant: string, controllerId: string, digest: Buffer], VerifiedRow>(
   "controller.verify_target_token",
@@ -29,7 +29,7 @@ const credentialOf = (kind: "gateway" | "api-key"): string =>
        select d.id, d.enabled, d.expires_at from management.device_credentials_v1 d
         where d.tenant_id = n.tenant_id and d.kind = '${kind}' and d.digest = $2 limit 1)`;
 
-/** The tenant's gateway key: speaks for every device of the tenant. Always one row. */
+/** Verifies the tenant's gateway token, which authenticates every device of the tenant. There is always one row. */
 export const verifyGatewayToken = statement<[tenant: string, digest: Buffer], VerifiedRow>(
   "controller.verify_gateway_token",
   `select n.tenant_id as "tenantId", n.name as tenant, coalesce(c.enabled, false) as ok, ${revision}
@@ -39,13 +39,13 @@ export const verifyGatewayToken = statement<[tenant: string, digest: Buffer], Ve
 );
 
 export interface VerifiedKeyRow extends VerifiedRow {
-  /** Id of the key's record; null where there is none. */
+  /** The id of the key's record; null where there is none. */
   keyId: number | null;
-  /** Epoch milliseconds, rounded down. */
+  /** The time in epoch milliseconds, rounded down. */
   expiresAt: number | null;
 }
 
-/** A device API key: speaks for every device of its tenant until it expires (spec 000 §5.5). Always one row. */
+/** Verifies a device API key, which authenticates every device of its tenant until it expires (spec 000 §5.5). There is always one row. */
 export const verifyApiKey = statement<[tenant: string, digest: Buffer], VerifiedKeyRow>(
   "controller.verify_api_key",
   `select n.tenant_id as "tenantId", n.name as tenant, coalesce(c.enabled, false) as ok, ${revision}, c.id as "keyId",
@@ -56,8 +56,8 @@ export const verifyApiKey = statement<[tenant: string, digest: Buffer], Verified
 );
 
 /**
- * A certificate that a trusted proxy has checked: one of its issuers ($2, lower-case) must be in the tenant's list (contract device.md §9.2).
- * An empty list lets nobody in. Always one row.
+ * Verifies a certificate that a trusted proxy has checked: one of its issuers ($2, lower-case) must be in the tenant's list (contract device.md
+ * §9.2). With an empty list no certificate is accepted. There is always one row.
  */
 export const verifyCertificate = statement<[tenant: string, issuers: readonly string[]], VerifiedRow>(
   "controller.verify_certificate",
@@ -72,7 +72,7 @@ export const verifyCertificate = statement<[tenant: string, issuers: readonly st
      left join management.tenant_settings_v1 a on a.tenant_id = n.tenant_id and a.key = 'authentication.header.authority'`,
 );
 
-/** Nobody's download, if the tenant lets anybody (contract device.md §9). Always one row. */
+/** Verifies an anonymous download, if the tenant allows it (contract device.md §9). There is always one row. */
 export const verifyAnonymous = statement<[tenant: string], VerifiedRow>(
   "controller.verify_anonymous",
   `select n.tenant_id as "tenantId", n.name as tenant, coalesce(s.value = 'true'::jsonb, false) as ok, ${revision}

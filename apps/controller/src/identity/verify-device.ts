@@ -15,12 +15,12 @@ interface Deps {
   db: Queryable;
 }
 
-/** PostgreSQL holds no text with NUL, so whoever sends one is nobody we know. */
+/** PostgreSQL stores no text with NUL, so a credential with one is unknown. */
 const nul = "\u0000";
 
 /**
- * Verifies one credential of one device in one round trip (spec 000 §5, contract device.md §9). Only digests are compared: how long
- * that takes says nothing about the secret.
+ * Verifies one credential of one device in one round trip (spec 000 §5, contract device.md §9). Only digests are compared, so the time that it takes
+ * says nothing about the secret.
  */
 export async function verifyDevice({ db }: Deps, request: VerifyDeviceRequest): Promise<VerifyDeviceResponse> {
   const row = await read(db, request);
@@ -31,7 +31,7 @@ export async function verifyDevice({ db }: Deps, request: VerifyDeviceRequest): 
   return { ok: true, tenantId, tenant, subject: subjectOf(request, row), revision, expiresAt: expiresAt ?? 0 };
 }
 
-/** What is known of whoever sent a credential: for an API key also which one it was. */
+/** The result for a verified credential; for an API key it has the key's id too. */
 type Verified = VerifiedRow & Partial<VerifiedKeyRow>;
 
 function subjectOf({ scheme, controllerId }: VerifyDeviceRequest, { keyId }: Verified): string {

@@ -2,7 +2,7 @@ import { runOne } from "@harrier/db";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CommandsFixture, commandsFixture, contextOf } from "../commands.fixture.ts";
 import { deltasFoldedUntil, eventsSentUntil } from "./maintenance.sql.ts";
-import { startMaintenance } from "./maintenance.ts";
+import { makePartitions } from "./maintenance.ts";
 
 let fixture: CommandsFixture;
 beforeAll(async () => {
@@ -18,26 +18,20 @@ const partitions = async (table: string): Promise<string[]> => {
   return rows.map((row) => row.name);
 };
 
-test("partitions are there before they are needed, and what was written before them is found in them", async () => {
+test("partitions exist before they are needed, and rows that were written before are found in them", async () => {
   await fixture.targets.createTargets({ targets: [{ controllerId: "early", name: "early" }] }, contextOf({}, "early"));
-  const stop = await startMaintenance({
-    db: fixture.database.db("controller"),
-    settings: { all: () => new Map() },
-    fault: () => {},
-    log: { warn: (fields) => expect.unreachable(JSON.stringify(fields)) },
-  });
-  stop();
+  await makePartitions(fixture.database.db("controller"));
   expect(await partitions("action_history")).toHaveLength(4);
   for (const table of ["group_deltas", "outbox", "commands", "credential_changes"]) expect(await partitions(table), table).toHaveLength(4);
   const { rows } = await fixture.db.pool.query("select tableoid::regclass::text as partition from outbox");
   expect(rows).toEqual([{ partition: expect.stringMatching(/^outbox_p\d{8}$/) }]);
-  // the answer of a command is found wherever it lies
+  // The answer of a command is found in whatever partition it is.
   expect(
     (await fixture.targets.createTargets({ targets: [{ controllerId: "early", name: "early" }] }, contextOf({}, "early"))).targets,
   ).toHaveLength(1);
 });
 
-test("events and deltas outlive their time until the relay and the fold have passed them", async () => {
+test("events and deltas stay beyond their time until the relay and the fold have processed them", async () => {
   const { pool } = fixture.database.db("controller");
   const old = new Date(Date.now() - 10 * 86_400_000);
   const until = new Date(Date.now() - 5 * 86_400_000);

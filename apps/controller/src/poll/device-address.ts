@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 
 /**
- * Address that a target gets from its polls, `http://<client ip>` (contract device.md §3.2). Only what the gateway passes on counts:
- * the peer of this service is the gateway itself. Null: leave the address as it is.
+ * Returns the address that a target gets from its polls, `http://<client ip>` (contract device.md §3.2). It uses only what the gateway forwards,
+ * because the peer of this service is the gateway itself. Null leaves the address as it is.
  */
 export function deviceAddress(forwardedFor: string | string[] | undefined): string | null {
   const list = Array.isArray(forwardedFor) ? forwardedFor[0] : forwardedFor;

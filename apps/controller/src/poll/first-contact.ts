@@ -4,7 +4,7 @@ import { deviceOf } from "../device.ts";
 import { deviceAddress } from "./device-address.ts";
 import type { FirstContact } from "./registration.ts";
 
-/** Given by the gateway to every credential that proves the tenant rather than one existing target. */
+/** The gateway adds this permission to every credential that authenticates the tenant rather than one existing target. */
 const registerPermission = "REGISTER_TARGET";
 
 interface Request {
@@ -14,7 +14,7 @@ interface Request {
   req: { headers: IncomingHttpHeaders };
 }
 
-/** What a request brings along that may be the first one of its device. */
+/** Reads what is needed of a request that may be the first one of its device. */
 export function firstContactOf(ctx: Request): FirstContact {
   return {
     device: deviceOf(ctx),

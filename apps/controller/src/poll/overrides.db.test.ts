@@ -6,7 +6,7 @@ import { withDefaults } from "../settings/defaults.ts";
 import { poll } from "./poll.ts";
 import { createPollReader, type PollReader } from "./poll-reader.ts";
 
-// The polling time by query (contract device.md §3.4), evaluated within the poll's own round trip.
+// The polling time depends on queries (contract device.md §3.4), which are evaluated within the poll's own round trip.
 
 let fixture: DeviceFixture;
 let readPoll: PollReader;
@@ -34,28 +34,28 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-const asked = (pollingTime: string, read: PollReader = readPoll) => {
+const requested = (pollingTime: string, read: PollReader = readPoll) => {
   const { db, ids, secrets, limits } = fixture;
   const settings = { get: () => withDefaults([{ key: "pollingTime", value: pollingTime }]) };
-  const deps = { db, readPoll: read, ids, secrets, limits, settings, stamps: { note: () => undefined }, now: Date.now };
+  const deps = { db, readPoll: read, ids, secrets, limits, settings, lastPolls: { record: () => undefined }, now: Date.now };
   return (controllerId: string, address: string | null = null) =>
     poll(deps, { device: deviceNamed(controllerId), address, mayRegister: true });
 };
 const sleeps = async (pollingTime: string, ids = ["a", "b", "c"]) => {
-  const ask = asked(pollingTime);
+  const ask = requested(pollingTime);
   return (await Promise.all(ids.map((id) => ask(id)))).map((view) => view.config.polling.sleep);
 };
 
 test.each([
   ["00:02:00, controllerid == a -> 00:01:00", ["00:01:00", "00:02:00", "00:02:00"]],
-  // the first that matches
+  // the first override that matches counts
   ["00:02:00, controllerid == a -> 00:01:00, controllerid =in= (a,b) -> 00:03:00", ["00:01:00", "00:03:00", "00:02:00"]],
   ["00:02:00, attribute.site == kiel -> 00:01:00", ["00:02:00", "00:01:00", "00:02:00"]],
   ["00:02:00, updatestatus == pending and assignedds.name == 'set 100' -> 00:01:00", ["00:02:00", "00:02:00", "00:01:00"]],
   ["00:02:00, targettype.name != x -> 00:01:00", ["00:01:00", "00:01:00", "00:01:00"]],
   ["00:02:00, lastcontrollerrequestat =lt= ${OVERDUE_TS} -> 00:01:00", ["00:01:00", "00:02:00", "00:02:00"]],
   ["00:02:00, createdat =le= ${now_ts} -> 00:01:00", ["00:01:00", "00:01:00", "00:01:00"]],
-  // what does not fit targets is skipped, and the others stay
+  // an override that does not fit targets is skipped, and the others stay
   ["00:02:00, group == 'Europe' -> 00:05:05, controllerid == b -> 00:01:00", ["00:02:00", "00:01:00", "00:02:00"]],
   ["00:02:00, group == 'Europe' -> 00:05:05", ["00:02:00", "00:02:00", "00:02:00"]],
   ['00:02:00, name == "\'; drop table targets; --" -> 00:01:00', ["00:02:00", "00:02:00", "00:02:00"]],
@@ -63,31 +63,31 @@ test.each([
   expect(await sleeps(pollingTime)).toEqual(expected);
 });
 
-test("one round trip alone, one for all that come together, in every state", async () => {
-  const ask = asked("00:02:00, controllerid == a -> 00:01:00");
+test("one poll is one round trip, and so are several together, in every state", async () => {
+  const ask = requested("00:02:00, controllerid == a -> 00:01:00");
   await seedActions(fixture, [
     { id: 11, targetId: 2 },
     { id: 12, targetId: 3, status: actionStatus.CANCELING },
   ]);
-  for (const id of ["a", "b", "c"]) expect(await fixture.trips.during(() => ask(id))).toBe(1);
-  expect(await fixture.trips.during(() => Promise.all(["a", "b", "c", "a"].map((id) => ask(id))))).toBe(1);
+  for (const id of ["a", "b", "c"]) expect(await fixture.roundTrips.during(() => ask(id))).toBe(1);
+  expect(await fixture.roundTrips.during(() => Promise.all(["a", "b", "c", "a"].map((id) => ask(id))))).toBe(1);
   expect(Object.keys((await ask("b"))._links ?? {})).toEqual(["deploymentBase"]);
 });
 
-test("a tenant with overrides shares no statement with one without, and each sees its own targets", async () => {
-  const usual = asked("00:02:00");
-  const own = asked("00:02:00, controllerid == * -> 00:01:00");
-  const trips = await fixture.trips.during(async () => {
+test("tenants with and without overrides share no statement, and each sees its own targets", async () => {
+  const usual = requested("00:02:00");
+  const own = requested("00:02:00, controllerid == * -> 00:01:00");
+  const roundTrips = await fixture.roundTrips.during(async () => {
     const views = await Promise.all([usual("a"), own("a"), usual("b"), own("b")]);
     expect(views.map((view) => view.config.polling.sleep)).toEqual(["00:02:00", "00:01:00", "00:02:00", "00:01:00"]);
   });
-  expect(trips).toBe(2);
+  expect(roundTrips).toBe(2);
   const plan = withDefaults([{ key: "pollingTime", value: "00:02:00, controllerid == a -> 00:01:00" }]).polling;
   const foreign = await Promise.all([1, 2].map((tenantId) => readPoll({ tenantId, controllerId: "a", address: null }, plan)));
   expect(foreign.map((row) => row?.override)).toEqual([0, undefined]);
 });
 
-test("statements with overrides are not prepared, and hold no values", async () => {
+test("statements with overrides are not prepared, and contain no values", async () => {
   texts.clear();
   for (const id of ["a", "b", "zzz"]) await sleeps(`00:02:00, controllerid == ${id} -> 00:01:00`, ["a"]);
   await sleeps("00:02:00, name == a -> 00:01:00, name == b -> 00:01:00", ["a", "b"]);
@@ -97,12 +97,12 @@ test("statements with overrides are not prepared, and hold no values", async () 
   expect([...texts.keys()].map(String).toSorted()).toEqual(["", "controller.poll"]);
 });
 
-test("what a poll has to change is changed", async () => {
+test("a poll with overrides still makes its changes", async () => {
   await seedTargets(
     fixture,
     [1, 2, 3].map((n) => ({ id: 20 + n, controllerId: `new${n}`, updateStatus: updateStatus.unknown })),
   );
-  const ask = asked("00:02:00, controllerid == new2 -> 00:01:00");
+  const ask = requested("00:02:00, controllerid == new2 -> 00:01:00");
   const views = await Promise.all(["new1", "new2", "new3"].map((id) => ask(id, "http://10.1.1.1")));
   expect(views.map((view) => view.config.polling.sleep)).toEqual(["00:02:00", "00:01:00", "00:02:00"]);
   for (const id of [21, 22, 23]) expect(await readTarget(fixture, id)).toMatchObject({ updateStatus: updateStatus.registered });

@@ -2,29 +2,29 @@ import { type Ast, compile, parse, targetFields } from "@harrier/fiql";
 import type { PollingPlan } from "../settings/polling-plan.ts";
 import { type PollStatements, pollStatements } from "./poll.sql.ts";
 
-/** The statements of a tenant whose polling time differs by query, and the values of their parameters from $4 on. */
+/** The statements of a tenant whose polling time depends on queries, and the values of their parameters from $4 on. */
 export interface OverridingStatements {
   statements: PollStatements;
   values(): readonly unknown[];
 }
 
 interface Term {
-  /** Of the override among all of the plan. */
+  /** The place of the override among all of the plan. */
   place: number;
   query: string;
   ast: Ast;
 }
 
 /**
- * All overrides of a plan as one CASE within the poll's own round trip (contract device.md §3.4); one whose query does not fit targets
- * is skipped. Undefined when none is left.
+ * Builds all overrides of a plan as one CASE within the poll's own round trip (contract device.md §3.4); an override whose query does not fit targets
+ * is skipped. The result is undefined when none is left.
  */
 export function overridingStatements(plan: PollingPlan): OverridingStatements | undefined {
   const terms = plan.overrides.flatMap(({ query }, place) => readable(plan, query, place));
   if (terms.length === 0) return undefined;
   const { predicates, values } = compiled(plan, terms, 0);
   const cases = terms.map(({ place }, i) => `when ${predicates[i]} then ${place}`);
-  // the view is what queries are about (packages/fiql), under the alias that they expect; the poll's own tables are hidden behind it
+  // Queries refer to the view (packages/fiql), under the alias that they expect; the poll's own tables are hidden behind it.
   const member = `(select case ${cases.join(" ")} end from controller.targets_v1 t where t.tenant_id = s.tenant_id and t.id = s.target_id) as override`;
   const moving = terms.some(({ query }) => query.includes("${"));
   return {

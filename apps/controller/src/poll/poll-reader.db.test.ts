@@ -12,7 +12,7 @@ afterAll(() => fixture.close());
 
 const key = (controllerId: string, address: string | null = null) => ({ tenantId: 1, controllerId, address });
 
-test("polls that come together share a statement, and each gets its own answer", async () => {
+test("concurrent polls share a statement, and each gets its own answer", async () => {
   const ids = Array.from({ length: 100 }, (_, i) => i + 1);
   await seedTargets(
     fixture,
@@ -24,12 +24,12 @@ test("polls that come together share a statement, and each gets its own answer",
   );
   const read = createPollReader(fixture.db.pool);
   let rows: Awaited<ReturnType<typeof read>>[] = [];
-  const trips = await fixture.trips.during(async () => {
+  const roundTrips = await fixture.roundTrips.during(async () => {
     rows = await Promise.all([...ids.map((id) => read(key(`d${id}`))), read(key("nobody"))]);
   });
   expect(rows.map((row) => row?.targetId)).toEqual([...ids, undefined]);
   expect(rows.map((row) => row?.actionId ?? null)).toEqual([...ids.map((id) => (id % 3 === 0 ? 1_000 + id : null)), null]);
-  expect(trips).toBe(2); // at most 64 at a time
+  expect(roundTrips).toBe(2); // One statement reads at most 64 of them.
 });
 
 test("a tenant never gets the answer of another that polls at the same moment", async () => {
@@ -39,7 +39,7 @@ test("a tenant never gets the answer of another that polls at the same moment", 
   expect(rows.map((row) => row?.targetId)).toEqual([201, undefined, 201, undefined]);
 });
 
-test("what a poll has to change is changed, also in company", async () => {
+test("a poll still makes its changes when it shares a statement", async () => {
   const ids = [301, 302, 303, 304];
   await seedTargets(
     fixture,
@@ -52,7 +52,7 @@ test("what a poll has to change is changed, also in company", async () => {
   expect(rows.map((row) => row.address)).toEqual([1, 2, 3, 4].map((n) => `http://10.0.3.${n}`));
 });
 
-test("a poll does not wait for whoever holds its target", async () => {
+test("a poll does not wait for a lock of its target", async () => {
   await seedTargets(fixture, [{ id: 401, updateStatus: updateStatus.unknown }, { id: 402 }]);
   const holder = await fixture.db.pool.connect();
   await holder.query("begin");
@@ -82,7 +82,7 @@ test("an error reaches every poll that shared the statement, and the next ones a
   expect((await read(key("d501")))?.targetId).toBe(501);
 });
 
-test("a slow statement does not hold up the polls after it", async () => {
+test("a slow statement does not delay the polls after it", async () => {
   await seedTargets(fixture, [{ id: 601 }, { id: 602 }]);
   const pool = fixture.db.pool;
   let time = 0;
@@ -106,7 +106,7 @@ test("a slow statement does not hold up the polls after it", async () => {
   expect((await slow)?.targetId).toBe(601);
 });
 
-test("a database that answers nothing gathers no polls without end", async () => {
+test("polls do not pile up while the database answers nothing", async () => {
   let time = 0;
   const read = createPollReader({ query: () => new Promise(() => undefined) } as never, () => time);
   const first = [1, 2, 3, 4].map(() => {

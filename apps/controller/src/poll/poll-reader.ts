@@ -4,27 +4,27 @@ import type { PollingPlan } from "../settings/polling-plan.ts";
 import { type OverridingStatements, overridingStatements } from "./overrides.sql.ts";
 import { type PollRow, pollStatements } from "./poll.sql.ts";
 
-/** One target's poll. */
+/** Identifies one target's poll. */
 export interface PollKey {
   tenantId: number;
   controllerId: string;
   address: string | null;
 }
 
-/** Without a plan, or where it has no overrides, all tenants' polls are read alike. */
+/** Without a plan, or where it has no overrides, the polls of all tenants are read alike. */
 export type PollReader = (key: PollKey, plan?: PollingPlan) => Promise<PollRow | undefined>;
 
 type ReadPoll = (key: PollKey) => Promise<PollRow | undefined>;
 
-/** As long as a statement runs, polls that come wait for it and then share the next one. */
-const mostPolls = 64;
+/** While a statement runs, new polls wait for it and then share the next one. */
+const maxPolls = 64;
 /** A statement that takes longer than this (milliseconds) is not waited for: up to four run side by side. */
-const patience = 20;
-const mostStatements = 4;
+const slowMs = 20;
+const maxStatements = 4;
 /** Tenants with overrides wait for each other rather than for the connections that reports need. */
-const mostOverriding = 2;
-/** Nobody waits longer for his answer (milliseconds): it is the gateway's budget of a device. */
-const longestWait = 5_000;
+const maxOverriding = 2;
+/** The longest wait for an answer (milliseconds): the gateway's time limit of a device's request. */
+const maxWaitMs = 5_000;
 
 interface Waiting {
   key: PollKey;
@@ -34,20 +34,20 @@ interface Waiting {
 }
 
 const nothing: readonly unknown[] = [];
-/** Without overrides: the same for all tenants. */
+/** Without overrides the statements are the same for all tenants. */
 const usual: OverridingStatements = { statements: pollStatements(), values: () => nothing };
 
 /**
- * The reader of all polls. Those of tenants whose polling time differs by query are gathered apart, for their statement is another one;
- * it lasts as long as its plan, which tenants with equal settings share.
+ * Makes the reader of all polls. Polls of tenants whose polling time depends on queries are gathered apart, because they use another statement; it
+ * lasts as long as its plan, which tenants with equal settings share.
  */
 export function createPollReader(db: Queryable, now: () => number = () => performance.now()): PollReader {
-  const readUsual = gatherPolls(db, usual, { now, most: mostStatements });
+  const readUsual = gatherPolls(db, usual, { now, max: maxStatements });
   const byPlan = new WeakMap<PollingPlan, ReadPoll>();
 
   function readerOf(plan: PollingPlan): ReadPoll {
     const overriding = overridingStatements(plan);
-    const read = overriding === undefined ? readUsual : gatherPolls(db, overriding, { now, most: mostOverriding });
+    const read = overriding === undefined ? readUsual : gatherPolls(db, overriding, { now, max: maxOverriding });
     byPlan.set(plan, read);
     return read;
   }
@@ -60,15 +60,15 @@ export function createPollReader(db: Queryable, now: () => number = () => perfor
 
 interface Gathering {
   now(): number;
-  /** Statements at a time. */
-  most: number;
+  /** The maximum of statements at a time. */
+  max: number;
 }
 
 /**
- * Reads polls, alone while there is little to do and together under load. Most of what a poll costs is the way to the database
- * and back: sharing it halves the database's part (0.11 -> 0.05 ms at 3,500 polls a second), and a poll waits for one statement at most.
+ * Reads polls, alone under low load and together under high load. Most of the cost of a poll is the way to the database and back: sharing it halves
+ * the database's part (0.11 -> 0.05 ms at 3,500 polls a second), and a poll waits for one statement at most.
  */
-function gatherPolls(db: Queryable, { statements, values }: OverridingStatements, { now, most }: Gathering): ReadPoll {
+function gatherPolls(db: Queryable, { statements, values }: OverridingStatements, { now, max }: Gathering): ReadPoll {
   let running = 0;
   let startedAt = 0;
   let soon = false;
@@ -104,8 +104,8 @@ function gatherPolls(db: Queryable, { statements, values }: OverridingStatements
   function start(): void {
     soon = false;
     if (waiting.length === 0) return;
-    const polls = waiting.slice(0, mostPolls);
-    waiting = waiting.slice(mostPolls);
+    const polls = waiting.slice(0, maxPolls);
+    waiting = waiting.slice(maxPolls);
     running += 1;
     startedAt = now();
     const [first] = polls;
@@ -113,7 +113,7 @@ function gatherPolls(db: Queryable, { statements, values }: OverridingStatements
     void done.then(next);
   }
 
-  /** A database that answers nothing must not gather polls that their devices have long given up. */
+  /** Rejects polls that their devices have long given up, so that they do not pile up while the database answers nothing. */
   function giveUp(before: number): void {
     const late = waiting.findIndex(({ since }) => since > before);
     for (const { reject } of waiting.splice(0, late < 0 ? waiting.length : late)) reject(new HarrierError("unavailable"));
@@ -125,10 +125,10 @@ function gatherPolls(db: Queryable, { statements, values }: OverridingStatements
       waiting.push({ key, since, resolve, reject });
       if (soon) return;
       if (running > 0) {
-        if ((waiting[0] as Waiting).since < since - longestWait) giveUp(since - longestWait);
-        if (running >= most || since - startedAt <= patience) return;
+        if ((waiting[0] as Waiting).since < since - maxWaitMs) giveUp(since - maxWaitMs);
+        if (running >= max || since - startedAt <= slowMs) return;
       }
       soon = true;
-      setImmediate(start); // with the others that came in this turn
+      setImmediate(start); // The poll goes together with the others of this tick of the event loop.
     });
 }

@@ -1,21 +1,23 @@
 import { actionStatus, updateStatus } from "@harrier/contracts";
 import { digest } from "@harrier/db";
+import { createJob } from "@harrier/jobs";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type DeviceFixture, deviceFixture, deviceNamed, readOutbox, readTarget, seedActions, seedTargets } from "../device.fixture.ts";
+import { jobs } from "../jobs.ts";
 import { withDefaults } from "../settings/defaults.ts";
+import { createLastPolls, type LastPolls } from "./last-polls.ts";
 import { type PollDeps, type PollRequest, poll } from "./poll.ts";
 import { createPollReader } from "./poll-reader.ts";
-import { createPollStamps, type PollStamps } from "./stamps.ts";
 
 let fixture: DeviceFixture;
-let stamps: PollStamps;
+let lastPolls: LastPolls;
 let deps: PollDeps;
-const noted: unknown[] = [];
+const recorded: unknown[] = [];
 let now = Date.UTC(2026, 10, 21, 12);
 
 beforeAll(async () => {
   fixture = await deviceFixture();
-  stamps = createPollStamps({ pool: fixture.db.pool, log: { warn: (fields) => noted.push(fields) } });
+  lastPolls = createLastPolls({ pool: fixture.db.pool });
   const { db, ids, secrets, limits } = fixture;
   deps = {
     db,
@@ -23,14 +25,14 @@ beforeAll(async () => {
     ids,
     secrets,
     limits,
-    stamps,
+    lastPolls,
     settings: { get: () => withDefaults([]) },
     now: () => now,
   };
 });
 afterAll(() => fixture.close());
 beforeEach(() => {
-  noted.length = 0;
+  recorded.length = 0;
 });
 
 const request = (controllerId: string, change: Partial<PollRequest> = {}): PollRequest => ({
@@ -48,7 +50,7 @@ async function lastPoll(id: number): Promise<number | undefined> {
   return rows[0]?.at;
 }
 
-test("one round trip in every state of the target", async () => {
+test("a poll is one round trip in every state of the target", async () => {
   await seedTargets(fixture, [
     { id: 1 },
     { id: 2, updateStatus: updateStatus.unknown, requestAttributes: true },
@@ -67,7 +69,7 @@ test("one round trip in every state of the target", async () => {
   ]);
   const seen: Record<string, string[]> = {};
   for (const id of [1, 2, 3, 4, 5, 6, 7]) {
-    const trips = await fixture.trips.during(async () => {
+    const roundTrips = await fixture.roundTrips.during(async () => {
       const view = await poll(deps, request(`d${id}`, { address: "http://10.0.0.1" }));
       seen[id] = Object.values(view._links ?? {}).map(
         (link) => link?.href.replace("http://ota.example/default/controller/v1", "").split("?")[0] ?? "",
@@ -75,7 +77,7 @@ test("one round trip in every state of the target", async () => {
       expect(view.config).toEqual({ polling: { sleep: "00:05:00" } });
       if (id === 1) expect(view).not.toHaveProperty("_links");
     });
-    expect(trips, `target ${id}`).toBe(1);
+    expect(roundTrips, `target ${id}`).toBe(1);
   }
   expect(seen).toEqual({
     1: [],
@@ -84,12 +86,12 @@ test("one round trip in every state of the target", async () => {
     4: ["/d4/cancelAction/41"],
     5: ["/d5/confirmationBase/51"],
     6: [],
-    7: ["/d7/deploymentBase/72"], // the highest weight, and of equals the oldest
+    7: ["/d7/deploymentBase/72"], // The action with the highest weight is offered, of equal ones the oldest.
   });
   expect(await readTarget(fixture, 2)).toMatchObject({ updateStatus: updateStatus.registered });
 });
 
-test("a poll keeps the address it came from and leaves no trace in the audit", async () => {
+test("a poll stores the address it came from and does not change the audit members", async () => {
   await seedTargets(fixture, [{ id: 10 }]);
   const read = async () =>
     (
@@ -105,7 +107,7 @@ test("a poll keeps the address it came from and leaves no trace in the audit", a
   expect(await read()).toEqual({ ...before, address: "http://10.0.0.2", revision: 2 });
 });
 
-test("first contact registers the device", async () => {
+test("the first poll registers the device", async () => {
   const controllerId = `new ${"ä".repeat(200)}`;
   const view = await poll(deps, request(controllerId, { address: "http://10.0.0.3" }));
   expect(Object.keys(view._links ?? {})).toEqual(["configData"]);
@@ -141,7 +143,7 @@ test("first contact registers the device", async () => {
   expect(JSON.stringify(event)).not.toContain(token);
 });
 
-test("first contacts at once make one target and one event, and all are answered", async () => {
+test("concurrent first polls make one target and one event, and all are answered", async () => {
   const before = (await readOutbox(fixture)).length;
   const views = await Promise.all(Array.from({ length: 8 }, () => poll(deps, request("racer"))));
   for (const view of views) expect(Object.keys(view._links ?? {})).toEqual(["configData"]);
@@ -150,7 +152,7 @@ test("first contacts at once make one target and one event, and all are answered
   expect((await readOutbox(fixture)).length).toBe(before + 1);
 });
 
-test("a target token registers nobody: its target was deleted", async () => {
+test("a target token does not register a target: its target was deleted", async () => {
   await expect(poll(deps, request("gone", { mayRegister: false }))).rejects.toMatchObject({ code: "unauthenticated" });
   const { rows } = await fixture.db.pool.query("select 1 from targets where controller_id = 'gone'");
   expect(rows).toEqual([]);
@@ -164,7 +166,7 @@ test("tenants do not see each other's targets", async () => {
   expect(rows).toHaveLength(2);
 });
 
-test("stamps of many polls are written in one statement, the latest stands", async () => {
+test("last polls of many targets are written in one statement, the latest one wins", async () => {
   await seedTargets(fixture, [{ id: 40 }, { id: 41 }]);
   now = 1_000_000;
   await poll(deps, request("d41"));
@@ -172,34 +174,33 @@ test("stamps of many polls are written in one statement, the latest stands", asy
   now = 1_002_000;
   await poll(deps, request("d40"));
   expect(await lastPoll(40)).toBeUndefined();
-  expect(await fixture.trips.during(() => stamps.flush())).toBe(1);
+  expect(await fixture.roundTrips.during(() => lastPolls.flush())).toBe(1);
   expect(await lastPoll(40)).toBe(1_002_000);
   expect(await lastPoll(41)).toBe(1_000_000);
-  stamps.note(1, 40, 900_000);
-  await stamps.flush();
+  lastPolls.record(1, 40, 900_000);
+  await lastPolls.flush();
   expect(await lastPoll(40)).toBe(1_002_000);
-  expect(await fixture.trips.during(() => stamps.flush())).toBe(0);
+  expect(await fixture.roundTrips.during(() => lastPolls.flush())).toBe(0);
 });
 
-test("a device that was deleted after its poll does not hold up the others", async () => {
+test("a device that was deleted after its poll does not delay the others", async () => {
   await seedTargets(fixture, [{ id: 50 }]);
-  stamps.note(1, 50, 5_000);
-  stamps.note(1, 999_999, 5_000);
-  stamps.note(7, 50, 5_000);
-  await stamps.flush();
+  lastPolls.record(1, 50, 5_000);
+  lastPolls.record(1, 999_999, 5_000);
+  lastPolls.record(7, 50, 5_000);
+  await expect(lastPolls.flush()).resolves.toBeUndefined();
   expect(await lastPoll(50)).toBe(5_000);
-  expect(noted).toEqual([]);
 });
 
-test("what a device changes by coming is stamped at once, the polls that follow are not", async () => {
+test("a poll that changes the target stores its time at once, the following polls do not", async () => {
   const began = Date.now() - 1_000;
-  const ids = { next: async () => 500, giveBack: () => {} };
+  const ids = { next: async () => 500, release: () => {} };
   await poll({ ...deps, ids }, request("newcomer", { address: "http://10.0.0.4" }));
   expect(await lastPoll(500)).toBeGreaterThan(began);
   await seedTargets(fixture, [{ id: 501, updateStatus: updateStatus.unknown }, { id: 502 }, { id: 503 }]);
-  expect(await fixture.trips.during(() => poll(deps, request("d501")))).toBe(1);
+  expect(await fixture.roundTrips.during(() => poll(deps, request("d501")))).toBe(1);
   expect(await lastPoll(501)).toBeGreaterThan(began);
-  expect(await fixture.trips.during(() => poll(deps, request("d502", { address: "http://10.0.0.5" })))).toBe(1);
+  expect(await fixture.roundTrips.during(() => poll(deps, request("d502", { address: "http://10.0.0.5" })))).toBe(1);
   expect(await lastPoll(502)).toBeGreaterThan(began);
   await poll(deps, request("d503"));
   expect(await lastPoll(503)).toBeUndefined();
@@ -208,7 +209,7 @@ test("what a device changes by coming is stamped at once, the polls that follow 
   expect(await lastPoll(502)).toBe(once);
 });
 
-test("a poll does not wait for its target to be deleted, and fails with nothing", async () => {
+test("a poll neither waits for its target to be deleted nor fails", async () => {
   await seedTargets(fixture, [{ id: 504 }]);
   const client = await fixture.db.pool.connect();
   await client.query("begin");
@@ -219,35 +220,35 @@ test("a poll does not wait for its target to be deleted, and fails with nothing"
   expect(await lastPoll(504)).toBeUndefined();
 });
 
-test("a target that is deleted while stamps are written costs the others nothing", async () => {
+test("a target that is deleted while last polls are written does not affect the others", async () => {
   await seedTargets(fixture, [{ id: 505 }, { id: 506 }, { id: 507 }]);
-  for (const id of [505, 506, 507]) stamps.note(1, id, 5_000);
+  for (const id of [505, 506, 507]) lastPolls.record(1, id, 5_000);
   const client = await fixture.db.pool.connect();
   await client.query("begin");
   await client.query("delete from targets where tenant_id = 1 and id = 506");
-  const flushed = stamps.flush();
-  // the statement has seen the target, and waits to know what becomes of it
+  const flushed = lastPolls.flush();
+  // The statement has seen the target, and waits for its deletion to commit or not.
   const waits = "select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and query like '%target_polls%'";
   await expect.poll(async () => (await fixture.db.pool.query(waits)).rows[0].n).toBe(1);
   await client.query("commit");
   client.release();
-  await flushed;
+  await expect(flushed).resolves.toBeUndefined();
   expect([await lastPoll(505), await lastPoll(506), await lastPoll(507)]).toEqual([5_000, undefined, 5_000]);
-  expect(noted).toEqual([]);
 });
 
-test("stamps that could not be written stay for the next time, and stop() writes the rest", async () => {
+test("last polls that could not be written stay for the next time, and stop() writes the remaining ones", async () => {
   await seedTargets(fixture, [{ id: 60 }]);
   let broken = true;
   const pool = {
     query: (config: never) => (broken ? Promise.reject(new Error("no database")) : fixture.db.pool.query(config)),
   };
-  const own = createPollStamps({ pool: pool as never, log: { warn: (fields) => noted.push(fields) }, everyMs: 60_000 });
-  own.start();
-  own.note(1, 60, 6_000);
-  await own.flush();
-  expect(noted).toHaveLength(1);
+  const own = createLastPolls({ pool: pool as never });
+  const job = createJob(jobs["last-polls"], { lastPolls: own }, { log: { warn: (fields) => recorded.push(fields) }, everyMs: 10 });
+  own.record(1, 60, 6_000);
+  void job.start();
+  await expect.poll(() => recorded.length).toBeGreaterThan(1);
+  expect(recorded[0]).toMatchObject({ lastPolls: 1 });
   broken = false;
-  await own.stop();
+  await job.stop();
   expect(await lastPoll(60)).toBe(6_000);
 });

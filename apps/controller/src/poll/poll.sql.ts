@@ -1,20 +1,20 @@
 import type { MaintenanceWindow } from "@harrier/contracts";
 import { type Statement, statement } from "@harrier/db";
-import { lapsedSql, maintenanceSql } from "../domain/maintenance.sql.ts";
+import { expiredWindowSql, maintenanceSql } from "../domain/maintenance.sql.ts";
 
 export interface PollRow {
   targetId: number;
   requestAttributes: boolean;
-  /** The action that `installedBase` links to. */
+  /** The action to which `installedBase` links. */
   installedActionId: number | null;
-  /** The open action that goes first; null when there is none. The five members below belong to it. */
+  /** The open action that is offered first; null when there is none. The five members below belong to it. */
   actionId: number | null;
   status: number | null;
   revision: number | null;
   forceType: number | null;
   forceTimeMs: number | null;
   maintenance: MaintenanceWindow | null;
-  /** Place of the polling time's override that applies; null: none does. Only there where the tenant has overrides (overrides.sql.ts). */
+  /** The place of the polling-time override that applies; null if none does. It exists only where the tenant has overrides (overrides.sql.ts). */
   override?: number | null;
 }
 
@@ -24,7 +24,7 @@ const members = (
           a.id as "actionId", ${status} as status, a.revision, a.force_type as "forceType",
           (extract(epoch from a.force_time) * 1000)::bigint as "forceTimeMs", ${maintenanceSql("a")} as maintenance`;
 
-/** The members of a PollRow, from `targets t`, `target_state s` and the open action `a`. */
+/** Reads the members of a PollRow, from `targets t`, `target_state s` and the open action `a`. */
 export const pollMembers = members("a.status");
 
 export const pollTables = `targets t
@@ -36,12 +36,15 @@ export const pollTables = `targets t
         where o.tenant_id = t.tenant_id and o.target_id = t.id and o.active
         order by o.weight desc, o.id limit 1) a on true`;
 
-const lapsed = lapsedSql("a");
+const expired = expiredWindowSql("a");
 
 export interface GatheredPollRow extends PollRow {
-  /** Which of the asked ones, from 1. */
+  /** The place of the target in the request, from 1. */
   place: number;
-  /** There is something to change, which is left to the statement of one poll: several locks taken here, in the order of the polls, could deadlock. */
+  /**
+   * True if there is something to change, which is left to the statement of one poll: several locks taken here, in the order of the polls, could
+   * deadlock.
+   */
   stale: boolean;
 }
 
@@ -59,18 +62,18 @@ export interface PollStatements {
 }
 
 /**
- * All that a poll answers (contract device.md §3), in one round trip: of one target, and of several that polled at the same moment.
- * Functions are called only where the poll changes something: the status UNKNOWN, an address that the target has not had before
- * (`touch_target`), an action whose last maintenance window has passed (`cancel_lapsed_action`). `offset 0` keeps it a look-up per
- * target, whatever the statistics say. `more`: a further member, whose parameters are numbered from 4. With one the statements have no name, so they
- * are not prepared: tenants may bring any number of them, and what is prepared stays.
+ * Reads all that a poll answers (contract device.md §3), in one round trip: for one target, and for several that polled at the same moment. Functions
+ * are called only where the poll changes something: the status UNKNOWN, an address that the target has not had before (`touch_target`), an action
+ * whose last maintenance window has passed (`cancel_action_of_expired_window`). `offset 0` keeps it a look-up per target, whatever the statistics
+ * say. `more` is a further member, whose parameters are numbered from 4. With one the statements have no name, so they are not prepared: tenants may
+ * bring any number of them, and prepared ones are never released.
  */
 export function pollStatements(more = ""): PollStatements {
   const further = more === "" ? "" : `, ${more}`;
   return {
     one: statement(
       more === "" ? "controller.poll" : "",
-      `select ${members(`case when ${lapsed} then cancel_lapsed_action(t.tenant_id, t.id, a.id, null) else a.status end`)},
+      `select ${members(`case when ${expired} then cancel_action_of_expired_window(t.tenant_id, t.id, a.id, null) else a.status end`)},
           case when s.update_status = 0 or ($3::text is not null and t.address is distinct from $3)
                then touch_target(t.tenant_id, t.id, $3) end as touched${further}
      from ${pollTables}
@@ -81,7 +84,7 @@ export function pollStatements(more = ""): PollStatements {
       `select p.*
      from unnest((select $1::int[]), (select $2::text[]), (select $3::text[])) with ordinality i (tenant_id, controller_id, address, place)
     cross join lateral (
-      select i.place, coalesce(s.update_status = 0 or (i.address is not null and t.address is distinct from i.address) or ${lapsed}, false) as stale,
+      select i.place, coalesce(s.update_status = 0 or (i.address is not null and t.address is distinct from i.address) or ${expired}, false) as stale,
              ${pollMembers}${further}
         from ${pollTables}
        where t.tenant_id = i.tenant_id and t.controller_id = i.controller_id

@@ -30,11 +30,11 @@ const idle: PollRow = {
 const open: PollRow = { ...idle, actionId: 12, status: actionStatus.RUNNING, revision: 3, forceType: forceType.forced };
 
 describe("links of a poll", () => {
-  test("nothing to do", () => {
+  test("without work there are no links", () => {
     expect(linksOf(idle, device, 0)).toEqual({});
   });
 
-  test("the open action: one link, with ?c= where clients look for it and without where they take the last segment", () => {
+  test("the open action has one link, with ?c= where clients expect it and without where they take the last segment", () => {
     const c = contentHash(12, 3, false, false);
     expect(linksOf(open, device, 0)).toEqual({ deploymentBase: { href: `${own}/deploymentBase/12?c=${c}` } });
     expect(linksOf({ ...open, status: actionStatus.RETRIEVED }, device, 0)).toEqual({
@@ -46,7 +46,7 @@ describe("links of a poll", () => {
     expect(linksOf({ ...open, status: actionStatus.CANCELING }, device, 0)).toEqual({ cancelAction: { href: `${own}/cancelAction/12` } });
   });
 
-  test("the installed action and the request for attributes stand beside it", () => {
+  test("links to the installed action and to the request for attributes are added to it", () => {
     const links = linksOf({ ...open, installedActionId: 11, requestAttributes: true }, device, 0);
     expect(Object.keys(links).sort()).toEqual(["configData", "deploymentBase", "installedBase"]);
     expect(links.installedBase).toEqual({ href: `${own}/installedBase/11` });
@@ -82,7 +82,7 @@ test("c is an int32, short enough for the oldest clients, and differs with the r
   );
 });
 
-test("the address comes from what the gateway passes on", () => {
+test("the address comes from what the gateway forwards", () => {
   expect(deviceAddress(undefined)).toBeNull();
   expect(deviceAddress("10.0.0.7")).toBe("http://10.0.0.7");
   expect(deviceAddress("10.0.0.7, 192.168.0.1")).toBe("http://10.0.0.7");

@@ -2,29 +2,29 @@ import { actionStatus, forceType, isWindowOpen, type PollView } from "@harrier/c
 import { HarrierError } from "@harrier/errors";
 import { type Device, resourceHref } from "../device.ts";
 import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
+import type { LastPolls } from "./last-polls.ts";
 import type { PollRow } from "./poll.sql.ts";
 import type { PollReader } from "./poll-reader.ts";
 import { type RegistrationDeps, registerTarget } from "./registration.ts";
 import { sleepOf } from "./sleep.ts";
-import type { PollStamps } from "./stamps.ts";
 
 export interface PollDeps extends RegistrationDeps {
   /** `createPollReader` of poll-reader.ts. */
   readPoll: PollReader;
   settings: Pick<TenantSettingsCache, "get">;
-  stamps: Pick<PollStamps, "note">;
+  lastPolls: Pick<LastPolls, "record">;
   now: () => number;
 }
 
 export interface PollRequest {
   device: Device;
-  /** `http://<client ip>`, where the gateway passed it on. */
+  /** The address `http://<client ip>`, where the gateway forwarded it. */
   address: string | null;
-  /** May an unknown target be registered with this credential? */
+  /** True if an unknown target may be registered with this credential. */
   mayRegister: boolean;
 }
 
-/** One poll (spec 000 §2.2): one round trip when the target exists, and its stamp goes with the next flush. */
+/** Answers one poll (spec 000 §2.2): one round trip when the target exists; its last poll is written with the next flush. */
 export async function poll(deps: PollDeps, request: PollRequest): Promise<PollView> {
   const { device, address } = request;
   const { polling } = deps.settings.get(device.tenantId);
@@ -32,13 +32,13 @@ export async function poll(deps: PollDeps, request: PollRequest): Promise<PollVi
   let row = await read();
   if (row === undefined) {
     await registerTarget(deps, request);
-    // read again, whoever of two first polls has made it
+    // The row is read again, whichever of two concurrent first polls has created it.
     row = await read();
-    // deleted in this very moment: the next poll registers it again
+    // The target was deleted in this very moment: the next poll registers it again.
     if (row === undefined) throw new HarrierError("unavailable");
   }
   const now = deps.now();
-  deps.stamps.note(device.tenantId, row.targetId, now);
+  deps.lastPolls.record(device.tenantId, row.targetId, now);
   const links = linksOf(row, device, now);
   const view: PollView = { config: { polling: { sleep: sleepOf(polling, row, device.controllerId, now) } } };
   if (Object.keys(links).length > 0) view._links = links;
@@ -47,7 +47,7 @@ export async function poll(deps: PollDeps, request: PollRequest): Promise<PollVi
 
 type PollLinks = NonNullable<PollView["_links"]>;
 
-/** Which links a poll shows (contract device.md §3.3): at most one for the open action, and independently two more. */
+/** Selects the links of a poll (contract device.md §3.3): at most one for the open action, and independently two more. */
 export function linksOf(row: PollRow, device: Device, now: number): PollLinks {
   const links: PollLinks = {};
   if (row.actionId !== null) {
@@ -71,8 +71,8 @@ function isForcedNow(force: number | null, forceTimeMs: number | null, now: numb
 }
 
 /**
- * The int32 behind `c` (contract device.md §2.2): another one whenever what the link leads to may read differently,
- * so that the poll's ETag changes with it. The server itself never reads it back.
+ * Computes the int32 behind `c` (contract device.md §2.2): it changes whenever the linked resource may read differently, so that the poll's ETag
+ * changes with it. The server itself never reads it back.
  */
 export function contentHash(actionId: number, revision: number, forcedNow: boolean, windowOpen: boolean): number {
   let hash = Math.imul(actionId ^ 0x9e3779b9, 0x85ebca6b) ^ (revision * 4 + (forcedNow ? 2 : 0) + (windowOpen ? 1 : 0));

@@ -1,8 +1,8 @@
 import { statement } from "@harrier/db";
 
 /**
- * A target that nobody has announced (contract device.md §3.2), its state and its event in one statement (migrations/0015).
- * Of two first polls the second inserts nothing. Not registered: the tenant has as many targets as it may have.
+ * Creates a target without a user (contract device.md §3.2), its state and its event in one statement (functions/polls.sql). Of two first polls the
+ * second inserts nothing. The target is not registered if the tenant has as many targets as it may have.
  */
 export const callRegisterTarget = statement<
   [
@@ -13,7 +13,7 @@ export const callRegisterTarget = statement<
     address: string | null,
     digest: Buffer,
     cipher: Buffer,
-    most: number,
+    max: number,
     traceparent: string | null,
   ],
   { registered: boolean }

@@ -8,7 +8,7 @@ import { callRegisterTarget } from "./registration.sql.ts";
 
 export interface RegistrationDeps {
   db: Database;
-  ids: Pick<IdBlocks, "next" | "giveBack">;
+  ids: Pick<IdBlocks, "next" | "release">;
   limits: LimitsOf;
   secrets: Pick<SecretBox, "seal">;
 }
@@ -20,14 +20,14 @@ export interface FirstContact {
 }
 
 /**
- * Makes the target of a device that polls for the first time. A target token proves an existing target: with one, a missing
- * target was deleted a moment ago, and the token died with it (contract device.md §9: unknown target = 401).
+ * Registers the target of a device that polls for the first time. A target token proves an existing target: with one, a missing target was deleted a
+ * moment ago, and the token with it (contract device.md §9: unknown target = 401).
  */
 export async function registerTarget(deps: RegistrationDeps, { device, address, mayRegister }: FirstContact): Promise<void> {
   if (!mayRegister) throw new HarrierError("unauthenticated", undefined, { headers: { "www-authenticate": "ApiKey" } });
   const token = randomBytes(16).toString("hex");
   const id = await deps.ids.next(device.tenantId, "target");
-  const most = deps.limits(device.tenantId).TARGETS_MAX_COUNT;
+  const max = deps.limits(device.tenantId).TARGETS_MAX_COUNT;
   const row = await runOne(deps.db.pool, callRegisterTarget, [
     device.tenantId,
     device.tenant,
@@ -36,11 +36,11 @@ export async function registerTarget(deps: RegistrationDeps, { device, address, 
     address,
     digest(token),
     deps.secrets.seal(token),
-    most,
+    max,
     device.traceparent,
   ]);
   if (row?.registered === true) return;
-  // devices that are refused ask again and again: they must not use up the ids of those that are not
-  deps.ids.giveBack(device.tenantId, "target", id);
-  throw tooManyTargets(device.tenant, 1, most);
+  // Devices that are denied try again repeatedly: they must not use up the ids of those that are not.
+  deps.ids.release(device.tenantId, "target", id);
+  throw tooManyTargets(device.tenant, 1, max);
 }

@@ -1,8 +1,8 @@
 import { statement } from "@harrier/db";
 
 /**
- * Folds the deltas behind the watermark, as far as no older transaction still runs, and moves the watermark, in one statement: a reader
- * of group_progress_v1 sees either both or neither. At most so many deltas at a time, so that it never holds its row for long.
+ * Folds the deltas behind the watermark, as far as no older transaction still runs, and moves the watermark, in one statement: a reader of
+ * group_progress_v1 sees either both or neither. The number of deltas at a time is limited, so that it never holds its row for long.
  */
 export const foldDeltas = statement<[limit: number], { folded: number }>(
   "controller.fold_deltas",

@@ -1,8 +1,9 @@
 import { runOne } from "@harrier/db";
+import { createJob } from "@harrier/jobs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type CommandsFixture, commandsFixture, progressOf } from "../commands.fixture.ts";
+import { jobs } from "../jobs.ts";
 import { foldDeltas } from "./fold.sql.ts";
-import { ProgressFold } from "./fold.ts";
 
 let fixture: CommandsFixture;
 beforeAll(async () => {
@@ -36,7 +37,7 @@ async function foldAll(): Promise<void> {
   await vi.waitUntil(step, { timeout: 20_000 });
 }
 
-test("the same before, between and after folding", async () => {
+test("progress is the same before, between and after folding", async () => {
   const { pool } = fixture.database.db("controller");
   await delta(pool, 1, null, 0, 10);
   await delta(pool, 1, 0, 1, 6);
@@ -71,9 +72,11 @@ test("a delta that commits late is not lost: the watermark waits for it", async 
   expect(await progressOf(fixture, 2)).toEqual([12, 0, 0, 0, 0]);
 });
 
-test("exact at every moment, while writers write and two folders fold", async () => {
-  const folders = [1, 2].map(() => new ProgressFold({ db: fixture.database.db("controller"), log, everyMs: 5 }));
-  for (const folder of folders) folder.start();
+test("progress is exact at every moment, while writers write and two folders fold", async () => {
+  const folders = [1, 2].map(() =>
+    createJob(jobs["progress-fold"], { background: fixture.database.db("controller") }, { log, everyMs: 5 }),
+  );
+  for (const folder of folders) void folder.start();
   const { pool } = fixture.database.db("controller");
   await delta(pool, 3, null, 0, 1_000);
   let writing = true;
@@ -93,7 +96,7 @@ test("exact at every moment, while writers write and two folders fold", async ()
     let least = 0;
     while (writing) {
       const [scheduled = 0, running, finished = 0] = await progressOf(fixture, 3);
-      // a transaction moves an action on and ends it: nobody ever sees one running, none lost and none twice
+      // Each transaction starts an action and ends it: no reader ever sees one running, lost or counted twice.
       expect(running).toBe(0);
       expect(scheduled + finished).toBe(1_000);
       expect(finished).toBeGreaterThanOrEqual(least);
@@ -111,7 +114,7 @@ test("exact at every moment, while writers write and two folders fold", async ()
   expect(await progressOf(fixture, 3)).toEqual([640, 0, 360, 0, 0]);
 });
 
-test("a look at a rollout reads what is not folded yet, not all that it has gathered", async () => {
+test("a read of a rollout's progress reads the deltas that are not folded yet, not all of them", async () => {
   const { pool } = fixture.database.db("controller");
   await pool.query(
     `insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)

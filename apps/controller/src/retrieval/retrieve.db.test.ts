@@ -31,7 +31,7 @@ beforeEach(async () => {
   await seedTargets(fixture, [{ id: n }]);
 });
 
-const look = (resource: Resource = "deployment", history = 0) =>
+const read = (resource: Resource = "deployment", history = 0) =>
   retrieve(fixture, { device: deviceNamed(`d${n}`), resource, actionId, history });
 
 const say = (details: string[]) =>
@@ -45,7 +45,7 @@ const say = (details: string[]) =>
     },
   );
 
-test("each resource is there in its states and in no other (contract device.md ยง4.2)", async () => {
+test("each resource exists in its states and in no other (contract device.md ยง4.2)", async () => {
   const cells = resources.flatMap((resource) =>
     Object.entries(actionStatus).flatMap(([name, status]) => [true, false].map((active) => ({ resource, name, status, active }))),
   );
@@ -55,7 +55,7 @@ test("each resource is there in its states and in no other (contract device.md ย
     await seedActions(fixture, [{ id: actionId, targetId: n, status, active }]);
     const { open, closed } = visibility[resource];
     const visible = (active ? open : closed).includes(name as never);
-    const found = await look(resource).then(
+    const found = await read(resource).then(
       () => true,
       (error) => {
         expect(error).toMatchObject({ code: "stateNotFound" });
@@ -67,10 +67,10 @@ test("each resource is there in its states and in no other (contract device.md ย
   }
 });
 
-test("three looks, one entry, one round trip each", async () => {
+test("three retrievals leave one entry and are one round trip each", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n }]);
   const before = (await readOutbox(fixture)).length;
-  for (let i = 0; i < 3; i++) expect(await fixture.trips.during(() => look())).toBe(1);
+  for (let i = 0; i < 3; i++) expect(await fixture.roundTrips.during(() => read())).toBe(1);
   expect(await readAction(fixture, actionId)).toMatchObject({ status: actionStatus.RETRIEVED, active: true, revision: 2 });
   expect((await readHistory(fixture, actionId))[1]).toMatchObject({
     status: actionStatus.RETRIEVED,
@@ -96,19 +96,19 @@ test("three looks, one entry, one round trip each", async () => {
   ]);
 });
 
-test("many looks at once leave one entry", async () => {
+test("many concurrent retrievals leave one entry", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n }]);
-  await Promise.all(Array.from({ length: 12 }, () => look()));
+  await Promise.all(Array.from({ length: 12 }, () => read()));
   expect(await readHistory(fixture, actionId)).toHaveLength(2);
 });
 
-test("after another entry a look is news again", async () => {
+test("after another entry a retrieval is recorded again", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n }]);
-  await look();
+  await read();
   await say(["halfway"]);
   expect(await readAction(fixture, actionId)).toMatchObject({ status: actionStatus.RUNNING });
-  await look();
-  await look();
+  await read();
+  await read();
   expect((await readHistory(fixture, actionId)).map((e) => e.status)).toEqual([
     actionStatus.RUNNING,
     actionStatus.RETRIEVED,
@@ -117,16 +117,16 @@ test("after another entry a look is news again", async () => {
   ]);
 });
 
-test("a full history costs the entry, not the look", async () => {
+test("a full history prevents the entry, not the retrieval", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n, revision: 1_000 }]);
-  expect(await look()).toMatchObject({ setId: 100, setRevision: 1 });
+  expect(await read()).toMatchObject({ setId: 100, setRevision: 1 });
   expect(await readAction(fixture, actionId)).toMatchObject({ revision: 1_000 });
 });
 
-test("a cancellation is noted once too, and stays a cancellation", async () => {
+test("the retrieval of a cancellation is recorded once too, and it stays a cancellation", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n, status: actionStatus.CANCELING }]);
-  await look("cancel");
-  await look("cancel");
+  await read("cancel");
+  await read("cancel");
   expect(await readAction(fixture, actionId)).toMatchObject({ status: actionStatus.CANCELING, revision: 2 });
   expect((await readHistory(fixture, actionId))[1]).toMatchObject({
     status: actionStatus.RETRIEVED,
@@ -134,26 +134,26 @@ test("a cancellation is noted once too, and stays a cancellation", async () => {
   });
 });
 
-test("messages come newest first, without the server's own, as many as asked for", async () => {
+test("messages come newest first, without the server's own, as many as requested", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n }]);
-  await look();
+  await read();
   await say(["one"]);
   await say(["two", "three"]);
-  expect((await look("deployment", 2)).messages).toEqual(["three", "two"]);
-  expect((await look("deployment", 0)).messages).toBeNull();
-  expect((await look("deployment", -1)).messages).toEqual(["three", "two", "one", "Assignment initiated by user 'admin'"]);
+  expect((await read("deployment", 2)).messages).toEqual(["three", "two"]);
+  expect((await read("deployment", 0)).messages).toBeNull();
+  expect((await read("deployment", -1)).messages).toEqual(["three", "two", "one", "Assignment initiated by user 'admin'"]);
   for (let i = 0; i < 3; i++) await say(Array.from({ length: 50 }, (_, j) => `${i}/${j}`));
-  expect((await look("deployment", 5_000)).messages).toHaveLength(100);
+  expect((await read("deployment", 5_000)).messages).toHaveLength(100);
 });
 
-test("unknown target, unknown action, another target's action", async () => {
-  await expect(look()).rejects.toMatchObject({
+test("unknown targets, unknown actions and another target's action are not found", async () => {
+  await expect(read()).rejects.toMatchObject({
     code: "entityNotFound",
     message: `Action with given identifier {${actionId}} does not exist.`,
   });
   await seedTargets(fixture, [{ id: next }]);
   await seedActions(fixture, [{ id: actionId, targetId: next++ }]);
-  await expect(look()).rejects.toMatchObject({ code: "entityNotFound", message: `Not a valid action (${actionId}) for target: d${n}` });
+  await expect(read()).rejects.toMatchObject({ code: "entityNotFound", message: `Not a valid action (${actionId}) for target: d${n}` });
   n = 99_999;
-  await expect(look()).rejects.toMatchObject({ code: "entityNotFound", message: "Target with given identifier {d99999} does not exist." });
+  await expect(read()).rejects.toMatchObject({ code: "entityNotFound", message: "Target with given identifier {d99999} does not exist." });
 });

@@ -4,7 +4,7 @@ import { statement } from "@harrier/db";
 export interface RetrievedRow {
   outcome: "ok" | "targetNotFound" | "actionNotFound" | "foreignAction" | "stateNotFound";
   setId: number;
-  /** Null: the set is gone. */
+  /** It is null if the set was deleted. */
   setRevision: number | null;
   status: number;
   forceType: number;
@@ -14,7 +14,7 @@ export interface RetrievedRow {
   messages: string[] | null;
 }
 
-/** A device's look at one of its actions, by the SQL function that the visibility table generates (migrations/0012). */
+/** Records a device's retrieval of one of its actions, by the SQL function that the visibility table generates (functions/retrieve.sql). */
 export const callRetrieve = statement<
   [
     tenantId: number,

@@ -14,18 +14,18 @@ export interface RetrieveRequest {
   device: Device;
   resource: Resource;
   actionId: number;
-  /** How many messages of the history; negative: all, as far as the limit goes (contract device.md §4.4). */
+  /** The number of messages of the history; negative means all, up to the limit (contract device.md §4.4). */
   history?: number;
 }
 
 export type Retrieved = Omit<RetrievedRow, "outcome">;
 
-const mostMessages = 100;
+const maxMessages = 100;
 
 /**
- * What a device sees of one of its actions, and the entry that its look leaves behind (RETRIEVED, or CANCELING where the last maintenance
- * window has passed): one round trip.
- * 404 with a body for what is unknown or another device's, without one where the action is in no state to be seen (contract device.md §4.2).
+ * Reads what a device sees of one of its actions, and records this retrieval in the history (RETRIEVED, or CANCELING where the last maintenance
+ * window has passed): one round trip. It is 404 with a body for an unknown or another device's action, and without one where the action's state does
+ * not show it (contract device.md §4.2).
  */
 export async function retrieve(deps: RetrieveDeps, request: RetrieveRequest): Promise<Retrieved> {
   const { device, resource, actionId, history = 0 } = request;
@@ -34,7 +34,7 @@ export async function retrieve(deps: RetrieveDeps, request: RetrieveRequest): Pr
     device.controllerId,
     storableId(actionId),
     resources.indexOf(resource),
-    history < 0 ? mostMessages : Math.min(history, mostMessages),
+    history < 0 ? maxMessages : Math.min(history, maxMessages),
     deps.limits(device.tenantId).STATUS_ENTRIES_PER_ACTION_MAX_COUNT,
     device.tenant,
     device.traceparent,

@@ -33,7 +33,7 @@ beforeEach(() => {
 
 const run = (name = "set 100", version = "1.0", device = deviceNamed(`d${n}`)) => reportRunningVersion(fixture, device, { name, version });
 
-test("news: a closed action, the target in sync with it, its entry and its event", async () => {
+test("a new version makes a closed action, with the target in sync with it, its entry and its event", async () => {
   await seedTargets(fixture, [{ id: n, installedSetId: 7, assignedSetId: 7 }]);
   const before = (await readOutbox(fixture)).length;
   expect(await run()).toBe(true);
@@ -59,12 +59,12 @@ test("news: a closed action, the target in sync with it, its entry and its event
   ]);
 });
 
-test("known: nothing changes, in one round trip; so it is while a deployment is pending", async () => {
+test("a known version changes nothing, in one round trip; nor does any during a pending deployment", async () => {
   await seedTargets(fixture, [{ id: n }]);
   await run();
   const before = await readTarget(fixture, n);
   expect(
-    await fixture.trips.during(async () => {
+    await fixture.roundTrips.during(async () => {
       expect(await run()).toBe(false);
     }),
   ).toBe(1);
@@ -75,7 +75,7 @@ test("known: nothing changes, in one round trip; so it is while a deployment is 
   expect(await readTarget(fixture, n)).toMatchObject({ assignedSetId: 555, installedSetId: null });
 });
 
-test("what there is not, and what cannot run", async () => {
+test("unknown sets and sets that cannot run are rejected", async () => {
   await expect(run()).rejects.toMatchObject({ code: "entityNotFound", info: { type: "Target" } });
   await seedTargets(fixture, [{ id: n }]);
   await expect(run("set 100", "2.0")).rejects.toMatchObject({ code: "entityNotFound", info: { type: "DistributionSet" } });
@@ -85,7 +85,7 @@ test("what there is not, and what cannot run", async () => {
   expect(await readTarget(fixture, n)).toMatchObject({ updateStatus: updateStatus.registered, assignedSetId: null });
 });
 
-test("a target has its quota of actions", async () => {
+test("the quota of a target's actions applies", async () => {
   await seedTargets(fixture, [{ id: n }]);
   await seedActions(
     fixture,
@@ -99,7 +99,7 @@ test("a target has its quota of actions", async () => {
   await expect(run()).rejects.toMatchObject({ code: "quotaTooManyEntries" });
 });
 
-test("twice at once: one action", async () => {
+test("two reports at once make one action", async () => {
   await seedTargets(fixture, [{ id: n }]);
   const answers = await Promise.all([run(), run(), run()]);
   expect(answers.filter(Boolean)).toHaveLength(1);

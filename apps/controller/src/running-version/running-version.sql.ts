@@ -10,7 +10,10 @@ export type RunningVersionOutcome =
   | "setIncomplete"
   | "tooManyActions";
 
-/** Notes what a device says that it runs; without an id of an action it only says whether one is needed (migrations/0011). */
+/**
+ * Records what a device reports as running; without an id of an action it only returns whether one is needed
+ * (functions/running-version.sql).
+ */
 export const callReportRunningVersion = statement<
   [
     tenantId: number,

@@ -14,11 +14,11 @@ export interface RunningVersionDeps {
 }
 
 /**
- * The set that a device says it runs (contract device.md §5.4) becomes its assigned and installed set. Answers whether that is news.
- * Devices say it at every start, so the usual answer, "known", is one round trip and uses up no id.
+ * Makes the set that a device reports as running (contract device.md §5.4) its assigned and installed set, and returns whether that changed anything.
+ * Devices report it at every start, so the usual answer, "known", is one round trip and uses no id.
  */
 export async function reportRunningVersion(deps: RunningVersionDeps, device: Device, version: RunningVersion): Promise<boolean> {
-  const most = deps.limits(device.tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
+  const max = deps.limits(device.tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
   const write = async (actionId: number | null): Promise<RunningVersionOutcome | undefined> =>
     (
       await runOne(deps.db.pool, callReportRunningVersion, [
@@ -28,7 +28,7 @@ export async function reportRunningVersion(deps: RunningVersionDeps, device: Dev
         version.name,
         version.version,
         actionId,
-        most,
+        max,
         devicePrincipal,
         device.traceparent,
       ])
@@ -47,7 +47,7 @@ export async function reportRunningVersion(deps: RunningVersionDeps, device: Dev
     case "setIncomplete":
       throw new HarrierError("setIncomplete", `Distribution set ${version.name}:${version.version} is incomplete.`);
     case "tooManyActions":
-      throw tooManyActions(device.controllerId, most);
+      throw tooManyActions(device.controllerId, max);
     default:
       throw entityNotFound("Target", device.controllerId);
   }

@@ -1,21 +1,28 @@
-import { hoursMinutesSeconds, type PollInterval, type PollOverride, parsePollingTime, pollIntervalLimits } from "@harrier/contracts";
+import {
+  hoursMinutesSeconds,
+  type PollInterval,
+  type PollOverride,
+  parsePollingTime,
+  pollIntervalLimits,
+  pollSeconds,
+} from "@harrier/contracts";
 import { LRUCache } from "lru-cache";
 
-/** What a tenant's settings say about when its devices poll next (contract device.md §3.4). */
+/** Says when a tenant's devices poll next, according to its settings (contract device.md §3.4). */
 export interface PollingPlan {
   readonly interval: PollInterval;
-  /** What a poll answers where the interval is neither spread nor overridden nor shortened for a maintenance window. */
+  /** The answer to a poll where no jitter, override or maintenance window applies. */
   readonly sleep: string;
   readonly overrides: readonly PollOverride[];
-  /** No answer is shorter (seconds). */
-  readonly shortest: number;
-  /** How often a device shall poll before its maintenance window opens. */
+  /** No answer is below this (seconds). */
+  readonly minSeconds: number;
+  /** The number of polls that a device shall make before its maintenance window opens. */
   readonly pollsBeforeWindow: number;
-  /** How long after the expected poll a target counts as overdue (seconds): a macro of queries. */
+  /** A target counts as overdue this long after the expected poll (seconds): a macro of queries. */
   readonly overdueAfter: number;
 }
 
-/** The settings that a plan is made of. */
+/** The settings from which a plan is made. */
 export interface PollingSettings {
   readonly pollingTime: string;
   readonly pollingOverdueTime: string;
@@ -23,7 +30,7 @@ export interface PollingSettings {
   readonly maintenanceWindowPollCount: number;
 }
 
-/** Equal settings have the same plan, whoever's they are and however often they are read: what is made for its queries is made once. */
+/** Equal settings share one plan, for any tenant and however often they are read, so that its queries are compiled once. */
 const plans = new LRUCache<string, PollingPlan>({ max: 1_000 });
 const fiveMinutes: PollInterval = { seconds: 300, jitterPercent: 0 };
 
@@ -33,32 +40,24 @@ export function pollingPlan(settings: PollingSettings): PollingPlan {
   const known = plans.get(key);
   if (known !== undefined) return known;
   const { interval, overrides } = readable(pollingTime);
-  const shortest = secondsOf(minPollingTime, pollIntervalLimits.shortest);
+  const minSeconds = pollSeconds(minPollingTime, pollIntervalLimits.min);
   const plan: PollingPlan = {
     interval,
-    sleep: hoursMinutesSeconds(Math.max(interval.seconds, shortest)),
+    sleep: hoursMinutesSeconds(Math.max(interval.seconds, minSeconds)),
     overrides,
-    shortest,
+    minSeconds,
     pollsBeforeWindow: Math.max(1, maintenanceWindowPollCount),
-    overdueAfter: secondsOf(pollingOverdueTime, fiveMinutes.seconds),
+    overdueAfter: pollSeconds(pollingOverdueTime, fiveMinutes.seconds),
   };
   plans.set(key, plan);
   return plan;
 }
 
-/** Settings are checked before they are stored; one that cannot be read after all must not keep any tenant's devices from polling. */
+/** Settings are checked before they are stored; should one be unreadable nevertheless, it must not keep any tenant's devices from polling. */
 function readable(text: string): ReturnType<typeof parsePollingTime> {
   try {
     return parsePollingTime(text);
   } catch {
     return { interval: fiveMinutes, overrides: [] };
-  }
-}
-
-function secondsOf(text: string, otherwise: number): number {
-  try {
-    return parsePollingTime(text).interval.seconds;
-  } catch {
-    return otherwise;
   }
 }

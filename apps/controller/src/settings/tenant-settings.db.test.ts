@@ -1,6 +1,8 @@
 import { quotaDefaults } from "@harrier/contracts";
+import { createJob } from "@harrier/jobs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type DeviceFixture, deviceFixture, seedSet } from "../device.fixture.ts";
+import { jobs } from "../jobs.ts";
 import { createTenantSettings } from "./tenant-settings.ts";
 
 let fixture: DeviceFixture;
@@ -9,7 +11,7 @@ const log = { warn: (_: object, message: string) => warnings.push(message) };
 
 beforeAll(async () => {
   fixture = await deviceFixture();
-  await seedSet(fixture, { id: 100 }); // makes the tenant
+  await seedSet(fixture, { id: 100 }); // creates the tenant
 });
 afterAll(() => fixture.close());
 
@@ -20,8 +22,8 @@ const store = (key: string, value: unknown) =>
     [key, JSON.stringify(value)],
   );
 
-test("the defaults, then what a tenant has stored; unread settings serve nobody", async () => {
-  const settings = createTenantSettings({ pool: fixture.db.pool, log });
+test("the defaults apply, then the stored values of a tenant; before settings are read nothing is served", async () => {
+  const settings = createTenantSettings({ pool: fixture.db.pool });
   expect(settings.ready()).toBe(false);
   expect(() => settings.get(1)).toThrow(expect.objectContaining({ code: "unavailable" }));
   await settings.refresh();
@@ -36,8 +38,8 @@ test("the defaults, then what a tenant has stored; unread settings serve nobody"
   expect(settings.get(1).pollingTime).toBe("00:05:00");
 });
 
-test("limits of quotas: the defaults, then what is stored, seen without a change of any setting", async () => {
-  const settings = createTenantSettings({ pool: fixture.db.pool, log });
+test("the default limits of quotas apply, then the stored ones, which need no change of a setting to show", async () => {
+  const settings = createTenantSettings({ pool: fixture.db.pool });
   await settings.refresh();
   expect(settings.get(1).quotas).toEqual(quotaDefaults);
   const { pool } = fixture.database.db("management");
@@ -51,19 +53,20 @@ test("limits of quotas: the defaults, then what is stored, seen without a change
   expect(settings.get(1).quotas).toEqual(quotaDefaults);
 });
 
-test("without a change a look is one round trip, and a value of another type does not count", async () => {
-  const settings = createTenantSettings({ pool: fixture.db.pool, log });
+test("without a change a poll is one round trip, and a value of another type is ignored", async () => {
+  const settings = createTenantSettings({ pool: fixture.db.pool });
   await store("pollingTime", 42);
   await settings.refresh();
   expect(settings.get(1).pollingTime).toBe("00:05:00");
-  expect(await fixture.trips.during(() => settings.refresh())).toBe(1);
+  expect(await fixture.roundTrips.during(() => settings.refresh())).toBe(1);
 });
 
 test("a running cache sees a change by itself, and an outage leaves it as it was", async () => {
   let broken = false;
   const pool = { query: (config: never) => (broken ? Promise.reject(new Error("no database")) : fixture.db.pool.query(config)) };
-  const settings = createTenantSettings({ pool: pool as never, log, everyMs: 10 });
-  settings.start();
+  const settings = createTenantSettings({ pool: pool as never });
+  const job = createJob(jobs["tenant-settings"], { settings }, { log, everyMs: 10 });
+  void job.start();
   await vi.waitUntil(() => settings.ready());
   await store("pollingTime", "01:00:00");
   await vi.waitUntil(() => settings.get(1).pollingTime === "01:00:00");
@@ -75,5 +78,5 @@ test("a running cache sees a change by itself, and an outage leaves it as it was
   await store("pollingTime", "02:00:00");
   await vi.waitUntil(() => settings.get(1).pollingTime === "02:00:00");
   expect(warnings).toHaveLength(1);
-  settings.stop();
+  await job.stop();
 });

@@ -1,8 +1,8 @@
 import { statement } from "@harrier/db";
 
 /**
- * Changes when any of the settings or the quotas does. No log to follow: the sum over the few rows that differ from the defaults is cheap,
- * misses nothing and waits for no long transaction.
+ * Returns a value that changes when any of the settings or the quotas does. There is no log to follow: the sum over the few rows that differ from the
+ * defaults is cheap, misses nothing and waits for no long transaction.
  */
 export const readSettingsRevision = statement<[keys: readonly string[]], { revision: string }>(
   "controller.read_settings_revision",

@@ -30,7 +30,7 @@ const change = (request: { group?: string; controllerIds?: string[]; targetIds?:
     contextOf({ subject: "ann", ...(scope === undefined ? {} : { targetTypeScopes: { UPDATE_TARGET: scope } }) }),
   );
 
-test("targets come with their group; a command that is said again does not bring it back", async () => {
+test("targets are created with their group; a repeated command does not restore it", async () => {
   const made = [{ controllerId: "a", group: "Europe/East" }, { controllerId: "b" }, { controllerId: "c", group: "" }];
   const first = await create(made, "once");
   expect(await groups()).toEqual({ a: "Europe/East", b: null, c: null });
@@ -39,7 +39,7 @@ test("targets come with their group; a command that is said again does not bring
   expect(await groups()).toEqual({ a: "Asia", b: null, c: null });
 });
 
-test("an update sets the group, leaves it, or takes it away", async () => {
+test("an update sets the group, leaves it, or removes it", async () => {
   await create([{ controllerId: "a", group: "x" }]);
   const update = async (members: { name?: string; group?: string }) => {
     await fixture.targets.updateTarget({ controllerId: "a", ...members }, contextOf());
@@ -48,7 +48,7 @@ test("an update sets the group, leaves it, or takes it away", async () => {
   expect([await update({ name: "other" }), await update({ group: "y/z" }), await update({ group: "" })]).toEqual(["x", "y/z", null]);
 });
 
-test("many change at once, by controllerId or by id; what is unknown or there already is passed over and keeps its revision", async () => {
+test("many targets change at once, by controllerId or by id; unknown or unchanged ones are skipped and keep their revision", async () => {
   const { targets } = await create([
     { controllerId: "a", group: "old" },
     { controllerId: "b" },
@@ -67,17 +67,17 @@ test("many change at once, by controllerId or by id; what is unknown or there al
   expect(await groups()).toEqual({ a: null, b: "new", c: "new", d: null });
 });
 
-test("a change rings for target filters once; one that changes nothing rings nobody, and nobody outside is told", async () => {
+test("a change notifies target filters once; a call that changes nothing does not, and no event is published", async () => {
   await create([{ controllerId: "a" }, { controllerId: "b" }]);
-  const rings = async () => {
-    const { rows } = await fixture.db.pool.query("select count(*)::int as n from outbox where type = 'bell.changed'");
+  const notifications = async () => {
+    const { rows } = await fixture.db.pool.query("select count(*)::int as n from outbox where type = 'feed.changed'");
     return rows[0].n as number;
   };
-  const before = await rings();
+  const before = await notifications();
   await change({ group: "g", controllerIds: ["a", "b"] });
-  expect(await rings()).toBe(before + 1);
+  expect(await notifications()).toBe(before + 1);
   await change({ group: "g", controllerIds: ["a", "b", "nobody"] });
-  expect(await rings()).toBe(before + 1);
+  expect(await notifications()).toBe(before + 1);
 });
 
 test("targets of other types than the caller's, and those of another tenant, stay as they are", async () => {
@@ -95,8 +95,8 @@ test("targets of other types than the caller's, and those of another tenant, sta
 test("a change of many is one round trip and one statement", async () => {
   await create(Array.from({ length: 500 }, (_, n) => ({ controllerId: `m-${n}` })));
   const controllerIds = Array.from({ length: 500 }, (_, n) => `m-${n}`);
-  const trips = await fixture.trips.during(async () => {
+  const roundTrips = await fixture.roundTrips.during(async () => {
     expect(await change({ group: "many", controllerIds })).toEqual({ changed: 500 });
   });
-  expect(trips).toBe(1);
+  expect(roundTrips).toBe(1);
 });

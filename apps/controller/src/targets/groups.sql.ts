@@ -1,11 +1,11 @@
 import { statement } from "@harrier/db";
-import { ringing } from "../domain/bell.sql.ts";
+import { notifying } from "../domain/change-feed.sql.ts";
 
 export const changeTargetGroup = statement<
   [tenantId: number, controllerIds: string[], ids: number[], group: string | null, scope: number[] | null, by: string],
   { changed: number }
 >(
   "controller.change_target_group",
-  // filters may ask for the group
-  ringing("select change_target_group($1, $2::text[], $3::int[], $4, $5::bigint[], $6) as changed", "changed > 0"),
+  // Filters may query the group.
+  notifying("select change_target_group($1, $2::text[], $3::int[], $4, $5::bigint[], $6) as changed", "changed > 0"),
 );

@@ -4,8 +4,8 @@ import { changeTargetGroup } from "./groups.sql.ts";
 import { scopeOf } from "./targets.ts";
 
 /**
- * Puts targets into a group or, without one, takes them out of theirs, in one statement. Targets that do not exist or that the caller may not
- * change are passed over, as are those that are where they shall be; the answer counts the others.
+ * Puts targets into a group or, without one, takes them out of theirs, in one statement. Targets that do not exist, that the caller may not change,
+ * or that are in the right group already are skipped; the answer counts the others.
  */
 export async function changeGroup(
   deps: { db: Database },

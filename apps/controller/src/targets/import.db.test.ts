@@ -32,7 +32,7 @@ const send = ({ importId, ids, last = true, skip = false, discard = false, from 
 const count = async (table: string, where = "true"): Promise<number> =>
   (await fixture.db.pool.query(`select count(*)::int as n from ${table} where ${where}`)).rows[0].n;
 
-test("pieces become targets together with the last one, which may be said again", async () => {
+test("pieces become targets with the last one, which may be repeated", async () => {
   expect(await send({ importId: "i1", ids: ["a", { controllerId: "b", targetTypeId: 7, securityToken: "t" }], last: false })).toEqual({});
   await send({ importId: "i1", ids: ["a", { controllerId: "b", targetTypeId: 7, securityToken: "t" }], last: false });
   expect(await count("targets")).toBe(0);
@@ -50,7 +50,7 @@ test("pieces become targets together with the last one, which may be said again"
   ]);
 });
 
-test("one line that cannot be created: none is; or the others are", async () => {
+test("if one line cannot be created, none is; with `skip` the others are", async () => {
   const ids = ["x", "a", "y", "x", { controllerId: "z", targetTypeId: 99 }];
   const problems = [
     { line: 3, controllerId: "a", code: "entityAlreadyExists" },
@@ -65,7 +65,7 @@ test("one line that cannot be created: none is; or the others are", async () => 
   expect(await send({ importId: "i4", ids, skip: true })).toEqual({ created: 2, failed: 3, problems });
 });
 
-test("who is limited to target types imports only those; a tenant that is full none", async () => {
+test("a user restricted to target types imports only those; a full tenant imports none", async () => {
   const limited = contextOf({ targetTypeScopes: { CREATE_TARGET: [7] } });
   const ids = ["l1", { controllerId: "l2", targetTypeId: 7 }];
   expect(await send({ importId: "i5", ids, skip: true }, limited)).toMatchObject({
@@ -75,7 +75,7 @@ test("who is limited to target types imports only those; a tenant that is full n
   expect(await send({ importId: "i6", ids: ["l3", "l4"] }, limited)).toMatchObject({ created: 0, failed: 2 });
 });
 
-test("many lines are one answer, an event row for each thousand, and an id that somebody else takes meanwhile undoes all", async () => {
+test("many lines get one answer and one outbox row per thousand; an id that is taken meanwhile undoes all", async () => {
   const ids = Array.from({ length: 2_500 }, (_, n) => `many-${n}`);
   const events = await count("outbox");
   for (let from = 0; from < ids.length; from += 1_000) {
@@ -100,7 +100,7 @@ test("many lines are one answer, an event row for each thousand, and an id that 
   expect((await count("outbox")) - events).toBe(3);
 });
 
-test("what nobody finishes is swept away after an hour, in pieces", async () => {
+test("an unfinished import is swept after an hour, in chunks", async () => {
   await send({ importId: "left", ids: ["q1", "q2", "q3"], last: false });
   await send({ importId: "fresh", ids: ["q4"], last: false });
   await fixture.db.pool.query("update target_imports set at = at - interval '2 hours' where import_id = 'left'");

@@ -31,7 +31,7 @@ export type ImportAnswer =
   | { outcome: "ok"; created: number; failed: number; problems: ImportProblem[] }
   | { outcome: "quota"; good: number };
 
-/** All lines of an import, or none; with `skip` those that can be. */
+/** Creates targets of all lines of an import, or of none; with `skip` of those that are valid. */
 export const finishImport = statement<
   [
     tenantId: number,
@@ -42,7 +42,7 @@ export const finishImport = statement<
     scope: number[] | null,
     by: string,
     traceparent: string | null,
-    most: number,
+    max: number,
   ],
   { answer: ImportAnswer }
 >("controller.finish_import", "select finish_import($1, $2, $3, $4, $5, $6::bigint[], $7, $8, $9) as answer");

@@ -5,8 +5,8 @@ import { finishImport, stageTargets } from "./import.sql.ts";
 import { newToken, rethrowDuplicate, scopeOf, type TargetDeps } from "./targets.ts";
 
 /**
- * Takes a piece of an import and, with the last one, makes targets of it: of all lines or of none, or with `skip` of those that can be.
- * Lines wait in a table that shows nowhere, so that an import of any size is one short transaction, and one that is cut off is nothing.
+ * Takes a piece of an import and, with the last one, creates targets: of all lines or of none, or with `skip` of those that are valid. Lines wait in
+ * a table that is never shown, so that an import of any size is one short transaction, and an interrupted one has no effect.
  */
 export async function importTargets(
   deps: TargetDeps,
@@ -18,7 +18,7 @@ export async function importTargets(
   if (request.targets.length > 0) await stage(deps, request, tenantId);
   if (!request.last) return {};
   const scope = scopeOf(ctx, "CREATE_TARGET");
-  const most = deps.limits(tenantId).TARGETS_MAX_COUNT;
+  const max = deps.limits(tenantId).TARGETS_MAX_COUNT;
   const row = await runOne(deps.db.pool, finishImport, [
     tenantId,
     tenant,
@@ -28,12 +28,12 @@ export async function importTargets(
     scope,
     subject,
     ctx.traceparent ?? null,
-    most,
+    max,
   ]).catch(rethrowDuplicate);
   await deps.fault("controller.create-targets.after-commit");
   const answer = row?.answer;
   if (answer === undefined) return {};
-  if (answer.outcome === "quota") throw tooManyTargets(tenant, answer.good, most);
+  if (answer.outcome === "quota") throw tooManyTargets(tenant, answer.good, max);
   const problems = answer.problems.map(({ type, ...problem }) => ({ ...problem, ...(type === null ? {} : { targetTypeId: type }) }));
   return { created: answer.created, failed: answer.failed, problems };
 }

@@ -31,9 +31,11 @@ async function stored(controllerId: string): Promise<[string, string | null][]> 
 const audit = async (controllerId: string) =>
   (await fixture.db.pool.query("select revision, last_modified_by from targets where controller_id = $1", [controllerId])).rows[0];
 
-test("added all or none, changed and taken away in one round trip each; the target's audit moves", async () => {
+test("entries are added all or none, changed and removed in one round trip each; the target's audit members change", async () => {
   const before = await audit("a");
-  expect(await fixture.trips.during(() => add("a", [{ key: "k", value: "v" }, { key: "bare" }], contextOf({ subject: "editor" })))).toBe(1);
+  expect(
+    await fixture.roundTrips.during(() => add("a", [{ key: "k", value: "v" }, { key: "bare" }], contextOf({ subject: "editor" }))),
+  ).toBe(1);
   expect(await audit("a")).toEqual({ revision: before.revision + 1, last_modified_by: "editor" });
   const taken = (key: string) => ({ code: "entityAlreadyExists", info: { duplicate: { key } } });
   await expect(add("a", [{ key: "n" }, { key: "k" }])).rejects.toMatchObject(taken("k"));
@@ -62,19 +64,19 @@ test("added all or none, changed and taken away in one round trip each; the targ
   }
 });
 
-test("a repeated addition is the first one", async () => {
+test("a repeated addition gets the answer of the first one", async () => {
   const once = contextOf({}, "add once");
   await Promise.all([add("a", [{ key: "once" }], once), add("a", [{ key: "once" }], once)]);
   await add("a", [{ key: "once" }], once);
   await expect(add("a", [{ key: "once" }])).rejects.toMatchObject({ code: "entityAlreadyExists" });
 });
 
-test("over entries that are there in one round trip; a repetition does nothing; the limit counts what is new", async () => {
+test("existing entries are overwritten in one round trip; a repetition does nothing; only new ones count for the limit", async () => {
   const [context, id] = [contextOf({}, "put once"), "put"];
   await fixture.targets.createTargets({ targets: [{ controllerId: id, name: id }] }, contextOf());
   const put = (entries: { key: string; value?: string }[], given = contextOf()) =>
     fixture.targets.addMetadata({ controllerId: id, entries, overwrite: true }, given);
-  expect(await fixture.trips.during(() => put([{ key: "a", value: "1" }, { key: "b" }], context))).toBe(1);
+  expect(await fixture.roundTrips.during(() => put([{ key: "a", value: "1" }, { key: "b" }], context))).toBe(1);
   await put([
     { key: "a", value: "2" },
     { key: "c", value: "2" },
@@ -93,17 +95,17 @@ test("over entries that are there in one round trip; a repetition does nothing; 
   expect(await stored(id)).toHaveLength(100);
 });
 
-test("no target has more than the limit, however many add at once", async () => {
+test("no target exceeds the limit, however many additions are concurrent", async () => {
   const entries = (prefix: string, n: number) => Array.from({ length: n }, (_, i) => ({ key: `${prefix}${i}` }));
-  const most = quotaDefaults.METADATA_PER_TARGET_MAX_COUNT;
-  await add("full", entries("a", most - 3));
+  const max = quotaDefaults.METADATA_PER_TARGET_MAX_COUNT;
+  await add("full", entries("a", max - 3));
   await expect(add("full", entries("b", 4))).rejects.toMatchObject({ code: "quotaTooManyEntries" });
   const answers = await Promise.allSettled(["c", "d", "e"].map((prefix) => add("full", entries(prefix, 2))));
   expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-  expect(await stored("full")).toHaveLength(most - 1);
+  expect(await stored("full")).toHaveLength(max - 1);
 });
 
-test("who is limited to target types writes no metadata of others; who may not change targets is limited as they read", async () => {
+test("target types restrict who writes metadata; a user without the right to change targets is restricted as for reading", async () => {
   const writer = contextOf({ permissions: ["UPDATE_TARGET"], targetTypeScopes: { UPDATE_TARGET: [7], READ_TARGET: [] } });
   const reader = contextOf({ permissions: ["UPDATE_REPOSITORY", "READ_TARGET"], targetTypeScopes: { READ_TARGET: [7] } });
   for (const context of [writer, reader]) {

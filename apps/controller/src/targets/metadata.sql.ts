@@ -1,7 +1,7 @@
 import { statement } from "@harrier/db";
-import { ringing } from "../domain/bell.sql.ts";
+import { notifying } from "../domain/change-feed.sql.ts";
 
-/** All entries or none; with `taken` or `tooMany` nothing is stored. */
+/** Adds all entries or none; with `taken` or `tooMany` nothing is stored. */
 export const addTargetMetadata = statement<
   [
     tenantId: number,
@@ -9,23 +9,23 @@ export const addTargetMetadata = statement<
     controllerId: string,
     keys: string[],
     values: (string | null)[],
-    most: number,
+    max: number,
     scope: number[] | null,
     by: string,
   ],
   { outcome: "ok" | "targetNotFound" | "taken" | "tooMany" }
 >(
   "controller.add_target_metadata",
-  ringing("select add_target_metadata($1, $2, $3, $4::text[], $5::text[], $6, $7::bigint[], $8) as outcome", "outcome = 'ok'"),
+  notifying("select add_target_metadata($1, $2, $3, $4::text[], $5::text[], $6, $7::bigint[], $8) as outcome", "outcome = 'ok'"),
 );
 
-/** As `addTargetMetadata`, over entries that are there; each key once. */
+/** Does the same as `addTargetMetadata`, but overwrites existing entries; each key comes once. */
 export const putTargetMetadata: typeof addTargetMetadata = statement(
   "controller.put_target_metadata",
-  ringing("select put_target_metadata($1, $2, $3, $4::text[], $5::text[], $6, $7::bigint[], $8) as outcome", "outcome = 'ok'"),
+  notifying("select put_target_metadata($1, $2, $3, $4::text[], $5::text[], $6, $7::bigint[], $8) as outcome", "outcome = 'ok'"),
 );
 
-/** Those of some keys that a target has. */
+/** Finds those of some keys that a target has. */
 export const findTakenKeys = statement<[tenantId: number, controllerId: string, keys: string[]], { key: string }>(
   "controller.find_taken_metadata_keys",
   `select m.key from target_metadata m join targets t on t.tenant_id = m.tenant_id and t.id = m.target_id
@@ -37,5 +37,5 @@ export const changeTargetMetadata = statement<
   { outcome: "ok" | "targetNotFound" | "keyNotFound"; value: string | null }
 >(
   "controller.change_target_metadata",
-  ringing("select outcome, value from change_target_metadata($1, $2, $3, $4, $5, $6::bigint[], $7)", "outcome = 'ok'"),
+  notifying("select outcome, value from change_target_metadata($1, $2, $3, $4, $5, $6::bigint[], $7)", "outcome = 'ok'"),
 );

@@ -18,27 +18,27 @@ interface Deps {
 }
 
 /**
- * The target types that a writer of metadata is limited to. The repository's permissions may be enough to write it (contract management.md
- * §4.6) and know no target types: who has no UPDATE_TARGET reaches as far as they can read.
+ * Returns the target types to which a writer of metadata is restricted. The repository's permissions may be enough to write it (contract
+ * management.md §4.6) and know no target types: a user without UPDATE_TARGET reaches as far as they can read.
  */
 const scopeOfWriter = (ctx: CallContext): number[] | null =>
   scopeOf(ctx, ctx.principal.permissions.includes("UPDATE_TARGET") ? "UPDATE_TARGET" : "READ_TARGET");
 
-/** Adds all entries or none; a key that is there already is refused (contract management.md §4.6), unless the caller wants it overwritten. */
+/** Adds all entries or none; an existing key is rejected (contract management.md §4.6), unless the caller wants it overwritten. */
 export async function addMetadata(deps: Deps, request: AddMetadataRequest, ctx: CallContext): Promise<Record<string, never>> {
   const { controllerId, entries } = request;
   const { tenantId, subject } = ctx.principal;
   const [keys, values] = [entries.map((entry) => entry.key), entries.map((entry) => entry.value ?? null)];
-  const most = deps.limits(tenantId).METADATA_PER_TARGET_MAX_COUNT;
-  const parameters = [tenantId, ctx.commandId ?? "", controllerId, keys, values, most, scopeOfWriter(ctx), subject] as const;
+  const max = deps.limits(tenantId).METADATA_PER_TARGET_MAX_COUNT;
+  const parameters = [tenantId, ctx.commandId ?? "", controllerId, keys, values, max, scopeOfWriter(ctx), subject] as const;
   const row = await runOne(deps.db.pool, request.overwrite ? putTargetMetadata : addTargetMetadata, [...parameters]);
   if (row?.outcome === "targetNotFound") throw entityNotFound("Target", controllerId);
   if (row?.outcome === "taken") throw await taken(deps, { tenantId, controllerId, keys });
-  if (row?.outcome === "tooMany") throw tooMuchMetadata(controllerId, entries.length, most);
+  if (row?.outcome === "tooMany") throw tooMuchMetadata(controllerId, entries.length, max);
   return {};
 }
 
-/** Names the key that is there already, or twice in the request; read when the request has been refused. */
+/** Names the key that exists already, or is twice in the request; it is read only when the request has been rejected. */
 async function taken(
   { db }: Deps,
   { tenantId, controllerId, keys }: { tenantId: number; controllerId: string; keys: string[] },
@@ -54,7 +54,7 @@ export async function changeMetadata(deps: Deps, request: ChangeMetadataRequest,
   return value === null ? {} : { value };
 }
 
-/** Takes one entry away. */
+/** Removes one entry. */
 export async function removeMetadata(deps: Deps, request: RemoveMetadataRequest, ctx: CallContext): Promise<Record<string, never>> {
   await change(deps, ctx, { ...request, value: null, remove: true });
   return {};
@@ -67,7 +67,7 @@ interface Change {
   remove: boolean;
 }
 
-/** The value as it is then. */
+/** Returns the value after the change. */
 async function change(deps: Deps, ctx: CallContext, { controllerId, key, value, remove }: Change): Promise<string | null> {
   const { tenantId, subject } = ctx.principal;
   const row = await runOne(deps.db.pool, changeTargetMetadata, [tenantId, controllerId, key, value, remove, scopeOfWriter(ctx), subject]);

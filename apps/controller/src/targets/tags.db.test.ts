@@ -38,7 +38,7 @@ const tagged = async (tagId: number): Promise<string[]> => {
   return rows.map((row) => row.id);
 };
 
-test("all or, where one is missing, none; or those that are there", async () => {
+test("all targets get the tag or, where one is missing, none; or those that exist", async () => {
   expect(await change(1, ["a", "nobody", "b"])).toEqual({ missing: ["nobody"] });
   expect(await tagged(1)).toEqual([]);
   expect(await change(1, ["a", "nobody", "b", "a"], { onlyAll: false })).toEqual({ missing: ["nobody"] });
@@ -49,7 +49,7 @@ test("all or, where one is missing, none; or those that are there", async () => 
   await expect(change(99, ["a"])).rejects.toMatchObject({ code: "entityNotFound" });
 });
 
-test("targets outside the caller's target types do not exist for them", async () => {
+test("targets outside the caller's target types do not exist for the caller", async () => {
   expect(await change(2, ["a", "typed"], { scope: [7] })).toEqual({ missing: ["a"] });
   expect(await change(2, ["a", "typed"], { scope: [7], onlyAll: false })).toEqual({ missing: ["a"] });
   expect(await tagged(2)).toEqual(["typed"]);
@@ -57,7 +57,7 @@ test("targets outside the caller's target types do not exist for them", async ()
   expect(await tagged(2)).toEqual(["typed"]);
 });
 
-test("links to a deleted tag are swept in pieces, the others stay; links go with their target", async () => {
+test("links to a deleted tag are swept in chunks, the others stay; links are deleted with their target", async () => {
   await change(3, ["a", "b", "typed"]);
   await fixture.database.db("management").pool.query("delete from target_tags where tenant_id = 1 and id = 3");
   const sweep = async () => (await runOne(fixture.db.pool, sweepTags, [2]))?.swept;

@@ -1,5 +1,5 @@
 import { statement } from "@harrier/db";
-import { ringing } from "../domain/bell.sql.ts";
+import { notifying } from "../domain/change-feed.sql.ts";
 
 export interface ChangeTagRow {
   outcome: "ok" | "tagNotFound" | "targetNotFound";
@@ -12,8 +12,8 @@ export const changeTargetTag = statement<
   ChangeTagRow
 >(
   "controller.change_target_tag",
-  // what is missing keeps the others from it only where all were asked for
-  ringing(
+  // A missing target prevents the change of the others only where all were requested.
+  notifying(
     "select outcome, missing from change_target_tag($1, $2, $3::text[], $4::bigint[], $5, $6)",
     "cardinality($3::text[]) > 0 and (outcome = 'ok' or (outcome = 'targetNotFound' and not $6))",
   ),

@@ -5,8 +5,8 @@ import { changeTargetTag } from "./tags.sql.ts";
 import { scopeOf } from "./targets.ts";
 
 /**
- * Gives a tag to targets or takes it from them (spec 001 §4.5), in one statement; targets that have it already, or have it not, are
- * fine. Those that do not exist are named in the answer, and with `onlyAll` nothing is changed then.
+ * Gives a tag to targets or removes it from them (spec 001 §4.5), in one statement; targets that have it already, or do not have it, are no error.
+ * The answer names those that do not exist, and with `onlyAll` nothing is changed then.
  */
 export async function changeTag(deps: { db: Database }, request: ChangeTagRequest, ctx: CallContext): Promise<ChangeTagResponse> {
   const { tagId, controllerIds, assign, onlyAll } = request;

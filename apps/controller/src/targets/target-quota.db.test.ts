@@ -9,8 +9,8 @@ import { createTargets, type TargetDeps } from "./targets.ts";
 let fixture: CommandsFixture;
 /** Two replicas, each with connections and ids of its own. */
 let replicas: { db: Database; ids: IdBlocks }[];
-let most = 0;
-const limits = () => ({ ...quotaDefaults, TARGETS_MAX_COUNT: most });
+let max = 0;
+const limits = () => ({ ...quotaDefaults, TARGETS_MAX_COUNT: max });
 
 beforeAll(async () => {
   fixture = await commandsFixture();
@@ -24,7 +24,7 @@ afterAll(async () => {
   await fixture.close();
 });
 beforeEach(async () => {
-  most = 0;
+  max = 0;
   await fixture.db.pool.query("delete from targets");
 });
 
@@ -48,25 +48,25 @@ const settled = async (work: Promise<unknown>[]) => {
   return results.filter((result) => result.status === "fulfilled").length;
 };
 
-test("a first contact beyond the limit is refused in the words of hawkBit; who is there already is not", async () => {
-  most = 2;
+test("a registration beyond the limit is denied with hawkBit's message; a known target is served", async () => {
+  max = 2;
   await register("a");
   await register("b");
   await expect(register("c")).rejects.toMatchObject({
     ...full,
     message: "Quota exceeded: Cannot assign 1 more Target entities to Tenant 'DEFAULT'. The maximum is 2.",
   });
-  await register("a"); // the loser of two first polls
+  await register("a"); // This is the loser of two first polls.
   expect(await stored()).toBe(2);
-  most = 0;
+  max = 0;
   await register("c");
-  most = -1;
+  max = -1;
   await register("d");
   expect(await stored()).toBe(4);
 });
 
-test("devices that are refused use up no ids", async () => {
-  most = 1;
+test("devices that are denied use up no ids", async () => {
+  max = 1;
   await register("a");
   const next = async () => (await fixture.db.pool.query("select next_id from id_counters where kind = 'target'")).rows[0].next_id;
   const before = await next();
@@ -74,8 +74,8 @@ test("devices that are refused use up no ids", async () => {
   expect(await next()).toBe(before);
 });
 
-test("a create is all or none; a repeated command gets its first answer also when the tenant is full by now", async () => {
-  most = 5;
+test("a create is all or none; a repeated command gets its first answer even when the tenant is full by now", async () => {
+  max = 5;
   await create(names("first", 3));
   await expect(create(names("second", 3))).rejects.toMatchObject({
     ...full,
@@ -90,7 +90,7 @@ test("a create is all or none; a repeated command gets its first answer also whe
   expect(await counted()).toBe(5);
 });
 
-test("the count follows what is inserted, deleted, refused and rolled back", async () => {
+test("the count follows what is inserted, deleted, rejected and rolled back", async () => {
   await create(names("bulk", 1_000));
   expect(await counted()).toBe(1_000);
   await fixture.targets.deleteTargets({ controllerIds: names("bulk", 400) }, contextOf());
@@ -98,8 +98,8 @@ test("the count follows what is inserted, deleted, refused and rolled back", asy
   expect([await counted(), await stored()]).toEqual([600, 600]);
 });
 
-test("first contacts and creates at once, on two replicas: the limit is reached and never passed", async () => {
-  most = 40;
+test("concurrent registrations and creates on two replicas reach the limit and never exceed it", async () => {
+  max = 40;
   const contacts = names("contact", 60).map((name, i) => register(name, i % 2));
   const bulks = Array.from({ length: 6 }, (_, i) => create(names(`bulk${i}`, 7), contextOf(), i % 2));
   await settled([...contacts, ...bulks]);
@@ -110,8 +110,8 @@ test("first contacts and creates at once, on two replicas: the limit is reached 
   expect(await stored()).toBe(40);
 });
 
-test("the border between side by side and one after the other is crossed without passing the limit", async () => {
-  most = 10_020;
+test("switching between concurrent and serial creation never exceeds the limit", async () => {
+  max = 10_020;
   const deletes = fixture.targets.deleteTargets({ controllerIds: ["nobody"] }, contextOf());
   const singles = names("single", 80).map((name, i) => register(name, i % 2));
   const bulk = create(names("many", 9_970), contextOf(), 1);
@@ -124,9 +124,9 @@ test("the border between side by side and one after the other is crossed without
 test("a registration stays one round trip, with a limit and without", async () => {
   const deps = { db: fixture.db, ids: fixture.ids, secrets: fixture.secrets, limits };
   const first = (controllerId: string) => registerTarget(deps, { device: deviceNamed(controllerId), address: null, mayRegister: true });
-  expect(await fixture.trips.during(() => first("x"))).toBe(1);
-  most = 20_000;
-  expect(await fixture.trips.during(() => first("y"))).toBe(1);
-  most = 3;
-  expect(await fixture.trips.during(() => first("z"))).toBe(1);
+  expect(await fixture.roundTrips.during(() => first("x"))).toBe(1);
+  max = 20_000;
+  expect(await fixture.roundTrips.during(() => first("y"))).toBe(1);
+  max = 3;
+  expect(await fixture.roundTrips.during(() => first("z"))).toBe(1);
 });

@@ -31,7 +31,7 @@ const storedTarget = async (controllerId: string) =>
 const credentialChanges = async () =>
   (await fixture.db.pool.query("select controller_id from credential_changes order by id")).rows.map((r) => r.controller_id);
 
-test("creates targets with their state; tokens are kept as digest and cipher only", async () => {
+test("creates targets with their state; tokens are stored as digest and cipher only", async () => {
   const { targets = [] } = await create([
     { controllerId: "a", name: "first", description: "d", address: "http://10.0.0.1", securityToken: "secret", targetTypeId: 7 },
     { controllerId: "b" },
@@ -63,7 +63,7 @@ test("creates targets with their state; tokens are kept as digest and cipher onl
   });
 });
 
-test("all or none: a known id, one that is given twice, an unknown type", async () => {
+test("a known id, a duplicate and an unknown type reject the whole request", async () => {
   await expect(create([{ controllerId: "c" }, { controllerId: "a" }])).rejects.toMatchObject({ code: "entityAlreadyExists" });
   await expect(create([{ controllerId: "c" }, { controllerId: "c" }])).rejects.toMatchObject({ code: "entityAlreadyExists" });
   await expect(create([{ controllerId: "c" }, { controllerId: "d", targetTypeId: 99 }])).rejects.toMatchObject({
@@ -73,7 +73,7 @@ test("all or none: a known id, one that is given twice, an unknown type", async 
   expect(await storedTarget("c")).toBeUndefined();
 });
 
-test("attributes that are not wanted are not asked for, in the transaction that makes the target; a duplicate is named", async () => {
+test("attributes that are declined are not requested, from the creation on; a duplicate is named", async () => {
   const [made] = (
     await create([
       { controllerId: "silent", requestAttributes: false },
@@ -99,7 +99,7 @@ test("a repeated command gets the first answer with its tokens, and the stored a
   await expect(create([{ controllerId: "e" }])).rejects.toMatchObject({ code: "entityAlreadyExists" });
 });
 
-test("who is limited to target types creates, changes and deletes only those", async () => {
+test("a user restricted to target types creates, changes and deletes only those", async () => {
   await create([{ controllerId: "plain" }, { controllerId: "typed", targetTypeId: 7 }]);
   const limited = contextOf({ targetTypeScopes: { CREATE_TARGET: [7], UPDATE_TARGET: [7], DELETE_TARGET: [7] } });
   await expect(create([{ controllerId: "x" }], limited)).rejects.toMatchObject({ code: "insufficientPermission" });
@@ -116,12 +116,12 @@ test("who is limited to target types creates, changes and deletes only those", a
   expect(await storedTarget("plain")).toMatchObject({ name: "n" });
 });
 
-test("changes what is given; a new token is forgotten by the gateways", async () => {
+test("changes what is given; a new token is evicted by the gateways", async () => {
   await create([{ controllerId: "u", description: "old", securityToken: "t0", targetTypeId: 7 }]);
   const before = await credentialChanges();
   const update = (change: object) =>
     fixture.targets.updateTarget({ controllerId: "u", ...change } as never, contextOf({ subject: "editor" }));
-  expect(await fixture.trips.during(() => update({ name: "new", address: "amqp://x/y" }))).toBe(1);
+  expect(await fixture.roundTrips.during(() => update({ name: "new", address: "amqp://x/y" }))).toBe(1);
   expect(await storedTarget("u")).toMatchObject({ name: "new", description: "old", address: "amqp://x/y", target_type_id: 7, revision: 2 });
   expect(await storedTarget("u")).toMatchObject({ last_modified_by: "editor", created_by: "admin" });
   await update({ targetTypeId: -1 });
@@ -140,7 +140,7 @@ test("changes what is given; a new token is forgotten by the gateways", async ()
   expect(await readTarget(fixture, (await storedTarget("u")).id)).toMatchObject({ requestAttributes: true });
 });
 
-test("deletes with everything a target owns, in one round trip; its group counts it out, and the id can be used again", async () => {
+test("deletes with everything a target owns, in one round trip; its group subtracts it, and the id can be used again", async () => {
   const { targets = [] } = await create([{ controllerId: "gone" }, { controllerId: "stays" }]);
   const [gone = 0, stays = 0] = targets.map((t) => Number(t.id));
   await seedMembers(fixture, { rolloutId: 1, groupId: 1 }, [gone, stays]);
@@ -152,10 +152,10 @@ test("deletes with everything a target owns, in one round trip; its group counts
   expect(actions).toHaveLength(2);
   expect(await progressOf(fixture, 1)).toEqual([0, 2, 0, 0, 0]);
 
-  const trips = await fixture.trips.during(async () => {
+  const roundTrips = await fixture.roundTrips.during(async () => {
     expect(await fixture.targets.deleteTargets({ controllerIds: ["gone", "nobody"] }, contextOf())).toEqual({ deleted: 1 });
   });
-  expect(trips).toBe(1);
+  expect(roundTrips).toBe(1);
   for (const table of [
     "targets where id",
     "target_state where target_id",
@@ -176,12 +176,12 @@ test("deletes with everything a target owns, in one round trip; its group counts
   expect(await fixture.targets.deleteTargets({ controllerIds: [] }, contextOf())).toEqual({ deleted: 0 });
 });
 
-test("by internal ids: what has gone is not counted, who has taken its name stays, and a scope still confines", async () => {
+test("by internal ids: deleted targets are not counted, a new one of the same name stays, and a scope still applies", async () => {
   const made = await create([{ controllerId: "i1" }, { controllerId: "i2" }, { controllerId: "i3", targetTypeId: 7 }]);
   const [one = 0, two = 0, three = 0] = (made.targets ?? []).map((t) => Number(t.id));
   const byId = (targetIds: number[], principal = {}) =>
     fixture.targets.deleteTargetsById({ targetIds, initiator: "somebody" }, contextOf(principal));
-  expect(await fixture.trips.during(() => byId([one]))).toBe(1);
+  expect(await fixture.roundTrips.during(() => byId([one]))).toBe(1);
   await create([{ controllerId: "i1" }]);
   expect(await byId([one, two, 4_711])).toEqual({ deleted: 1 });
   expect(await storedTarget("i1")).toBeDefined();
@@ -197,7 +197,7 @@ test("by internal ids: what has gone is not counted, who has taken its name stay
   expect(await byId([])).toEqual({ deleted: 0 });
 });
 
-test("a command that is refused stores nothing under its id", async () => {
+test("a command that is rejected stores nothing under its id", async () => {
   const context = contextOf({}, "refused");
   await expect(create([{ controllerId: "a" }], context)).rejects.toMatchObject({ code: "entityAlreadyExists" });
   expect((await create([{ controllerId: "later" }], context)).targets).toHaveLength(1);

@@ -7,7 +7,7 @@ import { addMetadata, changeMetadata, removeMetadata } from "./metadata.ts";
 import { changeTag } from "./tags.ts";
 import { createTargets, deleteTargets, deleteTargetsById, readSecurityTokens, type TargetDeps, updateTarget } from "./targets.ts";
 
-/** harrier.controller.v1.TargetsService: set-based commands on targets; the row's owner enforces tenant and scope. */
+/** harrier.controller.v1.TargetsService takes set-based commands on targets; the row's owner enforces tenant and scope. */
 export function targetsHandlers(deps: TargetDeps): Handlers<"harrier.controller.v1.TargetsService"> {
   return {
     createTargets: (request, ctx) => createTargets(deps, request, ctx),

@@ -1,5 +1,5 @@
 import { statement } from "@harrier/db";
-import { ringing } from "../domain/bell.sql.ts";
+import { notifying } from "../domain/change-feed.sql.ts";
 
 export interface CreateAnswer {
   outcome: "ok" | "typeNotFound" | "quota";
@@ -7,7 +7,7 @@ export interface CreateAnswer {
   type?: number;
 }
 
-/** Lists of the same length, one place for each target. */
+/** These lists have the same length, with one place for each target. */
 export type NewTargets = [
   tenantId: number,
   tenant: string,
@@ -22,7 +22,7 @@ export type NewTargets = [
   types: (number | null)[],
   by: string,
   traceparent: string | null,
-  most: number,
+  max: number,
   groups: (string | null)[],
 ];
 
@@ -32,7 +32,10 @@ export const createTargets = statement<NewTargets, { answer: CreateAnswer }>(
                          $12, $13, $14, $15::text[]) as answer`,
 );
 
-/** Of targets that have just been made: `ids` are theirs, `controllerIds` those that are meant. A repeated command does it again. */
+/**
+ * Declines attributes of targets that have just been created: `ids` are theirs, `controllerIds` those that are meant. A repeated command does it
+ * again.
+ */
 export const declineAttributes = statement<[tenantId: number, controllerIds: string[], ids: number[]], unknown>(
   "controller.decline_attributes",
   `update target_state s set request_attributes = false, revision = s.revision + 1
@@ -77,7 +80,7 @@ export const updateTarget = statement<
   { outcome: "ok" | "targetNotFound" | "typeNotFound" }
 >(
   "controller.update_target",
-  ringing("select update_target($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::bigint[], $11, $12) as outcome", "outcome = 'ok'"),
+  notifying("select update_target($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::bigint[], $11, $12) as outcome", "outcome = 'ok'"),
 );
 
 export const deleteTargets = statement<
@@ -85,7 +88,7 @@ export const deleteTargets = statement<
   { deleted: number }
 >("controller.delete_targets", `select delete_targets($1, $2, $3::text[], $4::bigint[], $5, $6) as deleted`);
 
-/** By internal ids, which are never given twice. */
+/** Deletes by internal ids, which are never assigned twice. */
 export const deleteTargetsById = statement<
   [tenantId: number, tenant: string, ids: number[], scope: number[] | null, by: string, traceparent: string | null],
   { deleted: number }

@@ -34,7 +34,7 @@ export interface TargetDeps {
   fault: (name: string) => unknown;
 }
 
-/** The target types that a caller's permission is limited to; null: not limited (spec 001 §5). */
+/** Returns the target types to which a caller's permission is restricted; null means not restricted (spec 001 §5). */
 export function scopeOf(ctx: Pick<CallContext, "principal">, permission: string): number[] | null {
   const scope = ctx.principal.targetTypeScopes?.[permission];
   return scope === undefined ? null : [...scope];
@@ -42,10 +42,7 @@ export function scopeOf(ctx: Pick<CallContext, "principal">, permission: string)
 
 export const newToken = (): string => randomBytes(16).toString("hex");
 
-/**
- * Creates all targets or none, in one statement (contract management.md §4.6). A repeated command answers with the first one's
- * targets and their tokens.
- */
+/** Creates all targets or none, in one statement (contract management.md §4.6). A repeated command gets the first one's targets and their tokens. */
 export async function createTargets(deps: TargetDeps, request: CreateTargetsRequest, ctx: CallContext): Promise<CreateTargetsResponse> {
   const { principal } = ctx;
   const items = request.targets;
@@ -54,7 +51,7 @@ export async function createTargets(deps: TargetDeps, request: CreateTargetsRequ
   if (scope !== null && items.some((i) => i.targetTypeId === undefined || !scope.includes(i.targetTypeId))) {
     throw lacksPermission(["CREATE_TARGET"], "restricted");
   }
-  const most = deps.limits(principal.tenantId).TARGETS_MAX_COUNT;
+  const max = deps.limits(principal.tenantId).TARGETS_MAX_COUNT;
   const tokens = items.map((i) => i.securityToken ?? newToken());
   const values: NewTargets = [
     principal.tenantId,
@@ -70,7 +67,7 @@ export async function createTargets(deps: TargetDeps, request: CreateTargetsRequ
     items.map((i) => i.targetTypeId ?? null),
     principal.subject,
     ctx.traceparent ?? null,
-    most,
+    max,
     items.map((i) => i.group || null),
   ];
   const silent = new Set(items.filter((i) => i.requestAttributes === false).map((i) => i.controllerId));
@@ -78,12 +75,15 @@ export async function createTargets(deps: TargetDeps, request: CreateTargetsRequ
   await deps.fault("controller.create-targets.after-commit");
   const answer = row?.answer;
   if (answer?.outcome === "typeNotFound") throw entityNotFound("TargetType", answer.type);
-  if (answer?.outcome === "quota") throw tooManyTargets(principal.tenant, items.length, most);
+  if (answer?.outcome === "quota") throw tooManyTargets(principal.tenant, items.length, max);
   const rows = await run(deps.db.pool, readTokensById, [principal.tenantId, answer?.ids ?? []]);
   return { targets: rows.map((r) => ({ id: r.id, controllerId: r.controllerId, securityToken: deps.secrets.open(r.cipher) })) };
 }
 
-/** Devices whose attributes are not wanted are told so from their first poll on: in the transaction that makes them, which others do not need. */
+/**
+ * Targets whose attributes are not requested are updated in the transaction that creates them, so that their first poll already shows it;
+ * others need no transaction.
+ */
 async function insert(deps: TargetDeps, values: NewTargets, silent: string[]) {
   if (silent.length === 0) return runOne(deps.db.pool, insertTargets, values);
   return inTransaction(deps.db.pool, async (tx) => {
@@ -105,12 +105,12 @@ export function rethrowDuplicate(error: unknown): never {
   throw error;
 }
 
-/** Changes the members that are given; a changed token is forgotten by every gateway (architecture §2). */
+/** Changes the members that are given; every gateway evicts a changed token (architecture §2). */
 export async function updateTarget(deps: TargetDeps, request: UpdateTargetRequest, ctx: CallContext): Promise<Record<string, never>> {
   const { principal } = ctx;
   const token = request.securityToken;
   const scope = scopeOf(ctx, "UPDATE_TARGET");
-  // a target must not be moved out of the types that the caller may touch, no more than created there
+  // A target must not be moved out of the types that the caller may touch, no more than created there.
   if (scope !== null && request.targetTypeId !== undefined && !scope.includes(request.targetTypeId)) {
     throw lacksPermission(["UPDATE_TARGET"], "restricted");
   }
@@ -133,7 +133,7 @@ export async function updateTarget(deps: TargetDeps, request: UpdateTargetReques
   return {};
 }
 
-/** Deletes targets with everything they own; those that are unknown or out of the caller's scope are not counted. */
+/** Deletes targets with everything they own; unknown ones and those out of the caller's scope are not counted. */
 export async function deleteTargets(deps: TargetDeps, request: DeleteTargetsRequest, ctx: CallContext): Promise<DeleteTargetsResponse> {
   const { tenantId, tenant, subject } = ctx.principal;
   const scope = scopeOf(ctx, "DELETE_TARGET");
@@ -142,8 +142,8 @@ export async function deleteTargets(deps: TargetDeps, request: DeleteTargetsRequ
 }
 
 /**
- * Deletes targets of a list that was made before (contract extensions.md, delete targets by query): a controllerId of it may be another
- * target's by now, an id never is. Idempotent; a scope that is given still confines what goes.
+ * Deletes targets of a list that was made before (contract extensions.md, delete targets by query): a controllerId of it may be another target's by
+ * now, an id never is. It is idempotent; a scope that is given still applies.
  */
 export async function deleteTargetsById(
   deps: TargetDeps,
@@ -158,7 +158,7 @@ export async function deleteTargetsById(
   return { deleted: row?.deleted ?? 0 };
 }
 
-/** Security tokens in clear text, for callers that have checked READ_TARGET_SECURITY_TOKEN. */
+/** Reads security tokens in clear text, for callers that have checked READ_TARGET_SECURITY_TOKEN. */
 export async function readSecurityTokens(
   deps: TargetDeps,
   request: ReadSecurityTokensRequest,

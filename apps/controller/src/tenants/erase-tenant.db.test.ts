@@ -13,7 +13,7 @@ beforeAll(async () => {
       `insert into tenants (tenant_id, name, default_set_type_id, status) values (2, 'T2', 13, 'active'), (3, 'T3', 13, 'active')`,
     );
   for (const tenantId of [1, 2, 3]) {
-    // more than one chunk of rows
+    // These are more rows than one chunk has.
     const targets = Array.from({ length: tenantId === 2 ? 2_500 : 3 }, (_, n) => ({ controllerId: `dev-${n}`, name: `dev-${n}` }));
     await fixture.targets.createTargets({ targets }, ofTenant(tenantId));
     await fixture.actions.assignSet(
@@ -28,7 +28,7 @@ const dump = (tenantId: number) => withClient(fixture.database.adminUrl, (client
 const controllers = (seen: object) => Object.keys(seen).filter((table) => table.startsWith("controller."));
 const erase = (tenantId: number, countOnly = false) => fixture.targets.eraseTenantTargets({ countOnly }, ofTenant(tenantId));
 
-test("a tenant that is not being deleted keeps everything, whoever asks", async () => {
+test("a tenant that is not being deleted keeps everything, whatever is called", async () => {
   const before = await dump(2);
   for (const status of ["active", "suspended"]) {
     await fixture.database.db("management").pool.query("update tenants set status = $1 where tenant_id = 2", [status]);
@@ -41,7 +41,7 @@ test("a tenant that is not being deleted keeps everything, whoever asks", async 
   expect(rows).toEqual(kept);
 });
 
-test("a tenant that is being deleted loses every row in every table, and no other tenant one", async () => {
+test("a tenant that is being deleted loses every row in every table, and no other tenant loses one", async () => {
   await fixture.database.db("management").pool.query("update tenants set status = 'deleting' where tenant_id = 2");
   const others = [await dump(1), await dump(3)];
   const { rows: counted } = await erase(2, true);
@@ -52,7 +52,7 @@ test("a tenant that is being deleted loses every row in every table, and no othe
     done = slice.done === true;
     erased += Number(slice.rows);
   }
-  // counters are written anew while what they count goes
+  // Counters are written anew while what they count is deleted.
   expect(erased).toBeGreaterThanOrEqual(Number(counted));
   expect(controllers(await dump(2))).toEqual([]);
   expect([await dump(1), await dump(3)]).toEqual(others);

@@ -1,12 +1,12 @@
 import type { Principal } from "@harrier/rpc";
 import type { VerifiedDevice } from "./device-cache.ts";
 
-/** Subject of who has not signed in. A device may be called so as well: do not decide by it who may do something. */
+/** The subject of an unauthenticated client. A device may have this name as well, so no permission may be decided by it. */
 export const anonymous = "anonymous";
 
 /**
- * Nobody, where the tenant lets anybody download (spec 000 §2.4, contract device.md D17). What may be downloaded still depends on the device of
- * the path: artifact-store looks at its actions as for any other.
+ * Makes the anonymous principal, where the tenant allows anonymous downloads (spec 000 §2.4, contract device.md D17). The device of the path still
+ * decides what may be downloaded: artifact-store checks its actions as for any other.
  */
 export function anonymousPrincipal(device: VerifiedDevice, controllerId: string): Principal {
   const { tenantId, tenant } = device;

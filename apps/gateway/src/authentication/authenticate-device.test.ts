@@ -7,11 +7,11 @@ import { authenticateDevice, type DeviceSignIn } from "./authenticate-device.ts"
 import { DeviceCache } from "./device-cache.ts";
 
 let cache: DeviceCache;
-/** Schemes that controller was asked about, in order. */
-let asked: string[];
-/** `scheme credential` that controller knows. */
+/** The schemes that controller was asked about, in order. */
+let requested: string[];
+/** Each `scheme credential` that controller knows. */
 let known: Set<string>;
-/** Keys whose use was noted. */
+/** The keys whose use was recorded. */
 let used: string[];
 let failures: SignInFailures;
 const client = { address: "203.0.113.7", hidden: false };
@@ -22,26 +22,26 @@ beforeEach(() => {
   cache.streamAlive();
   const limits = { account: 20, user: 0, address: 0, deviceAddress: 30 };
   failures = new SignInFailures({ limits, exempt: new AddressList("127.0.0.1"), now: () => 0 });
-  asked = [];
+  requested = [];
   used = [];
   known = new Set(["TargetToken t", "GatewayToken g", "Certificate aa", "Anonymous download", `ApiKey ${key}`]);
 });
 
 const verifyDevice = async (request: VerifyDeviceRequestInput): Promise<VerifyDeviceResponse> => {
-  asked.push(String(request.scheme));
-  // all of them are of one tenant
+  requested.push(String(request.scheme));
+  // All of them belong to one tenant.
   const ok = known.has(`${request.scheme} ${request.credential}`) && request.tenant?.toUpperCase() === "DEFAULT";
   return { ok, tenantId: ok ? 1 : 0, tenant: ok ? "DEFAULT" : "", subject: "", revision: 100, expiresAt: 0 };
 };
 const signIn = async (change: Partial<DeviceSignIn> = {}) =>
   authenticateDevice(
-    { cache, verifyDevice, failures, uses: { note: (tenantId, keyId) => used.push(`${tenantId}/${keyId}`) } },
+    { cache, verifyDevice, failures, uses: { record: (tenantId, keyId) => used.push(`${tenantId}/${keyId}`) } },
     { tenant: "default", controllerId: "dev", client, authorization: undefined, download: false, rid: "r", deadline: 0, ...change },
   );
 const refused = (change: Partial<DeviceSignIn> = {}) => expect(signIn(change)).rejects.toMatchObject({ code: "unauthenticated" });
 const certificate = (name: string, issuers: string) => ({ certificates: [{ name, issuers }] });
 
-test("each way in makes the device of the path, and only some may register it", async () => {
+test("each scheme makes the device of the path the principal, and only some may register it", async () => {
   const dev = { tenantId: 1, tenant: "DEFAULT", kind: "device", controllerId: "dev" };
   const registers = { permissions: ["REGISTER_TARGET"] };
   expect(await signIn({ authorization: "TargetToken t" })).toEqual({ ...dev, subject: "dev", permissions: [] });
@@ -50,19 +50,19 @@ test("each way in makes the device of the path, and only some may register it", 
   expect(await signIn({ download: true })).toEqual({ ...dev, subject: "anonymous", permissions: [] });
 });
 
-test("a known credential is not asked about again, whatever failed before it", async () => {
+test("a known credential needs no further call, whatever failed before it", async () => {
   const both = { ...certificate("dev", "zz"), authorization: "TargetToken t" };
   await signIn(both);
-  expect(asked).toEqual(["Certificate", "TargetToken"]);
+  expect(requested).toEqual(["Certificate", "TargetToken"]);
   await signIn(both);
   await signIn({ authorization: "TargetToken t" });
-  expect(asked).toHaveLength(2);
+  expect(requested).toHaveLength(2);
 });
 
-test("somebody else's certificate is not even asked about", async () => {
+test("another device's certificate is not even verified", async () => {
   await refused(certificate("other", "aa"));
   await signIn({ ...certificate("other", "aa"), authorization: "GatewayToken g" });
-  expect(asked).toEqual(["GatewayToken"]);
+  expect(requested).toEqual(["GatewayToken"]);
 });
 
 test("a certificate that is known with one issuer is unknown with another", async () => {
@@ -71,21 +71,21 @@ test("a certificate that is known with one issuer is unknown with another", asyn
   await refused({ ...certificate("dev2", "aa") });
 });
 
-test("downloads without a credential are known by tenant, and only without one", async () => {
+test("downloads without a credential are cached by tenant, and only for requests without one", async () => {
   await signIn({ download: true });
   await signIn({ download: true, controllerId: "another" });
-  expect(asked).toEqual(["Anonymous"]);
+  expect(requested).toEqual(["Anonymous"]);
   await refused({ download: true, authorization: "TargetToken wrong" });
   await refused({ download: true, authorization: "" });
   await refused({ download: true, tenant: "other", authorization: "x" });
   await refused();
-  // what one device may does not make room for what all may
+  // An entry for one device does not evict the entry for all devices.
   expect(await signIn({ authorization: "TargetToken t" })).toMatchObject({ subject: "dev" });
   await signIn({ download: true });
-  expect(asked.filter((scheme) => scheme === "Anonymous")).toHaveLength(1);
+  expect(requested.filter((scheme) => scheme === "Anonymous")).toHaveLength(1);
 });
 
-test("a change of the tenant forgets all of it", async () => {
+test("a change of the tenant evicts all of it", async () => {
   await signIn({ download: true });
   await signIn(certificate("dev", "aa"));
   known.clear();
@@ -101,9 +101,9 @@ test.each([`ApiKey ${key}`, `apikey ${key}`, key])(
     const dev = { tenantId: 1, tenant: "DEFAULT", kind: "device", subject: "dsik_11", permissions: ["REGISTER_TARGET"] };
     expect(await signIn({ authorization })).toEqual({ ...dev, controllerId: "dev" });
     expect(await signIn({ authorization, controllerId: "another", tenant: "DEFAULT" })).toEqual({ ...dev, controllerId: "another" });
-    expect(asked).toEqual(["ApiKey"]);
+    expect(requested).toEqual(["ApiKey"]);
     expect(used).toEqual(["1/11", "1/11"]);
-    // in another tenant it is nobody's
+    // The key is unknown in another tenant.
     await refused({ authorization, tenant: "other" });
     cache.forget({ tenantId: 1, controllerId: "", revision: 99 });
     known.clear();
@@ -112,19 +112,19 @@ test.each([`ApiKey ${key}`, `apikey ${key}`, key])(
   },
 );
 
-test("what cannot be a key is not even asked about", async () => {
+test("a text that cannot be a key needs no call", async () => {
   const other = key.endsWith("0") ? "1" : "0";
   const wrong = [`${key.slice(0, -1)}${other}`, key.slice(0, -1), `${key}0`, ` ${key}`, "dsik_11", "dsik_", key.replace("11", "12"), ""];
   for (const value of wrong) {
     for (const authorization of [`ApiKey ${value}`, value]) await refused({ authorization });
   }
   await refused({ authorization: `TargetToken ${key}` });
-  expect(asked).toEqual(["TargetToken"]);
+  expect(requested).toEqual(["TargetToken"]);
 });
 
-test("a key that has expired is asked about again", async () => {
+test("a key that has expired is verified again", async () => {
   let expiresAt = Date.now() + 60_000;
-  const verifying = { cache, failures, uses: { note: () => undefined } };
+  const verifying = { cache, failures, uses: { record: () => undefined } };
   const ask = () =>
     authenticateDevice(
       { ...verifying, verifyDevice: async (request) => ({ ...(await verifyDevice(request)), expiresAt }) },
@@ -132,26 +132,26 @@ test("a key that has expired is asked about again", async () => {
     );
   await ask();
   await ask();
-  expect(asked).toHaveLength(1);
+  expect(requested).toHaveLength(1);
   cache.streamSilent();
   cache.streamAlive();
   expiresAt = Date.now() - 1;
   await ask();
   await ask();
-  expect(asked).toHaveLength(3);
+  expect(requested).toHaveLength(3);
 });
 
-test("a device that fails is slowed down, and none of its neighbours behind the same address", async () => {
+test("a device that fails is throttled, and none of its neighbours behind the same address", async () => {
   const tooMany = (change: Partial<DeviceSignIn>) => expect(signIn(change)).rejects.toMatchObject({ code: "tooManyRequests" });
   for (let n = 0; n < 20; n++) await refused({ authorization: `TargetToken wrong${n}` });
   await tooMany({ authorization: "TargetToken t" });
-  expect(asked).toHaveLength(20);
+  expect(requested).toHaveLength(20);
   expect(await signIn({ controllerId: "good", authorization: "TargetToken t" })).toMatchObject({ subject: "good" });
   await signIn({ controllerId: "other", authorization: "GatewayToken g" });
-  // others by the dozen: now the address has had its failures
+  // After many failures of other devices, the address has reached its maximum.
   for (let n = 0; n < 10; n++) await refused({ controllerId: `guess${n}`, authorization: "TargetToken x" });
   await tooMany({ controllerId: "guess", authorization: "TargetToken x" });
-  // what is not remembered any more but was right before is asked about all the same
+  // A credential that is no longer cached but was verified before is verified again all the same.
   cache.streamSilent();
   cache.streamAlive();
   expect(await signIn({ controllerId: "good", authorization: "TargetToken t" })).toMatchObject({ subject: "good" });

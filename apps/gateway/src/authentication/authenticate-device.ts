@@ -17,9 +17,9 @@ export interface DeviceSignIn {
   controllerId: string;
   client: Pick<Client, "address" | "hidden">;
   authorization: string | undefined;
-  /** What a trusted proxy says of the client's certificate. */
+  /** The client's certificates as a trusted proxy forwards them. */
   certificates?: readonly Certificate[];
-  /** The route may be anybody's, where the tenant says so. */
+  /** True if the route is open to everybody, where the tenant allows it. */
   download: boolean;
   rid: string;
   traceparent?: string;
@@ -29,36 +29,36 @@ export interface DeviceSignIn {
 interface Deps {
   cache: DeviceCache;
   verifyDevice: RpcClient<"harrier.controller.v1.DeviceIdentityService">["verifyDevice"];
-  uses: Pick<KeyUses, "note">;
+  uses: Pick<KeyUses, "record">;
   failures: Pick<SignInFailures, "begin">;
 }
 
-/** One way in which this request could be signed in. */
+/** One credential by which this request could be signed in. */
 interface Proof {
   scheme: DeviceScheme;
   credential: string;
   digest: string;
-  /** Name under which it is kept: what everybody may do is kept once, for nobody. */
+  /** The name under which it is cached: an anonymous result is cached once, under an empty name. */
   keptFor: string;
-  /** Id that an API key bears; 0: it is none. */
+  /** The id in an API key; 0 for other credentials. */
   keyId: number;
 }
 
-/** Nobody yet: what the gateway calls with before anyone is signed in. */
+/** The gateway's own calls before a sign-in have this principal. */
 export const nobody: Principal = servicePrincipal("gateway");
 
 /**
- * Who is this device? Answers at once when one of its credentials is known, else asks controller about each in the order of the contract
- * (device.md §9); one that fails does not end the chain. Unknown tenant, unknown device and wrong token look alike: `unauthenticated` (§9.1).
+ * Authenticates a device. Returns at once when one of its credentials is known, else asks controller about each in the order of the contract
+ * (device.md §9); one that fails does not end the chain. Unknown tenant, unknown device and wrong token get the same error: `unauthenticated` (§9.1).
  */
 export function authenticateDevice(deps: Deps, request: DeviceSignIn): Principal | Promise<Principal> {
   const proofs = proofsOf(deps.cache, request);
   for (const proof of proofs) {
     const known = deps.cache.lookup(request.tenant, proof.keptFor, proof.digest);
-    if (known) return letIn(deps, known, proof, request.controllerId);
+    if (known) return admit(deps, known, proof, request.controllerId);
   }
   if (proofs.length === 0) throw new HarrierError("unauthenticated");
-  return verifyInTurn(deps, request, proofs);
+  return verifyOneByOne(deps, request, proofs);
 }
 
 function proofsOf(cache: DeviceCache, request: DeviceSignIn): Proof[] {
@@ -68,24 +68,24 @@ function proofsOf(cache: DeviceCache, request: DeviceSignIn): Proof[] {
     proofs.push({ scheme, credential, digest: cache.digest(`${scheme} ${credential}`), keptFor, keyId });
   };
   if (certificates !== undefined) {
-    // somebody else's certificate proves nothing about the device of the path
+    // Another device's certificate proves nothing about the device of the path.
     for (const { name, issuers } of certificates) if (name === controllerId) add("Certificate", issuers, controllerId);
   }
   const credential = parseCredential(authorization);
   if (credential?.scheme === "TargetToken" || credential?.scheme === "GatewayToken") add(credential.scheme, credential.value, controllerId);
   if (credential?.scheme === "ApiKey") {
     const keyId = parseDeviceApiKey(credential.value);
-    // kept once for all devices of the tenant: no device has a name with a blank in it
+    // It is cached once for all devices of the tenant: no device has a name with a blank in it.
     if (keyId !== undefined) add("ApiKey", credential.value, `key ${keyId}`, keyId);
   }
   if (request.download && authorization === undefined) add("Anonymous", "download", "");
   return proofs;
 }
 
-async function verifyInTurn(deps: Deps, request: DeviceSignIn, proofs: readonly Proof[]): Promise<Principal> {
+async function verifyOneByOne(deps: Deps, request: DeviceSignIn, proofs: readonly Proof[]): Promise<Principal> {
   const tenant = request.tenant.toUpperCase();
   const goodFor = ({ scheme, keptFor, digest }: Proof) =>
-    // one gateway token is every device's: where one of them is let in the others behind its address are too
+    // One gateway token belongs to all devices: once it is verified for one of them, so it is for the others behind its address.
     deps.cache.digest(`${tenant} ${scheme === "GatewayToken" ? "" : keptFor} ${digest}`);
   const { address, hidden } = request.client;
   const account = `${tenant}/${request.controllerId}`;
@@ -94,7 +94,7 @@ async function verifyInTurn(deps: Deps, request: DeviceSignIn, proofs: readonly 
     const device = await verify(deps, request, proof);
     if (device === undefined) continue;
     outcome.succeeded(goodFor(proof));
-    return letIn(deps, device, proof, request.controllerId);
+    return admit(deps, device, proof, request.controllerId);
   }
   outcome.failed();
   throw new HarrierError("unauthenticated");
@@ -114,14 +114,14 @@ async function verify(deps: Deps, request: DeviceSignIn, proof: Proof): Promise<
   return device;
 }
 
-function letIn({ uses }: Deps, device: VerifiedDevice, { keyId }: Proof, controllerId: string): Principal {
+function admit({ uses }: Deps, device: VerifiedDevice, { keyId }: Proof, controllerId: string): Principal {
   switch (device.scheme) {
     case "TargetToken":
       return targetTokenPrincipal(device, controllerId);
     case "GatewayToken":
       return gatewayTokenPrincipal(device, controllerId);
     case "ApiKey":
-      uses.note(device.tenantId, keyId);
+      uses.record(device.tenantId, keyId);
       return apiKeyPrincipal(device, { keyId, controllerId });
     case "Certificate":
       return certificatePrincipal(device, controllerId);

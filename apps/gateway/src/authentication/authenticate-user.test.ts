@@ -3,19 +3,19 @@ import type { SignInRequestInput, SignInResponse } from "@harrier/rpc";
 import { beforeEach, expect, test } from "vitest";
 import { AddressList } from "../client/address-list.ts";
 import { SignInFailures } from "../limits/sign-in-failures.ts";
-import { SignInTurns } from "../limits/sign-in-turns.ts";
+import { SignInLimiter } from "../limits/sign-in-limiter.ts";
 import { authenticateUser } from "./authenticate-user.ts";
 import { PrincipalCache } from "./principal-cache.ts";
 
 let now: number;
-let asked: string[];
+let requested: string[];
 let answer: (username: string) => Promise<void>;
 let cache: PrincipalCache;
 let deps: Parameters<typeof authenticateUser>[0];
 
 beforeEach(() => {
   now = 0;
-  asked = [];
+  requested = [];
   answer = async () => {};
   cache = new PrincipalCache({ ttlSeconds: 300 });
   cache.streamAlive();
@@ -27,13 +27,13 @@ beforeEach(() => {
     resolveToken: () => Promise.reject(new HarrierError("unauthenticated")),
     cache,
     async signIn({ username = "", password }: SignInRequestInput): Promise<SignInResponse> {
-      asked.push(username);
+      requested.push(username);
       await answer(username);
       const ok = password === "right" && !username.startsWith("nobody");
       return { ok, tenantId: 1, tenant: "DEFAULT", subject: username, permissions: [], revision: 1, userId: 5, targetTypeScopes: {} };
     },
     failures: new SignInFailures({ limits, exempt: new AddressList("none"), now: () => now }),
-    turns: new SignInTurns({ atOnce: 2, waiting: 3 }),
+    limiter: new SignInLimiter({ concurrency: 2, waiting: 3 }),
     now: () => now,
     sleep: async (ms) => {
       now += ms;
@@ -51,7 +51,7 @@ const outcome = (username: string, password: string, address?: string) =>
     (error: HarrierError) => error.code,
   );
 
-test("wrong tries are answered in the same time, known or not, and after some of them no more asked about", async () => {
+test("failed sign-ins take the same time for known and unknown users, and after some of them no more are verified", async () => {
   for (const name of ["ada", "nobody"]) {
     const answers = [];
     for (const took of [40, 70, 240]) {
@@ -64,18 +64,18 @@ test("wrong tries are answered in the same time, known or not, and after some of
     expect(answers).toEqual(Array.from({ length: 3 }, () => ["unauthenticated", 250]));
     expect(await outcome(name, "right")).toBe("tooManyRequests");
   }
-  expect(asked).toEqual(["ada", "ada", "ada", "nobody", "nobody", "nobody"]);
+  expect(requested).toEqual(["ada", "ada", "ada", "nobody", "nobody", "nobody"]);
   expect(await outcome("eve", "right")).toBe("in");
   now += 60_000;
   expect(await outcome("ada", "right")).toBe("in");
 });
 
-test("nobody is locked out by the tries of others: neither where he is known nor where he was let in before", async () => {
+test("failed sign-ins of others lock no user out: neither from a known address nor with a verified credential", async () => {
   expect(await outcome("ada", "right")).toBe("in");
   for (let n = 0; n < 3; n++) await outcome("ada", `wrong${n}`);
   expect(await outcome("ada", "wrong")).toBe("tooManyRequests");
   expect(await outcome("ada", "right")).toBe("in");
-  expect(asked).toHaveLength(4);
+  expect(requested).toHaveLength(4);
   cache.streamSilent();
   expect(await outcome("ada", "right")).toBe("in");
   expect(await outcome("ada", "right", "198.51.100.1")).toBe("in");
@@ -87,23 +87,23 @@ test("the tenant of a name counts in any spelling, its user does not", async () 
   expect(await outcome("default\\Ada", "right")).toBe("in");
 });
 
-test("the same password at the same time is verified once; another one waits for its turn, and too many are refused", async () => {
+test("concurrent sign-ins with the same password are verified once; another one waits, and too many are denied", async () => {
   expect(await Promise.all(Array.from({ length: 50 }, () => outcome("ada", "right")))).toEqual(Array.from({ length: 50 }, () => "in"));
-  expect(asked).toEqual(["ada"]);
+  expect(requested).toEqual(["ada"]);
   const many = await Promise.all(Array.from({ length: 8 }, (_, n) => outcome(`user${n}`, "right")));
   expect(many).toEqual([...Array.from({ length: 5 }, () => "in"), "tooManyRequests", "tooManyRequests", "tooManyRequests"]);
-  // they count as no failures
+  // They do not count as failures.
   expect(await outcome("user7", "right")).toBe("in");
 });
 
-test("where management cannot be asked nothing counts", async () => {
+test("if management cannot be asked, nothing counts as a failure", async () => {
   answer = () => Promise.reject(new HarrierError("unavailable"));
   for (let n = 0; n < 30; n++) expect(await outcome("ada", `right${n}`)).toBe("unavailable");
   answer = async () => {};
   expect(await outcome("ada", "right")).toBe("in");
 });
 
-test("a tenant's name has no tries of its own in spellings that only the database takes for the same", async () => {
+test("spellings of a tenant that only the database treats as equal share one counter of failures", async () => {
   for (const username of ["KILO\\ann", "\u212ailo\\ann", "k\u0130lo\\ann"])
     expect(await outcome(username, "wrong")).toBe("unauthenticated");
   expect(await outcome("kilo\\ann", "wrong")).toBe("tooManyRequests");

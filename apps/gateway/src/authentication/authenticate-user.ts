@@ -3,7 +3,7 @@ import type { Principal, Client as RpcClient, SignInResponse } from "@harrier/rp
 import { networkOf } from "../client/address-list.ts";
 import type { Client } from "../client/client.ts";
 import type { SignInFailures } from "../limits/sign-in-failures.ts";
-import type { SignInTurns } from "../limits/sign-in-turns.ts";
+import type { SignInLimiter } from "../limits/sign-in-limiter.ts";
 import { authenticateToken } from "./access-token/authenticate-token.ts";
 import type { TokenVerifier } from "./access-token/token-verifier.ts";
 import { allowed } from "./allowed.ts";
@@ -11,7 +11,7 @@ import { nobody } from "./authenticate-device.ts";
 import { parseBasic } from "./basic.ts";
 import { authenticateClient, type ClientDeps } from "./client-token/authenticate-client.ts";
 import { parseCredential } from "./credential.ts";
-import { orElse } from "./or-else.ts";
+import { firstDefined } from "./first-defined.ts";
 import type { PrincipalCache } from "./principal-cache.ts";
 
 export interface UserSignIn {
@@ -26,28 +26,30 @@ interface Deps extends ClientDeps, Pick<RpcClient<"harrier.management.v1.Identit
   tokens: Pick<TokenVerifier, "verify">;
   cache: PrincipalCache;
   failures: Pick<SignInFailures, "begin">;
-  /** Of sign-ins that nobody vouches for: a flood of them must leave room for those that were right before. */
-  turns: Pick<SignInTurns, "run">;
+  /** Limits sign-ins without a verified credential: a flood of them must leave room for verified credentials. */
+  limiter: Pick<SignInLimiter, "run">;
   now(): number;
   sleep(ms: number): Promise<unknown>;
 }
 
-/** Who is this administrator? An access token or Basic (contract management.md §1.1); wrong in any way: `unauthenticated`. */
+/** Authenticates an administrator by an access token or Basic (contract management.md §1.1); any wrong credential is `unauthenticated`. */
 export function authenticateUser(deps: Deps, request: UserSignIn): Principal | Promise<Principal> {
   const credential = parseCredential(request.authorization);
   if (credential?.scheme === "Bearer") {
-    const asked = { ...request, token: credential.value };
-    // a client of our own token endpoint (spec 000 §5.2), else somebody whom a trusted issuer vouches for (§5.1)
-    return orElse(authenticateClient(deps, asked), () => authenticateToken(deps, asked));
+    const requested = { ...request, token: credential.value };
+    // The token belongs to a client of our own token endpoint (spec 000 §5.2), else to a principal of a trusted issuer (§5.1).
+    return firstDefined(authenticateClient(deps, requested), () => authenticateToken(deps, requested));
   }
   const basic = credential?.scheme === "Basic" ? parseBasic(credential.value) : undefined;
   if (!basic) throw new HarrierError("unauthenticated");
   const digest = deps.cache.digest(request.authorization as string);
-  // a client that begins with many requests at once has its password held against the hash once
+  // A client that begins with many requests at once has its password verified once.
   return deps.cache.lookup(digest) ?? deps.cache.share(digest, () => verify(deps, request, { ...basic, digest }));
 }
 
-/** A refusal takes a whole number of these: hashes of different kinds cost differently, and an unknown name costs the usual one. */
+/**
+ * The duration of a denial is a multiple of this: hashes of different kinds cost differently, and an unknown name costs as much as the usual kind.
+ */
 const refusalStepMs = 250;
 
 interface Basic {
@@ -83,7 +85,7 @@ async function ask(deps: Deps, { client, rid, traceparent, deadline }: UserSignI
   const outcome = deps.failures.begin({ kind: "user", address, hidden, account, credentials: [digest] });
   const call = () => deps.signIn({ username, password }, { principal: nobody, rid, ...(traceparent && { traceparent }), deadline });
   try {
-    const answer = await (outcome.proven ? call() : deps.turns.run([`account ${account}`, `network ${networkOf(address)}`], call));
+    const answer = await (outcome.verified ? call() : deps.limiter.run([`account ${account}`, `network ${networkOf(address)}`], call));
     if (answer.ok) outcome.succeeded(digest);
     else outcome.failed();
     return answer;
@@ -94,8 +96,8 @@ async function ask(deps: Deps, { client, rid, traceparent, deadline }: UserSignI
 }
 
 /**
- * Of `tenant\\user` the tenant in any spelling is the same: also in those that only the database's lower case makes alike, with the sign of
- * the kelvin for a k or a dotted capital for an i, or each of these would have tries of its own.
+ * Normalizes `tenant\\user`: all spellings of the tenant are equal, even those that only the database's lower case makes alike, with the sign of the
+ * kelvin for a k or a dotted capital for an i, because each spelling would have attempts of its own otherwise.
  */
 function accountOf(username: string): string {
   const at = Math.max(username.indexOf("\\"), 0);

@@ -1,9 +1,9 @@
 import { parseCredential } from "./credential.ts";
 
-// looked at for every poll: most are told from a token by their first letter
+// It runs for every poll: most credentials differ from a token in their first letter.
 const scheme = /^bearer /i;
 
-/** The access token of `Authorization: Bearer …`, if it is one. */
+/** Reads the access token of `Authorization: Bearer …`, if it is one. */
 export function parseBearer(authorization: string | undefined): string | undefined {
   if (authorization === undefined || !scheme.test(authorization)) return undefined;
   return parseCredential(authorization)?.value;

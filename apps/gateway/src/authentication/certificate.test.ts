@@ -28,7 +28,7 @@ test.each<[string, IncomingHttpHeaders, string | undefined]>([
   expect(read({ "x-controller-id": "dev", ...headers })).toEqual(issuers === undefined ? [] : [{ name: "dev", issuers }]);
 });
 
-test("each family speaks for itself", () => {
+test("each family of headers is read by itself", () => {
   const headers = { "x-ssl-client-cn": "a", "x-ssl-issuer-hash-1": "1", "x-controller-id": "b", "x-authority": "2" };
   expect(read(headers)).toEqual([
     { name: "a", issuers: "1" },
@@ -41,7 +41,7 @@ test.each(["", "X-Cn", "X-Cn:", "X-Cn:X-%d-Hash", "X Cn:X-Hash", "X-Cn:X-Hash,"]
   expect(() => parseCertificateHeaders(text)).toThrow(/is not of the form/);
 });
 
-test("no service gets what ends at the gateway", () => {
+test("certificate headers are not forwarded to services", () => {
   const isForeign = createHeaderFilter(parseCertificateHeaders("X-Cn:X-Hash-%d,X-Name:X-Issuers"));
   for (const name of [
     "forwarded",

@@ -3,22 +3,22 @@ import type { Principal } from "@harrier/rpc";
 import type { VerifiedDevice } from "./device-cache.ts";
 import { registerPermission } from "./gateway-token.ts";
 
-/** Where a proxy that ends TLS writes what it knows of the client's certificate. */
+/** The headers in which a proxy that ends TLS forwards what it knows of the client's certificate. */
 export interface CertificateHeaders {
-  /** Common name. */
+  /** The header of the common name. */
   readonly name: string;
-  /** Hashes of the issuers: with `%d` one header for each from 1 on, without one header for all and `-0`, `-1`, … beside it. */
+  /** The headers of the issuers' hashes: with `%d` one for each from 1 on, without it one for all, with `-0`, `-1`, … beside it. */
   readonly issuer: string;
 }
 
-/** What a trusted proxy says of a client's certificate. */
+/** A client's certificate as a trusted proxy forwards it. */
 export interface Certificate {
   readonly name: string;
-  /** Hashes of its issuers, lower-case, comma separated; never empty. */
+  /** The hashes of its issuers, lower-case, comma separated; never empty. */
   readonly issuers: string;
 }
 
-/** Reads `Name-Header:Issuer-Header,…` (HARRIER_CERTIFICATE_HEADERS), or `none`. Throws for what is not of that form. */
+/** Reads `Name-Header:Issuer-Header,…` (HARRIER_CERTIFICATE_HEADERS), or `none`. Throws for any other text. */
 export function parseCertificateHeaders(text: string): CertificateHeaders[] {
   if (text.trim() === "none") return [];
   return text.split(",").map((part) => {
@@ -29,8 +29,8 @@ export function parseCertificateHeaders(text: string): CertificateHeaders[] {
 }
 
 /**
- * The certificates that a request speaks of, one at most for each family of headers (contract device.md §9.2). Only for requests of trusted
- * peers: anyone can write headers. Without an issuer there is no certificate, whatever the name.
+ * Reads the certificates in a request's headers, one at most for each family of headers (contract device.md §9.2). It is only for requests of trusted
+ * peers, because anyone can write headers. Without an issuer there is no certificate, whatever the name.
  */
 export function readCertificates(headers: IncomingHttpHeaders, families: readonly CertificateHeaders[]): Certificate[] {
   const found: Certificate[] = [];
@@ -48,12 +48,12 @@ function issuerHeaders(headers: IncomingHttpHeaders, issuer: string): string[] {
   const value = (name: string) => (headers[name] === undefined ? [] : [String(headers[name])]);
   const values = issuer.endsWith("%d") ? [] : [...value(issuer), ...value(`${issuer}-0`)];
   const numbered = issuer.endsWith("%d") ? issuer.slice(0, -2) : `${issuer}-`;
-  // up to the first number that is missing
+  // The first missing number ends the list.
   for (let n = 1, next = value(`${numbered}${n}`); next.length > 0; n++, next = value(`${numbered}${n}`)) values.push(...next);
   return values;
 }
 
-/** A certificate names its device, which need not exist yet: it may register that one and no other. */
+/** Makes the principal of a certificate. It names its device, which need not exist yet: it may register that one and no other. */
 export function certificatePrincipal(device: VerifiedDevice, controllerId: string): Principal {
   const { tenantId, tenant } = device;
   return { tenantId, tenant, kind: "device", subject: controllerId, controllerId, permissions: [registerPermission] };

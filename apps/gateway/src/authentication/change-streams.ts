@@ -10,8 +10,8 @@ interface Deps {
 }
 
 /**
- * Follows both owners' change logs, so that a changed credential, permission or setting works here within a second.
- * Whatever interrupts a stream makes its cache cold: a change in the gap would never be heard of.
+ * Follows both owners' change logs, so that a changed credential, permission or setting takes effect here within a second. An interruption of a
+ * stream empties its cache, because a change in the gap would be missed.
  */
 export function followChanges(deps: Deps): Watch & { heardBoth(): boolean } {
   const heard = { devices: false, principals: false };
@@ -42,7 +42,7 @@ export function followChanges(deps: Deps): Watch & { heardBoth(): boolean } {
     },
   );
   return {
-    /** Both owners have been reached: before that a first sign-in could meet a connection that is still being made. */
+    /** Returns true when both owners have been reached: before that a first sign-in could meet a connection that is still being made. */
     heardBoth: () => heard.devices && heard.principals,
     stop() {
       devices.stop();

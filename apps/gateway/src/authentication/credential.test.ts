@@ -11,7 +11,7 @@ test.each([
 
 test.each([undefined, "", "Bearer", "Bearer ", " x"])("%j is no credential", (header) => expect(parseCredential(header)).toBeUndefined());
 
-test("over-long ones are none: 4096 characters, and 8192 for access tokens, which name many roles", () => {
+test("over-long credentials count as none: 4096 characters, and 8192 for access tokens, which name many roles", () => {
   const ofLength = (scheme: string, length: number) => `${scheme} ${"x".repeat(length - scheme.length - 1)}`;
   expect(parseCredential(ofLength("Basic", 4_096))).toBeDefined();
   expect(parseCredential(ofLength("Basic", 4_097))).toBeUndefined();

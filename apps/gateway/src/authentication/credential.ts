@@ -2,7 +2,7 @@ import { deviceApiKeyPrefix } from "@harrier/contracts";
 
 /** A credential as the Authorization header carries it. */
 export interface Credential {
-  /** Canonical scheme name; undefined for one that is not known. */
+  /** The canonical name of the scheme; undefined for an unknown one. */
   scheme: "Basic" | "Bearer" | "TargetToken" | "GatewayToken" | "ApiKey" | undefined;
   value: string;
 }
@@ -15,13 +15,13 @@ const schemes: ReadonlyMap<string, NonNullable<Credential["scheme"]>> = new Map(
   ["apikey", "ApiKey"],
 ]);
 
-/** Longer ones are refused before any work is done for them; access tokens name many roles. */
+/** Longer ones are denied before any work is done for them; access tokens name many roles. */
 const maxLength = 4_096;
 const maxTokenLength = 8_192;
 
 /**
- * Splits an Authorization header. The scheme is case-insensitive (RFC 9110), the rest is taken verbatim
- * (contract device.md §9). A device API key may stand alone (spec 000 §5.5). Undefined: nothing that could sign anybody in.
+ * Splits an Authorization header. The scheme is case-insensitive (RFC 9110), the rest is taken verbatim (contract device.md §9). A device API key may
+ * stand alone (spec 000 §5.5). Undefined means that it holds no credential.
  */
 export function parseCredential(header: string | undefined): Credential | undefined {
   if (header === undefined || header.length > maxTokenLength) return undefined;

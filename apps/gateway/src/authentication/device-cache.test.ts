@@ -12,7 +12,7 @@ const open = () => {
 const keep = (cache: DeviceCache, controllerId: string, revision = 100) =>
   cache.keep(device, { controllerId, digest: cache.digest("TargetToken t"), revision, generation: cache.generation });
 
-test("a kept credential is known in any spelling of the tenant, another one is not", () => {
+test("a cached credential is known in any spelling of the tenant, another one is not", () => {
   const cache = open();
   keep(cache, "a");
   expect(cache.lookup("default", "a", cache.digest("TargetToken t"))).toEqual(device);
@@ -21,7 +21,7 @@ test("a kept credential is known in any spelling of the tenant, another one is n
   expect(cache.lookup("OTHER", "a", cache.digest("TargetToken t"))).toBeUndefined();
 });
 
-test("a change of one device leaves the others", () => {
+test("a change of one device does not evict the others", () => {
   const cache = open();
   keep(cache, "a");
   keep(cache, "b");
@@ -34,7 +34,7 @@ test("a change of one device leaves the others", () => {
 test.each([
   ["of the device", { tenantId: 1, controllerId: "a", revision: 100 }],
   ["of the tenant", { tenantId: 1, controllerId: "", revision: 150 }],
-])("an answer older than a change %s is not kept", (_what, change) => {
+])("an answer older than a change %s is not cached", (_what, change) => {
   const cache = open();
   cache.forget(change);
   keep(cache, "a", 100);
@@ -43,14 +43,14 @@ test.each([
   expect(cache.size).toBe(1);
 });
 
-test("a change of another device does not refuse the answer", () => {
+test("a change of another device does not prevent the caching", () => {
   const cache = open();
   cache.forget({ tenantId: 1, controllerId: "b", revision: 500 });
   keep(cache, "a", 100);
   expect(cache.size).toBe(1);
 });
 
-test("the hard time-out holds whatever the stream says, also across the wrap of the clock", () => {
+test("the hard time-out applies whatever the stream says, also across the wrap of the clock", () => {
   const cache = open();
   now = 65_535 * 60_000 * 7;
   keep(cache, "a");
@@ -60,7 +60,7 @@ test("the hard time-out holds whatever the stream says, also across the wrap of 
   expect(cache.lookup("DEFAULT", "a", cache.digest("TargetToken t"))).toBeUndefined();
 });
 
-test("a credential that expires is cold from that moment on, and takes its place with it", () => {
+test("a credential that expires is cold from that moment on, and so is its entry", () => {
   const cache = open();
   const digest = cache.digest("ApiKey k");
   const keepUntil = (expiresAt: number) =>
@@ -95,10 +95,10 @@ test("100,000 devices cost about a hundred bytes each", () => {
     cache.keep(device, { controllerId: `device-${i}`, digest, revision: 1_000, generation: cache.generation });
   const perDevice = (process.memoryUsage().heapUsed - before) / 100_000;
   expect(cache.size).toBe(100_000);
-  expect(perDevice).toBeLessThan(400); // without a forced collection the figure holds garbage too
+  expect(perDevice).toBeLessThan(400); // Without a forced collection the figure includes garbage.
 });
 
-test("an answer that was asked for under another stream is not kept", () => {
+test("an answer that was requested under another stream is not cached", () => {
   const cache = open();
   const { generation } = cache;
   cache.streamSilent();

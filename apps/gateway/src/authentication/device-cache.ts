@@ -1,13 +1,13 @@
 import { hash, randomBytes } from "node:crypto";
 
-/** Schemes of what controller verifies (device_identity.proto); an entry holds the place in this list. */
+/** The schemes of credentials that controller verifies (device_identity.proto); an entry holds the place in this list. */
 export const deviceSchemes = ["TargetToken", "GatewayToken", "Certificate", "Anonymous", "ApiKey"] as const;
 export type DeviceScheme = (typeof deviceSchemes)[number];
 
-/** What a verified credential stands for. */
+/** The device that a verified credential authenticates. */
 export interface VerifiedDevice {
   tenantId: number;
-  /** Canonical spelling. */
+  /** The canonical spelling of the tenant. */
   tenant: string;
   scheme: DeviceScheme;
 }
@@ -17,7 +17,7 @@ interface KeptCredential {
   digest: string;
   revision: number;
   generation: number;
-  /** Epoch milliseconds; 0 or absent: it has no end of its own. */
+  /** The time in epoch milliseconds; 0 or absent if the credential does not expire. */
   expiresAt?: number;
 }
 
@@ -25,23 +25,21 @@ interface TenantEntries {
   tenantId: number;
   tenant: string;
   /**
-   * controllerId -> 16 digest characters, 1 for the scheme, 2 for the minute: about 100 bytes a device all in all. Then the moment at which the
-   * credential expires, where it does. What lets in many devices is kept under a name that no device has.
+   * Maps controllerId to 16 digest characters, 1 for the scheme, 2 for the minute: about 100 bytes a device all in all. Then follows the moment at
+   * which the credential expires, if it does. A credential for many devices is stored under a name that no device has.
    */
   devices: Map<string, string>;
 }
 
 const expiryAt = 19;
 
-/** About 400 MB; a fleet of this size has several gateways. */
-const mostDevices = 4_000_000;
+/** It takes about 400 MB; a fleet of this size has several gateways. */
+const maxDevices = 4_000_000;
 
 /**
- * Verified device credentials, compact enough to hold the whole fleet: polling is cyclic, so a least-recently-used
- * cache smaller than the fleet would never hit.
- *
- * Four things make an entry cold: a change of its device or tenant, its own expiry, the hard time-out, and a silent change stream.
- * An answer that was read from a snapshot older than a change already heard of is not kept.
+ * Caches verified device credentials, compactly enough to hold the whole fleet: polling is cyclic, so a least-recently-used cache smaller than the
+ * fleet would never hit. Four things make an entry cold: a change of its device or tenant, its own expiry, the hard time-out, and a silent change
+ * stream. An answer that was read from a snapshot older than a change already received is not cached.
  */
 export class DeviceCache {
   readonly #tenants = new Map<string, TenantEntries>();
@@ -62,12 +60,12 @@ export class DeviceCache {
     this.#minute = () => Math.floor(options.now() / 60_000) & 0xffff;
   }
 
-  /** Digest under a salt of this process: comparing two of them tells an attacker nothing about the secret. */
+  /** Makes a digest with a salt of this process, so that comparing two of them reveals nothing about the secret. */
   digest(authorization: string): string {
     return hash("sha256", this.#salt + authorization, "binary").slice(0, 16);
   }
 
-  /** Tenant spelling is free; `digest` comes from {@link digest}. Undefined: ask the owner. */
+  /** Finds a device. The tenant may have any spelling; `digest` comes from {@link digest}. Undefined means that the owner must be asked. */
   lookup(tenant: string, controllerId: string, digest: string): VerifiedDevice | undefined {
     if (!this.#trusted) return undefined;
     const entries = this.#tenants.get(tenant) ?? this.#tenants.get(tenant.toUpperCase());
@@ -82,16 +80,16 @@ export class DeviceCache {
     return { tenantId, tenant: name, scheme: deviceSchemes[entry.charCodeAt(16)] as DeviceScheme };
   }
 
-  /** Grows whenever the stream begins or ends: an answer asked for under another one may have missed a change. */
+  /** It grows whenever the stream begins or ends: an answer requested under another number may have missed a change. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Keeps an answer, unless something newer than its snapshot has been heard for this device or its tenant. */
+  /** Caches an answer, unless a change newer than its snapshot was received for this device or its tenant. */
   keep(device: VerifiedDevice, credential: KeptCredential): void {
     if (!this.#trusted || credential.generation !== this.#generation || this.#isStale(device, credential)) return;
-    // one gateway key could walk through any number of names
-    if (this.#size >= mostDevices) this.#clear();
+    // Otherwise one gateway token could fill the memory with any number of names.
+    if (this.#size >= maxDevices) this.#clear();
     const key = device.tenant.toUpperCase();
     let entries = this.#tenants.get(key);
     if (!entries) {
@@ -118,7 +116,7 @@ export class DeviceCache {
     return newest >= credential.revision;
   }
 
-  /** A change: of one device, or of everything of the tenant when `controllerId` is empty. */
+  /** Evicts after a change: one device, or everything of the tenant when `controllerId` is empty. */
   forget(change: { tenantId: number; controllerId: string; revision: number }): void {
     if (this.#heard.size > 50_000) {
       for (const revision of this.#heard.values()) this.#heardFloor = Math.max(this.#heardFloor, revision);
@@ -137,7 +135,7 @@ export class DeviceCache {
     this.#tenants.delete(name);
   }
 
-  /** The stream speaks: what is verified from now on may be kept. What was kept before may have missed a change. */
+  /** Notes that the stream is alive: credentials verified from now on may be cached. Older entries may have missed a change. */
   streamAlive(): void {
     if (this.#trusted) return;
     this.#clear();
@@ -145,7 +143,7 @@ export class DeviceCache {
     this.#trusted = true;
   }
 
-  /** The stream is silent or gone: every entry is cold. */
+  /** Notes that the stream is silent or gone: every entry is cold. */
   streamSilent(): void {
     this.#trusted = false;
     this.#generation += 1;

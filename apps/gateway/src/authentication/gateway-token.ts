@@ -1,12 +1,12 @@
 import type { Principal } from "@harrier/rpc";
 import type { VerifiedDevice } from "./device-cache.ts";
 
-/** May register the target of its path on first contact. */
+/** A principal with this permission may register the target of its path at its first poll. */
 export const registerPermission = "REGISTER_TARGET";
 
 /**
- * `Authorization: GatewayToken <key>` (contract device.md §9): one key speaks for every device of the tenant,
- * also for those that do not exist yet.
+ * Makes the principal of `Authorization: GatewayToken <key>` (contract device.md §9): one key authenticates every device of the tenant, even those
+ * that do not exist yet.
  */
 export function gatewayTokenPrincipal(device: VerifiedDevice, controllerId: string): Principal {
   return {

@@ -1,106 +1,70 @@
-/** An API key that let somebody in. */
+/** The use of an API key that authenticated a device. */
 export interface KeyUse {
   readonly tenantId: number;
   readonly keyId: number;
-  /** Days since 1970-01-01, UTC. */
+  /** The day, in days since 1970-01-01, UTC. */
   readonly day: number;
 }
 
 interface Deps {
-  /** Repeated until it succeeds: saying the same again must change nothing. */
+  /** It is repeated until it succeeds, so a repetition must change nothing. */
   readonly send: (uses: readonly KeyUse[]) => Promise<void>;
-  readonly onFailed: (error: unknown) => void;
+  /** Called with each use that is to be sent. */
+  readonly wake: () => void;
   readonly now: () => number;
 }
 
-interface Limits {
-  /** So soon the first use of a key is told, */
-  readonly soonMs: number;
-  /** so long is the pause between two batches, */
-  readonly everyMs: number;
-  /** and so many uses make one. */
-  readonly batch: number;
-}
-
-const usual: Limits = { soonMs: 500, everyMs: 60_000, batch: 5_000 };
+const usesPerBatch = 5_000;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * Tells management on which days keys are used (spec 000 §4.3, `lastUsedOn`), once for each key and day, in batches at most once a minute.
- * What could not be told waits; there is never more of it than keys in use.
+ * Collects on which days keys are used (spec 000 §4.3, `lastUsedOn`), once for each key and day, for a background job that sends it to
+ * management. Unsent uses are kept; memory is bounded by the number of active keys.
  */
 export class KeyUses {
   readonly #deps: Deps;
-  readonly #limits: Limits;
-  /** Keys noted today. */
-  readonly #noted = new Set<string>();
+  readonly #batch: number;
+  /** The keys recorded today. */
+  readonly #recorded = new Set<string>();
   #today = 0;
-  /** Newest use of each key that management does not know yet. */
+  /** The newest use of each key that management does not know yet. */
   readonly #waiting = new Map<string, KeyUse>();
-  #timer: NodeJS.Timeout | undefined;
-  #sending: Promise<void> | undefined;
-  #sentAt = Number.NEGATIVE_INFINITY;
-  #failing = false;
-  #stopped = false;
 
-  constructor(deps: Deps, limits: Limits = usual) {
+  constructor(deps: Deps, batch = usesPerBatch) {
     this.#deps = deps;
-    this.#limits = limits;
+    this.#batch = batch;
   }
 
-  /** Called for every request with a key: costs a look-up, and once a day a note. Never fails and never waits. */
-  note(tenantId: number, keyId: number): void {
+  /** The number of uses that have not been sent. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** Records a use; called for every request with a key. It costs a look-up, and once a day an entry. It never fails and never waits. */
+  record(tenantId: number, keyId: number): void {
     const day = Math.floor(this.#deps.now() / dayMs);
     if (day !== this.#today) {
       this.#today = day;
-      this.#noted.clear();
+      this.#recorded.clear();
     }
     const name = `${tenantId}/${keyId}`;
-    if (this.#noted.has(name)) return;
-    this.#noted.add(name);
+    if (this.#recorded.has(name)) return;
+    this.#recorded.add(name);
     this.#waiting.set(name, { tenantId, keyId, day });
-    this.#schedule();
+    this.#deps.wake();
   }
 
-  /** Tells what waits, as far as that goes at one attempt. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#sending;
-    await this.#sendAll();
-  }
-
-  #schedule(): void {
-    if (this.#timer !== undefined || this.#sending !== undefined || this.#stopped) return;
-    const { soonMs, everyMs } = this.#limits;
-    const pause = this.#sentAt + everyMs - this.#deps.now();
-    // never longer, even where the clock was set back
-    this.#timer = setTimeout(() => this.#flush(), Math.min(everyMs, Math.max(soonMs, pause)));
-  }
-
-  #flush(): void {
-    this.#timer = undefined;
-    this.#sentAt = this.#deps.now();
-    this.#sending = this.#sendAll().finally(() => {
-      this.#sending = undefined;
-      if (this.#waiting.size > 0) this.#schedule();
-    });
-  }
-
-  async #sendAll(): Promise<void> {
+  /** Sends the waiting uses; rejects at the first batch that fails, which then waits again. */
+  async send(): Promise<void> {
     while (this.#waiting.size > 0) {
-      const batch = [...this.#waiting].slice(0, this.#limits.batch);
+      const batch = [...this.#waiting].slice(0, this.#batch);
       for (const [name] of batch) this.#waiting.delete(name);
       try {
         await this.#deps.send(batch.map(([, use]) => use));
-        this.#failing = false;
       } catch (error) {
-        // a later use may have been noted meanwhile
+        // A later use may have been recorded meanwhile.
         for (const [name, use] of batch) if (!this.#waiting.has(name)) this.#waiting.set(name, use);
-        // once per outage
-        if (!this.#failing) this.#deps.onFailed(error);
-        this.#failing = true;
-        return;
+        throw error;
       }
     }
   }

@@ -12,7 +12,7 @@ test.each(["unauthenticated", "tooManyRequests"] satisfies ErrorCode[])("what th
   await expect(failing(new HarrierError(code))).rejects.toMatchObject({ code });
 });
 
-test("whatever else breaks on the way is no answer, and an answer goes through", async () => {
+test("any other failure becomes unavailable, and the owner's own answer is passed on", async () => {
   await expect(failing(new Error("RST_STREAM with code 2"))).rejects.toMatchObject({ code: "unavailable" });
   expect(await orUnavailable(async (n: number) => n + 1)(1)).toBe(2);
 });

@@ -3,8 +3,8 @@ import { HarrierError, toHarrierError } from "@harrier/errors";
 const ofTheWay: ReadonlySet<string> = new Set(["internal", "deadlineExceeded"]);
 
 /**
- * A question to the owner of credentials whose failure is never the client's: an owner that hangs, or breaks, is one that is away for now
- * (503, and the client comes again). What the owner itself answers goes through.
+ * Wraps a call to the owner of credentials whose failure is never the client's: if the owner hangs or fails, it is unavailable (503, and the client
+ * retries). The owner's own answer is passed on.
  */
 export function orUnavailable<A extends unknown[], T>(ask: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
   return async (...args) => {

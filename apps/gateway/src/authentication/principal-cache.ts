@@ -7,7 +7,9 @@ interface Entry {
   userId: number;
 }
 
-/** Signed-in administrators. Few, so a plain bounded cache; the same three things make an entry cold as for devices. */
+/**
+ * Caches signed-in administrators. They are few, so a plain bounded cache is enough; an entry becomes cold for the same reasons as that of a device.
+ */
 export class PrincipalCache {
   readonly #entries: LRUCache<string, Entry>;
   readonly #pending = new Map<string, Promise<Principal>>();
@@ -28,7 +30,7 @@ export class PrincipalCache {
     return this.#trusted ? this.#entries.get(digest)?.principal : undefined;
   }
 
-  /** Verifies once for all who ask meanwhile with the same credential, unless a change has been heard of since. */
+  /** Verifies once for all concurrent requests with the same credential, unless a change has been received since. */
   share(digest: string, verify: () => Promise<Principal>): Promise<Principal> {
     const pending = this.#pending.get(digest);
     if (pending !== undefined) return pending;
@@ -39,7 +41,7 @@ export class PrincipalCache {
     return verifying;
   }
 
-  /** As of DeviceCache. */
+  /** The same as in DeviceCache. */
   get generation(): number {
     return this.#generation;
   }

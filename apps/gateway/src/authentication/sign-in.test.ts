@@ -24,7 +24,7 @@ beforeEach(() => {
         return token;
       },
     },
-    uses: { note: () => undefined },
+    uses: { record: () => undefined },
     verifyDevice: async ({ scheme }) => ({
       ok: known.includes(scheme as DeviceScheme),
       tenantId: 7,
@@ -40,7 +40,7 @@ beforeEach(() => {
       exempt: new AddressList("none"),
       now: Date.now,
     }),
-    turns: { run: (_names, work) => work() },
+    limiter: { run: (_names, work) => work() },
     now: Date.now,
     sleep: async () => undefined,
     own: { verify: (text) => (text === "own" ? { clientId: "oc_7_1", scopes: [], generation: 1, meaning: "o", expiresAt: 0 } : undefined) },
@@ -54,26 +54,26 @@ const ask = async (authorization: string, more: object = {}) => {
 };
 const refused = { code: "unauthenticated" };
 
-test("a client of our own token endpoint, on both interfaces", async () => {
+test("a client of our own token endpoint signs in on both interfaces", async () => {
   expect(await ask("Bearer own")).toMatchObject({ kind: "device", controllerId: "d1", subject: "client oc_7_1" });
   expect(await ask("Bearer own", { route: { interface: "management" } })).toMatchObject({ kind: "user", subject: "oc_7_1" });
 });
 
-test("a device by token, on its own interface only", async () => {
+test("a device signs in by token on its own interface only", async () => {
   expect(await ask("Bearer a.b.c")).toMatchObject({ kind: "device", controllerId: "d1" });
   expect(await ask("bearer a.b.c", { route: { interface: "management" } })).toMatchObject({ kind: "user", subject: "ann" });
   await expect(ask("Bearer a.b.x")).rejects.toMatchObject(refused);
   await expect(ask("Bearer a.b.c", { params: { tenant: "OTHER", controllerId: "d1" } })).rejects.toMatchObject(refused);
 });
 
-test("the first that succeeds wins: a certificate before a token, and one that proves nothing does not end the chain", async () => {
+test("the first valid credential counts: a certificate before a token, and an invalid one does not end the chain", async () => {
   expect(await ask("Bearer a.b.c", { certificates })).toMatchObject({ subject: "token ann" });
   known = ["Certificate"];
   expect((await ask("Bearer a.b.c", { certificates })).subject).not.toBe("token ann");
   await expect(ask("Bearer a.b.x", { certificates })).resolves.toMatchObject({ kind: "device" });
 });
 
-test("who cannot be asked is no refusal", async () => {
+test("an unavailable service is not a failed sign-in", async () => {
   deps.verifyDevice = () => Promise.reject(new HarrierError("unavailable"));
   await expect(ask("Bearer a.b.c", { certificates })).rejects.toMatchObject({ code: "unavailable" });
 });

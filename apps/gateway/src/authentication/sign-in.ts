@@ -2,7 +2,7 @@ import type { Route } from "@harrier/contracts";
 import { toHarrierError } from "@harrier/errors";
 import type { Client, Principal } from "@harrier/rpc";
 import type { SignInFailures } from "../limits/sign-in-failures.ts";
-import type { SignInTurns } from "../limits/sign-in-turns.ts";
+import type { SignInLimiter } from "../limits/sign-in-limiter.ts";
 import { authenticateDeviceToken } from "./access-token/authenticate-token.ts";
 import type { TokenVerifier } from "./access-token/token-verifier.ts";
 import { authenticateDevice, type DeviceSignIn } from "./authenticate-device.ts";
@@ -10,8 +10,8 @@ import { authenticateUser, type UserSignIn } from "./authenticate-user.ts";
 import { parseBearer } from "./bearer.ts";
 import { authenticateDeviceClient, type ClientDeps } from "./client-token/authenticate-client.ts";
 import type { DeviceCache } from "./device-cache.ts";
+import { firstDefined } from "./first-defined.ts";
 import type { KeyUses } from "./key-uses.ts";
-import { orElse } from "./or-else.ts";
 import type { PrincipalCache } from "./principal-cache.ts";
 
 export interface SignInDeps
@@ -21,10 +21,10 @@ export interface SignInDeps
   principals: PrincipalCache;
   tokens: Pick<TokenVerifier, "verify">;
   own: ClientDeps["own"];
-  uses: Pick<KeyUses, "note">;
+  uses: Pick<KeyUses, "record">;
   failures: Pick<SignInFailures, "begin">;
-  /** As of authenticateUser. */
-  turns: Pick<SignInTurns, "run">;
+  /** The same as in authenticateUser. */
+  limiter: Pick<SignInLimiter, "run">;
   now(): number;
   sleep(ms: number): Promise<unknown>;
 }
@@ -34,7 +34,7 @@ interface Request extends UserSignIn, Pick<DeviceSignIn, "certificates"> {
   params: Readonly<Record<string, string>>;
 }
 
-/** Who asks, by any scheme of the interface that the route belongs to. */
+/** Authenticates a request, by any scheme of the interface to which the route belongs. */
 export function signIn(deps: SignInDeps, request: Request): Principal | Promise<Principal> {
   if (request.route.interface !== "device") return authenticateUser({ ...deps, cache: deps.principals }, request);
   const device: DeviceSignIn = {
@@ -48,16 +48,16 @@ export function signIn(deps: SignInDeps, request: Request): Principal | Promise<
   if (token === undefined) return byDevice();
   const tokenDeps = { ...deps, cache: deps.principals };
   const byToken = () =>
-    orElse(authenticateDeviceClient(tokenDeps, { ...device, token }), () => authenticateDeviceToken(tokenDeps, { ...device, token }));
+    firstDefined(authenticateDeviceClient(tokenDeps, { ...device, token }), () => authenticateDeviceToken(tokenDeps, { ...device, token }));
   return request.certificates === undefined ? byToken() : firstOf(byDevice, byToken);
 }
 
-/** A certificate that proves nothing does not end the chain (contract device.md §9). */
+/** Tries the second if the first fails: an invalid certificate does not end the chain (contract device.md §9). */
 async function firstOf(first: () => Principal | Promise<Principal>, second: () => Principal | Promise<Principal>): Promise<Principal> {
   try {
     return await first();
   } catch (error) {
-    // nor one that has proved nothing many times
+    // A throttled one does not end it either.
     if (!["unauthenticated", "tooManyRequests"].includes(toHarrierError(error).code)) throw error;
     return second();
   }

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from "node:net";
 
-/** Addresses and networks of a setting: `10.0.0.0/8, ::1`, or `none`. Throws for the first entry that is neither. */
+/** The addresses and networks of a setting: `10.0.0.0/8, ::1`, or `none`. The constructor throws for the first entry that is neither. */
 export class AddressList {
   readonly #list = new BlockList();
-  /** A fleet behind one proxy asks for the same few addresses all the time. */
+  /** A fleet behind one proxy uses the same few addresses all the time. */
   readonly #known = new Map<string, boolean>();
   readonly #empty: boolean;
 
@@ -16,36 +16,36 @@ export class AddressList {
   #add(entry: string): void {
     const [address = "", length, ...more] = entry.split("/");
     const version = isIP(address);
-    const longest = version === 4 ? 32 : 128;
-    const bits = length === undefined ? longest : Number(length);
-    if (version === 0 || more.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length)) || bits > longest) {
+    const maxBits = version === 4 ? 32 : 128;
+    const bits = length === undefined ? maxBits : Number(length);
+    if (version === 0 || more.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length)) || bits > maxBits) {
       throw new Error(`"${entry}" is no address and no network like 10.0.0.0/8`);
     }
     this.#list.addSubnet(address, bits, version === 4 ? "ipv4" : "ipv6");
   }
 
-  /** The address in plain form, see `plainAddress`. */
+  /** Takes the address in plain form, see `plainAddress`. */
   includes(address: string): boolean {
     if (this.#empty) return false;
     const known = this.#known.get(address);
     if (known !== undefined) return known;
     const version = isIP(address);
     const found = version !== 0 && this.#list.check(address, version === 4 ? "ipv4" : "ipv6");
-    // addresses are the outside's to choose: the memory for them is not
+    // Clients choose their addresses, so the memory for them must be limited.
     if (this.#known.size >= 10_000) this.#known.clear();
     this.#known.set(address, found);
     return found;
   }
 }
 
-/** IPv4 addresses of a dual-stack socket lose their prefix. */
+/** Removes the prefix from IPv4 addresses of a dual-stack socket. */
 export function plainAddress(address: string): string {
   return address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
 }
 
 /**
- * What limits by address count: an IPv4 address, or the first 64 bits of an IPv6 one. Of a network of that size one customer has all addresses
- * (RFC 6177), so that each of them alone would be a limit for nobody.
+ * Returns the address that limits count: an IPv4 address, or the first 64 bits of an IPv6 one. One customer has all addresses of a network of that
+ * size (RFC 6177), so a limit by single address would be useless.
  */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
@@ -53,7 +53,7 @@ export function networkOf(address: string): string {
   const groups = head === "" ? [] : head.split(":");
   if (tail !== undefined) {
     const last = tail === "" ? [] : tail.split(":");
-    // the dotted end of 64:ff9b::192.0.2.1 stands for two groups
+    // The dotted end of 64:ff9b::192.0.2.1 counts as two groups.
     const length = last.length + (tail.includes(".") ? 1 : 0);
     while (groups.length + length < 8) groups.push("0");
     groups.push(...last);

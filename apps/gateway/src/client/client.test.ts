@@ -22,7 +22,7 @@ const everything = {
   "x-forwarded-prefix": "/evil",
 };
 
-test("what anyone else says of itself counts for nothing", () => {
+test("forwarded headers of untrusted peers have no effect", () => {
   expect(see(everything, "192.0.2.1")).toEqual(["192.0.2.1", "http://gw:8080"]);
   expect(see(everything, "::ffff:192.0.2.1")).toEqual(["192.0.2.1", "http://gw:8080"]);
   const nobody = clientOf(from("10.0.0.1", everything), new AddressList("none"));
@@ -107,10 +107,10 @@ describe("the public address", () => {
     expect(see(headers)[1]).toBe(address);
   });
 
-  test("of a chain it is what the outermost trusted proxy was called", () => {
+  test("of a chain it is the address at which the outermost trusted proxy was called", () => {
     const chain = { "x-forwarded-for": "198.51.100.9, 203.0.113.7, 10.0.0.2", "x-forwarded-proto": "http, https, http" };
     expect(see({ ...chain, "x-forwarded-host": "evil, ota.example, inner" })[1]).toBe("https://ota.example");
-    // one that was set once and not added to
+    // One proxy has set the header, and the others have not added to it.
     expect(see({ ...chain, "x-forwarded-host": "ota.example" })[1]).toBe("https://ota.example");
     const forwarded = "for=198.51.100.9;host=evil, for=203.0.113.7;host=ota.example;proto=https, for=10.0.0.2;host=inner";
     expect(see({ forwarded })[1]).toBe("https://ota.example");
@@ -128,7 +128,7 @@ describe("the public address", () => {
     expect(own({ "x-forwarded-proto": "http" }, "10.0.0.1")).toBe("http://gw:8080");
   });
 
-  test("the configured one wins", () => {
+  test("the configured one takes precedence", () => {
     const req = from("10.0.0.1", everything);
     expect(publicAddress(req, "https://updates.example.com", clientOf(req, trusted).origin)).toBe("https://updates.example.com");
   });

@@ -2,19 +2,19 @@ import type { IncomingMessage } from "node:http";
 import { type AddressList, plainAddress } from "./address-list.ts";
 import { type ForwardedOrigin, readForwarded } from "./forwarded.ts";
 
-/** Who sends a request, as far as the network tells. */
+/** The sender of a request, as far as the network shows it. */
 export interface Client {
-  /** Of the device or person; of whom we talk to where that is no proxy of ours. */
+  /** The address of the device or user; that of the peer if this is no trusted proxy. */
   readonly address: string;
-  /** A trusted proxy does not say for whom it asks: the address is the proxy's own, and what is granted to that is not for its clients. */
+  /** True if a trusted proxy does not name its client: the address is the proxy's own, and the proxy's exemptions do not apply to its clients. */
   readonly hidden: boolean;
-  /** There where a trusted proxy passed the request on: only then do its headers about the client count. */
+  /** It exists if a trusted proxy forwarded the request: only then its headers about the client count. */
   readonly origin: ForwardedOrigin | undefined;
 }
 
 /**
- * The client behind the proxies of HARRIER_TRUSTED_PROXIES: the last address of the chain that is none of them. What stands before it the
- * client may have written itself.
+ * Finds the client behind the proxies of HARRIER_TRUSTED_PROXIES: the last address of the chain that is none of them. The client may have written
+ * what precedes it.
  */
 export function clientOf(req: IncomingMessage, trusted: AddressList): Client {
   const peer = plainAddress(req.socket.remoteAddress ?? "");
@@ -24,7 +24,7 @@ export function clientOf(req: IncomingMessage, trusted: AddressList): Client {
   let before = 0;
   for (let i = callers.length - 1; i >= 0; i--) {
     const caller = callers[i];
-    // a proxy that does not say who called it: nothing before it can be believed
+    // The proxy does not name its caller, so nothing before it can be trusted.
     if (caller === undefined) return { address, hidden: true, origin: originAt(before) };
     address = caller;
     before = callers.length - 1 - i;

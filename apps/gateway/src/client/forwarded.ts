@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import { plainAddress } from "./address-list.ts";
 
-/** What a proxy tells of the request that it got: the parts of the address that the client called. */
+/** The parts of the address that the client called, as a proxy forwards them. */
 export interface ForwardedOrigin {
   readonly proto?: string | undefined;
   readonly host?: string | undefined;
@@ -10,19 +10,19 @@ export interface ForwardedOrigin {
   readonly prefix?: string | undefined;
 }
 
-/** What the proxies in front of us have written down, each behind what it found. */
+/** The headers of the proxies in front of us; each has appended its entry. */
 export interface ForwardedChain {
-  /** Addresses of who called each of them, the nearest to us last; undefined where one did not say. */
+  /** The address of each proxy's caller, the nearest to us last; undefined where a proxy did not name it. */
   readonly callers: readonly (string | undefined)[];
-  /** What the proxy told that stands this many proxies before the nearest one. */
+  /** Returns the value from the proxy that is this many proxies before the nearest one. */
   originAt(proxiesBefore: number): ForwardedOrigin;
 }
 
 const names = ["proto", "host", "port", "prefix"] as const;
 
 /**
- * Reads what proxies add to a request (contract device.md §2.1). Where there is any X-Forwarded-* header, `Forwarded` is not looked at: most
- * proxies write the former and let the latter through as the client sent it.
+ * Reads what proxies add to a request (contract device.md §2.1). If there is any X-Forwarded-* header, `Forwarded` is ignored: most proxies write the
+ * former and pass the latter on as the client sent it.
  */
 export function readForwarded(headers: IncomingHttpHeaders): ForwardedChain {
   const lists = names.map((name) => [name, listOf(headers[`x-forwarded-${name}`])] as const);
@@ -46,7 +46,7 @@ function chainOf(elements: readonly ReadonlyMap<string, string>[]): ForwardedCha
   };
 }
 
-/** Not every proxy of a chain says everything: what the first one said holds for those before it. */
+/** Reads from the end. Not every proxy of a chain writes every header: the first entry also counts for the proxies before it. */
 function fromLast<T>(list: readonly T[], before: number): T | undefined {
   return list[Math.max(0, list.length - 1 - before)];
 }
@@ -60,7 +60,7 @@ function listOf(header: string | string[] | undefined): string[] {
 
 const pair = /([\w!#$%&'*+.^`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))\s*([;,]?)\s*/gy;
 
-/** The elements of a `Forwarded` header (RFC 7239); nothing of one that is not well formed. */
+/** Reads the elements of a `Forwarded` header (RFC 7239); a malformed one has none. */
 function parseForwarded(header: string): Map<string, string>[] {
   const elements = [new Map<string, string>()];
   pair.lastIndex = 0;
@@ -74,7 +74,7 @@ function parseForwarded(header: string): Map<string, string>[] {
   return elements;
 }
 
-/** `203.0.113.7`, `203.0.113.7:4711`, `2001:db8::7`, `[2001:db8::7]:4711`; undefined for names and what proxies hide. */
+/** Reads `203.0.113.7`, `203.0.113.7:4711`, `2001:db8::7`, `[2001:db8::7]:4711`; undefined for names and for hidden addresses. */
 function addressOf(text: string): string | undefined {
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1];
   const bare = bracketed ?? /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text;

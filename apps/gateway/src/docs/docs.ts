@@ -26,8 +26,8 @@ const start = `SwaggerUIBundle({
 `;
 
 /**
- * GET /api/docs/: the interactive page of all interfaces, and /api/docs/openapi-mgmt.json, openapi-rest.json, openapi-device.json, generated
- * from the route table. /api/docs/openapi.json, the name of the one document there once was, is that of management.
+ * Serves GET /api/docs/, the interactive page of all interfaces, and /api/docs/openapi-mgmt.json, openapi-rest.json, openapi-device.json, which are
+ * generated from the route table. /api/docs/openapi.json, the name of the former single document, is that of management.
  */
 export function docsRouter(): Router {
   const assets = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));

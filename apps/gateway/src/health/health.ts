@@ -3,21 +3,21 @@ import type { Upstreams } from "../routing/upstreams.ts";
 
 interface HealthDeps {
   upstreams: Pick<Upstreams, "allReady" | "states" | "wrongClocks" | "isOwnClockWrong">;
-  /** After a start not before sign-in can work. */
+  /** After a start it is false until sign-in can work. */
   canSignIn(): boolean;
-  /** True from the signal to stop on. */
+  /** Returns true from the signal to stop on. */
   isDraining(): boolean;
   now(): number;
 }
 
-/** A gateway that has been started takes requests after this time even where an owner is away: devices poll without management. */
+/** A started gateway accepts requests after this time even if an owner is unavailable: devices poll without management. */
 const startMs = 10_000;
 
 /**
- * GET /livez: this process runs. GET /readyz: the installation is up, 200 only while all five services serve, else 503 with the ones that do not.
- * Its `clocks` names replicas whose clocks differ from ours by more than services accept of each other, with the seconds that they are ahead; such
- * a replica does not count as serving. GET /readyz/self, for balancers: 200 while this gateway takes requests, 503 until it can, while its
- * own clock seems to be wrong (services refuse what it signs), and from the signal to stop on. Both of the latter answer `{ ready }`.
+ * GET /livez says that this process runs. GET /readyz says that the installation is up: 200 only while all five services serve, else 503 with the
+ * ones that do not. Its `clocks` names replicas whose clocks differ from ours by more than services accept of each other, with the seconds that they
+ * are ahead; such a replica does not count as serving. GET /readyz/self is for balancers: 200 while this gateway accepts requests, 503 until it can,
+ * while its own clock seems to be wrong (services deny what it signs), and from the signal to stop on. Both of the latter answer `{ ready }`.
  */
 export function healthRouter({ upstreams, canSignIn, isDraining, now }: HealthDeps): Router {
   const router = express.Router();

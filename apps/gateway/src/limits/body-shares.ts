@@ -2,19 +2,22 @@ import type { Principal } from "@harrier/rpc";
 import { networkOf } from "../client/address-list.ts";
 import type { Holder } from "./shares.ts";
 
-/** Bytes of the bodies that are held at once, of all who have signed in. */
+/** The maximum of bytes of all bodies of signed-in clients that are held at once. */
 export const bodiesTogether = 256 * 1024 * 1024;
-/** The same of the open paths, where nobody has. */
+/** The same for the open paths, whose clients have no principal. */
 export const openBodiesTogether = 8 * 1024 * 1024;
 
-/** Neither an address nor a tenant has more, so that sixteen of them are needed to stop others. */
+/** An address or a tenant has at most this fraction, so it takes sixteen of them to block others. */
 const share = 16;
-/** A device has a quarter of its tenant's: not even its neighbours notice. A user has half of it, which is the longest list that it may send. */
+/**
+ * A device has a quarter of its tenant's share, so that not even its neighbours notice. A user has half of it, which is the longest list that it may
+ * send.
+ */
 const ownShare = { device: 64, user: 32 } as const;
-/** Open paths: bodies of one address that are on their way at once. */
-const openAtOnce = 32;
+/** The maximum of concurrent bodies of one address on open paths. */
+const maxOpen = 32;
 
-/** Whose share of the common pool a body of a signed-in client counts for. An address counts whether it is exempt from rates or not. */
+/** Lists the holders whose share of the common pool a body of a signed-in client takes. An address counts even if it is exempt from rate limits. */
 export function holdersOf(address: string, principal: Principal): Holder[] {
   const { tenantId, kind, controllerId, subject } = principal;
   return [
@@ -24,7 +27,7 @@ export function holdersOf(address: string, principal: Principal): Holder[] {
   ];
 }
 
-/** Whose share of the open paths' pool a body counts for: there is nothing but the address. */
+/** Lists the holders for the open paths' pool: only the address is known. */
 export function openHolders(address: string): Holder[] {
-  return [{ key: networkOf(address), bytes: openBodiesTogether / share, bodies: openAtOnce }];
+  return [{ key: networkOf(address), bytes: openBodiesTogether / share, bodies: maxOpen }];
 }

@@ -2,21 +2,21 @@ import { HarrierError } from "@harrier/errors";
 
 const full = new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "1" } });
 
-/** Requests of each tenant, or downloads of each device, that are being served, up to a number: whoever asks for more at once leaves the services to others. */
+/** Limits the requests of each tenant, or the downloads of each device, that are served at a time, so that others find capacity. */
 export class InFlight {
-  readonly #most: number;
+  readonly #max: number;
   readonly #running = new Map<number | string, number>();
 
-  /** `most`: requests of one key at once; 0: as many as come. */
-  constructor(most: number) {
-    this.#most = most;
+  /** `max` is the maximum of concurrent requests of one key; 0 means no limit. */
+  constructor(max: number) {
+    this.#max = max;
   }
 
-  /** Counts a request and answers what ends it; throws tooManyRequests where as many run as may. */
+  /** Counts a request and returns what ends it; throws tooManyRequests if the maximum is reached. */
   enter(key: number | string): () => void {
-    if (this.#most === 0) return () => undefined;
+    if (this.#max === 0) return () => undefined;
     const running = this.#running.get(key) ?? 0;
-    if (running >= this.#most) throw full;
+    if (running >= this.#max) throw full;
     this.#running.set(key, running + 1);
     return () => {
       const left = (this.#running.get(key) ?? 1) - 1;

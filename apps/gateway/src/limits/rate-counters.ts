@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 
-/** Places where a key may stand. With all of them taken in this window the least used one gives way. */
+/** A key may be at this many places. If all of them are taken in this window, the least used one is evicted. */
 const probes = 8;
 
 /**
- * Counts requests by key in windows that begin with the first one, in arrays of a fixed size: neither a request nor a flood of new keys allocates anything.
- * When there are more keys in a window than places, counts of small ones get lost; keys are told apart by 53 bits.
+ * Counts requests by key in windows that begin with the first one, in arrays of a fixed size: neither a request nor a flood of new keys allocates
+ * anything. When there are more keys in a window than places, small counts get lost; keys are distinguished by 53 bits.
  */
 export class RateCounters {
   readonly #mask: number;
@@ -13,10 +13,10 @@ export class RateCounters {
   readonly #keys: Float64Array;
   readonly #begins: Float64Array;
   readonly #counts: Uint32Array;
-  // keys come from outside: without knowing these nobody can choose where they fall
+  // Keys come from outside: without knowing these values an attacker cannot choose their places.
   readonly #seeds = new Int32Array(new Uint8Array(randomBytes(8)).buffer);
 
-  /** `size` is a power of two: places for keys, 20 bytes each. */
+  /** `size` is the number of places for keys, a power of two; each takes 20 bytes. */
   constructor({ size = 65_536, windowMs = 1_000 }: { size?: number; windowMs?: number } = {}) {
     this.#windowMs = windowMs;
     this.#mask = size - 1;
@@ -25,7 +25,7 @@ export class RateCounters {
     this.#counts = new Uint32Array(size);
   }
 
-  /** 53 bits that stand for a text within a group of keys. */
+  /** Maps a text within a group of keys to 53 bits. */
   keyOf(text: string, group: number): number {
     let a = (this.#seeds[0] as number) ^ group;
     let b = (this.#seeds[1] as number) + group;
@@ -41,7 +41,7 @@ export class RateCounters {
     return (a >>> 0) * 0x200000 + ((b ^ (b >>> 16)) >>> 11);
   }
 
-  /** Counts one request; false where the key has had its requests in this window. */
+  /** Counts one request; false if the key has reached its limit in this window. */
   take(key: number, limit: number, now: number): boolean {
     const at = this.#placeOf(key, now);
     const count = this.#counts[at] as number;
@@ -50,7 +50,7 @@ export class RateCounters {
     return true;
   }
 
-  /** Counts many at once, bytes for instance; false, and nothing is counted, where they would be more than the limit. */
+  /** Counts many at once, bytes for instance; if they would exceed the limit it returns false and counts nothing. */
   takeMany({ key, limit, now, amount }: { key: number; limit: number; now: number; amount: number }): boolean {
     const at = this.#placeOf(key, now);
     const count = this.#counts[at] as number;
@@ -59,17 +59,17 @@ export class RateCounters {
     return true;
   }
 
-  /** Where the key counts in this window; one that has not been here yet begins in the least used place that it may have. */
+  /** Finds the place of the key in this window; a new key begins in the least used place that it may have. */
   #placeOf(key: number, now: number): number {
     let chosen = 0;
-    let fewest = Number.POSITIVE_INFINITY;
+    let min = Number.POSITIVE_INFINITY;
     for (let i = 0; i < probes; i++) {
       const at = (key + i) & this.#mask;
       const over = this.#isOver(at, now);
       if (this.#keys[at] === key && !over) return at;
       const used = over ? 0 : (this.#counts[at] as number);
-      if (used < fewest) {
-        fewest = used;
+      if (used < min) {
+        min = used;
         chosen = at;
       }
     }
@@ -79,7 +79,7 @@ export class RateCounters {
     return chosen;
   }
 
-  /** Milliseconds until the key may have a request again; 0: it may now. */
+  /** Returns the milliseconds until the key may have a request again; 0 if it may now. */
   waitMs(key: number, limit: number, now: number): number {
     for (let i = 0; i < probes; i++) {
       const at = (key + i) & this.#mask;
@@ -89,8 +89,8 @@ export class RateCounters {
     return 0;
   }
 
-  /** Takes one request back that was counted and then not served. */
-  giveBack(key: number, now: number): void {
+  /** Subtracts one request that was counted and then not served. */
+  release(key: number, now: number): void {
     for (let i = 0; i < probes; i++) {
       const at = (key + i) & this.#mask;
       if (this.#keys[at] !== key || this.#isOver(at, now) || this.#counts[at] === 0) continue;
@@ -99,7 +99,7 @@ export class RateCounters {
     }
   }
 
-  /** Also where the clock was set back. */
+  /** Returns true also if the clock was set back. */
   #isOver(at: number, now: number): boolean {
     const age = now - (this.#begins[at] as number);
     return age >= this.#windowMs || age < 0;

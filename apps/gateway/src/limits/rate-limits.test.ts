@@ -19,21 +19,21 @@ describe("counters", () => {
     expect(fill(key, 200, 11_500)).toBe(200);
   });
 
-  test("a clock that is set back does not stop anybody", () => {
+  test("a clock that is set back blocks no client", () => {
     const key = counters.keyOf("back", 0);
     expect(fill(key, 5, 900_000)).toBe(5);
     expect(fill(key, 5, 100_000)).toBe(5);
   });
 
-  test("keys of a text in different groups are different, and what was not served is given back", () => {
+  test("keys of a text in different groups differ, and requests that were not served are subtracted", () => {
     const [a, b] = [counters.keyOf("x", 0), counters.keyOf("x", 1)];
     expect(fill(a, 3, 50_000)).toBe(3);
     expect(fill(b, 3, 50_000)).toBe(3);
-    counters.giveBack(a, 50_000);
+    counters.release(a, 50_000);
     expect([fill(a, 3, 50_000), fill(b, 3, 50_000)]).toEqual([1, 0]);
   });
 
-  test("a flood of new keys grows nothing, limits nobody else, and the one that floods stays limited", () => {
+  test("a flood of new keys grows no memory, limits no other key, and the flooding one stays limited", () => {
     const busy = counters.keyOf("busy", 0);
     fill(busy, 100, 70_000);
     let refused = 0;
@@ -43,7 +43,7 @@ describe("counters", () => {
   });
 });
 
-/** No limits of the interfaces that a case is not about. */
+/** These are no limits, for the interfaces that a case does not test. */
 const others = { user: { reads: 0, writes: 0 }, users: { reads: 0, writes: 0 }, bytes: { device: 0, tenant: 0 } };
 
 describe("limits of the device interface", () => {
@@ -61,13 +61,13 @@ describe("limits of the device interface", () => {
   const served = (times: number, ...[address, id, more]: Parameters<typeof ask>) =>
     Array.from({ length: times }, () => ask(address, id, more)).filter((answer) => answer === "served").length;
 
-  test("of an address", () => {
+  test("an address has a limit", () => {
     expect(served(5, "a", "d1") + served(5, "a", "d2")).toBe(10);
     expect(ask("a", "d3")).toBe("address");
     expect(ask("b", "d3")).toBe("served");
   });
 
-  test("of a device: its neighbours behind the same address are served all the same", () => {
+  test("a device has a limit, and its neighbours behind the same address are served", () => {
     expect(served(100, "a", "d1")).toBe(6);
     expect(ask("a", "d1")).toBe("device or tenant");
     expect(served(4, "a", "d2")).toBe(4);
@@ -75,7 +75,7 @@ describe("limits of the device interface", () => {
     expect(ask("b", "d1", { tenantId: 2 })).toBe("served");
   });
 
-  test("of a tenant: the others are served all the same", () => {
+  test("a tenant has a limit, and the others are served", () => {
     expect(served(6, "a", "d1") + served(6, "b", "d2") + served(6, "c", "d3")).toBe(14);
     expect(served(6, "a", "d1", { tenantId: 2 })).toBe(4);
   });
@@ -86,14 +86,14 @@ describe("limits of the device interface", () => {
     expect(served(5_000, "a", "d1", { kind: "downloads" })).toBe(1_000);
   });
 
-  test("an exempt address has none, and 0 is none", () => {
+  test("an exempt address has no limit, and 0 means no limit", () => {
     expect(served(500, "127.0.0.1", "d1")).toBe(500);
     const none = { reads: 0, writes: 0, downloads: 0 };
     limits = new RateLimits({ address: none, device: none, tenant: none, ...others, exempt: new AddressList("none") });
     expect(served(500, "127.0.0.1", "d1")).toBe(500);
   });
 
-  test("whom an exempt proxy hides is not exempt", () => {
+  test("a client that an exempt proxy hides is not exempt", () => {
     const hidden = { address: "127.0.0.1", hidden: true, kind: "reads", now: 1_000 } as const;
     expect(Array.from({ length: 11 }, () => limits.admitsAddress(hidden)).filter(Boolean)).toHaveLength(10);
     expect(limits.admitsAddress({ ...hidden, hidden: false })).toBe(true);
@@ -106,7 +106,7 @@ describe("limits of the device interface", () => {
     expect(ask("2001:db8:0:8::1", "other")).toBe("served");
   });
 
-  test("HEAD is a write, and whatever is asked of an artifact a download", () => {
+  test("HEAD is a write, and every request to an artifact is a download", () => {
     const poll = { method: "GET" } as Route;
     expect([kindOf(poll, "GET"), kindOf(poll, "HEAD"), kindOf({ method: "POST" } as Route, "POST")]).toEqual(["reads", "writes", "writes"]);
     expect(kindOf({ credential: "download" } as Route, "HEAD")).toBe("downloads");

@@ -3,11 +3,11 @@ import type { Principal } from "@harrier/rpc";
 import { type AddressList, networkOf } from "../client/address-list.ts";
 import { RateCounters } from "./rate-counters.ts";
 
-/** Requests a second; 0: as many as come. */
+/** Requests a second; 0 means no limit. */
 export interface Rates {
   readonly reads: number;
   readonly writes: number;
-  /** Of artifacts: a device that streams one asks for thousands of small ranges (contract device.md §12). */
+  /** Requests for artifacts: a device that streams one makes thousands of small range requests (contract device.md §12). */
   readonly downloads: number;
 }
 
@@ -15,12 +15,12 @@ export interface RateLimitOptions {
   readonly address: Rates;
   readonly device: Rates;
   readonly tenant: Rates;
-  /** Of the management interface: one user or OAuth client, and all of a tenant. Transfers are reads and writes there. */
+  /** The limits of the management interface: one user or OAuth client, and all of a tenant. Transfers are reads and writes there. */
   readonly user: Pick<Rates, "reads" | "writes">;
   readonly users: Pick<Rates, "reads" | "writes">;
-  /** Bytes a second that a device reports, and all devices of a tenant; 0: as many as come. */
+  /** The bytes a second that a device reports, and all devices of a tenant; 0 means no limit. */
   readonly bytes: { readonly device: number; readonly tenant: number };
-  /** Clients that are never limited. */
+  /** The clients that are never limited. */
   readonly exempt: AddressList;
 }
 
@@ -32,26 +32,26 @@ export function kindOf(route: Route, method: string | undefined): RequestKind {
   return method === "GET" ? "reads" : "writes";
 }
 
-/** A request, for those who count it. */
+/** The parts of a request that counting needs. */
 export interface CountedRequest {
   readonly address: string;
-  /** See Client: a hidden client is not exempt where its proxy is. */
+  /** See Client: a hidden client is not exempt, even if its proxy is. */
   readonly hidden: boolean;
   readonly kind: RequestKind;
   readonly now: number;
 }
 
 const kinds = { reads: 0, writes: 1, downloads: 2 } as const;
-/** Keys of different kinds and of different tenants are put apart by numbers: a text made for that would be garbage a moment later. */
+/** Numbers separate keys of different kinds and of different tenants: a text made for that would be garbage a moment later. */
 const groups = { address: 0, device: 3, tenant: 6, user: 9, users: 12, ofNextTenant: 15 } as const;
 const byteGroups = { device: 0, tenant: 1, ofNextTenant: 2 } as const;
-/** Bytes count in windows of this length, so that one report may be as long as any at the usual limit. */
+/** Bytes count in windows of this length, so that one report may have the maximum size at the default limit. */
 const byteWindowMs = 4_000;
 
 /**
- * How much of a second is whose. The device interface (contract device.md §9.7): by client address before anyone is signed in, so that guessing is limited too;
- * by device and by tenant only for who is signed in, so that nobody can use up what belongs to another. The
- * management interface: by user and by tenant; who tries passwords there has limits of its own.
+ * Rate limits. The device interface is limited (contract device.md §9.7) by client address before the sign-in, so that guessing is limited too; by
+ * device and by tenant only after the sign-in, so that no client can use up the rate of another. The management interface is limited by user and by
+ * tenant; failed sign-ins have limits of their own.
  */
 export class RateLimits {
   readonly #options: RateLimitOptions;
@@ -62,7 +62,7 @@ export class RateLimits {
     this.#options = options;
   }
 
-  /** Counts a request for its address; false: it has had its requests. */
+  /** Counts a request for its address; false if the limit is reached. */
   admitsAddress(request: CountedRequest): boolean {
     if (this.#isExempt(request)) return true;
     const { address, kind, now } = request;
@@ -71,8 +71,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts a request for its device and then for its tenant; false: one of them has had its requests. What is refused counts neither for the
-   * tenant nor for the address, so that a device that asks too much takes nothing from its neighbours.
+   * Counts a request for its device and then for its tenant; false if one of them has reached its limit. A denied request counts neither for the
+   * tenant nor for the address, so that a device with too many requests takes nothing from its neighbours.
    */
   admitsDevice(request: CountedRequest, { tenantId, controllerId = "" }: Principal): boolean {
     if (this.#isExempt(request)) return true;
@@ -83,11 +83,11 @@ export class RateLimits {
     const admitted =
       (device[kind] === 0 || counters.take(counters.keyOf(controllerId, own + groups.device), device[kind], now)) &&
       (tenant[kind] === 0 || counters.take(counters.keyOf("", own + groups.tenant), tenant[kind], now));
-    if (!admitted) counters.giveBack(this.#addressKey(address, kind), now);
+    if (!admitted) counters.release(this.#addressKey(address, kind), now);
     return admitted;
   }
 
-  /** Counts a request of the management interface for its user and then for the tenant; false: one of them has had its requests. */
+  /** Counts a request of the management interface for its user and then for the tenant; false if one of them has reached its limit. */
   admitsUser(request: CountedRequest, { tenantId, subject, external }: Principal): boolean {
     if (this.#isExempt(request)) return true;
     const { now } = request;
@@ -102,7 +102,7 @@ export class RateLimits {
     );
   }
 
-  /** Counts bytes that a device is about to report, for it and for its tenant; false: one of them has had its bytes. */
+  /** Counts bytes that a device is about to report, for it and for its tenant; false if one of them has reached its limit. */
   admitsBytes(request: CountedRequest, { tenantId, controllerId = "" }: Principal, amount: number): boolean {
     if (this.#isExempt(request)) return true;
     const { now } = request;

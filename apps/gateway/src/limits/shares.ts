@@ -1,39 +1,39 @@
-/** Somebody who may have a part of a pool, by a key of its own, and how much: bytes, and bodies at once where that is limited too. */
+/** A holder of a share of a pool, with its key and its maximum of bytes, and of concurrent bodies where these are limited too. */
 export interface Holder {
   readonly key: string;
   readonly bytes: number;
   readonly bodies?: number;
 }
 
-interface Held {
+interface Share {
   bytes: number;
   bodies: number;
 }
 
-/** What one body takes of the pool. */
+/** The part of the pool that one body takes. */
 export interface Ticket {
   bytes: number;
   ended: boolean;
   readonly holders: readonly Holder[];
 }
 
-/** Counts the bytes of one pool, in all and by holder: nobody may have so much of it that others find it empty. */
+/** Counts the bytes of one pool, in all and by holder, so that no holder can use it up. */
 export class Shares {
   readonly #together: number;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, Share>();
   #bytes = 0;
 
-  /** `together`: bytes of the whole pool. */
+  /** `together` is the number of bytes of the whole pool. */
   constructor({ together }: { together: number }) {
     this.#together = together;
   }
 
-  /** Bytes that are held now. */
+  /** The number of bytes that are held now. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Begins a body; undefined: one of its holders has as many as it may have. */
+  /** Begins a body; undefined if one of its holders has reached its maximum of bodies. */
   begin(holders: readonly Holder[]): Ticket | undefined {
     for (const { key, bodies } of holders) {
       if (bodies !== undefined && (this.#held.get(key)?.bodies ?? 0) >= bodies) return undefined;
@@ -46,27 +46,27 @@ export class Shares {
     return { bytes: 0, ended: false, holders };
   }
 
-  /** Takes bytes for a body; `share`: one of its holders has no more, `pool`: nobody has. What is refused is not taken. */
+  /** Takes bytes for a body. `share` means that the share of one of its holders is used up, `pool` that the whole pool is; then nothing is taken. */
   take(ticket: Ticket, bytes: number): "taken" | "share" | "pool" {
-    // what still comes of one that has been given back is nobody's
+    // Bytes that still come for a released body are not counted.
     if (ticket.ended) return "pool";
-    for (const { key, bytes: most } of ticket.holders) {
-      if ((this.#held.get(key)?.bytes ?? 0) + bytes > most) return "share";
+    for (const { key, bytes: max } of ticket.holders) {
+      if ((this.#held.get(key)?.bytes ?? 0) + bytes > max) return "share";
     }
     if (this.#bytes + bytes > this.#together) return "pool";
     this.#bytes += bytes;
     ticket.bytes += bytes;
-    for (const { key } of ticket.holders) (this.#held.get(key) as Held).bytes += bytes;
+    for (const { key } of ticket.holders) (this.#held.get(key) as Share).bytes += bytes;
     return "taken";
   }
 
-  /** Gives back what a body has. */
+  /** Releases what a body has taken. */
   end(ticket: Ticket): void {
     if (ticket.ended) return;
     ticket.ended = true;
     this.#bytes -= ticket.bytes;
     for (const { key } of ticket.holders) {
-      const held = this.#held.get(key) as Held;
+      const held = this.#held.get(key) as Share;
       held.bytes -= ticket.bytes;
       held.bodies -= 1;
       if (held.bodies === 0) this.#held.delete(key);

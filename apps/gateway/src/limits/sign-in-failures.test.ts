@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { AddressList } from "../client/address-list.ts";
-import { ProvenCredentials } from "./proven-credentials.ts";
 import { type Attempt, SignInFailures } from "./sign-in-failures.ts";
+import { VerifiedCredentials } from "./verified-credentials.ts";
 
 let now = 0;
 let failures: SignInFailures;
@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 
 let digests = 0;
-/** Another one each time. */
+/** Makes another digest each time. */
 const digest = () => String.fromCharCode(...Array.from({ length: 16 }, (_, n) => (digests * 7 + n * 31 + (digests++ >> n)) & 255));
 const attempt = (change: Partial<Attempt> = {}): Attempt => ({
   kind: "user",
@@ -33,7 +33,7 @@ const refusal = (change?: Partial<Attempt>) => {
   }
 };
 
-test("three wrong tries of an account from an address, then a minute's pause; other accounts and addresses go on", () => {
+test("after three failed sign-ins an account pauses at an address for a minute; other accounts and addresses go on", () => {
   for (let n = 0; n < 3; n++) fail();
   now += 20_500;
   expect(refusal()).toEqual(tooMany(40));
@@ -49,13 +49,13 @@ test("many names from one address are limited together, an IPv6 network as one",
   expect(refusal({ account: "another", address: "2001:db8:0:1::" })).toBe("admitted");
 });
 
-test("a client counts by its id and its address after the answer, and nobody elsewhere can lock it out", () => {
+test("a client counts by its id and its address after the answer, and no other address can lock it out", () => {
   const client = { kind: "client", account: "oc_1_11" } as const;
   const together = Array.from({ length: 5 }, () => failures.begin(attempt(client)));
   for (const one of together) one.failed();
   expect(refusal(client)).toEqual(tooMany(60));
   expect(refusal({ ...client, account: "oc_1_12" })).toBe("admitted");
-  // a user of that name is somebody else
+  // A user of that name is another account.
   expect(refusal({ account: "oc_1_11" })).toBe("admitted");
   for (let n = 0; n < 20; n++) fail({ ...client, address: `198.51.100.${n}` });
   expect(refusal({ ...client, address: "192.0.2.1" })).toBe("admitted");
@@ -68,20 +68,20 @@ test("a client counts by its id and its address after the answer, and nobody els
   expect(refusal({ ...near, account: "oc_1_40" })).toBe("admitted");
 });
 
-test("one user from many addresses is limited too, and comes in all the same where his password was right before", () => {
+test("one user from many addresses is limited too, except with a verified credential", () => {
   const right = digest();
   failures.begin(attempt({ credentials: [right] })).succeeded(right);
   for (let n = 0; n < 8; n++) fail({ address: `198.51.100.${n}` });
   expect(refusal({ address: "192.0.2.1" })).toEqual(tooMany(60));
   const known = failures.begin(attempt({ credentials: [right], address: "192.0.2.1" }));
-  expect(known.proven).toBe(true);
+  expect(known.verified).toBe(true);
   known.succeeded(right);
-  // a password that was changed: once more it is tried, and no more
+  // A password that was changed is tried once more, and not again.
   failures.begin(attempt({ credentials: [right], address: "192.0.2.1" })).failed();
   expect(refusal({ credentials: [right], address: "192.0.2.1" })).toEqual(tooMany(60));
 });
 
-test("tries at the same time are counted before they are answered, and what is right or came to nothing is given back", () => {
+test("concurrent attempts count before they are answered; successes and aborted ones are subtracted again", () => {
   const open = Array.from({ length: 3 }, () => failures.begin(attempt()));
   expect(refusal()).toEqual(tooMany(60));
   open[0]?.abandoned();
@@ -92,16 +92,16 @@ test("tries at the same time are counted before they are answered, and what is r
   expect(refusal()).toEqual(tooMany(60));
 });
 
-test("a site whose devices come back at once is not held up, one with many that fail is", () => {
+test("a site whose devices come back at once is not throttled, one with many failures is", () => {
   const site = Array.from({ length: 50 }, (_, n) => failures.begin(attempt({ kind: "device", account: `T/d${n}` })));
   for (const device of site) device.succeeded(digest());
   for (let n = 0; n < 5; n++) fail({ kind: "device", account: `T/x${n}` });
   expect(refusal({ kind: "device", account: "T/new" })).toEqual(tooMany(60));
-  // what devices do is no matter of the users there
+  // Failures of devices do not count for the users there.
   expect(refusal()).toBe("admitted");
 });
 
-test("an exempt address is not limited, its users are; whom it hides is no part of it", () => {
+test("an exempt address is not limited, but its users are; clients that it hides are not exempt", () => {
   const here = { address: "127.0.0.1" };
   for (let n = 0; n < 20; n++) fail({ ...here, kind: "device" });
   for (let n = 0; n < 20; n++) fail({ ...here, account: `name${n}` });
@@ -111,33 +111,33 @@ test("an exempt address is not limited, its users are; whom it hides is no part 
   expect(refusal({ ...here, hidden: true, account: "new" })).toEqual(tooMany(60));
 });
 
-test("0 is no limit", () => {
+test("0 means no limit", () => {
   const limits = { account: 0, user: 0, address: 0, deviceAddress: 0 };
   failures = new SignInFailures({ limits, exempt: new AddressList("none"), now: () => now });
   for (let n = 0; n < 1_000; n++) fail();
   expect(refusal()).toBe("admitted");
 });
 
-test("10,000 wrong tries in a minute of any names: few are asked about", () => {
-  let asked = 0;
+test("of 10,000 failed sign-ins a minute with any names few are verified", () => {
+  let requested = 0;
   for (let n = 0; n < 10_000; n++) {
     now += 6;
     if (refusal({ account: `name${n % 5_000}` }) !== "admitted") continue;
     fail({ account: `name${n % 5_000}` });
-    asked += 1;
+    requested += 1;
   }
-  expect(asked).toBeLessThanOrEqual(12);
+  expect(requested).toBeLessThanOrEqual(12);
 });
 
-test("right credentials are remembered up to a size", () => {
-  const proven = new ProvenCredentials();
+test("verified credentials are remembered up to a maximum", () => {
+  const verified = new VerifiedCredentials();
   const text = (n: number) =>
     String.fromCharCode(n & 255, (n >> 8) & 255, (n >> 16) & 255, (n * 37) & 255, (n * 91) & 255, n % 251, n % 241);
-  for (let n = 0; n < 50_000; n++) proven.add(text(n));
+  for (let n = 0; n < 50_000; n++) verified.add(text(n));
   let kept = 0;
-  for (let n = 0; n < 50_000; n++) if (proven.has(text(n))) kept += 1;
-  expect(proven.size).toBe(kept);
-  expect(proven.has(text(60_000))).toBe(false);
-  proven.delete(text(3));
-  expect(proven.has(text(3))).toBe(false);
+  for (let n = 0; n < 50_000; n++) if (verified.has(text(n))) kept += 1;
+  expect(verified.size).toBe(kept);
+  expect(verified.has(text(60_000))).toBe(false);
+  verified.delete(text(3));
+  expect(verified.has(text(3))).toBe(false);
 });

@@ -1,42 +1,42 @@
 import { HarrierError } from "@harrier/errors";
 import { type AddressList, networkOf } from "../client/address-list.ts";
-import { ProvenCredentials } from "./proven-credentials.ts";
 import { RateCounters } from "./rate-counters.ts";
+import { VerifiedCredentials } from "./verified-credentials.ts";
 
-/** Failed sign-ins a minute; 0: as many as come. */
+/** Failed sign-ins a minute; 0 means no limit. */
 export interface FailureLimits {
-  /** Of one user, client or device, from one address. */
+  /** Failures of one user, client or device, from one address. */
   readonly account: number;
-  /** Of one user, from all addresses. */
+  /** Failures of one user, from all addresses. */
   readonly user: number;
-  /** Of all users and clients, and of all devices, from one address. */
+  /** Failures of all users and clients, and of all devices, from one address. */
   readonly address: number;
   readonly deviceAddress: number;
 }
 
 interface Options {
   readonly limits: FailureLimits;
-  /** Clients whose address is not limited; their users are all the same. */
+  /** The clients whose address is not limited; their users still are. */
   readonly exempt: AddressList;
   readonly now: () => number;
 }
 
-/** Somebody who wants to sign in and is not known yet. */
+/** An attempt to sign in with a credential that is not cached. */
 export interface Attempt {
   readonly kind: "user" | "client" | "device";
   readonly address: string;
   readonly hidden: boolean;
-  /** Of a user or a device with its tenant, of a client its id, as it was given: whether there is one plays no part. */
+  /** For a user or a device its name with its tenant, for a client its id, as it was given: whether it exists does not matter. */
   readonly account: string;
-  /** Digests of what it shows, each with what it is good for. */
+  /** The digests of its credentials, each with what it is valid for. */
   readonly credentials: readonly string[];
 }
 
-/** What came of an attempt: call one of them, once. */
+/** The outcome of an attempt: exactly one of these must be called, once. */
 export interface Outcome {
   succeeded(credential: string): void;
   failed(): void;
-  /** Nobody could say: the owner could not be asked. */
+  /** There is no result, because the owner of the credential was unavailable. */
   abandoned(): void;
 }
 
@@ -49,44 +49,42 @@ interface Counted {
 }
 
 /**
- * Slows down who tries credentials (issue of the door: "10,000 wrong tries in a minute"), in memory of a fixed size. Only failures count, and
- * only where somebody must be asked: who is known already never comes here. A credential that was right before may always be tried again,
- * so that nobody is locked out by the wrong tries of others, neither by his name nor by the address that he shares with them.
- *
- * What a user tries counts before it is answered, or a thousand tries at once would pass; what is right is given back. A device's counts
- * after: a whole site may come back at once, and its credentials cannot be guessed. Nor can a client's: it has no limit over all addresses
- * either, which would only serve to lock it out.
+ * Throttles failed sign-ins (for example 10,000 in a minute) in memory of a fixed size. Only failures count, and only where another service must
+ * verify the credential: a cached principal never comes here. A verified credential may always be tried again, so that nobody is locked out by the
+ * failures of others, neither by their name nor by a shared address. An attempt of a user counts before it is answered, or a thousand attempts at
+ * once would pass; a success is subtracted again. An attempt of a device counts afterwards: a whole site may come back at once, and its credentials
+ * cannot be guessed. Nor can those of a client: it has no limit over all addresses either, which would only serve to lock it out.
  */
 export class SignInFailures {
   readonly #options: Options;
   readonly #counters = new RateCounters({ windowMs });
-  readonly #proven = new ProvenCredentials();
+  readonly #verified = new VerifiedCredentials();
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** Throws tooManyRequests with the seconds to wait, the same whether there is such an account or not. */
-  begin(attempt: Attempt): Outcome & { readonly proven: boolean } {
+  /** Throws tooManyRequests with the seconds to wait, the same whether the account exists or not. */
+  begin(attempt: Attempt): Outcome & { readonly verified: boolean } {
     const counted = this.#countedFor(attempt);
-    const proven = attempt.credentials.some((credential) => this.#proven.has(credential));
-    if (!proven) this.#refuse(counted);
-    const ahead = attempt.kind === "user" && !proven;
+    const verified = attempt.credentials.some((credential) => this.#verified.has(credential));
+    if (!verified) this.#refuse(counted);
+    const ahead = attempt.kind === "user" && !verified;
     if (ahead) this.#count(counted);
-    const giveBack = () => {
-      if (ahead) for (const { key } of counted) this.#counters.giveBack(key, this.#options.now());
+    const release = () => {
+      if (ahead) for (const { key } of counted) this.#counters.release(key, this.#options.now());
     };
     return {
-      proven,
+      verified,
       succeeded: (credential) => {
-        giveBack();
-        this.#proven.add(credential);
+        release();
+        this.#verified.add(credential);
       },
       failed: () => {
-        for (const credential of attempt.credentials) this.#proven.delete(credential);
+        for (const credential of attempt.credentials) this.#verified.delete(credential);
         if (!ahead) this.#count(counted);
       },
-      abandoned: giveBack,
+      abandoned: release,
     };
   }
 
@@ -104,7 +102,7 @@ export class SignInFailures {
   #countedFor({ kind, address, hidden, account }: Attempt): Counted[] {
     const { limits, exempt } = this.#options;
     const near = !hidden && exempt.includes(address);
-    // the tests and tools of one host, with credentials that nobody guesses
+    // The tests and tools of one host have credentials that cannot be guessed.
     if (near && kind === "device") return [];
     const network = networkOf(address);
     const keys = this.#counters;

@@ -6,15 +6,15 @@ const statusOf: ReadonlyMap<unknown, number> = new Map([
   ["HPE_CHUNK_EXTENSIONS_OVERFLOW", 413],
   ["ERR_HTTP_REQUEST_TIMEOUT", 408],
 ]);
-/** Time to read the answer in while what was still under way is thrown away: closed at once, the client would see a reset instead. */
+/** The client has this long to read the answer while the rest of its request is discarded: closed at once, it would see a reset. */
 const lastWordsMs = 1_000;
 
-/** Answers what is no HTTP, has too long a header or does not come to the end of it, and closes the connection. */
+/** Answers what is no HTTP, has too long a header or does not complete it, and closes the connection. */
 export function answerBrokenRequests(server: Server): void {
   const answered = new WeakSet<Socket>();
   server.on("clientError", (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket;
-    // what the client goes on sending is no request any more
+    // What the client sends after that is no request any more.
     if (answered.has(socket)) return;
     answered.add(socket);
     if (error.code === "ECONNRESET" || !socket.writable || hasAnswer(socket)) return void socket.destroy();
@@ -25,14 +25,14 @@ export function answerBrokenRequests(server: Server): void {
   });
 }
 
-/** Half an answer has gone out: another one behind it would be taken for its end. */
+/** Returns true if half an answer has been sent: another one behind it would be taken for its end. */
 function hasAnswer(socket: Socket): boolean {
   return (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
 }
 
 /**
- * True for a request that two readers could understand differently: with two Host headers (RFC 9112 §3.2), or with a transfer coding beside
- * `chunked`, which nobody here would undo (§6.1).
+ * Returns true for a request that two readers could understand differently: with two Host headers (RFC 9112 §3.2), or with a transfer coding beside
+ * `chunked`, which the gateway does not decode (§6.1).
  */
 export function isAmbiguous(req: IncomingMessage): boolean {
   const coding = req.headers["transfer-encoding"];

@@ -3,24 +3,24 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Certificate } from "../authentication/certificate.ts";
 
-/** Of issuers there are two or three. */
-const mostIssuers = 16;
+/** A certificate has two or three issuers. */
+const maxIssuers = 16;
 
 interface Shown {
   readonly certificate: Certificate | undefined;
-  /** Epoch ms at which it expires. */
+  /** The time in epoch ms at which it expires. */
   readonly until: number;
 }
 
 /**
- * Which certificate a client of our own TLS port has shown. OpenSSL has verified it up to one of the authorities; here is found out whose it is
- * and who has issued it, once for each connection: TLS sessions are not resumed, so it is the same as long as that lasts.
+ * Finds the certificate that a client of our own TLS port has shown. OpenSSL has verified it up to one of the authorities; this reads its name and
+ * its issuers, once for each connection: TLS sessions are not resumed, so they stay the same as long as it lasts.
  */
 export class ClientCertificates {
   readonly #now: () => number;
   readonly #shown = new WeakMap<Socket, Shown>();
   #authorities: readonly X509Certificate[];
-  /** Connections whose handshake was with the authorities of now. */
+  /** The connections whose handshake used the present authorities. */
   #connected = new WeakSet<Socket>();
 
   constructor(authorities: string, now: () => number) {
@@ -28,18 +28,18 @@ export class ClientCertificates {
     this.#now = now;
   }
 
-  /** To be called when the handshake is over. */
+  /** Must be called when the handshake is over. */
   connected(socket: Socket): void {
     this.#connected.add(socket);
   }
 
-  /** What was verified by the former authorities counts no more, on no connection. */
+  /** Replaces the authorities: certificates that the former ones verified become invalid on every connection. */
   replaceAuthorities(authorities: string): void {
     this.#authorities = certificatesOf(authorities);
     this.#connected = new WeakSet();
   }
 
-  /** Undefined: none, or one that is not valid, or no longer. */
+  /** Returns undefined if there is no certificate, or an invalid or expired one. */
   of(socket: Socket): Certificate | undefined {
     if (!this.#connected.has(socket) || !(socket instanceof TLSSocket)) return undefined;
     let shown = this.#shown.get(socket);
@@ -53,29 +53,29 @@ export class ClientCertificates {
   #read(socket: TLSSocket): Shown {
     const leaf = socket.authorized ? socket.getPeerX509Certificate() : undefined;
     const name = leaf?.toLegacyObject().subject.CN as string | string[] | undefined;
-    // of two names nobody knows which one counts
+    // With two names it would be ambiguous.
     if (leaf === undefined || typeof name !== "string" || name === "") return { certificate: undefined, until: Number.POSITIVE_INFINITY };
     const known = this.#authorities.filter((one) => one.ca && Date.parse(one.validTo) > this.#now());
     const issuers = issuersOf(leaf, known).flatMap(({ fingerprint256 }) => {
       const hash = fingerprint256.toLowerCase();
       return [hash.replaceAll(":", ""), hash];
     });
-    // node does not show the authorities that a client sends along: who has one of those alone has none that we know
+    // Node does not show the authorities that a client sends along, so a certificate with only those has no issuer that we know.
     return { certificate: issuers.length === 0 ? undefined : { name, issuers: issuers.join(",") }, until: Date.parse(leaf.validTo) };
   }
 }
 
-/** Certificates of a PEM text. */
+/** Reads the certificates of a PEM text. */
 export function certificatesOf(pem: string): X509Certificate[] {
   return (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((text) => new X509Certificate(text));
 }
 
-/** Whose key has signed it, directly or over others. By the signature: a name alone anybody could have chosen. */
+/** Finds the authorities whose keys have signed it, directly or through others. It checks the signature, because anybody can choose a name. */
 function issuersOf(leaf: X509Certificate, known: readonly X509Certificate[]): X509Certificate[] {
   const found: X509Certificate[] = [];
   const seen = new Set<string>();
   const open = [leaf];
-  for (let one = open.shift(); one !== undefined && found.length < mostIssuers; one = open.shift()) {
+  for (let one = open.shift(); one !== undefined && found.length < maxIssuers; one = open.shift()) {
     for (const issuer of known) {
       if (seen.has(issuer.fingerprint256) || !one.checkIssued(issuer) || !one.verify(issuer.publicKey)) continue;
       seen.add(issuer.fingerprint256);

@@ -2,20 +2,20 @@ import type { Server } from "node:net";
 import { networkOf, plainAddress } from "../client/address-list.ts";
 
 export interface ConnectionLimitOptions {
-  /** Connections at once on all ports; 0: as many as come. */
+  /** The maximum of connections at once on all ports; 0 means no limit. */
   readonly total: number;
-  /** Of one client address, of IPv6 by network of 64 bits; 0: as many as come. */
+  /** The maximum for one client address, of IPv6 by network of 64 bits; 0 means no limit. */
   readonly address: number;
-  /** Addresses that only the total counts for: our proxies, and who is never limited. */
+  /** Returns true for addresses to which only the total applies: our proxies, and clients that are never limited. */
   isFree(address: string): boolean;
-  /** Told of connections that were closed, at most every ten seconds. */
+  /** Called with the number of closed connections, at most every ten seconds. */
   onRefused(refused: number): void;
   now(): number;
 }
 
 const tellEveryMs = 10_000;
 
-/** Closes connections beyond a limit before a byte of them is read, so that nobody can take all of them. */
+/** Closes connections beyond a limit before a byte of them is read, so that no client can take all of them. */
 export class ConnectionLimits {
   readonly #options: ConnectionLimitOptions;
   readonly #byNetwork = new Map<string, number>();
@@ -37,14 +37,14 @@ export class ConnectionLimits {
     });
   }
 
-  /** Counts a connection; answers what gives it back, or undefined where there is no room for it. */
+  /** Counts a connection; returns what releases it, or undefined if there is no room for it. */
   enter(address: string): (() => void) | undefined {
-    const { total, address: most, isFree } = this.#options;
+    const { total, address: max, isFree } = this.#options;
     if (total > 0 && this.#open >= total) return this.#refuse();
-    const network = most === 0 || isFree(address) ? undefined : networkOf(address);
+    const network = max === 0 || isFree(address) ? undefined : networkOf(address);
     if (network !== undefined) {
       const open = this.#byNetwork.get(network) ?? 0;
-      if (open >= most) return this.#refuse();
+      if (open >= max) return this.#refuse();
       this.#byNetwork.set(network, open + 1);
     }
     this.#open += 1;

@@ -53,19 +53,19 @@ const ask = (path: string) =>
   });
 const status = async (path: string) => (await ask(path)).status;
 
-test("balancers ask about this gateway, whatever is behind it", async () => {
+test("the readiness for balancers is that of this gateway, whatever service is down", async () => {
   expect([await status("/livez"), await status("/readyz"), await status("/readyz/self")]).toEqual([200, 503, 200]);
   signInWorks = false;
   expect(await status("/readyz/self")).toBe(503);
-  // an owner of credentials that stays away does not keep the others out
+  // An owner of credentials that stays unavailable does not block requests to the others.
   now = 10_000;
   expect(await status("/readyz/self")).toBe(200);
-  // services refuse what it signs: another gateway serves better
+  // Services deny what it signs, so another gateway serves better.
   clockIsWrong = true;
   expect(await status("/readyz/self")).toBe(503);
 });
 
-test("from the signal on it says that it takes nobody, serves all the same for a pause, and ends what has begun", async () => {
+test("after the signal it reports not ready, serves on for a pause, and completes running requests", async () => {
   const transfer = ask("/transfer/800");
   await sleep(50);
   const stopped = drain.stop();
@@ -82,7 +82,7 @@ test("from the signal on it says that it takes nobody, serves all the same for a
   await stopped;
 });
 
-test("what does not end is cut", async () => {
+test("requests that do not end are cut", async () => {
   const transfer = ask("/transfer/60000");
   const cut = expect(transfer).rejects.toThrow();
   await sleep(50);

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { closeServer } from "./listen.ts";
 
 export interface DrainOptions {
-  /** Milliseconds in which balancers notice that this gateway takes no new clients, while it goes on serving. */
+  /** Milliseconds in which balancers notice that this gateway accepts no new clients, while it goes on serving. */
   readonly pauseMs: number;
   /** Milliseconds that running requests have after that, transfers above all. */
   readonly endMs: number;
 }
 
-/** The end of the gateway in order: first it says so, then it accepts nothing new, then it waits for what runs. */
+/** Ends the gateway in order: first it reports not ready, then it accepts nothing new, then it waits for running requests. */
 export class Drain {
   readonly #options: DrainOptions;
   readonly #servers: Server[] = [];
@@ -19,10 +19,10 @@ export class Drain {
     this.#options = options;
   }
 
-  /** True from the signal to stop on. */
+  /** Returns true from the signal to stop on. */
   readonly isDraining = (): boolean => this.#draining;
 
-  /** These servers end with it. */
+  /** Adds a server that ends with it. */
   add(server: Server): void {
     this.#servers.push(server);
   }

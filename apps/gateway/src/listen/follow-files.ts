@@ -7,22 +7,17 @@ interface Options {
   readonly server: Pick<Server, "setSecureContext">;
   readonly certificates: Pick<ClientCertificates, "replaceAuthorities">;
   readonly files: TlsFiles;
-  /** Reads them anew; throws where they cannot be read. */
+  /** Reads the files again; throws if they cannot be read. */
   readonly read: () => TlsFiles;
   readonly log: Pick<Log, "info" | "warn">;
 }
 
-/** Small files, read while certificates are renewed by somebody else: what is renewed counts within this time. */
-const everyMs = 5_000;
-
-/** Takes changed certificates without a restart. What cannot be used leaves everything as it was. */
+/** Makes the job that loads changed certificates without a restart. Files that cannot be used change nothing. */
 export function followFiles(options: Options): () => void {
   let current = options.files;
-  const timer = setInterval(() => {
+  return () => {
     current = takeChanges(options, current);
-  }, everyMs);
-  timer.unref();
-  return () => clearInterval(timer);
+  };
 }
 
 export function takeChanges({ server, certificates, read, log }: Omit<Options, "files">, current: TlsFiles): TlsFiles {

@@ -64,18 +64,18 @@ const hashes = (...issuers: Authority[]) =>
   issuers.flatMap(({ cert }) => [fingerprintOf(cert), (fingerprintOf(cert).match(/../g) ?? []).join(":")]).join(",");
 const chain = (pair: Pair, ...above: Authority[]) => ({ ...pair, cert: [pair, ...above].map(({ cert }) => cert).join("") });
 
-test("a device is who its certificate says, by all who stand above it", async () => {
+test("a device has the name in its certificate, and as issuers all authorities above it", async () => {
   expect(await seen(device)).toEqual({ name: "dev-1", issuers: hashes(root) });
   const below = chain(vendor.issue("dev-2"), vendor);
-  // one between that the operator does not know stands for nobody
+  // An intermediate authority that the operator does not know issues nothing.
   expect(await seen(below)).toBeNull();
   certificates.replaceAuthorities(root.cert + vendor.cert);
   expect(await seen(below)).toEqual({ name: "dev-2", issuers: hashes(vendor, root) });
-  // an authority that has nothing to do with it does not become one by being sent along
+  // An unrelated authority does not become an issuer by being sent along.
   expect(await seen(chain(device, other))).toEqual({ name: "dev-1", issuers: hashes(root) });
 });
 
-test("what does not hold is no certificate, and the connection stands", async () => {
+test("an invalid certificate counts as none, and the connection stays open", async () => {
   const years = (from: number, to: number) => ({ from: new Date(Date.UTC(from, 0)), to: new Date(Date.UTC(to, 0)) });
   const wrong: Record<string, Pair | undefined> = {
     none: undefined,
@@ -91,11 +91,11 @@ test("what does not hold is no certificate, and the connection stands", async ()
   for (const [what, pair] of Object.entries(wrong)) expect(await seen(pair), what).toBeNull();
 });
 
-test("a key that is not its own ends the handshake", async () => {
+test("a key that does not belong to the certificate ends the handshake", async () => {
   await expect(seen({ cert: device.cert, key: other.key })).rejects.toThrow();
 });
 
-test("on a connection that is kept it ends with its time, and when its authority goes", async () => {
+test("on a kept connection a certificate ends when it expires, and when its authority is removed", async () => {
   const agent = agentOf(device);
   expect(await ask(agent)).toMatchObject({ name: "dev-1" });
   now += 31 * 24 * 60 * 60 * 1_000;
@@ -131,7 +131,7 @@ test("sessions are not resumed: each connection shows its certificate anew", asy
   }
 });
 
-test("changed files count without a restart; what cannot be used changes nothing", async () => {
+test("changed files take effect without a restart; files that cannot be used change nothing", async () => {
   const logged: string[] = [];
   const log = { info: (text: string) => logged.push(text), warn: (_: unknown, text: string) => logged.push(text) };
   let next: TlsFiles = files;
@@ -147,7 +147,7 @@ test("changed files count without a restart; what cannot be used changes nothing
   expect(await seen(other.issue("dev-9"), { ca: other.cert })).toEqual({ name: "dev-9", issuers: hashes(other) });
 });
 
-test("without authorities nobody is asked for a certificate", async () => {
+test("without authorities no client certificate is requested", async () => {
   await closeServer(server);
   server = createTlsServer(
     (req, res) => void res.end(JSON.stringify(certificates.of(req.socket) ?? null)),
@@ -158,7 +158,7 @@ test("without authorities nobody is asked for a certificate", async () => {
   expect(await seen(device)).toBeNull();
 });
 
-test("answers over TLS say that they are to be asked for over TLS", async () => {
+test("answers over TLS tell browsers to use only TLS", async () => {
   const header = await new Promise((resolve, reject) => {
     const req = request({ host: "127.0.0.1", port: port(), agent: agentOf() }, (res) => {
       res.resume();

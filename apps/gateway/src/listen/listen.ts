@@ -5,26 +5,26 @@ import { answerBrokenRequests } from "./broken-requests.ts";
 import type { ClientCertificates } from "./client-certificates.ts";
 import { holdExpectedBodies } from "./expected-bodies.ts";
 
-/** PEM texts of the gateway's own TLS port. */
+/** The PEM texts of the gateway's own TLS port. */
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
-  /** Authorities of devices' certificates; without them nobody is asked for one. */
+  /** The authorities of devices' certificates; without them no certificate is requested. */
   readonly clientCa: string | undefined;
 }
 
 const handshakeMs = 10_000;
 const httpOptions: ServerOptions = { connectionsCheckingInterval: 5_000 };
-/** A year; browsers heed it where the certificate is one that they trust. */
+/** It is valid for a year; browsers respect it if they trust the certificate. */
 const onlyTls = "max-age=31536000";
 
-/** Plain HTTP, as behind a proxy. */
+/** Serves plain HTTP, as behind a proxy. */
 export function createPlainServer(app: RequestListener): Server {
   return prepared(createServer(httpOptions, app), app);
 }
 
 /**
- * TLS that ends here. A client may show a certificate or none: one that is wrong is no certificate, and its other credentials are tried (contract
+ * Serves TLS that ends here. A client may show a certificate or none: a wrong one counts as none, and its other credentials are tried (contract
  * device.md §9, "a failing one does not end the chain").
  */
 export function createTlsServer(app: RequestListener, files: TlsFiles, certificates: ClientCertificates): SecureServer {
@@ -46,7 +46,9 @@ export function createTlsServer(app: RequestListener, files: TlsFiles, certifica
   return prepared(server, secured);
 }
 
-/** Sessions are not resumed: a resumed one does not say by whom its certificate was issued, and outlives what is believed of it. */
+/**
+ * Makes the context without session resumption: a resumed session does not say who issued its certificate, and outlives a change of the authorities.
+ */
 export function secureContextOf({ cert, key, clientCa }: TlsFiles) {
   return {
     cert,
@@ -59,9 +61,9 @@ export function secureContextOf({ cert, key, clientCa }: TlsFiles) {
 
 function prepared<S extends Server>(server: S, app: RequestListener): S {
   server.keepAliveTimeout = 75_000; // devices that poll every minute keep their connection
-  server.headersTimeout = 30_000; // also of a connection on which nothing comes at all
-  server.requestTimeout = 0; // uploads over slow lines take as long as they move
-  server.timeout = 120_000; // without a byte in either direction: longer than any answer may take, transfers included
+  server.headersTimeout = 30_000; // it also applies to a connection without any bytes
+  server.requestTimeout = 0; // uploads over slow lines may take any time while bytes arrive
+  server.timeout = 120_000; // the time without a byte in either direction: longer than any answer may take, transfers included
   holdExpectedBodies(server, app);
   answerBrokenRequests(server);
   return server;
@@ -74,10 +76,10 @@ export async function listen(server: Server, port: number, host: string): Promis
   });
 }
 
-/** Accepts nothing new, lets what runs come to its end, and cuts what has not after `endMs`; a device comes again. */
+/** Accepts nothing new, lets running requests complete, and cuts those that have not after `endMs`; a device retries. */
 export async function closeServer(server: Server, endMs = 3_000): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // keep-alive connections count as open: let go of each as soon as it is idle
+  // Keep-alive connections count as open, so each is closed as soon as it is idle.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   server.closeIdleConnections();
   const cut = setTimeout(() => server.closeAllConnections(), endMs);

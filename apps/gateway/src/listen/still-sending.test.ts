@@ -11,7 +11,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** A client that has sent half of its body, and has its answer. */
+/** Makes a client that has sent half of its body, and has its answer. */
 async function answeredEarly(): Promise<{ client: Socket; req: IncomingMessage }> {
   const server = createServer();
   server.listen(0, "127.0.0.1");
@@ -30,7 +30,7 @@ async function answeredEarly(): Promise<{ client: Socket; req: IncomingMessage }
   return { client, req };
 }
 
-test("who goes on sending is cut", async () => {
+test("a client that goes on sending is cut", async () => {
   const { client, req } = await answeredEarly();
   cutWhenStillSending(req, afterMs);
   await once(client, "close");
@@ -40,7 +40,7 @@ test("who goes on sending is cut", async () => {
 test.each([
   ["hangs up", (client: Socket) => client.destroy()],
   ["ends what it sends", (client: Socket) => client.write("cd")],
-])("nothing waits for who %s", async (_, act) => {
+])("nothing is kept for a client that %s", async (_, act) => {
   const { client, req } = await answeredEarly();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   cutWhenStillSending(req, afterMs);

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * A client that has its answer and goes on sending gets this long to end: cut at once it might not see the answer. Nothing is kept of one that
- * ends or hangs up before: clients that come, are refused and hang up thousands of times a second would fill the memory.
+ * A client that has its answer and goes on sending gets this long to end, because it might not see the answer if it were cut at once. Nothing is kept
+ * of one that ends or hangs up before: clients that come, are denied and hang up thousands of times a second would fill the memory.
  */
 export function cutWhenStillSending(req: IncomingMessage, afterMs: number): void {
   const { socket } = req;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 /**
- * Calls `work` once, when a request has been answered or its connection has ended. The answer alone does not tell: behind another request on the
- * same connection one that has not had its turn yet ends without a word.
+ * Calls `work` once, when a request has been answered or its connection has ended. The answer alone is not enough: a request that waits behind
+ * another on the same connection ends without an event.
  */
 export function whenOver(req: IncomingMessage, res: ServerResponse, work: () => void): void {
   const { socket } = req;
@@ -16,6 +16,6 @@ export function whenOver(req: IncomingMessage, res: ServerResponse, work: () => 
     work();
   };
   res.once("close", end);
-  // requests behind each other have a listener each
+  // Pipelined requests have a listener each.
   socket.setMaxListeners(0).once("close", end);
 }

@@ -1,23 +1,23 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AddressList } from "../client/address-list.ts";
 import { RateLimits } from "../limits/rate-limits.ts";
-import { chunkOf, type Door, noRates, openDoor, type RawClient, rawClient } from "./door.fixture.ts";
+import { chunkOf, type Edge, noRates, openEdge, type RawClient, rawClient } from "./edge.fixture.ts";
 
 const mebibyte = 1024 * 1024;
-let door: Door;
+let edge: Edge;
 let clients: RawClient[];
 
 beforeEach(async () => {
-  door = await openDoor();
+  edge = await openEdge();
   clients = [];
 });
 afterEach(() => {
   for (const { socket } of clients) socket.destroy();
-  door.close();
+  edge.close();
 });
 
 const client = (): RawClient => {
-  const made = rawClient(door.port);
+  const made = rawClient(edge.port);
   clients.push(made);
   return made;
 };
@@ -28,24 +28,24 @@ const from = (address: string, authorization?: string) => ({
 const chunked = { "transfer-encoding": "chunked" };
 const attributes = (device: string) => `PUT /T/controller/v1/${device}/configData`;
 
-/** Asks once and answers the status. */
+/** Makes one request and returns the status. */
 async function ask(line: string, headers: Record<string, string>, body = ""): Promise<number | undefined> {
   const one = client();
   one.send({ line, headers: { ...headers, connection: "close", "content-length": String(body.length) }, body });
   await one.closed;
   return one.statuses().at(-1);
 }
-/** Somebody else's token request and report, from another address and of another tenant. */
+/** Makes a token request and a report of others, from another address and of another tenant. */
 const bystanders = async () => [
   await ask("POST /oauth2/token", from("198.51.100.7"), "grant_type=client_credentials"),
   await ask(attributes("other"), from("198.51.100.7", "2 other"), "{}"),
   await ask("GET /T/controller/v1/other", from("198.51.100.7", "2 other")),
 ];
 
-test("unfinished forms of somebody who has not signed in are cut at their limit and take nothing from others", async () => {
+test("unfinished forms of unauthenticated clients are cut at their limit and take nothing from others", async () => {
   const attackers = Array.from({ length: 257 }, () => client());
   for (const one of attackers) one.send({ line: "POST /oauth2/token", headers: { ...from("203.0.113.1"), ...chunked } });
-  // as many as may be on their way at once wait for their bodies
+  // The maximum of concurrent bodies is reached, and these wait for theirs.
   await expect.poll(() => attackers.filter((one) => one.statuses()[0] === 429).length).toBe(257 - 32);
   expect(await bystanders()).toEqual([200, 200, 200]);
   for (const { socket } of attackers) for (let n = 0; n < 16; n += 1) socket.write(chunkOf(mebibyte / 16));
@@ -64,10 +64,10 @@ test("the first byte beyond the limit ends a form of unknown length, and a decla
   const other = client();
   other.send({ line: "POST /oauth2/token", headers: { ...from("203.0.113.1"), "content-length": String(64 * 1024 + 1) } });
   await expect.poll(() => other.statuses()).toEqual([413]);
-  expect(door.passed).toEqual([]);
+  expect(edge.passed).toEqual([]);
 });
 
-test("one address has a sixteenth of what all bodies may have, whoever it says it is; others have the rest", async () => {
+test("one address has a sixteenth of the memory for bodies, as any principal; others share the remainder", async () => {
   const attackers = Array.from({ length: 20 }, (_, n) => {
     const one = client();
     one.send({
@@ -121,25 +121,25 @@ test("a list may be 8 MiB long unless it is compressed, an object 1 MiB; a user 
   expect(await bystanders()).toEqual([200, 200, 200]);
 });
 
-test("what has ended gives its share back, also behind a request that had no answer yet", async () => {
-  const held = door.deps.forwardDevice;
-  door.deps.forwardDevice = () => undefined;
+test("an ended request releases its share, even behind a request without an answer yet", async () => {
+  const held = edge.deps.forwardDevice;
+  edge.deps.forwardDevice = () => undefined;
   const body = "x".repeat(mebibyte - 16);
   const headers = { ...from("203.0.113.1", "1 d"), "content-length": String(body.length) };
   for (let round = 0; round < 3; round += 1) {
     const one = client();
-    // pipelined: only the first of them has its turn to be answered
+    // The requests are pipelined, so only the first of them can be answered.
     for (let n = 0; n < 4; n += 1) one.send({ line: attributes("d"), headers, body });
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(one.statuses()).toEqual([]);
     one.socket.destroy();
     await one.closed;
   }
-  door.deps.forwardDevice = held;
+  edge.deps.forwardDevice = held;
   await expect.poll(() => ask(attributes("d"), from("203.0.113.1", "1 d"), body)).toBe(200);
 });
 
-test("a body that its route has no use for is short or refused", async () => {
+test("a body that its route does not need is short or denied", async () => {
   const poll = "GET /T/controller/v1/d";
   expect(await ask(poll, from("203.0.113.1", "1 d"), "{}")).toBe(200);
   expect(await ask(poll, from("203.0.113.1", "1 d"), "x".repeat(64 * 1024 + 1))).toBe(413);
@@ -147,7 +147,7 @@ test("a body that its route has no use for is short or refused", async () => {
   expect(await ask(file, from("203.0.113.1", "1 d"), "x".repeat(64 * 1024 + 1))).toBe(413);
 });
 
-test("who asks whether it may send its body hears so when it is read, and not when it is refused", async () => {
+test("a client that sends Expect: 100-continue gets the 100 when its body is read, and not when it is denied", async () => {
   const expecting = { expect: "100-continue" };
   const refused: [string, Record<string, string>, number][] = [
     ["POST /oauth2/token", { "content-length": "70000" }, 413],
@@ -167,12 +167,12 @@ test("who asks whether it may send its body hears so when it is read, and not wh
   await expect.poll(() => one.statuses()).toEqual([100]);
   one.socket.write("{}");
   await expect.poll(() => one.statuses()).toEqual([100, 200]);
-  // and the connection serves the next request
+  // The connection serves the next request.
   one.send({ line: "GET /T/controller/v1/d", headers: from("203.0.113.1", "1 d") });
   await expect.poll(() => one.statuses()).toEqual([100, 200, 200]);
 });
 
-test("a client that asked first, and closes its connection, has it closed as any other", async () => {
+test("a client that sent Expect, and closes its connection, has it closed as any other", async () => {
   const one = client();
   const headers = { ...from("203.0.113.1", "1 d"), expect: "100-continue", connection: "close", "content-length": "2" };
   one.send({ line: attributes("d"), headers });
@@ -183,11 +183,11 @@ test("a client that asked first, and closes its connection, has it closed as any
   expect(one.text()).toMatch(/connection: close\r\n/i);
 });
 
-test("a device reports so many bytes in four seconds, by their declared length or as they come; its neighbour does not notice", async () => {
+test("a device has a limit of bytes in four seconds, by declared length or as they come; its neighbour does not notice", async () => {
   const bytes = { device: 256 * 1024, tenant: 1024 * mebibyte };
-  door.deps.rates = new RateLimits({ ...noRates, bytes, exempt: new AddressList("198.51.100.1") });
+  edge.deps.rates = new RateLimits({ ...noRates, bytes, exempt: new AddressList("198.51.100.1") });
   const now = Date.now();
-  door.deps.now = () => now;
+  edge.deps.now = () => now;
   const report = (device: string, length: number, address = "203.0.113.1") =>
     ask(attributes(device), from(address, `1 ${device}`), "x".repeat(length));
   expect(await report("busy", mebibyte)).toBe(200);
@@ -195,22 +195,22 @@ test("a device reports so many bytes in four seconds, by their declared length o
   expect(await report("busy", 1, "203.0.113.9")).toBe(429);
   expect(await report("quiet", 1_000)).toBe(200);
   expect(await ask("GET /T/controller/v1/busy", from("203.0.113.1", "1 busy"))).toBe(200);
-  // a length that nobody declares counts as it comes
+  // A body of undeclared length counts as it arrives.
   const one = client();
   one.send({ line: attributes("slow"), headers: { ...from("203.0.113.1", "1 slow"), ...chunked }, body: chunkOf(mebibyte / 2) });
   expect(await report("slow", mebibyte / 2 - 1_000)).toBe(200);
   one.socket.write(chunkOf(2_000));
   await expect.poll(() => one.statuses()).toEqual([429]);
   for (let n = 0; n < 3; n += 1) expect(await report("busy", mebibyte, "198.51.100.1")).toBe(200);
-  door.deps.now = () => now + 4_000;
+  edge.deps.now = () => now + 4_000;
   expect(await report("busy", mebibyte)).toBe(200);
 });
 
 test("all devices of a tenant have a limit of bytes too, and another tenant has its own", async () => {
   const bytes = { device: 0, tenant: mebibyte / 2 };
-  door.deps.rates = new RateLimits({ ...noRates, bytes, exempt: new AddressList("none") });
+  edge.deps.rates = new RateLimits({ ...noRates, bytes, exempt: new AddressList("none") });
   const now = Date.now();
-  door.deps.now = () => now;
+  edge.deps.now = () => now;
   const report = (tenant: number, device: string) =>
     ask(attributes(device), from("203.0.113.1", `${tenant} ${device}`), "x".repeat(mebibyte));
   expect([await report(1, "a"), await report(1, "b"), await report(1, "c"), await report(2, "d")]).toEqual([200, 200, 429, 200]);

@@ -1,11 +1,11 @@
 import type { CertificateHeaders } from "../authentication/certificate.ts";
 
-/** Of this connection alone (RFC 9110 §7.6.1). Passed on, a `Trailer` makes the request to the service one that cannot be sent. */
+/** These headers are for this connection only (RFC 9110 §7.6.1). A forwarded `Trailer` makes a request to the service that cannot be sent. */
 const ofConnection = "connection|keep-alive|proxy-connection|te|trailer|upgrade|expect|proxy-authorization";
 
 /**
- * Tells the headers that end here: our own names, what proxies say of the client, certificates, which are credentials, and what is about
- * this connection. What of it is believed comes to the services in the signed identity.
+ * Returns true for headers that are not forwarded: the gateway's own names, those of proxies about the client, certificates, which are credentials,
+ * and those of this connection. The services get what is trusted of them in the signed identity.
  */
 export function createHeaderFilter(certificates: readonly CertificateHeaders[]): (name: string) => boolean {
   const names = certificates.flatMap(({ name, issuer }) => {
@@ -16,10 +16,10 @@ export function createHeaderFilter(certificates: readonly CertificateHeaders[]):
   return (name) => foreign.test(name);
 }
 
-/** The service must know where the body ends and for whom it is, whatever the client calls a matter of the connection. */
+/** The service must know where the body ends and for whom it is, whatever the client's Connection header names. */
 const kept: ReadonlySet<string> = new Set(["content-length", "transfer-encoding", "content-type", "host"]);
 
-/** Names that a Connection header declares to be of this connection alone. */
+/** Reads the names that a Connection header declares to be for this connection only. */
 export function namedByConnection(connection: string | undefined): string[] {
   if (connection === undefined || connection === "keep-alive" || connection === "close") return [];
   const names = connection.split(",").map((name) => name.trim().toLowerCase());

@@ -20,19 +20,19 @@ const certificateHeaders = parseCertificateHeaders("X-Cn:X-Issuer-%d");
 const path = "/DEFAULT/controller/v1/dev";
 const principal: Principal = { tenantId: 1, tenant: "DEFAULT", kind: "device", subject: "dev", controllerId: "dev", permissions: [] };
 const rates = { reads: 5, writes: 3, downloads: 100 };
-/** No limits of the management interface. */
+/** These are no limits of the management interface. */
 const others = { user: { reads: 0, writes: 0 }, users: { reads: 0, writes: 0 }, bytes: { device: 0, tenant: 0 } };
 
 let server: Server;
 let port: number;
-/** Who asked to be signed in, and what was passed on. */
+/** The requests that were to be signed in, and those that were forwarded. */
 let signIns: SignInRequest[];
 let passed: IncomingHttpHeaders[];
 let bodies: (Buffer | undefined)[];
 let clientSignIns: TokenRequest[];
 let ended: number[];
 let deps: HandleDeps;
-/** What the client has shown where TLS ends here. */
+/** The certificate that the client has shown where TLS ends here. */
 let shown: Certificate | undefined;
 
 beforeEach(() => {
@@ -96,14 +96,14 @@ afterAll(() => {
   server.close();
 });
 
-interface Asked {
+interface Requested {
   method?: string;
   headers?: Record<string, string>;
   url?: string;
   body?: Buffer;
 }
 
-const ask = ({ method = "GET", headers = {}, url = path, body }: Asked = {}) =>
+const ask = ({ method = "GET", headers = {}, url = path, body }: Requested = {}) =>
   new Promise<IncomingMessage & { text: string }>((resolve, reject) => {
     const req = request({ host: "127.0.0.1", port, method, path: url, headers }, (res) => {
       let text = "";
@@ -115,14 +115,14 @@ const ask = ({ method = "GET", headers = {}, url = path, body }: Asked = {}) =>
     req.on("error", reject);
     req.end(body);
   });
-const statuses = async (times: number, asked: Asked) => {
+const statuses = async (times: number, requested: Requested) => {
   const seen: (number | undefined)[] = [];
-  for (let n = 0; n < times; n++) seen.push((await ask(asked)).statusCode);
+  for (let n = 0; n < times; n++) seen.push((await ask(requested)).statusCode);
   return seen;
 };
 const from = (address: string) => ({ "x-forwarded-for": address });
 
-test("an address beyond its limit is refused before anybody is signed in", async () => {
+test("an address beyond its limit is denied before any sign-in", async () => {
   deps.rates = new RateLimits({ address: rates, device: rates, tenant: rates, ...others, exempt: new AddressList("none") });
   expect(await statuses(7, { headers: from("203.0.113.1") })).toEqual([200, 200, 200, 200, 200, 429, 429]);
   expect(signIns).toHaveLength(5);
@@ -130,7 +130,7 @@ test("an address beyond its limit is refused before anybody is signed in", async
   expect([refused.text, refused.headers["retry-after"], refused.headers["content-length"]]).toEqual(["", "1", "0"]);
 });
 
-test("a device beyond its limit is refused, and what is exempt or the management interface is not", async () => {
+test("a device beyond its limit is denied, exempt addresses and the management interface are not", async () => {
   expect(await statuses(5, { headers: from("203.0.113.1") })).toEqual([200, 200, 200, 200, 429]);
   expect(new Set(await statuses(20, {}))).toEqual(new Set([200]));
   const url = "/api/mgmt/v1/targets";
@@ -138,7 +138,7 @@ test("a device beyond its limit is refused, and what is exempt or the management
   expect(new Set(await statuses(20, { headers: from("203.0.113.2"), url }))).toEqual(new Set([200]));
 });
 
-test("services hear of the client what is believed, and nothing else", async () => {
+test("services get only trusted facts about the client", async () => {
   const told = { ...from("203.0.113.7"), "x-forwarded-proto": "https", "x-forwarded-host": "ota.example", forwarded: "for=1.1.1.1" };
   const mine = { "x-cn": "dev", "x-issuer-1": "ab", "x-harrier-identity": "x", authorization: "TargetToken t" };
   await ask({ headers: { ...told, ...mine, "x-request-id": "r-1", accept: "application/cbor" } });
@@ -159,7 +159,7 @@ test("services hear of the client what is believed, and nothing else", async () 
   expect(identity.baseUrl).toBe("https://ota.example");
 });
 
-test("whoever shows a certificate is believed that one, and a proxy those of its clients alone", async () => {
+test("a client's own certificate counts, and from a proxy only those of its clients", async () => {
   shown = { name: "own", issuers: "aa" };
   const headers = { "x-cn": "dev", "x-issuer-1": "ab" };
   await ask({ headers: { ...from("203.0.113.7"), ...headers } });
@@ -171,7 +171,7 @@ test("whoever shows a certificate is believed that one, and a proxy those of its
   expect(signIns[2]?.certificates).toEqual([shown]);
 });
 
-test("of a stranger nothing is believed", async () => {
+test("certificate headers of an untrusted peer do not count", async () => {
   deps.trustedProxies = new AddressList("none");
   await ask({ headers: { ...from("203.0.113.7"), "x-forwarded-proto": "https", "x-cn": "dev", "x-issuer-1": "ab" } });
   expect(signIns[0]?.certificates).toBeUndefined();
@@ -179,7 +179,7 @@ test("of a stranger nothing is believed", async () => {
   expect(Object.keys(passed[0] ?? {})).not.toContain("x-cn");
 });
 
-test("a body that its service would not read is not passed on, and the connection serves the next request", async () => {
+test("a body that its service would not read is not forwarded, and the connection serves the next request", async () => {
   const url = `${path}/configData`;
   const refused = await ask({ method: "PUT", url, body: Buffer.alloc(3_000_000) });
   expect([refused.statusCode, passed]).toEqual([413, []]);
@@ -209,7 +209,7 @@ const write = (head: string, body = ""): Promise<string> =>
     socket.write(`${head.replaceAll("\n", "\r\n")}\r\n\r\n${body}`);
   });
 
-test("what is about the client's connection ends here, named by HTTP or by the client", async () => {
+test("headers for the client's connection are not forwarded, whether HTTP or the client declares them", async () => {
   const hop =
     "Connection: te, X-Mine, content-length, host\nTrailer: X\nTE: trailers\nKeep-Alive: 5\nExpect: 100-continue\nUpgrade: h2c\nX-Mine: 1";
   const answer = await write(`PUT ${path}/configData HTTP/1.1\nHost: h\nContent-Length: 2\n${hop}\nX-Yours: 2`, "{}");
@@ -220,21 +220,21 @@ test("what is about the client's connection ends here, named by HTTP or by the c
   for (const gone of ["connection", "te", "trailer", "keep-alive", "expect", "upgrade", "x-mine"]) expect(names).not.toContain(gone);
 });
 
-test("a body is there as a whole before its service is asked", async () => {
+test("a body is complete before its service is called", async () => {
   const answer = await write(`PUT ${path}/configData HTTP/1.1\nHost: h\nTransfer-Encoding: chunked`, "2\r\n{}\r\n3\r\nabc\r\n0\r\n\r\n");
   expect(answer).toMatch(/^HTTP\/1.1 200/);
   expect(bodies[0]?.toString()).toBe("{}abc");
   expect([passed[0]?.["content-length"], passed[0]?.["transfer-encoding"]]).toEqual(["5", undefined]);
 });
 
-test("a body that does not come in time, or not to an end, asks no service", async () => {
+test("a body that is late or incomplete reaches no service", async () => {
   expect(await write(`PUT ${path}/configData HTTP/1.1\nHost: h\nContent-Length: 100`, "{")).toMatch(/^HTTP\/1.1 408/);
   const endless = `${(100_000).toString(16)}\r\n${"x".repeat(100_000)}\r\n`.repeat(12);
   expect(await write(`PUT ${path}/configData HTTP/1.1\nHost: h\nTransfer-Encoding: chunked`, endless)).toMatch(/^HTTP\/1.1 413/);
   expect(passed).toEqual([]);
 });
 
-test("all bodies together have a limit, and what has ended gives its share back", async () => {
+test("all bodies together have a limit, and ended ones release their share", async () => {
   const open = Array.from({ length: 3 }, () => {
     const socket = connect(port, "127.0.0.1");
     socket.on("error", () => undefined);
@@ -252,7 +252,7 @@ test("an address in absolute form is read, a malformed one is 400", async () => 
   expect((await ask({ url: "/DEFAULT/controller/v1/a%zz" })).statusCode).toBe(400);
 });
 
-test("pages for everybody go to management without an identity, counted for their address, with what they bring to sign in", async () => {
+test("public pages go to management without an identity, counted for their address, with their credential", async () => {
   const url = "/oauth2/token";
   const headers = { ...from("203.0.113.1"), authorization: "Basic x", "x-harrier-identity": "mine", "x-real-ip": "x" };
   const post = { method: "POST", url, headers, body: Buffer.from("a=b") };
@@ -268,7 +268,7 @@ test("pages for everybody go to management without an identity, counted for thei
   expect((await ask({ url: "/oauth2/jwks/" })).statusCode).toBe(404);
 });
 
-test("a request of the token endpoint is a sign-in, told how it ended, and goes no further after too many", async () => {
+test("a request of the token endpoint counts as a sign-in with its outcome, and is denied after too many failures", async () => {
   const headers = { ...from("203.0.113.1"), authorization: "Basic x", "x-request-id": "r-1" };
   const post = { method: "POST", url: "/oauth2/token", headers, body: Buffer.from("a=b") };
   await ask(post);
@@ -286,10 +286,10 @@ test("a request of the token endpoint is a sign-in, told how it ended, and goes 
   deps.beginClientSignIn = () => {
     throw new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "40" } });
   };
-  const asked = passed.length;
+  const requested = passed.length;
   for (const body of [Buffer.from("a=b"), undefined]) {
     const refused = await ask({ method: "POST", url: post.url, headers: from("203.0.113.3"), ...(body && { body }) });
     expect([refused.statusCode, refused.headers["retry-after"], refused.text]).toEqual([429, "40", ""]);
   }
-  expect([passed.length, ended]).toEqual([asked, [200, 401]]);
+  expect([passed.length, ended]).toEqual([requested, [200, 401]]);
 });

@@ -4,19 +4,19 @@ import type { Socket } from "node:net";
 import { isTransfer, type Route, type Surface } from "@harrier/contracts";
 import { HarrierError, toHarrierError } from "@harrier/errors";
 import type { KeySet, Principal } from "@harrier/rpc";
-import { type FaultPoint, largestBodyOf, requirePermission } from "@harrier/service";
+import { type FaultPoint, maxBodyBytesOf, requirePermission } from "@harrier/service";
 import { anonymous } from "../authentication/anonymous-download.ts";
 import { type Certificate, type CertificateHeaders, readCertificates } from "../authentication/certificate.ts";
 import type { BeginClientSignIn } from "../authentication/client-token/client-sign-ins.ts";
 import type { AddressList } from "../client/address-list.ts";
 import { type Client, clientOf } from "../client/client.ts";
+import type { Refused } from "../denied-requests/denied-request-of.ts";
 import { holdersOf } from "../limits/body-shares.ts";
 import type { InFlight } from "../limits/in-flight.ts";
 import { type CountedRequest, kindOf, type RateLimits } from "../limits/rate-limits.ts";
 import { letBodyCome } from "../listen/expected-bodies.ts";
 import { cutWhenStillSending } from "../listen/still-sending.ts";
 import { whenOver } from "../listen/when-over.ts";
-import type { Refused } from "../refusals/refusal-of.ts";
 import { namedByConnection } from "./foreign-headers.ts";
 import { type Located, locate, unrouted } from "./locate.ts";
 import { type OpenPath, openPathOf, passOpen } from "./open-paths.ts";
@@ -43,32 +43,32 @@ export interface HandleDeps {
   match(method: string, path: string): Match;
   trustedProxies: AddressList;
   certificateHeaders: readonly CertificateHeaders[];
-  /** The certificate that the client has shown where TLS ends here. */
+  /** Returns the certificate that the client has shown where TLS ends here. */
   certificateOf(socket: Socket): Certificate | undefined;
   rates: Pick<RateLimits, "admitsAddress" | "admitsDevice" | "admitsUser" | "admitsBytes">;
-  /** Requests of the management interface that each tenant has under way. */
+  /** Counts the requests of the management interface that each tenant has under way. */
   inFlight: Pick<InFlight, "enter">;
-  /** Downloads that each device has under way. */
+  /** Counts the downloads that each device has under way. */
   downloads: Pick<InFlight, "enter">;
   authenticate(request: SignInRequest): Principal | Promise<Principal>;
   upstreams: Upstreams;
-  /** Answers that come at once, to devices and to administrators; transfers, which may take hours, have only an idle time-out. */
+  /** Forwards answers that come at once, to devices and to administrators; transfers, which may take hours, have only an idle time-out. */
   forwardDevice: Forward;
   forward: Forward;
   forwardTransfer: Forward;
   keys: KeySet;
   bodies: BodyReader;
-  /** Bodies of the open paths: nobody has signed in there, so that they take nothing from those who have. */
+  /** Reads the bodies of the open paths, which are unauthenticated; they take no memory from principals. */
   openBodies: BodyReader;
   /** See `cutWhenStillSending`. */
   stillSendingMs: number;
-  /** True for headers that only we may write, or that are our proxies' words to us: no service gets them. */
+  /** Returns true for headers that only the gateway may write, or that trusted proxies write for it: they are not forwarded. */
   isForeign(header: string): boolean;
   publicUrl: string | undefined;
   fault(name: FaultPoint): unknown;
-  /** Told of what goes no further than this; answers nothing and never fails. */
+  /** Called for a denied request; it answers nothing and never fails. */
   onRefused(refused: Refused, rid: string): void;
-  /** For requests of the token endpoint, whose secrets management checks. */
+  /** It is for requests of the token endpoint, whose secrets management checks. */
   beginClientSignIn: BeginClientSignIn;
   onEnd(req: IncomingMessage, res: ServerResponse, facts: RequestFacts): void;
   now(): number;
@@ -79,18 +79,18 @@ export interface RequestFacts {
   rid: string;
   startedAt: number;
   route?: Route;
-  /** Instead of a route. */
+  /** The open path, in place of a route. */
   open?: OpenPath;
   principal?: Principal;
 }
 
-/** The budget of a request enters here (architecture §2): each hop passes on what is left. */
+/** The budget of a request begins here (architecture §2): each hop passes on what is left. */
 const budgetMs = { device: 5_000, management: 30_000 } as const;
 
 const validRequestId = /^[A-Za-z0-9._-]{1,64}$/;
 const validTraceparent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** One request through the door: find its route, find out who asks, sign that, pass it on. */
+/** Handles one request at the edge: finds its route, authenticates it, signs the identity and forwards it. */
 export function handle(deps: HandleDeps, req: IncomingMessage, res: ServerResponse): void {
   const startedAt = deps.now();
   const rid = requestId(req);
@@ -156,7 +156,7 @@ export function handle(deps: HandleDeps, req: IncomingMessage, res: ServerRespon
   }
 }
 
-/** What a trusted proxy says of its client's certificates; anybody else's is the one that it has shown itself. */
+/** Returns the certificates that a trusted proxy forwards; any other client has the one that it has shown itself. */
 function certificatesOf(deps: HandleDeps, req: IncomingMessage, client: Client): readonly Certificate[] | undefined {
   if (client.origin !== undefined) return readCertificates(req.headers, deps.certificateHeaders);
   const shown = deps.certificateOf(req.socket);
@@ -167,12 +167,12 @@ function refuseUnrouted(found: Exclude<Located, { kind: "route" }>, req: Incomin
   sendRefusal({ req, res, error: unrouted(found), surface: found.surface });
 }
 
-/** The owner reads the body itself, as it comes. */
+/** Returns true if the owner reads the body itself, as it arrives. */
 function isStreamed({ bodyKind }: Route): boolean {
   return bodyKind === "multipart" || bodyKind === "csv";
 }
 
-/** Made once: what says no to a flood should cost little. */
+/** It is made once, because denials of a flood should cost little. */
 const tooMany = new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "1" } });
 
 interface Exchange {
@@ -191,10 +191,10 @@ interface Passing {
   transfer: boolean;
 }
 
-/** Bytes of a body that its route has no use for; it is passed on like any other, for it is the owner's to say what becomes of it. */
-const largestUnused = 64 * 1024;
+/** A body that its route does not need has at most this many bytes; it is forwarded like any other, because the owner decides about it. */
+const maxUnusedBytes = 64 * 1024;
 
-/** The body first, then the way to the service: its budget begins when there is something to do. */
+/** Reads the body before it calls the service: the budget begins when there is something to do. */
 function passWithBody(exchange: Exchange, passing: Passing): void {
   const { deps, req, res, refuse } = exchange;
   const { signIn, client, counted, principal } = passing;
@@ -206,18 +206,18 @@ function passWithBody(exchange: Exchange, passing: Passing): void {
     enter(exchange, passing, body);
   };
   const admits = route.interface === "device" ? (bytes: number) => deps.rates.admitsBytes(counted, principal, bytes) : undefined;
-  const largest = route.body === undefined ? largestUnused : largestBodyOf(route, req.headers);
+  const maxBytes = route.body === undefined ? maxUnusedBytes : maxBodyBytesOf(route, req.headers);
   deps.bodies
-    .read({ req, res, largest, holders: holdersOf(client.address, principal), admits })
+    .read({ req, res, maxBytes, holders: holdersOf(client.address, principal), admits })
     .then(forward)
     .catch(refuse);
 }
 
-/** Counts a request of the management interface among those of its tenant that are being served, a download among its device's; then passes it on. */
+/** Counts a request of the management interface among its tenant's running ones, a download among its device's; then forwards it. */
 function enter(exchange: Exchange, passing: Passing, body?: Buffer): void {
   const { deps, req, res } = exchange;
   const { signIn, principal, transfer } = passing;
-  // transfers take hours: they have places of their own
+  // Transfers take hours, so they have places of their own.
   if (signIn.route.interface === "management") {
     const leave = deps.inFlight.enter(principal.tenantId * 2 + (transfer ? 1 : 0));
     whenOver(req, res, () => (goesOn(exchange, passing) ? leaveAtDeadline(leave, exchange, passing) : leave()));
@@ -225,7 +225,7 @@ function enter(exchange: Exchange, passing: Passing, body?: Buffer): void {
   pass(exchange, passing, body);
 }
 
-/** A change goes on in its service when its client has gone: whoever hangs up must not get its place for the next one. */
+/** A change goes on in its service when its client has gone: a client that hangs up must not get its slot for the next request. */
 function goesOn({ req, res }: Exchange, { signIn, transfer }: Passing): boolean {
   const reads = req.method === "GET" || req.method === "HEAD";
   return !reads && !transfer && !isStreamed(signIn.route) && !res.writableFinished;
@@ -235,22 +235,22 @@ function leaveAtDeadline(leave: () => void, { deps }: Exchange, { signIn }: Pass
   setTimeout(leave, Math.max(0, signIn.deadline - deps.now())).unref();
 }
 
-/** Who downloads: the device; where anybody may, whoever is at that address, for the device of the path is anybody's word. */
+/** Returns the key of a download's limit: the device; for anonymous downloads the address, because the device of the path is not authenticated. */
 function downloaderOf({ principal: { tenantId, subject }, signIn, client }: Passing): string {
   return subject === anonymous ? client.address : `${tenantId} ${signIn.params["controllerId"]}`;
 }
 
-/** Signs who asks into one header for the one service that may read it, and hands the request on. */
+/** Signs the principal into one header for the one service that may read it, and forwards the request. */
 function pass({ deps, req, res }: Exchange, passing: Passing, body?: Buffer): void {
   const { principal, signIn, client, surface, transfer } = passing;
   for (const name of namedByConnection(req.headers.connection)) delete req.headers[name];
-  // nothing from outside may look like ours, and what clients say of themselves is not passed on
+  // No header from outside may look like one of the gateway, and what clients claim about themselves is not forwarded.
   for (const name in req.headers) if (deps.isForeign(name)) delete req.headers[name];
   delete req.headers["authorization"];
   req.headers["x-forwarded-for"] = client.address;
   const baseUrl = publicAddress(req, deps.publicUrl, client.origin);
   signRequest(deps, req, { principal, signIn, baseUrl, transfer, body });
-  // what is left, not until when: clocks of two hosts differ
+  // It sends the remaining time and not its end, because clocks of two hosts differ.
   if (!transfer) req.headers["x-harrier-budget"] = String(signIn.deadline - deps.now());
   const forwarded = req as ForwardedRequest;
   forwarded.replica = deps.upstreams.pick(signIn.route.service);
@@ -269,7 +269,7 @@ function requestId(req: IncomingMessage): string {
   return typeof given === "string" && validRequestId.test(given) ? given : randomUUID();
 }
 
-/** What the client brings, else a new trace; none for what a device only reads, thousands of times a second (the request id finds it). */
+/** Uses the client's trace, else a new one; none for a device's reads, which come thousands of times a second (the request id finds them). */
 function traceparent(req: IncomingMessage, route: Route): string | undefined {
   const given = req.headers["traceparent"];
   if (typeof given === "string" && validTraceparent.test(given)) return given;

@@ -5,10 +5,10 @@ import type { Match } from "./route-index.ts";
 
 export type Located = Match | { kind: "malformed"; surface: Surface };
 
-/** Finds the route of a request. Query strings play no part in routing; parameters of the path come out decoded. */
+/** Finds the route of a request. Query strings do not matter for routing; parameters of the path are decoded. */
 export function locate(match: (method: string, path: string) => Match, req: IncomingMessage): { path: string; found: Located } {
   const url = req.url ?? "/";
-  // the absolute form that proxies use (RFC 9112 §3.2.2)
+  // This is the absolute form that proxies use (RFC 9112 §3.2.2).
   if (url.charCodeAt(0) !== 47 && URL.canParse(url)) {
     const { pathname, search } = new URL(url);
     req.url = pathname + search;
@@ -29,10 +29,10 @@ export function locate(match: (method: string, path: string) => Match, req: Inco
   return { path, found };
 }
 
-/** What a request without a route is told. */
+/** Makes the error of a request without a route. */
 export function unrouted(found: Exclude<Located, { kind: "route" }>): HarrierError {
   if (found.kind === "not-found") return new HarrierError("routeNotFound");
-  // contract device.md §0: such an address is refused before anything else is looked at
+  // By contract device.md §0 such an address is rejected before any other check.
   if (found.kind === "malformed") return new HarrierError("bodyNotReadable", "The request path is not well formed");
   return new HarrierError("methodNotAllowed", undefined, { headers: { allow: found.allow } });
 }

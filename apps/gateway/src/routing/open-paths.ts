@@ -12,7 +12,7 @@ import { type BodyReader, hasBody } from "./read-body.ts";
 import { sendRefusal } from "./refusal.ts";
 import type { Upstreams } from "./upstreams.ts";
 
-/** A page for everybody: who asks for a token signs in there and not here (spec 000 §5.2; contract extensions.md). */
+/** An open path; management and not the gateway authenticates a token request (spec 000 §5.2; contract extensions.md). */
 export interface OpenPath {
   readonly method: "GET" | "POST";
   readonly path: string;
@@ -38,8 +38,8 @@ const openPaths: ReadonlyMap<string, OpenPath> = new Map(
 
 export const openPathOf = (path: string): OpenPath | undefined => openPaths.get(path);
 
-/** More than a token request can need. */
-const largestForm = 64 * 1024;
+/** No token request needs more. */
+const maxFormBytes = 64 * 1024;
 const budgetMs = 5_000;
 
 export interface OpenRequest {
@@ -51,9 +51,9 @@ export interface OpenRequest {
 }
 
 /**
- * Hands a request to management without an identity: nothing says there who asks. Counted for its address before anything else, as whatever
- * tries secrets comes this way. The credential goes on, and only here: it is management's own to check, and what came of it counts as with
- * every other sign-in.
+ * Forwards a request to management without an identity, so that nothing claims a principal. It counts for its address before anything else, because
+ * every guessed secret comes this way. Only here the credential is forwarded: management checks it, and its outcome counts as with every other
+ * sign-in.
  */
 export function passOpen(deps: OpenDeps, request: OpenRequest): void {
   const { req, res } = request;
@@ -71,21 +71,21 @@ export function passOpen(deps: OpenDeps, request: OpenRequest): void {
   }
 }
 
-/** Throws for what goes no further. */
+/** Throws for requests that are not forwarded. */
 function admit({ trustedProxies, rates }: OpenDeps, { req, open, now }: OpenRequest): Client {
   const client = clientOf(req, trustedProxies);
   const kind = req.method === "GET" ? "reads" : "writes";
   if (!rates.admitsAddress({ address: client.address, hidden: client.hidden, kind, now }))
     throw new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "1" } });
-  const asked = req.method === "HEAD" ? "GET" : req.method;
-  if (asked !== open.method) throw new HarrierError("methodNotAllowed", undefined, { headers: { allow: open.method } });
+  const requested = req.method === "HEAD" ? "GET" : req.method;
+  if (requested !== open.method) throw new HarrierError("methodNotAllowed", undefined, { headers: { allow: open.method } });
   return client;
 }
 
 async function passWithBody(deps: OpenDeps, request: OpenRequest, client: Client): Promise<void> {
   const { req, res } = request;
   const { headers } = req;
-  const body = await deps.openBodies.read({ req, res, largest: largestForm, holders: openHolders(client.address) });
+  const body = await deps.openBodies.read({ req, res, maxBytes: maxFormBytes, holders: openHolders(client.address) });
   delete headers["transfer-encoding"];
   headers["content-length"] = String(body.length);
   forward(deps, request, client, body);

@@ -6,7 +6,7 @@ import { createUpstreams, type Upstreams } from "./upstreams.ts";
 
 let upstreams: Upstreams;
 let servers: Server[];
-let door: Server;
+let edge: Server;
 let failures: Failure[];
 
 beforeEach(() => {
@@ -14,7 +14,7 @@ beforeEach(() => {
   failures = [];
 });
 afterEach(() => {
-  for (const server of [...servers, door]) {
+  for (const server of [...servers, edge]) {
     server.closeAllConnections();
     server.close();
   }
@@ -26,7 +26,7 @@ async function listening(server: { listen(port: number, host: string, then: () =
   return (server.address() as AddressInfo).port;
 }
 
-/** A port on which nobody listens. */
+/** Finds a port on which nobody listens. */
 async function nobody(): Promise<number> {
   const server = createServer();
   const port = await listening(server);
@@ -40,7 +40,7 @@ async function replica(app: RequestListener): Promise<number> {
   return listening(server);
 }
 
-/** A gateway in front of these replicas of one service, which asks the first of them first. */
+/** Starts a gateway in front of these replicas of one service, which calls the first of them first. */
 async function open(
   ports: number[],
   { transfers, idleMs = 3_000 }: { transfers?: { stallMs: number }; idleMs?: number } = {},
@@ -60,7 +60,7 @@ async function open(
     ...(transfers && { transfers }),
   });
   const first = upstreams.pick("controller");
-  door = createHttpServer((req, res) => {
+  edge = createHttpServer((req, res) => {
     const forwarded = req as ForwardedRequest;
     delete req.headers.connection;
     const go = (readBody: Buffer | undefined): void => {
@@ -73,7 +73,7 @@ async function open(
     req.on("data", (chunk) => chunks.push(chunk));
     req.on("end", () => go(Buffer.concat(chunks)));
   });
-  return listening(door);
+  return listening(edge);
 }
 
 const ask = (port: number, method: string, body?: string, headers: Record<string, string> = {}) =>
@@ -105,7 +105,7 @@ function echo(got: string[]): RequestListener {
 }
 
 test.each(["GET", "POST", "PUT", "DELETE"])(
-  "%s: where nobody is there the other replica is asked, once, with the whole body",
+  "%s: where one replica is down the other gets the request, once, with the whole body",
   async (method) => {
     const got: string[] = [];
     const port = await open([await nobody(), await replica(echo(got))]);
@@ -115,7 +115,7 @@ test.each(["GET", "POST", "PUT", "DELETE"])(
   },
 );
 
-/** Takes one request on each connection and closes it with the second, as a replica does that ends while we write. */
+/** Serves one request on each connection and closes it with the second, as a replica that ends while we write. */
 function closesSecond(seen: string[]): RequestListener {
   const known = new WeakSet<object>();
   return (req, res) => {
@@ -133,7 +133,7 @@ test.each([
   ["PUT", 200],
   ["DELETE", 200],
   ["GET", 200],
-  // nobody knows whether it was begun: a second one could do it twice
+  // Nobody knows whether it was begun, so a second attempt could do it twice.
   ["POST", 503],
 ])("%s on a connection that its replica closes is %i", async (method, status) => {
   const [seen, got]: [string[], string[]] = [[], []];
@@ -144,13 +144,13 @@ test.each([
   expect([seen.length, got]).toEqual([1, status === 200 ? [`${method} ${body ?? ""}`] : []]);
 });
 
-test("what broke on a new connection may have been begun: only reads are repeated", async () => {
+test("a request that broke on a new connection may have been begun: only reads are repeated", async () => {
   const got: string[] = [];
   const port = await open([await replica((req) => void req.socket.resetAndDestroy()), await replica(echo(got))]);
   expect([(await ask(port, "PUT", "{}")).statusCode, got]).toEqual([503, []]);
 });
 
-test("the client's connection does not end with the service's, and the service's does not with the client's", async () => {
+test("client and service connections end independently of each other", async () => {
   const port = await open([
     await replica((req, res) => {
       res.setHeader("connection", req.headers["x-last"] === undefined ? "close" : "keep-alive");
@@ -161,7 +161,7 @@ test("the client's connection does not end with the service's, and the service's
   expect((await ask(port, "GET", undefined, { connection: "keep-alive", "x-last": "1" })).headers.connection).toBe("close");
 });
 
-/** Sends the head and the beginning of an upload and answers the status that comes. */
+/** Sends the head and the beginning of an upload and returns the status. */
 const upload = (port: number, bytes: number) =>
   new Promise<number | undefined>((resolve, reject) => {
     const req = request({ host: "127.0.0.1", port, method: "POST", path: "/x", agent: false }, (res) => {
@@ -173,12 +173,12 @@ const upload = (port: number, bytes: number) =>
     req.write(Buffer.alloc(bytes));
   });
 
-test("an upload that its client does not go on with is 408, and one that its service does not take is 503", async () => {
+test("an upload whose client stops sending is 408, and one whose service stops reading is 503", async () => {
   const reading = await open([await replica((req) => void req.resume())], { transfers: { stallMs: 300 } });
   expect(await upload(reading, 1_000)).toBe(408);
   expect(failures.map(({ req }) => req.replica.ready)).toEqual([false]);
-  door.closeAllConnections();
-  door.close();
+  edge.closeAllConnections();
+  edge.close();
   upstreams.stop();
   const stuck = await open([await replica(() => undefined)], { transfers: { stallMs: 300 }, idleMs: 900 });
   expect(await upload(stuck, 30_000_000)).toBe(503);

@@ -6,19 +6,19 @@ import { createProxyMiddleware, type Plugin, proxyEventsPlugin } from "http-prox
 import { hasBody } from "./read-body.ts";
 import type { Replica, Upstreams } from "./upstreams.ts";
 
-/** A request on its way. */
+/** A request that is being forwarded. */
 export interface ForwardedRequest extends IncomingMessage {
   replica: Replica;
   surface: Surface;
-  /** Epoch ms. */
+  /** The time in epoch ms. */
   deadline: number;
-  /** Has been tried on a second replica. */
+  /** True if it has been sent to a second replica. */
   repeated: boolean;
-  /** The body where it has been read already. */
+  /** The body if it has been read already. */
   readBody: Buffer | undefined;
   /** The request to the service, as soon as it has a connection. */
   outgoing?: ClientRequest;
-  /** The client has not sent its upload to the end and does not go on. */
+  /** True if the client stopped sending before the end of its upload. */
   stalled?: boolean;
 }
 
@@ -28,13 +28,13 @@ interface Options {
   upstreams: Upstreams;
   agent: Agent;
   /**
-   * Transfers wait for their client too: that one of them came to nothing says nothing of the replica. An upload may stand still for
-   * `stallMs`, which is less than its service waits for it.
+   * Transfers wait for their client too, so a failed one says nothing about the replica. An upload may pause for `stallMs`, which is less than its
+   * service waits for it.
    */
   transfers?: { readonly stallMs: number };
-  /** Milliseconds without a byte from the service after which the answer is an error. */
+  /** After this many milliseconds without a byte from the service the answer is an error. */
   idleMs: number;
-  /** Called when the service could not be asked; nothing has been answered yet. */
+  /** Called when the service could not be called; nothing has been answered yet. */
   onError(failure: Failure): void;
 }
 
@@ -42,23 +42,23 @@ export interface Failure {
   error: Error;
   req: ForwardedRequest;
   res: ServerResponse;
-  /** `requestTimeout`: the client did not go on sending. */
+  /** `requestTimeout` means that the client stopped sending. */
   code: "unavailable" | "requestTimeout";
 }
 
 /**
- * The way from the gateway to a replica: connections are kept open, the path stays as it is.
- * A replica that refuses is marked, so that the next request goes elsewhere before the next readiness check.
+ * Forwards requests from the gateway to a replica: connections are kept open, and the path stays as it is. A replica that refuses a connection is
+ * marked, so that the next request goes elsewhere before the next readiness check.
  */
 export function createForward(options: Options): Forward {
   const proxy = createProxyMiddleware<ForwardedRequest, ServerResponse>({
-    target: "http://127.0.0.1", // always replaced by the router
+    target: "http://127.0.0.1", // the router always replaces it
     router: (req, _res, own) => {
-      // these options are the request's own copy
+      // These options are the request's own copy.
       if (req.readBody !== undefined) own.buffer = Readable.from([req.readBody], { objectMode: false });
       return req.replica.target;
     },
-    // of the default plugins only the events: the others build log lines for every answer that nobody reads
+    // Of the default plugins only the events are used: the others build unused log lines for every answer.
     ejectPlugins: true,
     plugins: [proxyEventsPlugin as unknown as Plugin<ForwardedRequest, ServerResponse>],
     agent: options.agent,
@@ -69,14 +69,14 @@ export function createForward(options: Options): Forward {
         req.outgoing = outgoing;
       },
       proxyRes: (answer, _req, res) => {
-        // whether a connection stays open is between us and whoever is at the other end of it
+        // The two ends of a connection decide whether it stays open.
         answer.headers.connection = res.shouldKeepAlive ? "keep-alive" : "close";
       },
       error: (error, req, res) => {
         const code = req.stalled === true ? "requestTimeout" : "unavailable";
         if (code === "unavailable" && (options.transfers === undefined || isAbsent(error))) req.replica.ready = false;
         if (!isResponse(res) || res.headersSent) return void res.destroy();
-        // once, and only while its signed identity and its budget still stand
+        // It is repeated once, and only while its signed identity and its budget are still valid.
         const again = !req.repeated && mayRepeat(error, req) && Date.now() < req.deadline;
         const other = again ? options.upstreams.pickOther(req.replica) : undefined;
         if (other === undefined) return options.onError({ error, req, res, code });
@@ -92,9 +92,9 @@ export function createForward(options: Options): Forward {
   };
 }
 
-const looks = 10;
+const checks = 10;
 
-/** Ends an upload whose client does not go on. While its service takes no more the client waits for us, and that is not its doing. */
+/** Ends an upload whose client stops sending. While its service does not read, the client waits for us, which is not its fault. */
 function watchUpload(req: ForwardedRequest, stallMs: number): void {
   let seen = req.socket.bytesRead;
   let quiet = 0;
@@ -103,20 +103,20 @@ function watchUpload(req: ForwardedRequest, stallMs: number): void {
     const { bytesRead } = req.socket;
     quiet = bytesRead === seen && req.readableFlowing !== false ? quiet + 1 : 0;
     seen = bytesRead;
-    if (quiet < looks) return;
+    if (quiet < checks) return;
     clearInterval(timer);
     req.stalled = true;
     req.outgoing?.destroy(new Error("the upload stands still"));
-  }, stallMs / looks);
+  }, stallMs / checks);
   timer.unref();
 }
 
 const idempotent: ReadonlySet<unknown> = new Set(["PUT", "DELETE"]);
 
 /**
- * May another replica be asked the same? Reading twice does no harm. What changes something may be sent again when nobody was there, and, where
- * carrying it out twice stores the same as once, when a connection that had been kept open is reset: as a rule its service had just closed it, but
- * nobody can tell that from one that died before its answer. A body must be here as a whole.
+ * Returns whether another replica may get the same request. Reads may be repeated. A change may be repeated when no connection was made, and an
+ * idempotent one also when a kept connection is reset: usually its service had just closed it, but this cannot be distinguished from a service that
+ * died before its answer. The body must be here as a whole.
  */
 function mayRepeat(error: Error, req: ForwardedRequest): boolean {
   if (req.readBody === undefined && hasBody(req)) return false;
@@ -131,7 +131,7 @@ function isResponse(res: ServerResponse | Socket): res is ServerResponse {
 
 const absent: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"]);
 
-/** Nobody is there to be asked. */
+/** Returns true if no connection was made. */
 function isAbsent(error: Error): boolean {
   return absent.has((error as NodeJS.ErrnoException).code);
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { ForwardedOrigin } from "../client/forwarded.ts";
 
-// 1 to 65535: neither 0 nor 99999 is a port that a link could lead to
+// It matches 1 to 65535: links cannot lead to ports like 0 or 99999.
 const portNumber = "0{0,4}[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5]";
 const validPort = new RegExp(`^(?:${portNumber})$`);
 const validHost = new RegExp(`^([A-Za-z0-9.\\-_]{1,255}|\\[[0-9A-Fa-f:.]+\\])(?::(${portNumber}))?$`);
@@ -9,8 +9,8 @@ const validPrefix = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~%-]+){1,16}\/?$/;
 const defaultPorts = { http: "80", https: "443" } as const;
 
 /**
- * The address that links show: the configured one, else what the client itself called, as a trusted proxy tells or its own Host header
- * (contract device.md §2.1). What is no host name is not echoed back.
+ * Returns the address that links show: the configured one, else the one that the client called, from a trusted proxy's headers or its own Host header
+ * (contract device.md §2.1). A value that is no host name is not echoed.
  */
 export function publicAddress(req: IncomingMessage, configured: string | undefined, origin: ForwardedOrigin | undefined): string {
   if (configured !== undefined) return configured;

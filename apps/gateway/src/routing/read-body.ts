@@ -4,29 +4,29 @@ import { type Holder, Shares } from "../limits/shares.ts";
 import { letBodyCome } from "../listen/expected-bodies.ts";
 import { whenOver } from "../listen/when-over.ts";
 
-/** Limits of all bodies that come together in one place. */
+/** The limits of all bodies in one pool. */
 export interface PoolLimits {
-  /** Milliseconds from the first byte to the last: a slow line gets through, one that trickles on purpose does not stay. */
+  /** The milliseconds from the first byte to the last: a slow line can complete, an intentionally slow client cannot stay. */
   readonly withinMs: number;
-  /** Bytes of all bodies that are held: what clients send together may not take the memory of the gateway. */
+  /** The bytes of all bodies that are held: all clients together must not take the memory of the gateway. */
   readonly together: number;
 }
 
-/** One body, and who is counted for it. */
+/** One body, and the holders for which it counts. */
 export interface BodyRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  /** Bytes; a longer body is refused by its Content-Length, else at the first byte beyond. */
-  readonly largest: number;
+  /** The maximum of bytes; a longer body is denied by its Content-Length, else at the first byte beyond. */
+  readonly maxBytes: number;
   readonly holders: readonly Holder[];
-  /** Asked about bytes before they are kept; false: who sends them has sent enough for now. */
+  /** Called with the number of bytes before they are kept; false if the client has reached its limit. */
   readonly admits?: ((bytes: number) => boolean) | undefined;
 }
 
 export interface BodyReader {
   /**
-   * The whole body; `payloadTooLarge`, `requestTimeout`, `tooManyRequests` (the share of a holder) or `unavailable` (the whole pool) where it
-   * does not come so. Its bytes count until it is answered. Never settles when the client has gone.
+   * Reads the whole body, or rejects with `payloadTooLarge`, `requestTimeout`, `tooManyRequests` (the share of a holder) or `unavailable` (the whole
+   * pool). Its bytes count until it is answered. Never settles when the client has gone.
    */
   read(request: BodyRequest): Promise<Buffer>;
 }
@@ -40,24 +40,24 @@ export function hasBody(req: IncomingMessage): boolean {
 const shareTaken = new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "1" } });
 
 /**
- * Reads bodies before a connection to a service is taken for them. Passed on as they come, a few hundred slow ones would hold every
- * connection that other devices' polls need. Every limit is looked at before the bytes are kept.
+ * Reads bodies before a connection to a service is taken for them. Forwarded as they arrive, a few hundred slow ones would hold every connection that
+ * other devices' polls need. Every limit is checked before the bytes are kept.
  */
 export function createBodyReader(limits: PoolLimits): BodyReader {
   const shares = new Shares(limits);
 
   async function read(request: BodyRequest): Promise<Buffer> {
-    const { req, res, largest, holders, admits } = request;
+    const { req, res, maxBytes, holders, admits } = request;
     const length = req.headers["content-length"];
-    if (Number(length) > largest) throw new HarrierError("payloadTooLarge");
+    if (Number(length) > maxBytes) throw new HarrierError("payloadTooLarge");
     if (length !== undefined && admits?.(Number(length)) === false) throw shareTaken;
     const ticket = shares.begin(holders);
     if (ticket === undefined) throw shareTaken;
-    // until the answer, for as long the service may be waited for with it
+    // The share is held until the answer, because the body is kept as long as the service may be waited for.
     whenOver(req, res, () => shares.end(ticket));
     letBodyCome(res);
     return collect(req, limits.withinMs, (bytes) => {
-      if (ticket.bytes + bytes > largest) return new HarrierError("payloadTooLarge");
+      if (ticket.bytes + bytes > maxBytes) return new HarrierError("payloadTooLarge");
       if (length === undefined && admits?.(bytes) === false) return shareTaken;
       const taken = shares.take(ticket, bytes);
       if (taken === "taken") return undefined;
@@ -68,8 +68,8 @@ export function createBodyReader(limits: PoolLimits): BodyReader {
   return { read };
 }
 
-/** Keeps what `refusalOf` has nothing against, byte counts in. */
-function collect(req: IncomingMessage, withinMs: number, refusalOf: (bytes: number) => HarrierError | undefined): Promise<Buffer> {
+/** Collects the body as long as `check`, which is given the size of each chunk, finds nothing wrong. */
+function collect(req: IncomingMessage, withinMs: number, check: (bytes: number) => HarrierError | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const end = (): void => {
@@ -82,9 +82,9 @@ function collect(req: IncomingMessage, withinMs: number, refusalOf: (bytes: numb
       reject(error);
     };
     const onData = (chunk: Buffer): void => {
-      const refusal = refusalOf(chunk.length);
-      if (refusal === undefined) chunks.push(chunk);
-      else refuse(refusal);
+      const error = check(chunk.length);
+      if (error === undefined) chunks.push(chunk);
+      else refuse(error);
     };
     const onEnd = (): void => {
       end();

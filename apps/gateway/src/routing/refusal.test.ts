@@ -12,14 +12,14 @@ afterEach(() => {
   server.close();
 });
 
-test("an upload whose service dies is refused, and its connection serves the next request", async () => {
+test("an upload whose service dies is denied, and its connection serves the next request", async () => {
   server = createServer((req, res) => {
     if (req.method === "GET") return void res.end();
-    // a service that takes no more
+    // This service stops reading.
     req.pipe(new Writable({ write: () => undefined }));
     setTimeout(() => sendRefusal({ req, res, error: new HarrierError("unavailable"), surface: "spec" }), 20);
   });
-  server.keepAliveTimeout = 75_000; // as the gateway's
+  server.keepAliveTimeout = 75_000; // the same as in the gateway
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const ask = (method: string, body?: Buffer) =>

@@ -34,7 +34,7 @@ test.each([
   expect(lines).toHaveLength(expected);
 });
 
-test("a flood of requests beyond a limit is one line in ten seconds, whoever sends it", () => {
+test("a flood of requests beyond a limit is one log line in ten seconds, whoever sends it", () => {
   const { lines, request } = setUp();
   for (let n = 0; n < 5_000; n += 1) request(429, `t${n % 100}`);
   request(429);

@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Log, Metrics, RouteTimer } from "@harrier/service";
 import type { RequestFacts } from "./handle.ts";
 
-/** So often it is said how many requests were beyond a limit. */
+/** The number of requests beyond a limit is logged this often. */
 const excessEveryMs = 10_000;
-/** Of so many tenants each; those of the others are one number. */
-const mostTenants = 20;
+/** It is logged for each of this many tenants; those of the others are one number. */
+const maxTenants = 20;
 
 /**
- * One line and one measurement per request, by the route's pattern and never by its path. Successful polls and downloads,
- * and requests beyond a limit (429), are lines of level debug: at thousands a second they would say nothing and cost more than the polls.
- * How many were beyond a limit is one line in ten seconds.
+ * Logs one line and one measurement per request, by the route's pattern and never by its path. Successful polls and downloads, and requests beyond a
+ * limit (429), are lines of level debug: at thousands a second they would say nothing and cost more than the polls. The number beyond a limit is one
+ * line in ten seconds.
  */
 export function createRequestLog(deps: { log: Log; metrics: Metrics; now: () => number }) {
   const timers = new Map<string, RouteTimer>();
@@ -38,7 +38,7 @@ export function createRequestLog(deps: { log: Log; metrics: Metrics; now: () => 
   };
 }
 
-/** Counts requests beyond a limit by their tenant (`(none)`: not signed in), and says so once in a while. */
+/** Counts requests beyond a limit by their tenant (`(none)`: not signed in), and logs the number once in a while. */
 function createExcessLog(log: Log): (tenant: string | undefined) => void {
   const counts = new Map<string, number>();
   const tell = (): void => {
@@ -47,7 +47,7 @@ function createExcessLog(log: Log): (tenant: string | undefined) => void {
   };
   return (tenant = "(none)") => {
     if (counts.size === 0) setTimeout(tell, excessEveryMs).unref();
-    const name = counts.has(tenant) || counts.size < mostTenants ? tenant : "(others)";
+    const name = counts.has(tenant) || counts.size < maxTenants ? tenant : "(others)";
     counts.set(name, (counts.get(name) ?? 0) + 1);
   };
 }

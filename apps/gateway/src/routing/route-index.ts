@@ -1,6 +1,6 @@
 import { basePaths, type Route, routes, type Surface } from "@harrier/contracts";
 
-/** What a request path means: the route, and the path parameters that sign-in needs. */
+/** The meaning of a request path: the route, and the path parameters that sign-in needs. */
 export type Match =
   | { kind: "route"; route: Route; surface: Surface; params: Record<string, string> }
   | { kind: "method-not-allowed"; surface: Surface; allow: string }
@@ -9,7 +9,7 @@ export type Match =
 interface Node {
   literals: Map<string, Node>;
   parameter?: Node;
-  /** `:fileName.MD5SUM`: a parameter that ends in a fixed text; tried before the plain one. */
+  /** A parameter that ends in a fixed text, such as `:fileName.MD5SUM`; it is tried before the plain one. */
   suffixed: Map<string, Node>;
   methods: Map<string, { route: Route; names: string[] }>;
 }
@@ -17,7 +17,7 @@ interface Node {
 const newNode = (): Node => ({ literals: new Map(), suffixed: new Map(), methods: new Map() });
 
 /**
- * A tree over path segments, made once from the route table. Literal segments win over parameters
+ * Builds a tree over path segments, once from the route table. Literal segments take precedence over parameters
  * (`confirmationBase/activateAutoConfirm` before `confirmationBase/:actionId`).
  */
 export function createRouteIndex(table: readonly Route[] = routes): (method: string, path: string) => Match {

@@ -13,13 +13,13 @@ export interface ToSign {
   readonly signIn: { readonly route: Route; readonly rid: string; readonly traceparent?: string };
   readonly baseUrl: string;
   readonly transfer: boolean;
-  /** The whole body; absent where there is none, and for transfers. */
+  /** The whole body; absent if there is none, and for transfers. */
   readonly body: Buffer | undefined;
 }
 
 /**
- * Writes who asks into the request's headers, for its service and this one request: method, target with its query, and body. For a person
- * the services that theirs calls on get our word too, so that none of them has to believe it who that is.
+ * Writes the principal into the request's headers, for its service and this one request: method, target with its query, and body. For a user or
+ * device it adds delegations for the services that this one calls, so that none of these has to trust it about the principal.
  */
 export function signRequest(deps: Deps, req: IncomingMessage, { principal, signIn, baseUrl, transfer, body }: ToSign): void {
   const { route } = signIn;

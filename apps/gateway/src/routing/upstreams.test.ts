@@ -1,6 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createJob } from "@harrier/jobs";
 import { afterEach, expect, test } from "vitest";
+import { jobs } from "../jobs.ts";
 import { createUpstreams, type Upstreams } from "./upstreams.ts";
 
 const ends: (() => void)[] = [];
@@ -8,7 +10,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** A service that is ready, with a clock that is so many seconds ahead. */
+/** Starts a service that is ready, with a clock that is this many seconds ahead. */
 async function replicaWith(aheadSeconds: number): Promise<string> {
   const server: Server = createServer((_req, res) => {
     res.setHeader("date", new Date(Date.now() + aheadSeconds * 1_000).toUTCString());
@@ -22,12 +24,14 @@ async function replicaWith(aheadSeconds: number): Promise<string> {
 function watch(addresses: { controller: string; others: string }): Upstreams {
   const { controller, others } = addresses;
   const upstreams = createUpstreams({ controller, management: others, "artifact-store": others, "rollout-engine": others });
-  upstreams.start();
+  const job = createJob(jobs["upstream-readiness"], { upstreams }, { log: {} });
+  void job.start();
+  ends.push(() => void job.stop());
   ends.push(() => upstreams.stop());
   return upstreams;
 }
 
-test("a replica whose clock is within a minute of ours is asked, another one is not, and is named", async () => {
+test("a replica whose clock is within a minute of ours is called, another one is not, and is named", async () => {
   const [right, near, far] = [await replicaWith(0), await replicaWith(-50), await replicaWith(300)];
   const upstreams = watch({ controller: `${near},${far}`, others: right });
   await expect.poll(() => upstreams.allReady(), { timeout: 5_000 }).toBe(true);
@@ -36,14 +40,14 @@ test("a replica whose clock is within a minute of ours is asked, another one is 
   for (let n = 0; n < 6; n += 1) expect(upstreams.pick("controller").url).toBe(near);
 });
 
-test("when no replica's clock fits ours, we are not ready: ours may be the wrong one", async () => {
+test("when no replica's clock matches ours, we are not ready: ours may be the wrong one", async () => {
   const far = await replicaWith(-90);
   const upstreams = watch({ controller: far, others: far });
   await expect.poll(() => Object.keys(upstreams.wrongClocks()), { timeout: 5_000 }).toEqual([far]);
   expect(upstreams.allReady()).toBe(false);
 });
 
-/** Beside replicas whose clocks are so many seconds ahead; undefined: one that does not answer. The far ones have been asked. */
+/** Starts beside replicas whose clocks are this many seconds ahead; undefined for one that does not answer. The far ones have been asked. */
 async function besideThese(controller: number | undefined, others: readonly (number | undefined)[]): Promise<Upstreams> {
   const made = await Promise.all(others.map((ahead) => (ahead === undefined ? nobody : replicaWith(ahead))));
   const first = controller === undefined ? nobody : await replicaWith(controller);
@@ -58,7 +62,7 @@ test.each<[number | undefined, (number | undefined)[], boolean]>([
   [300, [300], true],
   [-300, [-290, -310], true],
   [300, [300, undefined], true],
-  // one service alone may have the wrong clock itself
+  // one service alone may have a wrong clock itself
   [300, [undefined], false],
   [300, [-300], false],
   [300, [300, 1], false],
@@ -67,7 +71,7 @@ test.each<[number | undefined, (number | undefined)[], boolean]>([
   await expect.poll(() => upstreams.isOwnClockWrong()).toBe(wrong);
 });
 
-test("before anybody has answered our clock is as good as any", async () => {
+test("before any answer our clock counts as right", async () => {
   const upstreams = watch({ controller: nobody, others: nobody });
   expect(upstreams.isOwnClockWrong()).toBe(false);
 });

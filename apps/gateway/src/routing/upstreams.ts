@@ -7,38 +7,37 @@ export type UpstreamName = "controller" | "management" | "artifact-store" | "rol
 
 export interface Replica {
   readonly url: string;
-  /** The same in parts, for the proxy: as text it would be taken apart again for every request. */
+  /** The same in parts, for the proxy, which would have to parse the text again for every request. */
   readonly target: { readonly protocol: string; readonly host: string; readonly port: string };
   ready: boolean;
-  /** How much its clock is ahead of ours, to the second, when it was last asked; undefined where it did not answer. */
+  /** How much its clock was ahead of ours, to the second, when it was last asked; undefined if it did not answer. */
   clockAheadMs: number | undefined;
 }
 
 export interface Upstreams {
-  /** A replica that is ready, in turn; with none ready the next in turn, whose refusal then is the answer. */
+  /** Returns the next ready replica, round-robin; with none ready the next of all, whose error is then the answer. */
   pick(service: UpstreamName): Replica;
-  /** Another replica of the same service, if there is one; rather one that is ready. */
+  /** Returns another replica of the same service, if there is one; preferably a ready one. */
   pickOther(failed: Replica): Replica | undefined;
-  /** True while at least one replica of every service serves. */
+  /** Returns true while at least one replica of every service serves. */
   allReady(): boolean;
   states(): Record<UpstreamName, boolean>;
-  /** Seconds that the clocks of replicas are ahead of ours, of those that differ by more than what is accepted, by address. */
+  /** Returns the seconds that the clocks of replicas are ahead of ours, of those that differ by more than what is accepted, by address. */
   wrongClocks(): Record<string, number>;
-  /** True where it is more likely our clock that is wrong: all that answer, of two services at least, differ from it in the same direction. */
+  /** Returns true if it is more likely our clock that is wrong: all that answer, of two services at least, differ from it in the same direction. */
   isOwnClockWrong(): boolean;
-  start(): void;
+  /** Asks every replica for its readiness and waits for none: one that hangs must not delay the answers of the others. */
+  check(): void;
   stop(): void;
-  /** For answers that come at once. */
+  /** The agent for answers that come at once. */
   readonly agent: Agent;
-  /** For transfers, which may last for hours: as many as there are clients for them, beside the others. */
+  /** The agent for transfers, which may last for hours: it has as many connections as there are clients for them, beside the others. */
   readonly transferAgent: Agent;
 }
 
-const checkEveryMs = 500;
-
-/** Keeps a list of replicas per service and asks each for its readiness twice a second. */
+/** Keeps a list of replicas per service, with their readiness. */
 export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: RpcTls): Upstreams {
-  // one pool for all: connections stay open between polls of different devices
+  // There is one pool for all: connections stay open between polls of different devices.
   const pool = { keepAlive: true, maxFreeSockets: 256, scheduling: "lifo", timeout: 0 } as const;
   const open = (maxSockets: number) =>
     tls === undefined ? new Agent({ ...pool, maxSockets }) : new TlsAgent({ ...pool, maxSockets, ...tls });
@@ -49,7 +48,6 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
     lists.set(service as UpstreamName, { replicas, next: 0 });
   }
   const all = [...lists.values()].flatMap((l) => l.replicas);
-  let timer: NodeJS.Timeout | undefined;
 
   return {
     agent,
@@ -66,7 +64,7 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
     pickOther(failed) {
       const siblings = [...lists.values()].find((l) => l.replicas.includes(failed))?.replicas ?? [];
       const others = siblings.filter((r) => r !== failed);
-      // one that has just come back may not have been asked for its readiness yet
+      // A replica that has just come back may not have been asked for its readiness yet.
       return others.find((r) => r.ready) ?? others[0];
     },
     allReady: () => [...lists.values()].every((l) => l.replicas.some((r) => r.ready)),
@@ -81,22 +79,17 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
       const oneWay = ahead.length === 0 || ahead.length === answered.length;
       return services.length >= 2 && oneWay && answered.every(isClockWrong);
     },
-    start() {
-      const check = () => {
-        for (const replica of all) void probe(replica, tls);
-      };
-      check();
-      timer = setInterval(check, checkEveryMs);
+    check() {
+      for (const replica of all) void probe(replica, tls);
     },
     stop() {
-      clearInterval(timer);
       agent.destroy();
       transferAgent.destroy();
     },
   };
 }
 
-/** It would refuse all that we sign, or we all that it does. */
+/** Returns true if the replica would deny all that we sign, or we all that it signs. */
 const isClockWrong = ({ clockAheadMs = 0 }: Replica): boolean => Math.abs(clockAheadMs) > clockDifferenceMs;
 
 function replicaAt(url: string): Replica {
@@ -121,7 +114,7 @@ function probe(replica: Replica, tls: RpcTls | undefined): Promise<void> {
     const url = `${replica.url}/readyz`;
     const req = (tls === undefined ? request : tlsRequest)(url, options, (res) => {
       res.resume();
-      // seconds are fine enough for a difference of a minute
+      // Seconds are exact enough for a difference of a minute.
       const clock = Date.parse(res.headers.date ?? "");
       const aheadMs = Number.isFinite(clock) ? clock - Date.now() : undefined;
       end(res.statusCode === 200 && Math.abs(aheadMs ?? 0) <= clockDifferenceMs, aheadMs);

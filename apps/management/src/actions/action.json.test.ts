@@ -38,7 +38,7 @@ test.each<[keyof typeof actionStatus, boolean, string, string]>([
   ["CANCELING", true, "cancel", "pending"],
   ["CANCELED", false, "cancel", "finished"],
   ["WAIT_FOR_CONFIRMATION", true, "update", "pending"],
-])("%s in both dialects", (name, active, type, status) => {
+])("the status %s is shown in both dialects", (name, active, type, status) => {
   const changed = { ...row, status: actionStatus[name], active };
   const word = name.toLowerCase();
   const specified = actionJson(spec, changed, full);
@@ -50,19 +50,19 @@ test.each<[keyof typeof actionStatus, boolean, string, string]>([
   expect("canceledaction" in (current._links ?? {})).toBe(type === "cancel");
 });
 
-test("a time only for timeforced; a code of 0 is a code; a set or target that is gone has no name", () => {
+test("only a timeforced action shows a time, the code 0 is shown as a code, and a deleted set or target has no name", () => {
   expect(actionJson(spec, row, full)).toMatchObject({ forceType: "timeforced", forceTime: 5, lastStatusCode: 0, weight: 7 });
   expect(actionJson(spec, { ...row, forceType: forceType.soft }, compact)).not.toHaveProperty("forceTime");
   expect(actionJson(spec, row, full)._links.distributionset).toEqual({ href: "http://x/api/mgmt/v1/distributionsets/12" });
   expect(actionJson(spec, row, full)._links.target).toEqual({ href: "http://x/api/mgmt/v1/targets/dev" });
 });
 
-// contract rollouts.md §6.1: the start of the running or the next window; 0 when none comes any more
+// contract rollouts.md §6.1: this is the start of the running or the next window, or 0 when none comes any more.
 test.each([
   ["before it", "2031-01-01T00:00:00Z", "2031-01-01T10:00:00Z"],
   ["in it", "2031-01-01T10:00:30Z", "2031-01-01T10:00:00Z"],
   ["after the last one", "2031-12-31T10:01:00Z", undefined],
-])("a maintenance window, %s", (_, now, start) => {
+])("the start of a maintenance window is shown %s", (_, now, start) => {
   const window = { schedule: "0 0 12 ? * * 2031", duration: "00:01", timezone: "+02:00" };
   const { schedule: maintenanceSchedule, duration: maintenanceDuration, timezone: maintenanceTimezone } = window;
   const windowed = { ...row, maintenanceSchedule, maintenanceDuration, maintenanceTimezone };

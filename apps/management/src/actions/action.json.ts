@@ -7,16 +7,16 @@ import {
   forceTypeNames,
   windowAt,
 } from "@harrier/contracts";
-import { auditOf, encoded, type Link, optional, type View } from "../lists/json.ts";
+import { auditOf, encoded, type Link, optional, type View } from "@harrier/query";
 import type { ActionRow, StatusRow } from "./actions.sql.ts";
 
 export interface ActionShown {
   now: number;
-  /** With all links. */
+  /** An answer with one action carries all links. */
   full: boolean;
 }
 
-/** spec 001 §2.5 in the words of the dialect (contract rollouts.md §6.1). */
+/** Renders an action of spec 001 §2.5 in the terms of the dialect (contract rollouts.md §6.1). */
 export function actionJson(view: View, row: ActionRow, { now, full }: ActionShown): ActionView {
   const forceType = forceTypeNames[row.forceType] ?? "forced";
   const self = `${view.base}/targets/${encoded(row.controllerId)}/actions/${row.id}`;
@@ -36,7 +36,7 @@ export function actionJson(view: View, row: ActionRow, { now, full }: ActionShow
   };
 }
 
-/** The running window or the next one; of an action that has none any more only what it was (contract rollouts.md §6.1). */
+/** Renders the running or the next maintenance window; once none comes any more, `nextStartAt` is 0 (contract rollouts.md §6.1). */
 function maintenanceWindow(row: ActionRow, now: number): ActionView["maintenanceWindow"] {
   const { maintenanceSchedule: schedule, maintenanceDuration: duration, maintenanceTimezone: timezone } = row;
   if (schedule === null || duration === null || timezone === null) return undefined;
@@ -57,7 +57,7 @@ function fullLinks(base: string, self: string, { row, cancelled }: { row: Action
   };
 }
 
-/** One entry of the history (spec 001 §2.5). */
+/** Renders one entry of the action history (spec 001 §2.5). */
 export function statusJson(row: StatusRow): ActionStatusView {
   return {
     id: row.id,

@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const get = (path: string, base = api) => http.call("GET", `${base}${path}`);
 
-test("an action in the words of the specification, with all links", async () => {
+test("an action in the dialect of the specification has all links", async () => {
   const { body } = await get(`/targets/dev%2F1/actions/${action}`);
   const self = `${origin}${api}/targets/dev%2F1/actions/${action}`;
   expect(body).toMatchObject({
@@ -58,7 +58,7 @@ test("an action in the words of the specification, with all links", async () => 
   expect((await get(`/actions/${action}`)).body).toEqual(body);
 });
 
-test("the same on /rest/v1: raw status, no detailStatus; a rollout's action names it", async () => {
+test("/rest/v1 shows the raw status without detailStatus, and an action of a rollout names its rollout", async () => {
   const { body } = await get(`/targets/dev-2/actions/${rolled}`, "/rest/v1");
   expect(body).toMatchObject({ status: "finished", active: false, rollout: 50, rolloutName: "wave" });
   expect(body).not.toHaveProperty("detailStatus");
@@ -66,7 +66,7 @@ test("the same on /rest/v1: raw status, no detailStatus; a rollout's action name
   expect((await get(`/targets/dev-2/actions/${rolled}`)).body).toMatchObject({ status: "finished", detailStatus: "finished" });
 });
 
-test("classic dialect on /rest/v1 speaks like the specified path", async () => {
+test("the classic dialect on /rest/v1 answers like the specified path", async () => {
   const classic = await httpFixture(fixture, { restDialect: "classic" });
   const response = await classic.call("GET", `/rest/v1/actions/${action}`);
   expect(response.body).toMatchObject({ status: "pending", detailStatus: "running" });
@@ -74,13 +74,13 @@ test("classic dialect on /rest/v1 speaks like the specified path", async () => {
   await classic.close();
 });
 
-test("lists: newest first, compact unless asked, in one round trip each", async () => {
-  expect(await fixture.trips.during(() => get("/actions"))).toBe(1);
+test("lists show the newest actions first and compact unless asked otherwise, in one round trip each", async () => {
+  expect(await fixture.roundTrips.during(() => get("/actions"))).toBe(1);
   const compact = (await get("/actions")).body;
   expect(compact.content.map((item: { id: number }) => item.id)).toEqual([rolled, action]);
   expect(Object.keys(compact.content[0]._links)).toEqual(["self"]);
   expect(Object.keys((await get("/actions?representation=FULL")).body.content[0]._links)).toContain("distributionset");
-  expect(await fixture.trips.during(() => get("/targets/dev%2F1/actions"))).toBe(1);
+  expect(await fixture.roundTrips.during(() => get("/targets/dev%2F1/actions"))).toBe(1);
   expect((await get("/targets/dev%2F1/actions")).body).toMatchObject({ total: 1, content: [{ id: action }] });
   expect((await get("/targets/nobody/actions")).status).toBe(404);
   await fixture.addTarget("dev-idle");
@@ -93,11 +93,11 @@ test.each<[string, string, number]>([
   ["/rest/v1", "status==finished", 1],
   ["/rest/v1", "distributionset.name==SET;target.name==*dev-2", 1],
   ["/rest/v1", "rollout.name==wave", 1],
-])("%s q=%s", async (base, q, total) => {
+])("%s lists the actions that match q=%s", async (base, q, total) => {
   expect((await get(`/actions?q=${encodeURIComponent(q)}`, base)).body.total).toBe(total);
 });
 
-test("what is not there: 404 with a body, another target's action 404 without", async () => {
+test("an unknown action is answered by a 404 with a body, an action of another target by a 404 without one", async () => {
   expect((await get("/actions/4711")).body.info).toEqual({ type: "Action", entityId: 4711 });
   expect((await get(`/targets/nobody/actions/${action}`)).body.info).toEqual({ type: "Target", entityId: "nobody" });
   expect((await get("/targets/dev-2/actions/4711")).body.info).toEqual({ type: "Action", entityId: 4711 });
@@ -105,7 +105,7 @@ test("what is not there: 404 with a body, another target's action 404 without", 
   expect([foreign.status, foreign.body]).toEqual([404, undefined]);
 });
 
-test("the history, sorted as asked", async () => {
+test("the history is sorted as requested", async () => {
   await fixture.asController(
     "insert into action_history (tenant_id, action_id, revision, status, messages, code, occurred_at) values (1, $1, 2, 7, '{a,b}', 12, to_timestamp(5))",
     [action],
@@ -123,7 +123,7 @@ test("the history, sorted as asked", async () => {
   expect((await get(`/targets/dev-2/actions/${action}/status`)).status).toBe(404);
 });
 
-test("a maintenance window comes from controller's view, in every answer", async () => {
+test("every answer shows the maintenance window of controller's view", async () => {
   const window = { schedule: "0 0 2 ? * *", duration: "01:00", timezone: "+02:00" };
   const set = "update actions set maintenance_schedule = $2, maintenance_duration = $3, maintenance_timezone = $4 where id = $1";
   await fixture.asController(set, [action, window.schedule, window.duration, window.timezone]);
@@ -142,8 +142,8 @@ test("a maintenance window comes from controller's view, in every answer", async
 test.each([
   [api, 200],
   ["/rest/v1", 204],
-])("%s: an answer in place of the device is controller's", async (base, done) => {
-  http.asked.length = 0;
+])("%s: controller confirms and denies an action in place of the device", async (base, done) => {
+  http.requested.length = 0;
   const path = `${base}/targets/dev%2F1/actions/${action}/confirmation`;
   expect((await http.call("PUT", path, { body: { confirmation: "denied", code: 7, details: "one" } })).status).toBe(done);
   expect((await http.call("PUT", path, { body: { confirmation: "confirmed", code: null } })).status).toBe(done);
@@ -152,13 +152,13 @@ test.each([
     expect([refused.status, refused.body.errorCode]).toEqual([400, "hawkbit.server.error.rest.body.notReadable"]);
   }
   expect((await http.call("PUT", path, { body: { confirmation: "denied" }, permissions: ["UPDATE_TARGET"] })).status).toBe(403);
-  expect(http.asked.map((call) => call.request)).toEqual([
+  expect(http.requested.map((call) => call.request)).toEqual([
     { controllerId: "dev/1", actionId: action, confirmed: false, code: 7, details: ["one"] },
     { controllerId: "dev/1", actionId: action, confirmed: true, details: [] },
   ]);
 });
 
-test("force and cancel are controller's; 204 in both dialects", async () => {
+test("controller forces and cancels actions; the answer is 204 in both dialects", async () => {
   const path = `${api}/targets/dev%2F1/actions/${action}`;
   expect((await http.call("PUT", path, { body: { forceType: "soft" } })).body.errorCode).toContain("constraintViolation");
   expect((await http.call("PUT", path, { body: {} })).status).toBe(400);
@@ -181,7 +181,7 @@ test("force and cancel are controller's; 204 in both dialects", async () => {
   });
   const again = await http.call("DELETE", path);
   expect([again.status, again.body.errorCode]).toEqual([405, "hawkbit.server.error.action.notCancelable"]);
-  expect(http.asked.filter((call) => call.method === "cancelAction").map((call) => call.request)).toEqual([
+  expect(http.requested.filter((call) => call.method === "cancelAction").map((call) => call.request)).toEqual([
     { controllerId: "dev/1", actionId: action, force: false },
     { controllerId: "dev/1", actionId: action, force: true },
     { controllerId: "dev/1", actionId: action, force: false },

@@ -2,10 +2,9 @@ import { actionDeletion, actions, page, targetActionDeletion, targetActions } fr
 import type { Database } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import { actionFields, sortFields } from "@harrier/fiql";
+import { readPage, scopeOf } from "@harrier/query";
 import type { Client } from "@harrier/rpc";
 import type { Mount, RequestContext } from "@harrier/service";
-import { readPage } from "../lists/list.ts";
-import { scopeOf } from "../targets/scope.ts";
 import { actionJson, statusJson } from "./action.json.ts";
 import { type ActionRow, actionList, actionsOfTarget } from "./actions.sql.ts";
 import { cancelAction, confirmAction, forceAction, getAction, getActionOfTarget, listStatuses } from "./actions.ts";
@@ -19,7 +18,7 @@ interface Deps {
 
 const dialectOf = (ctx: RequestContext): "spec" | "rest" => (ctx.surface === "rest" ? "rest" : "spec");
 
-/** Actions, of all targets and of one (spec 001 §4.2, §4.3; contract rollouts.md §6). */
+/** Serves the actions of all targets and those of one target (spec 001 §4.2, §4.3; contract rollouts.md §6). */
 export function mountActions(mount: Mount, deps: Deps): void {
   const list = { db: deps.db.pool, now: deps.now };
   const shown = (ctx: RequestContext, row: ActionRow, full: boolean) => actionJson(ctx, row, { now: deps.now(), full });

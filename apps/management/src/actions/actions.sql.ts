@@ -1,9 +1,7 @@
 import { statement } from "@harrier/db";
-import type { PageSource } from "../lists/page.sql.ts";
-import { type AuditRow, auditColumns, type Columns, epochMs, selectList } from "../rows/columns.ts";
-import { inScope, type Scope } from "../targets/scope.ts";
+import { type AuditRow, auditColumns, type Columns, epochMs, inScope, type PageSource, type Scope, selectList } from "@harrier/query";
 
-/** An action as the interface shows it (spec 001 §2.5). */
+/** This is an action as the interface shows it (spec 001 §2.5). */
 export interface ActionRow extends AuditRow {
   id: number;
   controllerId: string;
@@ -19,7 +17,7 @@ export interface ActionRow extends AuditRow {
   rolloutId: number | null;
   rolloutName: string | null;
   lastStatusCode: number | null;
-  /** All three or none. */
+  /** Either all three members of the window are set or none is. */
   maintenanceSchedule: string | null;
   maintenanceDuration: string | null;
   maintenanceTimezone: string | null;
@@ -46,7 +44,7 @@ const columns: Columns = {
   ...auditColumns("t"),
 };
 
-// left: a set or a rollout may be gone, a target never is while its action is there
+// The join is a left one because the set or the rollout may be gone; the target exists for as long as its action does.
 const joins = `left join controller.targets_v1 g on g.tenant_id = t.tenant_id and g.id = t.target_id
   left join distribution_sets ds on ds.tenant_id = t.tenant_id and ds.id = t.set_id
   left join rollout_engine.rollouts_v1 ro on ro.tenant_id = t.tenant_id and ro.id = t.rollout_id`;
@@ -54,7 +52,7 @@ const joins = `left join controller.targets_v1 g on g.tenant_id = t.tenant_id an
 const targetInScope = `exists (select from controller.targets_v1 v
     where v.tenant_id = t.tenant_id and v.id = t.target_id and ${inScope("v.target_type_id", "$2")})`;
 
-/** Actions of all targets the caller may see. */
+/** Lists the actions of all targets that the caller may see. */
 export const actionList = (tenantId: number, scope: Scope): PageSource => ({
   from: "controller.actions_v1",
   columns,
@@ -66,7 +64,7 @@ export const actionList = (tenantId: number, scope: Scope): PageSource => ({
 const visibleTarget = `select v.id from controller.targets_v1 v
     where v.tenant_id = $1 and ${inScope("v.target_type_id", "$2")} and v.controller_id = $3`;
 
-/** Actions of one target; `known` tells whether the target is there. */
+/** Lists the actions of one target; `known` is true when the target exists. */
 export const actionsOfTarget = (tenantId: number, scope: Scope, controllerId: string): PageSource => ({
   from: "controller.actions_v1",
   columns,
@@ -82,8 +80,8 @@ export const findAction = statement<[tenantId: number, scope: Scope, id: number]
 );
 
 /**
- * An action of a target: one row with `id` null where the target has none of that id; no row for an unknown target. `exists`: another
- * target that the caller may see has it.
+ * Reads one action of a target. There is one row with `id` null where the target has no action of that id, and no row for an unknown
+ * target. `exists` says that another target that the caller may see has the action.
  */
 export const findActionOfTarget = statement<
   [tenantId: number, scope: Scope, controllerId: string, id: number],
@@ -108,7 +106,7 @@ export interface StatusRow {
   timestamp: number;
 }
 
-/** History of an action; an entry's id is the revision of the action that it made. */
+/** Lists the history of an action; the id of an entry is the revision of the action that it made. */
 export const statusesOfAction = (tenantId: number, actionId: number): PageSource => ({
   from: "controller.action_statuses_v1",
   columns: {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type HttpFixture, httpFixture } from "../testing/http.fixture.ts";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
 import { createKey } from "./api-keys.ts";
-import { noteUses } from "./note-uses.ts";
+import { recordUses } from "./record-uses.ts";
 
 let fixture: Fixture;
 let http: HttpFixture;
@@ -29,7 +29,7 @@ const create = (body: object = {}, base = path) => http.call("POST", base, { bod
 const changes = () => fixture.rows("select user_id from credential_changes");
 const credentials = () => fixture.database.db("controller").pool.query("select * from management.device_credentials_v1");
 
-test("the key is shown once and kept as its digest only, which controller can read", async () => {
+test("the key is shown once, and only its digest is stored, which controller can read", async () => {
   const expiresAt = soon();
   const { status, body, headers } = await create({ name: " n ", description: "d", expiresAt });
   expect(status).toBe(201);
@@ -43,11 +43,11 @@ test("the key is shown once and kept as its digest only, which controller can re
   expect(stored).not.toContain(apiKey.split("_")[2]);
   const known = { tenant_id: 1, tenant: "DEFAULT", kind: "api-key", id: body.id, enabled: true, expires_at: new Date(expiresAt) };
   expect((await credentials()).rows).toEqual([{ ...known, digest: digest(apiKey) }]);
-  // nobody was let in by it before, so there is nothing to forget
+  // The key has let in nobody before, so there is nothing to forget.
   expect(await changes()).toEqual([]);
 });
 
-test("a validity is needed, begins in the future and ends within 365 days", async () => {
+test("a key must have a validity that begins in the future and ends within 365 days", async () => {
   const now = Date.now();
   for (const expiresAt of [
     undefined,
@@ -74,7 +74,7 @@ test("a validity is needed, begins in the future and ends within 365 days", asyn
   expect(await createKey(deps, fixture.actor, { name: "k", expiresAt: last })).toMatchObject({ expiresAt: last, lastUsedOn: null });
 });
 
-test("a validity may be a text of ISO 8601, of which a date alone is its midnight", async () => {
+test("a validity may be a text of ISO 8601, in which a date alone means its midnight", async () => {
   const iso = new Date(Date.now() + 30 * day).toISOString();
   for (const text of [iso, iso.replace("Z", "+02:00")]) {
     const { body } = await create({ expiresAt: text });
@@ -84,14 +84,14 @@ test("a validity may be a text of ISO 8601, of which a date alone is its midnigh
   expect((await create({ expiresAt: iso.slice(0, 10) })).body.expiresAt).toBe(Date.parse(`${iso.slice(0, 10)}T00:00:00Z`));
 });
 
-test("a name is needed, of 128 characters at most; a description has 512", async () => {
+test("a key must have a name of 128 characters at most, and its description has 512 at most", async () => {
   for (const body of [{ name: undefined }, { name: null }, { name: " " }, { name: "x".repeat(129) }, { description: "x".repeat(513) }]) {
     expect((await create(body)).body).toMatchObject({ errorCode: "hawkbit.server.error.repo.constraintViolation" });
   }
   expect((await create({ name: "x".repeat(128), description: "x".repeat(512) })).status).toBe(201);
 });
 
-test("two keys, also of the same name; a third is over the quota, and what has expired counts", async () => {
+test("two keys may have the same name, a third is over the quota, and expired keys count", async () => {
   expect((await create()).status).toBe(201);
   expect((await create()).status).toBe(201);
   await fixture.rows("update api_keys set created_at = now() - interval '2 days', expires_at = now() - interval '1 day'");
@@ -104,7 +104,7 @@ test("two keys, also of the same name; a third is over the quota, and what has e
   expect((await create()).status).toBe(201);
 });
 
-test("many at once: no more than the quota, whichever replica makes them", async () => {
+test("concurrent creations in several replicas never exceed the quota", async () => {
   const other = createDatabase({ url: fixture.database.urlOf("management"), applicationName: "test/other", max: 5 });
   const make = (n: number) =>
     createKey({ db: n % 2 === 0 ? other : fixture.db, ids: fixture.ids, now: Date.now }, fixture.actor, {
@@ -117,7 +117,7 @@ test("many at once: no more than the quota, whichever replica makes them", async
   expect(await fixture.rows("select 1 from api_keys")).toHaveLength(2);
 });
 
-test("the quota of one tenant is not that of another, nor are its keys", async () => {
+test("tenants share neither their quota nor their keys", async () => {
   await fixture.rows("insert into tenants (tenant_id, name, default_set_type_id) values (2, 'OTHER', 13) on conflict do nothing");
   const other = { tenantId: 2, subject: "admin" };
   await create();
@@ -133,7 +133,7 @@ test("the quota of one tenant is not that of another, nor are its keys", async (
   expect(await fixture.rows("select 1 from api_keys")).toEqual([]);
 });
 
-test("only the description changes", async () => {
+test("only the description can be changed", async () => {
   const { body } = await create({ description: "d" });
   const { apiKey: _once, ...record } = body;
   const put = async (change: object) => (await http.call("PUT", `${path}/${body.id}`, { body: change })).body;
@@ -146,7 +146,7 @@ test("only the description changes", async () => {
   expect(await changes()).toEqual([]);
 });
 
-test("a deleted key is gone at once, and whom it let in is forgotten", async () => {
+test("a deleted key no longer exists, and gateways forget whom it let in", async () => {
   const { body } = await create();
   expect((await http.call("DELETE", `${path}/${body.id}`)).status).toBe(200);
   expect(await changes()).toEqual([{ user_id: null }]);
@@ -157,7 +157,7 @@ test("a deleted key is gone at once, and whom it let in is forgotten", async () 
   expect((await http.call("DELETE", `/rest/v1/api-keys/dsi/${again.body.id}`)).status).toBe(204);
 });
 
-test("without API_KEY none of this", async () => {
+test("a user without the permission API_KEY can do none of this", async () => {
   const { body } = await create();
   const permissions = ["TENANT_CONFIGURATION", "USER_MANAGEMENT"];
   for (const [method, url, sent] of [
@@ -172,26 +172,26 @@ test("without API_KEY none of this", async () => {
   expect((await http.call("GET", path, { permissions: ["API_KEY"] })).body).toMatchObject([{ id: body.id, name: "key" }]);
 });
 
-test("the last day of use goes forward only, and takes one round trip for all", async () => {
+test("the last day of use never goes back, and one round trip records all keys", async () => {
   const [a, b] = [(await create()).body.id, (await create()).body.id];
   const tenantId = fixture.tenantId;
-  const note = (...uses: [keyId: number, day: number, tenantId?: number][]) =>
-    noteUses({ db: fixture.db.pool }, { uses: uses.map(([keyId, on, tenant]) => ({ keyId, day: on, tenantId: tenant ?? tenantId })) });
+  const record = (...uses: [keyId: number, day: number, tenantId?: number][]) =>
+    recordUses({ db: fixture.db.pool }, { uses: uses.map(([keyId, on, tenant]) => ({ keyId, day: on, tenantId: tenant ?? tenantId })) });
   const days = async () => (await http.call("GET", path)).body.map((key: { lastUsedOn?: string }) => key.lastUsedOn);
-  expect(await fixture.trips.during(() => note([a, 20_000], [b, 20_001], [a, 20_002], [999, 20_000], [b, 20_009, 7]))).toBe(1);
+  expect(await fixture.roundTrips.during(() => record([a, 20_000], [b, 20_001], [a, 20_002], [999, 20_000], [b, 20_009, 7]))).toBe(1);
   expect(await days()).toEqual(["2024-10-06", "2024-10-05"]);
-  await note([a, 19_000], [b, 20_002]);
+  await record([a, 19_000], [b, 20_002]);
   expect(await days()).toEqual(["2024-10-06", "2024-10-06"]);
   const [before] = await fixture.rows("select xmin, last_modified_at from api_keys where id = $1", [a]);
-  await note([a, 20_002]);
-  await note();
+  await record([a, 20_002]);
+  await record();
   expect(await fixture.rows("select xmin, last_modified_at from api_keys where id = $1", [a])).toEqual([before]);
 });
 
-test("gateways that tell of the same keys at once do not block each other for good", async () => {
+test("gateways that send the same keys at once do not deadlock", async () => {
   const keys = [(await create()).body.id, (await create()).body.id];
   const use = (keyId: number, on: number) => ({ tenantId: fixture.tenantId, keyId, day: on });
-  const batch = (on: number, ids: number[]) => noteUses({ db: fixture.db.pool }, { uses: ids.map((id) => use(id, on)) });
+  const batch = (on: number, ids: number[]) => recordUses({ db: fixture.db.pool }, { uses: ids.map((id) => use(id, on)) });
   await Promise.all(Array.from({ length: 40 }, (_, n) => batch(20_000 + n, n % 2 === 0 ? keys : keys.toReversed())));
   expect((await http.call("GET", path)).body).toMatchObject([{ lastUsedOn: "2024-11-12" }, { lastUsedOn: "2024-11-12" }]);
 });

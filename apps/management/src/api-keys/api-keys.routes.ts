@@ -3,13 +3,13 @@ import type { Mount } from "@harrier/service";
 import { apiKeyJson } from "./api-key.json.ts";
 import { type ApiKeyDeps, createKey, describeKey, getKey, listKeys, revokeKey } from "./api-keys.ts";
 
-/** API keys for the device interface (spec 000 §4.3; contract management.md §10.4). */
+/** Serves API keys for the device interface (spec 000 §4.3; contract management.md §10.4). */
 export function mountApiKeys(mount: Mount, deps: ApiKeyDeps): void {
   mount(apiKeys.list, async (ctx) => ({ body: (await listKeys(deps, ctx.tenantId)).map(apiKeyJson) }));
 
   mount(apiKeys.create, async (ctx) => {
     const { apiKey, ...row } = await createKey(deps, ctx.identity, ctx.body);
-    // no cache on the way may keep what is shown once
+    // No cache between us and the client may keep the secret, which is shown once.
     return { body: { ...apiKeyJson(row), apiKey } };
   });
 

@@ -1,13 +1,13 @@
 import { statement } from "@harrier/db";
+import { type Columns, epochMs, selectList } from "@harrier/query";
 import { limitSql } from "../quotas/limits.sql.ts";
-import { type Columns, epochMs, selectList } from "../rows/columns.ts";
 
 export interface ApiKeyRow {
   id: number;
   name: string;
   description: string | null;
   expiresAt: number;
-  /** `YYYY-MM-DD`, UTC. */
+  /** The date has the form `YYYY-MM-DD` and is in UTC. */
   lastUsedOn: string | null;
 }
 
@@ -29,7 +29,7 @@ export const findApiKey = statement<[tenantId: number, id: number], ApiKeyRow>(
   `select ${selectList(columns)} from api_keys k where k.tenant_id = $1 and k.id = $2`,
 );
 
-/** New keys of one tenant are made one after the other: each sees those that count against its quota. */
+/** The creations of keys of one tenant run one after the other, so that each sees all keys that count against the quota. */
 export const lockTenantForKey = statement<[tenantId: number], unknown>(
   "management.lock_tenant_for_key",
   "select from tenants where tenant_id = $1 for no key update",
@@ -68,13 +68,13 @@ export const newApiKeyValues = (key: NewApiKey): NewApiKeyValues => [
   key.actor,
 ];
 
-/** No row where the quota is used up; what has expired counts until it is deleted (spec 000 §8). */
+/** Inserts a key; no row comes back where the quota is used up. Expired keys count until they are deleted (spec 000 §8). */
 export const insertApiKey = statement<NewApiKeyValues, ApiKeyRow>(
   "management.insert_api_key",
   `insert into api_keys as k (tenant_id, id, name, description, digest, expires_at, created_at, last_modified_at, created_by, last_modified_by)
    select $1, $2, $3, $4, $5, $6, $7, $7, $8, $8
-     from (select ${limitSql("DSI_API_KEYS_MAX_COUNT")} as n) most
-    where most.n <= 0 or (select count(*) from api_keys o where o.tenant_id = $1) < most.n
+     from (select ${limitSql("DSI_API_KEYS_MAX_COUNT")} as n) max
+    where max.n <= 0 or (select count(*) from api_keys o where o.tenant_id = $1) < max.n
    returning ${selectList(columns)}`,
 );
 
@@ -85,7 +85,7 @@ export const updateApiKey = statement<[tenantId: number, id: number, description
    returning ${selectList(columns)}`,
 );
 
-/** Neither comes without the other: the key is gone, and gateways forget whom it let in. */
+/** Deletes a key and makes the gateways forget whom it let in, in one transaction. */
 export const deleteApiKey = statement<[tenantId: number, id: number], { id: number }>(
   "management.delete_api_key",
   `with gone as (
@@ -95,9 +95,9 @@ export const deleteApiKey = statement<[tenantId: number, id: number], { id: numb
    select id from gone`,
 );
 
-/** `days` are days since 1970-01-01. Locked in order: several gateways tell of the same keys at once. */
-export const noteApiKeyUses = statement<[tenantIds: number[], ids: number[], days: number[]], unknown>(
-  "management.note_api_key_uses",
+/** Records days of last use; `days` are days since 1970-01-01. Rows are locked in order because several gateways send the same keys at once. */
+export const recordApiKeyUses = statement<[tenantIds: number[], ids: number[], days: number[]], unknown>(
+  "management.record_api_key_uses",
   `with said as (
      select u.tenant_id, u.id, date '1970-01-01' + max(u.day) as day
        from unnest($1::int[], $2::bigint[], $3::int[]) u (tenant_id, id, day) group by 1, 2),

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { formatDeviceApiKey } from "@harrier/contracts";
 import { type Database, digest, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError, quotaExceeded } from "@harrier/errors";
+import type { Actor } from "@harrier/rpc";
 import { limitsOf } from "../quotas/limits.ts";
 import {
   type ApiKeyRow,
@@ -14,8 +15,8 @@ import {
   updateApiKey,
 } from "./api-keys.sql.ts";
 
-/** Validity at most, from the creation on (spec 000 §8). */
-const longestLifeMs = 365 * 24 * 60 * 60 * 1000;
+/** A key is valid for at most so long after its creation (spec 000 §8). */
+const maxLifeMs = 365 * 24 * 60 * 60 * 1000;
 
 export interface ApiKeyDeps {
   db: Database;
@@ -23,31 +24,26 @@ export interface ApiKeyDeps {
   now: () => number;
 }
 
-interface Actor {
-  tenantId: number;
-  subject: string;
-}
-
 export interface ApiKeyInput {
   name: string;
   description?: string | undefined;
-  /** Epoch milliseconds. */
+  /** The time is in epoch milliseconds. */
   expiresAt: number;
 }
 
-/** All keys of the tenant (spec 000 §4.3). */
+/** Lists all keys of the tenant (spec 000 §4.3). */
 export function listKeys(deps: Pick<ApiKeyDeps, "db">, tenantId: number): Promise<ApiKeyRow[]> {
   return run(deps.db.pool, listApiKeys, [tenantId]);
 }
 
-/** One key (spec 000 §4.3). */
+/** Returns one key (spec 000 §4.3). */
 export async function getKey(deps: Pick<ApiKeyDeps, "db">, tenantId: number, id: number): Promise<ApiKeyRow> {
   return found(await runOne(deps.db.pool, findApiKey, [tenantId, id]), id);
 }
 
 /**
- * Makes a key and answers it, which happens here and never again: only its digest is kept (spec 000 §5.5). Two that are made at once
- * cannot both take the last place of the quota.
+ * Creates a key and returns its secret, which is shown here alone: the database holds only its digest (spec 000 §5.5). Of two concurrent
+ * creations only one can take the last place of the quota.
  */
 export async function createKey(deps: ApiKeyDeps, actor: Actor, input: ApiKeyInput): Promise<ApiKeyRow & { apiKey: string }> {
   const at = deps.now();
@@ -75,7 +71,7 @@ export async function createKey(deps: ApiKeyDeps, actor: Actor, input: ApiKeyInp
   return { ...row, apiKey };
 }
 
-/** Replaces the description: null removes it, undefined leaves it. Nothing else of a key can change (spec 000 §4.3). */
+/** Replaces the description: null removes it, undefined leaves it. Nothing else of a key can be changed (spec 000 §4.3). */
 export async function describeKey(
   deps: Pick<ApiKeyDeps, "db">,
   actor: Actor,
@@ -85,14 +81,14 @@ export async function describeKey(
   return found(await runOne(deps.db.pool, updateApiKey, [actor.tenantId, id, description, actor.subject]), id);
 }
 
-/** Revokes a key: every gateway hears of it by the log of credential changes (spec 000 §5.5). */
+/** Revokes a key: every gateway learns of it from the feed of credential changes (spec 000 §5.5). */
 export async function revokeKey(deps: Pick<ApiKeyDeps, "db">, actor: Actor, id: number): Promise<void> {
   if ((await runCount(deps.db.pool, deleteApiKey, [actor.tenantId, id])) === 0) throw entityNotFound("ApiKey", id);
 }
 
 function checkExpiry(expiresAt: number, at: number): void {
   if (expiresAt <= at) throw new HarrierError("constraintViolation", "expiresAt must lie in the future.");
-  if (expiresAt > at + longestLifeMs) throw new HarrierError("constraintViolation", "expiresAt must lie within 365 days.");
+  if (expiresAt > at + maxLifeMs) throw new HarrierError("constraintViolation", "expiresAt must lie within 365 days.");
 }
 
 function found(row: ApiKeyRow | undefined, id: number): ApiKeyRow {

@@ -1,9 +1,12 @@
 import type { ArtifactView } from "@harrier/contracts";
-import { auditOf, type View } from "../lists/json.ts";
+import { auditOf, type View } from "@harrier/query";
 import type { ArtifactRow } from "../rows/artifact.ts";
 import type { LinkHandler } from "./handler-links.ts";
 
-/** spec 001 §2.3. The download link is left out in compact lists and for deleted modules, whose bytes are gone (contract management.md §1.4); `handler` gives others in its place. */
+/**
+ * Renders an artifact (spec 001 §2.3). The download link is left out in compact lists and for deleted modules, whose bytes are gone
+ * (contract management.md §1.4); `handler` gives other links in its place.
+ */
 export function artifactJson({ base }: View, row: ArtifactRow, withDownload: boolean, handler?: LinkHandler): ArtifactView {
   const self = `${base}/softwaremodules/${row.moduleId}/artifacts/${row.id}`;
   const download = handler === undefined ? { download: { href: `${self}/download` } } : handler(row);

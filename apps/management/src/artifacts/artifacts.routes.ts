@@ -7,10 +7,10 @@ import { linkHandlerOf } from "./handler-links.ts";
 
 interface Deps {
   db: Database;
-  nudge: () => void;
+  wake: () => void;
 }
 
-/** Artifact rows (spec 001 §4.4); their bytes come and go through artifact-store. */
+/** Serves the rows of artifacts (spec 001 §4.4); artifact-store takes and delivers their bytes. */
 export function mountArtifacts(mount: Mount, deps: Deps): void {
   mount(artifacts.list, async (ctx) => {
     const rows = await listArtifacts(deps, ctx.tenantId, ctx.params.softwareModuleId);

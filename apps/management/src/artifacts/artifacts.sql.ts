@@ -1,15 +1,15 @@
 import { statement } from "@harrier/db";
+import { selectList } from "@harrier/query";
 import { type ArtifactRow, artifactColumns } from "../rows/artifact.ts";
-import { selectList } from "../rows/columns.ts";
 import { bumpSets } from "../rows/set-revision.ts";
 
-/** What answers on artifacts need to know of their module. */
+/** This is what answers about artifacts need to know of their module. */
 export interface ArtifactModule {
   moduleDeleted: boolean;
   moduleLocked: boolean;
 }
 
-/** The artifacts of a module; one row without an artifact (`id` null) for a module that has none, no row for an unknown module. */
+/** Lists the artifacts of a module; a module without artifacts gives one row with `id` null, an unknown module none. */
 export const readArtifacts = statement<[tenantId: number, moduleId: number], (ArtifactRow | { id: null }) & ArtifactModule>(
   "management.read_artifacts",
   `select ${selectList(artifactColumns)}, m.deleted as "moduleDeleted", m.locked as "moduleLocked"
@@ -26,7 +26,7 @@ export const findArtifact = statement<[tenantId: number, moduleId: number, id: n
     where m.tenant_id = $1 and m.id = $2`,
 );
 
-/** The tenant's own links of artifacts; null where it has stored none. */
+/** Returns the tenant's own links of artifacts, or null where it has stored none. */
 export const readLinkSettings = statement<[tenantId: number], { links: string | null; host: string | null }>(
   "management.read_link_settings",
   `select max(value #>> '{}') filter (where key = 'artifact.links') as links,
@@ -34,15 +34,15 @@ export const readLinkSettings = statement<[tenantId: number], { links: string | 
      from settings where tenant_id = $1 and key in ('artifact.links', 'artifact.links.host')`,
 );
 
-/** Takes the module, as uploads do, so that its lock and its artifacts stand still. */
+/** Locks the module, as uploads do, so that neither its lock nor its artifacts change meanwhile. */
 export const lockModuleOfArtifact = statement<[tenantId: number, moduleId: number], { locked: boolean; deleted: boolean }>(
   "management.lock_module_of_artifact",
   "select locked, deleted from software_modules where tenant_id = $1 and id = $2 for update",
 );
 
 /**
- * Deletes the row, and notes in the same statement that artifact-store has a reference to give back. Artifacts of a deleted module
- * gave theirs back with the module.
+ * Deletes the row of an artifact, and stores in the same statement that artifact-store must release a reference. The references of a
+ * deleted module were released with the module.
  */
 export const deleteArtifact = statement<[tenantId: number, moduleId: number, id: number, actor: string], { id: number }>(
   "management.delete_artifact",

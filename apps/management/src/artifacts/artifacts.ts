@@ -12,18 +12,18 @@ export interface ArtifactKey {
   id: number;
 }
 
-type Found = ArtifactRow & ArtifactModule;
-const isArtifact = (row: (ArtifactRow | { id: null }) & ArtifactModule): row is Found => row.id !== null;
+type StoredArtifact = ArtifactRow & ArtifactModule;
+const isArtifact = (row: (ArtifactRow | { id: null }) & ArtifactModule): row is StoredArtifact => row.id !== null;
 
-/** The artifacts of a module, whole (contract management.md §4.3: not paged). */
-export async function listArtifacts(deps: Deps, tenantId: number, moduleId: number): Promise<Found[]> {
+/** Lists all artifacts of a module (contract management.md §4.3: the list is not paged). */
+export async function listArtifacts(deps: Deps, tenantId: number, moduleId: number): Promise<StoredArtifact[]> {
   const rows = await run(deps.db.pool, readArtifacts, [tenantId, moduleId]);
   if (rows.length === 0) throw entityNotFound("SoftwareModule", moduleId);
   return rows.filter(isArtifact);
 }
 
-/** One artifact; an id of another module's is unknown here (contract management.md §4.3). */
-export async function getArtifact(deps: Deps, tenantId: number, { moduleId, id }: ArtifactKey): Promise<Found> {
+/** Returns one artifact; an artifact of another module is unknown here (contract management.md §4.3). */
+export async function getArtifact(deps: Deps, tenantId: number, { moduleId, id }: ArtifactKey): Promise<StoredArtifact> {
   const row = await runOne(deps.db.pool, findArtifact, [tenantId, moduleId, id]);
   if (row === undefined) throw entityNotFound("SoftwareModule", moduleId);
   if (!isArtifact(row)) throw entityNotFound("Artifact", id);
@@ -31,11 +31,11 @@ export async function getArtifact(deps: Deps, tenantId: number, { moduleId, id }
 }
 
 /**
- * Deletes an artifact of an unlocked module. Its bytes are given back by an operation that was stored with the deletion
- * (operations/), so neither a dead artifact-store nor our own end can lose it. `nudge` begins that at once.
+ * Deletes an artifact of an unlocked module. Its reference is released by an operation that is stored with the deletion (operations/), so
+ * that an outage of artifact-store or a crash of this process cannot lose it. `wake` starts the operation at once.
  */
 export async function removeArtifact(
-  deps: Deps & { nudge: () => void },
+  deps: Deps & { wake: () => void },
   actor: { tenantId: number; subject: string },
   { moduleId, id }: ArtifactKey,
 ): Promise<void> {
@@ -46,5 +46,5 @@ export async function removeArtifact(
     const gone = await runOne(tx, deleteArtifact, [actor.tenantId, moduleId, id, actor.subject]);
     if (gone === undefined) throw entityNotFound("Artifact", id);
   });
-  deps.nudge();
+  deps.wake();
 }

@@ -1,17 +1,17 @@
 import { type ArtifactRel, artifactRels, type LinkPattern, type LinkPlaceholder, parseArtifactLinks } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
-import { encoded } from "../lists/json.ts";
+import { encoded } from "@harrier/query";
 import type { ArtifactRow } from "../rows/artifact.ts";
 import { readLinkSettings } from "./artifacts.sql.ts";
 
 export type HandlerLinks = Partial<Record<ArtifactRel, { href: string }>>;
 
-/** Links of an artifact in place of its download here; undefined: the tenant has none that lead anywhere without a device. */
+/** These links of an artifact replace its download link here; undefined means that the tenant has no link that works without a device. */
 export type LinkHandler = (artifact: Pick<ArtifactRow, "moduleId" | "filename" | "sha1">) => HandlerLinks;
 
 /**
- * The tenant's own artifact links (contract management.md §4.3, `useartifacturlhandler`; device.md §2.3), as far as they are the same for every device,
- * for instance those of a mirror: a pattern with `{controllerId}` says nothing to somebody who is none. One round trip.
+ * Returns the tenant's own artifact links (contract management.md §4.3, `useartifacturlhandler`; device.md §2.3) that are the same for
+ * every device, for instance those of a mirror: a pattern with `{controllerId}` has no meaning for a user. It costs one round trip.
  */
 export async function linkHandlerOf(
   deps: { db: Database },

@@ -1,8 +1,8 @@
 import type { AuditEntryView } from "@harrier/contracts";
-import { optional } from "../lists/json.ts";
+import { optional } from "@harrier/query";
 import type { EntryRow } from "./audit.sql.ts";
 
-/** An entry as the interface shows it (contract extensions.md, Audit). */
+/** Renders an entry as the interface shows it (contract extensions.md, Audit). */
 export function auditEntryJson(row: EntryRow): AuditEntryView {
   return {
     id: row.id,

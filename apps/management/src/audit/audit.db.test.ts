@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { insertTenant } from "../tenants/seed-tenant.sql.ts";
 import { type HttpFixture, httpFixture } from "../testing/http.fixture.ts";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
-import { noteRefusals } from "./note-refusals.ts";
+import { recordDeniedRequests } from "./record-denied-requests.ts";
 
 let fixture: Fixture;
 let http: HttpFixture;
@@ -38,39 +38,39 @@ const refusal = (members: object = {}) => ({
   times: 7,
   ...members,
 });
-const note = (batchId: string, ...refusals: object[]) =>
-  noteRefusals({ db: fixture.db.pool, defaultTenant: "DEFAULT" }, { refusals } as NoteRefusalsRequest, batchId);
+const record = (batchId: string, ...refusals: object[]) =>
+  recordDeniedRequests({ db: fixture.db.pool, defaultTenant: "DEFAULT" }, { refusals } as NoteRefusalsRequest, batchId);
 const entries = () => fixture.rows("select tenant_id, actor, times, result from audit_v1 order by actor");
 
-test("what gateways refused is the claimed tenant's, or the operator's, and is counted once however often it is told", async () => {
+test("a denied request belongs to the claimed tenant or to the operator, and counts once even if it is sent again", async () => {
   const batch = [
     refusal({ tenant: "ACME" }),
     refusal({ actor: "bob\u0000", tenant: "nowhere" }),
     refusal({ actor: "cy", tenantId: 2, signedIn: true }),
   ];
-  await note("b-1", ...batch);
-  await note("b-1", ...batch);
+  await record("b-1", ...batch);
+  await record("b-1", ...batch);
   await sealBatch({ db: fixture.db, schema: "management" });
-  await note("b-1", ...batch);
+  await record("b-1", ...batch);
   expect(await entries()).toEqual([
     { tenant_id: 2, actor: "ann", times: 7, result: "REFUSED" },
     { tenant_id: 1, actor: "bob?", times: 7, result: "REFUSED" },
     { tenant_id: 2, actor: "cy", times: 7, result: "REFUSED" },
   ]);
-  await expect(note("b-2", ...Array.from({ length: 1_001 }, () => refusal()))).rejects.toMatchObject({ code: "constraintViolation" });
+  await expect(record("b-2", ...Array.from({ length: 1_001 }, () => refusal()))).rejects.toMatchObject({ code: "constraintViolation" });
 });
 
-test("a tenant finds its own entries alone, of every service, in one round trip", async () => {
+test("a tenant finds only its own entries, of every service, in one round trip", async () => {
   await fixture.asRolloutEngine(
     `insert into audit_pending (tenant_id, id, at, actor_kind, actor, action, entity, entity_ids, source_ip, request_id, details, ended_at, result)
      select n, ('01a20014-c6ca-7bfd-a169-00000000000' || n)::uuid, to_timestamp(1795297691.338), 'USER', 'dan', 'rollouts.start', 'rollout',
             '{11}', '10.0.0.2', 'r-2', '{}', now(), 'UNKNOWN' from generate_series(1, 2) n`,
   );
   let body: { total: number; content: Record<string, unknown>[] } = { total: 0, content: [] };
-  const trips = await fixture.trips.during(async () => {
+  const roundTrips = await fixture.roundTrips.during(async () => {
     ({ body } = await http.call("GET", path));
   });
-  expect(trips).toBe(1);
+  expect(roundTrips).toBe(1);
   expect(body.total).toBe(2);
   expect(body.content.map(({ actor, service, result }) => [actor, service, result])).toEqual([
     ["bob?", "management", "REFUSED"],
@@ -86,14 +86,14 @@ test("a tenant finds its own entries alone, of every service, in one round trip"
   expect(verified.services[0]).toMatchObject({ service: "management", firstBatch: 1, lastBatch: 1, entries: 1 });
 });
 
-test("a name that is cut in the middle of a pair keeps no batch from being written", async () => {
-  await note("b-long", refusal({ actor: `${"d".repeat(255)}😀` }));
+test("a name that is cut within a surrogate pair does not keep a batch from being written", async () => {
+  await record("b-long", refusal({ actor: `${"d".repeat(255)}😀` }));
   const rows = await fixture.rows("select actor from audit_v1 where actor like 'ddd%'");
   expect(rows).toEqual([{ actor: `${"d".repeat(255)}\ufffd` }]);
 });
 
-test("what a stranger claims by a number is that tenant's where there is one, else the operator's", async () => {
-  await note("b-clients", refusal({ actor: "oc_2_11", tenantId: 2 }), refusal({ actor: "oc_2147483647_11", tenantId: 2_147_483_647 }));
+test("a denied request with a claimed tenant id belongs to that tenant where it exists, else to the operator", async () => {
+  await record("b-clients", refusal({ actor: "oc_2_11", tenantId: 2 }), refusal({ actor: "oc_2147483647_11", tenantId: 2_147_483_647 }));
   expect(await fixture.rows("select tenant_id, actor from audit_v1 where actor like 'oc%' order by actor")).toEqual([
     { tenant_id: 1, actor: "oc_2147483647_11" },
     { tenant_id: 2, actor: "oc_2_11" },

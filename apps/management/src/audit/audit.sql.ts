@@ -1,9 +1,8 @@
 import { type Queryable, runOne, statement } from "@harrier/db";
 import type { FieldMap, SortMap } from "@harrier/fiql";
-import type { PageSource } from "../lists/page.sql.ts";
-import { type Columns, epochMs, selectList } from "../rows/columns.ts";
+import { type Columns, epochMs, type PageSource, selectList } from "@harrier/query";
 
-/** Schemas that publish a trail, with the names of their services. */
+/** These schemas publish an audit trail; each stands with the name of its service. */
 export const auditServices = { management: "management", rollout_engine: "rollout-engine", artifact_store: "artifact-store" } as const;
 
 export interface EntryRow {
@@ -52,12 +51,12 @@ const used = statement<[], Record<keyof typeof auditServices, boolean>>(
           exists (select from artifact_store.blobs_v1) as artifact_store`,
 );
 
-/** Which services hold what only a changing call makes, so that their trails cannot be empty. One round trip. */
+/** Returns the services that hold something that only a changing call can make, so that their trails cannot be empty. It costs one round trip. */
 export async function readUsed(db: Queryable): Promise<Record<keyof typeof auditServices, boolean>> {
   return (await runOne(db, used, [])) ?? { management: false, rollout_engine: false, artifact_store: false };
 }
 
-/** The trails of all services as one relation; each part is read by its own index on (tenant_id, at, id). */
+/** This is the union of the trails of all services; each part is read by its own index on (tenant_id, at, id). */
 const everywhere = `(${Object.entries(auditServices)
   .map(([schema, service]) => `select '${service}'::text as service, * from ${schema}_audit.audit_v1`)
   .join(" union all ")})`;
@@ -107,7 +106,7 @@ export const entrySort: SortMap = {
   last: "t.at desc, t.id desc",
 };
 
-/** The moment in an id of version 7 is the entry's own: the other months of its table are asked by their index only. */
+/** Finds an entry by id. An id of version 7 holds the time of the entry, so that the partitions of other months are only searched by their index. */
 export const findEntry = statement<[tenantId: number, id: string, at: Date], EntryRow>(
   "management.find_audit_entry",
   `select ${selectList(columns)} from ${everywhere} t where t.tenant_id = $1 and t.at = $3 and t.id = $2`,

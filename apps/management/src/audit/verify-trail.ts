@@ -1,25 +1,25 @@
 import { type AnchorKeys, type AuditSchema, auditSchemas, keptSince, type Verification, verifyChain } from "@harrier/audit";
 import type { AuditVerificationView } from "@harrier/contracts";
 import type { Queryable } from "@harrier/db";
-import { optional } from "../lists/json.ts";
+import { optional } from "@harrier/query";
 import { auditServices, readUsed } from "./audit.sql.ts";
 
 interface Deps {
   db: Queryable;
   now: () => number;
-  /** Whose signatures are demanded of what the services have seen of each other's trails. */
+  /** What the services have seen of each other's trails must be signed with these keys. */
   keys?: AnchorKeys | undefined;
 }
 
-/** Of each service: with 500 entries each at most 50,000, some seconds of work. */
+/** So many batches of each service are recomputed: with 500 entries each that is at most 50,000 entries and some seconds of work. */
 const newestBatches = 100;
-const longestMs = 10_000;
+const maxMs = 10_000;
 
 const common = ({ now, keys }: Deps) => ({ keptSince: keptSince(new Date(now())), ...(keys === undefined ? {} : { keys }) });
 
-/** The newest batches of every chain, recomputed; what a tenant may know of them (contract extensions.md, Audit). */
+/** Recomputes the newest batches of every chain and returns what a tenant may know of the result (contract extensions.md, Audit). */
 export async function verifyNewest(deps: Deps, request: { tenantId: number; deadline: number }): Promise<AuditVerificationView> {
-  const deadline = Math.min(deps.now() + longestMs, request.deadline - 1_000);
+  const deadline = Math.min(deps.now() + maxMs, request.deadline - 1_000);
   const found: Verification[] = [];
   const used = await readUsed(deps.db);
   for (const schema of auditSchemas) {
@@ -47,7 +47,7 @@ export async function verifyNewest(deps: Deps, request: { tenantId: number; dead
   };
 }
 
-/** Every batch of every chain; calls back with each service's, as soon as it is known. */
+/** Recomputes every batch of every chain, and calls back with the result of each service as soon as it is known. */
 export async function verifyAll(deps: Deps, tell: (found: Verification & { schema: AuditSchema }) => void): Promise<boolean> {
   let valid = true;
   const used = await readUsed(deps.db);

@@ -11,7 +11,7 @@ interface Deps {
   fault: (point: FaultPoint) => void | Promise<void>;
 }
 
-/** harrier.management.v1.CatalogueService: a leaf, it asks nobody (architecture §2). */
+/** Implements harrier.management.v1.CatalogueService, which is a leaf: it calls no other service (architecture §2). */
 export function catalogueHandlers(deps: Deps): Handlers<"harrier.management.v1.CatalogueService"> {
   return {
     reserveSet: (request, ctx) => reserve(deps, ctx.principal, request.setId),

@@ -28,16 +28,16 @@ async function newSet(complete = true): Promise<{ id: number; moduleId: number }
   return { id: row?.id ?? 0, moduleId };
 }
 
-test("the first use locks the set and its modules; the answer is what controller needs; a repetition changes nothing", async () => {
+test("the first use locks the set and its modules and answers what controller needs; a repetition changes nothing", async () => {
   const { id } = await newSet();
   const answer = await reserve(fixture, fixture.actor, id);
   expect(answer).toEqual({ id, name: (await getSet(fixture, 1, id)).name, version: "7", typeId: 11, migrationStep: true, revision: 2 });
   expect(await getSet(fixture, 1, id)).toMatchObject({ locked: true, modules: [{ locked: true }] });
   expect(await reserve(fixture, fixture.actor, id)).toEqual(answer);
-  expect(await fixture.trips.during(() => reserve(fixture, fixture.actor, id))).toBe(1);
+  expect(await fixture.roundTrips.during(() => reserve(fixture, fixture.actor, id))).toBe(1);
 });
 
-test("many at once lock it once", async () => {
+test("concurrent reservations lock a set once", async () => {
   const { id } = await newSet();
   const answers = await Promise.all(Array.from({ length: 5 }, () => reserve(fixture, fixture.actor, id)));
   expect(new Set(answers.map((answer) => answer.revision))).toEqual(new Set([2]));
@@ -48,7 +48,7 @@ test("without implicit.lock.enabled nothing is locked, in one round trip", async
     "insert into settings (tenant_id, key, value, created_by, last_modified_by) values (1, 'implicit.lock.enabled', 'false', 't', 't')",
   );
   const { id } = await newSet();
-  expect(await fixture.trips.during(() => reserve(fixture, fixture.actor, id))).toBe(1);
+  expect(await fixture.roundTrips.during(() => reserve(fixture, fixture.actor, id))).toBe(1);
   expect(await getSet(fixture, 1, id)).toMatchObject({ locked: false, modules: [{ locked: false }] });
 });
 
@@ -64,7 +64,7 @@ async function addArtifact(moduleId: number): Promise<void> {
   );
 }
 
-test("a set whose modules lack artifacts is refused with their names, and never reserved, not even when they go at that moment", async () => {
+test("a set whose modules lack artifacts is refused with their names and never reserved, even if they are deleted meanwhile", async () => {
   const { id, moduleId } = await newSet();
   try {
     await needyType();
@@ -73,7 +73,7 @@ test("a set whose modules lack artifacts is refused with their names, and never 
     await expect(reserve(fixture, fixture.actor, id)).rejects.toMatchObject(refused);
     await addArtifact(moduleId);
     expect((await getSet(fixture, 1, id)).complete).toBe(true);
-    // somebody deletes it, has the row of the set as deletions have, and commits while the reservation waits for that row
+    // Somebody deletes it: they lock the row of the set as deletions do, and commit while the reservation waits for that row.
     const other = await fixture.db.pool.connect();
     await other.query("begin");
     await other.query("delete from artifacts where module_id = $1", [moduleId]);
@@ -111,13 +111,13 @@ test.each<[string, () => Promise<number>, string]>([
     },
     "deleted",
   ],
-])("%s: refused, and not counted", async (_, make, code) => {
+])("a set is refused and not counted: %s", async (_, make, code) => {
   const id = await make();
   await expect(reserve(fixture, fixture.actor, id)).rejects.toMatchObject({ code });
   expect(await fixture.rows("select 1 from distribution_sets where id = $1 and reservations > 0", [id])).toEqual([]);
 });
 
-test("a set with an assignment under way is deleted softly, with none for good", async () => {
+test("a set with a reservation is deleted softly, one without for good", async () => {
   const busy = await newSet();
   await reserve(fixture, fixture.actor, busy.id);
   await removeSet(fixture, fixture.actor, busy.id);
@@ -132,14 +132,14 @@ test("a set with an assignment under way is deleted softly, with none for good",
   await expect(getSet(fixture, 1, done.id)).rejects.toMatchObject({ code: "entityNotFound" });
 });
 
-test("several at once: in the order asked, in one round trip, all or none", async () => {
+test("several sets are reserved in the order given, in one round trip, all or none", async () => {
   const [a, b] = [await newSet(), await newSet()];
   const reservations = async () =>
     (await fixture.rows("select id, reservations as n from distribution_sets where id = any($1) order by id", [[a.id, b.id]])).map(
       ({ n }) => n,
     );
   expect((await reserveAll(fixture, fixture.actor, [b.id, a.id])).map(({ id }) => id)).toEqual([b.id, a.id]);
-  expect(await fixture.trips.during(() => reserveAll(fixture, fixture.actor, [a.id, b.id]))).toBe(1);
+  expect(await fixture.roundTrips.during(() => reserveAll(fixture, fixture.actor, [a.id, b.id]))).toBe(1);
   expect(await reservations()).toEqual([2, 2]);
   await endUse(fixture, fixture.actor, [a.id, b.id]);
   await fixture.rows("update distribution_sets set valid = false where id = $1", [b.id]);
@@ -148,10 +148,10 @@ test("several at once: in the order asked, in one round trip, all or none", asyn
   expect(await reservations()).toEqual([1, 1]);
 });
 
-test("where one cannot be locked, all are given back", async () => {
+test("where one set cannot be locked, all reservations are released", async () => {
   const [a, b] = [await newSet(), await newSet()];
   let connections = 0;
-  // A single statement takes its connection with a callback, a transaction without.
+  // A single statement takes its connection with a callback, a transaction without one.
   const connect = (...callback: [never]) =>
     callback.length > 0 || ++connections === 1 ? fixture.db.pool.connect(...callback) : Promise.reject(new Error("gone"));
   const pool: typeof fixture.db.pool = Object.create(fixture.db.pool, { connect: { value: connect } });
@@ -169,7 +169,7 @@ test("crossing reservations of the same sets do not deadlock", async () => {
   expect(await fixture.rows("select distinct reservations as n from distribution_sets where id = any($1)", [sets])).toEqual([{ n: 21 }]);
 });
 
-test("a reservation that nobody ended counts for a minute", async () => {
+test("a reservation that was not ended counts for a minute", async () => {
   const { id } = await newSet();
   await reserve(fixture, fixture.actor, id);
   await fixture.rows("update distribution_sets set reserved_at = now() - interval '61 s' where id = $1", [id]);
@@ -180,7 +180,7 @@ test("a reservation that nobody ended counts for a minute", async () => {
   await expect(getSet(fixture, 1, id)).rejects.toMatchObject({ code: "entityNotFound" });
 });
 
-test("reserving and deleting at once: either a reservation and a readable set, or neither", async () => {
+test("a reservation and a deletion at once leave either a reservation and a readable set, or neither", async () => {
   for (let i = 0; i < 15; i++) {
     const { id } = await newSet();
     const [reserved] = await Promise.allSettled([reserve(fixture, fixture.actor, id), removeSet(fixture, fixture.actor, id)]);
@@ -190,7 +190,7 @@ test("reserving and deleting at once: either a reservation and a readable set, o
   }
 });
 
-test("modules that come while the set is being locked are locked with it", async () => {
+test("modules that are added while the set is being locked are locked with it", async () => {
   for (let i = 0; i < 10; i++) {
     const { id } = await newSet();
     await fixture.rows("update distribution_sets set type_id = 13 where id = $1", [id]);

@@ -12,9 +12,9 @@ export interface ReservedRow {
   complete: boolean;
   deleted: boolean;
   locked: boolean;
-  /** False where the set is not assignable, or has just ceased to be what this row still shows. */
+  /** This is false where the set is not assignable, or where it has ceased to be since this row was read. */
   counted: boolean;
-  /** False where the set has been changed while this statement waited for it. */
+  /** This is false where the set has been changed while this statement waited for it. */
   unchanged: boolean;
   /** The tenant locks sets at their first use (`implicit.lock.enabled`), unless a tag of the set says otherwise. */
   locksOnUse: boolean;
@@ -23,14 +23,14 @@ export interface ReservedRow {
 /** Sets with one of these tags are not locked at their first use (contract management.md §5.2). */
 const skipLockTags = "array['skip-implicit-lock', 'skip_implicit_lock']";
 
-/** Rows of sets are taken by id, ascending: of two that want the same ones, one waits. */
+/** Rows of sets are locked by ascending id, so that two statements that want the same sets do not deadlock. */
 const held = `select id from distribution_sets s
       where tenant_id = $1 and id = any ($2::bigint[]) and valid and ${setComplete("s")} and not deleted
       order by id for no key update`;
 
 /**
- * Reads sets and counts their reservations, in one statement: from here on a delete of such a set is a soft one. Only a set that may be
- * assigned is counted; what a reservation costs is not visible outside (no revision, no audit).
+ * Reads sets and counts their reservations in one statement: from here on a deletion of such a set is a soft one. Only a set that may be
+ * assigned is counted. A reservation is not visible outside, as it changes neither the revision nor the audit members.
  */
 export const reserveSets = statement<[tenantId: number, ids: readonly number[]], ReservedRow>(
   "management.reserve_sets",
@@ -51,7 +51,7 @@ export const reserveSets = statement<[tenantId: number, ids: readonly number[]],
      from distribution_sets s where s.tenant_id = $1 and s.id = any ($2::bigint[])`,
 );
 
-/** The assignment has ended: its actions are there, or will never be. */
+/** Ends a reservation once the assignment has ended: its actions exist, or will never exist. */
 export const endReservations = statement<[tenantId: number, ids: readonly number[]], unknown>(
   "management.end_reservations",
   `with held as materialized (
@@ -59,7 +59,7 @@ export const endReservations = statement<[tenantId: number, ids: readonly number
    update distribution_sets s set reservations = s.reservations - 1 from held where s.tenant_id = $1 and s.id = held.id and s.reservations > 0`,
 );
 
-/** The implicit lock; nobody edited the set, so its audit stays. */
+/** Applies the implicit lock; the modification time stays because no user edited the set. */
 export const lockReservedSet = statement<[tenantId: number, id: number], { revision: number }>(
   "management.lock_reserved_set",
   "update distribution_sets set locked = true, revision = revision + 1 where tenant_id = $1 and id = $2 and not locked returning revision",

@@ -1,7 +1,9 @@
+import { createJob } from "@harrier/jobs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listArtifacts, removeArtifact } from "../artifacts/artifacts.ts";
 import { createSets } from "../distribution-sets/distribution-sets.ts";
-import { ReleaseWorker } from "../operations/release-worker.ts";
+import { jobs } from "../jobs.ts";
+import { releaseDue } from "../operations/release-worker.ts";
 import { changeModule, createModules, removeModule } from "../software-modules/software-modules.ts";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
 import type { Upload } from "./uploads.ts";
@@ -36,7 +38,7 @@ const attach = (request: Upload, commandId = `command-${n++}`) =>
 const stored = async () => Number((await fixture.rows("select artifact_bytes from tenants"))[0]?.["artifact_bytes"]);
 const check = (moduleId: number, filename = "") => checkUpload(fixture, 1, { moduleId, filename });
 
-test("an upload ends with a row, and moves the module, its sets and the tenant's storage", async () => {
+test("an upload ends with a row, and updates the module, its sets and the tenant's storage", async () => {
   const moduleId = await newModule();
   const set = { name: `s-${n++}`, version: "1", type: "os", requiredMigrationStep: false, locked: false, modules: [{ id: moduleId }] };
   const [row] = await createSets({ ...fixture, fault: () => {} }, fixture.actor, [set]);
@@ -61,18 +63,18 @@ test("an upload ends with a row, and moves the module, its sets and the tenant's
   expect(await fixture.rows("select revision from distribution_sets where id = $1", [row?.id])).toEqual([{ revision: 2 }]);
 });
 
-test("a repeated command gets its first answer, also at once, also when the artifact is gone", async () => {
+test("a repeated command gets its first answer, also if it is concurrent, also if the artifact is deleted", async () => {
   const moduleId = await newModule();
   const request = upload(moduleId);
   const [one, two] = await Promise.all([attach(request, "same"), attach(request, "same")]);
   expect(two).toEqual(one);
   expect(await listArtifacts(fixture, 1, moduleId)).toHaveLength(1);
-  await removeArtifact({ ...fixture, nudge: () => {} }, fixture.actor, { moduleId, id: one.id });
+  await removeArtifact({ ...fixture, wake: () => {} }, fixture.actor, { moduleId, id: one.id });
   expect(await attach(request, "same")).toEqual(one);
   expect(await listArtifacts(fixture, 1, moduleId)).toHaveLength(0);
 });
 
-test("name, lock, count and size are refused, each by its own error, and nothing is left behind", async () => {
+test("name, lock, count and size are refused, each with its own error, and nothing is stored", async () => {
   const moduleId = await newModule();
   const first = upload(moduleId);
   await attach(first);
@@ -91,7 +93,7 @@ test("name, lock, count and size are refused, each by its own error, and nothing
   await expect(check(moduleId)).rejects.toMatchObject({ code: "quotaTooManyEntries" });
 });
 
-test("the same name at once: one wins", async () => {
+test("of two concurrent uploads with the same name one succeeds", async () => {
   const moduleId = await newModule();
   const results = await Promise.allSettled([1, 2, 3].map(() => attach(upload(moduleId, { filename: "same.bin" }))));
   expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(1);
@@ -110,7 +112,7 @@ test("a check says how long the file may be, and changes nothing", async () => {
   expect(await fixture.rows("select 1 from artifacts where module_id = $1", [moduleId])).toEqual([]);
 });
 
-test("the tenant's storage holds against uploads into many modules at once", async () => {
+test("concurrent uploads into many modules do not exceed the tenant's storage", async () => {
   const before = await stored();
   const room = Math.floor((storedBytes - before) / 900);
   const modules = await Promise.all(Array.from({ length: room + 3 }, newModule));
@@ -121,41 +123,41 @@ test("the tenant's storage holds against uploads into many modules at once", asy
   expect(await stored()).toBe(before);
 });
 
-test("deleting gives the bytes back: row and operation together, retried until acknowledged", async () => {
+test("a deletion releases the bytes: row and operation are written together, and the release is retried until acknowledged", async () => {
   await fixture.rows("delete from operations");
   const moduleId = await newModule();
   const { id } = await attach(upload(moduleId));
   const before = await stored();
   await changeModule(fixture, fixture.actor, { id: moduleId, change: { locked: true } });
-  const remove = (artifactId: number) => removeArtifact({ ...fixture, nudge: () => {} }, fixture.actor, { moduleId, id: artifactId });
+  const remove = (artifactId: number) => removeArtifact({ ...fixture, wake: () => {} }, fixture.actor, { moduleId, id: artifactId });
   await expect(remove(id)).rejects.toMatchObject({ code: "locked" });
   await changeModule(fixture, fixture.actor, { id: moduleId, change: { locked: false } });
   await expect(remove(9999)).rejects.toMatchObject({ code: "entityNotFound" });
   await remove(id);
   expect(await stored()).toBe(before - 10);
 
-  const asked: unknown[] = [];
+  const requested: unknown[] = [];
   let alive = false;
   const releaseArtifact = async (request: object, call: { principal: { tenantId: number; kind: string } }) => {
     if (!alive) throw new Error("artifact-store is down");
-    asked.push({ ...request, tenantId: call.principal.tenantId, kind: call.principal.kind });
+    requested.push({ ...request, tenantId: call.principal.tenantId, kind: call.principal.kind });
     return {};
   };
-  const worker = new ReleaseWorker({ db: fixture.db.pool, artifacts: { releaseArtifact }, log: { warn: () => {} } });
-  await worker.releaseDue();
+  const worker = { db: fixture.db.pool, artifacts: { releaseArtifact }, log: { warn: () => {} } };
+  await releaseDue(worker);
   expect(await fixture.rows("select attempts, last_error, due_at > now() as later from operations")).toEqual([
     { attempts: 1, last_error: "Error: artifact-store is down", later: true },
   ]);
   alive = true;
-  await worker.releaseDue();
-  expect(asked).toEqual([]);
+  await releaseDue(worker);
+  expect(requested).toEqual([]);
   await fixture.rows("update operations set due_at = now()");
-  await worker.releaseDue();
-  expect(asked).toEqual([{ artifactId: id, sha256: "c".repeat(64), tenantId: 1, kind: "service" }]);
+  await releaseDue(worker);
+  expect(requested).toEqual([{ artifactId: id, sha256: "c".repeat(64), tenantId: 1, kind: "service" }]);
   expect(await fixture.rows("select * from operations")).toEqual([]);
 });
 
-test("a deleted module gives all its artifacts back once, and its rows stay to be seen", async () => {
+test("a deleted module releases all its artifacts once, and their rows can still be read", async () => {
   const moduleId = await newModule();
   await attach(upload(moduleId));
   const { id } = await attach(upload(moduleId));
@@ -167,27 +169,26 @@ test("a deleted module gives all its artifacts back once, and its rows stay to b
   expect(await stored()).toBe(before - 20);
   expect(await listArtifacts(fixture, 1, moduleId)).toMatchObject([{ moduleDeleted: true }, { moduleDeleted: true }]);
   await expect(attach(upload(moduleId))).rejects.toMatchObject({ code: "entityNotFound" });
-  await removeArtifact({ ...fixture, nudge: () => {} }, fixture.actor, { moduleId, id });
+  await removeArtifact({ ...fixture, wake: () => {} }, fixture.actor, { moduleId, id });
   expect(await fixture.rows("select 1 from operations")).toHaveLength(2);
   expect(await stored()).toBe(before - 20);
   await fixture.rows("delete from operations");
 });
 
-test("two workers share the work and none does it twice", async () => {
+test("two workers share the operations, and none is done twice", async () => {
   const moduleId = await newModule();
   for (let i = 0; i < 3; i++) await attach(upload(moduleId));
   await removeModule(fixture, fixture.actor, moduleId);
-  const asked: number[] = [];
+  const requested: number[] = [];
   const releaseArtifact = async (request: { artifactId?: unknown }) => {
-    asked.push(Number(request.artifactId));
+    requested.push(Number(request.artifactId));
     return {};
   };
-  const workers = [1, 2].map(
-    () => new ReleaseWorker({ db: fixture.db.pool, artifacts: { releaseArtifact }, log: { warn: () => {} }, pollMs: 5 }),
-  );
-  for (const worker of workers) worker.start();
+  const releases = { db: fixture.db.pool, artifacts: { releaseArtifact }, log: { warn: () => {} } };
+  const workers = [1, 2].map(() => createJob(jobs["artifact-releases"], { releases }, { log: {}, everyMs: 5 }));
+  for (const worker of workers) void worker.start();
   await expect.poll(() => fixture.rows("select 1 from operations")).toEqual([]);
   await Promise.all(workers.map((worker) => worker.stop()));
-  expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted());
-  expect(asked).toHaveLength(3);
+  expect(requested.toSorted()).toEqual([...new Set(requested)].toSorted());
+  expect(requested).toHaveLength(3);
 });

@@ -1,16 +1,16 @@
 import type { Surface } from "@harrier/contracts";
 import { type Database, inTransaction, type Queryable, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
-import { withConflicts } from "../lists/conflicts.ts";
+import { withConflicts } from "@harrier/query";
+import type { Actor } from "@harrier/rpc";
 import { checkOwned } from "../quotas/limits.ts";
 import { readSetUse } from "./distribution-sets.sql.ts";
-import type { Actor } from "./distribution-sets.ts";
 import { takeSet } from "./lock-set.ts";
 import { planModules, shareModules, unlinkModule, writeModules } from "./set-modules.sql.ts";
 
 /**
- * Adds modules to a set (spec 001 §4.1). One that is there already stays; of too many of one type the newest remain. A set that any
- * action refers to is fixed (403, asked before the lock: 423).
+ * Adds modules to a set (spec 001 §4.1). A module that the set has already stays; of too many modules of one type the newest remain. The
+ * modules of a set that any action refers to cannot change (403, which is checked before the lock: 423).
  */
 export async function assignModules(
   deps: { db: Database },
@@ -29,15 +29,15 @@ export async function assignModules(
         throw new HarrierError("modulesUnsupported", `The type of the software module ${plan.unsupported} is not in the type of the set.`);
       }
       if (plan) {
-        const { size, added, most } = plan;
-        checkOwned("SOFTWARE_MODULES_PER_DISTRIBUTION_SET_MAX_COUNT", most, { id, held: size - added, added });
+        const { size, added, max } = plan;
+        checkOwned("SOFTWARE_MODULES_PER_DISTRIBUTION_SET_MAX_COUNT", max, { id, held: size - added, added });
       }
       await runCount(tx, writeModules, [tenantId, id, modules, actor.subject]);
     }),
   );
 }
 
-/** Takes a module out of a set; one that is not in it is no failure (contract management.md §4.1). */
+/** Removes a module from a set; it is no error that the set does not have it (contract management.md §4.1). */
 export async function removeModuleOfSet(
   deps: { db: Database },
   { tenantId, subject }: Actor,
@@ -51,8 +51,8 @@ export async function removeModuleOfSet(
 }
 
 /**
- * Takes a set whose modules may change; the order of these refusals is part of the contract (management.md §4.1). hawkBit 1.x asks for the lock alone,
- * which an assigned set has unless somebody has taken it away, so that there the lock goes first.
+ * Locks a set whose modules may change; the order of these errors is part of the contract (management.md §4.1). hawkBit 1.x checks the lock
+ * alone, which an assigned set has unless a user has removed it, so that in its dialect the lock is checked first.
  */
 async function takeForModules(
   tx: Queryable,

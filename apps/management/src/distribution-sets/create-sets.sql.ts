@@ -1,23 +1,25 @@
 import { statement } from "@harrier/db";
 import { moduleComplete } from "../rows/complete.ts";
 
-/** What stops a create: the first set, in the order given, that cannot be made as asked. */
+/** This is the first set, in the order given, that cannot be created as requested. */
 export interface SetProblem {
   problem: "type-unknown" | "type-deleted" | "module-unknown" | "module-unsupported" | "incomplete" | "type-changed";
   subject: string;
-  /** Of one that is incomplete: what it lacks. */
+  /** These are the gaps of a set that is incomplete. */
   missingTypes: string[];
   unfilledModules: string[];
 }
 
 /**
- * All sets or none, with their modules, in one statement. `sets` is `[{id, name, version, description, type, migrationStep, locked,
- * modules: [id, …]}]`; without a type a set gets the tenant's default. No row: stored. A name that is taken is a unique violation.
+ * Creates all sets with their modules, or none, in one statement. `sets` is `[{id, name, version, description, type, migrationStep, locked,
+ * modules: [id, …]}]`; a set without a type gets the tenant's default. No row means that all are stored. A name that is taken is a unique
+ * violation.
  *
- * `kept`: of too many modules of one type the last ones stay (contract management.md §5.2). A set is complete with one module at least
- * and every mandatory type, as far as the column goes (rows/complete.ts); to be locked, it needs the artifacts of its modules too. `held`: the lists of a type do not change under a set that is being made of it (`lockSetType` waits for us);
- * where they have just changed, our snapshot is too old, and we begin anew. A locked set locks its modules; they are taken in the
- * order of ids, before the foreign keys take theirs.
+ * `kept`: of too many modules of one type the last ones stay (contract management.md §5.2). As far as the column goes, a set is complete
+ * when it has at least one module and every mandatory type (rows/complete.ts); to be locked, it also needs the artifacts of its modules.
+ * `held`: the lists of a type do not change under a set that is being created of it (`lockSetType` waits for us); where they have just
+ * changed, our snapshot is too old, and the statement is repeated. A locked set locks its modules; they are locked in the order of ids,
+ * before the foreign keys lock theirs.
  */
 export const insertSets = statement<[tenantId: number, sets: string, actor: string], SetProblem>(
   "management.insert_sets",
@@ -43,7 +45,7 @@ export const insertSets = statement<[tenantId: number, sets: string, actor: stri
        left join software_modules m on m.tenant_id = $1 and m.id = w.module_id and not m.deleted
        left join software_module_types mt on mt.tenant_id = $1 and mt.id = m.type_id
        left join set_type_module_types x on x.tenant_id = $1 and x.set_type_id = w.type_id and x.module_type_id = m.type_id),
-   judged as (
+   checked as (
      select i.*, exists (select from resolved r where r.set_id = i.id and r.kept)
              and not exists (select from set_type_module_types x
                               where x.tenant_id = $1 and x.set_type_id = i.type_id and x.mandatory
@@ -51,7 +53,7 @@ export const insertSets = statement<[tenantId: number, sets: string, actor: stri
        from input i),
    problem as (
      select p.problem, p.subject,
-            array(select y.key from judged i
+            array(select y.key from checked i
                     join set_type_module_types x on x.tenant_id = $1 and x.set_type_id = i.type_id and x.mandatory
                     join software_module_types y on y.tenant_id = $1 and y.id = x.module_type_id
                    where i.id = p.id and not exists (select from resolved r where r.set_id = i.id and r.module_type_id = y.id)
@@ -59,23 +61,23 @@ export const insertSets = statement<[tenantId: number, sets: string, actor: stri
             array(select r.called from resolved r where r.set_id = p.id and r.kept and not r.filled order by r.called) as "unfilledModules"
        from (select id, 1 as step, case when type_id is null then 'type-unknown' else 'type-deleted' end as problem,
                     coalesce(type, 'default') as subject
-               from judged where type_id is null or type_deleted
+               from checked where type_id is null or type_deleted
              union all
-             select i.id, 1, 'type-changed', i.type_id::text from judged i left join held h on h.id = i.type_id
+             select i.id, 1, 'type-changed', i.type_id::text from checked i left join held h on h.id = i.type_id
               where i.type_id is not null and h.revision is distinct from i.type_revision
              union all
              select set_id, 2, 'module-unknown', module_id::text from resolved where found is null
              union all
              select set_id, 3, 'module-unsupported', module_id::text from resolved where found is not null and not allowed
              union all
-             select i.id, 4, 'incomplete', i.name from judged i
+             select i.id, 4, 'incomplete', i.name from checked i
               where i.locked and (not i.complete or exists (select from resolved r where r.set_id = i.id and r.kept and not r.filled))) p
       order by p.id, p.step, p.subject limit 1),
    stored as (
      insert into distribution_sets (tenant_id, id, type_id, name, version, description, complete, locked, migration_step, created_by,
                                     last_modified_by)
      select $1, id, type_id, name, version, description, complete, locked, "migrationStep", $3, $3
-       from judged where not exists (select from problem)
+       from checked where not exists (select from problem)
      returning id, locked),
    modules_locked as (
      update software_modules m set locked = true, last_modified_by = $3, last_modified_at = now(), revision = m.revision + 1

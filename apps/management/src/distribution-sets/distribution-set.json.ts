@@ -1,9 +1,12 @@
 import type { DistributionSetView } from "@harrier/contracts";
-import { auditOf, optional, type View } from "../lists/json.ts";
+import { auditOf, optional, type View } from "@harrier/query";
 import type { SetRow } from "../rows/set.ts";
 import { moduleJson } from "../software-modules/software-module.json.ts";
 
-/** spec 001 §2.2; a single answer carries more links than an item of a list, both hold the modules (contract management.md §1.5). */
+/**
+ * Renders a set (spec 001 §2.2); a single answer carries more links than an item of a list, and both hold the modules
+ * (contract management.md §1.5).
+ */
 export function setJson(view: View, row: SetRow, single: boolean): DistributionSetView {
   const self = `${view.base}/distributionsets/${row.id}`;
   const more = {

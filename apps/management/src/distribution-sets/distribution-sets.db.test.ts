@@ -48,7 +48,7 @@ test.each<[string, () => Partial<DistributionSetCreate>, boolean]>([
   ["default type with both", () => ({ modules: refs(os[0], apps[0]) }), true],
   ["app with two applications", () => ({ type: "app", modules: refs(apps[0], apps[1]) }), true],
   ["nothing in it", () => ({ type: "os" }), false],
-])("%s: complete = %s", async (_, members, complete) => {
+])("a set with %s: complete = %s", async (_, members, complete) => {
   const row = await one(members());
   expect(row).toMatchObject({ complete, valid: true, locked: false, deleted: false, typeKey: members().type ?? "os_app" });
 });
@@ -62,7 +62,7 @@ test("a type without mandatory modules is complete with any module, not without 
   expect((await one({ type: "free", modules: refs(apps[0]) })).complete).toBe(true);
 });
 
-test("many sets come back in the order given, each with its modules in the order attached", async () => {
+test("many sets are returned in the order given, each with its modules in the order attached", async () => {
   const rows = await create(
     set({ name: "z", modules: refs(apps[1], os[0], apps[0], apps[1]) }),
     set({ name: "y", description: "d", version: "2" }),
@@ -88,7 +88,7 @@ test.each<[string, () => Partial<DistributionSetCreate>, object]>([
   ["a module of another type", () => ({ type: "os", modules: refs(apps[0]) }), { code: "modulesUnsupported" }],
   ["a lock on an incomplete set", () => ({ locked: true }), { code: "setIncomplete" }],
   ["a taken name", () => ({ name: "z", version: "1" }), { code: "entityAlreadyExists" }],
-])("%s stores none of the sets", async (_, members, error) => {
+])("a request with %s stores none of the sets", async (_, members, error) => {
   const before = await count();
   await expect(create(set({}), set(members()))).rejects.toMatchObject(error);
   expect(await count()).toBe(before);
@@ -99,7 +99,7 @@ test("a set that is created locked locks its modules", async () => {
   expect(await one({ locked: true, modules: refs(module?.id) })).toMatchObject({ locked: true, modules: [{ locked: true }] });
 });
 
-test("locking needs a complete set and locks its modules; unlocking leaves them locked", async () => {
+test("only a complete set can be locked, which locks its modules; unlocking leaves them locked", async () => {
   const [module] = await createModules(fixture, fixture.actor, [{ name: `m-${n++}`, version: "1", type: "os", encrypted: false }]);
   const { id } = await one({ modules: refs(module?.id) });
   const change = (members: object) => changeSet(fixture, fixture.actor, { id, change: members });
@@ -114,7 +114,7 @@ test("locking needs a complete set and locks its modules; unlocking leaves them 
   await expect(change({ name: "z", version: "1" })).rejects.toMatchObject({ code: "entityAlreadyExists" });
 });
 
-test("adding modules: same again is no change, one too many replaces the oldest, completeness follows", async () => {
+test("adding a module again changes nothing, one too many replaces the oldest, and completeness is updated", async () => {
   const { id } = await one({ modules: refs(apps[0]) });
   await add(id, apps[0]);
   expect(await revisionOf(id)).toBe(1);
@@ -126,7 +126,7 @@ test("adding modules: same again is no change, one too many replaces the oldest,
   expect(await revisionOf(id)).toBe(3);
 });
 
-test("modules that do not fit are refused, and so is a hundred and first", async () => {
+test("modules of unlisted types are refused, and so is the hundred and first module", async () => {
   const { id } = await one({ type: "os" });
   await expect(add(id, apps[0])).rejects.toMatchObject({ code: "modulesUnsupported" });
   await expect(add(id, 9999)).rejects.toMatchObject({ code: "entityNotFound" });
@@ -140,7 +140,7 @@ test("modules that do not fit are refused, and so is a hundred and first", async
   await expect(add(app, ...many.map((module) => module.id))).rejects.toMatchObject({ code: "quotaTooManyEntries" });
   await add(app, ...many.slice(1).map((module) => module.id));
   expect(await idsOf(app)).toHaveLength(100);
-  // a limit that was lowered below what is there refuses what is added, and nothing else
+  // A limit that was lowered below what the set has refuses additions, and nothing else.
   await fixture.setQuota("SOFTWARE_MODULES_PER_DISTRIBUTION_SET_MAX_COUNT", 5);
   await add(app, many[1]?.id);
   await expect(add(app, many[0]?.id)).rejects.toMatchObject({
@@ -152,7 +152,7 @@ test("modules that do not fit are refused, and so is a hundred and first", async
   await fixture.setQuota("SOFTWARE_MODULES_PER_DISTRIBUTION_SET_MAX_COUNT", null);
 });
 
-test("what an action refers to is fixed: modules 403 before the lock's 423, migration flag 403, name still free", async () => {
+test("a set of an action keeps its modules (403, before the lock's 423) and its migration flag (403), but its name may change", async () => {
   const { id } = await one({ modules: refs(os[2]) });
   await changeSet(fixture, fixture.actor, { id, change: { locked: true } });
   await expect(add(id, apps[0])).rejects.toMatchObject({ code: "locked" });
@@ -166,7 +166,7 @@ test("what an action refers to is fixed: modules 403 before the lock's 423, migr
   });
 });
 
-test("an invalid set takes no change but can be deleted", async () => {
+test("an invalid set cannot be changed but can be deleted", async () => {
   const { id } = await one({ modules: refs(os[0]) });
   await fixture.rows("update distribution_sets set valid = false where id = $1", [id]);
   await expect(changeSet(fixture, fixture.actor, { id, change: { description: "x" } })).rejects.toMatchObject({ code: "setInvalid" });
@@ -174,7 +174,7 @@ test("an invalid set takes no change but can be deleted", async () => {
   await removeSet(fixture, fixture.actor, id);
 });
 
-test("a free set goes for good and frees its name; one that an action or a rollout holds stays readable and blocks it", async () => {
+test("an unused set is deleted for good and frees its name; a set of an action or a rollout stays readable and keeps its name", async () => {
   const given = { name: "short-lived", version: "1", modules: refs(os[0]) };
   const free = await one(given);
   await removeSet(fixture, fixture.actor, free.id);
@@ -205,7 +205,7 @@ test("a free set goes for good and frees its name; one that an action or a rollo
   expect(await getSet(fixture, 1, rolled.id)).toMatchObject({ deleted: true });
 });
 
-test("two who work on sets and modules at once both get through", async () => {
+test("two users who change sets and modules at once both succeed", async () => {
   const rows = await create(...Array.from({ length: 8 }, () => set({ type: "app", modules: refs(apps[0]) })));
   const work = rows.flatMap(({ id }) => [
     add(id, apps[1], apps[2]),
@@ -218,13 +218,13 @@ test("two who work on sets and modules at once both get through", async () => {
   for (const { id } of rows) expect((await getSet(fixture, 1, id)).modules.every((module) => module.locked)).toBe(true);
 });
 
-test("creating many sets costs two round trips and one for the ids, creating one costs two", async () => {
+test("the creation of many sets costs two round trips and one for the ids, the creation of one costs two", async () => {
   await one({});
-  expect(await fixture.trips.during(() => one({ modules: refs(os[0], apps[0]) }))).toBe(2);
-  expect(await fixture.trips.during(() => create(...Array.from({ length: 20 }, () => set({ modules: refs(os[0]) }))))).toBe(3);
+  expect(await fixture.roundTrips.during(() => one({ modules: refs(os[0], apps[0]) }))).toBe(2);
+  expect(await fixture.roundTrips.during(() => create(...Array.from({ length: 20 }, () => set({ modules: refs(os[0]) }))))).toBe(3);
 });
 
-test("a module that is deleted while a set gets it is either in the set or not to be found", async () => {
+test("a module that is deleted while it is added to a set is either in the set or not found", async () => {
   for (let i = 0; i < 10; i++) {
     const [module] = await createModules(fixture, fixture.actor, [{ name: `race-${i}`, version: "1", type: "os", encrypted: false }]);
     const id = module?.id ?? 0;

@@ -1,8 +1,8 @@
 import { distributionSets, page } from "@harrier/contracts";
 import { entityNotFound } from "@harrier/errors";
 import { setFields, sortFields } from "@harrier/fiql";
+import { readPage } from "@harrier/query";
 import type { Mount } from "@harrier/service";
-import { readPage } from "../lists/list.ts";
 import type { ModuleRow } from "../rows/module.ts";
 import type { SetRow } from "../rows/set.ts";
 import { moduleJson } from "../software-modules/software-module.json.ts";
@@ -15,7 +15,7 @@ interface Deps extends SetDeps {
   now: () => number;
 }
 
-/** Distribution sets and their modules (spec 001 §4.1; contract management.md §4.1). Their targets are served by targets/. */
+/** Serves distribution sets and their modules (spec 001 §4.1; contract management.md §4.1). The folder targets/ serves their targets. */
 export function mountDistributionSets(mount: Mount, deps: Deps): void {
   const list = { db: deps.db.pool, now: deps.now };
 

@@ -1,7 +1,5 @@
 import { statement } from "@harrier/db";
-import type { PageSource } from "../lists/page.sql.ts";
-import { type SoftDeletedMode, softDeletedPredicate } from "../lists/soft-deleted.ts";
-import { selectList } from "../rows/columns.ts";
+import { type PageSource, type SoftDeletedMode, selectList, softDeletedPredicate } from "@harrier/query";
 import { setComplete } from "../rows/complete.ts";
 import { moduleColumns, moduleJoins } from "../rows/module.ts";
 import { type SetRow, setColumns, setJoins } from "../rows/set.ts";
@@ -16,7 +14,7 @@ export const setList = (tenantId: number, mode: SoftDeletedMode): PageSource => 
 
 const setExists = "exists (select from distribution_sets o where o.tenant_id = $1 and o.id = $2)";
 
-/** Modules of a set, deleted ones included: the set still delivers them. */
+/** Lists the modules of a set, deleted ones included: the set still delivers them. */
 export const modulesOfSet = (tenantId: number, setId: number): PageSource => ({
   from: "software_modules",
   columns: moduleColumns("t", "mt"),
@@ -31,7 +29,7 @@ export const findSets = statement<[tenantId: number, ids: number[]], SetRow>(
   `select ${selectList(setColumns)} from distribution_sets t ${setJoins} where t.tenant_id = $1 and t.id = any($2) order by t.id`,
 );
 
-/** What a set is, under its lock. */
+/** This is the state of a set, read under its lock. */
 export interface SetState {
   valid: boolean;
   deleted: boolean;
@@ -47,7 +45,7 @@ export const lockSet = statement<[tenantId: number, id: number], SetState>(
      from distribution_sets s where tenant_id = $1 and id = $2 for update`,
 );
 
-/** Who refers to the set, or may be about to: once an action does, what it delivers is frozen (contract management.md §5.2). */
+/** Says what refers to the set, or may soon do so: once an action refers to it, its modules are fixed (contract management.md §5.2). */
 export const readSetUse = statement<[tenantId: number, id: number], { inActions: boolean; inRollouts: boolean; reserved: boolean }>(
   "management.read_set_use",
   `select exists (select from controller.actions_v1 a where a.tenant_id = $1 and a.set_id = $2) as "inActions",
@@ -57,7 +55,7 @@ export const readSetUse = statement<[tenantId: number, id: number], { inActions:
                      and s.reservations > 0 and s.reserved_at > now() - interval '1 minute') as "reserved"`,
 );
 
-/** Null members stay as they are. */
+/** Updates a set; members that are null stay as they are. */
 export const updateSet = statement<
   [
     tenantId: number,
@@ -79,7 +77,7 @@ export const updateSet = statement<
     where s.tenant_id = $1 and s.id = $2`,
 );
 
-/** Still readable, hidden from lists, and its name stays taken. */
+/** Deletes a set softly: it can still be read, is hidden from lists, and its name stays taken. */
 export const softDeleteSet = statement<[tenantId: number, id: number, actor: string], unknown>(
   "management.soft_delete_set",
   `update distribution_sets set deleted = true, last_modified_by = $3, last_modified_at = now(), revision = revision + 1

@@ -1,8 +1,9 @@
 import type { DistributionSetCreate, DistributionSetUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, type Queryable, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError, setIncomplete } from "@harrier/errors";
+import { withConflicts, withRetries } from "@harrier/query";
+import type { Actor } from "@harrier/rpc";
 import type { FaultPoint } from "@harrier/service";
-import { withConflicts, withRetries } from "../lists/conflicts.ts";
 import { takeIds } from "../lists/ids.ts";
 import type { SetRow } from "../rows/set.ts";
 import { insertSets, type SetProblem } from "./create-sets.sql.ts";
@@ -16,25 +17,19 @@ export interface SetDeps {
   fault: (point: FaultPoint) => void | Promise<void>;
 }
 
-/** Who acts, in which tenant. */
-export interface Actor {
-  tenantId: number;
-  subject: string;
-}
-
-/** One set; soft-deleted ones can still be read (contract management.md §4.1). */
+/** Returns one set; soft-deleted ones can still be read (contract management.md §4.1). */
 export async function getSet(deps: Pick<SetDeps, "db">, tenantId: number, id: number): Promise<SetRow> {
   const row = await runOne(deps.db.pool, findSets, [tenantId, [id]]);
   if (row === undefined) throw entityNotFound("DistributionSet", id);
   return row;
 }
 
-/** Those of some sets that are there, by id. */
+/** Returns those of the given sets that exist, by id. */
 export async function getSets(deps: Pick<SetDeps, "db">, tenantId: number, ids: number[]): Promise<SetRow[]> {
   return ids.length === 0 ? [] : run(deps.db.pool, findSets, [tenantId, ids]);
 }
 
-/** Creates all sets or none, with their modules (spec 001 §4.1). One statement stores them, one reads them back. */
+/** Creates all sets with their modules, or none (spec 001 §4.1). One statement stores them, one reads them back. */
 export async function createSets(deps: SetDeps, actor: Actor, sets: readonly DistributionSetCreate[]): Promise<SetRow[]> {
   if (sets.length === 0) return [];
   const ids = await takeIds(deps.ids, actor.tenantId, "set", sets.length);
@@ -99,7 +94,7 @@ async function writeChange(tx: Queryable, actor: Actor, { id, change }: { id: nu
   if (moduleIds.length > 0) await lockModulesOfSet(tx, actor, moduleIds);
 }
 
-/** Whether a set may be changed at all, and to what. */
+/** Checks whether a set may be changed, and whether the requested values are allowed. */
 export function checkSetChange(set: SetState, change: DistributionSetUpdate): void {
   if (set.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");
   if (!set.valid) throw new HarrierError("setInvalid");
@@ -107,8 +102,8 @@ export function checkSetChange(set: SetState, change: DistributionSetUpdate): vo
 }
 
 /**
- * Deletes a set: softly while an action or a rollout refers to it (contract management.md §5.1), or while an assignment is on its way
- * to controller, whose actions must find their set.
+ * Deletes a set. The deletion is a soft one while an action or a rollout refers to the set (contract management.md §5.1), or while an
+ * assignment is on its way to controller, whose actions must find their set.
  */
 export async function removeSet(deps: Pick<SetDeps, "db">, actor: Actor, id: number): Promise<void> {
   await withConflicts(() =>

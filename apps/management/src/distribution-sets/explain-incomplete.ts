@@ -2,7 +2,7 @@ import { type Queryable, runOne } from "@harrier/db";
 import { HarrierError, setIncomplete } from "@harrier/errors";
 import { readSetGaps } from "./set-gaps.sql.ts";
 
-/** Runs what may refuse a set because it is not complete, and says then what the set lacks. Costs a round trip in that case alone. */
+/** Runs a check that may refuse a set as incomplete, and adds to the error what the set lacks. Only a refusal costs a round trip. */
 export async function explainIncomplete<T>(
   db: Queryable,
   { tenantId, id }: { tenantId: number; id: number },

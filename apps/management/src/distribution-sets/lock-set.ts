@@ -3,7 +3,7 @@ import { entityNotFound, HarrierError } from "@harrier/errors";
 import { lockSet, type SetState } from "./distribution-sets.sql.ts";
 import { lockModules, modulesAreStill, takeModulesOfSet } from "./set-modules.sql.ts";
 
-/** Takes a set for the rest of the transaction, or says that it does not exist. */
+/** Locks a set until the end of the transaction, or throws that it does not exist. */
 export async function takeSet(tx: Queryable, tenantId: number, id: number): Promise<SetState> {
   const set = await runOne(tx, lockSet, [tenantId, id]);
   if (set === undefined) throw entityNotFound("DistributionSet", id);
@@ -11,8 +11,8 @@ export async function takeSet(tx: Queryable, tenantId: number, id: number): Prom
 }
 
 /**
- * Takes a set together with its modules, modules first (the lock order of the migration). Modules may come and go until the set is
- * ours, so the list is compared again then; in that rare case the whole transaction has to begin anew (`withRetries`).
+ * Locks a set together with its modules, modules first (the lock order of the migration). Modules may change until the set is locked, so
+ * the list is compared again then; in that rare case the whole transaction has to be repeated (`withRetries`).
  */
 export async function takeSetWithModules(tx: Queryable, tenantId: number, id: number): Promise<{ set: SetState; moduleIds: number[] }> {
   const moduleIds = (await run(tx, takeModulesOfSet, [tenantId, id])).map((row) => row.id);
@@ -22,7 +22,7 @@ export async function takeSetWithModules(tx: Queryable, tenantId: number, id: nu
   return { set, moduleIds };
 }
 
-/** A locked set's modules are locked too (contract management.md §5.2). */
+/** Locks the modules of a locked set (contract management.md §5.2). */
 export async function lockModulesOfSet(
   tx: Queryable,
   { tenantId, subject }: { tenantId: number; subject: string },

@@ -29,7 +29,7 @@ const set = async (modules: number[], more: object = {}) => {
 const get = async (id: number) => (await ask("GET", `/distributionsets/${id}`)).body;
 const without = (id: number, moduleId: number) => status("DELETE", `/distributionsets/${id}/assignedSM/${moduleId}`);
 
-test("a module is taken out, and what is mandatory is missed", async () => {
+test("a module is removed, and the set lacks it if its type is mandatory", async () => {
   const [os, app] = [await module("os"), await module("application")];
   const id = await set([os, app]);
   const revisionOf = async () => (await fixture.rows("select revision from distribution_sets where id = $1", [id]))[0]?.["revision"];
@@ -45,7 +45,7 @@ test("a module is taken out, and what is mandatory is missed", async () => {
   expect(await without(4711, os)).toEqual([404, "repo.entityNotFound"]);
 });
 
-test("a deleted module can still be taken out", async () => {
+test("a deleted module can still be removed", async () => {
   const [os, app] = [await module("os"), await module("application")];
   const id = await set([os, app]);
   await ask("DELETE", `/softwaremodules/${app}`);
@@ -54,7 +54,7 @@ test("a deleted module can still be taken out", async () => {
   expect((await get(id)).modules).toMatchObject([{ id: os }]);
 });
 
-test("modules of sets that are assigned, locked, invalid or deleted stay", async () => {
+test("modules of assigned, locked, invalid or deleted sets cannot be removed", async () => {
   const os = await module("os");
   const [assigned, locked, invalid, deleted] = [
     await set([os], { locked: true }),
@@ -72,7 +72,7 @@ test("modules of sets that are assigned, locked, invalid or deleted stay", async
   expect(await without(deleted, os)).toEqual([404, "deleted"]);
 });
 
-test("statistics count actions and rollouts by status, deleted rollouts not", async () => {
+test("statistics count actions and rollouts by status, but no deleted rollouts", async () => {
   const [id, idle] = [await set([await module("os")]), await set([])];
   const targetId = await fixture.addTarget("counted");
   for (const code of [0, 0, 3]) await fixture.addAction({ targetId, controllerId: "counted", setId: id, status: code, active: code === 3 });

@@ -1,13 +1,13 @@
 import { statement } from "@harrier/db";
 import { limitSql } from "../quotas/limits.sql.ts";
 
-/** Keeps modules in place while a set gets them, and waits for uploads into them: the first lock, before the set's own. */
+/** Keeps modules from changing while they are added to a set, and waits for uploads into them; this lock comes before the set's own. */
 export const shareModules = statement<[tenantId: number, ids: number[]], { id: number }>(
   "management.share_modules",
   `select id from software_modules where tenant_id = $1 and id = any($2) and not deleted order by id for key share`,
 );
 
-/** Takes the modules of a set, as locking them needs. Which they are may change until the set is taken: see `modulesAreStill`. */
+/** Locks the modules of a set, as locking the set needs. The list may change until the set is locked: see `modulesAreStill`. */
 export const takeModulesOfSet = statement<[tenantId: number, setId: number], { id: number }>(
   "management.take_modules_of_set",
   `select m.id from software_modules m
@@ -15,7 +15,7 @@ export const takeModulesOfSet = statement<[tenantId: number, setId: number], { i
     order by m.id for no key update of m`,
 );
 
-/** Under the set's lock: whether its modules are exactly these. */
+/** Says, under the set's lock, whether its modules are exactly these. */
 export const modulesAreStill = statement<[tenantId: number, setId: number, ids: number[]], { same: boolean }>(
   "management.modules_are_still",
   `select coalesce(array_agg(module_id order by module_id), '{}') = $3::bigint[] as same
@@ -28,19 +28,19 @@ export const lockModules = statement<[tenantId: number, ids: number[], actor: st
     where tenant_id = $1 and id = any($2) and not locked`,
 );
 
-/** What the set would hold with these modules added; asked before anything is written. */
+/** This is what the set would hold with these modules added; it is computed before anything is written. */
 export interface ModulePlan {
-  /** The first module, in the order given, whose type the set's type does not list. */
+  /** This is the first module, in the order given, whose type the set's type does not list. */
   unsupported: number | null;
-  /** How many modules the set would hold. */
+  /** The set would hold so many modules. */
   size: number;
-  /** How many of them are new to it. */
+  /** So many of them are new to the set. */
   added: number;
-  /** The limit in force; 0 or less: none. */
-  most: number;
+  /** This is the limit in force; 0 or less means that there is none. */
+  max: number;
 }
 
-// a set keeps the modules it has in their order; new ones come behind; of too many of one type the newest stay
+// A set keeps its modules in their order, and new ones are appended; of too many of one type the newest stay.
 const plan = `held as (
      select sm.module_id, sm.position from set_modules sm where sm.tenant_id = $1 and sm.set_id = $2),
    added as (
@@ -64,10 +64,10 @@ export const planModules = statement<[tenantId: number, setId: number, ids: numb
             order by r.position limit 1) as unsupported,
           (select count(*) from ranked where kept)::int as size,
           (select count(*) from ranked r join added a on a.module_id = r.module_id where r.kept)::int as added,
-          ${limitSql("SOFTWARE_MODULES_PER_DISTRIBUTION_SET_MAX_COUNT")} as most`,
+          ${limitSql("SOFTWARE_MODULES_PER_DISTRIBUTION_SET_MAX_COUNT")} as max`,
 );
 
-/** Carries out the plan and says anew whether the set is complete. Nothing moves when nothing was added. */
+/** Carries out the plan and updates whether the set is complete. Nothing changes when no module was added. */
 export const writeModules = statement<[tenantId: number, setId: number, ids: number[], actor: string], unknown>(
   "management.write_modules",
   `with ${plan},
@@ -85,7 +85,7 @@ export const writeModules = statement<[tenantId: number, setId: number, ids: num
     where s.tenant_id = $1 and s.id = $2 and exists (select from added)`,
 );
 
-/** Takes a module out, under the set's lock, and says anew whether the set is complete. Tells whether there is such a module at all. */
+/** Removes a module, under the set's lock, and updates whether the set is complete. Returns whether the module exists. */
 export const unlinkModule = statement<[tenantId: number, setId: number, moduleId: number, actor: string], { known: boolean }>(
   "management.unlink_module",
   `with gone as (

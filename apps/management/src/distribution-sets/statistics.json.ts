@@ -1,12 +1,12 @@
 import type { SetStatisticsPartView, SetStatisticsView } from "@harrier/contracts";
 import type { Counts, SetStatistics } from "./statistics.ts";
 
-/** All of the statistics, with zeros where there is nothing (contract management.md §4.1). */
+/** Renders all statistics, with zeros where there is nothing to count (contract management.md §4.1). */
 export function statisticsJson({ actions, rollouts, autoAssignments }: SetStatistics): SetStatisticsView {
   return { actions: withTotal(actions), rollouts: withTotal(rollouts), totalAutoAssignments: autoAssignments };
 }
 
-/** One part of them: an empty object where there is nothing (contract management.md §4.1). */
+/** Renders one part of the statistics as an object, which is empty where there is nothing to count (contract management.md §4.1). */
 export function partJson(statistics: SetStatistics, part: keyof SetStatistics): SetStatisticsPartView {
   if (part === "autoAssignments") return statistics.autoAssignments === 0 ? {} : { totalAutoAssignments: statistics.autoAssignments };
   const counts = statistics[part];

@@ -5,7 +5,7 @@ import type { Mount } from "@harrier/service";
 import { partJson, statisticsJson } from "./statistics.json.ts";
 import { readStatistics } from "./statistics.ts";
 
-/** What distribution sets are used for (spec 001 §4.1). */
+/** Serves the statistics of distribution sets (spec 001 §4.1). */
 export function mountSetStatistics(mount: Mount, deps: { db: Database }): void {
   const nothing = { actions: false, rollouts: false, autoAssignments: false };
   const read = (identity: Identity, id: number, what: Partial<typeof nothing>) =>

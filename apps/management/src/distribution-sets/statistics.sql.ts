@@ -1,7 +1,7 @@
 import { statement } from "@harrier/db";
-import type { Scope } from "../targets/scope.ts";
+import type { Scope } from "@harrier/query";
 
-/** How often what, by status; null where nothing has it. */
+/** These are counts by status; null means that there is nothing to count. */
 export interface SetCounts {
   actions: Record<number, number> | null;
   rollouts: Record<string, number> | null;
@@ -9,8 +9,9 @@ export interface SetCounts {
 }
 
 /**
- * No row for an unknown set. Deleted rollouts do not count, and filters only while the set can be assigned. What is not asked for is not counted.
- * Whoever is restricted to target types counts actions of their targets, and rollouts that reach no further.
+ * Counts what uses a set; there is no row for an unknown set. Deleted rollouts do not count, and filters count only while the set can be
+ * assigned. Parts that are not requested are not counted. For a user restricted to target types, only actions of such targets count, and
+ * rollouts that reach no other targets.
  */
 export const countUses = statement<
   [tenantId: number, id: number, actions: boolean, rollouts: boolean, autoAssignments: boolean, scope: Scope],

@@ -1,21 +1,21 @@
 import { actionStatusNames } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
+import { scopeOf } from "@harrier/query";
 import type { Identity } from "@harrier/rpc";
-import { scopeOf } from "../targets/scope.ts";
 import { countUses } from "./statistics.sql.ts";
 
-/** Upper-case status to count; without a member nothing has it. */
+/** This maps an upper-case status to its count; a status that nothing has is absent. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** What a set is used for. */
+/** This says what uses a set. */
 export interface SetStatistics {
   actions: Counts;
   rollouts: Counts;
   autoAssignments: number;
 }
 
-/** Counts what was asked for; the rest comes back empty (spec 001 §4.1.3). */
+/** Counts the requested parts; the others are empty (spec 001 §4.1.3). */
 export async function readStatistics(
   deps: { db: Database },
   identity: Pick<Identity, "tenantId" | "targetTypeScopes">,

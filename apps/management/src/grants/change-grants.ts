@@ -1,18 +1,18 @@
 import { type Database, inTransaction, type Queryable, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { Principal } from "@harrier/rpc";
-import { checkCovers, type Held } from "./covers.ts";
+import { checkCovers, type HeldGrants } from "./covers.ts";
 import { type GrantsRow, type Holder, lockGrants, unknownTargetTypes, writeGrants } from "./grants.sql.ts";
 import { type Grants, noGrants } from "./grants.ts";
 
-/** Who grants. */
-export type Granter = Held & Pick<Principal, "tenantId" | "subject">;
+/** This is the user who changes grants. */
+export type Granter = HeldGrants & Pick<Principal, "tenantId" | "subject">;
 
 const entities = { users: "User", roles: "Role" } as const;
 
 /**
- * Changes what a user or a role holds (spec 001 §4.7) and answers what it holds then. What belongs to the system (the configuration's
- * administrator, the predefined role) stays as it is.
+ * Changes the permissions of a user or a role (spec 001 §4.7) and returns what it holds then. A holder that belongs to the system (the
+ * configuration's administrator, the predefined role) stays as it is.
  */
 export async function changeGrants(
   deps: { db: Database },
@@ -33,8 +33,8 @@ export async function changeGrants(
 }
 
 /**
- * Locks who is to be deleted: somebody who may do no more than the caller. What belongs to the system is answered as it is.
- * @throws entityNotFound, insufficientPermission
+ * Locks a user or role that shall be deleted and that holds no more than the caller. A holder that belongs to the system is returned as it
+ * is. @throws entityNotFound, insufficientPermission
  */
 export async function lockHolder(tx: Queryable, caller: Granter, { holder, id }: { holder: Holder; id: number }): Promise<GrantsRow> {
   const row = await runOne(tx, lockGrants[holder], [caller.tenantId, id]);
@@ -44,8 +44,8 @@ export async function lockHolder(tx: Queryable, caller: Granter, { holder, id }:
 }
 
 /**
- * Whoever changes what somebody holds, holds all of it itself, before and after: nobody gives on what it has not, lifts a restriction that it has too,
- * or takes away from one who may do more. And target types must be there.
+ * Checks a change of grants. A user who changes grants must hold all of them, before and after: they can neither grant more than they hold,
+ * nor lift a restriction of their own, nor take a grant from a user who holds more. The target types must exist.
  */
 export async function checkGrants(
   db: Queryable,

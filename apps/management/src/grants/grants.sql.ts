@@ -1,7 +1,7 @@
 import { statement } from "@harrier/db";
-import type { Columns } from "../rows/columns.ts";
+import type { Columns } from "@harrier/query";
 
-/** Who can hold permissions. */
+/** These kinds of holders can have permissions. */
 export type Holder = "users" | "roles";
 
 export interface GrantsRow {
@@ -10,7 +10,7 @@ export interface GrantsRow {
   systemManaged: boolean;
 }
 
-/** Columns of a user or a role `t`. */
+/** These are columns of a user or a role `t`. */
 export const grantColumns: Columns = {
   permissions: "t.permissions",
   scoped: "t.scoped_permissions",
@@ -24,10 +24,10 @@ const lock = (holder: Holder) =>
        from ${holder} t where t.tenant_id = $1 and t.id = $2 for update`,
   );
 
-/** Holders one at a time: what is written was made from what is held. */
+/** Locks a holder, because its new grants are computed from the stored ones. */
 export const lockGrants = { users: lock("users"), roles: lock("roles") };
 
-// 0: all users of the tenant, and no device of it (views/tenants.sql)
+// The id 0 stands for all users of the tenant, but for none of its devices (views/tenants.sql).
 const forgotten = { users: "id", roles: "0" };
 
 const write = (holder: Holder) =>
@@ -39,10 +39,10 @@ const write = (holder: Holder) =>
      insert into credential_changes (tenant_id, user_id) select $1, ${forgotten[holder]} from written`,
   );
 
-/** The new grants; gateways forget the old ones in the same transaction. */
+/** Writes the new grants; gateways forget the old ones in the same transaction. */
 export const writeGrants = { users: write("users"), roles: write("roles") };
 
-/** Target types that are asked for and do not exist. */
+/** Returns the requested target types that do not exist. */
 export const unknownTargetTypes = statement<[tenantId: number, ids: readonly number[]], { id: number }>(
   "management.unknown_target_types",
   `select g.id from unnest($2::bigint[]) as g(id)

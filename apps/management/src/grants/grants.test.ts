@@ -1,11 +1,11 @@
-import { mostTargetTypes } from "@harrier/contracts";
+import { maxTargetTypes } from "@harrier/contracts";
 import { expect, test } from "vitest";
 import { type Grants, merged, namesOf, noGrants, permissionsOf, replaced, withNames, withoutName, withScopes } from "./grants.ts";
 
 const held: Grants = { permissions: ["CREATE_TARGET", "READ_REPOSITORY"], scoped: { READ_TARGET: [11, 12], UPDATE_TARGET: [] } };
 const coded = (code: string) => expect.objectContaining({ code });
 
-test("what is held is shown in one order, restricted or not", () => {
+test("permissions are shown in one order, restricted or not", () => {
   expect(namesOf(held)).toEqual(["READ_TARGET", "CREATE_TARGET", "UPDATE_TARGET", "READ_REPOSITORY"]);
   expect(permissionsOf(held)).toEqual([
     { permission: "READ_TARGET", targetTypeScopes: [11, 12] },
@@ -15,7 +15,7 @@ test("what is held is shown in one order, restricted or not", () => {
   ]);
 });
 
-test("names and restrictions that make no sense are refused", () => {
+test("invalid names and restrictions are refused", () => {
   expect(replaced([{ permission: "READ_TARGET", targetTypeScopes: [] }, { permission: "API_KEY" }])).toEqual({
     permissions: ["API_KEY"],
     scoped: { READ_TARGET: [] },
@@ -28,24 +28,24 @@ test("names and restrictions that make no sense are refused", () => {
   expect(() => withoutName(held, "toString")).toThrow(coded("entityNotFound"));
   expect(() => withScopes(held, "DELETE_TARGET", () => [11])).toThrow(coded("entityNotFound"));
   expect(() => withScopes(held, "READ_REPOSITORY", () => [11])).toThrow(coded("constraintViolation"));
-  expect(() => withScopes(held, "READ_TARGET", () => Array.from({ length: mostTargetTypes + 1 }, (_, i) => i))).toThrow(
+  expect(() => withScopes(held, "READ_TARGET", () => Array.from({ length: maxTargetTypes + 1 }, (_, i) => i))).toThrow(
     coded("quotaTooManyEntries"),
   );
 });
 
-test("a permission granted again without target types is restricted no more", () => {
+test("a permission that is granted again without target types loses its restriction", () => {
   expect(withNames(held, ["READ_TARGET", "CREATE_TARGET"])).toEqual({
     permissions: ["CREATE_TARGET", "READ_REPOSITORY", "READ_TARGET"],
     scoped: { UPDATE_TARGET: [] },
   });
 });
 
-test("one is taken away, restricted or not", () => {
+test("a permission can be removed, restricted or not", () => {
   expect(withoutName(held, "READ_TARGET").scoped).toEqual({ UPDATE_TARGET: [] });
   expect(withoutName(held, "CREATE_TARGET").permissions).toEqual(["READ_REPOSITORY"]);
 });
 
-test("a restriction comes, changes and goes", () => {
+test("a restriction can be added, changed and removed", () => {
   const seen: unknown[] = [];
   const restricted = withScopes(held, "CREATE_TARGET", (before) => {
     seen.push(before);

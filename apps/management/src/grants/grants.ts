@@ -1,24 +1,24 @@
 import type { PermissionGrant, PermissionView } from "@harrier/contracts";
-import { mostTargetTypes } from "@harrier/contracts";
+import { maxTargetTypes } from "@harrier/contracts";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import { allPermissions, isTargetRelated } from "../identity/permissions.ts";
 
-/** What a user or a role may do. A permission stands in one of the two members only. */
+/** This is what a user or a role may do. A permission stands in one of the two members only. */
 export interface Grants {
-  /** Without restriction. */
+  /** These permissions hold without restriction. */
   permissions: readonly string[];
-  /** Restricted to these target types; no element: good for no target. */
+  /** These permissions are restricted to the listed target types; an empty list allows no target. */
   scoped: Readonly<Record<string, readonly number[]>>;
 }
 
 export const noGrants: Grants = { permissions: [], scoped: {} };
 
-/** Names of everything held, in the order of the interface's own list. */
+/** Returns the names of all permissions held, in the order in which the interface lists them. */
 export function namesOf({ permissions, scoped }: Grants): string[] {
   return allPermissions.filter((name) => permissions.includes(name) || Object.hasOwn(scoped, name));
 }
 
-/** Permission objects of everything held (spec 001 §2.8), in the same order. */
+/** Returns the objects of all permissions held (spec 001 §2.8), in the same order. */
 export function permissionsOf(grants: Grants): PermissionView[] {
   return namesOf(grants).map((name) => permissionOf(grants, name));
 }
@@ -27,7 +27,7 @@ export function permissionOf({ scoped }: Grants, permission: string): Permission
   return { permission, targetTypeScopes: Object.hasOwn(scoped, permission) ? [...(scoped[permission] ?? [])] : null };
 }
 
-/** Exactly these. */
+/** Returns grants of exactly these permissions. */
 export function replaced(granted: readonly PermissionGrant[]): Grants {
   checkNames(granted.map(({ permission }) => permission));
   const restricted = granted.filter((grant) => grant.targetTypeScopes !== undefined);
@@ -38,34 +38,34 @@ export function replaced(granted: readonly PermissionGrant[]): Grants {
   };
 }
 
-/** Also these, without restriction: what was held restricted is so no more (spec 001 §4.7). */
+/** Adds these permissions without restriction; a permission that was restricted no longer is (spec 001 §4.7). */
 export function withNames({ permissions, scoped }: Grants, names: readonly string[]): Grants {
   checkNames(names);
   const kept = Object.entries(scoped).filter(([name]) => !names.includes(name));
   return { permissions: [...new Set([...permissions, ...names])], scoped: Object.fromEntries(kept) };
 }
 
-/** All but one, which must be held. */
+/** Removes one permission, which must be held. */
 export function withoutName(grants: Grants, name: string): Grants {
   checkHeld(grants, name);
   const { [name]: _gone, ...scoped } = grants.scoped;
   return { permissions: grants.permissions.filter((held) => held !== name), scoped };
 }
 
-/** Another restriction of one permission, made from the one it has; null stands for none. */
+/** Changes the restriction of one permission; `null` stands for no restriction. */
 export function withScopes(grants: Grants, name: string, change: (held: readonly number[] | null) => readonly number[] | null): Grants {
   checkHeld(grants, name);
   checkTargetRelated(name);
   const next = change(grants.scoped[name] ?? null);
   const rest = withoutName(grants, name);
   if (next === null) return { ...rest, permissions: [...rest.permissions, name] };
-  if (next.length > mostTargetTypes) {
-    throw new HarrierError("quotaTooManyEntries", `A permission is restricted to ${mostTargetTypes} target types at most.`);
+  if (next.length > maxTargetTypes) {
+    throw new HarrierError("quotaTooManyEntries", `A permission is restricted to ${maxTargetTypes} target types at most.`);
   }
   return { ...rest, scoped: { ...rest.scoped, [name]: next } };
 }
 
-/** Everything that any of these allows: no restriction beats one, and two together allow the target types of both. */
+/** Returns everything that any of these grants allows: no restriction wins over one, and two restrictions together allow the target types of both. */
 export function merged(all: readonly Grants[]): Grants {
   const permissions = [...new Set(all.flatMap((grants) => grants.permissions))];
   const scoped = new Map<string, Set<number>>();

@@ -26,18 +26,18 @@ const base = "/api/mgmt/v1";
 const kinds = ["users", "roles"] as const;
 type Kind = (typeof kinds)[number];
 
-/** A permission without restriction, or with the target types that it is restricted to. */
-type Held = string | [permission: string, ...types: number[]];
+/** This is a permission without restriction, or with the target types that it is restricted to. */
+type GrantCase = string | [permission: string, ...types: number[]];
 const managing = ["USER_MANAGEMENT", "ROLE_MANAGEMENT"];
 
-const callers: Record<string, Held[]> = {
+const callers: Record<string, GrantCase[]> = {
   "who has nothing else": managing,
   "who reads two types of targets": [...managing, ["READ_TARGET", 21, 22]],
   "who reads targets": [...managing, "READ_TARGET"],
   "who may do everything in the tenant": [...tenantPermissions],
   "the operator": [...managing, "SYSTEM_ADMIN"],
 };
-const holders: Record<string, Held[]> = {
+const holders: Record<string, GrantCase[]> = {
   nothing: [],
   "one type": [["READ_TARGET", 21]],
   "two types": [["READ_TARGET", 22, 21]],
@@ -48,7 +48,7 @@ const holders: Record<string, Held[]> = {
   "everything in the tenant": [...tenantPermissions],
   "the operator's permission": ["SYSTEM_ADMIN"],
 };
-/** Who may do as much as whom, and therefore change it, become it, and make it. */
+/** This says which holders a caller may change, sign in as and create, because the caller may do as much as they may. */
 const reaches: Record<string, string[]> = {
   "who has nothing else": ["nothing"],
   "who reads two types of targets": ["nothing", "one type", "two types"],
@@ -61,10 +61,10 @@ const table = Object.keys(callers).flatMap((caller) =>
   Object.keys(holders).map((holder) => [caller, holder, reaches[caller]?.includes(holder) === true] as const),
 );
 
-const namesOf = (held: readonly Held[]) => held.map((one) => (typeof one === "string" ? one : one[0]));
-const scopesOf = (held: readonly Held[]) =>
+const namesOf = (held: readonly GrantCase[]) => held.map((one) => (typeof one === "string" ? one : one[0]));
+const scopesOf = (held: readonly GrantCase[]) =>
   Object.fromEntries(held.flatMap((one) => (typeof one === "string" ? [] : [[one[0], one.slice(1) as number[]]])));
-const grantsOf = (held: readonly Held[]) =>
+const grantsOf = (held: readonly GrantCase[]) =>
   held.map((one) => (typeof one === "string" ? { permission: one } : { permission: one[0], targetTypeScopes: one.slice(1) }));
 
 const as = (caller: string) => ({ permissions: namesOf(callers[caller] ?? []), scopes: scopesOf(callers[caller] ?? []) });
@@ -72,8 +72,8 @@ const ask = (caller: string | undefined, method: string, path: string, body?: un
   http.call(method, base + path, { ...(body === undefined ? {} : { body }), ...(caller === undefined ? {} : as(caller)) });
 
 let made = 0;
-/** Somebody, or a role, that holds this. */
-async function make(kind: Kind, held: readonly Held[]): Promise<string> {
+/** Creates a user or a role with these permissions. */
+async function make(kind: Kind, held: readonly GrantCase[]): Promise<string> {
   made += 1;
   const body = kind === "users" ? { name: `somebody ${made}`, password: "correct horse battery" } : { name: `role ${made}` };
   const path = `/${kind}/${(await ask(undefined, "POST", `/${kind}`, [body])).body[0].id}`;
@@ -84,7 +84,7 @@ async function make(kind: Kind, held: readonly Held[]): Promise<string> {
 const heldNow = async (path: string) => (await ask(undefined, "GET", `${path}/permissions`)).body;
 const refusal = { status: 403, body: { errorCode: "hawkbit.server.error.insufficientPermission" } };
 
-test.each(table)("%s changes, deletes and becomes whoever holds %s: %s", async (caller, holder, may) => {
+test.each(table)("a caller %s may change, delete and sign in as a holder of %s: %s", async (caller, holder, may) => {
   const held = holders[holder] ?? [];
   const expected = may ? { status: 200 } : refusal;
   for (const kind of kinds) {
@@ -103,7 +103,7 @@ test.each(table)("%s changes, deletes and becomes whoever holds %s: %s", async (
   }
 });
 
-test.each(table)("%s gives somebody who had nothing %s: %s", async (caller, holder, may) => {
+test.each(table)("a caller %s may grant a user who had nothing %s: %s", async (caller, holder, may) => {
   const held = holders[holder] ?? [];
   const expected = may ? {} : refusal;
   for (const kind of kinds) {
@@ -120,7 +120,7 @@ test.each(table)("%s gives somebody who had nothing %s: %s", async (caller, hold
   }
 });
 
-test("who is restricted to target types lifts no such restriction, least of all its own", async () => {
+test("a user who is restricted to target types can lift no such restriction, not even their own", async () => {
   const caller = "who reads two types of targets";
   const user = await make("users", [["READ_TARGET", 21, 22]]);
   for (const [method, body] of [
@@ -137,12 +137,12 @@ test("who is restricted to target types lifts no such restriction, least of all 
   expect((await ask(caller, "POST", scopes, [22])).body).toEqual({ permission: "READ_TARGET", targetTypeScopes: [21, 22] });
 });
 
-test("the refusal names what is lacking", async () => {
+test("the error names the missing permission", async () => {
   const path = await make("users", ["READ_TARGET", "API_KEY"]);
   expect((await ask("who reads targets", "PUT", `${path}/permissions`, [])).body.message).toContain("API_KEY");
 });
 
-test("the password of somebody who was given more since the caller looked is not written", async () => {
+test("the password is not written if the user was granted more since the check", async () => {
   const path = await make("users", ["READ_TARGET", "API_KEY"]);
   const write = (permissions: string[]) =>
     runCount(fixture.db.pool, writePassword, [fixture.tenantId, Number(path.split("/").at(-1)), "hash", "test", permissions, "{}"]);

@@ -1,8 +1,10 @@
+import { createJob } from "@harrier/jobs";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { jobs } from "../jobs.ts";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
 import { ensureAdministrator } from "../users/ensure-administrator.ts";
 import { allPermissions } from "./permissions.ts";
-import { PrincipalFeed } from "./principal-feed.ts";
+import { createPrincipalFeed } from "./principal-feed.ts";
 import { signIn } from "./sign-in.ts";
 
 let fixture: Fixture;
@@ -18,7 +20,7 @@ const attempt = (username: string, password: string) =>
   signIn({ db: fixture.db.pool, defaultTenant: "DEFAULT", hashing: { run: (work) => work() } }, { username, password });
 const changes = async () => (await fixture.rows("select 1 from credential_changes where user_id is not null")).length;
 
-test.each(["admin", "DEFAULT\\admin", "default\\admin"])("%s signs in with all permissions", async (username) => {
+test.each(["admin", "DEFAULT\\admin", "default\\admin"])("the administrator %s signs in with all permissions", async (username) => {
   const answer = await attempt(username, "secret");
   expect(answer).toMatchObject({ ok: true, tenantId: 1, tenant: "DEFAULT", subject: "admin" });
   expect(answer.permissions).toEqual([...allPermissions]);
@@ -32,7 +34,7 @@ test.each([
   ["OTHER\\admin", "secret"],
   ["Admin", "secret"],
   ["", ""],
-])("%s / %s does not, and learns nothing", async (username, password) => {
+])("a sign-in with %s / %s fails without saying why", async (username, password) => {
   const { revision, ...answer } = await attempt(username, password);
   expect(answer).toEqual({ ok: false, tenantId: 0, tenant: "", subject: "", permissions: [], userId: 0, targetTypeScopes: {} });
   expect(revision).toBeGreaterThan(0);
@@ -44,11 +46,11 @@ test.each([
   ["a\u0000b", "secret"],
   ["DEFAULT\u0000\\admin", "secret"],
   ["admin", "secret\n"],
-])("control characters sign nobody in: %j / %j", async (username, password) => {
+])("names with control characters are refused: %j / %j", async (username, password) => {
   expect(await attempt(username, password)).toMatchObject({ ok: false, subject: "", permissions: [] });
 });
 
-test("a start with the same password writes nothing; with a new one the old one is forgotten", async () => {
+test("a start with the same password writes nothing; with a new one gateways forget the old one", async () => {
   const before = await changes();
   await administrator("secret");
   expect(await changes()).toBe(before);
@@ -60,7 +62,7 @@ test("a start with the same password writes nothing; with a new one the old one 
   expect((await attempt("admin", "new secret")).ok).toBe(true);
 });
 
-test("a permission that implies others brings them", async () => {
+test("a permission also gives those that it implies", async () => {
   await fixture.rows("update users set permissions = '{TENANT_CONFIGURATION}'");
   expect((await attempt("admin", "new secret")).permissions).toEqual([
     "TENANT_CONFIGURATION",
@@ -69,7 +71,7 @@ test("a permission that implies others brings them", async () => {
   ]);
 });
 
-test("a permission restricted to target types comes with them, apart from the others", async () => {
+test("a restricted permission gives restricted permissions, listed apart from the others", async () => {
   await fixture.rows(
     `update users set permissions = '{CREATE_TARGET}', scoped_permissions = '{"READ_TARGET": [12, 11], "UPDATE_TARGET": []}'`,
   );
@@ -79,15 +81,16 @@ test("a permission restricted to target types comes with them, apart from the ot
   });
 });
 
-test("a suspended tenant signs nobody in", async () => {
+test("no user of a suspended tenant can sign in", async () => {
   await fixture.rows("update tenants set status = 'suspended'");
   expect((await attempt("admin", "new secret")).ok).toBe(false);
   await fixture.rows("update tenants set status = 'active'");
 });
 
-test("the feed tells every change once it is committed, between heartbeats, however long another one takes", async () => {
-  const feed = new PrincipalFeed({ db: fixture.db.pool, log: { info: () => {}, warn: () => {} }, pollMs: 20 });
-  await feed.start();
+test("the feed delivers every change after its commit, between heartbeats, however long another transaction takes", async () => {
+  const feed = createPrincipalFeed(fixture.db.pool);
+  const job = createJob(jobs["principal-feed"], { feed }, { log: {}, everyMs: 20 });
+  await job.start();
   const heard: { heartbeat: boolean; tenantId: number; userId: number; tenant: string; revision: number }[] = [];
   const stop = new AbortController();
   const ended = feed.subscribe((message) => heard.push(message), stop.signal);
@@ -96,11 +99,11 @@ test("the feed tells every change once it is committed, between heartbeats, howe
   await slow.query("begin");
   await slow.query("insert into credential_changes (tenant_id, user_id) values (1, 6)");
   await fixture.rows("insert into credential_changes (tenant_id) values (1)");
-  // the later one does not wait for the earlier one …
+  // The later change does not wait for the earlier one.
   await expect.poll(() => told()).toMatchObject([{ tenantId: 1, userId: 0, tenant: "DEFAULT" }]);
   await slow.query("commit");
   slow.release();
-  // … and the earlier one is not passed by
+  // The earlier change is not skipped.
   await expect.poll(() => told()).toMatchObject([{ userId: 0 }, { tenantId: 1, userId: 6, tenant: "DEFAULT" }]);
   expect(heard.some((message) => message.heartbeat)).toBe(true);
   stop.abort();
@@ -108,21 +111,22 @@ test("the feed tells every change once it is committed, between heartbeats, howe
   const count = heard.length;
   await new Promise((resolve) => setTimeout(resolve, 60));
   expect(heard.length).toBe(count);
-  await feed.stop();
+  await job.stop();
 });
 
-test("without a database there is no heartbeat; one warning per outage, and a line when it is over", async () => {
+test("without a database there is no heartbeat, one warning per outage, and a line when the outage is over", async () => {
   let broken = false;
-  let asked = 0;
+  let requested = 0;
   const lines: string[] = [];
   const query = (...args: [never]) => {
-    asked += 1;
+    requested += 1;
     return broken ? Promise.reject(new Error("gone")) : fixture.db.pool.query(...args);
   };
   const db: typeof fixture.db.pool = Object.create(fixture.db.pool, { query: { value: query } });
   const log = { info: () => void lines.push("info"), warn: () => void lines.push("warn") };
-  const feed = new PrincipalFeed({ db, log, pollMs: 10 });
-  await feed.start();
+  const feed = createPrincipalFeed(db);
+  const job = createJob(jobs["principal-feed"], { feed }, { log, everyMs: 10 });
+  await job.start();
   let beats = 0;
   const stop = new AbortController();
   const ended = feed.subscribe(() => void beats++, stop.signal);
@@ -131,13 +135,13 @@ test("without a database there is no heartbeat; one warning per outage, and a li
     broken = true;
     await expect.poll(() => lines.length).toBe(2 * outages - 1);
     const then = beats;
-    const askedThen = asked;
-    await expect.poll(() => asked).toBeGreaterThan(askedThen + 5);
+    const requestedThen = requested;
+    await expect.poll(() => requested).toBeGreaterThan(requestedThen + 5);
     expect(beats).toBe(then);
     broken = false;
     await expect.poll(() => beats).toBeGreaterThan(then + 1);
   }
   expect(lines).toEqual(["warn", "info", "warn", "info"]);
-  await feed.stop();
+  await job.stop();
   await ended;
 });

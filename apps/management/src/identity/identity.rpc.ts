@@ -1,8 +1,8 @@
 import type { Queryable } from "@harrier/db";
 import type { Handlers } from "@harrier/rpc";
-import type { Turns } from "@harrier/service";
-import { noteUses } from "../api-keys/note-uses.ts";
-import { noteRefusals } from "../audit/note-refusals.ts";
+import type { Limiter } from "@harrier/service";
+import { recordUses } from "../api-keys/record-uses.ts";
+import { recordDeniedRequests } from "../audit/record-denied-requests.ts";
 import { signInClient } from "../oauth-tokens/sign-in-client.ts";
 import { type KeySetNow, publicKeys } from "../oauth-tokens/signing-keys.ts";
 import type { PrincipalFeed } from "./principal-feed.ts";
@@ -12,16 +12,16 @@ import { signIn } from "./sign-in.ts";
 interface Deps {
   db: Queryable;
   defaultTenant: string;
-  hashing: Pick<Turns, "run">;
+  hashing: Pick<Limiter, "run">;
   feed: Pick<PrincipalFeed, "subscribe">;
-  /** Of our own token endpoint. */
+  /** The keys and the issuer are those of our own token endpoint. */
   keys: { current(): KeySetNow };
   issuer: string;
 }
 
 /**
- * harrier.management.v1.IdentityService: administrators and clients sign in, access tokens get their meaning, and gateways hear what to forget
- * and tell which keys are in use (architecture §2).
+ * Implements harrier.management.v1.IdentityService: administrators and clients sign in, access tokens are resolved, and gateways follow the
+ * changes of credentials and send which keys are in use (architecture §2).
  */
 export function identityHandlers(deps: Deps): Handlers<"harrier.management.v1.IdentityService"> {
   return {
@@ -34,7 +34,7 @@ export function identityHandlers(deps: Deps): Handlers<"harrier.management.v1.Id
       jwks: JSON.stringify(publicKeys(deps.keys.current().keys)),
     }),
     watchPrincipalChanges: (_request, ctx, send) => deps.feed.subscribe((message) => void send(message), ctx.signal),
-    noteApiKeyUses: (request) => noteUses(deps, request),
-    noteRefusals: (request, ctx) => noteRefusals(deps, request, ctx.commandId ?? ctx.rid),
+    noteApiKeyUses: (request) => recordUses(deps, request),
+    noteRefusals: (request, ctx) => recordDeniedRequests(deps, request, ctx.commandId ?? ctx.rid),
   };
 }

@@ -1,6 +1,6 @@
 const crud = (subject: string): string[] => ["READ", "CREATE", "UPDATE", "DELETE"].map((verb) => `${verb}_${subject}`);
 
-/** Every permission of the interface (spec 001 §5; contract management.md §3). */
+/** These are all permissions of the interface (spec 001 §5; contract management.md §3). */
 export const allPermissions: readonly string[] = [
   ...crud("TARGET"),
   ...crud("REPOSITORY"),
@@ -18,23 +18,23 @@ export const allPermissions: readonly string[] = [
   "SYSTEM_ADMIN",
 ];
 
-/** What concerns all tenants: for the operator's own users, and given on by nobody else. */
+/** These permissions concern all tenants: only users of the operator hold and grant them. */
 export const systemPermission = "SYSTEM_ADMIN";
 
-/** Everything that can be done within a tenant: the predefined role SYSTEM_ADMIN (spec 000 §4.3; contract extensions.md). */
+/** These permissions allow everything that can be done within a tenant: the predefined role SYSTEM_ADMIN (spec 000 §4.3; contract extensions.md). */
 export const tenantPermissions: readonly string[] = allPermissions.filter((permission) => permission !== systemPermission);
 
-/** Permissions that may be restricted to target types (spec 001 §5). */
+/** These permissions may be restricted to target types (spec 001 §5). */
 export function isTargetRelated(permission: string): boolean {
   return permission.endsWith("_TARGET") || permission === "READ_TARGET_SECURITY_TOKEN";
 }
 
-/** What a permission brings with it (contract management.md §3). */
+/** This says which other permissions a permission implies (contract management.md §3). */
 const implied: Readonly<Record<string, readonly string[]>> = {
   TENANT_CONFIGURATION: ["READ_TENANT_CONFIGURATION", "READ_GATEWAY_SECURITY_TOKEN"],
 };
 
-/** The permissions held, with those they imply, each once. */
+/** Returns the permissions held and those that they imply, each once. */
 export function withImplied(held: readonly string[]): string[] {
   return [...new Set(held.flatMap((permission) => [permission, ...(implied[permission] ?? [])]))];
 }

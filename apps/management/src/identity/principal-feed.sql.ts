@@ -1,19 +1,20 @@
 import { statement } from "@harrier/db";
 
 export interface PrincipalChangeRow {
-  /** Taken with the rows: the next look begins here. */
+  /** The snapshot is read with the rows: the next poll begins here. */
   snapshot: string;
-  /** Null in the one row that comes when nothing has changed. */
+  /** The tenant is null in the one row that comes when nothing has changed. */
   tenantId: number | null;
   tenant: string | null;
-  /** Null: everything of the tenant. */
+  /** Null means everybody of the tenant. */
   userId: number | null;
   txid: number | null;
 }
 
 /**
- * What has become visible since the given snapshot ($1; null: nothing yet, begin now). By visibility, not by order: a log read in order
- * waits for the oldest running transaction, and a changed password must not live on because a long one runs.
+ * Reads what has become visible since the given snapshot ($1; null means that nothing was read yet, and the feed begins now). It goes by
+ * visibility, not by order: a log read in order waits for the oldest running transaction, and a changed password must not stay valid
+ * because a long one runs.
  */
 export const readPrincipalChanges = statement<[since: string | null], PrincipalChangeRow>(
   "management.read_principal_changes",

@@ -30,7 +30,7 @@ const makeUser = async (name: string, permissions: string[], password?: string) 
   (await createUsers(deps, granter(1), [{ name, permissions, ...(password && { password }) }]))[0]?.id as number;
 const changes = () => fixture.rows("select tenant_id, user_id from credential_changes order by id desc limit 1");
 
-test("a scope names a role, plainly or by role:, and roles add up with their target types", async () => {
+test("a scope names a role, with or without the prefix role:, and the permissions and target types of roles are added up", async () => {
   await makeRole("reader", [{ permission: "READ_TARGET", targetTypeScopes: [1, 2] }]);
   await makeRole("fleet admin", [{ permission: "READ_TARGET", targetTypeScopes: [3] }, { permission: "TENANT_CONFIGURATION" }]);
   expect(await resolve(["openid", "reader"])).toMatchObject({
@@ -49,7 +49,7 @@ test("a scope names a role, plainly or by role:, and roles add up with their tar
   expect(await resolve(["reader", "READ_TARGET"])).toMatchObject({ permissions: ["READ_TARGET"], targetTypeScopes: {} });
 });
 
-test("full access, the predefined role and single permissions; SYSTEM_ADMIN as a permission comes with none of them", async () => {
+test("scopes can give full access, the predefined role or single permissions, but never SYSTEM_ADMIN as a permission", async () => {
   for (const scope of ["management-full-access", "SYSTEM_ADMIN", "role:SYSTEM_ADMIN"]) {
     expect((await resolve([scope])).permissions).toEqual([...tenantPermissions]);
   }
@@ -57,13 +57,13 @@ test("full access, the predefined role and single permissions; SYSTEM_ADMIN as a
   expect((await resolve(["API_KEY"])).permissions).toEqual(["API_KEY"]);
 });
 
-test("no scope, and scopes that say nothing here, are a user without permission", async () => {
+test("without a known scope a user has no permission", async () => {
   for (const scopes of [[], ["openid", "nobody"], ["a\u0000", "role:"]]) {
     expect(await resolve(scopes)).toMatchObject({ ok: true, permissions: [], targetTypeScopes: {}, devices: false });
   }
 });
 
-test("what a user of the identity provider was given here is added; one with a password is somebody else", async () => {
+test("grants of the identity provider's user are added, but not those of a user with a password", async () => {
   const ann = await makeUser("ann", ["READ_ROLLOUT"]);
   await makeUser("bob", ["READ_ROLLOUT"], "correct horse");
   expect(await resolve(["API_KEY"], { user: "ann" })).toMatchObject({ permissions: ["READ_ROLLOUT", "API_KEY"], userId: ann });
@@ -71,7 +71,7 @@ test("what a user of the identity provider was given here is added; one with a p
   expect((await resolve([], { user: "bob" })).permissions).toEqual([]);
 });
 
-test("roles and users of another tenant are none", async () => {
+test("roles and users of another tenant do not count", async () => {
   await makeRole("shared", [{ permission: "READ_TARGET" }]);
   await makeRole("shared", [{ permission: "READ_ROLLOUT" }], 2);
   await makeUser("ann", ["API_KEY"]);
@@ -83,7 +83,7 @@ test("roles and users of another tenant are none", async () => {
   });
 });
 
-test("a tenant that is unknown, suspended or no name resolves nothing", async () => {
+test("a token of a tenant that is unknown, suspended or no valid name allows nothing", async () => {
   await fixture.rows("update tenants set status = 'suspended' where tenant_id = 2");
   for (const tenant of ["Nowhere", "Other", "", "DEFAULT\u0000"]) {
     const { revision, ...answer } = await resolve(["management-full-access"], { tenant });
@@ -93,7 +93,7 @@ test("a tenant that is unknown, suspended or no name resolves nothing", async ()
   await fixture.rows("update tenants set status = 'active' where tenant_id = 2");
 });
 
-test("whatever changes the meaning of a token is told to the gateways", async () => {
+test("every change of a token's meaning is sent to the gateways", async () => {
   const role = await makeRole("reader", [{ permission: "READ_TARGET" }]);
   expect(await changes()).toEqual([{ tenant_id: 1, user_id: 0 }]);
   const ann = await makeUser("ann", []);
@@ -111,8 +111,8 @@ test("whatever changes the meaning of a token is told to the gateways", async ()
   expect(await fixture.rows("select 1 from credential_changes")).toEqual(before);
 });
 
-test("one round trip, and one for the roles that it names", async () => {
+test("a token costs one round trip, and one more for the roles that it names", async () => {
   await resolve(["warm", "up"]);
-  expect(await fixture.trips.during(() => resolve(["READ_TARGET"]))).toBe(1);
-  expect(await fixture.trips.during(() => resolve(["openid", "reader"]))).toBe(2);
+  expect(await fixture.roundTrips.during(() => resolve(["READ_TARGET"]))).toBe(1);
+  expect(await fixture.roundTrips.during(() => resolve(["openid", "reader"]))).toBe(2);
 });

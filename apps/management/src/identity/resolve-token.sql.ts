@@ -3,15 +3,16 @@ import { statement } from "@harrier/db";
 export interface TokenTenantRow {
   tenantId: number;
   tenant: string;
-  /** Null: the identity provider's user is none of ours. */
+  /** Null means that the identity provider's user has no account here. */
   userId: number | null;
   permissions: string[] | null;
   scoped: Record<string, number[]> | null;
 }
 
 /**
- * The tenant that a token names with its user of that name, and the snapshot that was asked: changes below `revision` were seen. One row
- * always. Only users without a password here: one who has it is who knows it, whatever name an issuer gives to somebody.
+ * Reads the tenant that a token names, the tenant's user of the name in the token, and the snapshot that was read: changes below `revision`
+ * were seen. There is always one row. Only users without a password are found: one with a password signs in with it alone, whatever names
+ * an issuer uses.
  */
 export const findTokenTenant = statement<[tenant: string, user: string], Partial<TokenTenantRow> & { revision: number }>(
   "management.find_token_tenant",

@@ -6,12 +6,13 @@ import { allowed } from "./allowed.ts";
 import { findTokenTenant } from "./resolve-token.sql.ts";
 import { meaningOf } from "./scopes.ts";
 
-// to PostgreSQL a NUL is no text, and no tenant, user or role has such a name
+// PostgreSQL does not accept a NUL in a text, and no tenant, user or role has such a name.
 const controls = /\p{Cc}/u;
 
 /**
- * What an access token allows in its tenant: what its scopes say, themselves or by the roles that they name (spec 000 §5.1), and what a user
- * of that name was given here who signs in at the identity provider (contract management.md §10.1). Scopes that say nothing allow nothing.
+ * Returns what an access token allows in its tenant: what its scopes say, by themselves or by the roles that they name (spec 000 §5.1), and
+ * what was granted here to a user of that name who signs in at the identity provider (contract management.md §10.1). Unknown scopes allow
+ * nothing.
  */
 export async function resolveToken(deps: { db: Queryable }, request: ResolveTokenRequest): Promise<ResolveTokenResponse> {
   const { tenant, user } = request;
@@ -20,7 +21,7 @@ export async function resolveToken(deps: { db: Queryable }, request: ResolveToke
   if (found?.tenantId === undefined || found.tenantId === null) return { ok: false, ...nobody, revision };
   const { permissions, roles, devices } = meaningOf(request.scopes.filter((scope) => !controls.test(scope)));
   const own = found.permissions && found.scoped ? { permissions: found.permissions, scoped: found.scoped } : noGrants;
-  // after the first look: what it tells is then at least as new as the revision says
+  // The roles are read after the tenant, so that the answer is at least as new as the revision.
   const ofRoles = roles.length === 0 ? noGrants : await grantsOfRoles(deps, found.tenantId, roles);
   return {
     ok: true,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { tenantPermissions } from "./permissions.ts";
 import { meaningOf } from "./scopes.ts";
 
-test("names of permissions, of roles, and what gives full access", () => {
+test("scopes are names of permissions or of roles, or give full access", () => {
   expect(meaningOf(["READ_TARGET", "openid", "role:fleet admin", "device-full-access"])).toEqual({
     permissions: ["READ_TARGET"],
     roles: ["openid", "fleet admin"],
@@ -12,7 +12,7 @@ test("names of permissions, of roles, and what gives full access", () => {
   expect(meaningOf([])).toEqual({ permissions: [], roles: [], devices: false });
 });
 
-test("a word of our own names a role only where it is said", () => {
+test("a built-in scope names a role only with the prefix", () => {
   expect(meaningOf(["role:READ_TARGET", "role:management-full-access"])).toMatchObject({
     permissions: [],
     roles: ["READ_TARGET", "management-full-access"],

@@ -1,22 +1,23 @@
 import { tenantPermissions } from "./permissions.ts";
 
-/** Scopes that stand for more than one permission (contract extensions.md). */
+/** These scopes stand for more than one permission (contract extensions.md). */
 export const fullAccess = { management: "management-full-access", devices: "device-full-access" } as const;
 
 const rolePrefix = "role:";
 
-/** What the scopes of an access token say before anything of their tenant is known. */
+/** This is what the scopes of an access token say before anything of their tenant is known. */
 export interface ScopeMeaning {
   permissions: string[];
-  /** Names of roles, which the tenant has or not. */
+  /** These are names of roles, which the tenant may or may not have. */
   roles: string[];
-  /** Speaks for every device of the tenant. */
+  /** The token authenticates every device of the tenant. */
   devices: boolean;
 }
 
 /**
- * Words of our own have the same meaning in every tenant: a role of such a name is meant by `role:<name>` alone. Every other scope is the name
- * of a role (spec 000 §5.1), `SYSTEM_ADMIN` too: the permission of that name concerns all tenants, and no issuer of one gives it away.
+ * Reads the scopes of a token. Built-in scopes have the same meaning in every tenant: a role of such a name can only be named by
+ * `role:<name>`. Every other scope is the name of a role (spec 000 §5.1), `SYSTEM_ADMIN` too: the permission of that name concerns all
+ * tenants, and no issuer of a single tenant may grant it.
  */
 export function meaningOf(scopes: readonly string[]): ScopeMeaning {
   const meaning: ScopeMeaning = { permissions: [], roles: [], devices: false };

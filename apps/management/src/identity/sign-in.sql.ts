@@ -10,7 +10,7 @@ export interface SignInRow {
   scoped: Record<string, number[]>;
 }
 
-/** The user of a name, and the snapshot that was asked: changes below `revision` were seen. One row always. */
+/** Reads the user of a name, and the snapshot that was read: changes below `revision` were seen. There is always one row. */
 export const findUser = statement<[tenant: string, name: string], Partial<SignInRow> & { revision: number }>(
   "management.find_user",
   `select s.revision, u.*
@@ -21,7 +21,7 @@ export const findUser = statement<[tenant: string, name: string], Partial<SignIn
                  where lower(t.name) = lower($1) and t.status = 'active' and u.name = $2) u on true`,
 );
 
-/** Another hash of the same password, where it has not changed meanwhile; nobody needs to hear of it. */
+/** Stores another hash of the same password, unless the password has changed meanwhile; gateways need no notification. */
 export const replaceHash = statement<[tenantId: number, userId: number, old: string | null, hash: string], unknown>(
   "management.replace_hash",
   "update users set password_hash = $4 where tenant_id = $1 and id = $2 and password_hash = $3",

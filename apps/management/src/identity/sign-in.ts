@@ -1,6 +1,6 @@
 import { type Queryable, runCount, runOne } from "@harrier/db";
 import type { SignInRequest, SignInResponse } from "@harrier/rpc";
-import type { Turns } from "@harrier/service";
+import type { Limiter } from "@harrier/service";
 import { noGrants } from "../grants/grants.ts";
 import { hashPassword, isWeakHash, verifyPassword } from "../users/password.ts";
 import { allowed } from "./allowed.ts";
@@ -8,18 +8,18 @@ import { findUser, replaceHash, type SignInRow } from "./sign-in.sql.ts";
 
 interface Deps {
   db: Queryable;
-  /** Tenant of names without one. */
+  /** A name without a tenant belongs to this tenant. */
   defaultTenant: string;
-  /** A hash costs a quarter of a second and 16 MB, one that somebody brought up to ten times that: only so many at once. */
-  hashing: Pick<Turns, "run">;
+  /** A hash costs a quarter of a second and 16 MB, an imported one up to ten times that, so the concurrency is limited. */
+  hashing: Pick<Limiter, "run">;
 }
 
 const controls = /\p{Cc}/u;
 
 /**
- * Verifies an administrator by `user` or `tenant\user` and password (contract management.md §1.1). An unknown name costs the same work
- * as a wrong password, and both get the same answer. So does one with control characters, which are no part of a name or a password: to
- * PostgreSQL a NUL is no text, and to the password's hash one at the end is not there.
+ * Verifies an administrator by `user` or `tenant\user` and password (contract management.md §1.1). An unknown name costs the same work as a
+ * wrong password, and both get the same answer. So does a name or password with control characters, which neither may have: PostgreSQL does
+ * not accept a NUL in a text, and the hash of a password ignores one at its end.
  */
 export async function signIn(deps: Deps, request: SignInRequest): Promise<SignInResponse> {
   const { tenant, name } = splitName(request.username, deps.defaultTenant);
@@ -41,14 +41,17 @@ export async function signIn(deps: Deps, request: SignInRequest): Promise<SignIn
   };
 }
 
-/** What a try costs follows the times: this is the one moment at which the password is known. The user stays signed in and is told nothing. */
+/**
+ * Hashes the password anew where the stored hash is cheaper to try than a current one: only at the sign-in is the password known. The user
+ * stays signed in and is told nothing.
+ */
 async function strengthen(deps: Deps, user: Partial<SignInRow>, password: string): Promise<void> {
   const { tenantId = 0, userId = 0, passwordHash = null } = user;
   try {
     const hash = await deps.hashing.run(() => hashPassword(password));
     await runCount(deps.db, replaceHash, [tenantId, userId, passwordHash, hash]);
   } catch {
-    // the old hash serves; the next sign-in tries again
+    // The old hash is still good, and the next sign-in tries again.
   }
 }
 

@@ -1,7 +1,7 @@
 import { userinfo } from "@harrier/contracts";
 import type { Mount } from "@harrier/service";
 
-/** Who is signed in (contract management.md §4.11). The permissions are there in both dialects. */
+/** Serves who is signed in (contract management.md §4.11). Both dialects show the permissions. */
 export function mountUserinfo(mount: Mount): void {
   mount(userinfo.get, ({ identity }) => ({
     body: { tenant: identity.tenant, username: identity.subject, permissions: identity.permissions },

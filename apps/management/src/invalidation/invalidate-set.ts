@@ -1,11 +1,11 @@
 import type { DistributionSetInvalidation } from "@harrier/contracts";
 import { type Database, inTransaction, run, runOne } from "@harrier/db";
 import { HarrierError, lacksPermission } from "@harrier/errors";
+import { scopeOf } from "@harrier/query";
 import type { Identity } from "@harrier/rpc";
 import type { FaultPoint } from "@harrier/service";
 import { explainIncomplete } from "../distribution-sets/explain-incomplete.ts";
 import { takeSet } from "../distribution-sets/lock-set.ts";
-import { scopeOf } from "../targets/scope.ts";
 import { beginInvalidation, type Invalidation, invalidate } from "./invalidation.sql.ts";
 import { leaseSeconds } from "./invalidation-worker.ts";
 
@@ -16,20 +16,20 @@ export interface InvalidationDeps {
   now: () => number;
 }
 
-/** A caller sees most sets done when he is answered; what takes longer goes on without him. */
-const patienceMs = 3_000;
+/** Most invalidations are finished within this time, when the caller is answered; the others go on in the background. */
+const firstRoundMs = 3_000;
 
 /**
  * Makes a set invalid for good (spec 001 §3; contract management.md §5.2, rollouts.md §4.9): from the commit on it is neither assigned nor
- * given by a filter. Its rollouts and actions are ended by a durable operation, which begins here and is finished whatever happens to us.
+ * given by a filter. A durable operation ends its rollouts and actions; it begins here and is finished even if this process dies.
  */
 export async function invalidateSet(
   deps: InvalidationDeps,
   identity: Identity,
-  { id, asked }: { id: number; asked: DistributionSetInvalidation },
+  { id, requested }: { id: number; requested: DistributionSetInvalidation },
 ): Promise<void> {
   const { tenantId, tenant, subject } = identity;
-  const { actionCancelationType: cancel, cancelRollouts } = asked;
+  const { actionCancelationType: cancel, cancelRollouts } = requested;
   const stopRollouts = cancelRollouts || cancel !== "none";
   checkReach(identity, stopRollouts);
   const begun = await explainIncomplete(deps.db.pool, { tenantId, id }, () =>
@@ -44,10 +44,13 @@ export async function invalidateSet(
     }),
   );
   await deps.fault("management.invalidate-set.after-commit");
-  if (begun !== undefined) await deps.invalidations.carryOut(begun, deps.now() + patienceMs);
+  if (begun !== undefined) await deps.invalidations.carryOut(begun, deps.now() + firstRoundMs);
 }
 
-/** What ends rollouts and actions reaches all targets, hence is not for who is restricted to target types. The route's permissions are enough (spec 001 §4.1). */
+/**
+ * Refuses a user who is restricted to target types, because the end of rollouts and actions concerns all targets. The route's permissions
+ * are enough (spec 001 §4.1).
+ */
 function checkReach(identity: Identity, stopRollouts: boolean): void {
   if (stopRollouts && scopeOf(identity, "UPDATE_TARGET") !== null) throw lacksPermission(["UPDATE_TARGET"], "restricted");
 }

@@ -21,7 +21,7 @@ afterAll(async () => {
   await fixture.close();
 });
 beforeEach(async () => {
-  http.asked.length = 0;
+  http.requested.length = 0;
   await fixture.rows("delete from background_operations");
 });
 
@@ -32,18 +32,18 @@ async function newSet(modules = [{ id: moduleId }]): Promise<number> {
 }
 const invalidate = (id: number, body: unknown, more = {}) =>
   http.call("POST", `${api}/distributionsets/${id}/invalidate`, { body, ...more });
-const statusOf = async (...asked: Parameters<typeof invalidate>) => (await invalidate(...asked)).status;
-const codeOf = async (...asked: Parameters<typeof invalidate>) =>
-  (await invalidate(...asked)).body.errorCode.split(".").slice(-2).join(".");
+const statusOf = async (...requested: Parameters<typeof invalidate>) => (await invalidate(...requested)).status;
+const codeOf = async (...requested: Parameters<typeof invalidate>) =>
+  (await invalidate(...requested)).body.errorCode.split(".").slice(-2).join(".");
 
-test("none without rollouts is the set alone; everything else is an operation that begins at once", async () => {
+test("an invalidation that ends neither actions nor rollouts changes the set alone; others are operations that begin at once", async () => {
   const [alone, soft] = [await newSet(), await newSet()];
   expect(await statusOf(alone, { actionCancelationType: "none" })).toBe(200);
   expect(await fixture.rows("select * from background_operations")).toEqual([]);
   expect((await http.call("GET", `${api}/distributionsets/${alone}`)).body.valid).toBe(false);
   const rest = await http.call("POST", `/rest/v1/distributionsets/${soft}/invalidate`, { body: { actionCancelationType: "soft" } });
   expect(rest.status).toBe(204);
-  expect(http.asked.at(-1)).toMatchObject({
+  expect(http.requested.at(-1)).toMatchObject({
     method: "carryOut",
     request: { setId: soft, cancel: "soft", stopRollouts: true, createdBy: "admin" },
   });
@@ -52,7 +52,7 @@ test("none without rollouts is the set alone; everything else is an operation th
   expect((await http.call("GET", `${api}/operations`, { permissions: ["READ_REPOSITORY"] })).body.total).toBe(0);
 });
 
-test("what is refused changes nothing", async () => {
+test("a refused invalidation changes nothing", async () => {
   const [set, empty] = [await newSet(), await newSet([])];
   expect(await statusOf(4711, { actionCancelationType: "none" })).toBe(404);
   expect(await codeOf(empty, { actionCancelationType: "none" })).toBe("distributionset.incomplete");
@@ -67,12 +67,12 @@ test("what is refused changes nothing", async () => {
   const soft = { actionCancelationType: "soft" };
   expect(await statusOf(set, soft, { scopes: { UPDATE_TARGET: [7] } })).toBe(403);
   expect((await http.call("GET", `${api}/distributionsets/${set}`)).body.valid).toBe(true);
-  // the permissions of the route are enough, whatever becomes of the rollouts (spec 001 §4.1)
+  // The permissions of the route are enough, whatever happens to the rollouts (spec 001 §4.1).
   expect(await statusOf(set, soft, { permissions: ["UPDATE_REPOSITORY", "UPDATE_TARGET"] })).toBe(200);
   expect(await codeOf(set, soft)).toBe("distributionset.invalid");
 });
 
-test("afterwards nothing but reading and deleting (contract management.md §5.2)", async () => {
+test("afterwards the set can only be read and deleted (contract management.md §5.2)", async () => {
   const set = await newSet();
   await invalidate(set, { actionCancelationType: "none" });
   const code = async (method: string, path: string, body: unknown) =>
@@ -90,7 +90,7 @@ test("afterwards nothing but reading and deleting (contract management.md §5.2)
   expect((await http.call("DELETE", `${api}/distributionsets/${set}`)).status).toBe(200);
 });
 
-test("who waits for the set's row while it becomes invalid gets no reservation", async () => {
+test("a reservation that waits for the set's row while it becomes invalid is refused", async () => {
   const set = await newSet();
   const holder = await fixture.database.db("management").pool.connect();
   await holder.query("begin");
@@ -103,7 +103,7 @@ test("who waits for the set's row while it becomes invalid gets no reservation",
   await refused;
 });
 
-/** Owners that need some calls: each names what was asked of it. */
+/** These owners need several calls; each records what was asked of it. */
 function owners(calls: string[], { stopping = 0, chunks = 1, failures = 0 } = {}) {
   let left = { stopping, failures };
   return {
@@ -126,10 +126,10 @@ function owners(calls: string[], { stopping = 0, chunks = 1, failures = 0 } = {}
   };
 }
 
-async function begun(asked: object): Promise<Invalidation> {
+async function begun(requested: object): Promise<Invalidation> {
   const set = await newSet();
-  await invalidate(set, asked);
-  return http.asked.at(-1)?.request as unknown as Invalidation;
+  await invalidate(set, requested);
+  return http.requested.at(-1)?.request as unknown as Invalidation;
 }
 const operation = async () => (await fixture.rows("select status, done::int as done, last_error from background_operations"))[0];
 const dueNow = () => fixture.rows("update background_operations set due_at = now()");
@@ -137,7 +137,7 @@ const warnings: object[] = [];
 const log = { warn: (details: object) => void warnings.push(details) };
 const later = () => Date.now() + 10_000;
 
-test("rollouts first, then actions to the last chunk; what has ended is not taken up again", async () => {
+test("rollouts are ended first, then all actions, and an ended invalidation is not taken up again", async () => {
   const calls: string[] = [];
   const due = await begun({ actionCancelationType: "force" });
   const worker = new InvalidationWorker({ db: fixture.db, log, ...owners(calls, { stopping: 2, chunks: 3 }) });
@@ -148,14 +148,14 @@ test("rollouts first, then actions to the last chunk; what has ended is not take
   expect(await worker.carryOutDue()).toBe(false);
 });
 
-test("none with rollouts leaves the actions alone", async () => {
+test("an invalidation that ends rollouts but no actions leaves the actions alone", async () => {
   const calls: string[] = [];
   const due = await begun({ actionCancelationType: "none", cancelRollouts: true });
   expect(await new InvalidationWorker({ db: fixture.db, log, ...owners(calls) }).carryOut(due, later())).toBe(true);
   expect(calls).toEqual(["stop, keep"]);
 });
 
-test("another replica goes on where a killed or a tired one was, and after a failure", async () => {
+test("another replica goes on after a kill, after the end of a round's time, and after a failure", async () => {
   const calls: string[] = [];
   const due = await begun({ actionCancelationType: "soft" });
   const parts = { db: fixture.db, log, ...owners(calls, { chunks: 2, failures: 1 }) };
@@ -163,19 +163,19 @@ test("another replica goes on where a killed or a tired one was, and after a fai
   expect(await operation()).toMatchObject({ status: "running", last_error: expect.any(String) });
   expect(warnings).toHaveLength(1);
   await dueNow();
-  expect(await new InvalidationWorker(parts).carryOut(due, 0)).toBe(false); // tired after one chunk
+  expect(await new InvalidationWorker(parts).carryOut(due, 0)).toBe(false); // Its time ends after one chunk.
   await dueNow();
   expect(await new InvalidationWorker(parts).carryOutDue()).toBe(true);
   expect(calls).toEqual(["stop", "soft from -1", "stop", "soft from -1", "stop", "soft from 9"]);
   expect(await operation()).toMatchObject({ status: "finished", done: 6, last_error: null });
 });
 
-test("what was reserved at that moment is looked for once more, when it must have arrived", async () => {
+test("actions of a set that was reserved at that moment are searched once more, when they must exist", async () => {
   const calls: string[] = [];
   const set = await newSet();
   await reserve(fixture, fixture.actor, set);
   await invalidate(set, { actionCancelationType: "soft" });
-  const due = http.asked.at(-1)?.request as unknown as Invalidation;
+  const due = http.requested.at(-1)?.request as unknown as Invalidation;
   expect(due.settledAt).toBeGreaterThan(Date.now() + 50_000);
   let now = Date.now();
   const worker = new InvalidationWorker({ db: fixture.db, log, now: () => now, ...owners(calls) });

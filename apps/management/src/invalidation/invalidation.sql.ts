@@ -2,7 +2,7 @@ import { statement } from "@harrier/db";
 
 export type CancelType = "soft" | "force" | "none";
 
-/** An invalidation that goes on: what is still to be ended, for whom. */
+/** This is an invalidation that has not ended: what is still to be ended, and for whom. */
 export interface Invalidation {
   tenantId: number;
   tenant: string;
@@ -11,9 +11,9 @@ export interface Invalidation {
   setId: number;
   cancel: CancelType;
   stopRollouts: boolean;
-  /** So long an assignment or a rollout that began before may still be on its way to its owner; epoch ms. */
+  /** Until this time, in epoch ms, an assignment or a rollout that began before may still be on its way to its owner. */
   settledAt: number;
-  /** How far the walk over the set's actions has come; -1: at its beginning. */
+  /** This is how far the actions of the set have been visited; -1 means that none has. */
   cursor: number;
   createdBy: string;
 }
@@ -22,14 +22,17 @@ const members = `o.tenant_id as "tenantId", o.id, o.subject, (o.payload ->> 'set
   (o.payload ->> 'stopRollouts')::boolean as "stopRollouts", (o.payload ->> 'settledAt')::bigint as "settledAt",
   coalesce((o.payload ->> 'cursor')::bigint, -1) as cursor, o.created_by as "createdBy"`;
 
-/** For good: nothing makes a set valid again. */
+/** Makes a set invalid for good: nothing makes it valid again. */
 export const invalidate = statement<[tenantId: number, id: number, actor: string], never>(
   "management.invalidate_set",
   `update distribution_sets set valid = false, last_modified_by = $3, last_modified_at = now(), revision = revision + 1
     where tenant_id = $1 and id = $2`,
 );
 
-/** Begun by who asked, hence not due before its lease ends. A reservation lasts a minute (catalogue/reserve-set.sql.ts). */
+/**
+ * Stores an invalidation. The request that asked for it works on it first, hence it is not due before its lease ends. A reservation lasts a
+ * minute (catalogue/reserve-set.sql.ts).
+ */
 export const beginInvalidation = statement<
   [tenantId: number, setId: number, tenant: string, cancel: CancelType, stopRollouts: boolean, leaseSeconds: number, actor: string],
   Invalidation
@@ -45,7 +48,10 @@ export const beginInvalidation = statement<
    returning ${members}, $3::text as tenant`,
 );
 
-/** Takes the one that is due longest. The due time moves ahead at once: a lease, which ends by itself when the taker dies. */
+/**
+ * Claims the invalidation that has been due longest. Its due time moves ahead at once: this is a lease, which ends by itself when the
+ * replica dies.
+ */
 export const takeDueInvalidation = statement<[leaseSeconds: number], Invalidation>(
   "management.take_due_set_invalidation",
   `update background_operations o
@@ -57,9 +63,9 @@ export const takeDueInvalidation = statement<[leaseSeconds: number], Invalidatio
    returning ${members}, d.name as tenant`,
 );
 
-/** So many more actions are cancelled, up to there, and the lease lasts on. */
-export const noteCursor = statement<[tenantId: number, id: number, cursor: number, more: number, leaseSeconds: number], never>(
-  "management.note_set_invalidation_cursor",
+/** Records how many more actions are cancelled and the cursor, and extends the lease. */
+export const recordCursor = statement<[tenantId: number, id: number, cursor: number, more: number, leaseSeconds: number], never>(
+  "management.record_set_invalidation_cursor",
   `update background_operations
       set payload = payload || jsonb_build_object('cursor', $3::bigint), done = done + $4, due_at = now() + make_interval(secs => $5),
           attempts = 0, last_error = null

@@ -1,6 +1,6 @@
 import { HarrierError, type Violation, violationsInfo } from "@harrier/errors";
 
-/** Runs a write, and says of what is there already (`info.duplicate` of its error) which elements of the request's list it is. */
+/** Runs a write; if it fails because something exists already, the error names the elements of the request's list (`info.duplicate`). */
 export async function placingDuplicates<T>(body: unknown, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -13,7 +13,7 @@ function placed(error: HarrierError, body: readonly unknown[]): HarrierError {
   const duplicate = Object.entries((error.info?.["duplicate"] ?? {}) as Record<string, string>);
   if (duplicate.length === 0) return error;
   const exact = placesOf(body, duplicate, (text) => text);
-  // names of tenants are the same in any spelling
+  // Names of tenants are the same in any spelling.
   const places = exact.length > 0 ? exact : placesOf(body, duplicate, (text) => text.toLowerCase());
   const problem = places.length > 1 ? "exists already, or is there more than once" : "exists already";
   const violations: Violation[] = places.map((n) => ({ path: String(n), problem }));

@@ -1,6 +1,6 @@
 import type { IdBlocks } from "@harrier/db";
 
-/** Ids for `n` new rows in ascending order: from the block in memory for a few, in one round trip for many. */
+/** Returns ids for `n` new rows in ascending order: a few come from the block in memory, many cost one round trip. */
 export async function takeIds(ids: Pick<IdBlocks, "next" | "take">, tenantId: number, kind: string, n: number): Promise<number[]> {
   if (n === 1) return [await ids.next(tenantId, kind)];
   const first = await ids.take(tenantId, kind, n);

@@ -1,7 +1,7 @@
+import { auditOf, optional } from "@harrier/query";
 import type { TypeRow } from "../rows/type.ts";
-import { auditOf, optional } from "./json.ts";
 
-/** The members that every type shows (spec 001 §2.7); lists and single answers are alike (contract management.md §1.5). */
+/** Renders the members that every type shows (spec 001 §2.7); lists and single answers are alike (contract management.md §1.5). */
 export function typeMembersOf(row: TypeRow) {
   return {
     ...auditOf(row),

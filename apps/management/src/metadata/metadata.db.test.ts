@@ -16,7 +16,7 @@ afterAll(async () => {
 
 const revisionOf = async (setId: number) =>
   (await fixture.rows("select revision from distribution_sets where id = $1", [setId]))[0]?.["revision"] as number;
-/** What controller reads of a module. */
+/** Returns what controller reads of a module's metadata. */
 const visible = async (moduleId: number) =>
   (await fixture.asController("select metadata from management.software_modules_v1 where id = $1", [moduleId]))[0]?.["metadata"];
 
@@ -39,7 +39,7 @@ describe.each([
       ])
     ).body[0].id as number;
 
-  test("entries of a module come, change and go; what is visible moves the sets around it", async () => {
+  test("entries of a module are added, changed and deleted; changes that targets see increase the revision of its sets", async () => {
     const moduleId = await module("m");
     const setId = await set("s", [moduleId]);
     const path = `/softwaremodules/${moduleId}/metadata`;
@@ -76,7 +76,7 @@ describe.each([
     expect(await status("DELETE", `${path}/b`)).toEqual([404, "repo.entityNotFound"]);
   });
 
-  test("entries of a set come, change and go; its audit moves", async () => {
+  test("entries of a set are added, changed and deleted, and its audit members change", async () => {
     const setId = await set("plain");
     const path = `/distributionsets/${setId}/metadata`;
     const before = (await ask("GET", `/distributionsets/${setId}`)).body.lastModifiedAt;
@@ -92,12 +92,12 @@ describe.each([
     expect((await ask("GET", path)).body.total).toBe(0);
   });
 
-  test("what is refused: taken and unknown keys, unknown owners, sets that are gone or invalid", async () => {
+  test("taken and unknown keys, unknown owners, and sets that are deleted or invalid are refused", async () => {
     const [moduleId, setId, invalid] = [await module("refused"), await set("refused"), await set("invalid")];
     for (const owner of [`/softwaremodules/${moduleId}`, `/distributionsets/${setId}`]) {
       const path = `${owner}/metadata`;
       expect(await status("POST", path, [{ key: "a", value: "1" }])).toEqual([201]);
-      // hawkBit 1.x overwrites
+      // HawkBit 1.x overwrites the entry.
       if (!rest) {
         expect(await status("POST", path, [{ key: "n" }, { key: "a" }])).toEqual([409, "repo.entityAlreadyExists"]);
         expect(await status("POST", path, [{ key: "d" }, { key: "d" }])).toEqual([409, "repo.entityAlreadyExists"]);
@@ -131,7 +131,7 @@ describe.each([
     expect((await ask("GET", `/distributionsets/${invalid}/metadata`)).body.content).toEqual([{ key: "a", value: "1" }]);
   });
 
-  test("no owner has more entries than the quota, however many add at once", async () => {
+  test("no owner has more entries than the quota, however many are added at once", async () => {
     const moduleId = await module("quota");
     const path = `/softwaremodules/${moduleId}/metadata`;
     const entries = (prefix: string, n: number) => Array.from({ length: n }, (_, i) => ({ key: `${prefix}${i}` }));
@@ -142,7 +142,7 @@ describe.each([
     expect((await ask("GET", path)).body.total).toBe(quotaDefaults.METADATA_PER_SOFTWARE_MODULE_MAX_COUNT - 1);
   });
 
-  test("the limit of the tenant counts, 0 is none, and one below what is there takes nothing away", async () => {
+  test("the limit of the tenant counts, 0 is no limit, and one below the stored entries deletes none", async () => {
     const [moduleId, setId] = [await module("limit"), await set("limit", [])];
     for (const [key, path] of [
       ["METADATA_PER_SOFTWARE_MODULE_MAX_COUNT", `/softwaremodules/${moduleId}/metadata`],
@@ -170,7 +170,7 @@ describe.each([
     }
   });
 
-  test("an upload, a change of metadata and a delete of the module get along", async () => {
+  test("an upload, a change of metadata and a deletion of the module at once do not deadlock", async () => {
     const moduleId = await module("busy");
     const setId = await set("busy", [moduleId]);
     const path = `/softwaremodules/${moduleId}/metadata`;

@@ -2,8 +2,8 @@ import { type PageQuery, page, moduleMetadata as routesOfModules, setMetadata as
 import type { Database } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import { type FieldMap, metadataFields, moduleMetadataFields, type SortMap, sortFields } from "@harrier/fiql";
+import { readPage } from "@harrier/query";
 import type { Mount } from "@harrier/service";
-import { readPage } from "../lists/list.ts";
 import { metadataJson, moduleMetadataJson } from "./metadata.json.ts";
 import type { MetadataRow } from "./metadata.sql.ts";
 import { changeMetadata, createMetadata, getMetadata, type MetadataOwner, ofModules, ofSets, removeMetadata } from "./metadata.ts";
@@ -13,14 +13,14 @@ interface Deps {
   now: () => number;
 }
 
-interface Asked {
+interface Requested {
   of: MetadataOwner;
   tenantId: number;
   owner: number;
   query: PageQuery;
 }
 
-/** Metadata of software modules and distribution sets (spec 001 §4.1, §4.4). */
+/** Serves the metadata of software modules and distribution sets (spec 001 §4.1, §4.4). */
 export function mountMetadata(mount: Mount, deps: Deps): void {
   mountOfModules(mount, deps);
   mountOfSets(mount, deps);
@@ -28,10 +28,10 @@ export function mountMetadata(mount: Mount, deps: Deps): void {
 
 async function listOf(
   deps: Deps,
-  asked: Asked,
+  requested: Requested,
   maps: { fields: FieldMap; sort: SortMap },
 ): Promise<{ rows: MetadataRow[]; total: number }> {
-  const { of, tenantId, owner, query } = asked;
+  const { of, tenantId, owner, query } = requested;
   const kind = { source: of.statements.list(tenantId, owner), ...maps };
   const { rows, total, known } = await readPage<MetadataRow>({ db: deps.db.pool, now: deps.now }, kind, query);
   if (!known) throw entityNotFound(of.entity, owner);
@@ -42,8 +42,8 @@ function mountOfModules(mount: Mount, deps: Deps): void {
   const at = (params: { softwareModuleId: number; metadataKey: string }) => ({ owner: params.softwareModuleId, key: params.metadataKey });
 
   mount(routesOfModules.listMetadata, async ({ tenantId, params, query }) => {
-    const asked = { of: ofModules, tenantId, owner: params.softwareModuleId, query };
-    const { rows, total } = await listOf(deps, asked, { fields: moduleMetadataFields, sort: sortFields.moduleMetadata });
+    const requested = { of: ofModules, tenantId, owner: params.softwareModuleId, query };
+    const { rows, total } = await listOf(deps, requested, { fields: moduleMetadataFields, sort: sortFields.moduleMetadata });
     return { body: page(rows.map(moduleMetadataJson), total) };
   });
 

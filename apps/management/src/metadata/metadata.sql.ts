@@ -1,40 +1,39 @@
 import type { QuotaKey } from "@harrier/contracts";
 import { statement } from "@harrier/db";
-import type { PageSource } from "../lists/page.sql.ts";
+import { type Columns, type PageSource, selectList } from "@harrier/query";
 import { limitSql } from "../quotas/limits.sql.ts";
-import { type Columns, selectList } from "../rows/columns.ts";
 import { bumpSets } from "../rows/set-revision.ts";
 
-/** A metadata entry; of a module also whether targets may see it. */
+/** This is a metadata entry; an entry of a module also says whether targets may see it. */
 export interface MetadataRow {
   key: string;
   value: string | null;
   targetVisible?: boolean | undefined;
 }
 
-/** The owner of metadata, and its entry where there is one. */
+/** This is the owner of metadata, with its entry where there is one. */
 export interface OwnedEntry extends Omit<MetadataRow, "key"> {
   deleted: boolean;
   valid: boolean;
-  /** Null: no such entry. */
+  /** Null means that there is no such entry. */
   key: string | null;
 }
 
-/** Whose metadata: every text comes from this file. */
+/** This describes one kind of owner of metadata; all of its SQL comes from this file. */
 interface Kind {
   name: "module" | "set";
   quota: QuotaKey;
   owners: string;
   entries: string;
   ownerId: string;
-  /** Whether the owner `o` still has a say in what is installed; always true of modules. */
+  /** This condition says whether the owner `o` may still be installed; it is always true of modules. */
   valid: string;
-  /** Whether metadata of the owner `o` may be changed. */
+  /** This condition says whether metadata of the owner `o` may be changed. */
   open: string;
-  /** Columns beside the key and the value: SQL over an entry `t`, and the same out of a JSON object `x`. */
+  /** These are the columns beside the key and the value: SQL over an entry `t`, and the same out of a JSON object `x`. */
   more: Columns;
   given: readonly { column: string; inserted: string; changed: string }[];
-  /** What else moves with a change. */
+  /** This says what else changes with the metadata. */
   moved: string;
 }
 
@@ -54,7 +53,7 @@ const module: Kind = {
       changed: `coalesce(($4::jsonb ->> 'targetVisible')::boolean, t.target_visible)`,
     },
   ],
-  // devices see it: their documents are kept by the revision of the set
+  // Devices see these entries, and their documents are cached by the revision of the set.
   moved: `, ${bumpSets}`,
 };
 
@@ -73,7 +72,7 @@ const set: Kind = {
 
 const touched = (actor: string) => `last_modified_by = ${actor}, last_modified_at = now(), revision = o.revision + 1`;
 
-/** Writes entries while the owner is locked; the limit counts those that are new. */
+/** Writes entries while the owner is locked; only new entries count against the limit. */
 function added({ quota, owners, entries, ownerId, given, moved }: Kind, { name, overwrite }: { name: string; overwrite: boolean }) {
   const put = ["key", "value", ...given.map((member) => member.column)];
   const kept = overwrite
@@ -86,13 +85,13 @@ function added({ quota, owners, entries, ownerId, given, moved }: Kind, { name, 
     ? `(select count(*) from input i
           where not exists (select from ${entries} e where e.tenant_id = $1 and e.${ownerId} = $2 and e.key = i.x ->> 'key'))`
     : "(select count(*) from input)";
-  return statement<[tenantId: number, owner: number, entries: string, actor: string], { stored: boolean; most: number }>(
+  return statement<[tenantId: number, owner: number, entries: string, actor: string], { stored: boolean; max: number }>(
     name,
     `with input as (select x from jsonb_array_elements($3::jsonb) as x),
-       most as (select ${limitSql(quota)} as n),
+       max as (select ${limitSql(quota)} as n),
        stored as (
          insert into ${entries} (${["tenant_id", ownerId, ...put].join(", ")})
-         select ${["$1, $2, x ->> 'key', x ->> 'value'", ...given.map((member) => member.inserted)].join(", ")} from input cross join most m
+         select ${["$1, $2, x ->> 'key', x ->> 'value'", ...given.map((member) => member.inserted)].join(", ")} from input cross join max m
           where m.n <= 0 or (select count(*) from ${entries} e where e.tenant_id = $1 and e.${ownerId} = $2) + ${fresh} <= m.n
          ${kept}
          returning ${ownerId}),
@@ -100,13 +99,13 @@ function added({ quota, owners, entries, ownerId, given, moved }: Kind, { name, 
          update ${owners} o set ${touched("$4")}
           where o.tenant_id = $1 and o.id = $2 and exists (select from stored)
          returning o.id)${moved}
-       select exists (select from changed) as stored, m.n as most from most m`,
+       select exists (select from changed) as stored, m.n as max from max m`,
   );
 }
 
 /**
- * The statements on the metadata of one kind of owner. A change takes the owner first and then its entry, like a delete of the owner
- * does; it moves the owner's audit and revision (contract management.md §5.11).
+ * Builds the statements on the metadata of one kind of owner. A change locks the owner first and then its entry, like a deletion of the
+ * owner does; it updates the owner's audit members and revision (contract management.md §5.11).
  */
 function statementsOf(kind: Kind) {
   const { name, owners, entries, ownerId } = kind;
@@ -124,7 +123,7 @@ function statementsOf(kind: Kind) {
       known: `exists (select from ${owners} o where o.tenant_id = $1 and o.id = $2)`,
     }),
 
-    /** The owner with one of its entries; no row for an unknown owner. */
+    /** Reads the owner with one of its entries; there is no row for an unknown owner. */
     find: statement<[tenantId: number, owner: number, key: string], OwnedEntry>(
       `management.find_${name}_metadata`,
       `select o.deleted, ${kind.valid} as valid, ${selectList(columns)}
@@ -132,18 +131,18 @@ function statementsOf(kind: Kind) {
         where o.tenant_id = $1 and o.id = $2`,
     ),
 
-    /** Additions to one owner go one after the other, so that the limit holds. */
+    /** Locks the owner: additions to one owner run one after the other, so that the limit holds. */
     lock: statement<[tenantId: number, owner: number], { deleted: boolean; valid: boolean }>(
       `management.lock_${name}_for_metadata`,
       `select o.deleted, ${kind.valid} as valid from ${owners} o where o.tenant_id = $1 and o.id = $2 for no key update`,
     ),
 
-    /** All entries of `[{key, value, …}]` or none: `stored` is false where there would be more than `most`, 0 or less being no limit. */
+    /** Inserts all entries of `[{key, value, …}]` or none: `stored` is false where there would be more than `max`; 0 or less means no limit. */
     insert: added(kind, { name: `management.insert_${name}_metadata`, overwrite: false }),
-    /** As `insert`, and entries that are there get what is given. */
+    /** Does the same as `insert`, but overwrites entries that exist. */
     upsert: added(kind, { name: `management.put_${name}_metadata`, overwrite: true }),
 
-    /** Members that the change does not name stay. No row: not done; `find` tells why. */
+    /** Changes an entry; members that the change does not name stay. No row means that nothing was changed; `find` shows why. */
     update: statement<[tenantId: number, owner: number, key: string, change: string, actor: string], MetadataRow>(
       `management.update_${name}_metadata`,
       `with changed as (
@@ -156,7 +155,7 @@ function statementsOf(kind: Kind) {
        select ${selectList(columns)} from t`,
     ),
 
-    /** No row: not done; `find` tells why. */
+    /** Deletes an entry. No row means that nothing was deleted; `find` shows why. */
     remove: statement<[tenantId: number, owner: number, key: string, actor: string], { key: string }>(
       `management.delete_${name}_metadata`,
       `with changed as (

@@ -1,5 +1,6 @@
 import { type Database, inTransaction, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError, metadataNotFound } from "@harrier/errors";
+import type { Actor } from "@harrier/rpc";
 import { type OwnedQuota, tooManyOwned } from "../quotas/limits.ts";
 import { type MetadataRow, type MetadataStatements, moduleMetadataStatements, setMetadataStatements } from "./metadata.sql.ts";
 
@@ -7,13 +8,7 @@ interface Deps {
   db: Database;
 }
 
-/** Who acts, in which tenant. */
-export interface Actor {
-  tenantId: number;
-  subject: string;
-}
-
-/** Whose metadata it is: modules and sets differ in their tables, in their limit, and in that sets can be invalid. */
+/** This is the owner of metadata: modules and sets differ in their tables, in their limit, and in that sets can be invalid. */
 export interface MetadataOwner {
   entity: "SoftwareModule" | "DistributionSet";
   quota: OwnedQuota;
@@ -31,22 +26,22 @@ export const ofSets: MetadataOwner = {
   statements: setMetadataStatements,
 };
 
-/** A new entry; `value` may be missing (contract management.md §1.6). */
+/** This is a new entry; `value` may be missing (contract management.md §1.6). */
 export interface NewEntry {
   key: string;
   value?: string | undefined;
   targetVisible?: boolean | undefined;
 }
 
-/** One entry of one owner. */
+/** This names one entry of one owner. */
 export interface EntryKey {
   owner: number;
   key: string;
 }
 
 /**
- * Adds all entries or none; a key that is there already is refused (contract management.md §4.1, §4.2), or overwritten where the dialect of hawkBit
- * 1.x is spoken (§11). Of several entries of one key the last is the one that is meant then.
+ * Adds all entries or none. A key that exists already is refused (contract management.md §4.1, §4.2), or overwritten in the dialect of
+ * hawkBit 1.x (§11), where the last of several entries of one key counts.
  */
 export async function createMetadata(
   deps: Deps,
@@ -62,7 +57,7 @@ export async function createMetadata(
     if (entries.length === 0) return;
     const write = overwrite ? of.statements.upsert : of.statements.insert;
     const added = await runOne(tx, write, [tenantId, owner, JSON.stringify(entries), subject]);
-    if (!added?.stored) throw tooManyOwned(of.quota, added?.most ?? 0, { id: owner, added: entries.length });
+    if (!added?.stored) throw tooManyOwned(of.quota, added?.max ?? 0, { id: owner, added: entries.length });
   });
   return entries.map(({ value = null, ...entry }) => ({ ...entry, value }));
 }
@@ -71,7 +66,7 @@ export function lastOfEach<Entry extends { key: string }>(entries: readonly Entr
   return [...new Map(entries.map((entry) => [entry.key, entry])).values()];
 }
 
-/** One entry (spec 001 §4.1, §4.4). */
+/** Returns one entry (spec 001 §4.1, §4.4). */
 export async function getMetadata(deps: Deps, of: MetadataOwner, tenantId: number, { owner, key }: EntryKey): Promise<MetadataRow> {
   const row = await runOne(deps.db.pool, of.statements.find, [tenantId, owner, key]);
   if (row === undefined) throw entityNotFound(of.entity, owner);
@@ -79,7 +74,7 @@ export async function getMetadata(deps: Deps, of: MetadataOwner, tenantId: numbe
   return { ...row, key: row.key };
 }
 
-/** Changes one entry; an unknown key is not added (contract management.md §4.1, §4.2), but where `create` says so, as hawkBit 1.x does (§11). */
+/** Changes one entry; an unknown key is not added (contract management.md §4.1, §4.2), unless `create` says so, as hawkBit 1.x does (§11). */
 export async function changeMetadata(
   deps: Deps,
   of: MetadataOwner,
@@ -100,7 +95,7 @@ export async function removeMetadata(deps: Deps, of: MetadataOwner, actor: Actor
   if (gone === undefined) await refuse(deps, of, actor.tenantId, at);
 }
 
-/** Says why a change was not done. */
+/** Throws why nothing was changed. */
 async function refuse(deps: Deps, of: MetadataOwner, tenantId: number, { owner, key }: EntryKey): Promise<never> {
   const row = await runOne(deps.db.pool, of.statements.find, [tenantId, owner, key]);
   if (row === undefined) throw entityNotFound(of.entity, owner);
@@ -109,7 +104,10 @@ async function refuse(deps: Deps, of: MetadataOwner, tenantId: number, { owner, 
   throw new HarrierError("concurrentModification");
 }
 
-/** Metadata of a set that is gone or invalid stays as it is (contract management.md §5.2); of a module it can always be changed. */
+/**
+ * Checks that metadata may be changed: that of a set that is deleted or invalid may not be (contract management.md §5.2), that of a module
+ * always may.
+ */
 function checkOpen(of: MetadataOwner, owner: { deleted: boolean; valid: boolean }): void {
   if (of.entity !== "DistributionSet") return;
   if (owner.deleted) throw new HarrierError("deleted", "The distribution set is deleted.");

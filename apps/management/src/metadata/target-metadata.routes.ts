@@ -1,9 +1,8 @@
 import { page, targetMetadata as routes } from "@harrier/contracts";
 import { entityNotFound } from "@harrier/errors";
 import { metadataFields, sortFields } from "@harrier/fiql";
+import { readPage, scopeOf } from "@harrier/query";
 import type { Mount } from "@harrier/service";
-import { readPage } from "../lists/list.ts";
-import { scopeOf } from "../targets/scope.ts";
 import { metadataJson } from "./metadata.json.ts";
 import type { MetadataRow } from "./metadata.sql.ts";
 import { metadataOfTarget } from "./target-metadata.sql.ts";
@@ -19,7 +18,7 @@ interface Deps extends TargetMetadataDeps {
   now: () => number;
 }
 
-/** Metadata of targets (spec 001 §4.2): read sideways from controller's view, changed by controller. */
+/** Serves the metadata of targets (spec 001 §4.2): it is read from controller's view and changed by controller. */
 export function mountTargetMetadata(mount: Mount, deps: Deps): void {
   const at = (params: { targetId: string; metadataKey: string }) => ({ controllerId: params.targetId, key: params.metadataKey });
 

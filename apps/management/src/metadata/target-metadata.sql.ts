@@ -1,12 +1,11 @@
 import { statement } from "@harrier/db";
-import type { PageSource } from "../lists/page.sql.ts";
-import { inScope, type Scope } from "../targets/scope.ts";
+import { inScope, type PageSource, type Scope } from "@harrier/query";
 import type { MetadataRow } from "./metadata.sql.ts";
 
 const target = `select g.id from controller.targets_v1 g
   where g.tenant_id = $1 and g.controller_id = $3 and ${inScope("g.target_type_id", "$2")}`;
 
-/** Entries of a target; `known` tells whether there is one within the scope. */
+/** Lists the entries of a target; `known` is true when the target exists within the scope. */
 export const metadataOfTarget = (tenantId: number, scope: Scope, controllerId: string): PageSource => ({
   from: "controller.target_metadata_v1",
   columns: { key: "t.key", value: "t.value" },
@@ -15,7 +14,7 @@ export const metadataOfTarget = (tenantId: number, scope: Scope, controllerId: s
   known: `exists (${target})`,
 });
 
-/** One row with no key for a target without such an entry; no row for an unknown target. */
+/** Reads one entry: a target without it gives one row with no key, an unknown target none. */
 export const findTargetMetadata = statement<
   [tenantId: number, scope: Scope, controllerId: string, key: string],
   MetadataRow | { key: null }

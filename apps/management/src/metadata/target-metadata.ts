@@ -1,9 +1,9 @@
 import { type Database, runOne } from "@harrier/db";
 import { entityNotFound, metadataNotFound } from "@harrier/errors";
+import { scopeOf } from "@harrier/query";
 import type { Client, Identity } from "@harrier/rpc";
 import { newCommandId } from "../targets/assignment.ts";
-import { scopeOf } from "../targets/scope.ts";
-import type { Asker } from "../targets/targets.ts";
+import type { Actor } from "../targets/targets.ts";
 import type { MetadataRow } from "./metadata.sql.ts";
 import { lastOfEach, type NewEntry } from "./metadata.ts";
 import { findTargetMetadata } from "./target-metadata.sql.ts";
@@ -13,25 +13,25 @@ export interface TargetMetadataDeps {
   targets: Pick<Client<"harrier.controller.v1.TargetsService">, "addMetadata" | "changeMetadata" | "removeMetadata">;
 }
 
-/** One entry of one target. */
+/** This names one entry of one target. */
 export interface TargetEntryKey {
   controllerId: string;
   key: string;
 }
 
-/** Adds all entries or none; controller writes them (contract management.md §4.6), over those that are there where `overwrite` says so (§11). */
+/** Adds all entries or none; controller writes them (contract management.md §4.6), and overwrites existing ones where `overwrite` says so (§11). */
 export async function createTargetMetadata(
   deps: TargetMetadataDeps,
-  asker: Asker,
+  actor: Actor,
   { controllerId, entries: given, overwrite = false }: { controllerId: string; entries: readonly NewEntry[]; overwrite?: boolean },
 ): Promise<MetadataRow[]> {
   const entries = overwrite ? lastOfEach(given) : given;
-  const asked = entries.map(({ key, value }) => ({ key, ...(value === undefined ? {} : { value }) }));
-  await deps.targets.addMetadata({ controllerId, entries: asked, overwrite }, asker.out(newCommandId("add-metadata")));
+  const requested = entries.map(({ key, value }) => ({ key, ...(value === undefined ? {} : { value }) }));
+  await deps.targets.addMetadata({ controllerId, entries: requested, overwrite }, actor.out(newCommandId("add-metadata")));
   return entries.map(({ key, value = null }) => ({ key, value }));
 }
 
-/** One entry; one of a target outside the caller's scope does not exist for them. */
+/** Returns one entry; for the caller, a target outside their scope does not exist. */
 export async function getTargetMetadata(
   deps: Pick<TargetMetadataDeps, "db">,
   identity: Identity,
@@ -43,23 +43,23 @@ export async function getTargetMetadata(
   return row;
 }
 
-/** Changes one entry; an unknown key is not added, but where `create` says so, as hawkBit 1.x does (contract management.md §11). */
+/** Changes one entry; an unknown key is not added, unless `create` says so, as hawkBit 1.x does (contract management.md §11). */
 export async function changeTargetMetadata(
   deps: TargetMetadataDeps,
-  asker: Asker,
+  actor: Actor,
   { at, change, create = false }: { at: TargetEntryKey; change: { value?: string | undefined }; create?: boolean },
 ): Promise<MetadataRow> {
   if (create && change.value !== undefined) {
     const entries = [{ key: at.key, value: change.value }];
-    await createTargetMetadata(deps, asker, { controllerId: at.controllerId, entries, overwrite: true });
+    await createTargetMetadata(deps, actor, { controllerId: at.controllerId, entries, overwrite: true });
     return { key: at.key, value: change.value };
   }
   const given = change.value === undefined ? {} : { value: change.value };
-  const { value = null } = await deps.targets.changeMetadata({ ...at, ...given }, asker.out());
+  const { value = null } = await deps.targets.changeMetadata({ ...at, ...given }, actor.out());
   return { key: at.key, value };
 }
 
 /** Deletes one entry. */
-export async function removeTargetMetadata(deps: Pick<TargetMetadataDeps, "targets">, asker: Asker, at: TargetEntryKey): Promise<void> {
-  await deps.targets.removeMetadata(at, asker.out());
+export async function removeTargetMetadata(deps: Pick<TargetMetadataDeps, "targets">, actor: Actor, at: TargetEntryKey): Promise<void> {
+  await deps.targets.removeMetadata(at, actor.out());
 }

@@ -1,9 +1,9 @@
 import type { SoftwareModuleTypeView } from "@harrier/contracts";
-import type { View } from "../lists/json.ts";
+import type { View } from "@harrier/query";
 import { typeMembersOf } from "../lists/type.json.ts";
 import type { ModuleTypeRow } from "../rows/type.ts";
 
-/** spec 001 §2.7. */
+/** Renders a module type (spec 001 §2.7). */
 export function moduleTypeJson({ base }: View, row: ModuleTypeRow): SoftwareModuleTypeView {
   return {
     ...typeMembersOf(row),

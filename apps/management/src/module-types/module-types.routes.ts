@@ -1,7 +1,7 @@
 import { page, softwareModuleTypes } from "@harrier/contracts";
 import { moduleTypeFields, sortFields } from "@harrier/fiql";
+import { readPage } from "@harrier/query";
 import type { Mount } from "@harrier/service";
-import { readPage } from "../lists/list.ts";
 import type { ModuleTypeRow } from "../rows/type.ts";
 import { moduleTypeJson } from "./module-type.json.ts";
 import { moduleTypeList } from "./module-types.sql.ts";
@@ -11,7 +11,7 @@ interface Deps extends ModuleTypeDeps {
   now: () => number;
 }
 
-/** Types of software modules (spec 001 §4.4; contract management.md §4.4). */
+/** Serves the types of software modules (spec 001 §4.4; contract management.md §4.4). */
 export function mountModuleTypes(mount: Mount, deps: Deps): void {
   mount(softwareModuleTypes.list, async (ctx) => {
     const source = moduleTypeList(ctx.tenantId, ctx.query.soft_deleted_mode);

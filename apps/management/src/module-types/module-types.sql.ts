@@ -1,7 +1,5 @@
 import { statement } from "@harrier/db";
-import type { PageSource } from "../lists/page.sql.ts";
-import { type SoftDeletedMode, softDeletedPredicate } from "../lists/soft-deleted.ts";
-import { selectList } from "../rows/columns.ts";
+import { type PageSource, type SoftDeletedMode, selectList, softDeletedPredicate } from "@harrier/query";
 import { type ModuleTypeRow, moduleTypeColumns } from "../rows/type.ts";
 
 export const moduleTypeList = (tenantId: number, mode: SoftDeletedMode): PageSource => ({
@@ -16,7 +14,7 @@ export const findModuleType = statement<[tenantId: number, id: number], ModuleTy
   `select ${selectList(moduleTypeColumns)} from software_module_types t where t.tenant_id = $1 and t.id = $2`,
 );
 
-/** `types` is `[{id, key, name, description, colour, maxAssignments, minArtifacts}]`: all or, where a key or a name is taken, none. */
+/** Inserts all types or, where a key or a name is taken, none. `types` is `[{id, key, name, description, colour, maxAssignments, minArtifacts}]`. */
 export const insertModuleTypes = statement<[tenantId: number, types: string, actor: string], ModuleTypeRow>(
   "management.insert_module_types",
   `with t as (
@@ -29,7 +27,7 @@ export const insertModuleTypes = statement<[tenantId: number, types: string, act
    select ${selectList(moduleTypeColumns)} from t order by t.id`,
 );
 
-/** Null members stay as they are. No row where the type does not exist. */
+/** Updates a type; members that are null stay as they are. There is no row where the type does not exist. */
 export const updateModuleType = statement<
   [tenantId: number, id: number, description: string | null, colour: string | null, minArtifacts: number | null, actor: string],
   ModuleTypeRow
@@ -42,20 +40,23 @@ export const updateModuleType = statement<
    returning ${selectList(moduleTypeColumns)}`,
 );
 
-/** Takes the type for good: no module and no set type can refer to it until the transaction ends. */
+/** Locks the type for its deletion: no module and no set type can refer to it until the transaction ends. */
 export const lockModuleType = statement<[tenantId: number, id: number], { deleted: boolean }>(
   "management.lock_module_type",
   "select deleted from software_module_types where tenant_id = $1 and id = $2 for update",
 );
 
-/** Asked after `lockModuleType`, in a statement of its own: only then is everything that refers to the type visible. */
+/**
+ * Says what refers to the type. It runs after `lockModuleType` in a statement of its own, because only then is everything that refers to it
+ * visible.
+ */
 export const readModuleTypeUse = statement<[tenantId: number, id: number], { used: boolean }>(
   "management.read_module_type_use",
   `select exists (select from software_modules m where m.tenant_id = $1 and m.type_id = $2)
        or exists (select from set_type_module_types x where x.tenant_id = $1 and x.module_type_id = $2) as used`,
 );
 
-/** Still readable, hidden from lists, its key and name stay taken, and nothing new can be of it. */
+/** Deletes a type softly: it can still be read, is hidden from lists, its key and name stay taken, and nothing new can be of it. */
 export const softDeleteModuleType = statement<[tenantId: number, id: number, actor: string], unknown>(
   "management.soft_delete_module_type",
   `update software_module_types

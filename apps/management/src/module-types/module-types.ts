@@ -1,6 +1,7 @@
 import type { SoftwareModuleTypeCreate, SoftwareModuleTypeUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
+import type { Actor } from "@harrier/rpc";
 import { takeIds } from "../lists/ids.ts";
 import type { ModuleTypeRow } from "../rows/type.ts";
 import {
@@ -18,15 +19,9 @@ export interface ModuleTypeDeps {
   ids: Pick<IdBlocks, "next" | "take">;
 }
 
-/** Who acts, in which tenant. */
-interface Actor {
-  tenantId: number;
-  subject: string;
-}
-
 const notFound = (id: number) => entityNotFound("SoftwareModuleType", id);
 
-/** One type of modules; soft-deleted ones can still be read (contract management.md §5.1). */
+/** Returns one type of modules; soft-deleted ones can still be read (contract management.md §5.1). */
 export async function getModuleType(deps: Pick<ModuleTypeDeps, "db">, tenantId: number, id: number): Promise<ModuleTypeRow> {
   const row = await runOne(deps.db.pool, findModuleType, [tenantId, id]);
   if (row === undefined) throw notFound(id);
@@ -46,8 +41,8 @@ export async function createModuleTypes(
 }
 
 /**
- * Changes description, colour and how many artifacts a module needs, of a type in use too (contract management.md §4.4). Sets that lack artifacts by
- * that cannot be assigned any more; what is assigned goes on.
+ * Changes description, colour and how many artifacts a module needs, even of a type in use (contract management.md §4.4). Sets that lack
+ * artifacts because of this cannot be assigned any more; existing assignments go on.
  */
 export async function changeModuleType(
   deps: Pick<ModuleTypeDeps, "db">,
@@ -60,7 +55,7 @@ export async function changeModuleType(
   return row;
 }
 
-/** Deletes a type: softly while a module is of it or a set type lists it (contract management.md §5.1). */
+/** Deletes a type; the deletion is a soft one while a module is of it or a set type lists it (contract management.md §5.1). */
 export async function removeModuleType(deps: Pick<ModuleTypeDeps, "db">, { tenantId, subject }: Actor, id: number): Promise<void> {
   await inTransaction(deps.db.pool, async (tx) => {
     const type = await runOne(tx, lockModuleType, [tenantId, id]);

@@ -1,9 +1,9 @@
 import type { OAuth2ClientView, OAuth2ClientWithSecret } from "@harrier/contracts";
-import { auditOf, optional, type View } from "../lists/json.ts";
+import { auditOf, optional, type View } from "@harrier/query";
 import type { OAuthClientRow } from "./oauth-clients.sql.ts";
 import type { WithSecret } from "./oauth-clients.ts";
 
-/** A client without a secret (spec 000 §5.2), the same in both dialects. */
+/** Renders a client without a secret (spec 000 §5.2); it is the same in both dialects. */
 export function oauthClientJson({ base }: View, row: OAuthClientRow): OAuth2ClientView {
   return {
     ...auditOf(row),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { tenantPermissions } from "../identity/permissions.ts";
 import { type HttpFixture, httpFixture, origin } from "../testing/http.fixture.ts";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
-import { mostClients } from "./oauth-clients.ts";
+import { maxClients } from "./oauth-clients.ts";
 
 let fixture: Fixture;
 let http: HttpFixture;
@@ -32,7 +32,7 @@ const create = async (members: object = {}) => {
 const changes = async () => (await fixture.rows("select user_id from credential_changes")).map((row) => row["user_id"]);
 const one = (clientId: string, suffix = "") => `${path}/${clientId}${suffix}`;
 
-test("the secret is shown once and kept as its digest only", async () => {
+test("the secret is shown once, and only its digest is stored", async () => {
   const { status, body, headers } = await post([{ name: " n ", description: "d", scopes: ["READ_TARGET", "API_KEY", "READ_TARGET"] }]);
   expect([status, headers.get("cache-control")]).toEqual([201, "no-store"]);
   const { clientSecret, ...view } = body[0];
@@ -54,11 +54,11 @@ test("the secret is shown once and kept as its digest only", async () => {
   const stored = JSON.stringify(await fixture.rows("select c::text from oauth_clients c"));
   expect(stored).toContain(digest(clientSecret).toString("hex"));
   expect(stored).not.toContain(clientSecret);
-  // nobody was let in by it before, so there is nothing to forget
+  // The client has let in nobody before, so there is nothing to forget.
   expect(await changes()).toEqual([]);
 });
 
-test("one object is a list of it, and a list is made whole or not at all", async () => {
+test("one object counts as a list of it, and a list is created whole or not at all", async () => {
   expect((await post({ name: "alone", scopes: ["API_KEY"] })).body).toHaveLength(1);
   const taken = await post([
     { name: "new", scopes: ["API_KEY"] },
@@ -90,7 +90,7 @@ test.each([
   ["a long life", { accessTokenTtl: 86_401 }],
   ["a broken life", { accessTokenTtl: 60.5 }],
   ["a life that is no number", { accessTokenTtl: "3600" }],
-])("%s is refused", async (_what, members) => {
+])("a client with %s is refused", async (_what, members) => {
   const { status, body } = await post([{ name: "client", scopes: ["READ_TARGET"], ...members }]);
   expect([status, body.errorCode]).toEqual([400, expect.stringMatching(/constraintViolation|notReadable/)]);
 });
@@ -112,7 +112,7 @@ test("a client is changed in part, searched and sorted", async () => {
   expect((await http.call("PUT", one(a.clientId), { body: { name: "c" } })).status).toBe(409);
 });
 
-test("other scopes and a deletion are told to the gateways in the same statement", async () => {
+test("changed scopes and a deletion reach the gateways' feed in the same statement", async () => {
   const { clientId } = await create();
   const feedId = -Number(clientId.split("_")[2]);
   expect((await http.call("PUT", one(clientId), { body: { scopes: ["API_KEY"] } })).body.scopes).toEqual(["API_KEY"]);
@@ -122,7 +122,7 @@ test("other scopes and a deletion are told to the gateways in the same statement
   expect((await http.call("GET", one(clientId))).status).toBe(404);
 });
 
-test("two secrets are good for as long as is asked, none but the new one where that is no time at all", async () => {
+test("the old secret stays good for the requested time, and is refused at once if that is 0", async () => {
   const { clientId, clientSecret } = await create();
   const rotate = (body?: object) => http.call("POST", one(clientId, "/secret"), body === undefined ? {} : { body });
   const secrets = async () => {
@@ -144,7 +144,7 @@ test("two secrets are good for as long as is asked, none but the new one where t
   for (const previousSecretTtl of [-1, 604_801, 1.5, "1"]) expect((await rotate({ previousSecretTtl })).status).toBe(400);
 });
 
-test("clients of nobody and of other tenants are not there", async () => {
+test("unknown clients and those of other tenants are not found", async () => {
   const { clientId } = await create();
   const id = clientId.split("_")[2];
   for (const other of [`oc_2_${id}`, "oc_1_999999", "oc_1", "nothing", "oc_99999999999_1", `oc_1_${id}x`, "oc_1_0"]) {
@@ -160,44 +160,44 @@ test("clients of nobody and of other tenants are not there", async () => {
   }
 });
 
-describe("nobody gives a client more than he has", () => {
+describe("a user cannot give a client more than their own permissions", () => {
   const admin = ["USER_MANAGEMENT", "READ_TARGET"];
   const refused = [403, "hawkbit.server.error.insufficientPermission"];
-  const asked = async (scopes: string[], permissions: readonly string[] = admin, more: object = {}) => {
+  const requested = async (scopes: string[], permissions: readonly string[] = admin, more: object = {}) => {
     const { status, body } = await http.call("POST", path, { body: { name: "client", scopes }, permissions, ...more });
     return [status, body.errorCode];
   };
 
-  test("permissions, all of them, devices, the operator's", async () => {
-    expect(await asked(["UPDATE_TARGET"])).toEqual(refused);
-    expect(await asked(["READ_TARGET", "UPDATE_TARGET"])).toEqual(refused);
-    expect(await asked(["management-full-access"])).toEqual(refused);
-    expect(await asked(["device-full-access"])).toEqual(refused);
-    expect(await asked(["SYSTEM_ADMIN"], tenantPermissions)).toEqual(refused);
-    expect(await asked(["READ_TARGET"])).toEqual([201, undefined]);
+  test("a user must hold all permissions of the scopes, also those of devices, of the whole tenant and of the operator", async () => {
+    expect(await requested(["UPDATE_TARGET"])).toEqual(refused);
+    expect(await requested(["READ_TARGET", "UPDATE_TARGET"])).toEqual(refused);
+    expect(await requested(["management-full-access"])).toEqual(refused);
+    expect(await requested(["device-full-access"])).toEqual(refused);
+    expect(await requested(["SYSTEM_ADMIN"], tenantPermissions)).toEqual(refused);
+    expect(await requested(["READ_TARGET"])).toEqual([201, undefined]);
     await fixture.rows("delete from oauth_clients");
-    expect(await asked(["device-full-access"], ["USER_MANAGEMENT", "API_KEY"])).toEqual([201, undefined]);
+    expect(await requested(["device-full-access"], ["USER_MANAGEMENT", "API_KEY"])).toEqual([201, undefined]);
     await fixture.rows("delete from oauth_clients");
-    expect(await asked(["management-full-access"], tenantPermissions)).toEqual([201, undefined]);
+    expect(await requested(["management-full-access"], tenantPermissions)).toEqual([201, undefined]);
   });
 
-  test("what is held for some target types only", async () => {
+  test("a permission for some target types is not enough", async () => {
     const restricted = { scopes: { READ_TARGET: [11] } };
-    expect(await asked(["READ_TARGET"], admin, restricted)).toEqual(refused);
+    expect(await requested(["READ_TARGET"], admin, restricted)).toEqual(refused);
   });
 
-  test("roles, which must be there", async () => {
+  test("roles must exist, and the user must hold what they allow", async () => {
     const made = await http.call("POST", `${basePaths.spec}/roles`, {
       body: [{ name: "night shift", permissions: [{ permission: "READ_TARGET" }, { permission: "HANDLE_ROLLOUT" }] }],
     });
     expect(made.status).toBe(201);
-    expect(await asked(["role:night%20shift"])).toEqual(refused);
-    expect(await asked(["role:SYSTEM_ADMIN"])).toEqual(refused);
-    expect(await asked(["role:nobody"])).toEqual([404, "hawkbit.server.error.repo.entityNotFound"]);
-    expect(await asked(["role:night%20shift"], [...admin, "HANDLE_ROLLOUT"])).toEqual([201, undefined]);
+    expect(await requested(["role:night%20shift"])).toEqual(refused);
+    expect(await requested(["role:SYSTEM_ADMIN"])).toEqual(refused);
+    expect(await requested(["role:nobody"])).toEqual([404, "hawkbit.server.error.repo.entityNotFound"]);
+    expect(await requested(["role:night%20shift"], [...admin, "HANDLE_ROLLOUT"])).toEqual([201, undefined]);
   });
 
-  test("nor does he get it by a new secret, or by a change; but what a client has he may leave to it, or take away", async () => {
+  test("neither a new secret nor a change gives more, but a user may leave a client its scopes or remove them", async () => {
     const { clientId } = await create({ scopes: ["management-full-access", "READ_TARGET"] });
     const call = async (method: string, suffix: string, body: object, permissions: readonly string[] = admin) =>
       (await http.call(method, one(clientId, suffix), { body, permissions })).status;
@@ -209,7 +209,7 @@ describe("nobody gives a client more than he has", () => {
     expect(await call("POST", "/secret", {})).toBe(200);
   });
 
-  test("the operator's clients are the operator's", async () => {
+  test("only the operator manages the operator's clients", async () => {
     const { clientId } = await create({ scopes: ["SYSTEM_ADMIN"] });
     const status = async (method: string, suffix = "", body?: object) =>
       (await http.call(method, one(clientId, suffix), { permissions: tenantPermissions, ...(body && { body }) })).status;
@@ -219,7 +219,7 @@ describe("nobody gives a client more than he has", () => {
     expect((await http.call("DELETE", one(clientId))).status).toBe(200);
   });
 
-  test("so are those that are operators by a role", async () => {
+  test("only the operator manages clients that have the operator's permission by a role", async () => {
     await http.call("POST", `${basePaths.spec}/roles`, { body: [{ name: "operators", permissions: [{ permission: "SYSTEM_ADMIN" }] }] });
     const { clientId } = await create({ scopes: ["role:operators"] });
     const status = async (method: string, suffix = "", body?: object) =>
@@ -231,11 +231,11 @@ describe("nobody gives a client more than he has", () => {
   });
 });
 
-test("a tenant has only so many", async () => {
+test("the number of clients of a tenant is limited", async () => {
   await fixture.rows(
     `insert into oauth_clients (tenant_id, id, name, scopes, access_token_ttl, secret, created_by, last_modified_by)
      select 1, 1000000 + n, 'c' || n, '{API_KEY}', 60, decode(repeat('00', 32), 'hex'), 't', 't' from generate_series(1, $1) n`,
-    [mostClients - 1],
+    [maxClients - 1],
   );
   const two = ["x", "y"].map((name) => ({ name, scopes: ["API_KEY"] }));
   const { status, body } = await post(two);
@@ -247,6 +247,6 @@ test("a tenant has only so many", async () => {
 
 test("lists and reads cost as many round trips as the README says", async () => {
   const { clientId } = await create();
-  expect(await fixture.trips.during(() => http.call("GET", path))).toBe(1);
-  expect(await fixture.trips.during(() => http.call("GET", one(clientId)))).toBe(1);
+  expect(await fixture.roundTrips.during(() => http.call("GET", path))).toBe(1);
+  expect(await fixture.roundTrips.during(() => http.call("GET", one(clientId)))).toBe(1);
 });

@@ -1,7 +1,7 @@
 import { oauth2Clients, page } from "@harrier/contracts";
 import type { FieldMap, SortMap } from "@harrier/fiql";
+import { readPage } from "@harrier/query";
 import type { Mount } from "@harrier/service";
-import { readPage } from "../lists/list.ts";
 import { oauthClientJson, withSecretJson } from "./oauth-client.json.ts";
 import { clientList, type OAuthClientRow } from "./oauth-clients.sql.ts";
 import { changeClient, createClients, getClient, type OAuthClientDeps, removeClient, rotateSecret } from "./oauth-clients.ts";
@@ -13,7 +13,7 @@ interface Deps extends OAuthClientDeps {
 const text = (column: string) => ({ kind: "text", column }) as const;
 const timestamp = (column: string) => ({ kind: "timestamp", column }) as const;
 
-/** How clients are searched and sorted. */
+/** This says how clients are searched and sorted. */
 const fields: FieldMap = {
   clientid: text("t.client_id"),
   name: text("t.name"),
@@ -38,7 +38,7 @@ const sort: SortMap = {
   last: "t.id asc",
 };
 
-/** OAuth 2.0 clients (spec 000 §5.2; contract extensions.md). */
+/** Serves OAuth 2.0 clients (spec 000 §5.2; contract extensions.md). */
 export function mountOAuthClients(mount: Mount, deps: Deps): void {
   mount(oauth2Clients.list, async (ctx) => {
     const kind = { source: clientList(ctx.tenantId), fields, sort };

@@ -1,8 +1,7 @@
 import { statement } from "@harrier/db";
-import type { PageSource } from "../lists/page.sql.ts";
-import { type AuditRow, auditColumns, type Columns, epochMs, selectList } from "../rows/columns.ts";
+import { type AuditRow, auditColumns, type Columns, epochMs, type PageSource, selectList } from "@harrier/query";
 
-/** A client as the interface shows it; neither secret is part of it. */
+/** This is a client as the interface shows it; neither secret is part of it. */
 export interface OAuthClientRow extends AuditRow {
   id: number;
   clientId: string;
@@ -10,9 +9,9 @@ export interface OAuthClientRow extends AuditRow {
   description: string | null;
   scopes: string[];
   accessTokenTtl: number;
-  /** `YYYY-MM-DD`, UTC. */
+  /** The date has the form `YYYY-MM-DD` and is in UTC. */
   lastUsedOn: string | null;
-  /** While there are two secrets. */
+  /** This is only set while there are two secrets. */
   previousSecretExpiresAt: number | null;
 }
 
@@ -40,20 +39,23 @@ export const findClient = statement<[tenantId: number, id: number], OAuthClientR
   `select ${selectList(columns)} from oauth_clients t where t.tenant_id = $1 and t.id = $2`,
 );
 
-/** Clients one at a time: what a change may be depends on what the client may do. */
+/** Locks a client, because which change is allowed depends on what the client may do. */
 export const lockClient = statement<[tenantId: number, id: number], OAuthClientRow>(
   "management.lock_oauth_client",
   `select ${selectList(columns)} from oauth_clients t where t.tenant_id = $1 and t.id = $2 for update`,
 );
 
-/** New clients of one tenant are made one after the other: each sees those that count against its quota. */
+/** The creations of clients of one tenant run one after the other, so that each sees all clients that count against the quota. */
 export const lockTenantForClients = statement<[tenantId: number], unknown>(
   "management.lock_tenant_for_oauth_clients",
   "select from tenants where tenant_id = $1 for no key update",
 );
 
-/** `clients` is `[{id, name, description, scopes, ttl, secret}]`, secret a digest in hex. No row where the quota does not hold all. */
-export const insertClients = statement<[tenantId: number, clients: string, actor: string, most: number], OAuthClientRow>(
+/**
+ * Inserts clients; `clients` is `[{id, name, description, scopes, ttl, secret}]`, where secret is a digest in hex. There is no row where
+ * the quota has no room for all.
+ */
+export const insertClients = statement<[tenantId: number, clients: string, actor: string, max: number], OAuthClientRow>(
   "management.insert_oauth_clients",
   `with t as (
      insert into oauth_clients (tenant_id, id, name, description, scopes, access_token_ttl, secret, created_by, last_modified_by)
@@ -82,7 +84,7 @@ type ChangeValues = [
   feedId: number,
 ];
 
-/** Null leaves a member as it is. Gateways forget the tokens of a client with other scopes in the same transaction. */
+/** Updates a client; null leaves a member as it is. Gateways forget the tokens of a client with other scopes in the same transaction. */
 export const updateClient = statement<ChangeValues, OAuthClientRow>(
   "management.update_oauth_client",
   `with t as (
@@ -98,8 +100,8 @@ export const updateClient = statement<ChangeValues, OAuthClientRow>(
 );
 
 /**
- * A new secret; the one before stays good for `overlap` seconds. With none of these the tokens that the client has are refused too, as
- * whoever knew the secret may hold one.
+ * Stores a new secret; the one before stays good for `overlap` seconds. With an overlap of 0 the client's existing tokens are refused too,
+ * because a holder of the old secret may have one.
  */
 export const replaceSecret = statement<
   [tenantId: number, id: number, secret: Buffer, overlap: number, actor: string, feedId: number],
@@ -119,7 +121,7 @@ export const replaceSecret = statement<
    select ${selectList(columns)} from t`,
 );
 
-/** Neither comes without the other: the client is gone, and gateways forget its tokens. */
+/** Deletes a client and makes gateways forget its tokens, in one transaction. */
 export const deleteClient = statement<[tenantId: number, id: number, feedId: number], { id: number }>(
   "management.delete_oauth_client",
   `with gone as (
@@ -129,7 +131,7 @@ export const deleteClient = statement<[tenantId: number, id: number, feedId: num
    select id from gone`,
 );
 
-/** Roles that are named and do not exist. */
+/** Returns the named roles that do not exist. */
 export const unknownRoles = statement<[tenantId: number, names: readonly string[]], { name: string }>(
   "management.unknown_roles",
   `select g.name from unnest($2::text[]) as g(name)

@@ -17,39 +17,32 @@ import {
 } from "./oauth-clients.sql.ts";
 import { checkCovered, checkOperator, checkScopes, partsOfScopes } from "./scope-grants.ts";
 
-/** Each application has its own; more than this is a program that makes one per run. */
-export const mostClients = 1_000;
+/** A tenant has at most so many clients: each application has its own, and more are a sign of a program that creates one per run. */
+export const maxClients = 1_000;
 
 export interface OAuthClientDeps {
   db: Database;
   ids: Pick<IdBlocks, "next" | "take">;
 }
 
-/** Who manages clients, with what he may do. */
-export type ClientAdmin = Pick<Principal, "tenantId" | "subject" | "permissions" | "targetTypeScopes">;
+/** This is the user who manages clients, with their permissions. */
+export type Actor = Pick<Principal, "tenantId" | "subject" | "permissions" | "targetTypeScopes">;
 
-/** A client with the secret that is shown once. */
+/** This is a client with its secret, which is shown once. */
 export type WithSecret = OAuthClientRow & { clientSecret: string };
 
-/** 256 bits: a digest is enough to keep, and nothing needs to be slow. */
+/** A secret has 256 bits: its digest is enough to store, and hashing need not be slow. */
 const newSecret = (): string => `ocs_${randomBytes(32).toString("base64url")}`;
 
-/** One client (spec 000 §5.2). */
+/** Returns one client (spec 000 §5.2). */
 export async function getClient(deps: Pick<OAuthClientDeps, "db">, tenantId: number, clientId: string): Promise<OAuthClientRow> {
   return found(await runOne(deps.db.pool, findClient, [tenantId, idOf(tenantId, clientId)]), clientId);
 }
 
-/**
- * Creates all clients or none and answers their secrets, which happens here and never again (spec 000 §5.2). The creator may do himself
- * what the scopes allow.
- */
-export async function createClients(
-  deps: OAuthClientDeps,
-  admin: ClientAdmin,
-  clients: readonly OAuth2ClientCreate[],
-): Promise<WithSecret[]> {
+/** Creates all clients or none and returns their secrets, which are shown here alone (spec 000 §5.2). The creator must hold what the scopes allow. */
+export async function createClients(deps: OAuthClientDeps, admin: Actor, clients: readonly OAuth2ClientCreate[]): Promise<WithSecret[]> {
   if (clients.length === 0) return [];
-  if (clients.length > mostClients) throw tooMany(clients.length);
+  if (clients.length > maxClients) throw tooMany(clients.length);
   await checkScopes(deps.db.pool, admin, [...new Set(clients.flatMap((client) => client.scopes))]);
   const ids = await takeIds(deps.ids, admin.tenantId, "oauth-client", clients.length);
   const secrets = new Map(ids.map((id) => [id, newSecret()]));
@@ -59,16 +52,16 @@ export async function createClients(
   });
   const made = await inTransaction(deps.db.pool, async (tx) => {
     await runOne(tx, lockTenantForClients, [admin.tenantId]);
-    return run(tx, insertClients, [admin.tenantId, JSON.stringify(rows), admin.subject, mostClients]);
+    return run(tx, insertClients, [admin.tenantId, JSON.stringify(rows), admin.subject, maxClients]);
   });
   if (made.length === 0) throw tooMany(clients.length);
   return made.map((row) => ({ ...row, clientSecret: secrets.get(row.id) as string }));
 }
 
-/** Changes a client. Scopes that it gets must be the changer's own; those that it loses are lost to the tokens it has (spec 000 §5.2). */
+/** Changes a client. The caller must hold what added scopes allow; existing tokens lose the scopes that the client loses (spec 000 §5.2). */
 export async function changeClient(
   deps: Pick<OAuthClientDeps, "db">,
-  admin: ClientAdmin,
+  admin: Actor,
   { clientId, change }: { clientId: string; change: OAuth2ClientUpdate },
 ): Promise<OAuthClientRow> {
   const { name = null, description = null, scopes = null, accessTokenTtl = null } = change;
@@ -82,10 +75,13 @@ export async function changeClient(
   });
 }
 
-/** Gives a client a new secret (contract extensions.md). Who learns it can do what the client may: nobody gets more by that than he has. */
+/**
+ * Gives a client a new secret (contract extensions.md). A user who reads it can act as the client, so the client may hold no more than the
+ * user's own permissions.
+ */
 export async function rotateSecret(
   deps: Pick<OAuthClientDeps, "db">,
-  admin: ClientAdmin,
+  admin: Actor,
   { clientId, previousSecretTtl }: { clientId: string; previousSecretTtl: number },
 ): Promise<WithSecret> {
   const clientSecret = newSecret();
@@ -97,8 +93,8 @@ export async function rotateSecret(
   return { ...found(row, clientId), clientSecret };
 }
 
-/** Deletes a client: every gateway hears of it by the log of credential changes, and refuses the tokens that it has. */
-export async function removeClient(deps: Pick<OAuthClientDeps, "db">, admin: ClientAdmin, clientId: string): Promise<void> {
+/** Deletes a client: every gateway learns of it from the feed of credential changes and refuses the client's tokens. */
+export async function removeClient(deps: Pick<OAuthClientDeps, "db">, admin: Actor, clientId: string): Promise<void> {
   await inTransaction(deps.db.pool, async (tx) => {
     const { id, scopes } = await lock(tx, admin, clientId);
     await checkOperator(tx, admin, scopes);
@@ -106,11 +102,11 @@ export async function removeClient(deps: Pick<OAuthClientDeps, "db">, admin: Cli
   });
 }
 
-async function lock(tx: Queryable, { tenantId }: ClientAdmin, clientId: string): Promise<OAuthClientRow> {
+async function lock(tx: Queryable, { tenantId }: Actor, clientId: string): Promise<OAuthClientRow> {
   return found(await runOne(tx, lockClient, [tenantId, idOf(tenantId, clientId)]), clientId);
 }
 
-/** A client of another tenant, or the id of none: not there. */
+/** Returns the number in a client id. For the caller, a client of another tenant does not exist. */
 function idOf(tenantId: number, clientId: string): number {
   const key = parseClientId(clientId);
   if (key?.tenantId !== tenantId) throw entityNotFound("OAuth2Client", clientId);
@@ -125,6 +121,6 @@ function found(row: OAuthClientRow | undefined, clientId: string): OAuthClientRo
 function tooMany(n: number): HarrierError {
   return new HarrierError(
     "quotaTooManyEntries",
-    `Quota exceeded: Cannot assign ${n} more OAuth2Client entities to Tenant. The maximum is ${mostClients}.`,
+    `Quota exceeded: Cannot assign ${n} more OAuth2Client entities to Tenant. The maximum is ${maxClients}.`,
   );
 }

@@ -1,4 +1,4 @@
-/** A key as far as its times go; milliseconds. */
+/** These are the times of a key in milliseconds. */
 export interface PlannedKey {
   number: number;
   createdAt: number;
@@ -7,25 +7,25 @@ export interface PlannedKey {
 
 export interface KeyTimes {
   now: number;
-  /** Age at which a key gets its successor. */
+  /** A key gets a successor at this age. */
   rotateMs: number;
 }
 
 export interface KeyPlan {
-  /** Signs now; undefined: there is none yet. */
+  /** This key signs now; undefined means that there is none yet. */
   signs: number | undefined;
-  /** To be made; it signs after so many seconds. */
+  /** A new key is to be made, which signs after so many seconds. */
   make: { number: number; inSeconds: number } | undefined;
-  /** No token of theirs lives any more. */
+  /** No valid token is signed by these keys any more. */
   retired: number[];
 }
 
 /** A new key is known to all replicas and gateways long before it signs. */
 const leadSeconds = 600;
-/** Longest life of a token (contract of oauth2-clients), and an hour for clocks that differ. */
-const longestTokenMs = 25 * 60 * 60 * 1000;
+/** A key is kept for the longest life of a token (contract of oauth2-clients), and an hour for clocks that differ. */
+const maxTokenMs = 25 * 60 * 60 * 1000;
 
-/** Which key signs, whether the next one is due, and which are no longer needed; `keys` in the order of their numbers. */
+/** Says which key signs, whether the next one is due, and which keys are no longer needed; `keys` are in the order of their numbers. */
 export function planKeys(keys: readonly PlannedKey[], { now, rotateMs }: KeyTimes): KeyPlan {
   const newest = keys.at(-1);
   if (newest === undefined) return { signs: undefined, make: { number: 1, inSeconds: 0 }, retired: [] };
@@ -33,7 +33,7 @@ export function planKeys(keys: readonly PlannedKey[], { now, rotateMs }: KeyTime
   const due = newest.createdAt + rotateMs <= now && newest === signs;
   const retired = keys.filter((_key, n) => {
     const successor = keys[n + 1];
-    return successor !== undefined && successor.signsFrom + longestTokenMs < now;
+    return successor !== undefined && successor.signsFrom + maxTokenMs < now;
   });
   return {
     signs: signs.number,

@@ -9,15 +9,15 @@ import type { TokenClientRow } from "./token-clients.sql.ts";
 
 export interface ProviderDeps {
   issuer: string;
-  /** Undefined: nobody who may have a token. */
+  /** Undefined means that no client of this id may have a token. */
   findClient(clientId: string): Promise<TokenClientRow | undefined>;
-  /** Told after each token. */
+  /** It is called after each token. */
   onToken(clientId: string): void;
-  /** Something broke: not the client's fault. */
+  /** It is called when something failed that is not the client's fault. */
   onFailure(error: unknown): void;
 }
 
-/** Members of a client that only we know, beside those of the standard. */
+/** These members of a client are our own, beside those of the standard. */
 interface OwnMetadata {
   secrets: string[];
   allowed: string[];
@@ -29,17 +29,18 @@ interface OwnMetadata {
 const ownOf = (client: Client): OwnMetadata => client["own"] as OwnMetadata;
 
 /**
- * The token endpoint itself (spec 000 §5.2; contract extensions.md): client_credentials and JWT access tokens of RFC 9068, by a certified
- * library. Made anew when the keys change. It keeps nothing: clients come from the database with each request, and a JWT is stored nowhere.
+ * Serves the token endpoint itself (spec 000 §5.2; contract extensions.md) by a certified library: client_credentials and JWT access tokens
+ * of RFC 9068. A new one is built when the keys change. It keeps nothing: clients are read from the database with each request, and a JWT
+ * is stored nowhere.
  */
 export function createProvider(deps: ProviderDeps, { kid, keys }: KeySetNow): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   const provider = new Provider(deps.issuer, configurationOf(deps, { kid, keys }));
-  // a digest of 256 random bits needs no slow hash; compared in constant time with each secret that is good now
+  // The digest of 256 random bits needs no slow hash; it is compared in constant time with each secret that is good now.
   provider.Client.prototype.compareClientSecret = function compareClientSecret(this: Client, actual: string) {
     const given = digest(actual);
     return ownOf(this).secrets.some((secret) => timingSafeEqual(given, Buffer.from(secret, "hex")));
   };
-  // the issuer's address is what counts, not the one that the request came to
+  // The address of the issuer counts, not the one that the request came to.
   provider.proxy = true;
   provider.use(async (ctx, next) => {
     await next();
@@ -51,7 +52,7 @@ export function createProvider(deps: ProviderDeps, { kid, keys }: KeySetNow): (r
   return (req, res) => {
     req.headers.host = host;
     req.headers["x-forwarded-proto"] = protocol.slice(0, -1);
-    // errors in JSON, whatever a browser would like
+    // Errors are JSON, even if the client would accept HTML.
     req.headers.accept = "application/json";
     delete req.headers["x-forwarded-host"];
     Object.assign(req, { baseUrl: pathname.replace(/\/$/, "") });
@@ -106,7 +107,7 @@ function configurationOf(deps: ProviderDeps, { kid, keys }: KeySetNow): Configur
   };
 }
 
-/** Without a scope the token gets all that the client has (RFC 6749 §3.3); one too many is refused, not left out. */
+/** Without a scope in the request the token gets all scopes of the client (RFC 6749 §3.3); a scope that the client lacks is refused, not left out. */
 function checkScope(ctx: KoaContextWithOIDC, allowed: readonly string[]): void {
   const params = ctx.oidc.params as { scope?: string };
   if (params.scope === undefined || params.scope === "") {
@@ -117,7 +118,7 @@ function checkScope(ctx: KoaContextWithOIDC, allowed: readonly string[]): void {
   if (beyond !== undefined) throw new errors.InvalidScope("requested scope is not allowed", beyond);
 }
 
-/** Clients are read, and nothing else is stored: no token of ours has a row, and no other grant is served. */
+/** Only clients are read, and nothing is stored: no token of ours has a row, and no other grant type is served. */
 function adapterOf(name: string, deps: ProviderDeps) {
   const nothing = async () => undefined;
   const find = name === "Client" ? (clientId: string) => metadataOf(deps, clientId) : nothing;
@@ -144,7 +145,7 @@ async function metadataOf(deps: ProviderDeps, clientId: string): Promise<Adapter
   };
   return {
     client_id: clientId,
-    // the standard wants one; what is compared stands in `own`
+    // The standard demands a secret; the digests that are compared are in `own`.
     client_secret: "kept-as-a-digest",
     grant_types: ["client_credentials"],
     response_types: [],
@@ -158,11 +159,11 @@ function afterwards(deps: ProviderDeps, ctx: KoaContextWithOIDC): void {
   if (ctx.path !== oauthPaths.token) return;
   const clientId = ctx.oidc?.client?.clientId;
   if (ctx.status === 200 && clientId !== undefined) deps.onToken(clientId);
-  // RFC 6749 §5.2: also where the client authenticated in the body
+  // RFC 6749 §5.2 demands the header also where the client authenticated in the body.
   if (ctx.status === 401 && !ctx.response.get("www-authenticate")) ctx.set("www-authenticate", `Basic realm="${deps.issuer}"`);
 }
 
-/** Only what is served: the library's document tells of endpoints for people too, which only external identity providers have. */
+/** The metadata lists only what is served: the library's document also lists endpoints for users, which only external identity providers have. */
 function discovery(all: Record<string, unknown>): Record<string, unknown> {
   const { issuer, jwks_uri, token_endpoint, grant_types_supported, token_endpoint_auth_methods_supported } = all;
   return {

@@ -8,8 +8,8 @@ import { findSignedInClient } from "./token-clients.sql.ts";
 const nobody = { ok: false, tenantId: 0, tenant: "", permissions: [], targetTypeScopes: {}, devices: false, userId: 0 };
 
 /**
- * What a client may do now, by a token of ours whose signature the gateway has verified (spec 000 §5.2): what the token says as far as the
- * client still has it. A client that is gone, whose tokens were ended or whose tenant is suspended is nobody.
+ * Returns what a client may do now, by a token of our own whose signature the gateway has verified (spec 000 §5.2): the scopes of the token
+ * that the client still has. The client is not signed in if it is deleted, its tokens were ended, or its tenant is suspended.
  */
 export async function signInClient(deps: { db: Queryable }, request: SignInClientRequest): Promise<SignInClientResponse> {
   const key = parseClientId(request.clientId);

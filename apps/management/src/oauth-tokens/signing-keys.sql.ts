@@ -1,14 +1,14 @@
 import { statement } from "@harrier/db";
-import { epochMs } from "../rows/columns.ts";
+import { epochMs } from "@harrier/query";
 
 export interface SigningKeyRow {
   number: number;
   kid: string;
-  /** The private key as a JWK, sealed. */
+  /** This is the private key as a JWK, sealed. */
   cipher: Buffer;
   createdAt: number;
   signsFrom: number;
-  /** The database's clock, by which all replicas go. */
+  /** All replicas go by this clock of the database. */
   now: number;
 }
 
@@ -18,7 +18,7 @@ export const readSigningKeys = statement<[], SigningKeyRow>(
      from signing_keys order by number`,
 );
 
-/** Nothing where another replica made the key of this number. */
+/** Inserts a key; it does nothing where another replica has made the key of this number. */
 export const insertSigningKey = statement<
   [number: number, kid: string, cipher: Buffer, publicJwk: string, signsInSeconds: number],
   unknown

@@ -1,6 +1,6 @@
 import { statement } from "@harrier/db";
 
-/** A client that asks for a token, with the digests of the secrets that are good now. */
+/** This is a client that asks for a token, with the digests of the secrets that are good now. */
 export interface TokenClientRow {
   tenant: string;
   scopes: string[];
@@ -9,7 +9,7 @@ export interface TokenClientRow {
   secrets: string[];
 }
 
-/** No row for a client of a suspended tenant either. */
+/** Reads a client; there is no row for a client of a suspended tenant either. */
 export const findTokenClient = statement<[tenantId: number, id: number], TokenClientRow>(
   "management.find_token_client",
   `select n.name as tenant, c.scopes, c.access_token_ttl as "accessTokenTtl", c.generation,
@@ -19,9 +19,9 @@ export const findTokenClient = statement<[tenantId: number, id: number], TokenCl
     where c.tenant_id = $1 and c.id = $2 and n.status = 'active'`,
 );
 
-/** Once a day and client: else a program that asks for tokens without a pause would write a row each time. */
-export const noteClientUse = statement<[tenantId: number, id: number], unknown>(
-  "management.note_oauth_client_use",
+/** Records the day of use once per day and client, because a program that asks for tokens without a pause would otherwise write a row each time. */
+export const recordClientUse = statement<[tenantId: number, id: number], unknown>(
+  "management.record_oauth_client_use",
   `update oauth_clients set last_used_on = (now() at time zone 'UTC')::date
     where tenant_id = $1 and id = $2 and last_used_on is distinct from (now() at time zone 'UTC')::date`,
 );
@@ -32,7 +32,7 @@ export interface SignedInClientRow {
   generation: number;
 }
 
-/** The client of a token, and the snapshot that was asked: changes below `revision` were seen. One row always. */
+/** Reads the client of a token, and the snapshot that was read: changes below `revision` were seen. There is always one row. */
 export const findSignedInClient = statement<[tenantId: number, id: number], Partial<SignedInClientRow> & { revision: number }>(
   "management.find_signed_in_client",
   `select s.revision, u.*

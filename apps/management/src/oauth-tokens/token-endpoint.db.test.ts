@@ -17,7 +17,7 @@ const grant = { grant_type: "client_credentials" };
 
 beforeAll(async () => {
   fixture = await managementFixture();
-  // both at once, as after an installation: one key comes of it
+  // Both replicas start at once, as after an installation, and make one key together.
   [first, second] = await Promise.all([tokenReplica(fixture), tokenReplica(fixture)]);
 });
 afterAll(async () => {
@@ -51,7 +51,7 @@ const signIn = (token: string) => {
   return signInClient({ db: fixture.db.pool }, { clientId: client_id, scopes: scope.split(" "), generation: gen });
 };
 
-test("a token by either way of telling the secret, which any replica's keys verify", async () => {
+test("a client gets a token with either way of sending the secret, and any replica's keys verify it", async () => {
   const { clientId, clientSecret, basic } = await client();
   const began = Math.floor(Date.now() / 1_000);
   for (const answer of [
@@ -86,14 +86,14 @@ test("a token by either way of telling the secret, which any replica's keys veri
   expect(used).toBe(true);
 });
 
-test("fewer scopes for the asking, and those that were asked for only", async () => {
+test("a client may ask for fewer scopes, and gets only those", async () => {
   const { basic } = await client();
   expect((await first.token({ ...grant, scope: "API_KEY" }, { basic })).body.scope).toBe("API_KEY");
   expect((await first.token({ ...grant, scope: "" }, { basic })).body.scope).toBe("READ_TARGET API_KEY");
   expect((await first.token({ ...grant, resource: issuer }, { basic })).status).toBe(200);
 });
 
-test("each refusal as RFC 6749 §5.2 says it", async () => {
+test("each error follows RFC 6749 §5.2", async () => {
   const { clientId, clientSecret, basic } = await client();
   const post = { client_id: clientId, client_secret: clientSecret };
   const refusals: [Awaited<ReturnType<TokenReplica["token"]>>, number, string][] = [
@@ -134,7 +134,7 @@ test("each refusal as RFC 6749 §5.2 says it", async () => {
   }
 });
 
-test("both secrets during a rotation, and only the new one after it", async () => {
+test("both secrets are good during a rotation, and only the new one after it", async () => {
   const { clientId, basic } = await client();
   const status = async (credentials: string) => (await second.token(grant, { basic: credentials })).status;
   const rotated = await rotateSecret(fixture, admin(), { clientId, previousSecretTtl: 3_600 });
@@ -146,7 +146,7 @@ test("both secrets during a rotation, and only the new one after it", async () =
   expect([await status(next), await status(`${clientId}:${last.clientSecret}`)]).toEqual([401, 200]);
 });
 
-test("a client of a suspended tenant gets no token, and one that it has is nobody's", async () => {
+test("a client of a suspended tenant gets no token, and its existing one is refused", async () => {
   const { basic } = await client();
   const { body } = await first.token(grant, { basic });
   expect(await signIn(body.access_token)).toMatchObject({ ok: true });
@@ -156,7 +156,7 @@ test("a client of a suspended tenant gets no token, and one that it has is nobod
   expect(await signIn(body.access_token)).toMatchObject({ ok: false, permissions: [], devices: false });
 });
 
-test("a token allows what it says as far as its client still has it", async () => {
+test("a token allows its scopes as long as its client still has them", async () => {
   const [role] = await createRoles(fixture, admin(), [{ name: "Wörker 5%", permissions: [{ permission: "HANDLE_ROLLOUT" }] }]);
   const scopes = ["TENANT_CONFIGURATION", "device-full-access", `role:${encodeURIComponent("Wörker 5%")}`];
   const made = await client({ scopes });
@@ -170,7 +170,7 @@ test("a token allows what it says as far as its client still has it", async () =
     "READ_TENANT_CONFIGURATION",
     "TENANT_CONFIGURATION",
   ]);
-  // a part of it for the asking
+  // The client may ask for a part of its scopes.
   const part = (await first.token({ ...grant, scope: "device-full-access" }, { basic: made.basic })).body.access_token;
   expect(await signIn(part)).toMatchObject({ ok: true, permissions: [], devices: true });
   await changeClient(fixture, admin(), { clientId: made.clientId, change: { scopes: [scopes[2] as string, "API_KEY"] } });
@@ -183,7 +183,7 @@ test("a token allows what it says as far as its client still has it", async () =
   expect(await signIn(body.access_token)).toMatchObject({ ok: false });
 });
 
-test("the description tells of what is served, under the issuer's address", async () => {
+test("the metadata lists what is served, under the issuer's address", async () => {
   const { status, body } = await get(first, oauthPaths.discovery);
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -200,7 +200,7 @@ test("the description tells of what is served, under the issuer's address", asyn
   }
 });
 
-test("keys are sealed, follow one another and stay good until no token of theirs lives", async () => {
+test("keys are sealed, follow one another and stay good until no token of theirs is valid", async () => {
   const { basic } = await client();
   const stored = await fixture.rows("select number, kid, cipher, public_jwk from signing_keys");
   expect(stored).toHaveLength(1);
@@ -210,7 +210,7 @@ test("keys are sealed, follow one another and stay good until no token of theirs
   const published = async (replica: TokenReplica) => (await get(replica, oauthPaths.jwks)).body.keys.map((key: { kid: string }) => key.kid);
   const before = (await first.token(grant, { basic })).body.access_token;
   const old = stored[0]?.["kid"] as string;
-  // the key has come of age: one successor, published at once, signing later
+  // The key is old enough: it gets one successor, which is published at once and signs later.
   await fixture.rows("update signing_keys set created_at = now() - interval '91 days', signs_from = now() - interval '91 days'");
   await Promise.all([first.keys.refresh(), second.keys.refresh()]);
   await second.keys.refresh();
@@ -222,7 +222,7 @@ test("keys are sealed, follow one another and stay good until no token of theirs
   expect([await kidOf(first), await kidOf(second)]).toEqual([old, old]);
   await fixture.rows("update signing_keys set signs_from = now() where number = 2");
   await first.keys.refresh();
-  // the replica that has not looked yet signs with the old one, and both verify both
+  // A replica that has not polled yet signs with the old key, and both replicas verify both keys.
   expect([await kidOf(first), await kidOf(second)]).toEqual([next, old]);
   const jwks = createLocalJWKSet((await get(second, oauthPaths.jwks)).body);
   for (const token of [before, (await first.token(grant, { basic })).body.access_token]) await jwtVerify(token, jwks);
@@ -230,15 +230,15 @@ test("keys are sealed, follow one another and stay good until no token of theirs
   await second.keys.refresh();
   expect(await published(second)).toEqual([next]);
   await expect(jwtVerify(before, createLocalJWKSet((await get(second, oauthPaths.jwks)).body))).rejects.toThrow();
-  // all withdrawn: a new one, at once
+  // All keys are withdrawn, so a new one is made at once.
   await fixture.rows("delete from signing_keys");
   await first.keys.refresh();
   expect(await published(first)).toEqual([expect.not.stringMatching(next)]);
   await second.keys.refresh();
 });
 
-test("names that only look like clients reach no database", async () => {
+test("names that only look like client ids are not looked up in the database", async () => {
   const ask = (clientId: string) => first.token(grant, { basic: `${clientId}:${randomBytes(8).toString("hex")}` });
-  expect(await fixture.trips.during(() => ask("x".repeat(2_000)))).toBe(0);
-  expect(await fixture.trips.during(() => ask("oc_1_1' or '1'='1"))).toBe(0);
+  expect(await fixture.roundTrips.during(() => ask("x".repeat(2_000)))).toBe(0);
+  expect(await fixture.roundTrips.during(() => ask("oc_1_1' or '1'='1"))).toBe(0);
 });

@@ -5,11 +5,11 @@ import { toHarrierError } from "@harrier/errors";
 import { parseClientId } from "../oauth-clients/client-id.ts";
 import { createProvider, type ProviderDeps } from "./provider.ts";
 import type { KeySetNow } from "./signing-keys.ts";
-import { findTokenClient, noteClientUse } from "./token-clients.sql.ts";
+import { findTokenClient, recordClientUse } from "./token-clients.sql.ts";
 
 type Serve = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-/** The part of an express app that is needed here. */
+/** This is the part of an express app that is needed here. */
 export interface App {
   get(path: string, handler: Serve): unknown;
   post(path: string, handler: Serve): unknown;
@@ -28,7 +28,7 @@ export interface TokenEndpointDeps {
   log: Log;
 }
 
-/** Serves the token endpoint, its keys and its description (contract extensions.md); they need no identity of the gateway's. */
+/** Serves the token endpoint, its keys and its description (contract extensions.md); they need no identity signed by the gateway. */
 export function serveTokenEndpoint(app: App, deps: TokenEndpointDeps): void {
   const serve = createServe(deps);
   const logged: Serve = async (req, res) => {
@@ -44,7 +44,7 @@ export function serveTokenEndpoint(app: App, deps: TokenEndpointDeps): void {
   app.get(oauthPaths.discovery, serve);
 }
 
-/** The provider of the keys that are in force: a new one where they have changed. */
+/** Returns the provider for the keys that are in force; a new one is built when they have changed. */
 function createServe(deps: TokenEndpointDeps): Serve {
   const own = providerDeps(deps);
   let made: { keys: KeySetNow; serve: Serve } | undefined;
@@ -69,7 +69,7 @@ function providerDeps({ db, issuer, log }: TokenEndpointDeps): ProviderDeps {
     onToken(clientId) {
       const key = parseClientId(clientId);
       if (key === undefined) return;
-      runCount(db, noteClientUse, [key.tenantId, key.id]).catch((err: unknown) =>
+      runCount(db, recordClientUse, [key.tenantId, key.id]).catch((err: unknown) =>
         log.warn({ err, clientId }, "the use of a client could not be noted"),
       );
     },

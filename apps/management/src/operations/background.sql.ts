@@ -1,18 +1,17 @@
 import { statement } from "@harrier/db";
 import type { FieldMap, SortMap } from "@harrier/fiql";
-import type { PageSource } from "../lists/page.sql.ts";
-import { type Columns, epochMs, selectList } from "../rows/columns.ts";
+import { type Columns, epochMs, type PageSource, selectList } from "@harrier/query";
 
 export type OperationKind = "delete-tenant" | "invalidate-set" | "delete-targets";
 
-/** An operation as the interface shows it. */
+/** This is an operation as the interface shows it. */
 export interface OperationRow {
   id: number;
   kind: OperationKind;
   subject: string;
   status: "waiting" | "running" | "finished";
   done: number;
-  /** Null while it is unknown. Not `total`: that is how many rows a list has. */
+  /** The number is null while it is unknown. It is not called `total`, because that is how many rows a list has. */
   outOf: number | null;
   lastError: string | null;
   createdBy: string;
@@ -35,8 +34,8 @@ export const operationColumns: Columns = {
   endedAt: epochMs("t.ended_at"),
 };
 
-/** Whose operations somebody sees: those of kinds that he might have begun, of others those that he has begun. */
-export interface Seer {
+/** This condition selects the operations that a user sees: all of the kinds that the user may begin, and of the other kinds the user's own. */
+export interface Viewer {
   kinds: readonly OperationKind[];
   ownKinds: readonly OperationKind[];
   subject: string;
@@ -44,8 +43,8 @@ export interface Seer {
 
 const visible = "(t.kind = any($2::text[]) or (t.kind = any($3::text[]) and t.created_by = $4))";
 
-/** Operations of a tenant that the caller sees. */
-export const operationList = (tenantId: number, { kinds, ownKinds, subject }: Seer): PageSource => ({
+/** Lists the operations of a tenant that the caller sees. */
+export const operationList = (tenantId: number, { kinds, ownKinds, subject }: Viewer): PageSource => ({
   from: "background_operations",
   columns: operationColumns,
   where: `t.tenant_id = $1 and ${visible}`,
@@ -71,7 +70,7 @@ export const findOperation = statement<
   `select ${selectList(operationColumns)} from background_operations t where t.tenant_id = $1 and ${visible} and t.id = $5`,
 );
 
-/** The deletion of this tenant that has not ended. */
+/** Returns the deletion of this tenant that has not ended. */
 export const findDeletion = statement<[tenantId: number, ofTenantId: number], OperationRow>(
   "management.find_tenant_deletion",
   `select ${selectList(operationColumns)} from background_operations t
@@ -91,11 +90,11 @@ export interface DueOperation {
   ofTenantId: number;
   total: number | null;
   attempts: number;
-  /** Since it was asked for. */
+  /** The time counts from the request for the deletion. */
   ageMs: number;
 }
 
-/** Takes the deletion that is due longest. The due time moves ahead at once: a lease, which ends by itself when the taker dies. */
+/** Claims the deletion that has been due longest. Its due time moves ahead at once: this is a lease, which ends by itself when the replica dies. */
 export const takeDueDeletion = statement<[leaseSeconds: number], DueOperation>(
   "management.take_due_tenant_deletion",
   `update background_operations o
@@ -107,27 +106,27 @@ export const takeDueDeletion = statement<[leaseSeconds: number], DueOperation>(
              (extract(epoch from now() - o.created_at) * 1000)::bigint as "ageMs"`,
 );
 
-/** So many are to be done in all; known once. */
-export const noteTotal = statement<[tenantId: number, id: number, total: number], never>(
-  "management.note_operation_total",
+/** Stores how many rows are to be erased in all; it is counted once. */
+export const recordTotal = statement<[tenantId: number, id: number, total: number], never>(
+  "management.record_operation_total",
   "update background_operations set total = $3 where tenant_id = $1 and id = $2 and total is null",
 );
 
-/** So many more are done, and the lease lasts on. What came after the count was taken is not in the total. */
-export const noteProgress = statement<[tenantId: number, id: number, more: number, leaseSeconds: number], never>(
-  "management.note_operation_progress",
+/** Records how many more rows are erased, and extends the lease. Rows that came after the count are not in the total. */
+export const recordProgress = statement<[tenantId: number, id: number, more: number, leaseSeconds: number], never>(
+  "management.record_operation_progress",
   `update background_operations
       set done = least(done + $3, coalesce(total, done + $3)), due_at = now() + make_interval(secs => $4), attempts = 0, last_error = null
     where tenant_id = $1 and id = $2 and ended_at is null`,
 );
 
-/** Goes on in a while. */
-export const restOperation = statement<[tenantId: number, id: number, afterMs: number], never>(
-  "management.rest_operation",
+/** Makes the operation due again after a while. */
+export const postponeOperation = statement<[tenantId: number, id: number, afterMs: number], never>(
+  "management.postpone_operation",
   `update background_operations set due_at = now() + $3 * interval '1 millisecond' where tenant_id = $1 and id = $2 and ended_at is null`,
 );
 
-/** Try again later: 1, 2, 4 … seconds, half a minute at most. */
+/** Records a failure; it is retried after 1, 2, 4 … seconds, at most after half a minute. */
 export const postponeBackground = statement<[tenantId: number, id: number, error: string], never>(
   "management.postpone_background_operation",
   `update background_operations
@@ -142,7 +141,7 @@ export const finishBackground = statement<[tenantId: number, id: number], never>
     where tenant_id = $1 and id = $2 and ended_at is null`,
 );
 
-/** Of all tenants. A month is time enough to look at the outcome. */
+/** Deletes operations of all tenants that ended long ago. Outcomes are kept for a month. */
 export const pruneEnded = statement<[], never>(
   "management.prune_ended_operations",
   "delete from background_operations where ended_at < now() - interval '30 days'",

@@ -1,8 +1,8 @@
 import type { OperationView } from "@harrier/contracts";
-import { optional, type View } from "../lists/json.ts";
+import { optional, type View } from "@harrier/query";
 import type { OperationRow } from "./background.sql.ts";
 
-/** contract extensions.md, background operations. */
+/** Renders a background operation (contract extensions.md, background operations). */
 export function operationJson({ base }: Pick<View, "base">, row: OperationRow): OperationView {
   return {
     id: row.id,

@@ -1,12 +1,11 @@
 import { operations, page } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
+import { readPage, scopeOf } from "@harrier/query";
 import type { Identity } from "@harrier/rpc";
 import type { Mount } from "@harrier/service";
 import { systemPermission } from "../identity/permissions.ts";
-import { readPage } from "../lists/list.ts";
-import { scopeOf } from "../targets/scope.ts";
-import { findOperation, type OperationKind, type OperationRow, operationList, operationQuery, type Seer } from "./background.sql.ts";
+import { findOperation, type OperationKind, type OperationRow, operationList, operationQuery, type Viewer } from "./background.sql.ts";
 import { operationJson } from "./operation.json.ts";
 
 interface Deps {
@@ -14,24 +13,24 @@ interface Deps {
   now: () => number;
 }
 
-/** What somebody must hold to begin an operation, and therefore to look at it. */
+/** Who may begin an operation of a kind, by this permission, may read the operations of this kind. */
 const permissions: Readonly<Record<OperationKind, string>> = {
   "delete-tenant": systemPermission,
   "invalidate-set": "UPDATE_REPOSITORY",
   "delete-targets": "DELETE_TARGET",
 };
 
-/** Who is limited to target types might not have begun what reaches further than he does. */
-function seer(identity: Identity): Seer {
+/** A user who is limited to target types may not begin operations that reach other targets. */
+function viewerOf(identity: Identity): Viewer {
   const held = (Object.keys(permissions) as OperationKind[]).filter((kind) => identity.permissions.includes(permissions[kind]));
   const limited = (kind: OperationKind) => kind === "delete-targets" && scopeOf(identity, "DELETE_TARGET") !== null;
   return { kinds: held.filter((kind) => !limited(kind)), ownKinds: held.filter(limited), subject: identity.subject };
 }
 
-/** How far background operations are (contract extensions.md). */
+/** Serves the progress of background operations (contract extensions.md). */
 export function mountOperations(mount: Mount, deps: Deps): void {
   mount(operations.list, async (ctx) => {
-    const kind = { source: operationList(ctx.tenantId, seer(ctx.identity)), ...operationQuery };
+    const kind = { source: operationList(ctx.tenantId, viewerOf(ctx.identity)), ...operationQuery };
     const { rows, total } = await readPage<OperationRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
     return {
       body: page(
@@ -43,7 +42,7 @@ export function mountOperations(mount: Mount, deps: Deps): void {
 
   mount(operations.get, async (ctx) => {
     const { operationId } = ctx.params;
-    const { kinds, ownKinds, subject } = seer(ctx.identity);
+    const { kinds, ownKinds, subject } = viewerOf(ctx.identity);
     const row = await runOne(deps.db.pool, findOperation, [ctx.tenantId, kinds, ownKinds, subject, operationId]);
     if (row === undefined) throw entityNotFound("Operation", operationId);
     return { body: operationJson(ctx, row) };

@@ -9,10 +9,10 @@ export interface OperationRow {
 }
 
 /**
- * Takes what is due. The due time moves ahead at once: it is a lease that ends by itself when the taker dies, and no transaction
- * stays open while another service is asked.
+ * Claims operations that are due. The due time moves ahead at once: it is a lease that ends by itself when the replica dies, and no
+ * transaction stays open while another service is asked.
  */
-export const takeDueReleases = statement<[most: number, leaseSeconds: number], OperationRow>(
+export const takeDueReleases = statement<[max: number, leaseSeconds: number], OperationRow>(
   "management.take_due_releases",
   `with due as (
      select tenant_id, id from operations where kind = 'release-artifact' and due_at <= now()
@@ -23,14 +23,14 @@ export const takeDueReleases = statement<[most: number, leaseSeconds: number], O
    returning o.tenant_id as "tenantId", t.name as tenant, o.id, o.payload, o.attempts`,
 );
 
-/** Acknowledged by their owner: done. */
+/** Deletes operations that their owner has acknowledged. */
 export const finishOperations = statement<[tenantIds: number[], ids: number[]], unknown>(
   "management.finish_operations",
   `delete from operations o using unnest($1::int[], $2::bigint[]) as d (tenant_id, id)
     where o.tenant_id = d.tenant_id and o.id = d.id`,
 );
 
-/** Try again later: 1, 2, 4 … seconds, two minutes at most. */
+/** Records a failure; it is retried after 1, 2, 4 … seconds, at most after two minutes. */
 export const postponeOperation = statement<[tenantId: number, id: number, error: string], unknown>(
   "management.postpone_operation",
   `update operations

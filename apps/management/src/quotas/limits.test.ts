@@ -3,7 +3,7 @@ import { checkOwned } from "./limits.ts";
 
 const key = "METADATA_PER_TARGET_MAX_COUNT";
 
-test("an owner gets as many as it may hold and no more, in the words that clients know", () => {
+test("an owner may have as many as its limit and no more, with the error message that clients know", () => {
   expect(() => checkOwned(key, 100, { id: "d1", held: 98, added: 2 })).not.toThrow();
   expect(() => checkOwned(key, 100, { id: "d1", held: 98, added: 3 })).toThrow(
     expect.objectContaining({
@@ -13,7 +13,7 @@ test("an owner gets as many as it may hold and no more, in the words that client
   );
 });
 
-test("0 and less is no limit, and nothing added is never too much", () => {
+test("0 and less mean no limit, and adding nothing is always allowed", () => {
   for (const limit of [0, -1]) expect(() => checkOwned(key, limit, { id: 1, held: 9, added: 9_000 })).not.toThrow();
   expect(() => checkOwned(key, 5, { id: 1, held: 9, added: 0 })).not.toThrow();
 });

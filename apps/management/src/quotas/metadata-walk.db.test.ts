@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 
 const used = async () => (await http.call("GET", "/rest/v1/system/quotas/METADATA_PER_TARGET_MAX_COUNT")).body.used;
-const walk = async (most = 1_000) => (await runOne(fixture.db.pool, walkTargetMetadata, [most]))?.looked;
+const walk = async (max = 1_000) => (await runOne(fixture.db.pool, walkTargetMetadata, [max]))?.scanned;
 const due = () => fixture.rows("update target_metadata_usage set due_at = now()");
 const entries = (controllerId: string, n: number) =>
   fixture.asController(
@@ -29,7 +29,7 @@ const entries = (controllerId: string, n: number) =>
     [controllerId, n],
   );
 
-test("the highest number of any target, found in steps that cut targets in two, and lower again when it is gone", async () => {
+test("the highest number of any target is found in steps that split targets, and falls when that target is deleted", async () => {
   for (const [id, n] of [
     ["a", 3],
     ["b", 7],
@@ -38,9 +38,9 @@ test("the highest number of any target, found in steps that cut targets in two, 
   ] as const)
     await entries(id, n);
   expect(await used()).toBe(0);
-  // a and some of b, which is counted whole then; c and some of d; nothing more
-  for (const looked of [5, 5, 0]) {
-    expect(await walk(5)).toBe(looked);
+  // The first step reads a and some of b, which is then counted whole; the second reads c and some of d; then nothing is left.
+  for (const scanned of [5, 5, 0]) {
+    expect(await walk(5)).toBe(scanned);
     expect(await used()).toBe(7);
   }
   await fixture.asController("delete from target_metadata m using targets t where t.id = m.target_id and t.controller_id = 'b'");
@@ -50,7 +50,7 @@ test("the highest number of any target, found in steps that cut targets in two, 
   expect(await used()).toBe(4);
 });
 
-test("a step that exceeds the last walk is seen at once; without metadata nothing is used", async () => {
+test("a step that exceeds the last scan counts at once, and without metadata the usage is 0", async () => {
   await entries("a", 2);
   await walk();
   await fixture.asController(
@@ -67,10 +67,10 @@ test("a step that exceeds the last walk is seen at once; without metadata nothin
   expect(await used()).toBe(0);
 });
 
-test("of several replicas one does it, and a tenant on its way out is left alone", async () => {
+test("only one of several replicas scans, and a tenant that is being deleted is left alone", async () => {
   await entries("a", 1);
-  const looked = await Promise.all([walk(), walk(), walk()]);
-  expect(looked.filter((n) => n === 1)).toHaveLength(1);
+  const scanned = await Promise.all([walk(), walk(), walk()]);
+  expect(scanned.filter((n) => n === 1)).toHaveLength(1);
   await fixture.rows("insert into tenants (tenant_id, name, default_set_type_id, status) values (7, 'GOING', 1, 'deleting')");
   await walk();
   expect(await fixture.rows("select tenant_id from target_metadata_usage")).toEqual([{ tenant_id: 1 }]);

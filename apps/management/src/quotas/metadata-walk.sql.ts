@@ -1,7 +1,7 @@
 import { statement } from "@harrier/db";
 
-/** The next step of the walk over the targets' metadata (migrations/0016); answers how many entries it has looked at. */
-export const walkTargetMetadata = statement<[mostEntries: number], { looked: number }>(
+/** Takes the next step of the scan of the targets' metadata (functions/quotas.sql), and returns how many entries it has read. */
+export const walkTargetMetadata = statement<[maxEntries: number], { scanned: number }>(
   "management.walk_target_metadata",
-  "select walk_target_metadata($1) as looked",
+  "select walk_target_metadata($1) as scanned",
 );

@@ -24,7 +24,7 @@ const get = async (key: string, base: string = bases[0]) => (await http.call("GE
 const used = async (key: string) => (await get(key)).used;
 
 describe.each(bases)("%s", (base) => {
-  test("every quota with its limit, its use and its link; audit members only where the limit was set", async () => {
+  test("every quota has its limit, its use and its link, and audit members only where the limit was set", async () => {
     await fixture.setQuota("DSI_API_KEYS_MAX_COUNT", 5);
     const { status, body } = await http.call("GET", `${base}/system/quotas`);
     expect(status).toBe(200);
@@ -38,7 +38,7 @@ describe.each(bases)("%s", (base) => {
     expect(await get("DSI_API_KEYS_MAX_COUNT", base)).toEqual(body.DSI_API_KEYS_MAX_COUNT);
   });
 
-  test("an unknown key is 404, and reading needs its permission", async () => {
+  test("an unknown key is answered by 404, and reading needs its permission", async () => {
     for (const key of ["dsi_api_keys_max_count", "NOTHING", "__proto__"]) {
       expect((await http.call("GET", `${base}/system/quotas/${key}`)).status).toBe(404);
     }
@@ -48,13 +48,13 @@ describe.each(bases)("%s", (base) => {
   });
 });
 
-test("one round trip, for one and for all", async () => {
+test("one quota and all quotas cost one round trip each", async () => {
   await get("TARGETS_MAX_COUNT");
-  expect(await fixture.trips.during(() => http.call("GET", "/rest/v1/system/quotas"))).toBe(1);
-  expect(await fixture.trips.during(() => get("TARGETS_MAX_COUNT"))).toBe(1);
+  expect(await fixture.roundTrips.during(() => http.call("GET", "/rest/v1/system/quotas"))).toBe(1);
+  expect(await fixture.roundTrips.during(() => get("TARGETS_MAX_COUNT"))).toBe(1);
 });
 
-test("what is used: of the tenant where that exists, else the highest of any owner", async () => {
+test("the use is that of the tenant where there is such a number, else the highest of any owner", async () => {
   for (const name of ["a", "b", "c"]) await fixture.addTarget(name);
   expect(await used("TARGETS_MAX_COUNT")).toBe(3);
 
@@ -105,7 +105,7 @@ test("what is used: of the tenant where that exists, else the highest of any own
   expect(await used("DATA_TRAFFIC_PER_MONTH_MAX_BYTES")).toBe(3_000);
 });
 
-test("limits of one tenant are not those of another, and the services read what differs", async () => {
+test("limits of one tenant are not those of another, and the services read only limits that differ", async () => {
   await fixture.rows("insert into tenants (tenant_id, name, default_set_type_id) values (2, 'other', 1)");
   await fixture.rows(
     "insert into quotas (tenant_id, key, value, created_by, last_modified_by) values (2, 'TARGETS_MAX_COUNT', 7, 'o', 'o')",
@@ -117,7 +117,7 @@ test("limits of one tenant are not those of another, and the services read what 
   }
 });
 
-test("the limit of a request's assignments and of API keys follow at once, and 0 is none", async () => {
+test("the limits of a request's assignments and of API keys apply at once, and 0 means none", async () => {
   const expiresAt = Date.now() + 60_000;
   const key = () => http.call("POST", "/api/mgmt/v1/api-keys/dsi", { body: { name: "k", expiresAt } });
   await fixture.setQuota("DSI_API_KEYS_MAX_COUNT", 1);
@@ -137,7 +137,7 @@ describe("the operator and the quotas of a tenant", () => {
   const of = (tenant: string, key = "") => `${bases[0]}/system/tenants/${tenant}/quotas${key && `/${key}`}`;
   const set = (key: string, body: unknown, tenant = "DEFAULT") => http.call("PUT", of(tenant, key), { body });
 
-  test("a limit is set, set again, and in force at once; who set it stays noted", async () => {
+  test("a limit can be set, set again, and applies at once; its creator stays recorded", async () => {
     const first = await set("DSI_API_KEYS_MAX_COUNT", { limit: 7 }, "default");
     expect(first.status).toBe(200);
     expect(first.body).toMatchObject({
@@ -156,7 +156,7 @@ describe("the operator and the quotas of a tenant", () => {
     expect(all.body.DSI_API_KEYS_MAX_COUNT).toEqual(again.body);
   });
 
-  test("a limit is a whole number that fits, negative ones too: bytes have more room than counts", async () => {
+  test("a limit is a whole number that fits, also a negative one; bytes have a larger range than counts", async () => {
     for (const limit of [0, -1, 1, 2_147_483_647]) expect((await set("TARGETS_MAX_COUNT", { limit })).body.limit).toBe(limit);
     expect((await set("ARTIFACT_MAX_BYTES", { limit: 2 ** 40 })).body.limit).toBe(2 ** 40);
     for (const limit of [2_147_483_648, -2_147_483_648]) {
@@ -171,7 +171,7 @@ describe("the operator and the quotas of a tenant", () => {
     expect((await get("TARGETS_MAX_COUNT")).limit).toBe(2_147_483_647);
   });
 
-  test("unknown tenants and keys are 404, a tenant that is being deleted stays as it is, and nobody else may", async () => {
+  test("unknown tenants and keys are answered by 404, tenants that are being deleted keep their limits, and other users are refused", async () => {
     for (const [tenant, key] of [
       ["nobody", "TARGETS_MAX_COUNT"],
       ["DEFAULT", "targets_max_count"],

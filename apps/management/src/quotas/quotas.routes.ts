@@ -5,7 +5,7 @@ import { quotaJson } from "./quota.json.ts";
 import { getQuota, listQuotas, type QuotaDeps } from "./quotas.ts";
 import { setQuota } from "./tenant-quotas.ts";
 
-/** Quotas of the tenant (spec 001 §4.7; contract management.md §10.3). */
+/** Serves the quotas of the tenant (spec 001 §4.7; contract management.md §10.3). */
 export function mountQuotas(mount: Mount, deps: QuotaDeps): void {
   mount(quotas.list, async (ctx) => ({
     body: Object.fromEntries((await listQuotas(deps, ctx.tenantId)).map((quota) => [quota.key, quotaJson(ctx, quota)])),
@@ -14,7 +14,7 @@ export function mountQuotas(mount: Mount, deps: QuotaDeps): void {
   mount(quotas.get, async (ctx) => ({ body: quotaJson(ctx, await getQuota(deps, ctx.tenantId, ctx.params.key)) }));
 }
 
-/** Quotas of any tenant (contract extensions.md), for the operator of the installation alone. */
+/** Serves the quotas of any tenant (contract extensions.md) to the operator of the installation alone. */
 export function mountTenantQuotas(mount: Mount, deps: QuotaDeps): void {
   mount(tenantQuotas.list, async (ctx) => {
     checkOperator(ctx.identity);

@@ -1,14 +1,14 @@
 import { isQuotaKey, type QuotaKey, quotaDefaults, quotaKeys } from "@harrier/contracts";
 import { type Database, run } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
-import type { AuditRow } from "../rows/columns.ts";
+import type { AuditRow } from "@harrier/query";
 import { type QuotaRow, readQuotas } from "./used.sql.ts";
 
 export interface QuotaDeps {
   db: Database;
 }
 
-/** One quota as it is in force; without `audit` the default applies. */
+/** This is one quota as it is in force; without `audit` the default applies. */
 export interface Quota {
   key: QuotaKey;
   limit: number;
@@ -16,12 +16,12 @@ export interface Quota {
   audit: AuditRow | undefined;
 }
 
-/** All quotas of a tenant (spec 001 §4.7; contract management.md §10.3). */
+/** Lists all quotas of a tenant (spec 001 §4.7; contract management.md §10.3). */
 export async function listQuotas(deps: QuotaDeps, tenantId: number): Promise<Quota[]> {
   return (await run(deps.db.pool, readQuotas, [tenantId, quotaKeys])).map(toQuota);
 }
 
-/** One quota; an unknown key is 404. */
+/** Returns one quota; an unknown key is answered by 404. */
 export async function getQuota(deps: QuotaDeps, tenantId: number, key: string): Promise<Quota> {
   const [row] = isQuotaKey(key) ? await run(deps.db.pool, readQuotas, [tenantId, [key]]) : [];
   if (row === undefined) throw entityNotFound("Quota", key);

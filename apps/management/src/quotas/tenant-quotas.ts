@@ -6,22 +6,22 @@ import { writeLimit } from "./limits.sql.ts";
 import { getQuota, type Quota, type QuotaDeps } from "./quotas.ts";
 
 export interface NewLimit {
-  /** The tenant's name, in any spelling. */
+  /** This is the tenant's name, in any spelling. */
   tenant: string;
   key: string;
-  /** 0 or less: none. */
+  /** This is the limit; 0 or less means that there is none. */
   limit: number;
 }
 
-/** A quota with the name of the tenant that it is of. */
+/** This is a quota with the name of its tenant. */
 export interface QuotaOf {
   tenant: string;
   quota: Quota;
 }
 
 /**
- * Sets the limit of a tenant (contract extensions.md, "Quotas, set"). management asks for it in the statements that it bounds; the other
- * services see it within a second. One below what is there takes nothing away: it stops what is added.
+ * Sets the limit of a tenant (contract extensions.md, "Quotas, set"). Management reads it in the statements that it bounds; the other
+ * services see it within a second. A limit below what the tenant uses removes nothing, but nothing can be added any more.
  */
 export async function setQuota(deps: QuotaDeps, operator: Operator, { tenant, key, limit }: NewLimit): Promise<QuotaOf> {
   const { name, tenantId } = await changeTenant(deps.db, tenant, async (tx, row) => {

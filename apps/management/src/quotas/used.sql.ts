@@ -1,39 +1,39 @@
 import type { QuotaKey } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 
-/** The highest count of rows with the same owner. */
-const mostPer = (owner: string, table: string): string =>
+/** Counts the rows of each owner and returns the highest count. */
+const maxPer = (owner: string, table: string): string =>
   `(select max(o.n) from (select count(*) as n from ${table} x where x.tenant_id = $1 group by x.${owner}) o)`;
 
-/** One member of what controller has found out about its targets (`target_usage_v1`: a walk in the background, not a look at all of them). */
+/** Reads one member of what controller has counted of its targets (`target_usage_v1`: a scan in the background, not a count of all of them). */
 const ofTargets = (member: string): string => `(select u.${member} from controller.target_usage_v1 u where u.tenant_id = $1)`;
 
-/** Limits of single requests (items of an assignment, targets that a filter means when its set is chosen): nothing is left that used them. */
+/** Limits of single requests (items of an assignment, targets that a filter matches when its set is chosen) have no lasting use. */
 const nothing = "0";
 
 /**
- * What the tenant $1 uses of each quota (contract management.md §10.3): tenant-wide where that exists, else the highest of any single
- * owner. Counters and small tables by key; nothing here grows with the number of targets.
+ * Returns what the tenant $1 uses of each quota (contract management.md §10.3): of the whole tenant where such a number exists, else the
+ * highest use of any single owner. It reads counters and small tables by key; nothing here grows with the number of targets.
  */
 const used: Readonly<Record<QuotaKey, string>> = {
   TARGETS_MAX_COUNT: "(select c.n from controller.target_counts_v1 c where c.tenant_id = $1)",
   ARTIFACT_STORAGE_MAX_BYTES: "(select t.artifact_bytes from tenants t where t.tenant_id = $1)",
   ARTIFACT_MAX_BYTES: "(select max(a.size) from artifacts a where a.tenant_id = $1)",
-  ARTIFACTS_PER_SOFTWARE_MODULE_MAX_COUNT: mostPer("module_id", "artifacts"),
-  SOFTWARE_MODULES_PER_DISTRIBUTION_SET_MAX_COUNT: mostPer("set_id", "set_modules"),
-  SOFTWARE_MODULE_TYPES_PER_DISTRIBUTION_SET_TYPE_MAX_COUNT: mostPer("set_type_id", "set_type_module_types"),
-  DISTRIBUTION_SET_TYPES_PER_TARGET_TYPE_MAX_COUNT: mostPer("target_type_id", "target_type_set_types"),
-  // found by a walk of our own, see metadata-walk.ts
-  METADATA_PER_TARGET_MAX_COUNT: "(select greatest(u.most, u.so_far) from target_metadata_usage u where u.tenant_id = $1)",
-  METADATA_PER_DISTRIBUTION_SET_MAX_COUNT: mostPer("set_id", "set_metadata"),
-  METADATA_PER_SOFTWARE_MODULE_MAX_COUNT: mostPer("module_id", "module_metadata"),
+  ARTIFACTS_PER_SOFTWARE_MODULE_MAX_COUNT: maxPer("module_id", "artifacts"),
+  SOFTWARE_MODULES_PER_DISTRIBUTION_SET_MAX_COUNT: maxPer("set_id", "set_modules"),
+  SOFTWARE_MODULE_TYPES_PER_DISTRIBUTION_SET_TYPE_MAX_COUNT: maxPer("set_type_id", "set_type_module_types"),
+  DISTRIBUTION_SET_TYPES_PER_TARGET_TYPE_MAX_COUNT: maxPer("target_type_id", "target_type_set_types"),
+  // A scan of management itself counts these, see metadata-walk.sql.ts.
+  METADATA_PER_TARGET_MAX_COUNT: "(select greatest(u.largest, u.so_far) from target_metadata_usage u where u.tenant_id = $1)",
+  METADATA_PER_DISTRIBUTION_SET_MAX_COUNT: maxPer("set_id", "set_metadata"),
+  METADATA_PER_SOFTWARE_MODULE_MAX_COUNT: maxPer("module_id", "module_metadata"),
   ATTRIBUTES_PER_TARGET_MAX_COUNT: ofTargets("attributes"),
   ACTIONS_PER_TARGET_MAX_COUNT: ofTargets("actions"),
   STATUS_ENTRIES_PER_ACTION_MAX_COUNT: ofTargets("status_entries"),
   MESSAGES_PER_STATUS_MAX_COUNT: ofTargets("messages"),
   ASSIGNMENTS_PER_REQUEST_MAX_COUNT: nothing,
   TARGETS_PER_AUTO_ASSIGNMENT_MAX_COUNT: nothing,
-  ROLLOUT_GROUPS_PER_ROLLOUT_MAX_COUNT: mostPer("rollout_id", "rollout_engine.rollout_groups_v1"),
+  ROLLOUT_GROUPS_PER_ROLLOUT_MAX_COUNT: maxPer("rollout_id", "rollout_engine.rollout_groups_v1"),
   TARGETS_PER_ROLLOUT_GROUP_MAX_COUNT: "(select max(g.total_targets) from rollout_engine.rollout_groups_v1 g where g.tenant_id = $1)",
   DSI_API_KEYS_MAX_COUNT: "(select count(*) from api_keys k where k.tenant_id = $1)",
   DATA_TRAFFIC_PER_MONTH_MAX_BYTES: `(select d.bytes from artifact_store.data_traffic_v1 d
@@ -43,7 +43,7 @@ const used: Readonly<Record<QuotaKey, string>> = {
 export interface QuotaRow {
   key: string;
   used: number;
-  /** Null with the audit members: nobody has set the limit. */
+  /** This is null together with the audit members: the limit is the default. */
   limit: number | null;
   createdBy: string | null;
   createdAt: number | null;
@@ -51,12 +51,12 @@ export interface QuotaRow {
   lastModifiedAt: number | null;
 }
 
-// the usage as a scalar sub-query of a CASE: that of one key costs what it alone costs
+// The usage is a scalar sub-query of a CASE, so that reading one key costs only the count of that key.
 const usedOf = Object.entries(used)
   .map(([key, sql]) => `when '${key}' then ${sql}`)
   .join("\n            ");
 
-/** The quotas of these keys, one round trip. */
+/** Reads the quotas of these keys in one round trip. */
 export const readQuotas = statement<[tenantId: number, keys: readonly string[]], QuotaRow>(
   "management.read_quotas",
   `select k.key, q.value as limit,

@@ -1,10 +1,10 @@
 import type { RoleView } from "@harrier/contracts";
+import { auditOf, type View } from "@harrier/query";
 import { permissionsOf } from "../grants/grants.ts";
-import { auditOf, type View } from "../lists/json.ts";
 import type { RoleRow } from "./roles.sql.ts";
 import { grantsOfRole } from "./roles.ts";
 
-/** spec 001 §2.8; compact items of a list leave the permissions out (contract management.md §1.4). */
+/** Renders a role (spec 001 §2.8); compact items of a list leave the permissions out (contract management.md §1.4). */
 export function roleJson({ base }: View, row: RoleRow, full: boolean): RoleView {
   const self = `${base}/roles/${row.id}`;
   return {

@@ -31,7 +31,7 @@ const status = async (method: string, path: string, body?: unknown) => {
 };
 const make = async (name: string, ...permissions: object[]) => (await ask("POST", "", [{ name, permissions, id: 4711, _links: {} }]))[0];
 
-test("SYSTEM_ADMIN is there, has every permission of the tenant, and stays as it is", async () => {
+test("SYSTEM_ADMIN exists, has every permission of the tenant, and cannot be changed", async () => {
   const found = await ask("GET", "?q=name==SYSTEM_ADMIN&representation=full");
   expect(found).toMatchObject({ total: 1, content: [{ id: 1, name: "SYSTEM_ADMIN", createdBy: "system" }] });
   const expected = tenantPermissions.map((permission) => ({ permission, targetTypeScopes: null }));
@@ -44,7 +44,7 @@ test("SYSTEM_ADMIN is there, has every permission of the tenant, and stays as it
   expect(await status("POST", "", [{ name: "SYSTEM_ADMIN" }])).toEqual([409, "repo.entityAlreadyExists"]);
 });
 
-test("a role with the operator's permission is the operator's", async () => {
+test("only the operator manages a role with the operator's permission", async () => {
   const { id } = await make("operators", { permission: "SYSTEM_ADMIN" });
   const asAdmin = async (method: string, path: string, body?: unknown) =>
     (await http.call(method, roles + path, { permissions: tenantPermissions, ...(body !== undefined && { body }) })).status;
@@ -53,7 +53,7 @@ test("a role with the operator's permission is the operator's", async () => {
   expect(await status("DELETE", `/${id}`)).toEqual([200, undefined]);
 });
 
-test("a role is made, shown, listed and deleted; all of a request or none", async () => {
+test("a role is created, shown, listed and deleted; a request creates all of its roles or none", async () => {
   const made = await make("one", { permission: "READ_TARGET", targetTypeScopes: [1] }, { permission: "API_KEY", targetTypeScopes: null });
   expect(made.id).not.toBe(4711);
   expect(made.permissions).toEqual([
@@ -77,7 +77,7 @@ test("a role is made, shown, listed and deleted; all of a request or none", asyn
   expect(await status("GET", `/${made.id}`)).toEqual([404, "repo.entityNotFound"]);
 });
 
-test("management 12.135, 12.136: permissions and their target types", async () => {
+test("management 12.135, 12.136: permissions of a role and their target types can be changed", async () => {
   const { id } = await make("scoped", { permission: "READ_TARGET", targetTypeScopes: [1] }, { permission: "READ_REPOSITORY" });
   const scopes = `/${id}/permissions/READ_TARGET/scopes`;
   const object = (targetTypeScopes: number[] | null) => ({ permission: "READ_TARGET", targetTypeScopes });
@@ -98,14 +98,14 @@ test("management 12.135, 12.136: permissions and their target types", async () =
   expect(await status("PUT", scopes, ["x"])).toEqual([400, "rest.body.notReadable"]);
 });
 
-test("of two changes at once none is lost", async () => {
+test("of two concurrent changes none is lost", async () => {
   const { id } = await make("raced", { permission: "READ_TARGET", targetTypeScopes: [] });
   const scopes = `/${id}/permissions/READ_TARGET/scopes`;
   await Promise.all([1, 2, 3].map((type) => ask("POST", scopes, [type])));
   expect((await ask("GET", `/${id}/permissions`))[0].targetTypeScopes.toSorted()).toEqual([1, 2, 3]);
 });
 
-test("gateways forget the users of the tenant with each change, and controller no device", async () => {
+test("with each change gateways forget the users of the tenant, but controller forgets no device", async () => {
   const before = (await changes()).length;
   const { id } = await make("told", { permission: "READ_TARGET" });
   await ask("PUT", `/${id}/permissions/READ_TARGET/scopes`, [1]);
@@ -114,7 +114,7 @@ test("gateways forget the users of the tenant with each change, and controller n
   expect(await fixture.asController("select 1 from management.credential_changes_v1 where id > $1", [before])).toEqual([]);
 });
 
-test("roles that a token names allow together what each of them does", async () => {
+test("several roles that a token names allow together what each of them allows", async () => {
   await make("readers", { permission: "READ_TARGET", targetTypeScopes: [1] });
   await make("writers", { permission: "READ_TARGET", targetTypeScopes: [2] }, { permission: "UPDATE_TARGET" });
   const of = (...names: string[]) => grantsOfRoles({ db: fixture.db.pool }, fixture.tenantId, names);

@@ -1,9 +1,9 @@
 import { page, roles } from "@harrier/contracts";
+import { readPage } from "@harrier/query";
 import type { Mount, RequestContext } from "@harrier/service";
 import { changeGrants } from "../grants/change-grants.ts";
 import { type Grants, namesOf, permissionOf, permissionsOf, replaced, withNames, withoutName, withScopes } from "../grants/grants.ts";
 import { idAndName } from "../lists/id-and-name.ts";
-import { readPage } from "../lists/list.ts";
 import { roleJson } from "./role.json.ts";
 import { type RoleRow, roleList } from "./roles.sql.ts";
 import { createRoles, getRole, grantsOfRole, type RoleDeps, removeRole } from "./roles.ts";
@@ -14,7 +14,7 @@ interface Deps extends RoleDeps {
 
 type Change = (held: Grants) => Grants;
 
-/** Roles, their permissions, and the target types that these are restricted to (spec 001 §4.7; contract management.md §10.2). */
+/** Serves roles, their permissions, and the target types that these are restricted to (spec 001 §4.7; contract management.md §10.2). */
 export function mountRoles(mount: Mount, deps: Deps): void {
   mount(roles.list, async (ctx) => {
     const kind = { source: roleList(ctx.tenantId), ...idAndName };
@@ -81,7 +81,7 @@ function mountScopes(mount: Mount, deps: Deps): void {
       await rescope(ctx, ctx.params, () => null);
       return ctx.surface === "rest" ? { status: 204 } : {};
     }
-    // an unrestricted permission has none to take away, and what it is left with must not be less than before
+    // An unrestricted permission has no target types to remove, and the change must not leave it with less than before.
     return { body: await rescope(ctx, ctx.params, (held) => held?.filter((id) => !taken.includes(id)) ?? null) };
   });
 }

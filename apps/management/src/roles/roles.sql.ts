@@ -1,9 +1,8 @@
 import { statement } from "@harrier/db";
+import { type AuditRow, auditColumns, type Columns, type PageSource, selectList } from "@harrier/query";
 import { type GrantsRow, grantColumns } from "../grants/grants.sql.ts";
-import type { PageSource } from "../lists/page.sql.ts";
-import { type AuditRow, auditColumns, type Columns, selectList } from "../rows/columns.ts";
 
-/** A role as it is stored: the predefined one without its permissions. */
+/** This is a role as it is stored: the predefined one is stored without its permissions. */
 export interface RoleRow extends AuditRow, GrantsRow {
   id: number;
   name: string;
@@ -23,15 +22,18 @@ export const findRole = statement<[tenantId: number, id: number], RoleRow>(
   `select ${selectList(columns)} from roles t where t.tenant_id = $1 and t.id = $2`,
 );
 
-/** Those of these names that the tenant has. */
+/** Returns the roles of the tenant that have one of these names. */
 export const findRolesByName = statement<[tenantId: number, names: readonly string[]], GrantsRow>(
   "management.find_roles_by_name",
   `select ${selectList(grantColumns)} from roles t where t.tenant_id = $1 and t.name = any($2::text[])`,
 );
 
-// 0 where gateways are told: all users of the tenant, whose tokens may name the role, and no device of it (views/tenants.sql)
+// In the feed of the gateways 0 stands for all users of the tenant, whose tokens may name the role, but for none of its devices (views/tenants.sql).
 
-/** `roles` is `[{id, name, permissions, scoped}]`: all of them or, where a name is taken, none. A token may name a role before it is there. */
+/**
+ * Inserts all roles of `[{id, name, permissions, scoped}]` or, where a name is taken, none. A token may name a role before it exists, so
+ * gateways are notified.
+ */
 export const insertRoles = statement<[tenantId: number, roles: string, actor: string], RoleRow>(
   "management.insert_roles",
   `with t as (
@@ -44,7 +46,7 @@ export const insertRoles = statement<[tenantId: number, roles: string, actor: st
    select ${selectList(columns)} from t order by t.id`,
 );
 
-/** Deletes a role, of which the caller has the lock. */
+/** Deletes a role that the caller has locked. */
 export const deleteRole = statement<[tenantId: number, id: number], unknown>(
   "management.delete_role",
   `with gone as (

@@ -12,19 +12,19 @@ export interface RoleDeps {
   ids: Pick<IdBlocks, "next" | "take">;
 }
 
-/** One role (spec 001 §4.7). */
+/** Returns one role (spec 001 §4.7). */
 export async function getRole(deps: Pick<RoleDeps, "db">, tenantId: number, id: number): Promise<RoleRow> {
   const row = await runOne(deps.db.pool, findRole, [tenantId, id]);
   if (row === undefined) throw entityNotFound("Role", id);
   return row;
 }
 
-/** What a role allows; the predefined one everything that this version knows (contract extensions.md). */
+/** Returns what a role allows; the predefined one allows everything that this version knows (contract extensions.md). */
 export function grantsOfRole(row: Pick<RoleRow, "permissions" | "scoped" | "systemManaged">): Grants {
   return row.systemManaged ? { permissions: tenantPermissions, scoped: {} } : { permissions: row.permissions, scoped: row.scoped };
 }
 
-/** What roles of the tenant allow together; names that are no role allow nothing (spec 000 §5.1). */
+/** Returns what roles of the tenant allow together; names that are no role allow nothing (spec 000 §5.1). */
 export async function grantsOfRoles(deps: { db: Queryable }, tenantId: number, names: readonly string[]): Promise<Grants> {
   return merged((await run(deps.db, findRolesByName, [tenantId, names])).map(grantsOfRole));
 }
@@ -39,7 +39,7 @@ export async function createRoles(deps: RoleDeps, granter: Granter, roles: reado
   return run(deps.db.pool, insertRoles, [granter.tenantId, JSON.stringify(rows), granter.subject]);
 }
 
-/** Deletes a role; the predefined one stays, and so does one that allows more than the caller may do, as when they are changed. */
+/** Deletes a role. The predefined role cannot be deleted, nor can one that allows more than the caller may do; the same is true of changes. */
 export async function removeRole(deps: Pick<RoleDeps, "db">, caller: Granter, id: number): Promise<void> {
   await inTransaction(deps.db.pool, async (tx) => {
     const { systemManaged } = await lockHolder(tx, caller, { holder: "roles", id });

@@ -1,6 +1,6 @@
-import { type AuditRow, auditColumns, type Columns } from "./columns.ts";
+import { type AuditRow, auditColumns, type Columns } from "@harrier/query";
 
-/** The row of an artifact (spec 001 §2.3). */
+/** This is the row of an artifact (spec 001 §2.3). */
 export interface ArtifactRow extends AuditRow {
   id: number;
   moduleId: number;
@@ -11,7 +11,7 @@ export interface ArtifactRow extends AuditRow {
   sha256: string;
 }
 
-/** Columns over an `artifacts` row `a`. */
+/** These are columns over an `artifacts` row `a`. */
 export const artifactColumns: Columns = {
   id: "a.id",
   moduleId: "a.module_id",

@@ -1,11 +1,14 @@
-/** Whether a module `m` of the type `mt` has the artifacts that its type asks for; most types ask for none, and nothing is counted. */
+/**
+ * This condition says whether a module `m` of the type `mt` has the artifacts that its type demands; most types demand none, and nothing is
+ * counted.
+ */
 export const moduleComplete = (module: string, type: string): string =>
   `(${type}.min_artifacts = 0 or ${type}.min_artifacts <=
      (select count(*) from artifacts ca where ca.tenant_id = ${module}.tenant_id and ca.module_id = ${module}.id))`;
 
 /**
- * Whether a set `s` may be assigned as far as its modules go (contract management.md §5.2): the column knows of the types, the artifacts are counted
- * where it is read, as an upload changes modules that many sets share. As the published view has it.
+ * This condition says whether the modules of a set `s` allow its assignment (contract management.md §5.2). The column covers the types; the
+ * artifacts are counted when it is read, because an upload changes modules that many sets share. The published view has the same condition.
  */
 export const setComplete = (set: string): string =>
   `(${set}.complete and not exists (

@@ -1,7 +1,7 @@
-import { type AuditRow, auditColumns, type Columns } from "./columns.ts";
+import { type AuditRow, auditColumns, type Columns } from "@harrier/query";
 import { moduleComplete } from "./complete.ts";
 
-/** A software module as the interface shows it (spec 001 §2.3). */
+/** This is a software module as the interface shows it (spec 001 §2.3). */
 export interface ModuleRow extends AuditRow {
   id: number;
   name: string;
@@ -17,7 +17,7 @@ export interface ModuleRow extends AuditRow {
   complete: boolean;
 }
 
-/** Columns over a `software_modules` row and its type. */
+/** These are columns over a `software_modules` row and its type. */
 export const moduleColumns = (module: string, type: string): Columns => ({
   id: `${module}.id`,
   name: `${module}.name`,
@@ -34,5 +34,5 @@ export const moduleColumns = (module: string, type: string): Columns => ({
   ...auditColumns(module),
 });
 
-/** The joins that `moduleColumns("t", "mt")` needs behind a relation `t` of software modules. */
+/** These are the joins that `moduleColumns("t", "mt")` needs behind a relation `t` of software modules. */
 export const moduleJoins = "left join software_module_types mt on mt.tenant_id = t.tenant_id and mt.id = t.type_id";

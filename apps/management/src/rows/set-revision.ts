@@ -1,6 +1,7 @@
 /**
- * Moves the revision of every set around the modules in `changed` (a relation of the statement, with `id`): what devices see of them
- * has changed. The rows are taken in the order of ids, so that two uploads into shared sets cannot lock each other out. `$1`: tenant.
+ * Increases the revision of every set that has one of the modules in `changed` (a relation of the statement, with `id`), because what
+ * devices see of these sets has changed. The rows are locked in the order of ids, so that two uploads into shared sets cannot deadlock.
+ * `$1` is the tenant.
  */
 export const bumpSets = `bumped as (
      update distribution_sets s set revision = s.revision + 1

@@ -1,8 +1,8 @@
-import { type AuditRow, auditColumns, type Columns, jsonObject } from "./columns.ts";
+import { type AuditRow, auditColumns, type Columns, jsonObject } from "@harrier/query";
 import { setComplete } from "./complete.ts";
 import { type ModuleRow, moduleColumns } from "./module.ts";
 
-/** A distribution set with its modules (spec 001 §2.2). */
+/** This is a distribution set with its modules (spec 001 §2.2). */
 export interface SetRow extends AuditRow {
   id: number;
   name: string;
@@ -19,7 +19,7 @@ export interface SetRow extends AuditRow {
   modules: ModuleRow[];
 }
 
-/** Columns over a `distribution_sets` row `t` and its type `st`; the modules come along in the order they were attached. */
+/** These are columns over a `distribution_sets` row `t` and its type `st`; they include the modules in the order in which they were attached. */
 export const setColumns: Columns = {
   id: "t.id",
   name: "t.name",
@@ -41,5 +41,5 @@ export const setColumns: Columns = {
     where sm.tenant_id = t.tenant_id and sm.set_id = t.id)`,
 };
 
-/** The joins that `setColumns` needs behind a relation `t` of distribution sets. */
+/** These are the joins that `setColumns` needs behind a relation `t` of distribution sets. */
 export const setJoins = "left join distribution_set_types st on st.tenant_id = t.tenant_id and st.id = t.type_id";

@@ -1,6 +1,6 @@
-import { type AuditRow, auditColumns, type Columns } from "./columns.ts";
+import { type AuditRow, auditColumns, type Columns } from "@harrier/query";
 
-/** A type as the interface shows it, whatever it is a type of (spec 001 §2.7). */
+/** This is a type as the interface shows it, whatever it is a type of (spec 001 §2.7). */
 export interface TypeRow extends AuditRow {
   id: number;
   key: string;
@@ -10,7 +10,7 @@ export interface TypeRow extends AuditRow {
   deleted: boolean;
 }
 
-/** A type of modules, with how many of them a set takes, and how many artifacts each needs to be complete. */
+/** This is a type of modules; it also says how many of them a set takes, and how many artifacts each needs to be complete. */
 export interface ModuleTypeRow extends TypeRow {
   maxAssignments: number;
   minArtifacts: number;
@@ -25,9 +25,9 @@ const named: Columns = {
   ...auditColumns("t"),
 };
 
-/** Columns over a `distribution_set_types` row `t`. */
+/** These are columns over a `distribution_set_types` row `t`. */
 export const setTypeColumns: Columns = { ...named, deleted: "t.deleted" };
-/** Columns over a `software_module_types` row `t`. */
+/** These are columns over a `software_module_types` row `t`. */
 export const moduleTypeColumns: Columns = { ...setTypeColumns, maxAssignments: "t.max_assignments", minArtifacts: "t.min_artifacts" };
-/** Columns over a `target_types` row `t`, which is never deleted softly. */
+/** These are columns over a `target_types` row `t`, which is never deleted softly. */
 export const targetTypeColumns: Columns = { ...named, deleted: "false" };

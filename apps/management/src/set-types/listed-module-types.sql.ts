@@ -1,12 +1,12 @@
 import { statement } from "@harrier/db";
+import { selectList } from "@harrier/query";
 import { limitSql } from "../quotas/limits.sql.ts";
-import { selectList } from "../rows/columns.ts";
 import { type ModuleTypeRow, moduleTypeColumns } from "../rows/type.ts";
 
-/** One of the module types that a set type lists, or what says that there is none. */
+/** This is one of the module types that a set type lists; with `id` null it says that there is none. */
 export type ListedModuleType = ModuleTypeRow | { id: null };
 
-/** The module types in one list of a set type; one row with `id` null for an empty list, no row for an unknown set type. */
+/** Lists the module types in one list of a set type; an empty list gives one row with `id` null, an unknown set type none. */
 export const readListedModuleTypes = statement<[tenantId: number, setTypeId: number, mandatory: boolean], ListedModuleType>(
   "management.read_listed_module_types",
   `select ${selectList(moduleTypeColumns)}
@@ -16,7 +16,7 @@ export const readListedModuleTypes = statement<[tenantId: number, setTypeId: num
     where y.tenant_id = $1 and y.id = $2 order by t.id`,
 );
 
-/** One module type if it is in that list; one row with `id` null where it is not, no row for an unknown set type. */
+/** Reads one module type of that list; where it is not listed there is one row with `id` null, for an unknown set type none. */
 export const findListedModuleType = statement<
   [tenantId: number, setTypeId: number, mandatory: boolean, moduleTypeId: number],
   ListedModuleType
@@ -29,21 +29,21 @@ export const findListedModuleType = statement<
     where y.tenant_id = $1 and y.id = $2`,
 );
 
-/** What a change of the lists meets, under the lock of the set type. */
+/** This is what a change of the lists is checked against, under the lock of the set type. */
 export interface ListingState {
-  /** Null: no such module type. */
+  /** Null means that there is no such module type. */
   deleted: boolean | null;
-  /** How many module types the set type lists, and whether this is one of them. */
+  /** These say how many module types the set type lists, and whether this is one of them. */
   held: number;
   listed: boolean;
-  /** The limit of them in force. */
-  most: number;
+  /** This is the limit in force. */
+  max: number;
 }
 
 export const readListing = statement<[tenantId: number, setTypeId: number, moduleTypeId: number], ListingState>(
   "management.read_listing",
   `select (select m.deleted from software_module_types m where m.tenant_id = $1 and m.id = $3) as deleted,
-          l.held, l.listed, ${limitSql("SOFTWARE_MODULE_TYPES_PER_DISTRIBUTION_SET_TYPE_MAX_COUNT")} as most
+          l.held, l.listed, ${limitSql("SOFTWARE_MODULE_TYPES_PER_DISTRIBUTION_SET_TYPE_MAX_COUNT")} as max
      from (select count(*)::int as held, coalesce(bool_or(x.module_type_id = $3), false) as listed
              from set_type_module_types x where x.tenant_id = $1 and x.set_type_id = $2) l`,
 );
@@ -51,7 +51,7 @@ export const readListing = statement<[tenantId: number, setTypeId: number, modul
 const touched = `update distribution_set_types set last_modified_by = $4, last_modified_at = now(), revision = revision + 1
     where tenant_id = $1 and id = $2 and exists (select from changed)`;
 
-/** Lists a module type, or moves it to the other list. */
+/** Adds a module type to a list, or moves it there from the other list. */
 export const listModuleType = statement<
   [tenantId: number, setTypeId: number, moduleTypeId: number, actor: string, mandatory: boolean],
   unknown

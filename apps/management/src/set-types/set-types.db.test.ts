@@ -35,7 +35,7 @@ const module = async (type: string, name: string) =>
 const set = async (type: string, name: string, modules: number[] = []) =>
   (await ask("POST", "/distributionsets", [{ name, version: "1", type, modules: modules.map((id) => ({ id })) }])).body[0];
 
-test("a type of modules is made, changed in what may change, and gone when nobody refers to it", async () => {
+test("a module type is created, changed where it may change, and deleted when nothing refers to it", async () => {
   const [made] = (
     await ask("POST", "/softwaremoduletypes", [{ key: "k1", name: "n1", description: "d", colour: "red", maxAssignments: 3 }])
   ).body;
@@ -67,7 +67,7 @@ test("a type of modules is made, changed in what may change, and gone when nobod
   expect(await status("PUT", path, {})).toEqual([404, "repo.entityNotFound"]);
 });
 
-test("a type of modules that something refers to stays readable, blocks its key, and takes nothing new", async () => {
+test("a module type that something refers to stays readable, keeps its key taken, and cannot be used for anything new", async () => {
   const [inModule, inSetType] = [await moduleType("in-module"), await moduleType("in-set-type")];
   await module("in-module", "m");
   await setType("lists-it", [inSetType]);
@@ -89,7 +89,7 @@ test("a type of modules that something refers to stays readable, blocks its key,
   }
 });
 
-test("a set type lists module types; in both lists means optional, and one can move", async () => {
+test("a set type lists module types; one that is in both lists is optional, and one can be moved", async () => {
   const [a, b, c] = [await moduleType("a"), await moduleType("b"), await moduleType("c")];
   const id = await setType("abc", [a, b, b], [b]);
   const path = `/distributionsettypes/${id}`;
@@ -120,7 +120,7 @@ test("a set type lists module types; in both lists means optional, and one can m
   expect((await ask("GET", "/distributionsettypes?q=key==x")).body.total).toBe(0);
 });
 
-test("the lists of a type are fixed while any set is of it, its colour is not", async () => {
+test("the lists of a type cannot change while any set is of it, but its colour can", async () => {
   const [a, b] = [await moduleType("fix-a"), await moduleType("fix-b")];
   const id = await setType("fixed", [a]);
   const made = await set("fixed", "of fixed");
@@ -139,7 +139,7 @@ test("the lists of a type are fixed while any set is of it, its colour is not", 
   expect((await ask("GET", `/distributionsets/${made.id}`)).body.type).toBe("fixed");
 });
 
-test("a type that nobody uses is gone; the tenant's default stays", async () => {
+test("an unused type is deleted, but the tenant's default stays", async () => {
   const id = await setType("free", [await moduleType("free-a")]);
   const [targetType] = (await ask("POST", "/targettypes", [{ name: "lists free", compatibledistributionsettypes: [{ id }] }])).body;
   expect(await status("DELETE", `/distributionsettypes/${id}`)).toEqual([200]);
@@ -166,7 +166,7 @@ test("no type lists more module types than the quota", async () => {
   expect(await status("POST", path, { id: ids[0] })).toEqual([200]);
 
   await fixture.setQuota("SOFTWARE_MODULE_TYPES_PER_DISTRIBUTION_SET_TYPE_MAX_COUNT", 1);
-  expect(await status("POST", path, { id: ids[1] })).toEqual([200]); // moved, not added
+  expect(await status("POST", path, { id: ids[1] })).toEqual([200]); // The type was moved, not added.
   const two = [{ key: "q-two", name: "q-two", optionalmodules: all.slice(0, 2) }];
   expect((await ask("POST", "/distributionsettypes", two)).body.message).toBe(
     "Quota exceeded: Cannot assign 2 more SoftwareModuleType entities to DistributionSetType '<new>'. The maximum is 1.",
@@ -176,7 +176,7 @@ test("no type lists more module types than the quota", async () => {
   await fixture.setQuota("SOFTWARE_MODULE_TYPES_PER_DISTRIBUTION_SET_TYPE_MAX_COUNT", null);
 });
 
-test("a set that is made while its type changes is judged by the type as it has become", async () => {
+test("a set that is created while its type changes is checked against the changed type", async () => {
   const [a, b] = [await moduleType("race-a"), await moduleType("race-b")];
   const id = await setType("race", [a]);
   const moduleId = await module("race-a", "race");

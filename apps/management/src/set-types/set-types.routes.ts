@@ -1,7 +1,7 @@
 import { distributionSetTypes, page } from "@harrier/contracts";
 import { sortFields, typeFields } from "@harrier/fiql";
+import { readPage } from "@harrier/query";
 import type { Mount } from "@harrier/service";
-import { readPage } from "../lists/list.ts";
 import { moduleTypeJson } from "../module-types/module-type.json.ts";
 import type { TypeRow } from "../rows/type.ts";
 import { addModuleType, listedModuleType, listedModuleTypes, removeListedModuleType } from "./listed-module-types.ts";
@@ -13,7 +13,7 @@ interface Deps extends SetTypeDeps {
   now: () => number;
 }
 
-/** Types of distribution sets (spec 001 §4.4; contract management.md §4.5). */
+/** Serves the types of distribution sets (spec 001 §4.4; contract management.md §4.5). */
 export function mountSetTypes(mount: Mount, deps: Deps): void {
   mount(distributionSetTypes.list, async (ctx) => {
     const source = setTypeList(ctx.tenantId, ctx.query.soft_deleted_mode);

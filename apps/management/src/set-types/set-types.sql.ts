@@ -1,8 +1,6 @@
 import { statement } from "@harrier/db";
-import type { PageSource } from "../lists/page.sql.ts";
-import { type SoftDeletedMode, softDeletedPredicate } from "../lists/soft-deleted.ts";
+import { type PageSource, type SoftDeletedMode, selectList, softDeletedPredicate } from "@harrier/query";
 import { limitSql } from "../quotas/limits.sql.ts";
-import { selectList } from "../rows/columns.ts";
 import { setTypeColumns, type TypeRow } from "../rows/type.ts";
 
 export const setTypeList = (tenantId: number, mode: SoftDeletedMode): PageSource => ({
@@ -17,18 +15,18 @@ export const findSetTypes = statement<[tenantId: number, ids: number[]], TypeRow
   `select ${selectList(setTypeColumns)} from distribution_set_types t where t.tenant_id = $1 and t.id = any($2) order by t.id`,
 );
 
-/** What stops a create: the first type, in the order given, that cannot be made as asked. */
+/** This is the first type, in the order given, that cannot be created as requested. */
 export interface SetTypeProblem {
   problem: "module-type-unknown" | "module-type-deleted" | "too-many";
-  /** Its id, or how many there would be. */
+  /** This is the id of the unknown module type, or how many there would be. */
   subject: string;
-  /** The limit of them in force. */
-  most: number;
+  /** This is the limit in force. */
+  max: number;
 }
 
 /**
- * All types or none, with their module types, in one statement. `types` is `[{id, key, name, description, colour, mandatory: [id, …],
- * optional: [id, …]}]`. No row: stored. A key or a name that is taken is a unique violation.
+ * Inserts all types with their module types, or none, in one statement. `types` is `[{id, key, name, description, colour, mandatory: [id,
+ * …], optional: [id, …]}]`. No row means that all are stored. A key or a name that is taken is a unique violation.
  */
 export const insertSetTypes = statement<[tenantId: number, types: string, actor: string], SetTypeProblem>(
   "management.insert_set_types",
@@ -40,7 +38,7 @@ export const insertSetTypes = statement<[tenantId: number, types: string, actor:
        from input i
        cross join lateral (select unnest(i.mandatory), true union all select unnest(i.optional), false) w (module_type_id, mandatory)
       group by i.id, w.module_type_id),
-   most as (select ${limitSql("SOFTWARE_MODULE_TYPES_PER_DISTRIBUTION_SET_TYPE_MAX_COUNT")} as n),
+   max as (select ${limitSql("SOFTWARE_MODULE_TYPES_PER_DISTRIBUTION_SET_TYPE_MAX_COUNT")} as n),
    problem as (
      select p.problem, p.subject
        from (select w.set_type_id as id, 1 as step, w.module_type_id::text as subject,
@@ -49,7 +47,7 @@ export const insertSetTypes = statement<[tenantId: number, types: string, actor:
               where m.id is null or m.deleted
              union all
              select w.set_type_id, 2, count(*)::text, 'too-many'
-               from wanted w cross join most m group by w.set_type_id, m.n having m.n > 0 and count(*) > m.n) p
+               from wanted w cross join max m group by w.set_type_id, m.n having m.n > 0 and count(*) > m.n) p
       order by p.id, p.step, p.subject limit 1),
    stored as (
      insert into distribution_set_types (tenant_id, id, key, name, description, colour, created_by, last_modified_by)
@@ -58,10 +56,10 @@ export const insertSetTypes = statement<[tenantId: number, types: string, actor:
    listed as (
      insert into set_type_module_types (tenant_id, set_type_id, module_type_id, mandatory)
      select $1, w.set_type_id, w.module_type_id, w.mandatory from wanted w join stored s on s.id = w.set_type_id)
-   select p.problem, p.subject, m.n as most from problem p cross join most m`,
+   select p.problem, p.subject, m.n as max from problem p cross join max m`,
 );
 
-/** Null members stay as they are. No row where the type does not exist. */
+/** Updates a type; members that are null stay as they are. There is no row where the type does not exist. */
 export const updateSetType = statement<
   [tenantId: number, id: number, description: string | null, colour: string | null, actor: string],
   TypeRow
@@ -74,15 +72,15 @@ export const updateSetType = statement<
    returning ${selectList(setTypeColumns)}`,
 );
 
-/** Takes the type: no set of it can be made until the transaction ends, and those that are being made are waited for. */
+/** Locks the type: no set of it can be created until the transaction ends, and creations that are under way are waited for. */
 export const lockSetType = statement<[tenantId: number, id: number], { deleted: boolean }>(
   "management.lock_set_type",
   "select deleted from distribution_set_types where tenant_id = $1 and id = $2 for update",
 );
 
 /**
- * Asked after `lockSetType`, in a statement of its own: only then is every set of the type visible. The tenant is held, so that the type
- * does not become its default meanwhile.
+ * Says what uses the type. It runs after `lockSetType` in a statement of its own, because only then is every set of the type visible. It
+ * locks the tenant, so that the type does not become its default meanwhile.
  */
 export const readSetTypeUse = statement<[tenantId: number, id: number], { used: boolean; isDefault: boolean }>(
   "management.read_set_type_use",
@@ -91,10 +89,10 @@ export const readSetTypeUse = statement<[tenantId: number, id: number], { used: 
           exists (select from tenant where default_set_type_id = $2) as "isDefault"`,
 );
 
-// targets of these types get no new set of this one either way (contract management.md §5.1)
+// Targets of these types get no new set of this type in either case (contract management.md §5.1).
 const incompatible = "incompatible as (delete from target_type_set_types where tenant_id = $1 and set_type_id = $2)";
 
-/** Still readable, hidden from lists, its key and name stay taken, and no new set can be of it. */
+/** Deletes a type softly: it can still be read, is hidden from lists, its key and name stay taken, and no new set can be of it. */
 export const softDeleteSetType = statement<[tenantId: number, id: number, actor: string], unknown>(
   "management.soft_delete_set_type",
   `with ${incompatible}
@@ -103,7 +101,7 @@ export const softDeleteSetType = statement<[tenantId: number, id: number, actor:
     where tenant_id = $1 and id = $2`,
 );
 
-/** The type goes with its lists. */
+/** Deletes the type together with its lists. */
 export const deleteSetType = statement<[tenantId: number, id: number], unknown>(
   "management.delete_set_type",
   "delete from distribution_set_types where tenant_id = $1 and id = $2",

@@ -1,6 +1,7 @@
 import type { DistributionSetTypeCreate, TypeUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
+import type { Actor } from "@harrier/rpc";
 import { takeIds } from "../lists/ids.ts";
 import { tooManyOwned } from "../quotas/limits.ts";
 import type { TypeRow } from "../rows/type.ts";
@@ -20,15 +21,9 @@ export interface SetTypeDeps {
   ids: Pick<IdBlocks, "next" | "take">;
 }
 
-/** Who acts, in which tenant. */
-export interface Actor {
-  tenantId: number;
-  subject: string;
-}
-
 export const setTypeNotFound = (id: number) => entityNotFound("DistributionSetType", id);
 
-/** One type of sets; soft-deleted ones can still be read (contract management.md §5.1). */
+/** Returns one type of sets; soft-deleted ones can still be read (contract management.md §5.1). */
 export async function getSetType(deps: Pick<SetTypeDeps, "db">, tenantId: number, id: number): Promise<TypeRow> {
   const row = await runOne(deps.db.pool, findSetTypes, [tenantId, [id]]);
   if (row === undefined) throw setTypeNotFound(id);
@@ -51,18 +46,18 @@ export async function createSetTypes(deps: SetTypeDeps, actor: Actor, types: rea
   return run(deps.db.pool, findSetTypes, [actor.tenantId, ids]);
 }
 
-function toError({ problem, subject, most }: SetTypeProblem): HarrierError {
+function toError({ problem, subject, max }: SetTypeProblem): HarrierError {
   switch (problem) {
     case "module-type-unknown":
       return entityNotFound("SoftwareModuleType", Number(subject));
     case "module-type-deleted":
       return new HarrierError("constraintViolation", `The software module type ${subject} is deleted.`);
     case "too-many":
-      return tooManyOwned("SOFTWARE_MODULE_TYPES_PER_DISTRIBUTION_SET_TYPE_MAX_COUNT", most, { id: "<new>", added: Number(subject) });
+      return tooManyOwned("SOFTWARE_MODULE_TYPES_PER_DISTRIBUTION_SET_TYPE_MAX_COUNT", max, { id: "<new>", added: Number(subject) });
   }
 }
 
-/** Changes description and colour, of a type in use too (contract management.md §4.5). */
+/** Changes description and colour, even of a type in use (contract management.md §4.5). */
 export async function changeSetType(
   deps: Pick<SetTypeDeps, "db">,
   actor: Actor,
@@ -74,14 +69,17 @@ export async function changeSetType(
   return row;
 }
 
-/** Deletes a type: softly while a set is of it; the one that sets get by default stays (contract management.md §4.5, §5.1). */
+/**
+ * Deletes a type; the deletion is a soft one while a set is of it. The default type of sets cannot be deleted (contract management.md §4.5,
+ * §5.1).
+ */
 export async function removeSetType(deps: Pick<SetTypeDeps, "db">, { tenantId, subject }: Actor, id: number): Promise<void> {
   await inTransaction(deps.db.pool, async (tx) => {
     const type = await runOne(tx, lockSetType, [tenantId, id]);
     if (type === undefined) throw setTypeNotFound(id);
     if (type.deleted) return;
     const use = await runOne(tx, readSetTypeUse, [tenantId, id]);
-    // any other broken reference is answered so (contract management.md §2.2)
+    // Every other broken reference is answered in the same way (contract management.md §2.2).
     if (use?.isDefault) throw new HarrierError("entityAlreadyExists", `The distribution set type ${id} is the tenant's default.`);
     if (use?.used) await runCount(tx, softDeleteSetType, [tenantId, id, subject]);
     else await runCount(tx, deleteSetType, [tenantId, id]);

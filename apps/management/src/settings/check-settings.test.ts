@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { checkChange, checkValue, inForce } from "./check-settings.ts";
-import { type SettingValue, secondsOf, settingKeys } from "./keys.ts";
+import { type SettingValue, settingKeys } from "./keys.ts";
 
-test.each(Object.entries(settingKeys))("%s takes its own default", (key, row) => {
+test.each(Object.entries(settingKeys))("%s accepts its own default", (key, row) => {
   expect(checkValue(key, row.default)).toBe(row.default);
 });
 
-// contract management.md §8.1, §8.2 and cases 118, 119, 125
+// The rows are those of contract management.md §8.1, §8.2 and cases 118, 119, 125.
 test.each<[string, unknown, string]>([
   ["foo", true, "configKeyInvalid"],
   ["__proto__", true, "configKeyInvalid"],
@@ -38,7 +38,7 @@ test.each<[string, unknown, string]>([
   ["artifact.links", "seeds", "configValueInvalid"],
   ["artifact.links", "download=https://cdn.example.com/{file}", "configValueInvalid"],
   ["artifact.links.host", "cdn.example.com", "configValueInvalid"],
-])("%s = %j is %s", (key, value, code) => {
+])("%s = %j is refused with %s", (key, value, code) => {
   expect(() => checkValue(key, value)).toThrow(expect.objectContaining({ code }));
 });
 
@@ -57,7 +57,7 @@ test.each<[string, SettingValue]>([
   ["artifact.links", "download=https://cdn.example.com/{tenant}/{filename} download-http=hawkbit"],
   ["artifact.links", ""],
   ["artifact.links.host", "https://files.example.com"],
-])("%s = %j is taken", (key, value) => {
+])("%s = %j is accepted", (key, value) => {
   expect(checkValue(key, value)).toBe(value);
 });
 
@@ -105,21 +105,16 @@ test.each<[string, Record<string, SettingValue>, Record<string, SettingValue>, b
   else expect(change).toThrow(expect.objectContaining({ code: "configChangeNotAllowed" }));
 });
 
-test("batches cannot be turned on, and it says why; what is stored from before does not count", () => {
+test("batches cannot be turned on, and the error says why; a value stored before does not count", () => {
   const change = () => checkChange(withValues({}), withValues({ "batch.assignments.enabled": true }));
   expect(change).toThrow(expect.objectContaining({ code: "configValueInvalid", message: expect.stringContaining("messaging") }));
   expect(inForce("batch.assignments.enabled", true)).toBe(false);
   expect(inForce("multi.assignments.enabled", true)).toBe(true);
 });
 
-test("an invalid polling time says what is wrong with it", () => {
+test("the error of an invalid polling time says what is wrong with it", () => {
   expect(() => checkValue("pollingTime", "00:05:00, name==a -> 10")).toThrow("'10' is not between 00:00:30 and 23:59:59");
   expect(() => checkValue("pollingTime", "00:05:00, name -> 00:01:00")).toThrow(
     "the query 'name', which cannot be read: Query syntax error",
   );
-});
-
-test("seconds of a time", () => {
-  expect(secondsOf("01:02:03")).toBe(3723);
-  expect(secondsOf("01:02:03~10%, name==a -> 00:01:00")).toBe(3723);
 });

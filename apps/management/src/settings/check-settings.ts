@@ -1,17 +1,17 @@
 import { HarrierError } from "@harrier/errors";
 import { type SettingKey, type SettingValue, settingKeys } from "./keys.ts";
 
-/** The longest text a setting may hold (contract management.md §1.6). */
-const longestValue = 512;
+/** This is the maximum length of a setting's text (contract management.md §1.6). */
+const maxValueLength = 512;
 
-/** The row of a key, or configKeyInvalid (contract management.md §8.2). */
+/** Returns the row of a key, or throws configKeyInvalid (contract management.md §8.2). */
 export function findKey(key: string): SettingKey {
   const row = Object.hasOwn(settingKeys, key) ? settingKeys[key] : undefined;
   if (row === undefined) throw new HarrierError("configKeyInvalid", `The given configuration key '${key}' is invalid.`);
   return row;
 }
 
-/** A value of the key's own JSON type and within its range, or configValueInvalid. Null is an unreadable body. */
+/** Returns a value of the key's own JSON type and within its range, or throws configValueInvalid. A null is answered as an unreadable body. */
 export function checkValue(key: string, value: unknown): SettingValue {
   const row = findKey(key);
   if (value === null || value === undefined) throw new HarrierError("bodyNotReadable");
@@ -23,7 +23,7 @@ export function checkValue(key: string, value: unknown): SettingValue {
 function wrongType(row: SettingKey, value: unknown): string | undefined {
   if (row.type === "integer") return Number.isSafeInteger(value) ? undefined : "must be a whole number";
   if (typeof value !== row.type) return `must be a ${row.type}`;
-  if (typeof value === "string" && value.length > longestValue) return `must not be longer than ${longestValue}`;
+  if (typeof value === "string" && value.length > maxValueLength) return `must not be longer than ${maxValueLength}`;
   return undefined;
 }
 
@@ -31,12 +31,13 @@ const autoclose = "repository.actions.autoclose.enabled";
 const multi = "multi.assignments.enabled";
 const batch = "batch.assignments.enabled";
 
-/** Values before and after a change, defaults filled in. */
+/** Returns the value of a key, with the default where none is stored. */
 type Settings = (key: string) => SettingValue;
 
 /**
- * Changes that are refused although each value is valid (contract management.md §8.1: autoclose, multi and batch assignments). Several
- * assignments and auto-close exclude each other (contract rollouts.md §6.9): one of them would have no effect. Batches cannot be on at all.
+ * Refuses changes that are not allowed although each value is valid (contract management.md §8.1: autoclose, multi and batch assignments).
+ * Several assignments and auto-close exclude each other (contract rollouts.md §6.9), because one of them would have no effect. Batches
+ * cannot be turned on at all.
  */
 export function checkChange(before: Settings, after: Settings): void {
   const refuse = (key: string, why: string): never => {
@@ -51,7 +52,7 @@ export function checkChange(before: Settings, after: Settings): void {
     throw new HarrierError("configValueInvalid", `The value of '${batch}' must be false: ${settingKeys[batch]?.fixed}.`);
 }
 
-/** A value as it counts: one that cannot be in force does not, whoever has stored it. */
+/** Returns the effective value: a stored value that cannot be in force does not count. */
 export function inForce(key: string, stored: SettingValue): SettingValue {
   const row = settingKeys[key];
   return row?.fixed === undefined ? stored : row.default;

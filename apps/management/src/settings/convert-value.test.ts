@@ -24,6 +24,6 @@ test.each([
   [text, null, null],
   ["no such key", "false", "false"],
   ["toString", "false", "false"],
-])("%s of %j is %j", (key, value, expected) => {
+])("%s converts the value %j to %j", (key, value, expected) => {
   expect(convertValue(key, value)).toEqual(expected);
 });

@@ -6,8 +6,9 @@ const words: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * A value of another JSON type as the one of its key, by the rules of hawkBit 1.x: `"false"`, `"off"`, `"no"` and `"0"` are false, a text of digits is
- * a number, a number or a boolean is its text. What cannot be converted, and what belongs to no key, comes back as it is and is refused as such.
+ * Converts a value of another JSON type to that of its key, by the rules of hawkBit 1.x: `"false"`, `"off"`, `"no"` and `"0"` become false,
+ * a text of digits becomes a number, a number or a boolean becomes its text. Other values, and those of unknown keys, are returned as they
+ * are and refused later.
  */
 export function convertValue(key: string, value: unknown): unknown {
   const type = Object.hasOwn(settingKeys, key) ? settingKeys[key]?.type : undefined;

@@ -1,34 +1,41 @@
-import { actionStatusNames, isDownloadUrl, parseArtifactLinks, parsePollingTime } from "@harrier/contracts";
+import {
+  actionStatusNames,
+  isDownloadUrl,
+  parseArtifactLinks,
+  parsePollingTime,
+  type SettingName,
+  settingDefaults,
+} from "@harrier/contracts";
 import { parse } from "@harrier/fiql";
 
 export type SettingValue = boolean | number | string;
 
-/** One tenant-wide setting (contract management.md §8.1). */
+/** This is one setting of a tenant (contract management.md §8.1). */
 export interface SettingKey {
   readonly type: "boolean" | "integer" | "string";
   readonly default: SettingValue;
-  /** Says what is wrong with a value of the right type; undefined when nothing is. */
+  /** Says what is wrong with a value of the right type; undefined means that it is valid. */
   readonly check?: (value: SettingValue) => string | undefined;
-  /** How devices or their gateways sign in: a change makes every gateway forget what it verified for the tenant. */
+  /** The setting concerns how devices or their gateways sign in: a change makes every gateway forget what it verified for the tenant. */
   readonly signIn?: true;
-  /** Why it can have no other value than its default: what it would turn on is not there. One that is stored does not count. */
+  /** This says why only the default is allowed: the feature that the setting turns on does not exist. A stored value does not count. */
   readonly fixed?: string;
-  /** Stored sealed and as a digest; read back only with this permission. */
+  /** The value is stored sealed and as a digest, and is shown only to holders of this permission. */
   readonly secret?: { readonly permission: string };
 }
 
-/** Limits of both polling times, as hawkBit ships them (contract management.md §8.1). */
-const shortest = "00:00:30";
-const longest = "23:59:59";
+/** These are the limits of both polling times, as hawkBit ships them (contract management.md §8.1). */
+const min = "00:00:30";
+const max = "23:59:59";
 
 const duration = (value: SettingValue): string | undefined => {
   if (typeof value !== "string" || !/^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/.test(value)) return "must be of the form HH:MM:SS";
-  return value < shortest || value > longest ? `must be between ${shortest} and ${longest}` : undefined;
+  return value < min || value > max ? `must be between ${min} and ${max}` : undefined;
 };
 
 /**
- * Every interval is checked; queries for their form alone (contract device.md §3.4): an override that asks for what targets do not have
- * never applies.
+ * Checks every interval, but only the syntax of queries (contract device.md §3.4): an override whose query names fields that targets do not
+ * have never applies.
  */
 const pollingTime = (value: SettingValue): string | undefined => {
   for (const { query } of parsePollingTime(String(value)).overrides) {
@@ -55,7 +62,7 @@ const statusList = (value: SettingValue): string | undefined => {
   return unknown === undefined ? undefined : `holds '${unknown}', which is no status of an action`;
 };
 
-/** Empty: what the installation has (contract device.md §2.3). */
+/** An empty value stands for the patterns of the installation (contract device.md §2.3). */
 const artifactLinks = (value: SettingValue): string | undefined => {
   try {
     if (value !== "") parseArtifactLinks(String(value));
@@ -68,48 +75,42 @@ const artifactLinks = (value: SettingValue): string | undefined => {
 const downloadHost = (value: SettingValue): string | undefined =>
   value === "" || isDownloadUrl(String(value)) ? undefined : "must be empty or a URL like https://files.example.com";
 
-const flag = (initial: boolean, rest: Partial<SettingKey> = {}): SettingKey => ({ type: "boolean", default: initial, ...rest });
-const text = (initial: string, rest: Partial<SettingKey> = {}): SettingKey => ({ type: "string", default: initial, ...rest });
-const whole = (initial: number, check: NonNullable<SettingKey["check"]>): SettingKey => ({ type: "integer", default: initial, check });
+const signIn = { signIn: true } as const;
+const statuses = { check: statusList };
+const noBatches = "batches go to devices by messaging (AMQP), which this server does not have";
 
-/** Every setting but `default.ds.type`, which is a reference and always has a value (see settings.ts). */
-export const settingKeys: Readonly<Record<string, SettingKey>> = {
-  "authentication.header.enabled": flag(false, { signIn: true }),
-  "authentication.header.authority": text("", { signIn: true }),
-  "authentication.targettoken.enabled": flag(false, { signIn: true }),
-  "authentication.gatewaytoken.enabled": flag(false, { signIn: true }),
-  "authentication.gatewaytoken.key": text("", { signIn: true, secret: { permission: "READ_GATEWAY_SECURITY_TOKEN" } }),
-  "anonymous.download.enabled": flag(false, { signIn: true }),
-  pollingTime: text("00:05:00", { check: pollingTime }),
-  pollingOverdueTime: text("00:05:00", { check: duration }),
-  minPollingTime: text("00:00:30", { check: duration }),
-  maintenanceWindowPollCount: whole(3, atLeast(1)),
-  "rollout.approval.enabled": flag(false),
-  "repository.actions.autoclose.enabled": flag(false),
-  "multi.assignments.enabled": flag(false),
-  "batch.assignments.enabled": flag(false, { fixed: "batches go to devices by messaging (AMQP), which this server does not have" }),
-  "user.confirmation.flow.enabled": flag(false),
-  "implicit.lock.enabled": flag(true),
-  "artifact.links": text("", { check: artifactLinks }),
-  "artifact.links.host": text("", { check: downloadHost }),
-  "action.cleanup.enabled": flag(false),
-  "action.cleanup.actionExpiry": whole(2_592_000_000, atLeast(0)),
-  "action.cleanup.actionStatus": text("CANCELED,ERROR", { check: statusList }),
-  // names of hawkBit 1.x for the same matters (contract management.md §8.1, last row)
-  "action.cleanup.auto.expiry": whole(-1, atLeast(-1)),
-  "action.cleanup.auto.status": text("CANCELED,ERROR", { check: statusList }),
-  "action.cleanup.onQuotaHit.percent": whole(0, percent),
-  "action.delete.allowed.statuses": text("CANCELED,ERROR,FINISHED", { check: statusList }),
-  "auto.assignment.approval.enabled": flag(false),
+/** These are the members of a setting besides its default. */
+const rules: { readonly [K in SettingName]?: Omit<SettingKey, "type" | "default"> } = {
+  "authentication.header.enabled": signIn,
+  "authentication.header.authority": signIn,
+  "authentication.targettoken.enabled": signIn,
+  "authentication.gatewaytoken.enabled": signIn,
+  "authentication.gatewaytoken.key": { ...signIn, secret: { permission: "READ_GATEWAY_SECURITY_TOKEN" } },
+  "anonymous.download.enabled": signIn,
+  pollingTime: { check: pollingTime },
+  pollingOverdueTime: { check: duration },
+  minPollingTime: { check: duration },
+  maintenanceWindowPollCount: { check: atLeast(1) },
+  "batch.assignments.enabled": { fixed: noBatches },
+  "artifact.links": { check: artifactLinks },
+  "artifact.links.host": { check: downloadHost },
+  "action.cleanup.actionExpiry": { check: atLeast(0) },
+  "action.cleanup.actionStatus": statuses,
+  "action.cleanup.auto.expiry": { check: atLeast(-1) },
+  "action.cleanup.auto.status": statuses,
+  "action.cleanup.onQuotaHit.percent": { check: percent },
+  "action.delete.allowed.statuses": statuses,
 };
 
-/** The one key with a way of its own: the id of the set type that sets get when they name none. */
+const types = { boolean: "boolean", number: "integer", string: "string" } as const;
+
+/** These are all settings but `default.ds.type`, which is a reference and always has a value (see settings.ts). */
+export const settingKeys: Readonly<Record<string, SettingKey>> = Object.fromEntries(
+  Object.entries(settingDefaults).map(([name, initial]) => [
+    name,
+    { type: types[typeof initial as keyof typeof types], default: initial, ...rules[name as SettingName] },
+  ]),
+);
+
+/** This is the one key that is handled separately: the id of the set type that sets get when they name none. */
 export const defaultSetTypeKey = "default.ds.type";
-
-/** Seconds of a checked polling time, without its overrides and its spread. */
-export function secondsOf(stored: string): number {
-  return parsePollingTime(stored).interval.seconds;
-}
-
-/** The default of a text setting, for readers that get null where nothing is stored. */
-export const defaultText = (key: "pollingTime" | "pollingOverdueTime"): string => String(settingKeys[key]?.default);

@@ -1,15 +1,15 @@
 import type { ConfigEntryView, ConfigView } from "@harrier/contracts";
-import { encoded, type View } from "../lists/json.ts";
+import { encoded, type View } from "@harrier/query";
 import type { Setting } from "./settings.ts";
 
 const hrefOf = (base: string, key: string): string => `${base}/system/configs/${encoded(key)}`;
 
-/** One setting (spec 001 §2.8); without audit members while the default applies. */
+/** Renders one setting (spec 001 §2.8); it has no audit members while the default applies. */
 export function settingJson({ base }: View, { key, value, global, audit }: Setting): ConfigView {
   return { value, global, ...audit, _links: { self: { href: hrefOf(base, key) } } };
 }
 
-/** All settings by key. Where hawkBit 1.x is spoken their links are an array, as its clients know them (contract clients.md, quirk 19). */
+/** Renders all settings by key. In the dialect of hawkBit 1.x their links are an array, as its clients know them (contract clients.md, quirk 19). */
 export function settingsJson(view: View, settings: readonly Setting[]): Record<string, ConfigView | ConfigEntryView> {
   return Object.fromEntries(
     settings.map((setting) => {

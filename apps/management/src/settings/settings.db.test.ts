@@ -1,12 +1,11 @@
-import { readFileSync } from "node:fs";
 import { digest } from "@harrier/db";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
-import { getSetting, listSettings, putSettings, resetSetting, type SettingsCaller, type SettingsDeps } from "./settings.ts";
+import { type Actor, getSetting, listSettings, putSettings, resetSetting, type SettingsDeps } from "./settings.ts";
 
 let fixture: Fixture;
 let deps: SettingsDeps;
-let caller: SettingsCaller;
+let caller: Actor;
 const key = "authentication.gatewaytoken.key";
 
 beforeAll(async () => {
@@ -28,7 +27,7 @@ const credentials = () =>
     .pool.query("select kind, tenant, digest, enabled from management.device_credentials_v1")
     .then(({ rows }) => rows);
 
-test("defaults until something is stored, defaults again after a reset", async () => {
+test("defaults apply until a value is stored, and again after a reset", async () => {
   expect(await getSetting(deps, caller, "pollingTime")).toEqual({ key: "pollingTime", value: "00:05:00", global: true });
   const [stored] = await put({ pollingTime: "00:00:30" });
   expect(stored).toMatchObject({
@@ -51,7 +50,7 @@ test("the list holds every key, stored or not, and the default set type", async 
   expect(all.has(key)).toBe(true);
 });
 
-test("the gateway key is sealed in the table, published as a digest only, and shown only with its permission", async () => {
+test("the gateway key is sealed in the table, published only as a digest, and shown only to users with its permission", async () => {
   await put({ [key]: "a secret gateway key", "authentication.gatewaytoken.enabled": true });
   const [row] = await fixture.rows("select value, digest, cipher from settings where key = $1", [key]);
   expect(row?.["value"]).toBeNull();
@@ -67,13 +66,13 @@ test("the gateway key is sealed in the table, published as a digest only, and sh
   expect((await listSettings(deps, blind)).map((setting) => setting.key)).not.toContain(key);
 });
 
-test("an empty gateway key lets nobody in", async () => {
+test("an empty gateway key is refused", async () => {
   await put({ [key]: "", "authentication.gatewaytoken.enabled": true });
   expect(await credentials()).toEqual([]);
   expect(await getSetting(deps, caller, key)).toMatchObject({ value: "", global: false });
 });
 
-test("only what concerns signing in makes gateways forget, and then once per change", async () => {
+test("only changes that concern signing in make gateways forget, and only once per change", async () => {
   await put({ pollingTime: "00:01:00" });
   expect(await changes()).toBe(0);
   await put({ [key]: "a gateway key, long", "authentication.targettoken.enabled": true, pollingTime: "00:02:00" });
@@ -84,7 +83,7 @@ test("only what concerns signing in makes gateways forget, and then once per cha
   expect(await changes()).toBe(2);
 });
 
-test("one bad value of many: nothing changes", async () => {
+test("one invalid value of many keeps all from being stored", async () => {
   await expect(put({ pollingTime: "00:01:00", "default.ds.type": 12, pollingOverdueTime: "5m" })).rejects.toMatchObject({
     code: "configValueInvalid",
   });
@@ -101,7 +100,7 @@ test("the default set type can be changed but not reset", async () => {
   await put({ "default.ds.type": 13 });
 });
 
-test("several assignments are on for good, and exclude batches and auto-close", async () => {
+test("several assignments cannot be turned off again, and exclude batches and auto-close", async () => {
   await put({ "repository.actions.autoclose.enabled": true });
   await expect(put({ "multi.assignments.enabled": true })).rejects.toMatchObject({ code: "configChangeNotAllowed" });
   await put({ "repository.actions.autoclose.enabled": false, "multi.assignments.enabled": true });
@@ -112,7 +111,7 @@ test("several assignments are on for good, and exclude batches and auto-close", 
   await put({ "repository.actions.autoclose.enabled": false, pollingTime: "00:01:00" });
 });
 
-test("batches are refused; one that is stored from before shows as off, and changes nothing", async () => {
+test("batches are refused; a value stored before is shown as off and changes nothing", async () => {
   const batch = "batch.assignments.enabled";
   await expect(put({ [batch]: true, pollingTime: "00:01:00" })).rejects.toMatchObject({ code: "configValueInvalid" });
   expect(await getSetting(deps, caller, "pollingTime")).toMatchObject({ global: true });
@@ -126,38 +125,13 @@ test("batches are refused; one that is stored from before shows as off, and chan
   await resetSetting(deps, caller, batch);
 });
 
-test("what was stored while it had no effect goes with the upgrade", async () => {
-  const [multi, autoclose] = ["multi.assignments.enabled", "repository.actions.autoclose.enabled"];
-  const stored = [
-    [1, multi, true],
-    [1, autoclose, true],
-    [1, "batch.assignments.enabled", true],
-    [2, multi, false],
-    [2, autoclose, true],
-    [3, autoclose, true],
-  ];
-  await fixture.rows("insert into tenants (tenant_id, name, default_set_type_id) values (2, 'two', 1), (3, 'three', 1)");
-  await fixture.rows(
-    `insert into settings (tenant_id, key, value, created_by, last_modified_by)
-     select (x ->> 0)::int, x ->> 1, x -> 2, 't', 't' from jsonb_array_elements($1) x`,
-    [JSON.stringify(stored)],
-  );
-  const migration = readFileSync(new URL("../../migrations/0018_settings_without_effect.sql", import.meta.url), "utf8");
-  for (const text of migration.split(/;$/m).slice(0, -1)) await fixture.rows(text);
-  expect(await fixture.rows("select tenant_id, key, value from settings order by tenant_id, key")).toEqual(
-    [stored[0], stored[3], stored[4], stored[5]].map(([tenant_id, key, value]: unknown[] = []) => ({ tenant_id, key, value })),
-  );
-  await fixture.rows("delete from settings");
-  await fixture.rows("delete from tenants where tenant_id in (2, 3)");
-});
-
-test("two changes at once go one after the other", async () => {
+test("two concurrent changes run one after the other", async () => {
   const both = [put({ "multi.assignments.enabled": true }), put({ "repository.actions.autoclose.enabled": true })];
   const results = await Promise.allSettled(both);
   expect(results.filter((result) => result.status === "rejected")).toHaveLength(1);
 });
 
-test("a new gateway token has 16 characters or more; a shorter one that is stored stays good and can be said again", async () => {
+test("a new gateway token has 16 characters or more; a shorter one that is stored stays good and can be sent again", async () => {
   await expect(put({ [key]: "x".repeat(15) })).rejects.toMatchObject({ code: "configValueInvalid" });
   await put({ [key]: "x".repeat(16) });
   const short = { digest: digest("short"), cipher: deps.secrets.seal("short") };

@@ -4,7 +4,7 @@ import { convertValue } from "./convert-value.ts";
 import { settingJson, settingsJson } from "./setting.json.ts";
 import { getSetting, listSettings, putSettings, resetSetting, type SettingsDeps } from "./settings.ts";
 
-/** Tenant-wide settings (spec 001 §4.7; contract management.md §4.11, §8). */
+/** Serves the settings of the tenant (spec 001 §4.7; contract management.md §4.11, §8). */
 export function mountSettings(mount: Mount, deps: SettingsDeps): void {
   mount(configs.list, async (ctx) => ({ body: settingsJson(ctx, await listSettings(deps, ctx.identity)) }));
 
@@ -28,7 +28,7 @@ export function mountSettings(mount: Mount, deps: SettingsDeps): void {
   mount(configs.delete, async (ctx) => resetSetting(deps, ctx.identity, ctx.params.key, ctx.surface));
 }
 
-/** hawkBit 1.x makes of a value what its key asks for; by the specification it must be that (contract management.md §8.2). */
+/** The dialect of hawkBit 1.x converts a value to the type of its key; the specification demands that type (contract management.md §8.2). */
 function given(surface: Surface, key: string, value: unknown): unknown {
   return surface === "rest" ? convertValue(key, value) : value;
 }

@@ -1,5 +1,5 @@
 import { statement } from "@harrier/db";
-import { auditColumns, epochMs, selectList } from "../rows/columns.ts";
+import { auditColumns, epochMs, selectList } from "@harrier/query";
 
 export interface SettingRow {
   key: string;
@@ -11,26 +11,29 @@ export interface SettingRow {
   lastModifiedAt: number;
 }
 
-/** What differs from the defaults; `keys` null means all. */
+/** Returns the settings that differ from the defaults; `keys` null means all. */
 export const readSettings = statement<[tenantId: number, keys: string[] | null], SettingRow>(
   "management.read_settings",
   `select s.key, s.value, s.cipher, ${selectList(auditColumns("s"))}
      from settings s where s.tenant_id = $1 and ($2::text[] is null or s.key = any($2)) order by s.key`,
 );
 
-/** Whether the tenant lets several actions of a target be open at once. Never off again, so what is read stays true (check-settings.ts). */
+/**
+ * Says whether the tenant allows several open actions of a target. The setting is never turned off again, so a true answer stays true
+ * (check-settings.ts).
+ */
 export const readSeveralAssignments = statement<[tenantId: number], { on: boolean }>(
   "management.read_several_assignments",
   "select value = 'true'::jsonb as on from settings where tenant_id = $1 and key = 'multi.assignments.enabled'",
 );
 
-/** The one setting that every tenant has stored. */
+/** Reads the one setting that every tenant has stored. */
 export const readDefaultSetType = statement<[tenantId: number], { id: number }>(
   "management.read_default_set_type",
   "select default_set_type_id as id from tenants where tenant_id = $1",
 );
 
-/** Changes of one tenant's settings go one after the other: rules between keys are checked against what is really there. */
+/** Changes of one tenant's settings run one after the other, so that rules between keys are checked against the stored values. */
 export const lockTenant = statement<[tenantId: number], { name: string }>(
   "management.lock_tenant",
   "select name from tenants where tenant_id = $1 for no key update",
@@ -44,7 +47,7 @@ export const setDefaultSetType = statement<[tenantId: number, id: number], { id:
    returning default_set_type_id as id`,
 );
 
-/** New values; `entries` is `[{key, value}]` or, for a secret, `[{key, digest, cipher}]` in hex. Answers the rows as they are now. */
+/** Writes new values; `entries` is `[{key, value}]` or, for a secret, `[{key, digest, cipher}]` in hex. It returns the rows as they are now. */
 export const writeSettings = statement<[tenantId: number, entries: string, actor: string], SettingRow>(
   "management.write_settings",
   `with entry as (
@@ -64,8 +67,8 @@ export const deleteSettings = statement<[tenantId: number, keys: string[]], unkn
   "delete from settings where tenant_id = $1 and key = any($2)",
 );
 
-/** Everything of the tenant must be verified anew; in the transaction of the change, so that neither comes without the other. */
-export const noteTenantChange = statement<[tenantId: number], unknown>(
-  "management.note_tenant_change",
+/** Makes gateways verify everything of the tenant anew; it runs in the transaction of the change, so that both are committed or none. */
+export const recordTenantChange = statement<[tenantId: number], unknown>(
+  "management.record_tenant_change",
   "insert into credential_changes (tenant_id) values ($1)",
 );

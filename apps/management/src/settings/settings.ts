@@ -1,15 +1,15 @@
-import { type Surface, shortestToken } from "@harrier/contracts";
+import { minTokenLength, type Surface } from "@harrier/contracts";
 import { type Database, digest, inTransaction, type Queryable, run, runCount, runOne, type SecretBox } from "@harrier/db";
 import { entityNotFound, HarrierError, lacksPermission } from "@harrier/errors";
-import type { AuditRow } from "../rows/columns.ts";
+import type { AuditRow } from "@harrier/query";
 import { checkChange, checkValue, findKey, inForce } from "./check-settings.ts";
 import { defaultSetTypeKey, type SettingValue, settingKeys } from "./keys.ts";
 import {
   deleteSettings,
   lockTenant,
-  noteTenantChange,
   readDefaultSetType,
   readSettings,
+  recordTenantChange,
   type SettingRow,
   setDefaultSetType,
   writeSettings,
@@ -20,14 +20,14 @@ export interface SettingsDeps {
   secrets: SecretBox;
 }
 
-/** Who changes or reads settings. */
-export interface SettingsCaller {
+/** This is the user who changes or reads settings. */
+export interface Actor {
   tenantId: number;
   subject: string;
   permissions: readonly string[];
 }
 
-/** One setting as it is in force; without `audit` the default applies (contract management.md §4.11). */
+/** This is one setting as it is in force; without `audit` the default applies (contract management.md §4.11). */
 export interface Setting {
   key: string;
   value: SettingValue;
@@ -35,8 +35,8 @@ export interface Setting {
   audit?: AuditRow;
 }
 
-/** All settings that the caller may see, in the order of the table. */
-export async function listSettings(deps: SettingsDeps, caller: SettingsCaller): Promise<Setting[]> {
+/** Lists all settings that the caller may see, in the order of the table. */
+export async function listSettings(deps: SettingsDeps, caller: Actor): Promise<Setting[]> {
   const [rows, setType] = await Promise.all([
     run(deps.db.pool, readSettings, [caller.tenantId, null]),
     runOne(deps.db.pool, readDefaultSetType, [caller.tenantId]),
@@ -46,8 +46,8 @@ export async function listSettings(deps: SettingsDeps, caller: SettingsCaller): 
   return [...visible.map((key) => toSetting(deps, key, stored.get(key))), defaultSetType(setType?.id ?? 0)];
 }
 
-/** One setting (spec 001 §4.7). A secret is refused without its permission. */
-export async function getSetting(deps: SettingsDeps, caller: SettingsCaller, key: string): Promise<Setting> {
+/** Returns one setting (spec 001 §4.7). A secret is refused without its permission. */
+export async function getSetting(deps: SettingsDeps, caller: Actor, key: string): Promise<Setting> {
   if (key === defaultSetTypeKey) return defaultSetType((await runOne(deps.db.pool, readDefaultSetType, [caller.tenantId]))?.id ?? 0);
   findKey(key);
   if (!mayRead(caller, key)) throw lacksPermission(["READ_GATEWAY_SECURITY_TOKEN"]);
@@ -55,10 +55,10 @@ export async function getSetting(deps: SettingsDeps, caller: SettingsCaller, key
 }
 
 /**
- * Stores values, all or none (contract management.md §8.2). What lets devices or gateways in is forgotten by every gateway before
- * long: the change is logged in the same transaction.
+ * Stores values, all or none (contract management.md §8.2). A change of how devices or gateways sign in is logged in the same transaction,
+ * so that every gateway soon forgets what it has verified.
  */
-export async function putSettings(deps: SettingsDeps, caller: SettingsCaller, values: ReadonlyMap<string, unknown>): Promise<Setting[]> {
+export async function putSettings(deps: SettingsDeps, caller: Actor, values: ReadonlyMap<string, unknown>): Promise<Setting[]> {
   const setTypeId = checkSetTypeId(values.get(defaultSetTypeKey), values.has(defaultSetTypeKey));
   const changes = new Map([...values].filter(([key]) => key !== defaultSetTypeKey).map(([key, value]) => [key, checkValue(key, value)]));
   return inTransaction(deps.db.pool, async (tx) => {
@@ -71,8 +71,8 @@ export async function putSettings(deps: SettingsDeps, caller: SettingsCaller, va
   });
 }
 
-/** Back to the default. `default.ds.type` has none to go back to: 400, where hawkBit 1.x is spoken 404. */
-export async function resetSetting(deps: SettingsDeps, caller: SettingsCaller, key: string, surface: Surface = "spec"): Promise<void> {
+/** Resets a setting to its default. `default.ds.type` has no default: the answer is 400, in the dialect of hawkBit 1.x 404. */
+export async function resetSetting(deps: SettingsDeps, caller: Actor, key: string, surface: Surface = "spec"): Promise<void> {
   if (key === defaultSetTypeKey) {
     if (surface === "rest") throw entityNotFound("TenantConfiguration", key);
     throw new HarrierError("constraintViolation", `The setting '${key}' has no default that it could be reset to.`);
@@ -83,27 +83,27 @@ export async function resetSetting(deps: SettingsDeps, caller: SettingsCaller, k
     const before = await currentValues(tx, caller.tenantId);
     checkChange(before, (name) => (name === key ? initial : before(name)));
     const deleted = await runCount(tx, deleteSettings, [caller.tenantId, [key]]);
-    if (signIn && deleted > 0) await runCount(tx, noteTenantChange, [caller.tenantId]);
+    if (signIn && deleted > 0) await runCount(tx, recordTenantChange, [caller.tenantId]);
   });
 }
 
-/** A secret of a length that new ones may not have is good where it is the one that is stored: clients send back what they read. */
+/** Refuses new secrets that are too short. A short secret is accepted if it is the stored one, because clients send back what they read. */
 async function checkSecrets(deps: SettingsDeps, tx: Queryable, tenantId: number, changes: Map<string, SettingValue>): Promise<void> {
   for (const [key, value] of changes) {
-    if (settingKeys[key]?.secret === undefined || value === "" || String(value).length >= shortestToken) continue;
+    if (settingKeys[key]?.secret === undefined || value === "" || String(value).length >= minTokenLength) continue;
     const stored = toSetting(deps, key, await runOne(tx, readSettings, [tenantId, [key]]));
     if (stored.value === value) continue;
-    throw new HarrierError("configValueInvalid", `The value of '${key}' must have at least ${shortestToken} characters.`);
+    throw new HarrierError("configValueInvalid", `The value of '${key}' must have at least ${minTokenLength} characters.`);
   }
 }
 
-async function write(deps: SettingsDeps, tx: Queryable, caller: SettingsCaller, changes: Map<string, SettingValue>): Promise<Setting[]> {
+async function write(deps: SettingsDeps, tx: Queryable, caller: Actor, changes: Map<string, SettingValue>): Promise<Setting[]> {
   await checkSecrets(deps, tx, caller.tenantId, changes);
   const before = await currentValues(tx, caller.tenantId);
   checkChange(before, (key) => changes.get(key) ?? before(key));
   const entries = [...changes].map(([key, value]) => toEntry(deps.secrets, key, value));
   const rows = await run(tx, writeSettings, [caller.tenantId, JSON.stringify(entries), caller.subject]);
-  if ([...changes.keys()].some((key) => settingKeys[key]?.signIn)) await runCount(tx, noteTenantChange, [caller.tenantId]);
+  if ([...changes.keys()].some((key) => settingKeys[key]?.signIn)) await runCount(tx, recordTenantChange, [caller.tenantId]);
   const stored = new Map(rows.map((row) => [row.key, row]));
   return [...changes.keys()].map((key) => toSetting(deps, key, stored.get(key)));
 }
@@ -115,7 +115,7 @@ async function currentValues(tx: Queryable, tenantId: number): Promise<(key: str
 
 function toEntry(secrets: SecretBox, key: string, value: SettingValue): Record<string, unknown> {
   if (settingKeys[key]?.secret === undefined) return { key, value };
-  // an empty key would let in everyone who sends none: it is stored as a value that no credential has the digest of
+  // An empty key would let in everyone who sends none, so it is stored as a value that is no credential's digest.
   if (value === "") return { key, value };
   return { key, digest: digest(String(value)).toString("hex"), cipher: secrets.seal(String(value)).toString("hex") };
 }
@@ -138,7 +138,7 @@ function checkSetTypeId(value: unknown, given: boolean): number | undefined {
   return value as number;
 }
 
-function mayRead(caller: SettingsCaller, key: string): boolean {
+function mayRead(caller: Actor, key: string): boolean {
   const secret = settingKeys[key]?.secret;
   return secret === undefined || caller.permissions.includes(secret.permission);
 }

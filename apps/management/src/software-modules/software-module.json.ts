@@ -1,8 +1,8 @@
 import type { SoftwareModuleView } from "@harrier/contracts";
-import { auditOf, optional, type View } from "../lists/json.ts";
+import { auditOf, optional, type View } from "@harrier/query";
 import type { ModuleRow } from "../rows/module.ts";
 
-/** spec 001 §2.3; a single answer carries more links than an item of a list (contract management.md §1.5). */
+/** Renders a module (spec 001 §2.3); a single answer carries more links than an item of a list (contract management.md §1.5). */
 export function moduleJson({ base }: View, row: ModuleRow, single: boolean): SoftwareModuleView {
   const self = `${base}/softwaremodules/${row.id}`;
   const more = {

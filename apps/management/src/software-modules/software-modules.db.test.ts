@@ -33,7 +33,7 @@ const setOf = async (...ids: number[]) => {
 };
 const count = async () => (await fixture.rows("select 1 from software_modules")).length;
 
-test("modules come back in the order given, with their types and audit", async () => {
+test("modules are returned in the order given, with their types and audit members", async () => {
   const rows = await create(module({ name: "b", description: "d", vendor: "v" }), module({ name: "a", type: "application" }));
   expect(rows).toMatchObject([
     {
@@ -54,7 +54,7 @@ test("modules come back in the order given, with their types and audit", async (
   expect(rows[0]?.lastModifiedAt).toBe(rows[0]?.createdAt);
 });
 
-test("one bad module of many: none is stored", async () => {
+test("one invalid module of many keeps all from being stored", async () => {
   const before = await count();
   await expect(create(module(), module({ type: "nope" }))).rejects.toMatchObject({
     code: "entityNotFound",
@@ -66,7 +66,7 @@ test("one bad module of many: none is stored", async () => {
   expect(await count()).toBe(before);
 });
 
-test("a name is taken per type; a deleted type takes no module", async () => {
+test("a name is unique per type, and no module can be of a deleted type", async () => {
   const given = module();
   await create(given, { ...given, type: "application" });
   await expect(create(given)).rejects.toMatchObject({ code: "entityAlreadyExists" });
@@ -75,7 +75,7 @@ test("a name is taken per type; a deleted type takes no module", async () => {
   await fixture.rows("update software_module_types set deleted = false where key = 'application'");
 });
 
-test("an update changes what is given, and moves the revision of the sets around it", async () => {
+test("an update changes what is given, and increases the revision of the sets with the module", async () => {
   const [row] = await create(module({ description: "d", vendor: "v" }));
   const id = row?.id ?? 0;
   const setId = await setOf(id);
@@ -95,7 +95,7 @@ test("an update changes what is given, and moves the revision of the sets around
   await expect(changeModule(fixture, fixture.actor, { id: 9, change: {} })).rejects.toMatchObject({ code: "entityNotFound" });
 });
 
-test("a free module goes for good; one in a set stays readable and blocks its name; one in a locked set stays", async () => {
+test("an unused module is deleted for good, one in a set stays readable and keeps its name, and one in a locked set is not deleted", async () => {
   const given = module();
   const [free] = await create(given);
   await removeModule(fixture, fixture.actor, free?.id ?? 0);
@@ -116,7 +116,7 @@ test("a free module goes for good; one in a set stays readable and blocks its na
   expect((await getSet(fixture, 1, setId)).modules).toMatchObject([{ id, deleted: true, locked: true }]);
 });
 
-test("targets see visible metadata only, sorted, and 50 entries at most", async () => {
+test("targets see only visible metadata, sorted, and 50 entries at most", async () => {
   const [row] = await create(module());
   await fixture.rows(
     `insert into module_metadata (tenant_id, module_id, key, value, target_visible)

@@ -1,7 +1,7 @@
 import { page, softwareModules } from "@harrier/contracts";
 import { moduleFields, sortFields } from "@harrier/fiql";
+import { readPage } from "@harrier/query";
 import type { Mount } from "@harrier/service";
-import { readPage } from "../lists/list.ts";
 import type { ModuleRow } from "../rows/module.ts";
 import { moduleJson } from "./software-module.json.ts";
 import { moduleList } from "./software-modules.sql.ts";
@@ -9,11 +9,11 @@ import { changeModule, createModules, getModule, type ModuleDeps, removeModule }
 
 interface Deps extends ModuleDeps {
   now: () => number;
-  /** Begins at once with giving back the artifacts of a deleted module. */
-  nudge: () => void;
+  /** Starts the release of the artifacts of a deleted module at once. */
+  wake: () => void;
 }
 
-/** Software modules (spec 001 §4.4; contract management.md §4.2). */
+/** Serves software modules (spec 001 §4.4; contract management.md §4.2). */
 export function mountSoftwareModules(mount: Mount, deps: Deps): void {
   mount(softwareModules.list, async (ctx) => {
     const source = moduleList(ctx.tenantId, ctx.query.soft_deleted_mode);
@@ -43,6 +43,6 @@ export function mountSoftwareModules(mount: Mount, deps: Deps): void {
 
   mount(softwareModules.delete, async (ctx) => {
     await removeModule(deps, ctx.identity, ctx.params.softwareModuleId);
-    deps.nudge();
+    deps.wake();
   });
 }

@@ -1,7 +1,5 @@
 import { statement } from "@harrier/db";
-import type { PageSource } from "../lists/page.sql.ts";
-import { type SoftDeletedMode, softDeletedPredicate } from "../lists/soft-deleted.ts";
-import { selectList } from "../rows/columns.ts";
+import { type PageSource, type SoftDeletedMode, selectList, softDeletedPredicate } from "@harrier/query";
 import { type ModuleRow, moduleColumns, moduleJoins } from "../rows/module.ts";
 import { bumpSets } from "../rows/set-revision.ts";
 
@@ -20,15 +18,15 @@ export const findModules = statement<[tenantId: number, ids: number[]], ModuleRo
   `select ${selectList(columns)} from software_modules t ${moduleJoins} where t.tenant_id = $1 and t.id = any($2) order by t.id`,
 );
 
-/** What stops a create: the first module, in the order given, whose type does not exist or is deleted. */
+/** This is the first module, in the order given, whose type does not exist or is deleted. */
 export interface ModuleProblem {
   problem: "type-unknown" | "type-deleted";
   type: string;
 }
 
 /**
- * All modules or none. `modules` is `[{id, name, version, type, description, vendor}]`. No row: stored. A name that is taken is a
- * unique violation.
+ * Inserts all modules or none. `modules` is `[{id, name, version, type, description, vendor}]`. No row means that all are stored. A name
+ * that is taken is a unique violation.
  */
 export const insertModules = statement<[tenantId: number, modules: string, actor: string], ModuleProblem>(
   "management.insert_modules",
@@ -45,7 +43,7 @@ export const insertModules = statement<[tenantId: number, modules: string, actor
    select problem, type from problem`,
 );
 
-/** Null members stay as they are. One row, or none where the module does not exist. */
+/** Updates a module; members that are null stay as they are. There is one row, or none where the module does not exist. */
 export const updateModule = statement<
   [tenantId: number, id: number, description: string | null, vendor: string | null, locked: boolean | null, actor: string],
   { id: number }
@@ -63,19 +61,19 @@ export const updateModule = statement<
 
 export interface ModuleUse {
   deleted: boolean;
-  /** Member of a locked set that is not deleted: such a module must stay. */
+  /** The module is in a locked set that is not deleted, and therefore cannot be deleted. */
   inLockedSet: boolean;
-  /** Member of any set, deleted ones included. */
+  /** The module is in some set, deleted ones included. */
   inSet: boolean;
 }
 
-/** Takes the module for good: no set can get it, no upload can end, until the transaction ends. */
+/** Locks the module for its deletion: until the transaction ends no set can get it and no upload can end. */
 export const lockModule = statement<[tenantId: number, id: number], { deleted: boolean }>(
   "management.lock_module",
   "select deleted from software_modules where tenant_id = $1 and id = $2 for update",
 );
 
-/** Asked after `lockModule`, in a statement of its own: only then is every set that has the module visible. */
+/** Says whether sets have the module. It runs after `lockModule` in a statement of its own, because only then is every such set visible. */
 export const readModuleUse = statement<[tenantId: number, id: number], ModuleUse>(
   "management.read_module_use",
   `select m.deleted,
@@ -85,7 +83,7 @@ export const readModuleUse = statement<[tenantId: number, id: number], ModuleUse
      from software_modules m where m.tenant_id = $1 and m.id = $2`,
 );
 
-// the bytes of a deleted module are given back in both cases (contract management.md §5.1)
+// The bytes of a deleted module are released in both cases (contract management.md §5.1).
 const releaseArtifacts = `given_back as (
      select a.id, a.sha256, a.size from artifacts a where a.tenant_id = $1 and a.module_id = $2),
    storage as (
@@ -95,7 +93,7 @@ const releaseArtifacts = `given_back as (
      insert into operations (tenant_id, kind, payload)
      select $1, 'release-artifact', jsonb_build_object('artifactId', id, 'sha256', sha256) from given_back)`;
 
-/** The module stays readable, and blocks its name, because sets show it. */
+/** Deletes a module softly: it stays readable, and its name stays taken, because sets show it. */
 export const softDeleteModule = statement<[tenantId: number, id: number, actor: string], { id: number }>(
   "management.soft_delete_module",
   `with ${releaseArtifacts},
@@ -108,7 +106,7 @@ export const softDeleteModule = statement<[tenantId: number, id: number, actor: 
    select id from changed`,
 );
 
-/** The module goes with its metadata and its artifact rows. */
+/** Deletes the module with its metadata and its artifact rows. */
 export const deleteModule = statement<[tenantId: number, id: number], { id: number }>(
   "management.delete_module",
   `with ${releaseArtifacts}

@@ -1,7 +1,8 @@
 import type { SoftwareModuleCreate, SoftwareModuleUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
-import { withConflicts } from "../lists/conflicts.ts";
+import { withConflicts } from "@harrier/query";
+import type { Actor } from "@harrier/rpc";
 import { takeIds } from "../lists/ids.ts";
 import type { ModuleRow } from "../rows/module.ts";
 import {
@@ -19,13 +20,7 @@ export interface ModuleDeps {
   ids: Pick<IdBlocks, "next" | "take">;
 }
 
-/** Who acts, in which tenant. */
-export interface Actor {
-  tenantId: number;
-  subject: string;
-}
-
-/** One module; soft-deleted ones can still be read (contract management.md §4.2). */
+/** Returns one module; soft-deleted ones can still be read (contract management.md §4.2). */
 export async function getModule(deps: Pick<ModuleDeps, "db">, tenantId: number, id: number): Promise<ModuleRow> {
   const row = await runOne(deps.db.pool, findModules, [tenantId, [id]]);
   if (row === undefined) throw entityNotFound("SoftwareModule", id);
@@ -44,7 +39,7 @@ export async function createModules(deps: ModuleDeps, actor: Actor, modules: rea
   return run(deps.db.pool, findModules, [actor.tenantId, ids]);
 }
 
-/** Changes description, vendor and lock; a locked module takes them too (contract management.md §4.2). */
+/** Changes description, vendor and lock, even of a locked module (contract management.md §4.2). */
 export async function changeModule(
   deps: Pick<ModuleDeps, "db">,
   actor: Actor,
@@ -59,8 +54,8 @@ export async function changeModule(
 }
 
 /**
- * Deletes a module: softly where any set holds it, refused where a locked one does (contract management.md §5.1). Its artifacts are
- * given back in the same transaction.
+ * Deletes a module. The deletion is a soft one where any set has the module, and is refused where a locked set does
+ * (contract management.md §5.1). The same transaction stores that its artifacts must be released.
  */
 export async function removeModule(deps: Pick<ModuleDeps, "db">, actor: Actor, id: number): Promise<void> {
   await withConflicts(() =>

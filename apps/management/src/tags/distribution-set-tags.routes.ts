@@ -1,10 +1,10 @@
 import { distributionSetTags, page } from "@harrier/contracts";
 import { entityNotFound } from "@harrier/errors";
 import { setFields, sortFields, tagFields } from "@harrier/fiql";
+import { readPage } from "@harrier/query";
 import type { Mount } from "@harrier/service";
 import { setJson } from "../distribution-sets/distribution-set.json.ts";
 import { getSets } from "../distribution-sets/distribution-sets.ts";
-import { readPage } from "../lists/list.ts";
 import type { SetRow } from "../rows/set.ts";
 import { distributionSetTagJson } from "./tag.json.ts";
 import { setsOfTag } from "./tagged-sets.sql.ts";
@@ -18,7 +18,7 @@ interface Deps extends TagDeps {
 
 const table = "distribution_set_tags";
 
-/** Distribution set tags and the sets that have them (spec 001 §4.5; contract management.md §4.9). */
+/** Serves distribution set tags and the sets that have them (spec 001 §4.5; contract management.md §4.9). */
 export function mountDistributionSetTags(mount: Mount, deps: Deps): void {
   const list = { db: deps.db.pool, now: deps.now };
 
@@ -64,7 +64,7 @@ export function mountDistributionSetTags(mount: Mount, deps: Deps): void {
     };
   });
 
-  // before the routes of one set, whose id would swallow its name
+  // This route stands before those of one set, because their id would match its name.
   mount(distributionSetTags.toggle, async (ctx) => {
     const { assigned, unassigned } = await toggleTagOfSets(deps, { tag: idOf(ctx), setIds: ctx.body.map(({ id }) => id) });
     const shown = (await getSets(deps, ctx.tenantId, [...assigned, ...unassigned])).map((row) => setJson(ctx, row, false));

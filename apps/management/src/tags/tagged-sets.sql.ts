@@ -1,8 +1,8 @@
 import { statement } from "@harrier/db";
-import type { PageSource } from "../lists/page.sql.ts";
+import type { PageSource } from "@harrier/query";
 import { setColumns, setJoins } from "../rows/set.ts";
 
-/** Sets that have a tag; with a query soft-deleted ones are left out (contract management.md §4.9). `known`: the tag is there. */
+/** Lists the sets that have a tag; with a query soft-deleted ones are left out (contract management.md §4.9). `known` says that the tag exists. */
 export const setsOfTag = (tenantId: number, tagId: number, withDeleted: boolean): PageSource => ({
   from: "distribution_sets",
   columns: setColumns,
@@ -13,7 +13,7 @@ export const setsOfTag = (tenantId: number, tagId: number, withDeleted: boolean)
   known: "exists (select from distribution_set_tags o where o.tenant_id = $1 and o.id = $2)",
 });
 
-/** Those of some sets that exist, each with whether it has a tag. */
+/** Returns those of some sets that exist, and whether each has the tag. */
 export const setsWithTag = statement<[tenantId: number, tagId: number, setIds: readonly number[]], { id: number; tagged: boolean }>(
   "management.sets_with_tag",
   `select s.id, exists (select from distribution_set_tag_links l where l.tenant_id = $1 and l.set_id = s.id and l.tag_id = $2) as tagged
@@ -21,25 +21,25 @@ export const setsWithTag = statement<[tenantId: number, tagId: number, setIds: r
 );
 
 export interface ChangeTagRow {
-  /** The tag is there. */
+  /** This says that the tag exists. */
   known: boolean;
-  /** The first set that is not. */
+  /** This is the first set that does not exist. */
   missing: number | null;
 }
 
-// for key share: neither the tag nor a set may vanish before the link is there
+// The rows are locked for key share, because neither the tag nor a set may vanish before the link is stored.
 const found = `with tag as (
      select id from distribution_set_tags where tenant_id = $1 and id = $2 for key share),
-   asked as (
+   requested as (
      select distinct i.id from unnest($3::bigint[]) as i(id)),
    present as (
      select s.id from distribution_sets s where s.tenant_id = $1 and s.id = any($3::bigint[]) for key share),
    missing as (
-     select min(a.id) as id from asked a where a.id not in (select id from present))`;
+     select min(a.id) as id from requested a where a.id not in (select id from present))`;
 
 const answer = `select exists (select from tag) as known, (select id from missing) as missing`;
 
-/** Gives a tag to sets; where the tag or one of them does not exist, to none. */
+/** Gives a tag to sets; where the tag or one of the sets does not exist, none gets it. */
 export const tagSets = statement<[tenantId: number, tagId: number, setIds: readonly number[]], ChangeTagRow>(
   "management.tag_sets",
   `${found},
@@ -50,7 +50,7 @@ export const tagSets = statement<[tenantId: number, tagId: number, setIds: reado
    ${answer}`,
 );
 
-/** Takes a tag from sets; where the tag or one of them does not exist, from none. */
+/** Takes a tag from sets; where the tag or one of the sets does not exist, none loses it. */
 export const untagSets = statement<[tenantId: number, tagId: number, setIds: readonly number[]], ChangeTagRow>(
   "management.untag_sets",
   `${found},

@@ -2,7 +2,7 @@ import { type Database, run, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import { setsWithTag, tagSets, untagSets } from "./tagged-sets.sql.ts";
 
-/** Gives a tag to sets or takes it from them, all or none (contract management.md §4.9); repeating it is fine. */
+/** Gives a tag to sets or takes it from them, all or none (contract management.md §4.9); it can be repeated. */
 export async function changeTagOfSets(
   deps: { db: Database },
   request: { tag: { tenantId: number; id: number }; setIds: readonly number[]; assign: boolean },
@@ -13,7 +13,10 @@ export async function changeTagOfSets(
   if (row.missing !== null) throw entityNotFound("DistributionSet", row.missing);
 }
 
-/** Takes a tag from sets if all of them have it, or else gives it to those that have not (contract management.md §4.12); with an unknown one to none. */
+/**
+ * Takes a tag from sets if all of them have it, or else gives it to those that lack it (contract management.md §4.12); with an unknown set
+ * nothing changes.
+ */
 export async function toggleTagOfSets(
   deps: { db: Database },
   { tag, setIds }: { tag: { tenantId: number; id: number }; setIds: readonly number[] },
@@ -22,7 +25,7 @@ export async function toggleTagOfSets(
   const had = new Set(having.map(({ id }) => id));
   const all = [...new Set(setIds)];
   const assign = all.some((id) => !had.has(id));
-  // all of them, so that one that does not exist is found
+  // All sets are passed on, so that one that does not exist is found.
   await changeTagOfSets(deps, { tag, setIds: all, assign });
   return assign ? { assigned: all.filter((id) => !had.has(id)), unassigned: [] } : { assigned: [], unassigned: all };
 }

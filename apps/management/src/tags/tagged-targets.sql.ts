@@ -1,11 +1,8 @@
 import { statement } from "@harrier/db";
-import type { PageSource } from "../lists/page.sql.ts";
-import { selectList } from "../rows/columns.ts";
-import { targetColumns, targetJoins } from "../rows/target.ts";
-import { inScope, type Scope } from "../targets/scope.ts";
+import { inScope, type PageSource, type Scope, selectList, targetColumns, targetJoins } from "@harrier/query";
 import { type TagRow, tagColumns } from "./tags.sql.ts";
 
-/** Targets that have a tag; `known` tells whether the tag is there. */
+/** Lists the targets that have a tag; `known` is true when the tag exists. */
 export const targetsOfTag = (tenantId: number, scope: Scope, tagId: number): PageSource => ({
   from: "controller.targets_v1",
   columns: targetColumns,
@@ -16,7 +13,7 @@ export const targetsOfTag = (tenantId: number, scope: Scope, tagId: number): Pag
   known: "exists (select from target_tags o where o.tenant_id = $1 and o.id = $3)",
 });
 
-/** Those of some targets that exist, each with whether it has a tag. */
+/** Returns those of some targets that exist, and whether each has the tag. */
 export const whoHasTag = statement<
   [tenantId: number, scope: Scope, tagId: number, controllerIds: readonly string[]],
   { controllerId: string; tagged: boolean }
@@ -29,7 +26,7 @@ export const whoHasTag = statement<
     where t.tenant_id = $1 and ${inScope("t.target_type_id", "$2")} and t.controller_id = any($4::text[])`,
 );
 
-/** One row with no tag for a target that has none; no row for an unknown one. */
+/** Lists the tags of a target; one without tags gives one row with no tag, an unknown one none. */
 export const tagsOfTarget = statement<[tenantId: number, scope: Scope, controllerId: string], TagRow | { id: null }>(
   "management.tags_of_target",
   `select ${selectList(tagColumns)}

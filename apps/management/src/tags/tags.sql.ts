@@ -1,6 +1,5 @@
 import { statement } from "@harrier/db";
-import type { PageSource } from "../lists/page.sql.ts";
-import { type AuditRow, auditColumns, type Columns, selectList } from "../rows/columns.ts";
+import { type AuditRow, auditColumns, type Columns, type PageSource, selectList } from "@harrier/query";
 
 export interface TagRow extends AuditRow {
   id: number;
@@ -11,7 +10,7 @@ export interface TagRow extends AuditRow {
 
 export const tagColumns: Columns = { id: "t.id", name: "t.name", description: "t.description", colour: "t.colour", ...auditColumns("t") };
 
-/** Tags of targets and tags of sets are stored alike, in tables of their own. */
+/** Tags of targets and tags of sets are stored alike, in separate tables. */
 export type TagTable = "target_tags" | "distribution_set_tags";
 
 export const tagList = (table: TagTable, tenantId: number): PageSource => ({
@@ -21,7 +20,7 @@ export const tagList = (table: TagTable, tenantId: number): PageSource => ({
   values: [tenantId],
 });
 
-/** The statements over one of the tables. */
+/** Builds the statements over one of the tables. */
 function statementsOf(table: TagTable) {
   const columns = selectList(tagColumns);
   return {
@@ -29,7 +28,7 @@ function statementsOf(table: TagTable) {
       `management.find_${table}`,
       `select ${columns} from ${table} t where t.tenant_id = $1 and t.id = $2`,
     ),
-    /** `tags` is `[{id, name, description, colour}]`: all of them or, where a name is taken, none. */
+    /** Inserts all tags of `[{id, name, description, colour}]` or, where a name is taken, none. */
     insert: statement<[tenantId: number, tags: string, actor: string], TagRow>(
       `management.insert_${table}`,
       `with t as (
@@ -39,7 +38,7 @@ function statementsOf(table: TagTable) {
          returning *)
        select ${columns} from t order by t.id`,
     ),
-    /** Null members stay as they are. */
+    /** Updates a tag; members that are null stay as they are. */
     update: statement<
       [tenantId: number, id: number, name: string | null, description: string | null, colour: string | null, actor: string],
       TagRow

@@ -1,6 +1,7 @@
 import type { TagCreate, TagUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, run, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
+import type { Actor } from "@harrier/rpc";
 import { takeIds } from "../lists/ids.ts";
 import { type TagRow, type TagTable, tagStatements } from "./tags.sql.ts";
 
@@ -9,15 +10,9 @@ export interface TagDeps {
   ids: Pick<IdBlocks, "next" | "take">;
 }
 
-/** Who acts, in which tenant. */
-interface Actor {
-  tenantId: number;
-  subject: string;
-}
-
 const entityOf = { target_tags: "TargetTag", distribution_set_tags: "DistributionSetTag" } as const;
 
-/** One tag (spec 001 §4.5). */
+/** Returns one tag (spec 001 §4.5). */
 export async function getTag(
   deps: Pick<TagDeps, "db">,
   table: TagTable,
@@ -52,7 +47,7 @@ export async function changeTag(
   return row;
 }
 
-/** Deletes a tag; what carried it stays (contract management.md §5.1). */
+/** Deletes a tag; the targets or sets that had it stay (contract management.md §5.1). */
 export async function removeTag(
   deps: Pick<TagDeps, "db">,
   table: TagTable,

@@ -1,12 +1,8 @@
 import { page, routeTable, targetTags } from "@harrier/contracts";
 import { entityNotFound } from "@harrier/errors";
 import { sortFields, tagFields, targetFields } from "@harrier/fiql";
+import { readPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
 import type { Mount, RequestContext } from "@harrier/service";
-import { readPage } from "../lists/list.ts";
-import type { TargetRow } from "../rows/target.ts";
-import { overdueMacro } from "../targets/poll-times.ts";
-import { scopeOf } from "../targets/scope.ts";
-import { targetJson } from "../targets/target.json.ts";
 import { getChanged, type TargetDeps, withTokens } from "../targets/targets.ts";
 import { targetTagJson } from "./tag.json.ts";
 import { targetsOfTag } from "./tagged-targets.sql.ts";
@@ -21,7 +17,7 @@ interface Deps extends TagDeps {
 
 const table = "target_tags";
 
-/** Target tags and the targets that have them (spec 001 §4.5; contract management.md §4.8). */
+/** Serves target tags and the targets that have them (spec 001 §4.5; contract management.md §4.8). */
 export function mountTargetTags(mount: Mount, deps: Deps): void {
   mount(targetTags.list, async (ctx) => {
     const kind = { source: tagList(table, ctx.tenantId), sort: sortFields.tags, fields: tagFields };
@@ -62,8 +58,7 @@ function mountTargets(mount: Mount, deps: Deps): void {
   mount(targetTags.listAssigned, async (ctx) => {
     const id = ctx.params.targetTagId;
     const source = targetsOfTag(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), id);
-    const macros = () => overdueMacro({ db: deps.db.pool, now: deps.now }, ctx.tenantId);
-    const list = { db: deps.db.pool, now: deps.now, macros };
+    const list = targetLists(deps, ctx.tenantId);
     const { rows, total, known } = await readPage<TargetRow>(list, { source, sort: sortFields.targets, fields: targetFields }, ctx.query);
     if (!known) throw entityNotFound("TargetTag", id);
     const found = await withTokens(deps, ctx, rows);
@@ -86,7 +81,7 @@ function mountTargets(mount: Mount, deps: Deps): void {
   mount(targetTags.unassign, async (ctx) =>
     change(ctx, ctx.params.targetTagId, { controllerIds: ctx.body, assign: false, policy: ctx.query.onNotFoundPolicy }),
   );
-  // before the routes of one target, whose id would swallow its name
+  // This route stands before those of one target, because their id would match its name.
   mount(targetTags.toggle, async (ctx) => {
     const controllerIds = ctx.body.map(({ controllerId }) => controllerId);
     const { assigned, unassigned } = await toggleTagOfTargets(deps, ctx, { tagId: ctx.params.targetTagId, controllerIds });

@@ -17,55 +17,55 @@ afterAll(async () => {
 });
 
 const path = "/api/mgmt/v1/targets.csv";
-/** More than all buffers between the client and the parser hold: the file is refused while most of it has not been sent. */
+/** This is more than all buffers between the client and the parser hold: the file is refused while most of it has not been sent. */
 const lines = `${"x".repeat(99)}\n`.repeat(200_000);
 
 test.each([
   ["its header is wrong", "controllerId,colour", []],
   ["it is no CSV", 'controllerId\n"x"y', [{ line: 2 }]],
-])("a large file that is refused since %s is answered, and its connection is not cut", async (_, start, errors) => {
+])("a large file that is refused because %s is answered, and its connection is not cut", async (_, start, errors) => {
   const { status, body } = await http.upload(path, `${start}\n${lines}`);
   expect([status, body.errorCode]).toEqual([400, "hawkbit.server.error.repo.constraintViolation"]);
   expect(body.info).toMatchObject({ created: 0, failed: errors.length, errors });
 });
 
-test("so is one whose lines controller does not take", async () => {
+test("a large file whose lines controller refuses is answered, and its connection is not cut", async () => {
   http.failNext(new HarrierError("quotaTooManyEntries", "There are too many targets."));
   const { status, body } = await http.upload(path, `controllerId\n${lines}`);
   expect([status, body.errorCode]).toEqual([403, "hawkbit.server.error.quota.tooManyEntries"]);
 });
 
 test.each(["before it is read", "while it is read"])(
-  "a file whose client goes %s ends the import, and nothing is created",
+  "when a client disconnects %s, its import ends and nothing is created",
   async (when) => {
     const file = new PassThrough();
-    const asked: unknown[] = [];
-    const targets = { importTargets: async (request: unknown) => void asked.push(request) };
-    const asker = { out: () => ({}) };
+    const requested: unknown[] = [];
+    const targets = { importTargets: async (request: unknown) => void requested.push(request) };
+    const actor = { out: () => ({}) };
     file.write("controllerId\na\n");
     if (when === "before it is read") file.destroy();
-    const importing = importTargets({ targets } as never, asker as never, { file, onError: "abort" });
+    const importing = importTargets({ targets } as never, actor as never, { file, onError: "abort" });
     setTimeout(() => file.destroy(), 20);
     await expect(importing).rejects.toMatchObject({ code: "bodyNotReadable" });
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
   },
 );
 
-test("what controller keeps of a file that breaks off is given up", async () => {
+test("controller discards the lines of a file that breaks off", async () => {
   const file = new PassThrough();
-  const asked: { last: boolean; discard: boolean }[] = [];
+  const requested: { last: boolean; discard: boolean }[] = [];
   const targets = {
     importTargets: async ({ last, discard }: { last: boolean; discard: boolean }) => {
-      asked.push({ last, discard });
+      requested.push({ last, discard });
       return { created: 0, failed: 0, problems: [] };
     },
   };
   file.write(`controllerId\n${Array.from({ length: 1_100 }, (_, n) => `c-${n}\n`).join("")}`);
   const importing = importTargets({ targets } as never, { out: () => ({}) } as never, { file, onError: "abort" });
-  await expect.poll(() => asked).toEqual([{ last: false, discard: false }]);
+  await expect.poll(() => requested).toEqual([{ last: false, discard: false }]);
   file.destroy();
   await expect(importing).rejects.toMatchObject({ code: "bodyNotReadable" });
-  expect(asked).toEqual([
+  expect(requested).toEqual([
     { last: false, discard: false },
     { last: true, discard: true },
   ]);

@@ -4,28 +4,28 @@ import { entityNotFound, errorBody, HarrierError, lacksPermission, toHarrierErro
 import type { Client, ImportedTargetInput, ImportTargetsRequestInput, ImportTargetsResponse } from "@harrier/rpc";
 import { CsvError, parse } from "csv-parse";
 import { newCommandId } from "../targets/assignment.ts";
-import { type Asker, toNewTarget } from "../targets/targets.ts";
+import { type Actor, toNewTarget } from "../targets/targets.ts";
 import { readHeader, targetOf } from "./records.ts";
 
 interface Deps {
   targets: Pick<Client<"harrier.controller.v1.TargetsService">, "importTargets">;
 }
 
-/** A million long lines; what is blank counts too. */
-const mostBytes = 1024 ** 3;
-/** How long is spent on what a refused file has left behind; controller sweeps the rest. */
+/** The limit has room for a million long lines; blank lines count too. */
+const maxBytes = 1024 ** 3;
+/** This is the time for removing what a refused file has left behind; controller sweeps the remainder. */
 const discardMs = 10_000;
-/** Lines that go to controller at a time. */
-const atOnce = 1_000;
-/** As many as the largest fleet; a file without an end must not fill the disk. */
-const mostLines = 1_000_000;
-const longestRecord = 64 * 1024;
-const mostErrors = 100;
-/** Of an id that is told of in an error; a longer one is none (contract management.md §1.6). */
-const longestId = 256;
-/** How often others may be faster with one of the ids. */
+/** So many lines are sent to controller at a time. */
+const chunkSize = 1_000;
+/** The limit is as large as the largest fleet; a file without an end must not fill the disk. */
+const maxLines = 1_000_000;
+const maxRecordBytes = 64 * 1024;
+const maxErrors = 100;
+/** The maximum length of an id in an error; a longer one is invalid (contract management.md §1.6). */
+const maxIdLength = 256;
+/** An import is tried so often when other requests create targets with its ids meanwhile. */
 const tries = 3;
-/** All of a large file at the end: about ten seconds for 100,000 lines. */
+/** This is the timeout for the end of a large file; 100,000 lines take about ten seconds. */
 const finishMs = 10 * 60_000;
 
 interface Parsed {
@@ -34,15 +34,16 @@ interface Parsed {
 }
 
 /**
- * Creates targets from CSV (contract extensions.md). `abort`: of all lines or, with an error in any, of none; controller keeps the lines apart until the
- * file has ended without one and then makes targets of them in one transaction. `skip`: by the thousand, those that can be created.
+ * Creates targets from CSV (contract extensions.md). `abort` creates the targets of all lines or, with an error in any, none: controller
+ * stores the lines separately until the file has ended without an error, and then makes targets of them in one transaction. `skip` creates
+ * those that can be created, by the thousand.
  */
 export async function importTargets(
   deps: Deps,
-  asker: Asker,
+  actor: Actor,
   input: { file: Readable; onError: "abort" | "skip" },
 ): Promise<TargetImportView> {
-  const importing = new Import(deps, asker, input.onError === "skip");
+  const importing = new Import(deps, actor, input.onError === "skip");
   try {
     await importing.read(input.file);
     await importing.finish();
@@ -59,10 +60,10 @@ export async function importTargets(
   return result;
 }
 
-/** One file on its way. What it holds is bounded: the lines of one call, and the first errors. */
+/** Imports one file. Its memory is bounded: it holds the lines of one call, and the first errors. */
 class Import {
   readonly #deps: Deps;
-  readonly #asker: Asker;
+  readonly #actor: Actor;
   readonly #skip: boolean;
   readonly #id = newCommandId("import");
   #lines: ImportedTargetInput[] = [];
@@ -72,37 +73,37 @@ class Import {
   #failed = 0;
   #errors: TargetImportView["errors"] = [];
 
-  constructor(deps: Deps, asker: Asker, skip: boolean) {
+  constructor(deps: Deps, actor: Actor, skip: boolean) {
     this.#deps = deps;
-    this.#asker = asker;
+    this.#actor = actor;
     this.#skip = skip;
   }
 
   result(): TargetImportView {
-    const errors = this.#errors.sort((a, b) => a.line - b.line).slice(0, mostErrors);
+    const errors = this.#errors.sort((a, b) => a.line - b.line).slice(0, maxErrors);
     return { created: this.#created, failed: this.#failed, errors };
   }
 
-  /** Reads on as fast as controller takes the lines. The file is left open when it is refused: it is a request, and the error is its answer. */
+  /** Reads as fast as controller takes the lines. A refused file is not closed: it is the request, and the error is its answer. */
   async read(file: Readable): Promise<void> {
-    const options = { columns: readHeader, bom: true, info: true, skip_empty_lines: true, max_record_size: longestRecord } as const;
+    const options = { columns: readHeader, bom: true, info: true, skip_empty_lines: true, max_record_size: maxRecordBytes } as const;
     const parser = file.pipe(parse(options));
-    // The parser would wait for ever for the rest of a file whose client has gone.
+    // The parser would wait for ever for the rest of a file whose client has disconnected.
     finished(file, { writable: false }, (cause) => {
       if (cause) parser.destroy(new HarrierError("bodyNotReadable", "The file was cut off.", { cause }));
     });
     let bytes = 0;
     const count = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > mostBytes) parser.destroy(new HarrierError("payloadTooLarge", `A file has ${mostBytes} bytes at most.`));
+      if (bytes > maxBytes) parser.destroy(new HarrierError("payloadTooLarge", `A file has ${maxBytes} bytes at most.`));
     };
     file.on("data", count);
     try {
       for await (const { record, info } of parser as AsyncIterable<Parsed>) {
         this.#read += 1;
-        if (this.#read > mostLines) throw new HarrierError("payloadTooLarge", `A file has ${mostLines} targets at most.`);
+        if (this.#read > maxLines) throw new HarrierError("payloadTooLarge", `A file has ${maxLines} targets at most.`);
         this.#add(record, info.lines);
-        if (this.#lines.length === atOnce) await this.#send();
+        if (this.#lines.length === chunkSize) await this.#send();
       }
     } finally {
       file.off("data", count);
@@ -110,15 +111,15 @@ class Import {
     }
   }
 
-  /** Takes back the lines that controller keeps for a file that is not to end. */
+  /** Discards the lines that controller has stored for a file that will not be finished. */
   async discard(): Promise<void> {
     if (this.#skip || !this.#sent) return;
-    const out = { ...this.#asker.out(), deadline: Date.now() + discardMs };
+    const out = { ...this.#actor.out(), deadline: Date.now() + discardMs };
     const request = { importId: this.#id, targets: [], last: true, skip: false, discard: true };
-    await this.#deps.targets.importTargets(request, out).catch(() => undefined); // they are swept within the hour
+    await this.#deps.targets.importTargets(request, out).catch(() => undefined); // Controller sweeps them within the hour.
   }
 
-  /** The file cannot be read on from here; what is behind has not been looked at. */
+  /** Reports that the file cannot be read from here on; later lines have not been checked. */
   broken(error: CsvError): HarrierError {
     const { lines } = error as unknown as { lines?: number };
     this.#fail(lines ?? this.#read + 1, undefined, new HarrierError("bodyNotReadable", error.message));
@@ -128,7 +129,7 @@ class Import {
   async finish(): Promise<void> {
     if (this.#skip) return this.#send();
     const discard = this.#failed > 0;
-    this.#note(await this.#call({ importId: this.#id, targets: this.#take(), last: true, skip: false, discard }));
+    this.#record(await this.#call({ importId: this.#id, targets: this.#take(), last: true, skip: false, discard }));
   }
 
   #add(record: Record<string, string>, line: number): void {
@@ -152,14 +153,17 @@ class Import {
     const targets = this.#take();
     if (targets.length === 0) return;
     const importId = this.#skip ? newCommandId("import") : this.#id;
-    this.#note(await this.#call({ importId, targets, last: this.#skip, skip: this.#skip, discard: false }));
+    this.#record(await this.#call({ importId, targets, last: this.#skip, skip: this.#skip, discard: false }));
   }
 
-  /** The lines are there already when the end of an import is said again, since somebody else made one of the targets meanwhile. */
+  /**
+   * Sends lines to controller. A last call that fails because somebody else has created one of the targets meanwhile is repeated without
+   * the lines, which controller has already.
+   */
   async #call(request: ImportTargetsRequestInput): Promise<ImportTargetsResponse> {
     this.#sent = true;
     for (let n = 1; ; n++) {
-      const out = { ...this.#asker.out(), ...(request.last ? { deadline: Date.now() + finishMs } : {}) };
+      const out = { ...this.#actor.out(), ...(request.last ? { deadline: Date.now() + finishMs } : {}) };
       try {
         return await this.#deps.targets.importTargets(n === 1 ? request : { ...request, targets: [] }, out);
       } catch (thrown) {
@@ -168,7 +172,7 @@ class Import {
     }
   }
 
-  #note({ created, failed, problems }: ImportTargetsResponse): void {
+  #record({ created, failed, problems }: ImportTargetsResponse): void {
     this.#created += created;
     for (const { line, controllerId, targetTypeId, code } of problems) this.#keep(line, controllerId, problemOf(code, targetTypeId));
     this.#failed += failed;
@@ -180,9 +184,9 @@ class Import {
   }
 
   #keep(line: number, controllerId: string | undefined, error: HarrierError): void {
-    if (this.#errors.length >= 2 * mostErrors) return;
+    if (this.#errors.length >= 2 * maxErrors) return;
     const { errorCode = "", message = "" } = errorBody(error) ?? {};
-    this.#errors.push({ line, ...(controllerId ? { controllerId: controllerId.slice(0, longestId) } : {}), errorCode, message });
+    this.#errors.push({ line, ...(controllerId ? { controllerId: controllerId.slice(0, maxIdLength) } : {}), errorCode, message });
   }
 }
 

@@ -5,7 +5,10 @@ import { unescapeFormula } from "./formulas.ts";
 
 const known: ReadonlySet<string> = new Set([...targetCsvInput, ...targetCsvOutput]);
 
-/** The names of the columns, in any order. One that is misspelt would be left out of every target: it is refused. */
+/**
+ * Checks the names of the columns, which may be in any order. A misspelt column is refused, because it would otherwise be missing in every
+ * target.
+ */
 export function readHeader(names: readonly string[]): string[] {
   const columns = names.map((name) => name.trim());
   const refuse = (why: string) => new HarrierError("constraintViolation", why);
@@ -15,13 +18,13 @@ export function readHeader(names: readonly string[]): string[] {
   return columns;
 }
 
-/** One record as the body of a create; an empty cell is a member that is not given. */
+/** Returns one record as the body of a creation; an empty cell is a member that is not given. */
 export function targetOf(record: Readonly<Record<string, string>>): TargetCreate {
   const cells = targetCsvInput.map((column) => [column, unescapeFormula(record[column] ?? "")] as const);
   const given: Record<string, unknown> = Object.fromEntries(cells.filter(([, text]) => text !== ""));
   const type = given["targetType"];
   if (typeof type === "string" && /^\d{1,15}$/.test(type)) given["targetType"] = Number(type);
-  // as a query: what is wrong is told, where an unreadable body only gets a fixed text
+  // The record is checked like a query, because its errors are reported, while an unreadable body only gets a fixed text.
   const target = parseWith(targetCreate, given, "query");
   checkAddress(target.address);
   return target;

@@ -10,22 +10,22 @@ interface Deps extends Pick<TargetDeps, "db"> {
 }
 
 /**
- * What is read and thrown away of a file that was refused, so that the client gets to read why: many clients send everything first. As much as
- * half a million lines have as a rule.
+ * So much of a refused file is read and thrown away, so that the client gets to read the error: many clients send everything first. It is
+ * usually as much as half a million lines.
  */
 const discardBudget = { bytes: 64 * 1024 * 1024, ms: 5_000 };
 
-/** Each keeps up to a million lines until it ends: of a tenant two at once in each replica, and one more is 429. */
+/** A tenant may have two imports at once in each replica, because each stores up to a million lines until it ends; one more is answered by 429. */
 const importLimits = { perTenant: 2, total: Number.POSITIVE_INFINITY, waiting: 0 };
 
-/** Targets as CSV, in and out (contract extensions.md). */
+/** Serves the export and the import of targets as CSV (contract extensions.md). */
 export function mountTargetCsv(mount: Mount, deps: Deps): void {
   mount(targetCsv.exportCsv, async (ctx) => {
     const { req, res } = ctx;
     const send = await csvOfTargets(deps, ctx, ctx.query.q);
     res.writeHead(200, {
       "content-type": "text/csv;charset=UTF-8;header=present",
-      // with the tokens of the targets, for those who may read them
+      // The export has the tokens of the targets for users who may read them.
       "cache-control": "no-store",
       "content-disposition": 'attachment; filename="targets.csv"',
     });
@@ -37,7 +37,7 @@ export function mountTargetCsv(mount: Mount, deps: Deps): void {
   mount(targetCsv.importCsv, async (ctx) => {
     const work = () => importTargets(deps, ctx, { file: ctx.req, onError: ctx.query.onError });
     try {
-      return { body: await imports.turnsOf(ctx.tenantId).run(work) };
+      return { body: await imports.limiterOf(ctx.tenantId).run(work) };
     } catch (error) {
       discardRest(ctx.req, discardBudget);
       throw error;

@@ -1,52 +1,45 @@
 import { type Database, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import { targetFields } from "@harrier/fiql";
+import { narrow, scopeOf, targetLists } from "@harrier/query";
 import type { Client } from "@harrier/rpc";
 import type { FaultPoint } from "@harrier/service";
-import { narrow } from "../lists/list.ts";
 import type { OperationRow } from "../operations/background.sql.ts";
-import { overdueMacro } from "../targets/poll-times.ts";
-import { commonScope, scopeOf } from "../targets/scope.ts";
 import { targetList } from "../targets/targets.sql.ts";
-import type { Asker } from "../targets/targets.ts";
+import type { Actor } from "../targets/targets.ts";
 import { beginTargetDeletion } from "./target-deletion.sql.ts";
 
 export interface TargetDeletionDeps {
   db: Pick<Database, "pool">;
   targets: Pick<Client<"harrier.controller.v1.TargetsService">, "deleteTargetsById">;
-  /** An operation was begun. */
-  nudgeTargetDeletions: () => void;
+  /** Starts the operation that was stored. */
+  wakeTargetDeletions: () => void;
   fault: (point: FaultPoint) => void | Promise<void>;
   now: () => number;
 }
 
 /**
- * Deletes the targets that a query means, with everything they own, if they are as many as the caller has said (contract extensions.md).
- * Those that were counted go, neither more nor others. Up to a thousand are gone with the answer; more go by the operation that comes back.
- * Who is limited to target types deletes those that he may both see and delete.
+ * Deletes the targets that a query matches, with everything they own, if their number is the one that the caller has given
+ * (contract extensions.md). Exactly the counted targets are deleted. Up to a thousand are deleted before the answer; more are deleted by the
+ * operation that is returned. A user who is limited to target types deletes those that are both visible and deletable for that user.
  */
 export async function deleteTargetsByQuery(
   deps: TargetDeletionDeps,
-  asker: Asker,
+  actor: Actor,
   { q, confirm }: { q: string; confirm: number },
 ): Promise<OperationRow | undefined> {
-  const { identity } = asker;
+  const { identity } = actor;
   const { tenantId, subject } = identity;
-  const scope = commonScope(scopeOf(identity, "DELETE_TARGET"), scopeOf(identity, "READ_TARGET"));
-  const macros = () => overdueMacro({ db: deps.db.pool, now: deps.now }, tenantId);
-  const source = await narrow(
-    { db: deps.db.pool, now: deps.now, macros },
-    { source: targetList(tenantId, scope), fields: targetFields },
-    q,
-  );
+  const scope = scopeOf(identity, "DELETE_TARGET", "READ_TARGET");
+  const source = await narrow(targetLists(deps, tenantId), { source: targetList(tenantId, scope), fields: targetFields }, q);
   const begun = await runOne(deps.db.pool, beginTargetDeletion(source, { confirm, q, scope, actor: subject }));
   if (begun === undefined || begun.matched !== confirm) throw countDiffers(confirm, begun?.matched ?? 0);
   if (begun.id !== null) {
     await deps.fault("management.delete-targets.after-commit");
-    deps.nudgeTargetDeletions();
+    deps.wakeTargetDeletions();
     return begun;
   }
-  if (begun.targetIds !== null) await deps.targets.deleteTargetsById({ targetIds: begun.targetIds, initiator: subject }, asker.out());
+  if (begun.targetIds !== null) await deps.targets.deleteTargetsById({ targetIds: begun.targetIds, initiator: subject }, actor.out());
   return undefined;
 }
 

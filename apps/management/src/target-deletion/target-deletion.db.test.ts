@@ -3,7 +3,7 @@ import type { OutCall } from "@harrier/rpc";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type HttpFixture, httpFixture } from "../testing/http.fixture.ts";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
-import { TargetDeletionWorker } from "./target-deletion-worker.ts";
+import { deleteDueTargets } from "./target-deletion-worker.ts";
 
 const api = "/api/mgmt/v1";
 let fixture: Fixture;
@@ -22,7 +22,7 @@ beforeEach(async () => {
   await fixture.asController("delete from targets");
 });
 
-/** Targets `<prefix>-1` and so on, ids from `first`. */
+/** Creates the targets `<prefix>-1` and so on, with ids that begin at `first`. */
 async function fleet(prefix: string, count: number, first: number, typeId: number | null = null): Promise<void> {
   await fixture.asController(
     `insert into targets (tenant_id, id, controller_id, name, token_digest, token_cipher, target_type_id, created_by, last_modified_by)
@@ -40,43 +40,44 @@ const left = async () => Number((await fixture.asController("select count(*)::in
 const chunks = async () => Number((await fixture.rows("select count(*)::int as n from operation_chunks"))[0]?.["n"]);
 const operation = async () => (await fixture.rows("select * from background_operations order by id desc limit 1"))[0];
 
-interface Asked {
+interface Requested {
   ids: number[];
   initiator: string;
   call: OutCall;
 }
 
-/** Carries operations out; controller deletes what it is asked for. */
-function worker(asked: Asked[] = [], fails: () => void = () => {}) {
-  return new TargetDeletionWorker({
+/** Carries operations out; the test double of controller deletes the given targets. */
+function worker(requested: Requested[] = [], fails: () => void = () => {}) {
+  const deps: Parameters<typeof deleteDueTargets>[0] = {
     db: fixture.db,
     log: { warn: () => {} },
     targets: {
       async deleteTargetsById({ targetIds = [], initiator = "" }, call) {
-        asked.push({ ids: [...targetIds], initiator, call });
+        requested.push({ ids: [...targetIds], initiator, call });
         const gone = await fixture.asController("delete from targets where id = any($1::int[]) returning id", [targetIds]);
         fails();
         return { deleted: gone.length };
       },
     },
-  });
+  };
+  return { carryOutDue: () => deleteDueTargets(deps) };
 }
 
-test("up to a thousand go with the answer, and only those that were meant", async () => {
+test("up to a thousand targets are deleted before the answer, and only those that match", async () => {
   await fleet("a", 1_000, 100);
   await fleet("b", 3, 5_000);
-  const trips = await fixture.trips.during(async () => {
+  const roundTrips = await fixture.roundTrips.during(async () => {
     expect((await remove("controllerid==a-*", 1_000)).status).toBe(204);
   });
-  // one statement; the audit trail is not mounted here
-  expect(trips).toBe(1);
+  // The request costs one statement; the audit trail is not mounted here.
+  expect(roundTrips).toBe(1);
   expect(await left()).toBe(3);
-  expect(http.asked.at(-1)).toMatchObject({ method: "deleteTargetsById", request: { initiator: "admin" } });
+  expect(http.requested.at(-1)).toMatchObject({ method: "deleteTargetsById", request: { initiator: "admin" } });
   expect(await operation()).toBeUndefined();
   expect((await remove("controllerid==nobody", 0)).status).toBe(204);
 });
 
-test("a count that differs deletes nothing, and is told", async () => {
+test("a count that differs deletes nothing and is reported", async () => {
   await fleet("a", 1_200, 100);
   for (const confirm of [0, 1_199, 1_201, 999_999_999]) {
     const { status, body } = await remove("name==a", confirm);
@@ -88,7 +89,7 @@ test("a count that differs deletes nothing, and is told", async () => {
 });
 
 test.each(["", "?q=name==a", "?confirm=1", "?q=&confirm=1", "?q=%20&confirm=1", "?q=name&confirm=1", "?q=foo==1&confirm=1"])(
-  "%s is refused",
+  "the request with the query %s is refused",
   async (query) => {
     await fleet("a", 1, 100);
     expect((await http.call("DELETE", `${api}/targets${query}`)).status).toBe(400);
@@ -97,20 +98,20 @@ test.each(["", "?q=name==a", "?confirm=1", "?q=&confirm=1", "?q=%20&confirm=1", 
   },
 );
 
-test("more than a thousand are an operation; what goes is what was counted, whoever has come since", async () => {
+test("more than a thousand targets are deleted by an operation, which deletes the counted targets and no later ones", async () => {
   await fleet("a", 1_300, 100);
   const { status, body } = await remove("controllerid==a-*", 1_300);
   expect(status).toBe(202);
   expect(body).toMatchObject({ kind: "delete-targets", subject: "controllerid==a-*", status: "waiting", done: 0, total: 1_300 });
   expect(await chunks()).toBe(3);
-  // one of them is made anew, and another comes to match
+  // One of the targets is created anew, and another one comes to match.
   await fixture.asController("delete from targets where controller_id in ('a-1', 'a-2')");
   await fleet("a", 2, 9_000);
-  const asked: Asked[] = [];
-  expect(await worker(asked).carryOutDue()).toBe(true);
-  expect(asked.map(({ ids }) => ids.length)).toEqual([500, 500, 300]);
-  expect(asked[0]).toMatchObject({ initiator: "admin", call: { principal: { kind: "service", tenantId: 1, tenant: "DEFAULT" } } });
-  expect(asked[0]?.call.principal.targetTypeScopes).toBeUndefined();
+  const requested: Requested[] = [];
+  expect(await worker(requested).carryOutDue()).toBe(true);
+  expect(requested.map(({ ids }) => ids.length)).toEqual([500, 500, 300]);
+  expect(requested[0]).toMatchObject({ initiator: "admin", call: { principal: { kind: "service", tenantId: 1, tenant: "DEFAULT" } } });
+  expect(requested[0]?.call.principal.targetTypeScopes).toBeUndefined();
   expect(await left()).toBe(2);
   const shown = (await http.call("GET", `${api}/operations/${body.id}`)).body;
   expect(shown).toMatchObject({ status: "finished", done: 1_300, total: 1_300, endedAt: expect.any(Number) });
@@ -118,11 +119,11 @@ test("more than a thousand are an operation; what goes is what was counted, whoe
   expect(await worker().carryOutDue()).toBe(false);
 });
 
-test("whoever is killed in the middle is followed by another, who does the chunk anew and counts it once", async () => {
+test("after a kill in the middle another replica repeats the chunk and counts it once", async () => {
   await fleet("a", 1_300, 100);
   await remove("controllerid==a-*", 1_300);
   let calls = 0;
-  // the second chunk is deleted, and its worker dies before it can say so
+  // The second chunk is deleted, and its worker dies before it can record that.
   const dying = worker([], () => {
     calls += 1;
     if (calls === 2) throw new HarrierError("unavailable", "gone");
@@ -132,14 +133,14 @@ test("whoever is killed in the middle is followed by another, who does the chunk
   expect(await left()).toBe(300);
   expect(await worker().carryOutDue()).toBe(false);
   await fixture.rows("update background_operations set due_at = now()");
-  const asked: Asked[] = [];
-  await worker(asked).carryOutDue();
-  expect(asked.map(({ ids }) => ids.length)).toEqual([500, 300]);
+  const requested: Requested[] = [];
+  await worker(requested).carryOutDue();
+  expect(requested.map(({ ids }) => ids.length)).toEqual([500, 300]);
   expect(await operation()).toMatchObject({ status: "finished", done: 1_300, total: 1_300, attempts: 0, last_error: null });
   expect(await left()).toBe(0);
 });
 
-test("what the database or a library says is not shown to those who look at the operation", async () => {
+test("messages of the database or of a library are not shown in the operation", async () => {
   await fleet("a", 1_001, 100);
   await remove("name==a", 1_001);
   const broken = worker([], () => {
@@ -149,14 +150,14 @@ test("what the database or a library says is not shown to those who look at the 
   expect(await operation()).toMatchObject({ last_error: "An unexpected error occurred. The log of management tells more." });
 });
 
-test("two workers never take the same operation", async () => {
+test("two workers never claim the same operation", async () => {
   await fleet("a", 1_001, 100);
   await remove("name==a", 1_001);
   const taken = await Promise.all([worker().carryOutDue(), worker().carryOutDue()]);
   expect(taken.toSorted()).toEqual([false, true]);
 });
 
-test("who is limited to target types deletes what he both sees and may delete, and sees no operation but his own", async () => {
+test("a user limited to target types deletes what is both visible and deletable, and sees no operation of others", async () => {
   await fleet("a", 1_200, 100, 7);
   await fleet("b", 1_100, 3_000, 8);
   await fleet("c", 5, 6_000);
@@ -164,10 +165,10 @@ test("who is limited to target types deletes what he both sees and may delete, a
   expect((await remove("controllerid==*", 2_305, { scopes })).status).toBe(409);
   const { body } = await remove("controllerid==*", 1_200, { scopes });
   expect((await remove("name==b", 1_100)).status).toBe(202);
-  const asked: Asked[] = [];
-  for (let n = 0; n < 2; n += 1) await worker(asked).carryOutDue();
+  const requested: Requested[] = [];
+  for (let n = 0; n < 2; n += 1) await worker(requested).carryOutDue();
   expect(await left()).toBe(5);
-  expect(asked[0]?.call.principal.targetTypeScopes).toEqual({ DELETE_TARGET: [7] });
+  expect(requested[0]?.call.principal.targetTypeScopes).toEqual({ DELETE_TARGET: [7] });
   const seen = async (more: object) => (await http.call("GET", `${api}/operations`, more)).body.total;
   expect([await seen({}), await seen({ scopes }), await seen({ permissions: ["READ_TARGET"] })]).toEqual([2, 2, 0]);
   await fixture.rows("update background_operations set created_by = 'somebody else' where id <> $1", [body.id]);

@@ -3,7 +3,7 @@ import type { Mount } from "@harrier/service";
 import { operationJson } from "../operations/operation.json.ts";
 import { deleteTargetsByQuery, type TargetDeletionDeps } from "./delete-targets.ts";
 
-/** Targets that go by a query (contract extensions.md). */
+/** Serves the deletion of targets by a query (contract extensions.md). */
 export function mountTargetDeletion(mount: Mount, deps: TargetDeletionDeps): void {
   mount(targetDeletion.deleteByQuery, async (ctx) => {
     const operation = await deleteTargetsByQuery(deps, ctx, ctx.query);

@@ -1,58 +1,59 @@
 import { type CompiledQuery, statement } from "@harrier/db";
-import type { PageSource } from "../lists/page.sql.ts";
+import { type PageSource, type Scope, selectList } from "@harrier/query";
 import { type OperationRow, operationColumns } from "../operations/background.sql.ts";
-import { selectList } from "../rows/columns.ts";
-import type { Scope } from "../targets/scope.ts";
 
-/** So many go while their deletion is waited for; more go in the background. */
-export const mostAtOnce = 1_000;
-/** Targets of one transaction at their owner: some 100 ms, so that nobody waits long for one of them. */
+/** So many targets are deleted before the answer; more are deleted in the background. */
+export const maxDirectly = 1_000;
+/** This is the number of targets that controller deletes in one transaction: it takes some 100 ms, so that no request waits long for their locks. */
 const chunkSize = 500;
 
-interface Asked {
-  /** How many the caller has said they are. */
+interface Requested {
+  /** This is the number of targets that the caller expects. */
   confirm: number;
   q: string;
   scope: Scope;
   actor: string;
 }
 
-/** How many a query means now; where these are as many as was said, either their ids or the operation that deletes them. */
+/**
+ * This says how many targets a query matches now; where the number is the expected one, it also has either their ids or the operation that
+ * deletes them.
+ */
 export type BegunDeletion = { matched: number; targetIds: number[] | null } & ({ id: null } | OperationRow);
 
 /**
- * Counts and keeps what a query means in one statement, hence of one moment: what goes is what was counted, whoever comes to match later.
- * A count that differs leaves nothing.
+ * Counts and stores the matching targets in one statement, hence in one snapshot: only counted targets are deleted, not those that match
+ * later. If the count differs from the expected one, nothing is stored.
  */
-export function beginTargetDeletion({ from, where, values }: PageSource, asked: Asked): CompiledQuery<BegunDeletion> {
+export function beginTargetDeletion({ from, where, values }: PageSource, requested: Requested): CompiledQuery<BegunDeletion> {
   const [confirm, q, scope, actor] = [1, 2, 3, 4].map((n) => `$${values.length + n}`);
   const sql = `with matched as materialized (select t.id from ${from} t where ${where}),
      n as (select count(*)::int as n from matched),
      begun as (
        insert into background_operations as t (tenant_id, kind, subject, payload, total, created_by)
        select $1, 'delete-targets', left(${q}, 512), jsonb_build_object('scope', to_jsonb(${scope}::bigint[])), n.n, ${actor}
-         from n where n.n = ${confirm}::int and n.n > ${mostAtOnce} returning ${selectList(operationColumns)}),
+         from n where n.n = ${confirm}::int and n.n > ${maxDirectly} returning ${selectList(operationColumns)}),
      kept as (
        insert into operation_chunks (tenant_id, operation_id, chunk, target_ids)
        select $1, b.id, m.chunk, array_agg(m.id order by m.id)
          from begun b cross join (select id, (row_number() over (order by id) - 1) / ${chunkSize} as chunk from matched) m
         group by b.id, m.chunk)
-select n.n as matched, (select array_agg(m.id order by m.id) from matched m where n.n <= ${mostAtOnce}) as "targetIds", b.*
+select n.n as matched, (select array_agg(m.id order by m.id) from matched m where n.n <= ${maxDirectly}) as "targetIds", b.*
   from n left join begun b on true`;
-  return { sql, bindings: [...values, asked.confirm, asked.q, asked.scope, asked.actor] };
+  return { sql, bindings: [...values, requested.confirm, requested.q, requested.scope, requested.actor] };
 }
 
-/** A deletion that goes on. */
+/** This is a deletion that has not ended. */
 export interface TargetDeletion {
   tenantId: number;
   tenant: string;
   id: number;
-  /** Target types that whoever began it was limited to. */
+  /** The initiator was restricted to these target types. */
   scope: Scope;
   createdBy: string;
 }
 
-/** Takes the one that is due longest. The due time moves ahead at once: a lease, which ends by itself when the taker dies. */
+/** Claims the deletion that has been due longest. Its due time moves ahead at once: this is a lease, which ends by itself when the replica dies. */
 export const takeDueTargetDeletion = statement<[leaseSeconds: number], TargetDeletion>(
   "management.take_due_target_deletion",
   `update background_operations o
@@ -69,13 +70,13 @@ export interface Chunk {
   targetIds: number[];
 }
 
-/** What is to be done next; no row: nothing is left. */
+/** Returns the next chunk; no row means that nothing is left. */
 export const nextChunk = statement<[tenantId: number, id: number], Chunk>(
   "management.next_operation_chunk",
   `select chunk, target_ids as "targetIds" from operation_chunks where tenant_id = $1 and operation_id = $2 order by chunk limit 1`,
 );
 
-/** A chunk is done, and the lease lasts on. Whoever has done it too counts nothing. */
+/** Records a finished chunk and extends the lease. A replica that repeated the chunk counts nothing. */
 export const endChunk = statement<[tenantId: number, id: number, chunk: number, leaseSeconds: number], never>(
   "management.end_operation_chunk",
   `with gone as (

@@ -1,6 +1,9 @@
 import { statement } from "@harrier/db";
 
-/** The set that a target filter assigns, null where there is none; one that was deleted or invalidated is none. No row for an unknown filter. */
+/**
+ * Returns the set that a target filter assigns, or null where it assigns none; a set that was deleted or invalidated counts as none. There
+ * is no row for an unknown filter.
+ */
 export const findAutoAssignedSet = statement<[tenantId: number, filterId: number], { setId: number | null }>(
   "management.find_auto_assigned_set",
   `select s.id as "setId"

@@ -6,7 +6,7 @@ import { setJson } from "../distribution-sets/distribution-set.json.ts";
 import { getSet } from "../distribution-sets/distribution-sets.ts";
 import { findAutoAssignedSet } from "./auto-assigned-set.sql.ts";
 
-/** The one part of target filters that is a distribution set (spec 001 §4.5); the rest is rollout-engine's. */
+/** Serves the one part of target filters that is a distribution set (spec 001 §4.5); rollout-engine serves the rest. */
 export function mountAutoAssignedSet(mount: Mount, deps: { db: Database }): void {
   mount(targetFilters.getAutoAssign, async (ctx) => {
     const { filterId } = ctx.params;

@@ -1,12 +1,7 @@
 import { type PageQuery, page, targetGroups } from "@harrier/contracts";
 import { sortFields, targetFields } from "@harrier/fiql";
+import { encoded, readPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
 import type { Mount, RequestContext } from "@harrier/service";
-import { encoded } from "../lists/json.ts";
-import { readPage } from "../lists/list.ts";
-import type { TargetRow } from "../rows/target.ts";
-import { overdueMacro } from "../targets/poll-times.ts";
-import { scopeOf } from "../targets/scope.ts";
-import { targetJson } from "../targets/target.json.ts";
 import { type TargetDeps, withTokens } from "../targets/targets.ts";
 import { targetsOfGroup } from "./target-groups.sql.ts";
 import { changeGroupByQuery, changeGroupOf, listTargetGroups, type TargetGroupDeps } from "./target-groups.ts";
@@ -16,13 +11,13 @@ interface Deps extends TargetGroupDeps {
   targets: TargetGroupDeps["targets"] & TargetDeps["targets"];
 }
 
-/** Groups of targets as in hawkBit 1.1 (contract management.md §11): lists of them and of their targets, and who is in which. */
+/** Serves target groups as in hawkBit 1.1 (contract management.md §11): lists of groups and of their targets, and changes of a target's group. */
 export function mountTargetGroups(mount: Mount, deps: Deps): void {
   mount(targetGroups.list, async (ctx) => {
     const { limit } = ctx.query;
     const { names, next } = await listTargetGroups(deps, ctx.identity, ctx.query);
     if (next === undefined) return { body: names };
-    // a list of names has no room for a link (RFC 8288)
+    // A list of names has no member for a link, so the link is a header (RFC 8288).
     const link = `<${ctx.base}/targetgroups?limit=${limit}&after=${encoded(next)}>; rel="next"`;
     return { body: names, headers: { link } };
   });
@@ -39,11 +34,10 @@ export function mountTargetGroups(mount: Mount, deps: Deps): void {
   mount(targetGroups.unassignByQuery, async (ctx) => changeGroupByQuery(deps, ctx, { group: undefined, q: ctx.query.q }));
 }
 
-/** A page of the targets in a group; a group that nobody is in has none. */
+/** Returns a page of the targets in a group; an empty group has none. */
 async function targetsIn(deps: Deps, ctx: RequestContext, query: PageQuery & { group: string; subgroups: boolean }) {
   const source = targetsOfGroup(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), query);
-  const macros = () => overdueMacro({ db: deps.db.pool, now: deps.now }, ctx.tenantId);
-  const list = { db: deps.db.pool, now: deps.now, macros };
+  const list = targetLists(deps, ctx.tenantId);
   const { rows, total } = await readPage<TargetRow>(list, { source, sort: sortFields.targets, fields: targetFields }, query);
   const found = await withTokens(deps, ctx, rows);
   const shown = found.map(({ row, securityToken }) => targetJson(ctx, row, { now: deps.now(), securityToken }, false));

@@ -1,15 +1,16 @@
 import { type CompiledQuery, statement } from "@harrier/db";
-import type { PageSource } from "../lists/page.sql.ts";
-import { targetColumns, targetJoins } from "../rows/target.ts";
-import { inScope, type Scope } from "../targets/scope.ts";
+import { inScope, type PageSource, type Scope, targetColumns, targetJoins } from "@harrier/query";
 
 const visible = inScope("t.target_type_id", "$2");
 const folded = "lower(t.target_group)";
 
-/** Everything below a group, as a range of the index: '0' is the character behind '/'. A pattern would read a '%' in the name as any text. */
+/**
+ * This condition selects everything below a group as a range of the index: '0' is the character after '/'. A pattern would take a '%' in
+ * the name for any text.
+ */
 const below = `(${folded} ~>=~ (lower($3) || '/') and ${folded} ~<~ (lower($3) || '0'))`;
 
-/** Targets of a group, in any case, and where asked for of those below it. */
+/** Lists the targets of a group, in any case of letters, and on request those of the groups below it. */
 export const targetsOfGroup = (
   tenantId: number,
   scope: Scope,
@@ -25,7 +26,7 @@ export const targetsOfGroup = (
 
 const order = `order by ${folded} using ~<~, t.target_group using ~<~ limit 1`;
 
-/** The first group that fulfils one of the conditions, the earlier condition first. */
+/** Returns the first group that fulfils one of the conditions; an earlier condition goes first. */
 const firstGroup = (...conditions: string[]): string =>
   `select n.name from (${conditions
     .map(
@@ -35,15 +36,15 @@ const firstGroup = (...conditions: string[]): string =>
     )
     .join(" union all ")}) n limit 1`;
 
-/** What lies behind a name: the same word in another case, or another word. */
+/** The next name is the same word in another case, or another word. */
 const behind = (name: string): [string, string] => [
   `${folded} = lower(${name}) and t.target_group ~>~ ${name}`,
   `${folded} ~>~ lower(${name})`,
 ];
 
 /**
- * Names of the groups that some target is in, behind `after` (null: from the first). One look at the index per group, however many targets
- * are in it.
+ * Lists the names of the groups that some target is in, beginning after `after` (null means with the first). It reads the index once per
+ * group, however many targets the group has.
  */
 export const listGroups = statement<[tenantId: number, after: string | null, limit: number], { name: string }>(
   "management.target_groups",
@@ -56,7 +57,7 @@ export const listGroups = statement<[tenantId: number, after: string | null, lim
    select name from names order by n`,
 );
 
-/** The same among the targets of some types: as many as the caller may see are looked at. */
+/** Does the same for the targets of some types: it reads the targets that the user may see. */
 export const listGroupsInScope = statement<[tenantId: number, after: string | null, limit: number, scope: Scope], { name: string }>(
   "management.target_groups_in_scope",
   `select t.target_group as name from controller.targets_v1 t
@@ -65,9 +66,9 @@ export const listGroupsInScope = statement<[tenantId: number, after: string | nu
     group by 1 order by lower(t.target_group) using ~<~, 1 using ~<~ limit $3`,
 );
 
-/** Ids of the targets that a source means and that are not where they shall be (null: in no group), one more than `most` if there are. */
-export function targetsToMove({ from, where, values }: PageSource, group: string | null, most: number): CompiledQuery<{ id: number }> {
+/** Returns the ids of the targets that a source selects and that are not in the given group yet (null: in no group), at most one more than `max`. */
+export function targetsToMove({ from, where, values }: PageSource, group: string | null, max: number): CompiledQuery<{ id: number }> {
   const [there, limit] = [values.length + 1, values.length + 2];
   const sql = `select t.id from ${from} t where ${where} and t.target_group is distinct from $${there}::text limit $${limit}`;
-  return { sql, bindings: [...values, group, most + 1] };
+  return { sql, bindings: [...values, group, max + 1] };
 }

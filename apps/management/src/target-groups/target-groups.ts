@@ -1,13 +1,11 @@
-import { mostAssignments } from "@harrier/contracts";
+import { maxAssignments } from "@harrier/contracts";
 import { type Database, run } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import { targetFields } from "@harrier/fiql";
+import { narrow, scopeOf, targetLists } from "@harrier/query";
 import type { Client, Identity } from "@harrier/rpc";
-import { narrow } from "../lists/list.ts";
-import { overdueMacro } from "../targets/poll-times.ts";
-import { commonScope, scopeOf } from "../targets/scope.ts";
 import { targetList } from "../targets/targets.sql.ts";
-import type { Asker } from "../targets/targets.ts";
+import type { Actor } from "../targets/targets.ts";
 import { listGroups, listGroupsInScope, targetsToMove } from "./target-groups.sql.ts";
 
 export interface TargetGroupDeps {
@@ -18,11 +16,11 @@ export interface TargetGroupDeps {
 
 export interface GroupPage {
   names: string[];
-  /** What the next page begins behind; undefined: this was the last one. */
+  /** The next page begins after this name; undefined means that this was the last page. */
   next: string | undefined;
 }
 
-/** The groups that the caller sees a target in, by name. */
+/** Lists the groups in which the caller sees a target, by name. */
 export async function listTargetGroups(
   deps: Pick<TargetGroupDeps, "db">,
   identity: Identity,
@@ -37,38 +35,37 @@ export async function listTargetGroups(
 }
 
 /**
- * Puts targets into a group or, with undefined, takes them out of theirs; controller writes it. Targets that do not exist for the caller are
- * passed over, as clients of hawkBit 1.1 know it; none at all is refused.
+ * Puts targets into a group or, with undefined, removes them from theirs; controller writes it. Targets that do not exist for the caller
+ * are ignored, as clients of hawkBit 1.1 expect; an empty list is refused.
  */
 export async function changeGroupOf(
   deps: Pick<TargetGroupDeps, "targets">,
-  asker: Asker,
+  actor: Actor,
   { group, controllerIds }: { group: string | undefined; controllerIds: readonly string[] },
 ): Promise<void> {
   if (controllerIds.length === 0) throw new HarrierError("constraintViolation", "At least one controllerId must be given.");
-  await deps.targets.changeGroup({ ...groupIn(group), controllerIds: [...controllerIds] }, asker.out());
+  await deps.targets.changeGroup({ ...groupIn(group), controllerIds: [...controllerIds] }, actor.out());
 }
 
 /**
- * The same for the targets that a query means. They are counted before anything is changed, and all change at once or, where they are too
- * many for one request, none. Whoever is limited to target types changes those that it may both see and change.
+ * Does the same for the targets that a query matches. They are counted before anything is changed, and all of them change at once or, where
+ * they are too many for one request, none. A user restricted to target types changes those that they may both read and change.
  */
 export async function changeGroupByQuery(
   deps: TargetGroupDeps,
-  asker: Asker,
+  actor: Actor,
   { group, q }: { group: string | undefined; q: string },
 ): Promise<void> {
-  const { identity } = asker;
+  const { identity } = actor;
   const { tenantId } = identity;
-  const scope = commonScope(scopeOf(identity, "UPDATE_TARGET"), scopeOf(identity, "READ_TARGET"));
-  const macros = () => overdueMacro({ db: deps.db.pool, now: deps.now }, tenantId);
-  const list = { db: deps.db.pool, now: deps.now, macros };
+  const scope = scopeOf(identity, "UPDATE_TARGET", "READ_TARGET");
+  const list = targetLists(deps, tenantId);
   const source = await narrow(list, { source: targetList(tenantId, scope), fields: targetFields }, q);
-  const found = await run(deps.db.pool, targetsToMove(source, group ?? null, mostAssignments));
-  if (found.length > mostAssignments) {
-    throw new HarrierError("quotaTooManyEntries", `Quota exceeded: a request puts ${mostAssignments} targets into a group at most.`);
+  const found = await run(deps.db.pool, targetsToMove(source, group ?? null, maxAssignments));
+  if (found.length > maxAssignments) {
+    throw new HarrierError("quotaTooManyEntries", `Quota exceeded: a request puts ${maxAssignments} targets into a group at most.`);
   }
-  if (found.length > 0) await deps.targets.changeGroup({ ...groupIn(group), targetIds: found.map(({ id }) => id) }, asker.out());
+  if (found.length > 0) await deps.targets.changeGroup({ ...groupIn(group), targetIds: found.map(({ id }) => id) }, actor.out());
 }
 
 const groupIn = (group: string | undefined) => (group === undefined ? {} : { group });

@@ -25,7 +25,7 @@ describe.each([
   };
   const make = async (body: object) => (await ask("POST", "/targettypes", [body])).body[0];
 
-  test("key and name stand in for each other, and one of them must be there", async () => {
+  test("a missing key or name is taken from the other, and one of them must be given", async () => {
     const [byName, byKey] = [await make({ name: `name ${base}` }), await make({ key: `key ${base}`, colour: "rgb(1,2,3)" })];
     expect(byName).toMatchObject({ key: `name ${base}`, name: `name ${base}`, deleted: false });
     expect(byKey).toMatchObject({ key: `key ${base}`, name: `key ${base}`, colour: "rgb(1,2,3)" });
@@ -39,7 +39,7 @@ describe.each([
     expect((await ask("GET", `/targettypes?q=name==${encodeURIComponent(`'new ${base}'`)}`)).body.total).toBe(0);
   });
 
-  test("a type is changed but for its key, listed and searched, and deleted when nobody is of it", async () => {
+  test("a type is changed except for its key, listed and searched, and deleted when no target has it", async () => {
     const made = await make({ key: `k-${emptied}`, name: `n-${emptied}` });
     const path = `/targettypes/${made.id}`;
     const self = `${origin}${base}${path}`;
@@ -107,7 +107,7 @@ describe.each([
     expect(await status("POST", path, setTypes.slice(1))).toEqual([emptied]);
 
     await fixture.setQuota("DISTRIBUTION_SET_TYPES_PER_TARGET_TYPE_MAX_COUNT", 1);
-    expect(await status("POST", path, setTypes.slice(1))).toEqual([emptied]); // nothing is added
+    expect(await status("POST", path, setTypes.slice(1))).toEqual([emptied]); // Nothing is added.
     expect((await ask("POST", path, setTypes)).body.message).toBe(
       `Quota exceeded: Cannot assign 1 more DistributionSetType entities to TargetType '${id}'. The maximum is 1.`,
     );
@@ -116,16 +116,16 @@ describe.each([
     await fixture.setQuota("DISTRIBUTION_SET_TYPES_PER_TARGET_TYPE_MAX_COUNT", null);
   });
 
-  test("the type of a target is set and taken away", async () => {
+  test("the type of a target is set and removed", async () => {
     const { id } = await make({ name: `of-target-${emptied}` });
     await fixture.addTarget(`t-${emptied}`);
     const path = `/targets/t-${emptied}/targettype`;
     expect(await status("POST", path, { id })).toEqual([emptied]);
-    expect(http.asked.at(-1)).toMatchObject({ method: "updateTarget", request: { controllerId: `t-${emptied}`, targetTypeId: id } });
+    expect(http.requested.at(-1)).toMatchObject({ method: "updateTarget", request: { controllerId: `t-${emptied}`, targetTypeId: id } });
     expect(await status("POST", path, { id: -1 })).toEqual([404, "repo.entityNotFound"]);
     expect(await status("POST", path, { id: null })).toEqual([400, "rest.body.notReadable"]);
     expect(await status("DELETE", path)).toEqual([emptied]);
-    expect(http.asked.at(-1)).toMatchObject({ method: "updateTarget", request: { controllerId: `t-${emptied}`, targetTypeId: -1 } });
+    expect(http.requested.at(-1)).toMatchObject({ method: "updateTarget", request: { controllerId: `t-${emptied}`, targetTypeId: -1 } });
     expect(await status("DELETE", "/targets/nobody/targettype")).toEqual([404, "repo.entityNotFound"]);
   });
 });

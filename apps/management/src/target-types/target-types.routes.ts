@@ -1,10 +1,9 @@
 import { page, targetTypes } from "@harrier/contracts";
 import { sortFields, typeFields } from "@harrier/fiql";
+import { readPage, scopeOf } from "@harrier/query";
 import type { Mount } from "@harrier/service";
-import { readPage } from "../lists/list.ts";
 import type { TypeRow } from "../rows/type.ts";
 import { setTypeJson } from "../set-types/set-type.json.ts";
-import { scopeOf } from "../targets/scope.ts";
 import { targetTypeJson } from "./target-type.json.ts";
 import { targetTypeList } from "./target-types.sql.ts";
 import {
@@ -24,7 +23,7 @@ interface Deps extends TargetTypeDeps {
   now: () => number;
 }
 
-/** Types of targets (spec 001 §4.5; contract management.md §4.7). */
+/** Serves the types of targets (spec 001 §4.5; contract management.md §4.7). */
 export function mountTargetTypes(mount: Mount, deps: Deps): void {
   mount(targetTypes.list, async (ctx) => {
     const kind = {

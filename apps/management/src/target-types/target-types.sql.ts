@@ -1,9 +1,7 @@
 import { statement } from "@harrier/db";
-import type { PageSource } from "../lists/page.sql.ts";
+import { inScope, type PageSource, type Scope, selectList } from "@harrier/query";
 import { limitSql } from "../quotas/limits.sql.ts";
-import { selectList } from "../rows/columns.ts";
 import { setTypeColumns, type TypeRow, targetTypeColumns } from "../rows/type.ts";
-import { inScope, type Scope } from "../targets/scope.ts";
 
 export const targetTypeList = (tenantId: number, scope: Scope): PageSource => ({
   from: "target_types",
@@ -17,18 +15,18 @@ export const findTargetTypes = statement<[tenantId: number, ids: number[]], Type
   `select ${selectList(targetTypeColumns)} from target_types t where t.tenant_id = $1 and t.id = any($2) order by t.id`,
 );
 
-/** What stops a write: a set type that does not exist or is deleted, or too many of them. */
+/** This is what stops a write: a set type that does not exist or is deleted, or too many of them. */
 export interface TargetTypeProblem {
   problem: "set-type-unknown" | "set-type-deleted" | "too-many";
-  /** Its id, or how many would be added. */
+  /** This is the id of the set type, or how many would be added. */
   subject: string;
-  /** The limit of them in force. */
-  most: number;
+  /** This is the limit in force. */
+  max: number;
 }
 
 /**
- * All types or none, with the set types they list. `types` is `[{id, key, name, description, colour, compatible: [id, …]}]`. No row:
- * stored. A key or a name that is taken is a unique violation.
+ * Inserts all types with the set types that they list, or none. `types` is `[{id, key, name, description, colour, compatible: [id, …]}]`.
+ * No row means that all are stored. A key or a name that is taken is a unique violation.
  */
 export const insertTargetTypes = statement<[tenantId: number, types: string, actor: string], TargetTypeProblem>(
   "management.insert_target_types",
@@ -37,7 +35,7 @@ export const insertTargetTypes = statement<[tenantId: number, types: string, act
        as i(id bigint, key text, name text, description text, colour text, compatible bigint[])),
    wanted as (
      select distinct i.id as target_type_id, w.set_type_id from input i cross join unnest(i.compatible) as w(set_type_id)),
-   most as (select ${limitSql("DISTRIBUTION_SET_TYPES_PER_TARGET_TYPE_MAX_COUNT")} as n),
+   max as (select ${limitSql("DISTRIBUTION_SET_TYPES_PER_TARGET_TYPE_MAX_COUNT")} as n),
    problem as (
      select p.problem, p.subject
        from (select w.target_type_id as id, 1 as step, w.set_type_id::text as subject,
@@ -46,7 +44,7 @@ export const insertTargetTypes = statement<[tenantId: number, types: string, act
               where y.id is null or y.deleted
              union all
              select w.target_type_id, 2, count(*)::text, 'too-many'
-               from wanted w cross join most m group by w.target_type_id, m.n having m.n > 0 and count(*) > m.n) p
+               from wanted w cross join max m group by w.target_type_id, m.n having m.n > 0 and count(*) > m.n) p
       order by p.id, p.step, p.subject limit 1),
    stored as (
      insert into target_types (tenant_id, id, key, name, description, colour, created_by, last_modified_by)
@@ -55,10 +53,10 @@ export const insertTargetTypes = statement<[tenantId: number, types: string, act
    listed as (
      insert into target_type_set_types (tenant_id, target_type_id, set_type_id)
      select $1, w.target_type_id, w.set_type_id from wanted w join stored s on s.id = w.target_type_id)
-   select p.problem, p.subject, m.n as most from problem p cross join most m`,
+   select p.problem, p.subject, m.n as max from problem p cross join max m`,
 );
 
-/** Null members stay as they are. No row where the type does not exist. */
+/** Updates a type; members that are null stay as they are. There is no row where the type does not exist. */
 export const updateTargetType = statement<
   [tenantId: number, id: number, name: string | null, description: string | null, colour: string | null, actor: string],
   TypeRow
@@ -71,7 +69,7 @@ export const updateTargetType = statement<
    returning ${selectList(targetTypeColumns)}`,
 );
 
-/** Deletes a type that no target is of; no row for an unknown one. */
+/** Deletes a type that no target is of; there is no row for an unknown type. */
 export const deleteTargetType = statement<[tenantId: number, id: number], { deleted: boolean }>(
   "management.delete_target_type",
   `with found as (
@@ -82,7 +80,7 @@ export const deleteTargetType = statement<[tenantId: number, id: number], { dele
    select exists (select from gone) as deleted from found`,
 );
 
-/** Set types that targets of a type may get; one row with `id` null where it lists none, no row for an unknown type. */
+/** Lists the set types that targets of a type may get; a type that lists none gives one row with `id` null, an unknown type none. */
 export const readCompatible = statement<[tenantId: number, id: number], TypeRow | { id: null }>(
   "management.read_compatible",
   `select ${selectList(setTypeColumns)}
@@ -92,7 +90,7 @@ export const readCompatible = statement<[tenantId: number, id: number], TypeRow 
     where y.tenant_id = $1 and y.id = $2 order by t.id`,
 );
 
-/** Changes of what a type lists go one after the other. */
+/** Locks the type, so that changes of what it lists run one after the other. */
 export const lockTargetType = statement<[tenantId: number, id: number], { id: number }>(
   "management.lock_target_type",
   "select id from target_types where tenant_id = $1 and id = $2 for no key update",
@@ -101,7 +99,7 @@ export const lockTargetType = statement<[tenantId: number, id: number], { id: nu
 const touched = `update target_types set last_modified_by = $4, last_modified_at = now(), revision = revision + 1
       where tenant_id = $1 and id = $2 and exists (select from changed)`;
 
-/** Adds all set types or none, under `lockTargetType`; one that is listed stays. No row: done. */
+/** Adds all set types or none, under `lockTargetType`; one that is listed already stays. No row means that all are stored. */
 export const addCompatible = statement<[tenantId: number, id: number, setTypes: number[], actor: string], TargetTypeProblem>(
   "management.add_compatible",
   `with wanted as (
@@ -112,14 +110,14 @@ export const addCompatible = statement<[tenantId: number, id: number, setTypes: 
      select set_type_id from target_type_set_types where tenant_id = $1 and target_type_id = $2),
    added as (
      select set_type_id from wanted except select set_type_id from listed),
-   most as (select ${limitSql("DISTRIBUTION_SET_TYPES_PER_TARGET_TYPE_MAX_COUNT")} as n),
+   max as (select ${limitSql("DISTRIBUTION_SET_TYPES_PER_TARGET_TYPE_MAX_COUNT")} as n),
    problem as (
      select p.problem, p.subject
        from (select 1 as step, set_type_id::text as subject,
                     case when found is null then 'set-type-unknown' else 'set-type-deleted' end as problem
                from wanted where found is null or deleted
              union all
-             select 2, a.n::text, 'too-many' from (select count(*) as n from added) a cross join most m
+             select 2, a.n::text, 'too-many' from (select count(*) as n from added) a cross join max m
               where m.n > 0 and a.n > 0 and a.n + (select count(*) from listed) > m.n) p
       order by p.step, p.subject limit 1),
    changed as (
@@ -128,10 +126,10 @@ export const addCompatible = statement<[tenantId: number, id: number, setTypes: 
      on conflict do nothing returning set_type_id),
    touched as (
      ${touched})
-   select p.problem, p.subject, m.n as most from problem p cross join most m`,
+   select p.problem, p.subject, m.n as max from problem p cross join max m`,
 );
 
-/** Whether the set type exists at all; one that is not listed is no failure. */
+/** Says whether the set type exists; it is no error that it is not listed. */
 export const removeCompatible = statement<[tenantId: number, id: number, setTypeId: number, actor: string], { known: boolean }>(
   "management.remove_compatible",
   `with changed as (

@@ -1,11 +1,11 @@
 import type { TargetTypeCreate, TargetTypeUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError, lacksPermission } from "@harrier/errors";
-import type { Identity } from "@harrier/rpc";
+import { isInScope, scopeOf } from "@harrier/query";
+import type { Actor, Identity } from "@harrier/rpc";
 import { takeIds } from "../lists/ids.ts";
 import { tooManyOwned } from "../quotas/limits.ts";
 import type { TypeRow } from "../rows/type.ts";
-import { isInScope, type ScopedPermission, scopeOf } from "../targets/scope.ts";
 import {
   addCompatible,
   deleteTargetType,
@@ -23,41 +23,38 @@ export interface TargetTypeDeps {
   ids: Pick<IdBlocks, "next" | "take">;
 }
 
-/** Who acts, in which tenant. */
-interface Actor {
-  tenantId: number;
-  subject: string;
-}
-
 const notFound = (id: number) => entityNotFound("TargetType", id);
 
-/** The id of a type that a permission of the caller reaches: for who is limited to some types the others do not exist (spec 001 §2.8). */
-export function reachable(identity: Identity, permission: ScopedPermission, id: number): number {
+/**
+ * Returns the id of a type that a permission of the caller covers: for a user who is limited to some types the others do not exist
+ * (spec 001 §2.8).
+ */
+export function reachable(identity: Identity, permission: string, id: number): number {
   if (!isInScope(scopeOf(identity, permission), id)) throw notFound(id);
   return id;
 }
 
-/** A new type is in nobody's scope: who is limited to some makes none. */
+/** Refuses users who are restricted to some types: a new type would not be one of them. */
 export function checkMayCreate(identity: Identity): void {
   if (scopeOf(identity, "CREATE_TARGET") !== null) throw lacksPermission(["CREATE_TARGET"], "restricted");
 }
 
-/** One type of targets (spec 001 §4.5). */
+/** Returns one type of targets (spec 001 §4.5). */
 export async function getTargetType(deps: Pick<TargetTypeDeps, "db">, tenantId: number, id: number): Promise<TypeRow> {
   const row = await runOne(deps.db.pool, findTargetTypes, [tenantId, [id]]);
   if (row === undefined) throw notFound(id);
   return row;
 }
 
-/** Longest key; one that is made of a name is held to it too (contract management.md §1.6). */
-const longestKey = 64;
+/** This is the maximum length of a key; a key that is derived from the name has it too (contract management.md §1.6). */
+const maxKeyLength = 64;
 
-/** Key and name of a new type: the one that is missing is the other (contract management.md §4.7). */
+/** Returns key and name of a new type: where one is missing, it is the same as the other (contract management.md §4.7). */
 export function keyAndName({ key, name }: { key?: string | undefined; name?: string | undefined }): { key: string; name: string } {
   const [madeKey, madeName] = [key ?? name, name ?? key];
   if (madeKey === undefined || madeName === undefined) throw new HarrierError("targetTypeKeyOrNameRequired");
-  if (madeKey.length > longestKey) {
-    throw new HarrierError("constraintViolation", `A name of more than ${longestKey} characters cannot be the key too: give one.`);
+  if (madeKey.length > maxKeyLength) {
+    throw new HarrierError("constraintViolation", `A name of more than ${maxKeyLength} characters cannot be the key too: give one.`);
   }
   return { key: madeKey, name: madeName };
 }
@@ -78,14 +75,14 @@ export async function createTargetTypes(deps: TargetTypeDeps, actor: Actor, type
   return run(deps.db.pool, findTargetTypes, [actor.tenantId, ids]);
 }
 
-function toError({ problem, subject, most }: TargetTypeProblem, id: number | string): HarrierError {
+function toError({ problem, subject, max }: TargetTypeProblem, id: number | string): HarrierError {
   switch (problem) {
     case "set-type-unknown":
       return entityNotFound("DistributionSetType", Number(subject));
     case "set-type-deleted":
       return new HarrierError("constraintViolation", `The distribution set type ${subject} is deleted.`);
     case "too-many":
-      return tooManyOwned("DISTRIBUTION_SET_TYPES_PER_TARGET_TYPE_MAX_COUNT", most, { id, added: Number(subject) });
+      return tooManyOwned("DISTRIBUTION_SET_TYPES_PER_TARGET_TYPE_MAX_COUNT", max, { id, added: Number(subject) });
   }
 }
 
@@ -101,14 +98,14 @@ export async function changeTargetType(
   return row;
 }
 
-/** Deletes a type; refused while a target is of it (contract management.md §5.1). */
+/** Deletes a type; this is refused while a target is of it (contract management.md §5.1). */
 export async function removeTargetType(deps: Pick<TargetTypeDeps, "db">, tenantId: number, id: number): Promise<void> {
   const row = await runOne(deps.db.pool, deleteTargetType, [tenantId, id]);
   if (row === undefined) throw notFound(id);
   if (!row.deleted) throw new HarrierError("targetTypeUsed");
 }
 
-/** Set types that targets of the type may get, whole; none at all: targets of it get nothing (contract management.md §5.3). */
+/** Lists all set types that targets of the type may get; if there is none, its targets get nothing (contract management.md §5.3). */
 export async function compatibleSetTypes(deps: Pick<TargetTypeDeps, "db">, tenantId: number, id: number): Promise<TypeRow[]> {
   const rows = await run(deps.db.pool, readCompatible, [tenantId, id]);
   if (rows.length === 0) throw notFound(id);
@@ -128,7 +125,7 @@ export async function addCompatibleSetTypes(
   });
 }
 
-/** Removes a set type from those that targets of the type may get; actions that run go on. */
+/** Removes a set type from those that targets of the type may get; running actions go on. */
 export async function removeCompatibleSetType(
   deps: Pick<TargetTypeDeps, "db">,
   { tenantId, subject }: Actor,

@@ -9,7 +9,7 @@ describe("the address of a target (contract management.md §1.6)", () => {
     },
   );
 
-  it.each(["not a uri %%", "http://h/a b", "http://h/%zz", "http://h:port", "http://ü", "http://[::1"])("%s is none", (address) => {
+  it.each(["not a uri %%", "http://h/a b", "http://h/%zz", "http://h:port", "http://ü", "http://[::1"])("%s is refused", (address) => {
     expect(() => checkAddress(address)).toThrow(expect.objectContaining({ code: "invalidTargetAddress" }));
   });
 });

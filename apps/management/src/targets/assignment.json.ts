@@ -1,8 +1,8 @@
 import type { AssignmentResult } from "@harrier/contracts";
+import { encoded, type View } from "@harrier/query";
 import type { AssignSetResponse } from "@harrier/rpc";
-import { encoded, type View } from "../lists/json.ts";
 
-/** spec 001 §4.1.2: unknown targets are in none of the numbers. */
+/** Renders the result of an assignment (spec 001 §4.1.2); unknown targets are in none of the numbers. */
 export function assignmentJson({ base }: View, answer: AssignSetResponse): AssignmentResult {
   const { alreadyAssigned, actions } = answer;
   return {

@@ -2,15 +2,11 @@ import { distributionSets, page, targets } from "@harrier/contracts";
 import type { Database } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import { sortFields, targetFields } from "@harrier/fiql";
+import { readPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
 import type { Client } from "@harrier/rpc";
 import type { Mount } from "@harrier/service";
-import { readPage } from "../lists/list.ts";
-import type { TargetRow } from "../rows/target.ts";
 import { assignSets, assignTargets } from "./assign-set.ts";
 import { assignmentJson } from "./assignment.json.ts";
-import { overdueMacro } from "./poll-times.ts";
-import { scopeOf } from "./scope.ts";
-import { targetJson } from "./target.json.ts";
 import { targetsOfSet } from "./targets.sql.ts";
 import { type TargetDeps, withTokens } from "./targets.ts";
 
@@ -21,7 +17,7 @@ interface Deps {
   now: () => number;
 }
 
-/** Sets and targets together (spec 001 §4.1, §4.2): assigning, and who has what. */
+/** Serves assignments of sets to targets, and who has which set (spec 001 §4.1, §4.2). */
 export function mountAssignment(mount: Mount, deps: Deps): void {
   mount(distributionSets.assignTargets, async (ctx) => {
     const request = { setId: ctx.params.distributionSetId, items: ctx.body, offline: ctx.query.offline };
@@ -41,8 +37,7 @@ export function mountAssignment(mount: Mount, deps: Deps): void {
     mount(route, async (ctx) => {
       const id = ctx.params.distributionSetId;
       const source = targetsOfSet(column, ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), id);
-      const macros = () => overdueMacro({ db: deps.db.pool, now: deps.now }, ctx.tenantId);
-      const list = { db: deps.db.pool, now: deps.now, macros };
+      const list = targetLists(deps, ctx.tenantId);
       const found = await readPage<TargetRow>(list, { source, sort: sortFields.targets, fields: targetFields }, ctx.query);
       if (!found.known) throw entityNotFound("DistributionSet", id);
       const shown = await withTokens(deps, ctx, found.rows);

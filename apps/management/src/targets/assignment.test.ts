@@ -6,11 +6,11 @@ const now = Date.UTC(2026, 10, 21);
 const nightly = { schedule: "0 0 2 ? * *", duration: "01:00", timezone: "+02:00" };
 const item = (id: string, members: Partial<TargetAssignment> = {}): TargetAssignment => ({ id, type: "forced", forcetime: 0, ...members });
 const never = async () => false;
-const check = (...items: TargetAssignment[]) => checkItems(items, { now, most: 5_000, several: never });
-const asked = async (given: TargetAssignment, controllerId = given.id) =>
+const check = (...items: TargetAssignment[]) => checkItems(items, { now, max: 5_000, several: never });
+const requested = async (given: TargetAssignment, controllerId = given.id) =>
   (await check(given)).map((checked) => toAssignment(checked, controllerId))[0];
 
-test("identical items collapse, defaults written out or not", async () => {
+test("identical items count once, with defaults written out or not", async () => {
   const windowed = item("c", { maintenanceWindow: nightly });
   expect(await check(item("a"), item("b"), item("a", { weight: 1000 }), item("a", { forcetime: 5 }))).toHaveLength(2);
   expect(await check(windowed, { ...windowed, confirmationRequired: true })).toHaveLength(1);
@@ -27,24 +27,24 @@ test.each<[string, TargetAssignment[], string]>([
     "multiAssignmentNotEnabled",
   ],
   ["too many", Array.from({ length: 5001 }, (_, i) => item(`t${i}`)), "quotaTooManyEntries"],
-])("%s is refused", async (_, items, code) => {
+])("a second item with %s is refused", async (_, items, code) => {
   await expect(check(...items)).rejects.toMatchObject({ code });
 });
 
-test("where a target may have several, only identical items collapse; the tenant is asked where it matters", async () => {
-  let asked = 0;
+test("where a target may have several, only identical items count once, and the tenant's setting is only read where it matters", async () => {
+  let requested = 0;
   const several = async () => {
-    asked += 1;
+    requested += 1;
     return true;
   };
-  const checked = (...items: TargetAssignment[]) => checkItems(items, { now, most: 3, several });
+  const checked = (...items: TargetAssignment[]) => checkItems(items, { now, max: 3, several });
   expect(await checked(item("a"), item("b"), item("b"))).toHaveLength(2);
-  expect(asked).toBe(0);
+  expect(requested).toBe(0);
   expect(await checked(item("a"), item("a", { weight: 5 }), item("a", { weight: 1000 }))).toMatchObject([
     { id: "a" },
     { id: "a", weight: 5 },
   ]);
-  expect(asked).toBe(1);
+  expect(requested).toBe(1);
   const four = [1, 2, 3, 4].map((weight) => item("a", { weight }));
   await expect(checked(...four)).rejects.toMatchObject({ code: "quotaTooManyEntries" });
 });
@@ -61,20 +61,20 @@ test.each([
   await expect(check(...items)).rejects.toMatchObject({ code: "maintenanceScheduleInvalid" });
 });
 
-test("a window that is open for the last time is one", async () => {
+test("a window that is open for the last time is accepted", async () => {
   const last = { schedule: "0 0 23 20 11 ? 2026", duration: "02:00", timezone: "Z" };
-  expect(await asked(item("a", { maintenanceWindow: last }))).toMatchObject({ maintenanceWindow: last });
+  expect(await requested(item("a", { maintenanceWindow: last }))).toMatchObject({ maintenanceWindow: last });
 });
 
-test("an empty window is none", async () => {
+test("an empty window counts as none", async () => {
   const maintenanceWindow = { schedule: undefined, duration: undefined, timezone: undefined };
-  expect(await asked(item("a", { maintenanceWindow }))).not.toHaveProperty("maintenanceWindow");
+  expect(await requested(item("a", { maintenanceWindow }))).not.toHaveProperty("maintenanceWindow");
 });
 
-test("what controller gets: a time for timeforced only, one that a timestamp can hold", async () => {
-  expect(await asked(item("a", { forcetime: 99 }))).toEqual({ controllerId: "a", forceType: "forced", forceTime: 0, weight: 1000 });
+test("controller gets a time for timeforced only, and one that a timestamp can hold", async () => {
+  expect(await requested(item("a", { forcetime: 99 }))).toEqual({ controllerId: "a", forceType: "forced", forceTime: 0, weight: 1000 });
   const endless = item("a", { type: "timeforced", forcetime: 2 ** 63, weight: 0 });
-  expect(await asked(endless, "dev")).toEqual({
+  expect(await requested(endless, "dev")).toEqual({
     controllerId: "dev",
     forceType: "timeforced",
     forceTime: 8_640_000_000_000_000,
@@ -82,10 +82,10 @@ test("what controller gets: a time for timeforced only, one that a timestamp can
   });
 });
 
-test("what controller gets: the window, and whether confirmation is required where that is said", async () => {
+test("controller gets the window, and whether confirmation is required where the request says so", async () => {
   const given = item("a", { maintenanceWindow: nightly, confirmationRequired: false });
-  expect(await asked(given)).toMatchObject({ maintenanceWindow: nightly, confirmationRequired: false });
-  expect(await asked(item("a"))).not.toHaveProperty("confirmationRequired");
+  expect(await requested(given)).toMatchObject({ maintenanceWindow: nightly, confirmationRequired: false });
+  expect(await requested(item("a"))).not.toHaveProperty("confirmationRequired");
 });
 
 test("every command has an id of its own", () => {

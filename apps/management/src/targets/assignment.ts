@@ -9,24 +9,24 @@ import {
 import { HarrierError } from "@harrier/errors";
 import type { AssignmentItemInput } from "@harrier/rpc";
 
-/** Stored where none is given (contract management.md §5.7). */
+/** This type is stored where none is given (contract management.md §5.7). */
 const defaultWeight = 1_000;
-/** Latest moment that JavaScript and PostgreSQL can both express, epoch ms. */
+/** This is the latest moment that both JavaScript and PostgreSQL can express, in epoch ms. */
 const latestTime = 8_640_000_000_000_000;
 
 type Item = TargetAssignment | DistributionSetAssignment;
 
-/** An item whose window is read. */
+/** This is an item whose window has been parsed. */
 export type CheckedItem<T extends Item = Item> = Omit<T, "maintenanceWindow"> & { window: MaintenanceWindow | undefined };
 
 /**
- * Checks 1, 2 and 4 of an assignment (contract management.md §5.3): windows must be windows, identical items collapse, and there are not more
- * than `most`. Whether two different ones for one target may be, which is check 3, `several` asks the tenant: only then, for it costs a round trip.
- * `id` is what differs between the items: the target, or the set.
+ * Runs checks 1, 2 and 4 of an assignment (contract management.md §5.3): windows must be valid, identical items count once, and there are
+ * at most `max` items. Check 3, whether one target may get two different items, costs a round trip (`several`), and is therefore only made
+ * when needed. `id` is what differs between the items: the target, or the set.
  */
 export async function checkItems<T extends Item>(
   items: readonly T[],
-  { now, most, several }: { now: number; most: number; several: () => Promise<boolean> },
+  { now, max, several }: { now: number; max: number; several: () => Promise<boolean> },
 ): Promise<CheckedItem<T>[]> {
   const distinct = new Map<string, CheckedItem<T>>();
   for (const { maintenanceWindow, ...item } of items) {
@@ -36,24 +36,24 @@ export async function checkItems<T extends Item>(
   const collapsed = [...distinct.values()];
   const ids = new Set(collapsed.map((item) => item.id));
   if (ids.size < collapsed.length && !(await several())) throw new HarrierError("multiAssignmentNotEnabled");
-  checkCount(collapsed.length, most);
+  checkCount(collapsed.length, max);
   return collapsed;
 }
 
-/** What an offline assignment looks at (contract management.md §5.5): every id once, and not too many of them. */
-export function distinctIds<Id>(items: readonly { id: Id }[], most: number): Id[] {
+/** Returns what counts of an offline assignment (contract management.md §5.5): every id once, within the limit. */
+export function distinctIds<Id>(items: readonly { id: Id }[], max: number): Id[] {
   const ids = [...new Set(items.map(({ id }) => id))];
-  checkCount(ids.length, most);
+  checkCount(ids.length, max);
   return ids;
 }
 
-function checkCount(n: number, most: number): void {
-  if (isOver(most, n)) {
-    throw new HarrierError("quotaTooManyEntries", `Quota exceeded: Cannot assign ${n} entities at once. The maximum is ${most}.`);
+function checkCount(n: number, max: number): void {
+  if (isOver(max, n)) {
+    throw new HarrierError("quotaTooManyEntries", `Quota exceeded: Cannot assign ${n} entities at once. The maximum is ${max}.`);
   }
 }
 
-/** What an item asks of controller, for one target. */
+/** Returns what an item asks of controller, for one target. */
 export function toAssignment(item: CheckedItem, controllerId: string): AssignmentItemInput {
   return {
     controllerId,
@@ -65,7 +65,7 @@ export function toAssignment(item: CheckedItem, controllerId: string): Assignmen
   };
 }
 
-/** Only kept for timeforced; clients send Long.MAX_VALUE for "never", which no timestamp holds. */
+/** The time is only kept for timeforced; clients send Long.MAX_VALUE for "never", which no timestamp can hold. */
 const forceTimeOf = (item: Pick<Item, "type" | "forcetime">): number =>
   item.type === "timeforced" ? Math.min(Math.max(item.forcetime, 0), latestTime) : 0;
 
@@ -75,13 +75,13 @@ const fingerprint = (item: CheckedItem): unknown[] => [
   forceTimeOf(item),
   item.weight ?? defaultWeight,
   item.window,
-  // required where nothing is said
+  // Confirmation is required where the request does not say.
   item.confirmationRequired ?? true,
 ];
 
 /**
- * Id of one command: new for every request, kept over the repetitions that the client of a service makes by itself. Not made from the
- * request's own id, which callers choose: who sends the same one twice means two requests.
+ * Returns the id of a command. It is new for every request and the same when our client repeats the call. It is not derived from the id of
+ * the request, which callers choose: one who sends the same id twice means two requests.
  */
 export function newCommandId(operation: string): string {
   return `${operation}:${randomUUID()}`;

@@ -1,8 +1,8 @@
 import type { AutoConfirmView } from "@harrier/contracts";
-import { encoded, optional, type View } from "../lists/json.ts";
+import { encoded, optional, type View } from "@harrier/query";
 import type { AutoConfirmRow } from "./auto-confirm.sql.ts";
 
-/** The state with the link that leads to the other one (contract management.md §1.5). */
+/** Renders the state with the link that changes it (contract management.md §1.5). */
 export function autoConfirmJson({ base }: View, controllerId: string, row: AutoConfirmRow): AutoConfirmView {
   const change = row.active ? "deactivate" : "activate";
   return {

@@ -10,7 +10,7 @@ interface Deps {
   targets: Pick<Client<"harrier.controller.v1.TargetsService">, "activateAutoConfirm" | "deactivateAutoConfirm">;
 }
 
-/** Targets that confirm their actions by themselves (spec 001 §4.2): read sideways, changed by controller. */
+/** Serves the auto-confirmation of targets (spec 001 §4.2): it is read from controller's view and changed by controller. */
 export function mountAutoConfirm(mount: Mount, deps: Deps): void {
   mount(autoConfirm.autoConfirm, async (ctx) => {
     const { targetId } = ctx.params;

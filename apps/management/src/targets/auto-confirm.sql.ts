@@ -1,6 +1,5 @@
 import { statement } from "@harrier/db";
-import { epochMs } from "../rows/columns.ts";
-import { inScope, type Scope } from "./scope.ts";
+import { epochMs, inScope, type Scope } from "@harrier/query";
 
 export interface AutoConfirmRow {
   active: boolean;
@@ -9,7 +8,7 @@ export interface AutoConfirmRow {
   activatedAt: number | null;
 }
 
-/** One row for every target that the caller may see. */
+/** Reads the auto-confirmation of a target; there is one row for every target that the caller may see. */
 export const findAutoConfirm = statement<[tenantId: number, scope: Scope, controllerId: string], AutoConfirmRow>(
   "management.find_auto_confirm",
   `select c.target_id is not null as active, c.initiator, c.remark, ${epochMs("c.activated_at")} as "activatedAt"

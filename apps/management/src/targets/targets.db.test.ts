@@ -17,10 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => all?.close());
 beforeEach(() => {
-  all.http.asked.length = 0;
+  all.http.requested.length = 0;
 });
 
-test.each(["/api/mgmt/v1", "/rest/v1"])("%s: a fresh target, in the list, alone, and gone", async (base) => {
+test.each(["/api/mgmt/v1", "/rest/v1"])("%s: a new target is listed, read and deleted", async (base) => {
   const id = `fresh ${n++}`.replace(" ", "%");
   const self = `${origin}${base}/targets/${encodeURIComponent(id)}`;
   const created = await http.call("POST", `${base}/targets`, {
@@ -32,7 +32,7 @@ test.each(["/api/mgmt/v1", "/rest/v1"])("%s: a fresh target, in the list, alone,
   ]);
   expect(created.body[0]).toMatchObject({ requestAttributes: true, securityToken: `token-of-${id}`, _links: { self: { href: self } } });
   expect(created.body[0]).not.toHaveProperty("pollStatus");
-  expect(http.asked[0]).toMatchObject({ method: "createTargets", commandId: expect.stringMatching(/^create-targets:[\w-]{36}$/) });
+  expect(http.requested[0]).toMatchObject({ method: "createTargets", commandId: expect.stringMatching(/^create-targets:[\w-]{36}$/) });
 
   const single = await http.call("GET", `${base}/targets/${encodeURIComponent(id)}`);
   expect(single.status).toBe(200);
@@ -51,7 +51,7 @@ test.each(["/api/mgmt/v1", "/rest/v1"])("%s: a fresh target, in the list, alone,
   expect((await http.call("DELETE", `${base}/targets/${encodeURIComponent(id)}`)).status).toBe(404);
 });
 
-test("bad creates store nothing and ask nobody", async () => {
+test("invalid creations store nothing and make no call", async () => {
   const attempt = async (body: unknown) => {
     const answer = await http.call("POST", `${api}/targets`, { body });
     return [answer.status, answer.body?.errorCode?.split(".").at(-1)];
@@ -65,29 +65,29 @@ test("bad creates store nothing and ask nobody", async () => {
   expect(await attempt([])).toEqual([201, undefined]);
 });
 
-test("a long controllerId is cut for the name; a duplicate is controller's word", async () => {
+test("a long controllerId is cut for the name; a duplicate is controller's error", async () => {
   const id = "i".repeat(200);
   expect((await create(id)).body).toMatchObject([{ name: "i".repeat(128) }]);
   expect((await create(id)).status).toBe(409);
 });
 
-test("attributes cannot be declined, and a type can be taken away but must exist to be given", async () => {
+test("a request of attributes cannot be withdrawn; a type can be removed but must exist to be set", async () => {
   await create("dev-update");
   const put = (body: object) => http.call("PUT", `${api}/targets/dev-update`, { body });
   const refused = await put({ requestAttributes: false });
   expect([refused.status, refused.body.info]).toEqual([400, { violations: [{ path: "requestAttributes", problem: expect.any(String) }] }]);
   expect((await put({ targetType: 4711 })).status).toBe(404);
-  http.asked.length = 0;
+  http.requested.length = 0;
   expect((await put({ targetType: -1, requestAttributes: true })).status).toBe(200);
-  expect(http.asked[0]?.request).toEqual({ controllerId: "dev-update", targetTypeId: -1, requestAttributes: true });
+  expect(http.requested[0]?.request).toEqual({ controllerId: "dev-update", targetTypeId: -1, requestAttributes: true });
 });
 
-test("a new token has 16 characters or more, the one that a target has stays good when it is said again", async () => {
-  // its token is "token-of-dev-s"
+test("a new token has 16 characters or more, but the stored one of a target is accepted again", async () => {
+  // The token of the target is "token-of-dev-s".
   await create("dev-s");
   const put = (securityToken: string, more: object = {}) => http.call("PUT", `${api}/targets/dev-s`, { body: { securityToken }, ...more });
   expect((await put("token-of-dev-t")).body.errorCode).toBe("hawkbit.server.error.repo.constraintViolation");
-  // whoever may not read it does not learn it by trying
+  // A user who may not read the token cannot find it out by trying.
   expect((await put("token-of-dev-s", { permissions: ["UPDATE_TARGET"] })).status).toBe(400);
   const kept = await put("token-of-dev-s");
   expect([kept.status, kept.headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -96,9 +96,9 @@ test("a new token has 16 characters or more, the one that a target has stays goo
   expect((await http.call("POST", `${api}/targets`, { body: [made] })).status).toBe(400);
 });
 
-test("who may not read tokens sees none, and controller is not asked for them", async () => {
+test("a user who may not read tokens sees none, and controller is not asked for them", async () => {
   await create("dev-token");
-  http.asked.length = 0;
+  http.requested.length = 0;
   const blind = await http.call("GET", `${api}/targets/dev-token`, { permissions: ["READ_TARGET"] });
   expect(blind.body).not.toHaveProperty("securityToken");
   expect(methods()).toEqual([]);
@@ -143,7 +143,7 @@ test("attributes, poll status, sets and host of an address come from controller'
   }
 });
 
-test("paging, sorting and queries", async () => {
+test("targets can be paged, sorted and queried", async () => {
   await create("p-1", "p-2", "p-3");
   const list = async (query: string) => {
     const { status, body } = await http.call("GET", `${api}/targets?${query}`, { permissions: ["READ_TARGET"] });
@@ -168,11 +168,11 @@ test("paging, sorting and queries", async () => {
 });
 
 test("a list costs one round trip, and one call to controller where tokens are shown", async () => {
-  expect(await fixture.trips.during(() => http.call("GET", `${api}/targets?q=name==*dev*&sort=name:ASC`))).toBe(1);
+  expect(await fixture.roundTrips.during(() => http.call("GET", `${api}/targets?q=name==*dev*&sort=name:ASC`))).toBe(1);
   expect(methods()).toEqual(["readSecurityTokens"]);
 });
 
-test("a caller who is limited to target types sees those only, everywhere", async () => {
+test("a caller who is limited to target types sees only their targets, everywhere", async () => {
   await fixture.rows(
     "insert into target_types (tenant_id, id, key, name, created_by, last_modified_by) values (1, 21, 'a', 'A', 't', 't')",
   );

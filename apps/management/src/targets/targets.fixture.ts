@@ -5,14 +5,14 @@ import { type Fixture, managementFixture } from "../testing/management.fixture.t
 
 export const api = "/api/mgmt/v1";
 
-/** The routes of targets over a database of their own, with a controller that is played. */
+/** Serves the routes of targets over a database of their own, with a test double of controller. */
 export interface TargetsFixture {
   fixture: Fixture;
   http: HttpFixture;
-  /** Makes a set that can be assigned; its id. */
+  /** Creates a set that can be assigned, and returns its id. */
   newSet(): Promise<number>;
   create(...controllerIds: string[]): ReturnType<HttpFixture["call"]>;
-  /** What controller was asked, in order. */
+  /** These are the calls to controller, in order. */
   methods(): string[];
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function targetsFixture(): Promise<TargetsFixture> {
       return row?.id ?? 0;
     },
     create: (...controllerIds) => http.call("POST", `${api}/targets`, { body: controllerIds.map((controllerId) => ({ controllerId })) }),
-    methods: () => http.asked.map((call) => call.method),
+    methods: () => http.requested.map((call) => call.method),
     async close() {
       await http.close();
       await fixture.close();

@@ -1,13 +1,9 @@
 import { page, targets, typeOfTarget } from "@harrier/contracts";
 import { sortFields, targetFields } from "@harrier/fiql";
+import { readPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
 import type { Mount, RequestContext } from "@harrier/service";
 import { setJson } from "../distribution-sets/distribution-set.json.ts";
-import { readPage } from "../lists/list.ts";
-import type { TargetRow } from "../rows/target.ts";
 import { newCommandId } from "./assignment.ts";
-import { overdueMacro } from "./poll-times.ts";
-import { scopeOf } from "./scope.ts";
-import { targetJson } from "./target.json.ts";
 import { targetList } from "./targets.sql.ts";
 import {
   changeTarget,
@@ -26,15 +22,14 @@ interface Deps extends TargetDeps {
   now: () => number;
 }
 
-/** Targets (spec 001 §4.2; contract management.md §4.6): read sideways from controller's views, changed by controller. */
+/** Serves targets (spec 001 §4.2; contract management.md §4.6): they are read from controller's views and changed by controller. */
 export function mountTargets(mount: Mount, deps: Deps): void {
   const shown = (ctx: RequestContext, { row, securityToken }: FoundTarget, single: boolean) =>
     targetJson(ctx, row, { now: deps.now(), securityToken }, single);
 
   mount(targets.list, async (ctx) => {
     const kind = { source: targetList(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET")), sort: sortFields.targets, fields: targetFields };
-    const macros = () => overdueMacro({ db: deps.db.pool, now: deps.now }, ctx.tenantId);
-    const { rows, total } = await readPage<TargetRow>({ db: deps.db.pool, now: deps.now, macros }, kind, ctx.query);
+    const { rows, total } = await readPage<TargetRow>(targetLists(deps, ctx.tenantId), kind, ctx.query);
     const found = await withTokens(deps, ctx, rows);
     return {
       body: page(

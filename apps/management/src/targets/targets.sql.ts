@@ -1,9 +1,6 @@
 import { statement } from "@harrier/db";
-import type { PageSource } from "../lists/page.sql.ts";
-import { selectList } from "../rows/columns.ts";
+import { inScope, type PageSource, type Scope, selectList, type TargetRow, targetColumns, targetJoins } from "@harrier/query";
 import { type SetRow, setColumns, setJoins } from "../rows/set.ts";
-import { type TargetRow, targetColumns, targetJoins } from "../rows/target.ts";
-import { inScope, type Scope } from "./scope.ts";
 
 const visible = inScope("t.target_type_id", "$2");
 
@@ -12,12 +9,12 @@ export const targetList = (tenantId: number, scope: Scope): PageSource => ({
   columns: targetColumns,
   joins: targetJoins,
   large: true,
-  // an unlimited caller's list is counted and sorted by the tenant's own indexes
+  // The list of a caller without restriction is counted and sorted by the tenant's own indexes.
   where: scope === null ? "t.tenant_id = $1" : `t.tenant_id = $1 and ${visible}`,
   values: scope === null ? [tenantId] : [tenantId, scope],
 });
 
-/** Targets that have a set assigned or installed; `known` tells whether the set is there. */
+/** Lists the targets that have a set assigned or installed; `known` is true when the set exists. */
 export const targetsOfSet = (
   column: "assigned_set_id" | "installed_set_id",
   tenantId: number,
@@ -39,7 +36,7 @@ export const findTargets = statement<[tenantId: number, scope: Scope, controller
     where t.tenant_id = $1 and ${visible} and t.controller_id = any($3::text[])`,
 );
 
-/** One row with no attributes for a target that has sent none; no row for an unknown one. */
+/** Lists the attributes of a target; one that has sent none gives one row with no attributes, an unknown one none. */
 export const readAttributes = statement<
   [tenantId: number, scope: Scope, controllerId: string],
   { attributes: Record<string, string> | null }
@@ -60,21 +57,13 @@ const setOfTarget = (name: string, column: string) =>
       where g.tenant_id = $1 and ${inScope("g.target_type_id", "$2")} and g.controller_id = $3`,
   );
 
-/** One row with `id` null for a target without such a set; no row for an unknown target. */
+/** Returns the assigned or installed set of a target; a target without such a set gives one row with `id` null, an unknown one none. */
 export const findAssignedSet = setOfTarget("management.find_assigned_set", "assigned_set_id");
 export const findInstalledSet = setOfTarget("management.find_installed_set", "installed_set_id");
 
-/** Target types that are asked for and do not exist. */
+/** Returns the requested target types that do not exist. */
 export const missingTargetTypes = statement<[tenantId: number, ids: number[]], { id: number }>(
   "management.missing_target_types",
   `select g.id from unnest($2::bigint[]) as g(id)
     where not exists (select from target_types y where y.tenant_id = $1 and y.id = g.id) order by g.id`,
-);
-
-/** What `\${OVERDUE_TS}` is made of; null where the default applies. */
-export const readPollTimes = statement<[tenantId: number], { pollingTime: string | null; pollingOverdueTime: string | null }>(
-  "management.read_poll_times",
-  `select max(value #>> '{}') filter (where key = 'pollingTime') as "pollingTime",
-          max(value #>> '{}') filter (where key = 'pollingOverdueTime') as "pollingOverdueTime"
-     from settings where tenant_id = $1 and key in ('pollingTime', 'pollingOverdueTime')`,
 );

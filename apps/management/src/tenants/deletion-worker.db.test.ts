@@ -9,7 +9,7 @@ import { createTenants, deleteTenant } from "./tenants.ts";
 let fixture: Fixture;
 const operator = { tenantId: 1, subject: "admin" };
 const log = { info: () => {}, warn: () => {} };
-/** Rows of the tenant elsewhere. */
+/** These are rows of the tenant at other owners. */
 let elsewhere: number;
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ async function begin(name: string): Promise<number> {
   return id;
 }
 
-test("a tenant goes with all its rows, its name is free then, and nobody else loses one", async () => {
+test("a tenant is deleted with all its rows, its name is free then, and no other tenant loses one", async () => {
   const before = await dump(1);
   const id = await begin("going");
   const one = worker();
@@ -83,18 +83,18 @@ test("a tenant goes with all its rows, its name is free then, and nobody else lo
   const { "management.background_operations": _operations, ...after } = await dump(1);
   expect(after).toEqual(before);
   expect(await one.deleteDue()).toBe(false);
-  // a gateway that has not heard yet that its people are to be forgotten is still told
+  // The change log still tells gateways that have not read it yet to forget the tenant's users.
   expect(await fixture.rows("select 1 from credential_changes where tenant_id = $1 and user_id is null", [id])).not.toEqual([]);
   const [again] = await createTenants(fixture, operator, [{ name: "GOING" }]);
   expect(again?.row.tenantId).toBeGreaterThan(id);
 });
 
-test("the name stays taken while a request that had been let in may still be under way", async () => {
+test("the name stays taken while a request that was admitted before may still be under way", async () => {
   const id = await begin("late");
-  const patient = worker({ lateMs: 60_000 });
+  const slow = worker({ lateMs: 60_000 });
   for (let round = 0; round < 3; round += 1) {
     await dueNow();
-    await patient.deleteDue();
+    await slow.deleteDue();
     await fixture.rows("insert into id_counters (tenant_id, kind) values ($1, 'late') on conflict do nothing", [id]);
   }
   expect(await operation()).toMatchObject({ status: "running" });
@@ -108,7 +108,7 @@ test("the name stays taken while a request that had been let in may still be und
   expect(await dump(id)).toEqual({});
 });
 
-test("an owner that does not answer is asked again later, and what went wrong can be read", async () => {
+test("an owner that does not answer is called again later, and the error can be read", async () => {
   const id = await begin("stubborn");
   const broken = owners().map((owner) =>
     owner.name === "artifact-store" ? { ...owner, erase: () => Promise.reject(new HarrierError("unavailable", "no store")) } : owner,
@@ -124,13 +124,13 @@ test("an owner that does not answer is asked again later, and what went wrong ca
   expect(await dump(id)).toEqual({});
 });
 
-test("whoever is killed leaves a lease that ends, and two workers never take the same", async () => {
+test("a killed worker's lease expires, and two workers never claim the same deletion", async () => {
   await begin("killed");
   const [first, second] = await Promise.all([worker({ lateMs: 60_000 }).deleteDue(), worker({ lateMs: 60_000 }).deleteDue()]);
   expect([first, second].toSorted()).toEqual([false, true]);
 });
 
-test("operations that ended long ago are forgotten", async () => {
+test("operations that ended long ago are deleted", async () => {
   await fixture.rows("update background_operations set ended_at = now() - interval '31 days' where subject = 'going'");
   await worker().deleteDue();
   expect(await fixture.rows("select id from background_operations where subject = 'going'")).toEqual([]);

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { countTenantRows, type Database, deleteTenantRows } from "@harrier/db";
+import { countTenantRows, type Database, deleteTenantRows, eraseSliceMs } from "@harrier/db";
 import { type Client, type OutCall, servicePrincipal } from "@harrier/rpc";
 
-/** One who has rows of tenants, and erases them slice by slice. */
+/** This is an owner of rows of tenants, which erases them slice by slice. */
 export interface Owner {
   name: string;
   count(tenant: { id: number; name: string }): Promise<number>;
-  /** `done`: nothing was left. */
+  /** `done` says that nothing was left. */
   erase(tenant: { id: number; name: string }): Promise<{ rows: number; done: boolean }>;
 }
 
@@ -17,13 +17,12 @@ export interface OwnerDeps {
   artifacts: Pick<Client<"harrier.artifactstore.v1.ArtifactsService">, "eraseTenantArtifacts">;
 }
 
-/** A count looks at every row once. */
+/** The timeout is long because a count reads every row once. */
 const callMs = 30_000;
-const sliceMs = 2_000;
 
 /**
- * All owners in the order in which they are asked: who gives the others work comes first, and artifact-store after the rows that its uploads
- * would be attached to.
+ * Returns all owners in the order in which they are called: an owner that gives others work comes first, and artifact-store comes after the
+ * rows that its uploads would be attached to.
  */
 export function ownersOf({ db, rollouts, targets, artifacts }: OwnerDeps): readonly Owner[] {
   return [
@@ -50,8 +49,8 @@ function remote(name: string, ask: Ask): Owner {
 }
 
 /**
- * The tenant's own row is its claim to its name, and goes at the very end. That its people are to be forgotten stays in the change log until that
- * is dropped by age: a gateway that has not heard of it yet would let them in from its cache.
+ * Erases the tenant's own rows. The row of the tenant reserves its name and is deleted last. The change log keeps the entry that ends its
+ * principals until it is dropped by age: a gateway that has not read it yet would accept them from its cache.
  */
 function ownRows(db: Pick<Database, "pool">): Owner {
   const which = (tenantId: number) => ({ pool: db.pool, schema: "management", tenantId, except: ["tenants", "credential_changes"] });
@@ -59,7 +58,7 @@ function ownRows(db: Pick<Database, "pool">): Owner {
     name: "management",
     count: ({ id }) => countTenantRows(which(id)),
     async erase({ id }) {
-      const { deleted, done } = await deleteTenantRows({ ...which(id), untilMs: Date.now() + sliceMs });
+      const { deleted, done } = await deleteTenantRows({ ...which(id), untilMs: Date.now() + eraseSliceMs });
       return { rows: deleted, done };
     },
   };

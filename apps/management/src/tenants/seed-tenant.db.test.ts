@@ -32,14 +32,14 @@ test("a tenant has the types of the contract, and os_app as its default", async 
   expect(await fixture.ids.next(1, "set-type")).toBeGreaterThan(13);
 });
 
-test("seeding again changes nothing, also at once and from several replicas", async () => {
+test("a repeated seed changes nothing, also when several replicas seed at once", async () => {
   const before = await fixture.rows("select * from credential_changes");
   const again = await Promise.all([1, 2, 3].map(() => ensureDefaultTenant({ db: fixture.db.pool }, "default")));
   expect(again).toEqual([1, 2, 3].map(() => ({ tenantId: 1, name: "DEFAULT" })));
   expect(await fixture.rows("select * from credential_changes")).toEqual(before);
 });
 
-test("another name for the first tenant is refused, not made a second tenant", async () => {
+test("another name for the first tenant is refused and does not create a second tenant", async () => {
   await expect(ensureDefaultTenant({ db: fixture.db.pool }, "OTHER")).rejects.toThrow("HARRIER_DEFAULT_TENANT");
 });
 
@@ -69,7 +69,7 @@ const readable = {
   "artifact-store": ["tenants_v1", "artifacts_v1", "set_modules_v1", "software_modules_v1"],
 } as const;
 
-test.each(Object.entries(readable))("%s reads its published views and no table", async (service, views) => {
+test.each(Object.entries(readable))("%s can read its published views and no table", async (service, views) => {
   const { pool } = fixture.database.db(service as keyof typeof readable);
   for (const view of views) await pool.query(`select * from management.${view}`);
   for (const table of ["settings", "users", "artifacts", "distribution_sets"]) {

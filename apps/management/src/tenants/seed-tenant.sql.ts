@@ -1,17 +1,17 @@
 import { statement } from "@harrier/db";
-import { selectList } from "../rows/columns.ts";
+import { selectList } from "@harrier/query";
 import { type TenantRow, tenantColumns } from "./tenants.sql.ts";
 
 /**
- * Everything that a new tenant has: the types of contract management.md §5.10 and its predefined role. One statement with the tenants
- * themselves (`tenant`): two replicas that start at once make it once, and nobody ever sees a tenant without its types. Ids of types start at
- * 11 like all ids; the counters stand behind them.
+ * This is everything that a new tenant has: the types of contract management.md §5.10 and its predefined role. It is inserted in one
+ * statement with the tenants themselves (`tenant`), so that two replicas that start at once create it once, and a tenant is never visible
+ * without its types. Ids of types start at 11 like all ids; the counters begin after them.
  */
 const seeded = (tenant: string) => `with tenant as (${tenant}),
    module_type as (
      insert into software_module_types (tenant_id, id, key, name, max_assignments, created_by, last_modified_by)
-     select tenant_id, v.id, v.key, v.name, v.most, 'system', 'system'
-       from tenant cross join (values (11, 'os', 'OS', 1), (12, 'application', 'Application', 2147483647)) v (id, key, name, most)),
+     select tenant_id, v.id, v.key, v.name, v.max, 'system', 'system'
+       from tenant cross join (values (11, 'os', 'OS', 1), (12, 'application', 'Application', 2147483647)) v (id, key, name, max)),
    set_type as (
      insert into distribution_set_types (tenant_id, id, key, name, created_by, last_modified_by)
      select tenant_id, v.id, v.key, v.name, 'system', 'system'
@@ -30,7 +30,7 @@ const seeded = (tenant: string) => `with tenant as (${tenant}),
    change as (
      insert into credential_changes (tenant_id) select tenant_id from tenant)`;
 
-/** A tenant of this id where there is none. */
+/** Inserts a tenant of this id where there is none. */
 export const insertTenant = statement<[tenantId: number, name: string], { tenantId: number }>(
   "management.insert_tenant",
   `${seeded("insert into tenants (tenant_id, name, default_set_type_id) values ($1, $2, 13) on conflict do nothing returning tenant_id")}
@@ -38,8 +38,8 @@ export const insertTenant = statement<[tenantId: number, name: string], { tenant
 );
 
 /**
- * `tenants` is `[{name, description, administrator, hash}]`: all of them or, where a name is taken, none. An administrator is the first user,
- * hence 11, and has these permissions.
+ * Inserts all tenants of `[{name, description, administrator, hash}]` or, where a name is taken, none. An administrator is the first user,
+ * has therefore the id 11, and gets these permissions.
  */
 export const insertTenants = statement<[tenants: string, permissions: readonly string[], actor: string], TenantRow>(
   "management.insert_tenants",

@@ -1,10 +1,10 @@
 import { type Queryable, run, runOne } from "@harrier/db";
 import { findTenant, insertTenant } from "./seed-tenant.sql.ts";
 
-/** The first tenant of an installation (contract management.md §5.10). */
+/** This is the first tenant of an installation (contract management.md §5.10). */
 const firstTenantId = 1;
 
-/** Makes the default tenant with its types where it does not exist yet, and answers who it is. Idempotent. */
+/** Creates the default tenant with its types where it does not exist yet, and returns it. It is idempotent. */
 export async function ensureDefaultTenant(deps: { db: Queryable }, name: string): Promise<{ tenantId: number; name: string }> {
   await run(deps.db, insertTenant, [firstTenantId, name]);
   const tenant = await runOne(deps.db, findTenant, [name]);

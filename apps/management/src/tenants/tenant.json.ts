@@ -1,8 +1,8 @@
 import type { TenantView } from "@harrier/contracts";
-import { auditOf, optional, type View } from "../lists/json.ts";
+import { auditOf, optional, type View } from "@harrier/query";
 import type { TenantRow } from "./tenants.sql.ts";
 
-/** contract extensions.md, tenants; the id is nobody's business. */
+/** Renders a tenant (contract extensions.md, tenants); the id is internal. */
 export function tenantJson({ base }: Pick<View, "base">, row: TenantRow): TenantView {
   return {
     ...auditOf(row),

@@ -64,7 +64,7 @@ test("a new tenant has what DEFAULT has, an id of its own, and an administrator 
   expect(await letsIn("boss", "long enough, too")).toBe(false);
 });
 
-test("names that are no segment of a path, or taken in another spelling, are refused, and then nothing is made", async () => {
+test("names that are no segment of a path, or taken in another spelling, are refused, and nothing is created", async () => {
   const before = await fixture.rows("select name from tenants order by name");
   const bad = [
     "",
@@ -100,7 +100,7 @@ test("names that are no segment of a path, or taken in another spelling, are ref
   expect(await fixture.rows("select name from tenants order by name")).toEqual(before);
 });
 
-test("tenants are listed, searched and described", async () => {
+test("tenants are listed and searched, and their description is changed", async () => {
   const listed = await http.call("GET", `${path}?q=name==fleet*;status==active&sort=name:DESC`);
   expect(listed.body.content.map(({ name }: { name: string }) => name)).toEqual(["fleet_3", "Fleet-1", "fleet.2"].sort().reverse());
   expect((await http.call("GET", `${path}/FLEET_3`)).body).toMatchObject({ name: "fleet_3", status: "active" });
@@ -119,7 +119,7 @@ test("tenants are listed, searched and described", async () => {
   }
 });
 
-test("a suspended tenant lets nobody in until it is resumed; suspended twice it is suspended once", async () => {
+test("no user of a suspended tenant can sign in until it is resumed; suspending it twice changes nothing", async () => {
   const [{ tenant_id }] = (await fixture.rows("select tenant_id from tenants where name = 'Fleet-1'")) as [{ tenant_id: number }];
   const before = await changesOf(tenant_id);
   expect((await http.call("POST", `${path}/fleet-1/suspend`)).body).toMatchObject({ name: "Fleet-1", status: "suspended" });
@@ -142,7 +142,7 @@ test("the operator's own tenant can neither be suspended nor deleted", async () 
   expect(await fixture.rows("select status from tenants where tenant_id = 1")).toEqual([{ status: "active" }]);
 });
 
-test("only the operator's users: neither without the permission, nor with it in another tenant", async () => {
+test("only the operator's users manage tenants: the permission and the operator's tenant are both needed", async () => {
   const refused = [403, "insufficientPermission"];
   const asks = [
     ["GET", ""],
@@ -160,7 +160,7 @@ test("only the operator's users: neither without the permission, nor with it in 
   expect(await fixture.rows("select name from tenants where name = 'made' or description = 'x' or status <> 'active'")).toEqual([]);
 });
 
-test("a deletion is one operation, however often it is asked for, and others do not see it", async () => {
+test("a deletion is one operation even if it is requested again, and other tenants do not see it", async () => {
   const begun = await http.call("DELETE", `${path}/FLEET_3`);
   expect(begun.status).toBe(202);
   expect(begun.body).toMatchObject({ kind: "delete-tenant", subject: "fleet_3", status: "waiting", done: 0, createdBy: "admin" });
@@ -182,16 +182,16 @@ test("a deletion is one operation, however often it is asked for, and others do 
   expect(statusAndCode(await create({ name: "Fleet_3" }))).toEqual([409, "repo.entityAlreadyExists"]);
 });
 
-test("many passwords are hashed one after another: others can sign in meanwhile", async () => {
+test("many passwords are hashed one after another, so that others can sign in meanwhile", async () => {
   const open = new Set<number>();
-  let most = 0;
+  let max = 0;
   let begun = 0;
   const hook = createHook({
     init(id, type) {
       if (type !== "SCRYPTREQUEST") return;
       open.add(id);
       begun += 1;
-      most = Math.max(most, open.size);
+      max = Math.max(max, open.size);
     },
     before: (id) => void open.delete(id),
   }).enable();
@@ -201,5 +201,5 @@ test("many passwords are hashed one after another: others can sign in meanwhile"
   } finally {
     hook.disable();
   }
-  expect([begun, most]).toEqual([8, 1]);
+  expect([begun, max]).toEqual([8, 1]);
 });

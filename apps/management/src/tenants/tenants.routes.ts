@@ -1,6 +1,6 @@
 import { page, tenants } from "@harrier/contracts";
+import { readPage } from "@harrier/query";
 import type { Mount } from "@harrier/service";
-import { readPage } from "../lists/list.ts";
 import { operationJson } from "../operations/operation.json.ts";
 import { tenantJson } from "./tenant.json.ts";
 import { type TenantRow, tenantList, tenantQuery } from "./tenants.sql.ts";
@@ -8,11 +8,11 @@ import { checkOperator, createTenants, deleteTenant, getTenant, switchTenant, ty
 
 interface Deps extends TenantDeps {
   now: () => number;
-  /** An operation was begun. */
-  nudgeOperations: () => void;
+  /** Starts the operation that was stored. */
+  wakeOperations: () => void;
 }
 
-/** Tenants of the installation (contract extensions.md), for its operator alone. */
+/** Serves the tenants of the installation (contract extensions.md) to its operator alone. */
 export function mountTenants(register: Mount, deps: Deps): void {
   const mount: Mount = (route, handler) =>
     register(route, (ctx) => {
@@ -44,7 +44,7 @@ export function mountTenants(register: Mount, deps: Deps): void {
 
   mount(tenants.delete, async (ctx) => {
     const operation = await deleteTenant(deps, ctx.identity, ctx.params.tenantName);
-    deps.nudgeOperations();
+    deps.wakeOperations();
     return { body: operationJson(ctx, operation) };
   });
 

@@ -1,11 +1,10 @@
 import { statement } from "@harrier/db";
 import type { FieldMap, SortMap } from "@harrier/fiql";
-import type { PageSource } from "../lists/page.sql.ts";
-import { type AuditRow, auditColumns, type Columns, selectList } from "../rows/columns.ts";
+import { type AuditRow, auditColumns, type Columns, type PageSource, selectList } from "@harrier/query";
 
 export type TenantStatus = "active" | "suspended" | "deleting";
 
-/** A tenant as the interface shows it, and its id, which stays inside. */
+/** This is a tenant as the interface shows it, and its id, which is internal. */
 export interface TenantRow extends AuditRow {
   tenantId: number;
   name: string;
@@ -21,7 +20,7 @@ export const tenantColumns: Columns = {
   ...auditColumns("t"),
 };
 
-/** All tenants: the one list that is no tenant's own. */
+/** Lists all tenants: this is the one list that does not belong to a tenant. */
 export const tenantList: PageSource = { from: "tenants", columns: tenantColumns, where: "true", values: [] };
 
 export const tenantQuery: { fields: FieldMap; sort: SortMap } = {
@@ -39,20 +38,20 @@ export const findTenantByName = statement<[name: string], TenantRow>(
   `select ${selectList(tenantColumns)} from tenants t where lower(t.name) = lower($1)`,
 );
 
-/** Changes of one tenant go one after the other. */
+/** Locks the tenant, so that its changes run one after the other. */
 export const lockTenantByName = statement<[name: string], TenantRow>(
   "management.lock_tenant_by_name",
   `select ${selectList(tenantColumns)} from tenants t where lower(t.name) = lower($1) for no key update`,
 );
 
-/** Null takes the description away. */
+/** Changes the description; null removes it. */
 export const writeDescription = statement<[tenantId: number, description: string | null, actor: string], TenantRow>(
   "management.write_tenant_description",
   `update tenants t set description = $2, last_modified_by = $3, last_modified_at = now(), revision = t.revision + 1
     where t.tenant_id = $1 returning ${selectList(tenantColumns)}`,
 );
 
-/** Another status; gateways forget everybody of the tenant in the same transaction. */
+/** Changes the status; gateways forget everybody of the tenant in the same transaction. */
 export const writeStatus = statement<[tenantId: number, status: TenantStatus, actor: string], TenantRow>(
   "management.write_tenant_status",
   `with change as (
@@ -61,7 +60,7 @@ export const writeStatus = statement<[tenantId: number, status: TenantStatus, ac
     where t.tenant_id = $1 returning ${selectList(tenantColumns)}`,
 );
 
-/** The last row of a tenant. From here on its name is free. */
+/** Deletes the last row of a tenant. From here on its name is free. */
 export const deleteTenantRow = statement<[tenantId: number], never>(
   "management.delete_tenant",
   "delete from tenants where tenant_id = $1 and status = 'deleting'",

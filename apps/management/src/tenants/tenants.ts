@@ -14,25 +14,25 @@ export interface TenantDeps {
   db: Pick<Database, "pool">;
 }
 
-/** Who operates the installation. */
+/** This is the operator of the installation. */
 export type Operator = Pick<Principal, "tenantId" | "subject">;
 
-/** The tenant of the operator, which every installation has from its first start on (ADR 12). */
+/** This is the tenant of the operator, which every installation has from its first start on (ADR 12). */
 export const operatorTenantId = 1;
 
-/** Each password costs about a quarter of a second of a processor and 16 MB. */
-const mostTenants = 100;
+/** The number is limited because each password costs about a quarter of a second of a processor and 16 MB. */
+const maxTenants = 100;
 const passwordBytes = 18;
 
 /**
- * The permission is the operator's, and so must be the tenant: a user of another one cannot come to hold it (users are granted it by those alone
- * who hold it), and if one did, it would be worth nothing.
+ * Refuses everybody but the operator's users. The permission is the operator's, and so must be the tenant: a user of another tenant cannot
+ * get the permission (only users who hold it can grant it), and if one did, it would have no effect.
  */
 export function checkOperator(caller: Pick<Principal, "tenantId">): void {
   if (caller.tenantId !== operatorTenantId) throw new HarrierError("insufficientPermission");
 }
 
-/** One tenant, whatever the spelling (contract device.md §9.4). */
+/** Returns one tenant, in whatever spelling (contract device.md §9.4). */
 export async function getTenant(deps: TenantDeps, name: string): Promise<TenantRow> {
   const row = await runOne(deps.db.pool, findTenantByName, [name]);
   if (row === undefined) throw entityNotFound("Tenant", name);
@@ -44,10 +44,10 @@ export interface CreatedTenant {
   administrator?: { name: string; password?: string };
 }
 
-/** Creates all tenants or none, each with what DEFAULT has too; a password that is made here is in the answer and nowhere else. */
+/** Creates all tenants or none, each with everything that DEFAULT has; a generated password is in the answer and nowhere else. */
 export async function createTenants(deps: TenantDeps, operator: Operator, tenants: readonly TenantCreate[]): Promise<CreatedTenant[]> {
   if (tenants.length === 0) return [];
-  if (tenants.length > mostTenants) throw new HarrierError("quotaTooManyEntries", `A request makes ${mostTenants} tenants at most.`);
+  if (tenants.length > maxTenants) throw new HarrierError("quotaTooManyEntries", `A request makes ${maxTenants} tenants at most.`);
   for (const { administrator } of tenants) {
     if (administrator?.password !== undefined) checkPassword(administrator.password, administrator.name);
   }
@@ -55,7 +55,7 @@ export async function createTenants(deps: TenantDeps, operator: Operator, tenant
     administrator !== undefined && administrator.password === undefined ? randomBytes(passwordBytes).toString("base64url") : undefined,
   );
   const hashes: (string | null)[] = [];
-  // one after another: a request keeps one thread busy, and others can sign in meanwhile
+  // The passwords are hashed one after another: a request keeps one thread busy, and others can sign in meanwhile.
   for (const [i, { administrator }] of tenants.entries()) {
     const password = administrator?.password ?? made[i];
     hashes.push(password === undefined ? null : await hashPassword(password));
@@ -74,7 +74,7 @@ export async function createTenants(deps: TenantDeps, operator: Operator, tenant
   }));
 }
 
-/** Only the description; one that is missing stays. */
+/** Changes the description, the only member that can change; one that is missing stays. */
 export async function updateTenant(
   deps: TenantDeps,
   operator: Operator,
@@ -86,7 +86,7 @@ export async function updateTenant(
   });
 }
 
-/** Lets nobody of the tenant in, or everybody again; one that is so already is left as it is. */
+/** Suspends or resumes a tenant: no principal of a suspended one can sign in; a call that changes nothing writes nothing. */
 export async function switchTenant(
   deps: TenantDeps,
   operator: Operator,
@@ -100,8 +100,8 @@ export async function switchTenant(
 }
 
 /**
- * Begins the end of a tenant: from here on nobody signs in, and the operation erases what all owners have of it. Asked again it answers the
- * operation that runs.
+ * Begins the deletion of a tenant: from here on none of its principals can sign in, and the operation erases what all owners have of it. A
+ * repeated call returns the running operation.
  */
 export async function deleteTenant(deps: TenantDeps, operator: Operator, name: string): Promise<OperationRow> {
   return inTransaction(deps.db.pool, async (tx) => {
@@ -122,7 +122,7 @@ async function lockTenant(tx: Queryable, name: string): Promise<TenantRow> {
   return row;
 }
 
-/** A change of one tenant, under its lock; of one that is on its way out nothing changes any more. */
+/** Runs a change of one tenant under its lock; a tenant that is being deleted does not change any more. */
 export async function changeTenant<T>(
   db: Pick<Database, "pool">,
   name: string,

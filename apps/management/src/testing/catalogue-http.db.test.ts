@@ -25,7 +25,7 @@ const attach = (moduleId: number, filename: string) =>
 test.each([
   ["/api/mgmt/v1", 200],
   ["/rest/v1", 204],
-] as const)("%s: from a module to a set and back to nothing", async (base, emptied) => {
+] as const)("%s: a module and a set are created, changed and deleted", async (base, emptied) => {
   const [module] = (await call("POST", `${base}/softwaremodules`, [{ name: "m", version: base, type: "os", vendor: "v" }])).body;
   expect(module).toMatchObject({ name: "m", type: "os", typeName: "OS", vendor: "v", encrypted: false, locked: false, deleted: false });
   expect(module._links).toEqual({ self: { href: `${origin}${base}/softwaremodules/${module.id}` } });
@@ -79,7 +79,7 @@ test.each([
   expect((await call("GET", path)).status).toBe(404);
 });
 
-test("lists: queries over the declared fields, deleted ones on demand", async () => {
+test("lists take queries over the declared fields, and show deleted elements on request", async () => {
   const base = "/rest/v1";
   const [a, b] = (
     await call("POST", `${base}/softwaremodules`, [
@@ -119,12 +119,12 @@ test("lists and single reads cost one round trip", async () => {
     "/softwaremoduletypes/11",
     "/system/configs/pollingTime",
   ]) {
-    expect(await fixture.trips.during(() => call("GET", `/rest/v1${path}`)), path).toBe(1);
+    expect(await fixture.roundTrips.during(() => call("GET", `/rest/v1${path}`)), path).toBe(1);
   }
-  expect(await fixture.trips.during(() => call("GET", "/rest/v1/userinfo"))).toBe(0);
+  expect(await fixture.roundTrips.during(() => call("GET", "/rest/v1/userinfo"))).toBe(0);
 });
 
-test("settings in both dialects", async () => {
+test("settings are read and changed in both dialects", async () => {
   const key = "authentication.gatewaytoken.key";
   const spec = "/api/mgmt/v1/system/configs";
   const rest = "/rest/v1/system/configs";
@@ -162,7 +162,7 @@ test("settings in both dialects", async () => {
   }
 });
 
-test("who am I", async () => {
+test("userinfo shows the tenant, the name and the permissions of the caller", async () => {
   expect((await call("GET", "/rest/v1/userinfo")).body).toMatchObject({
     tenant: "DEFAULT",
     username: "admin",
@@ -170,14 +170,14 @@ test("who am I", async () => {
   });
 });
 
-test("an id that is no number is 400, one that nobody has is 404", async () => {
+test("an id that is no number is answered by 400, an unknown one by 404", async () => {
   expect((await call("GET", "/rest/v1/distributionsets/abc")).status).toBe(400);
   expect((await call("GET", "/rest/v1/distributionsets/-1")).status).toBe(404);
   expect((await call("GET", "/rest/v1/distributionsets/9223372036854775807")).status).toBe(404);
   expect((await call("DELETE", "/rest/v1/softwaremodules/-1")).status).toBe(404);
 });
 
-test("a NUL character is the caller's mistake, wherever it stands", async () => {
+test("a NUL character is answered as the client's error, wherever it stands", async () => {
   const nul = "a\u0000b";
   expect((await call("POST", "/rest/v1/softwaremodules", [{ name: nul, version: "1", type: "os" }])).status).toBe(400);
   expect((await call("POST", "/rest/v1/distributionsets", [{ name: nul, version: "1" }])).status).toBe(400);

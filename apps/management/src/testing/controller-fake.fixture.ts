@@ -4,17 +4,19 @@ import type { Fixture } from "./management.fixture.ts";
 
 type Parts = Parameters<typeof mountAll>[1];
 
-/** Is told what controller is asked, before it does it; what it throws is the answer. */
-type Note = (method: string, request: object, call: { commandId?: string }) => void;
+/** Is called with each request to controller before it is carried out; what it throws is the answer. */
+type Recorder = (method: string, request: object, call: { commandId?: string }) => void;
 
-/** Controller's commands, as far as these tests look at what they do: it writes its own tables, by connections of its own. */
-export function controllerFake(fixture: Fixture, note: Note): Pick<Parts, "targets" | "actions"> {
+/**
+ * Stands in for controller's commands, as far as these tests need their effects: it writes controller's tables over its own connections.
+ */
+export function controllerFake(fixture: Fixture, record: Recorder): Pick<Parts, "targets" | "actions"> {
   const one = async (sql: string, values: unknown[]) => (await fixture.asController(sql, values))[0];
   const tokenOf = (controllerId: string) => `token-of-${controllerId}`;
   return {
     targets: {
       async createTargets(request, call) {
-        note("createTargets", request, call);
+        record("createTargets", request, call);
         const targets = [];
         for (const target of request.targets ?? []) {
           const known = await one("select 1 from targets where controller_id = $1", [target.controllerId]);
@@ -36,7 +38,7 @@ export function controllerFake(fixture: Fixture, note: Note): Pick<Parts, "targe
         return { targets };
       },
       async updateTarget(request, call) {
-        note("updateTarget", request, call);
+        record("updateTarget", request, call);
         const changed = await one("update targets set name = coalesce($2, name) where controller_id = $1 returning id", [
           request.controllerId,
           request.name,
@@ -45,21 +47,21 @@ export function controllerFake(fixture: Fixture, note: Note): Pick<Parts, "targe
         return {};
       },
       async deleteTargets(request, call) {
-        note("deleteTargets", request, call);
+        record("deleteTargets", request, call);
         const gone = await fixture.asController("delete from targets where controller_id = any($1) returning id", [request.controllerIds]);
         return { deleted: gone.length };
       },
       async deleteTargetsById(request, call) {
-        note("deleteTargetsById", request, call);
+        record("deleteTargetsById", request, call);
         const gone = await fixture.asController("delete from targets where id = any($1::int[]) returning id", [request.targetIds]);
         return { deleted: gone.length };
       },
       async readSecurityTokens(request, call) {
-        note("readSecurityTokens", request, call);
+        record("readSecurityTokens", request, call);
         return { tokens: Object.fromEntries((request.controllerIds ?? []).map((id) => [id, tokenOf(id)])) };
       },
       async activateAutoConfirm(request, call) {
-        note("activateAutoConfirm", request, call);
+        record("activateAutoConfirm", request, call);
         const made = await one(
           `insert into auto_confirmations (tenant_id, target_id, initiator, remark, created_by)
            select 1, id, $2, $3, 'admin' from targets where controller_id = $1 on conflict do nothing returning target_id`,
@@ -69,18 +71,18 @@ export function controllerFake(fixture: Fixture, note: Note): Pick<Parts, "targe
         return {};
       },
       async deactivateAutoConfirm(request, call) {
-        note("deactivateAutoConfirm", request, call);
+        record("deactivateAutoConfirm", request, call);
         await one("delete from auto_confirmations c using targets t where t.id = c.target_id and t.controller_id = $1", [
           request.controllerId,
         ]);
         return {};
       },
       async changeTag(request, call) {
-        note("changeTag", request, call);
+        record("changeTag", request, call);
         return { missing: [] };
       },
       async changeGroup(request, call) {
-        note("changeGroup", request, call);
+        record("changeGroup", request, call);
         const changed = await fixture.asController(
           `update targets set target_group = $3 where controller_id = any($1::text[]) or id = any($2::int[]) returning id`,
           [request.controllerIds ?? [], request.targetIds ?? [], request.group ?? null],
@@ -88,11 +90,11 @@ export function controllerFake(fixture: Fixture, note: Note): Pick<Parts, "targe
         return { changed: changed.length };
       },
       async importTargets(request, call) {
-        note("importTargets", request, call);
+        record("importTargets", request, call);
         return { created: 0, failed: 0, problems: [] };
       },
       async addMetadata(request, call) {
-        note("addMetadata", request, call);
+        record("addMetadata", request, call);
         for (const { key, value } of request.entries ?? []) {
           await one(
             "insert into target_metadata (tenant_id, target_id, key, value) select 1, id, $2, $3 from targets where controller_id = $1",
@@ -102,17 +104,17 @@ export function controllerFake(fixture: Fixture, note: Note): Pick<Parts, "targe
         return {};
       },
       async changeMetadata(request, call) {
-        note("changeMetadata", request, call);
+        record("changeMetadata", request, call);
         return { value: request.value ?? "as it was" };
       },
       async removeMetadata(request, call) {
-        note("removeMetadata", request, call);
+        record("removeMetadata", request, call);
         return {};
       },
     },
     actions: {
       async assignSet(request, call) {
-        note("assignSet", request, call);
+        record("assignSet", request, call);
         const actions = [];
         let alreadyAssigned = 0;
         for (const item of request.items ?? []) {
@@ -130,31 +132,31 @@ export function controllerFake(fixture: Fixture, note: Note): Pick<Parts, "targe
         return { alreadyAssigned, actions };
       },
       async assignSets(request, call) {
-        note("assignSets", request, call);
+        record("assignSets", request, call);
         return { alreadyAssigned: 0, actions: (request.items ?? []).map(({ controllerId = "" }, n) => ({ controllerId, id: 800 + n })) };
       },
       async assignOffline(request, call) {
-        note("assignOffline", request, call);
+        record("assignOffline", request, call);
         return { alreadyAssigned: 0, actions: (request.controllerIds ?? []).map((controllerId, n) => ({ controllerId, id: 900 + n })) };
       },
       async cancelAction(request, call) {
-        note("cancelAction", request, call);
+        record("cancelAction", request, call);
         const known = await one("select status from actions where id = $1", [request.actionId]);
         if (known?.["status"] === 4) throw new HarrierError("actionNotCancelable");
         await one("update actions set status = $2, active = $3 where id = $1", [request.actionId, request.force ? 4 : 5, !request.force]);
         return {};
       },
       async forceAction(request, call) {
-        note("forceAction", request, call);
+        record("forceAction", request, call);
         await one("update actions set force_type = 1 where id = $1", [request.actionId]);
         return {};
       },
       async deleteActions(request, call) {
-        note("deleteActions", request, call);
+        record("deleteActions", request, call);
         return { removed: request.actionIds?.length ?? 0 };
       },
       async confirmAction(request, call) {
-        note("confirmAction", request, call);
+        record("confirmAction", request, call);
         await one("update actions set status = $2 where id = $1", [request.actionId, request.confirmed ? 3 : 11]);
         return {};
       },

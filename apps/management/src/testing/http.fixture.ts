@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { basePaths, type Route, routes } from "@harrier/contracts";
-import { countTrips } from "@harrier/db";
+import { countRoundTrips } from "@harrier/db";
 import { type Identity, identityHeaders, parseKeys, unboundBody } from "@harrier/rpc";
 import { createHttp, createLog, createMetrics } from "@harrier/service";
 import { expect } from "vitest";
@@ -17,7 +17,7 @@ export interface CallOptions {
   headers?: Record<string, string>;
   permissions?: readonly string[];
   scopes?: Record<string, readonly number[]>;
-  /** Not the tenant DEFAULT. */
+  /** The call is made for this tenant instead of DEFAULT. */
   tenantId?: number;
   rid?: string;
   method?: string;
@@ -33,13 +33,13 @@ export interface Answer {
 export interface HttpFixture {
   /** Calls through a socket with a signed identity, and checks a success against the route's own schema. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** Sends a CSV file to its last byte before it looks at the answer, as many clients do; rejects when the connection is cut. */
+  /** Sends a CSV file to its last byte before it reads the answer, as many clients do; it rejects when the connection is cut. */
   upload(path: string, file: string): Promise<Pick<Answer, "status" | "body">>;
-  /** What controller was asked, newest last. */
-  asked: { method: string; request: Record<string, unknown>; commandId?: string | undefined }[];
-  /** Makes the next call to controller fail so. */
+  /** These are the calls to controller, newest last. */
+  requested: { method: string; request: Record<string, unknown>; commandId?: string | undefined }[];
+  /** Makes the next call to controller fail with this error. */
   failNext(error: Error): void;
-  /** What controller waits for with every import, until it is given something else. */
+  /** Every import call of controller waits for this promise until another one is set. */
   holdImports(until: () => Promise<void>): void;
   close(): Promise<void>;
 }
@@ -48,17 +48,17 @@ const secret = Buffer.alloc(32, 9).toString("base64");
 const keys = parseKeys(`gateway/management=k1:${secret}`);
 export const origin = "http://harrier.example";
 
-/** The HTTP side of management over real PostgreSQL, with a controller that writes its own tables. */
+/** Serves the HTTP side of management over real PostgreSQL, with a test double of controller that writes controller's tables. */
 export async function httpFixture(fixture: Fixture, options: { restDialect?: "current" | "classic" } = {}): Promise<HttpFixture> {
-  const asked: HttpFixture["asked"] = [];
+  const requested: HttpFixture["requested"] = [];
   let failure: Error | undefined;
-  const note = (method: string, request: object, call: { commandId?: string }): void => {
-    asked.push({ method, request: request as Record<string, unknown>, commandId: call.commandId });
+  const record = (method: string, request: object, call: { commandId?: string }): void => {
+    requested.push({ method, request: request as Record<string, unknown>, commandId: call.commandId });
     const thrown = failure;
     failure = undefined;
     if (thrown) throw thrown;
   };
-  const fake = controllerFake(fixture, note);
+  const fake = controllerFake(fixture, record);
   const { importTargets } = fake.targets;
   let held = async (): Promise<void> => {};
   fake.targets.importTargets = async (request, call) => {
@@ -66,16 +66,23 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
     return importTargets(request, call);
   };
   const log = createLog({ service: "management", level: "silent", destination: new Writable({ write: (_c, _e, done) => done() }) });
-  const http = createHttp({ service: "management", keys, log, metrics: createMetrics({ service: "management" }), countTrips, ...options });
+  const http = createHttp({
+    service: "management",
+    keys,
+    log,
+    metrics: createMetrics({ service: "management" }),
+    countRoundTrips,
+    ...options,
+  });
   mountAll(http.mount, {
     ...fixture,
     ...fake,
-    nudge: () => {},
-    nudgeOperations: () => {},
-    nudgeTargetDeletions: () => {},
+    wake: () => {},
+    wakeOperations: () => {},
+    wakeTargetDeletions: () => {},
     invalidations: {
       async carryOut(invalidation) {
-        note("carryOut", invalidation, {});
+        record("carryOut", invalidation, {});
         return true;
       },
     },
@@ -104,7 +111,7 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
 
   const call = async (method: string, path: string, asks: CallOptions = {}): Promise<Answer> => {
     const url = path.split("?", 1)[0] ?? "";
-    // fetch encodes some characters of a query (an apostrophe, say): what is signed is what is sent
+    // Fetch encodes some characters of a query (an apostrophe, say), and the signature must cover the encoded form.
     const sent = new URL(`http://127.0.0.1:${port}${path}`);
     const identity = identityOf(method, sent, asks);
     const hasBody = asks.body !== undefined;
@@ -125,7 +132,7 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
   const upload: HttpFixture["upload"] = async (path, file) => {
     const sent = new URL(`http://127.0.0.1:${port}${path}`);
     const headers = { ...identityHeaders(keys, identityOf("POST", sent, {}), unboundBody), "content-type": "text/csv" };
-    // A connection that is to be closed anyway is closed behind the answer, whatever is still on its way.
+    // A connection that will be closed anyway is closed after the answer, even if the client is still sending.
     const agent = new Agent({ keepAlive: true });
     const req = request(sent, { method: "POST", headers, agent });
     req.end(file);
@@ -140,15 +147,15 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
   const holdImports = (until: () => Promise<void>): void => {
     held = until;
   };
-  return { call, upload, asked, failNext, holdImports, close: () => http.close(100) };
+  return { call, upload, requested, failNext, holdImports, close: () => http.close(100) };
 }
 
-/** The answer is what the contract says: no member more, none of another type. */
-function checkAgainstRoute(asked: string, body: unknown, { status, rest }: { status: number; rest: boolean }): void {
-  const [method, url = ""] = asked.split(" ");
+/** Checks that the answer is what the contract says: it has no other member, and none of another type. */
+function checkAgainstRoute(requested: string, body: unknown, { status, rest }: { status: number; rest: boolean }): void {
+  const [method, url = ""] = requested.split(" ");
   const base = url.startsWith(basePaths.rest) ? basePaths.rest : basePaths.spec;
   const route = routes.find((row) => row.interface === "management" && row.method === method && matches(row, url.slice(base.length)));
-  expect(route, asked).toBeDefined();
+  expect(route, requested).toBeDefined();
   const schema = rest && route?.responseRest !== undefined ? route.responseRest : route?.response;
   if (status === 204 || schema === undefined || schema === null) expect(body).toBeUndefined();
   else expect(schema.parse(body)).toEqual(body);

@@ -3,22 +3,22 @@ import { createDatabase, createSecretBox, type Database, IdBlocks } from "@harri
 import { type RoundTripCounter, startRoundTripCounter, type TestDatabase, testDatabase } from "@harrier/testkit";
 import { ensureDefaultTenant } from "../tenants/seed-tenant.ts";
 
-/** A database of all services, seen by management's own role, with the tenant DEFAULT. */
+/** This is a database of all services, used with management's own role, with the tenant DEFAULT. */
 export interface Fixture {
   database: TestDatabase;
-  /** Management's own connections, by way of the round-trip counter. */
+  /** These are management's own connections, which pass the round-trip counter. */
   db: Database;
-  trips: RoundTripCounter;
+  roundTrips: RoundTripCounter;
   ids: IdBlocks;
   secrets: ReturnType<typeof createSecretBox>;
   tenantId: number;
   actor: { tenantId: number; subject: string };
-  /** Rows of another service, written as that service. */
+  /** Writes rows of another service with that service's role. */
   asController(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   asRolloutEngine(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
-  /** Rows of management's own tables. */
+  /** Writes rows of management's own tables. */
   rows(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
-  /** A limit of the tenant; null: the default again. */
+  /** Sets a limit of the tenant; null restores the default. */
   setQuota(key: QuotaKey, value: number | null): Promise<void>;
   addTarget(controllerId: string, members?: { typeId?: number; assignedSetId?: number; installedSetId?: number }): Promise<number>;
   addAction(members: {
@@ -34,8 +34,8 @@ export interface Fixture {
 
 export async function managementFixture(): Promise<Fixture> {
   const database = await testDatabase();
-  const trips = await startRoundTripCounter(database.adminUrl);
-  const db = createDatabase({ url: trips.through(database.urlOf("management")), applicationName: "test/management", max: 5 });
+  const roundTrips = await startRoundTripCounter(database.adminUrl);
+  const db = createDatabase({ url: roundTrips.through(database.urlOf("management")), applicationName: "test/management", max: 5 });
   const { tenantId } = await ensureDefaultTenant({ db: db.pool }, "DEFAULT");
   const as =
     (service: "controller" | "rollout-engine") =>
@@ -47,7 +47,7 @@ export async function managementFixture(): Promise<Fixture> {
   return {
     database,
     db,
-    trips,
+    roundTrips,
     ids: new IdBlocks(db.pool),
     secrets: createSecretBox(Buffer.alloc(32, 7).toString("base64")),
     tenantId,
@@ -93,7 +93,7 @@ export async function managementFixture(): Promise<Fixture> {
     },
     async close() {
       await db.close();
-      await trips.close();
+      await roundTrips.close();
       await database.drop();
     },
   };

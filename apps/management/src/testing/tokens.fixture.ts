@@ -11,7 +11,7 @@ export const issuer = "https://updates.example.com/harrier";
 export interface TokenReplica {
   url: string;
   keys: SigningKeys;
-  /** POST /oauth2/token; `basic` is `clientId:secret`. */
+  /** Sends POST /oauth2/token; `basic` is `clientId:secret`. */
   token(form: Record<string, string> | string, options?: { basic?: string; headers?: Record<string, string> }): Promise<TokenAnswer>;
   close(): Promise<void>;
 }
@@ -23,11 +23,11 @@ export interface TokenAnswer {
   headers: Headers;
 }
 
-/** The token endpoint of one replica. */
+/** Serves the token endpoint of one replica. */
 export async function tokenReplica(fixture: Fixture, rotateMs = 90 * 24 * 60 * 60 * 1000): Promise<TokenReplica> {
   const log = createLog({ service: "management", level: "silent", destination: new Writable({ write: (_c, _e, done) => done() }) });
   const keys = new SigningKeys({ db: fixture.db, secrets: fixture.secrets, log, rotateMs });
-  await keys.start();
+  await keys.refresh();
   const identityKeys = parseKeys(`gateway/management=k1:${Buffer.alloc(32, 9).toString("base64")}`);
   const http = createHttp({ service: "management", keys: identityKeys, log, metrics: createMetrics({ service: "management" }) });
   serveTokenEndpoint(http.app, { db: fixture.db.pool, keys, issuer, log });
@@ -49,7 +49,6 @@ export async function tokenReplica(fixture: Fixture, rotateMs = 90 * 24 * 60 * 6
     },
     async close() {
       await http.close(100);
-      await keys.stop();
     },
   };
 }

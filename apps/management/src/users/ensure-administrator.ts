@@ -15,8 +15,8 @@ export interface Administrator {
 }
 
 /**
- * Makes the administrator of the configuration, or brings it up to it: a new password, or permissions that a newer version knows.
- * Writes nothing when nothing changed, so that a restart signs nobody out.
+ * Creates the administrator of the configuration, or updates its password and its permissions, which may grow with the version. It writes
+ * nothing when nothing changed, so that a restart keeps sign-ins.
  */
 export async function ensureAdministrator(deps: Deps, { tenantId, name, password }: Administrator): Promise<void> {
   const stored = await runOne(deps.db, findSystemUser, [tenantId, name]);

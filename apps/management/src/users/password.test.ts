@@ -11,9 +11,9 @@ test("a hash is a PHC string with its own salt, and fits its password only", asy
   expect(await verifyPassword("", one)).toBe(false);
 });
 
-test("no hash or one that cannot be read fits nothing, and costs as much as a wrong password", async () => {
+test("a missing or unreadable hash fits no password, and costs as much as a wrong password", async () => {
   const hash = await hashPassword("x");
-  // processor time, not the clock: other tests run beside this one
+  // The test measures processor time, not the clock, because other tests run beside this one.
   const cost = async (work: () => Promise<boolean>) => {
     const began = process.cpuUsage();
     expect(await work()).toBe(false);
@@ -27,21 +27,21 @@ test("no hash or one that cannot be read fits nothing, and costs as much as a wr
 });
 
 test.each([
-  // of the reference implementation's own tests
+  // These rows are from the reference implementation's own tests.
   ["password", "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"],
-  // of Python's hashlib
+  // These rows are from Python's hashlib.
   ["correct horse", "$scrypt$ln=15,r=8,p=2$c29tZS1zYWx0LWJ5dGVzIQ$dikLRjEBo+Cma4jnmXqAhF+2gR5ffGL4ic5qRbHJpTY"],
-  // of jBCrypt's and of crypt_blowfish's own tests
+  // These rows are from the tests of jBCrypt and crypt_blowfish.
   ["abc", "$2a$06$If6bvum7DFjUnE9p2uDeDu0YHzrHM6tf.iqN8.yx.jNN1ILEf7h0i"],
   ["U*U", "$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
   ["U*U", "$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
-])("a hash that others have made of %s fits it and nothing else", async (password, hash) => {
+])("an imported hash of %s fits it and no other password", async (password, hash) => {
   expect(isSupportedHash(hash)).toBe(true);
   expect(await verifyPassword(password, hash)).toBe(true);
   expect(await verifyPassword(`${password}!`, hash)).toBe(false);
 });
 
-test("a hash with few blocks and many lanes is one to be tried, not a failure", async () => {
+test("a hash with few blocks and many lanes can be verified", async () => {
   for (const costs of ["ln=2,r=1,p=4", "ln=1,r=99,p=4"]) {
     const hash = `$scrypt$${costs}$c2FsdHNhbHQ$a2V5a2V5a2V5a2V5a2V5a2V5`;
     expect(await verifyPassword("x", hash)).toBe(false);
@@ -55,7 +55,7 @@ test.each([
   "secret",
   `$2b$12$${"a".repeat(53)}`,
   "$1$salt$hash",
-  // costs more than about a second, or is what no bcrypt makes
+  // These cost more than about a second, or come from no bcrypt.
   "$2b$14$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
   "$2b$31$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
   "$2b$03$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
@@ -64,7 +64,7 @@ test.each([
   " $2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
   `$argon2i$v=19$m=65536,t=2,p=1$${salt}$${key}`,
   `$argon2id$m=65536,t=2,p=1$${salt}$${key}`,
-  // more than one try may cost
+  // These cost more than one attempt may.
   `$argon2id$v=19$m=999999,t=2,p=1$${salt}$${key}`,
   `$argon2id$v=19$m=65536,t=99,p=1$${salt}$${key}`,
   `$argon2id$v=19$m=65536,t=1,p=0$${salt}$${key}`,
@@ -72,10 +72,10 @@ test.each([
   `$scrypt$ln=17,r=16,p=1$${salt}$${key}`,
   `$scrypt$ln=14,r=8,p=64$${salt}$${key}`,
   `$scrypt$ln=14,r=0,p=1$${salt}$${key}`,
-  // too short to mean anything
+  // These are too short to be secure.
   `$scrypt$ln=14,r=8,p=1$AA$${key}`,
   `$scrypt$ln=14,r=8,p=1$${salt}$AAAA`,
-])("%s is no hash that is kept", (hash) => expect(isSupportedHash(hash)).toBe(false));
+])("%s is not accepted as a hash", (hash) => expect(isSupportedHash(hash)).toBe(false));
 
 const weakSalt = "c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
 test.each([
@@ -93,7 +93,7 @@ test.each([
   expect(isWeakHash(hash, "password")).toBe(weak);
 });
 
-test("what we hash ourselves is not weak, and of a long password bcrypt has seen a part only", async () => {
+test("our own hashes are not weak, and a long password is not hashed anew because bcrypt has verified only a part of it", async () => {
   expect(isWeakHash(await hashPassword("x"), "x")).toBe(false);
   expect(isWeakHash("$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", "x".repeat(73))).toBe(false);
 });
@@ -117,12 +117,12 @@ test.each([
 });
 
 test.each(["correct horse", "battery staple", "jennifer-ann likes trains", "päss word:with\\everything", "aaaaaaaaaaab", "135791113151"])(
-  "the password %s is not",
+  "the password %s of Jennifer-Ann is accepted",
   (password) => {
     expect(() => checkPassword(password, "Jennifer-Ann")).not.toThrow();
   },
 );
 
-test("a short name is part of many words", () => {
+test("a password may contain a short name, which is part of many words", () => {
   expect(() => checkPassword("annual report", "ann")).not.toThrow();
 });

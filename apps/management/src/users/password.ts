@@ -1,13 +1,16 @@
 import { argon2, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { bcryptCost, isBcrypt, verifyBcrypt } from "./bcrypt.ts";
 
-/** 2^14 blocks of 8, five times: 16 MB and about a quarter of a second per try. Old hashes keep their own numbers, which stand in the text. */
+/**
+ * The cost is 2^14 blocks of 8, five times: 16 MB and about a quarter of a second per attempt. Old hashes keep their own cost, which is
+ * part of their text.
+ */
 const cost = { ln: 14, r: 8, p: 5 };
 const keyBytes = 32;
 const saltBytes = 16;
 
-/** What one try may cost at most: a hash that somebody brings must not be able to stop the service. */
-const most = { scryptBytes: 128 * 1024 * 1024, scryptLanes: 8, argonKib: 64 * 1024, argonPasses: 10, argonLanes: 8 };
+/** The maximum cost of one attempt: an imported hash must not be able to stop the service. */
+const max = { scryptBytes: 128 * 1024 * 1024, scryptLanes: 8, argonKib: 64 * 1024, argonPasses: 10, argonLanes: 8 };
 const lengths = { saltMin: 8, saltMax: 64, keyMin: 16, keyMax: 64 };
 
 interface Scrypt {
@@ -26,10 +29,13 @@ interface Argon {
 
 type Parsed = (Scrypt | Argon) & { salt: Buffer; key: Buffer };
 
-/** What OWASP's password storage sheet asks for at least: work of scrypt for each of its pairs of cost and lanes, of argon2id, and the cost of bcrypt. */
+/**
+ * These are the minimum costs of OWASP's password storage sheet: work of scrypt for each of its pairs of cost and lanes, of argon2id, and
+ * the cost of bcrypt.
+ */
 const least = { scryptWork: 2 ** 13 * 8 * 10, scryptLn: 13, argonWork: 7_168 * 5, bcryptCost: 10 };
 
-/** A PHC string of scrypt: `$scrypt$ln=14,r=8,p=5$salt$key`. */
+/** This matches a PHC string of scrypt: `$scrypt$ln=14,r=8,p=5$salt$key`. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const key = await derive(password, { algorithm: "scrypt", ...cost, salt, key: Buffer.alloc(keyBytes) });
@@ -37,37 +43,40 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether a password fits a hash. Takes the same time for a missing or unreadable hash as for a wrong password: who asks cannot
- * find out which names exist.
+ * Says whether a password fits a hash. It takes the same time for a missing or unreadable hash as for a wrong password, so that a client
+ * cannot find out which names exist.
  */
 export async function verifyPassword(password: string, hash: string | null | undefined): Promise<boolean> {
   if (isBcrypt(hash ?? "")) return verifyBcrypt(password, hash as string);
   const stored = parse(hash ?? "");
   const expected: Parsed = stored ?? { algorithm: "scrypt", ...cost, salt: nobodySalt, key: nobodyKey };
   const key = await derive(password, expected);
-  await spendRest(password, expected);
+  await spendRemainder(password, expected);
   return timingSafeEqual(key, expected.key) && stored !== undefined;
 }
 
-/** What a try of an older hash of ours costs less than one of today: without it the time would tell its user from a name that nobody has. */
-async function spendRest(password: string, tried: Parsed): Promise<void> {
+/**
+ * Spends the time by which an attempt with an older hash is cheaper than one with a current hash: without it the duration would reveal that
+ * the user exists.
+ */
+async function spendRemainder(password: string, tried: Parsed): Promise<void> {
   if (tried.algorithm !== "scrypt") return;
   const lane = 2 ** cost.ln * cost.r;
   const p = cost.p - Math.ceil((2 ** tried.ln * tried.r * tried.p) / lane);
   if (p > 0) await derive(password, { algorithm: "scrypt", ...cost, p, salt: nobodySalt, key: nobodyKey });
 }
 
-/** Whether passwords can be held against a hash here (contract extensions.md): PHC strings of scrypt and argon2id, and bcrypt's. */
+/** Says whether passwords can be verified with a hash here (contract extensions.md): PHC strings of scrypt and argon2id, and bcrypt's. */
 export function isSupportedHash(hash: string): boolean {
   return isBcrypt(hash) || parse(hash) !== undefined;
 }
 
-/** Bytes of a password that bcrypt looks at. */
+/** Bcrypt uses so many bytes of a password. */
 const bcryptBytes = 72;
 
-/** Whether a password that fits this hash should be hashed anew: it costs less to try than a new one may. */
+/** Says whether a password that fits this hash should be hashed anew, because the hash costs less to try than a new one may. */
 export function isWeakHash(hash: string, password: string): boolean {
-  // of a longer password nobody knows yet that all of it is right
+  // Bcrypt has verified only a part of a longer password, so the rest of it may be wrong.
   if (isBcrypt(hash)) return bcryptCost(hash) < least.bcryptCost && Buffer.byteLength(password) <= bcryptBytes;
   const stored = parse(hash);
   if (stored === undefined) return false;
@@ -94,7 +103,7 @@ function parseScrypt(hash: string): Parsed | undefined {
   const parts = scryptHash.exec(hash);
   if (parts === null) return undefined;
   const [ln, r, p] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
-  if (ln < 1 || r < 1 || p < 1 || p > most.scryptLanes || 128 * 2 ** ln * r > most.scryptBytes) return undefined;
+  if (ln < 1 || r < 1 || p < 1 || p > max.scryptLanes || 128 * 2 ** ln * r > max.scryptBytes) return undefined;
   return { algorithm: "scrypt", ln, r, p, salt: bytes(parts[4]), key: bytes(parts[5]) };
 }
 
@@ -102,9 +111,9 @@ function parseArgon(hash: string): Parsed | undefined {
   const parts = argonHash.exec(hash);
   if (parts === null) return undefined;
   const [memory, passes, parallelism] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
-  if (passes < 1 || passes > most.argonPasses || parallelism < 1 || parallelism > most.argonLanes) return undefined;
-  // RFC 9106 §3.1: eight blocks per lane at least
-  if (memory < 8 * parallelism || memory > most.argonKib) return undefined;
+  if (passes < 1 || passes > max.argonPasses || parallelism < 1 || parallelism > max.argonLanes) return undefined;
+  // RFC 9106 §3.1 demands at least eight blocks per lane.
+  if (memory < 8 * parallelism || memory > max.argonKib) return undefined;
   return { algorithm: "argon2id", memory, passes, parallelism, salt: bytes(parts[4]), key: bytes(parts[5]) };
 }
 
@@ -115,7 +124,7 @@ function derive(password: string, stored: Parsed): Promise<Buffer> {
 function deriveScrypt(password: string, { ln, r, p, salt, key }: Parsed & Scrypt): Promise<Buffer> {
   const blocks = 2 ** ln;
   return new Promise((resolve, reject) => {
-    // node refuses above 32 MB unless told otherwise; what OpenSSL takes is this, and with few blocks the lanes are most of it
+    // Node refuses more than 32 MB unless told otherwise; OpenSSL needs this much, and with few blocks the lanes are most of it.
     const maxmem = 128 * r * (blocks + p + 2) + 2 ** 20;
     scrypt(password, salt, key.length, { N: blocks, r, p, maxmem }, (error, derived) => (error ? reject(error) : resolve(derived)));
   });

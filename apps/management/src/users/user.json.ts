@@ -1,9 +1,9 @@
 import type { UserView } from "@harrier/contracts";
+import { auditOf, type View } from "@harrier/query";
 import { namesOf } from "../grants/grants.ts";
-import { auditOf, type View } from "../lists/json.ts";
 import type { UserRow } from "./users.sql.ts";
 
-/** spec 001 §2.8; compact items of a list leave the permissions out (contract management.md §1.4). */
+/** Renders a user (spec 001 §2.8); compact items of a list leave the permissions out (contract management.md §1.4). */
 export function userJson({ base }: View, row: UserRow, full: boolean): UserView {
   const self = `${base}/users/${row.id}`;
   return {

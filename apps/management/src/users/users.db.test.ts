@@ -37,7 +37,7 @@ const status = async (method: string, path: string, body?: unknown, more: object
   return [answer.status, answer.body?.errorCode?.replace("hawkbit.server.error.", "")];
 };
 
-test("a user with a password is made, signs in, and shows neither password nor hash", async () => {
+test("a user with a password is created, signs in, and shows neither password nor hash", async () => {
   const made = await make({ name: "ann", password: "correct horse", permissions: ["READ_TARGET", "API_KEY"] });
   expect(made).toMatchObject({ name: "ann", type: "PASSWORD_USER", systemManaged: false, createdBy: "admin" });
   expect(made.permissions).toEqual(["READ_TARGET", "API_KEY"]);
@@ -50,7 +50,7 @@ test("a user with a password is made, signs in, and shows neither password nor h
   expect((await attempt("ann", "wrong horse")).ok).toBe(false);
 });
 
-test("a hash from elsewhere serves, and without either the identity provider does", async () => {
+test("an imported hash can be used, and a user without hash and password signs in at the identity provider", async () => {
   const passwordHash = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
   expect(await make({ name: "brought", passwordHash })).toMatchObject({ type: "PASSWORD_USER" });
   expect((await attempt("brought", "password")).ok).toBe(true);
@@ -68,7 +68,7 @@ test.each<[string, object, number]>([
   ["a name that would be another tenant's user", { name: "x\\y" }, 400],
   ["a name that Basic cannot carry", { name: "x:y" }, 400],
   ["a name in use", { name: "ann" }, 409],
-])("%s is refused, and with it the others of the request", async (_, more, expected) => {
+])("a user with %s is refused, and with it the others of the request", async (_, more, expected) => {
   const before = (await http.call("GET", users)).body.total;
   expect((await status("POST", "", [{ name: "other" }, { name: "refused", ...more }]))[0]).toBe(expected);
   expect((await http.call("GET", users)).body.total).toBe(before);
@@ -86,7 +86,7 @@ test("a list is searched by id and name, and shows permissions in full only", as
   expect(await status("GET", "?q=passwordhash==*")).toEqual([400, "rest.param.rsqlInvalidField"]);
 });
 
-test("permissions are set with their target types, added without, and taken away; each is heard of by the gateways", async () => {
+test("permissions are set with target types, added without them and removed, and gateways learn of each change", async () => {
   const { id } = await make({ name: "bob", password: "correct horse" });
   const path = `/${id}/permissions`;
   const ask = async (method: string, more: string, body?: unknown) =>
@@ -117,7 +117,7 @@ test("permissions are set with their target types, added without, and taken away
   expect((await changes()).length).toBe(before + 3);
 });
 
-test("what concerns all tenants is given on by those alone who hold it", async () => {
+test("only users who hold the operator's permission can grant it", async () => {
   const { id } = await make({ name: "eve" });
   const tenantOnly = { permissions: allPermissions.filter((permission) => permission !== "SYSTEM_ADMIN") };
   expect(await status("POST", `/${id}/permissions`, ["SYSTEM_ADMIN"], tenantOnly)).toEqual([403, "insufficientPermission"]);
@@ -125,7 +125,7 @@ test("what concerns all tenants is given on by those alone who hold it", async (
   expect(await status("POST", `/${id}/permissions`, ["SYSTEM_ADMIN"])).toEqual([200, undefined]);
 });
 
-test("whoever holds it is changed by those alone who hold it too", async () => {
+test("a user with the operator's permission can be changed only by a user who holds it too", async () => {
   const { id } = await make({ name: "operator", password: "correct horse", permissions: ["SYSTEM_ADMIN"] });
   const tenantOnly = { permissions: allPermissions.filter((permission) => permission !== "SYSTEM_ADMIN") };
   const refused = [403, "insufficientPermission"];
@@ -141,7 +141,7 @@ test("whoever holds it is changed by those alone who hold it too", async () => {
   expect(await status("DELETE", `/${id}`)).toEqual([200, undefined]);
 });
 
-test("one's own password, or with USER_MANAGEMENT anybody's", async () => {
+test("users change their own password, and with USER_MANAGEMENT anybody's", async () => {
   const { id } = await make({ name: "admin's friend", password: "correct horse" });
   const before = (await changes()).length;
   const change = (path: string, newPassword: string, more?: object) => status("PUT", `${path}/password`, { newPassword }, more);
@@ -162,7 +162,7 @@ test("one's own password, or with USER_MANAGEMENT anybody's", async () => {
   expect(await change(`/${self?.["id"]}`, "battery staple")).toEqual([403, "entityReadOnly"]);
 });
 
-test("a user is deleted and heard of; neither the system's nor one's own account is", async () => {
+test("a user is deleted and gateways learn of it, but neither the system's nor one's own account can be deleted", async () => {
   const { id } = await make({ name: "gone", password: "correct horse" });
   expect(await status("DELETE", `/${id}`)).toEqual([200, undefined]);
   expect((await changes()).at(-1)).toBe(id);
@@ -177,7 +177,7 @@ test("a user is deleted and heard of; neither the system's nor one's own account
   await fixture.rows("update users set system_managed = true where name = 'admin'");
 });
 
-test("an issuer that gives somebody the name of a user does not let it change this user's password", async () => {
+test("a token with the name of a local user cannot change this user's password", async () => {
   const { id } = await make({ name: "namesake", password: "correct horse" });
   const caller = { tenantId: fixture.tenantId, subject: "namesake", permissions: [] };
   const change = (external: object) => changePassword(fixture, { ...caller, ...external }, { id, newPassword: "battery staple" });
@@ -187,7 +187,7 @@ test("an issuer that gives somebody the name of a user does not let it change th
   expect((await attempt("namesake", "battery staple")).ok).toBe(true);
 });
 
-test("a hash that costs too little to try is made anew at the sign-in, once, and no gateway hears of it", async () => {
+test("a hash that costs too little to try is made anew at the sign-in, once, and no gateway is notified", async () => {
   const { id } = await make({ name: "early" });
   const stored = () => fixture.rows("select password_hash as hash from users where id = $1", [id]).then(([row]) => row?.["hash"]);
   for (const [password, hash] of [

@@ -1,9 +1,9 @@
 import { page, users } from "@harrier/contracts";
+import { readPage } from "@harrier/query";
 import type { Mount, RequestContext } from "@harrier/service";
 import { changeGrants } from "../grants/change-grants.ts";
 import { type Grants, namesOf, permissionsOf, replaced, withNames, withoutName } from "../grants/grants.ts";
 import { idAndName } from "../lists/id-and-name.ts";
-import { readPage } from "../lists/list.ts";
 import { userJson } from "./user.json.ts";
 import { type UserRow, userList } from "./users.sql.ts";
 import { changePassword, createUsers, getUser, removeUser, type UserDeps } from "./users.ts";
@@ -12,7 +12,7 @@ interface Deps extends UserDeps {
   now: () => number;
 }
 
-/** Users and what they may do (spec 001 §4.7; contract management.md §10.1). */
+/** Serves users and their permissions (spec 001 §4.7; contract management.md §10.1). */
 export function mountUsers(mount: Mount, deps: Deps): void {
   mount(users.list, async (ctx) => {
     const kind = { source: userList(ctx.tenantId), ...idAndName };

@@ -1,9 +1,8 @@
 import { statement } from "@harrier/db";
+import { type AuditRow, auditColumns, type Columns, type PageSource, selectList } from "@harrier/query";
 import { type GrantsRow, grantColumns } from "../grants/grants.sql.ts";
-import type { PageSource } from "../lists/page.sql.ts";
-import { type AuditRow, auditColumns, type Columns, selectList } from "../rows/columns.ts";
 
-/** A user as the interface shows it; the hash of the password is no part of it. */
+/** This is a user as the interface shows it; the hash of the password is not part of it. */
 export interface UserRow extends AuditRow, GrantsRow {
   id: number;
   name: string;
@@ -25,8 +24,8 @@ export const findUserById = statement<[tenantId: number, id: number], UserRow>(
 );
 
 /**
- * `users` is `[{id, name, type, hash, permissions}]`: all of them or, where a name is taken, none. Somebody may be signed in already by a token
- * that names one of them; 0 where gateways are told: all users of the tenant, and no device of it (views/tenants.sql).
+ * Inserts all users of `[{id, name, type, hash, permissions}]` or, where a name is taken, none. A token that names one of them may be in
+ * use already. In the feed of the gateways 0 stands for all users of the tenant, but for none of its devices (views/tenants.sql).
  */
 export const insertUsers = statement<[tenantId: number, users: string, actor: string], UserRow>(
   "management.insert_users",
@@ -57,7 +56,10 @@ type NewPassword = [
   scoped: string | null,
 ];
 
-/** A new password of a user who has one, and who still holds what `$5` and `$6` say where they are given; gateways forget the old one in the same transaction. */
+/**
+ * Writes a new password of a user who has one, and who still holds what `$5` and `$6` say where they are given; gateways forget the old one
+ * in the same transaction.
+ */
 export const writePassword = statement<NewPassword, unknown>(
   "management.write_password",
   `with written as (
@@ -78,7 +80,7 @@ export const findSystemUser = statement<[tenantId: number, name: string], System
   `select password_hash as "passwordHash", permissions, system_managed as "systemManaged" from users where tenant_id = $1 and name = $2`,
 );
 
-/** The administrator from the configuration, new or changed; gateways forget the old one in the same transaction. */
+/** Creates or updates the administrator of the configuration; gateways forget the old one in the same transaction. */
 export const upsertSystemUser = statement<[tenantId: number, id: number, name: string, hash: string, permissions: string[]], unknown>(
   "management.upsert_system_user",
   `with stored as (

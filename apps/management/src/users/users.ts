@@ -15,21 +15,21 @@ export interface UserDeps {
   ids: Pick<IdBlocks, "next" | "take">;
 }
 
-/** Each password costs about a quarter of a second of a processor. */
-const mostPasswords = 20;
+/** The number is limited because each password costs about a quarter of a second of a processor. */
+const maxPasswords = 20;
 
-/** One user (spec 001 §4.7). */
+/** Returns one user (spec 001 §4.7). */
 export async function getUser(deps: Pick<UserDeps, "db">, tenantId: number, id: number): Promise<UserRow> {
   const row = await runOne(deps.db.pool, findUserById, [tenantId, id]);
   if (row === undefined) throw entityNotFound("User", id);
   return row;
 }
 
-/** Creates all users or none (contract management.md §10.1). Without a password or its hash a user is the identity provider's. */
+/** Creates all users or none (contract management.md §10.1). A user without a password or its hash signs in at the identity provider. */
 export async function createUsers(deps: UserDeps, granter: Granter, users: readonly UserCreate[]): Promise<UserRow[]> {
   if (users.length === 0) return [];
-  if (users.filter((user) => user.password !== undefined).length > mostPasswords) {
-    throw new HarrierError("quotaTooManyEntries", `A request makes ${mostPasswords} users with a password at most.`);
+  if (users.filter((user) => user.password !== undefined).length > maxPasswords) {
+    throw new HarrierError("quotaTooManyEntries", `A request makes ${maxPasswords} users with a password at most.`);
   }
   if (!users.every((user) => user.passwordHash === undefined || isSupportedHash(user.passwordHash))) {
     throw new HarrierError(
@@ -41,7 +41,7 @@ export async function createUsers(deps: UserDeps, granter: Granter, users: reado
   const everything = withNames(noGrants, [...new Set(users.flatMap((user) => user.permissions))]);
   await checkGrants(deps.db.pool, granter, { next: everything });
   const hashes: (string | undefined)[] = [];
-  // one after another: a request keeps one thread busy, and others can sign in meanwhile
+  // The passwords are hashed one after another: a request keeps one thread busy, and others can sign in meanwhile.
   for (const user of users) hashes.push(user.password === undefined ? user.passwordHash : await hashPassword(user.password));
   const ids = await takeIds(deps.ids, granter.tenantId, "user", users.length);
   const rows = users.map(({ name, permissions }, i) => {
@@ -52,8 +52,8 @@ export async function createUsers(deps: UserDeps, granter: Granter, users: reado
 }
 
 /**
- * Deletes a user, but not the system's nor the caller's own (contract management.md §10.1): somebody must be left to make others. Nor one who may do
- * more than the caller.
+ * Deletes a user, but not the system's nor the caller's own (contract management.md §10.1): a user must remain who can create others. A
+ * user who holds more than the caller cannot be deleted either.
  */
 export async function removeUser(deps: Pick<UserDeps, "db">, caller: Granter, id: number): Promise<void> {
   const { tenantId, subject } = caller;
@@ -65,8 +65,8 @@ export async function removeUser(deps: Pick<UserDeps, "db">, caller: Granter, id
 }
 
 /**
- * A new password: one's own, or with USER_MANAGEMENT that of anybody (contract management.md §10.1) who may do no more than the caller, since whoever
- * sets a password can sign in with it.
+ * Sets a new password: one's own, or with USER_MANAGEMENT that of any user (contract management.md §10.1) who holds no more than the
+ * caller, because the caller could sign in with it.
  */
 export async function changePassword(
   deps: Pick<UserDeps, "db">,
@@ -75,9 +75,9 @@ export async function changePassword(
 ): Promise<void> {
   const { tenantId, subject, permissions } = caller;
   const row = await runOne(deps.db.pool, findUserById, [tenantId, id]);
-  // a token's user may have the name of one with a password and be another
+  // The user of a token may have the same name as a user with a password, and still be another one.
   const own = row?.name === subject && caller.external !== true;
-  // before anything else: who may not change it does not learn either whether it is there
+  // This check comes first, so that a caller without the permission does not learn whether the user exists.
   if (!own && !permissions.includes("USER_MANAGEMENT")) throw lacksPermission(["USER_MANAGEMENT"]);
   if (row === undefined) throw entityNotFound("User", id);
   if (!own && !row.systemManaged) checkCovers(caller, row);
@@ -85,7 +85,7 @@ export async function changePassword(
   if (row.type !== "PASSWORD_USER") throw new HarrierError("constraintViolation", "This user signs in at the identity provider.");
   checkPassword(newPassword, row.name);
   const hash = await hashPassword(newPassword);
-  // what was looked at is what the password opens: who was given more meanwhile keeps the old one
+  // The checked grants are those that the password gives access to: a user who was granted more meanwhile keeps the old password.
   const seen = own ? null : row;
   const values = [tenantId, id, hash, subject, seen?.permissions ?? null, seen === null ? null : JSON.stringify(seen.scoped)] as const;
   if ((await runCount(deps.db.pool, writePassword, [...values])) === 0) throw new HarrierError("concurrentModification");

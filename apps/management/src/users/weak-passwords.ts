@@ -1,6 +1,6 @@
 import { HarrierError } from "@harrier/errors";
 
-/** The commonest passwords that are long enough, without case; repeated parts and rows of characters are found by rule. */
+/** These are the commonest passwords that are long enough, in lower case; rules find repeated parts and rows of characters. */
 const common: ReadonlySet<string> = new Set(
   `1q2w3e4r5t6y 1qaz2wsx3edc 1qazxsw23edc q1w2e3r4t5y6 zaq12wsxcde3 qwertyuiop12 qwertyuiop123 qwerty123456 qwerty1234567 qwerty12345678
   qwertyqwerty1 qwertyasdfgh asdfghjkl123 asdfghjkl1234 zxcvbnm12345 zxcvbnm123456 password1234 password12345 password123456 password1234567
@@ -14,15 +14,14 @@ const common: ReadonlySet<string> = new Set(
   123qweasdzxc qweasdzxc123 qazwsxedc123 qazwsxedcrfv 1234qwerasdf 1234qwer1234 asdf1234asdf abcd1234abcd`.split(/\s+/),
 );
 
-/** What a name leaves of a password must be as long as any password was once. */
+/** What remains of a password without the name must be as long as passwords had to be in the past. */
 const leastBesideName = 8;
 /** Shorter names are parts of many words. */
-const shortestName = 4;
+const minNameLength = 4;
 
 /**
- * Refuses a new password that is tried first by whoever guesses: a common one, one made of a few characters again and again or in a row, and one that is
- * little more than the user's name (NIST SP 800-63B §5.1.1.2).
- * @throws constraintViolation
+ * Refuses a new password that an attacker tries first: a common one, one of a few characters that are repeated or in a row, and one that is
+ * little more than the user's name (NIST SP 800-63B §5.1.1.2). @throws constraintViolation
  */
 export function checkPassword(password: string, name: string): void {
   const text = password.normalize("NFKC").toLowerCase();
@@ -31,7 +30,7 @@ export function checkPassword(password: string, name: string): void {
     throw new HarrierError("constraintViolation", "This password is too easy to guess: a common one, a pattern, or the name of the user.");
 }
 
-/** Up to four characters that come again and again. */
+/** Says whether the text repeats up to four characters again and again. */
 function isRepeated(text: string): boolean {
   return [1, 2, 3, 4].some(
     (length) =>
@@ -43,14 +42,14 @@ function isRepeated(text: string): boolean {
   );
 }
 
-/** Characters that follow each other, up or down: 12345678901, abcdefghijkl. */
+/** Says whether the characters follow each other, up or down: 12345678901, abcdefghijkl. */
 function isRow(text: string): boolean {
   const steps = new Set(Array.from({ length: text.length - 1 }, (_, n) => text.charCodeAt(n + 1) - text.charCodeAt(n)));
-  // after 9 comes 0
+  // After 9 follows 0.
   const digits = /^\d+$/.test(text) ? new Set([...steps].map((step) => (step + 10) % 10)) : steps;
   return digits.size === 1 && [1, 9, -1].includes([...digits][0] ?? 0);
 }
 
 function isName(text: string, name: string): boolean {
-  return name.length >= shortestName && text.includes(name) && text.replaceAll(name, "").length < leastBesideName;
+  return name.length >= minNameLength && text.includes(name) && text.replaceAll(name, "").length < leastBesideName;
 }

@@ -1,10 +1,10 @@
 import type { MaintenanceWindow } from "@harrier/contracts";
 import { type CompiledQuery, statement } from "@harrier/db";
+import type { Scope } from "@harrier/query";
 import { eligibleTargets } from "../filters/auto-assign.sql.ts";
 import type { Selection } from "../matching/matching.ts";
-import type { Scope } from "../matching/scope.ts";
 
-/** A filter as the engine works on it. */
+/** The engine reads a filter in this form. */
 export interface FilterWork {
   tenant: string;
   tenantActive: boolean;
@@ -19,11 +19,11 @@ export interface FilterWork {
   targetTypes: Scope;
   initiator: string;
   epoch: number;
-  /** Null: it runs; otherwise milliseconds until it does. */
+  /** It is null when the auto-assignment runs; otherwise it says in how many milliseconds the start time comes. */
   startsInMs: number | null;
 }
 
-/** No row: the filter assigns nothing, nothing any more, or nothing before it is approved. */
+/** Answers no row if the filter assigns nothing, or must be approved first. */
 export const loadFilterWork = statement<[tenantId: number, filterId: number], FilterWork>(
   "auto_assign.load",
   `select t.name as tenant, t.status = 'active' as "tenantActive", f.name, f.query, d.id as "setId", d.type_id as "setTypeId", f.auto_assign_type as "forceType",
@@ -39,7 +39,7 @@ export const loadFilterWork = statement<[tenantId: number, filterId: number], Fi
     where f.tenant_id = $1 and f.id = $2 and f.auto_assign_status in ('running', 'ready')`,
 );
 
-/** Which part of a pass: the next targets behind `cursor`, `limit` of them at most. */
+/** A part of a pass: it takes at most `limit` targets behind `cursor`. */
 export interface PassPart {
   filterId: number;
   pass: number;
@@ -47,8 +47,10 @@ export interface PassPart {
   limit: number;
 }
 
-/** Finds the next targets of a pass in one statement; those of earlier passes and parts go. None for a filter that is gone meanwhile. */
-export function noteCandidates(selection: Selection, setId: number, part: PassPart): CompiledQuery<{ n: number; last: number }> {
+/**
+ * Finds the next targets of a pass in one statement and drops those of earlier passes and parts. It finds none if the filter was deleted meanwhile.
+ */
+export function recordCandidates(selection: Selection, setId: number, part: PassPart): CompiledQuery<{ n: number; last: number }> {
   const { sql, values } = eligibleTargets(selection, setId);
   const at = values.length;
   const [filter, pass, cursor, limit] = [1, 2, 3, 4].map((n) => `$${at + n}::bigint`);

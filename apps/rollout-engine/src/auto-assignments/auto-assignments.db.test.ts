@@ -3,10 +3,10 @@ import type { HarrierError } from "@harrier/errors";
 import type { Principal } from "@harrier/rpc";
 import { eventually } from "@harrier/testkit";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { AutoAssigner } from "../auto-assign/auto-assigner.ts";
+import { type AutoAssigner, createAutoAssigner } from "../auto-assign/auto-assigner.ts";
 import { createFilter, getFilter } from "../filters/filters.ts";
 import { chunksOfController } from "../testing/auto-assign-chunks.ts";
-import { createWorld, setIds, typeIds, type World } from "../testing/world.ts";
+import { createFixture, type Fixture, setIds, typeIds } from "../testing/database.fixture.ts";
 import {
   changeAutoAssignment,
   createAutoAssignment,
@@ -16,27 +16,27 @@ import {
   stepAutoAssignment,
 } from "./auto-assignments.ts";
 
-let world: World;
+let fixture: Fixture;
 let chunks: ReturnType<typeof chunksOfController>;
 const engines: AutoAssigner[] = [];
 
 beforeAll(async () => {
-  world = await createWorld();
-  chunks = chunksOfController(world.database, 3);
+  fixture = await createFixture();
+  chunks = chunksOfController(fixture.database, 3);
 });
 afterEach(async () => {
   chunks.beforeCall = () => {};
   await Promise.all(engines.splice(0).map((engine) => engine.stop()));
-  await world.sql("delete from rollout_engine.target_filters");
+  await fixture.sql("delete from rollout_engine.target_filters");
 });
-afterAll(() => world?.drop());
+afterAll(() => fixture?.drop());
 
-const deps = () => ({ ...world.create, nudge: () => engines[0]?.nudge() });
-const admin = () => world.call.principal;
+const deps = () => ({ ...fixture.create, wake: () => engines[0]?.wake() });
+const admin = () => fixture.call.principal;
 function engine(): void {
-  const made = new AutoAssigner(
-    { ...world.create, actions: chunks, fault: () => {}, log: { warn: () => {} } },
-    { pollMs: 50, leaseSeconds: 2 },
+  const made = createAutoAssigner(
+    { ...fixture.create, actions: chunks, fault: () => {} },
+    { pollMs: 50, leaseSeconds: 2, slots: 3, log: { warn: () => {} } },
   );
   made.start();
   engines.push(made);
@@ -46,17 +46,17 @@ const create = (query: string, more: object = {}, principal: Principal = admin()
   createAutoAssignment(
     deps(),
     autoAssignmentCreate.parse({ name: `a${++names}`, targetFilterQuery: query, distributionSetId: setIds.complete, ...more }),
-    { ...world.call, principal },
+    { ...fixture.call, principal },
   );
 const step = (name: "start" | "pause" | "resume", id: number, principal: Principal = admin()) =>
   stepAutoAssignment(deps(), principal, id, name);
 const statusOf = async (id: number) => (await getAutoAssignment(deps(), 1, id)).status;
 const served = async (prefix: string) =>
-  (await world.sql("select 1 from controller.actions where set_id = $1 and controller_id like $2 || '-%'", [setIds.complete, prefix]))
+  (await fixture.sql("select 1 from controller.actions where set_id = $1 and controller_id like $2 || '-%'", [setIds.complete, prefix]))
     .length;
 
-test("after the answer to a pause nothing is assigned, whatever was on its way; going on does the rest", async () => {
-  await world.addTargets("p", 30);
+test("after a pause is answered nothing is assigned, even by a pass under way; a resume assigns the rest", async () => {
+  await fixture.addTargets("p", 30);
   let calls = 0;
   let reached: () => void = () => {};
   const underWay = new Promise<void>((resolve) => {
@@ -79,8 +79,8 @@ test("after the answer to a pause nothing is assigned, whatever was on its way; 
   const before = await served("p");
   expect(before).toBeLessThan(30);
   goOn();
-  // a later one has its turn, and this one none
-  await world.addTargets("q", 1);
+  // the target of another auto-assignment shows that the engine runs; this one stays paused
+  await fixture.addTargets("q", 1);
   await create("name==q-*");
   await eventually(async () => expect(await served("q")).toBe(1));
   expect([await served("p"), await statusOf(id)]).toEqual([before, "paused"]);
@@ -88,15 +88,15 @@ test("after the answer to a pause nothing is assigned, whatever was on its way; 
   await eventually(async () => expect(await served("p")).toBe(30));
 });
 
-test("what has a time is ready until it comes, and then begins though nobody touches it", async () => {
-  await world.addTargets("r", 2);
+test("an auto-assignment with a start time is ready until then and starts by itself", async () => {
+  await fixture.addTargets("r", 2);
   engine();
   const far = await create("name==r-1", { startAt: Date.now() + 3_600_000 });
   const near = await create("name==r-2", { startAt: Date.now() + 700 });
   expect(await statusOf(far)).toBe("ready");
   await eventually(async () => expect(await served("r")).toBe(1));
   expect([await statusOf(far), await statusOf(near)]).toEqual(["ready", "running"]);
-  const [lease] = await world.sql<{ due: boolean }>(
+  const [lease] = await fixture.sql<{ due: boolean }>(
     "select due_at > now() + interval '50 minutes' and due_at < now() + interval '61 minutes' as due from rollout_engine.auto_assign_leases where filter_id = $1",
     [far],
   );
@@ -106,7 +106,7 @@ test("what has a time is ready until it comes, and then begins though nobody tou
   await eventually(async () => expect(await served("r")).toBe(2));
 });
 
-test("each step leads from one state alone, and two at once are one", async () => {
+test("each command is accepted in one state only, and of two at the same time one succeeds", async () => {
   const id = await create("name==nobody");
   for (const name of ["start", "resume"] as const)
     await expect(step(name, id)).rejects.toMatchObject({ code: "autoAssignmentIllegalState" });
@@ -118,7 +118,7 @@ test("each step leads from one state alone, and two at once are one", async () =
     await expect(step(name, id)).rejects.toMatchObject({ code: "autoAssignmentIllegalState" });
 });
 
-test("of a filter of the same name and query it becomes the filter's; any other name in use is refused", async () => {
+test("an auto-assignment takes the filter of the same name and query; any other name in use is refused", async () => {
   const filterId = await createFilter(deps(), admin(), { name: "shared", query: "name==x" });
   await expect(create("name==y", { name: "shared" })).rejects.toMatchObject({ code: "entityAlreadyExists" });
   expect(await create("name==x", { name: "shared", description: "d", startAt: Date.now() + 60_000 })).toBe(filterId);
@@ -128,7 +128,7 @@ test("of a filter of the same name and query it becomes the filter's; any other 
   expect(await getFilter(deps(), 1, filterId)).toMatchObject({ setId: null, status: "running", startAt: null, description: null });
 });
 
-test("whoever is restricted to target types changes none that reaches further, and reads it", async () => {
+test("a user restricted to target types can read an auto-assignment that reaches other types, but not change it", async () => {
   const restricted: Principal = {
     ...admin(),
     targetTypeScopes: { READ_TARGET: [typeIds.compatible], UPDATE_TARGET: [typeIds.compatible] },
@@ -138,7 +138,7 @@ test("whoever is restricted to target types changes none that reaches further, a
   const forbidden = { code: "insufficientPermission" };
   await expect(step("pause", all, restricted)).rejects.toMatchObject(forbidden);
   await expect(removeAutoAssignment(deps(), restricted, all)).rejects.toMatchObject(forbidden);
-  // as a filter's, a name is nobody's alone
+  // as with a filter, any user may change the name
   await changeAutoAssignment(deps(), restricted, all, { name: "n" });
   await step("pause", own, restricted);
   await removeAutoAssignment(deps(), restricted, own);

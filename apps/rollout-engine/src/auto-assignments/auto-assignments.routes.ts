@@ -12,7 +12,7 @@ import {
   stepAutoAssignment,
 } from "./auto-assignments.ts";
 
-/** Auto-assignments as a resource of their own (contract management.md §11); target filters show the same ones as theirs. */
+/** Mounts auto-assignments as a resource of their own (contract management.md §11); target filters show the same ones. */
 export function mountAutoAssignments(mount: Mount, deps: AutoAssignDeps): void {
   const shown = async (base: string, tenantId: number, id: number) => ({
     body: autoAssignmentJson(base, await getAutoAssignment(deps, tenantId, id)),

@@ -1,39 +1,41 @@
 import { statement } from "@harrier/db";
 import { autoAssignmentFields, sortFields } from "@harrier/fiql";
+import { type ListKind, type Scope, selectList } from "@harrier/query";
 import { type AutoAssignStatus, statusAfterChange } from "../filters/approval.sql.ts";
-import { columns, type FilterRow, filters } from "../filters/filters.sql.ts";
-import type { ListSource } from "../lists/read-page.ts";
-import type { Scope } from "../matching/scope.ts";
+import { columns, type FilterRow, filters, setExists } from "../filters/filters.sql.ts";
 
-/** An auto-assignment is a filter that assigns a set, and the set is there. */
+/** An auto-assignment is a filter that assigns a set which exists. */
 export type AutoAssignmentRow = FilterRow & { setId: number };
 
 export const findAutoAssignment = statement<[tenantId: number, id: number], AutoAssignmentRow>(
   "auto_assignments.find",
-  `select ${columns} from ${filters} t where t.tenant_id = $1 and t.id = $2 and t.auto_assign_set_id is not null`,
+  `select ${selectList(columns)} from ${filters} t where t.tenant_id = $1 and t.id = $2 and t.auto_assign_set_id is not null`,
 );
 
-const searched = { columns, from: filters, fields: autoAssignmentFields, sort: sortFields.autoAssignments };
+const searched = { fields: autoAssignmentFields, sort: sortFields.autoAssignments };
 
-export const autoAssignmentList = (tenantId: number): ListSource => ({
+export const autoAssignmentList = (tenantId: number): ListKind => ({
   ...searched,
-  where: "t.tenant_id = $1 and t.auto_assign_set_id is not null",
-  values: [tenantId],
+  source: { from: filters, columns, where: "t.tenant_id = $1 and t.auto_assign_set_id is not null", values: [tenantId] },
 });
 
-export const autoAssignmentsOfSet = (tenantId: number, setId: number): ListSource => ({
+export const autoAssignmentsOfSet = (tenantId: number, setId: number): ListKind => ({
   ...searched,
-  where: "t.tenant_id = $1 and t.auto_assign_set_id = $2",
-  values: [tenantId, setId],
-  known: "exists (select from management.distribution_sets_v1 o where o.tenant_id = $1 and o.id = $2)",
+  source: {
+    from: filters,
+    columns,
+    where: "t.tenant_id = $1 and t.auto_assign_set_id = $2",
+    values: [tenantId, setId],
+    known: setExists,
+  },
 });
 
 export const findByName = statement<[tenantId: number, name: string], FilterRow>(
   "auto_assignments.find_by_name",
-  `select ${columns} from ${filters} t where t.tenant_id = $1 and t.name = $2`,
+  `select ${selectList(columns)} from ${filters} t where t.tenant_id = $1 and t.name = $2`,
 );
 
-/** Nobody sees one whose set is gone, and its name must not stay taken. */
+/** Drops an auto-assignment without a filter whose set is deleted or invalidated: it is not visible any more, and its name must become free. */
 export const dropGone = statement<[tenantId: number, id: number], never>(
   "auto_assignments.drop_gone",
   `delete from target_filters f
@@ -42,7 +44,7 @@ export const dropGone = statement<[tenantId: number, id: number], never>(
                        where d.tenant_id = f.tenant_id and d.id = f.auto_assign_set_id and d.valid and not d.deleted)`,
 );
 
-/** `startAt` in epoch milliseconds; what has to be approved waits for that first. */
+/** Takes `startAt` in epoch milliseconds. If approval is needed, the auto-assignment waits for that first. */
 export const insertAutoAssignment = statement<
   [
     tenantId: number,
@@ -69,7 +71,7 @@ export const insertAutoAssignment = statement<
           ${statusAfterChange("$12", "case when to_timestamp($13::float8 / 1000) > now() then 'ready' else 'running' end")}, $11, $11`,
 );
 
-/** Null members stay. No row: somebody else has changed it since it was read. */
+/** Changes the members that are not null. Answers no row if another request has changed it since it was read. */
 export const updateAutoAssignment = statement<
   [tenantId: number, id: number, revision: number, name: string | null, description: string | null, actor: string],
   { id: number }
@@ -82,7 +84,7 @@ export const updateAutoAssignment = statement<
     returning f.id`,
 );
 
-/** A new state is a new epoch: work that was begun before it is void. No row as above. */
+/** Stores a new state with a new epoch, which voids work of the earlier state. Answers no row if another request has changed it since it was read. */
 export const moveAutoAssignment = statement<
   [tenantId: number, id: number, revision: number, status: AutoAssignStatus, actor: string],
   { id: number }

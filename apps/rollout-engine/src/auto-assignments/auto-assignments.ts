@@ -1,8 +1,9 @@
 import { type AutoAssignmentCreate, type AutoAssignmentUpdate, forceType } from "@harrier/contracts";
 import { inTransaction, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
+import { type ListQuery, type Page, readPage, scopeOf, withConflicts } from "@harrier/query";
 import type { OutCall, Principal } from "@harrier/rpc";
-import { dropCandidates, ringFilter } from "../auto-assign/leases.sql.ts";
+import { dropCandidates, notifyFilter } from "../auto-assign/leases.sql.ts";
 import type { AutoAssignStatus } from "../filters/approval.sql.ts";
 import { readSet } from "../filters/auto-assign.sql.ts";
 import { type AutoAssignDeps, assignByFilter, decideAutoAssignment, endAutoAssign, reach, underLock } from "../filters/auto-assign.ts";
@@ -10,10 +11,7 @@ import { checkQuota } from "../filters/check-quota.ts";
 import { checkReach } from "../filters/check-reach.ts";
 import { deleteFilter } from "../filters/filters.sql.ts";
 import { type FilterDeps, mayApprove } from "../filters/filters.ts";
-import { type Page, type PageQuery, readPage } from "../lists/read-page.ts";
 import { parseTargetFilter } from "../matching/matching.ts";
-import { scopeOf } from "../matching/scope.ts";
-import { withConflicts } from "../rollouts/conflicts.ts";
 import { checkSet } from "../sets/check-set.ts";
 import { loadSettings } from "../settings/settings.ts";
 import {
@@ -28,29 +26,29 @@ import {
   updateAutoAssignment,
 } from "./auto-assignments.sql.ts";
 
-/** One auto-assignment. One round trip. */
+/** Answers one auto-assignment, in one round trip. */
 export async function getAutoAssignment({ db }: Pick<FilterDeps, "db">, tenantId: number, id: number): Promise<AutoAssignmentRow> {
   const row = await runOne(db.pool, findAutoAssignment, [tenantId, id]);
   if (!row) throw entityNotFound("AutoAssignment", id);
   return row;
 }
 
-/** A page of auto-assignments, of one set where it is named. One round trip. An empty `q` counts as none. */
+/** Answers a page of auto-assignments, only those of one set if it is given, in one round trip. An empty `q` counts as none. */
 export async function listAutoAssignments(
   deps: Pick<FilterDeps, "db" | "now">,
   tenantId: number,
-  { setId, ...query }: PageQuery & { setId?: number },
+  { setId, ...query }: ListQuery & { setId?: number },
 ): Promise<Page<AutoAssignmentRow>> {
-  const asked = { ...query, q: query.q === "" ? undefined : query.q };
-  const source = setId === undefined ? autoAssignmentList(tenantId) : autoAssignmentsOfSet(tenantId, setId);
-  const found = await readPage<AutoAssignmentRow>(deps.db.pool, source, asked, { now: deps.now() });
+  const requested = { ...query, q: query.q === "" ? undefined : query.q };
+  const kind = setId === undefined ? autoAssignmentList(tenantId) : autoAssignmentsOfSet(tenantId, setId);
+  const found = await readPage<AutoAssignmentRow>({ db: deps.db.pool, now: deps.now }, kind, requested);
   if (!found.known) throw entityNotFound("DistributionSet", setId);
   return found;
 }
 
 /**
- * Creates an auto-assignment and answers with its id. Where a filter has its name and its query and assigns nothing it becomes the filter's,
- * as if it had been set there; any other name in use is refused.
+ * Creates an auto-assignment and answers its id. If a filter has its name and query and assigns nothing, that filter gets the auto-assignment, as
+ * if it had been set there. Any other name in use is refused.
  */
 export async function createAutoAssignment(deps: AutoAssignDeps, body: AutoAssignmentCreate, call: OutCall): Promise<number> {
   const { principal } = call;
@@ -69,12 +67,12 @@ export async function createAutoAssignment(deps: AutoAssignDeps, body: AutoAssig
   }
   const found = await runOne(deps.db.pool, readSet, [tenantId, distributionSetId]);
   const set = await checkSet(deps.db.pool, { tenantId, id: distributionSetId }, found);
-  const targetTypes = scopeOf(principal, reach);
+  const targetTypes = scopeOf(principal, ...reach);
   const id = await deps.ids.next(tenantId, "filter");
   await checkQuota(deps, { filterId: id, tenantId, setId: set.id, setTypeId: set.typeId, targetTypes, filter });
   await deps.catalogue.reserveSet({ setId: set.id }, call);
-  const asked = confirmationRequired ?? (await loadSettings(deps.db.pool, tenantId)).consentFlow;
-  const what = [set.id, forceType[type], weight, asked, targetTypes] as const;
+  const requested = confirmationRequired ?? (await loadSettings(deps.db.pool, tenantId)).consentFlow;
+  const what = [set.id, forceType[type], weight, requested, targetTypes] as const;
   await withConflicts(() =>
     inTransaction(deps.db.pool, async (tx) => {
       if (gone !== undefined) await run(tx, dropGone, [tenantId, gone]);
@@ -90,14 +88,14 @@ export async function createAutoAssignment(deps: AutoAssignDeps, body: AutoAssig
         mayApprove(principal),
         startAt,
       ]);
-      await run(tx, ringFilter, [tenantId, id]);
+      await run(tx, notifyFilter, [tenantId, id]);
     }),
   );
-  deps.nudge();
+  deps.wake();
   return id;
 }
 
-/** Changes name or description; the name is that of the filter that it belongs to. */
+/** Changes name or description. The name is that of the filter, if it belongs to one. */
 export async function changeAutoAssignment(
   deps: Pick<FilterDeps, "db">,
   { tenantId, subject }: Principal,
@@ -111,16 +109,16 @@ export async function changeAutoAssignment(
   if (!changed) throw new HarrierError("concurrentModification");
 }
 
-/** From which state a step leads, and where to. */
+/** Each command is allowed in one state, and leads to another one. */
 const steps = {
   start: { from: "ready", to: "running" },
   pause: { from: "running", to: "paused" },
   resume: { from: "paused", to: "running" },
 } as const satisfies Record<string, { from: AutoAssignStatus; to: AutoAssignStatus }>;
 
-/** Starts an auto-assignment before its time, pauses it or lets it go on. After the answer to a pause nothing is assigned. */
+/** Starts an auto-assignment before its time, pauses it or resumes it. Nothing is assigned after a pause has been answered. */
 export async function stepAutoAssignment(
-  deps: Pick<FilterDeps, "db" | "nudge">,
+  deps: Pick<FilterDeps, "db" | "wake">,
   principal: Principal,
   id: number,
   step: keyof typeof steps,
@@ -132,15 +130,15 @@ export async function stepAutoAssignment(
   checkState(row, from);
   await underLock(deps, principal, id, async (tx) => {
     const changed = await runOne(tx, moveAutoAssignment, [tenantId, id, row.revision, to, subject]);
-    if (changed && to === "running") await run(tx, ringFilter, [tenantId, id]);
+    if (changed && to === "running") await run(tx, notifyFilter, [tenantId, id]);
     return changed;
   });
-  deps.nudge();
+  deps.wake();
 }
 
-/** Approves or denies an auto-assignment that waits for it. */
+/** Approves or denies an auto-assignment that waits for approval. */
 export async function decide(
-  deps: Pick<FilterDeps, "db" | "nudge">,
+  deps: Pick<FilterDeps, "db" | "wake">,
   principal: Principal,
   id: number,
   decision: { approved: boolean; remark: string | undefined },
@@ -149,7 +147,7 @@ export async function decide(
   await decideAutoAssignment(deps, principal, id, decision);
 }
 
-/** Ends an auto-assignment: nothing is assigned after the answer. A filter that it belongs to stays, and assigns nothing any more. */
+/** Ends an auto-assignment: nothing is assigned after the answer. The filter that it belongs to stays and assigns nothing. */
 export async function removeAutoAssignment(deps: Pick<FilterDeps, "db">, principal: Principal, id: number): Promise<void> {
   const { tenantId } = principal;
   const row = await getAutoAssignment(deps, tenantId, id);

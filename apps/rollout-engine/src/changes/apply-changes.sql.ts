@@ -1,10 +1,10 @@
 import { statement } from "@harrier/db";
 
-/** One change as the statement takes it; without a group it is the rollout's own. */
-export interface AskedChange {
+/** The statement takes a change in this form; without a group it changes the rollout itself. */
+export interface RequestedChange {
   n: number;
   groupId: number | null;
-  /** Null: whichever of the expected ones the rollout is in. */
+  /** Null stands for whichever of the expected statuses the rollout is in. */
   from: string | null;
   to: string | null;
   requestStart: boolean;
@@ -17,23 +17,23 @@ export interface AskedChange {
 type Values = [
   tenantId: number,
   rolloutId: number,
-  /** Statuses of the rollout that the changes were decided on. */
+  /** The decision was made for these statuses of the rollout; in any other nothing happens. */
   expected: readonly string[],
-  /** Its epoch, null for any. */
+  /** The decision was made for this epoch; null stands for any. */
   epoch: number | null,
   changes: string,
-  /** Null: the engine itself, which is not shown as the one who last modified a rollout. */
+  /** Null stands for the engine itself, which is never shown as the one who last modified a rollout. */
   actor: string | null,
   tenant: string,
   traceparent: string | null,
-  /** Wake the engine. */
-  ring: boolean,
+  /** Whether the engine is woken. */
+  notify: boolean,
 ];
 
 /**
- * Changes statuses of a rollout and its groups, with their events, in one statement. The guards stand here: nothing happens unless the
- * rollout is as expected (no row comes back), and a group that is no longer as expected is left alone. `totals` of the event are those
- * of the moment. All events of a rollout, its groups' included, count on one sequence.
+ * Changes statuses of a rollout and its groups, with their events, in one statement. The guards are in the statement: nothing happens and no row
+ * comes back unless the rollout is as expected; a group that is no longer as expected is left alone. The event carries the `totals` of that moment.
+ * All events of a rollout, including those of its groups, share one sequence.
  */
 export const applyChangesStatement = statement<Values, { status: string; epoch: number; changed: number }>(
   "rollout.apply_changes",
@@ -41,18 +41,18 @@ export const applyChangesStatement = statement<Values, { status: string; epoch: 
      select tenant_id, id, name, status, sequence, total_targets from rollouts
       where tenant_id = $1 and id = $2 and status = any($3::text[]) and ($4::bigint is null or epoch = $4)
       for no key update
-   ), asked as materialized (
+   ), requested as materialized (
      select x.* from jsonb_to_recordset($5::jsonb)
        as x(n int, "groupId" bigint, "from" text, "to" text, "requestStart" boolean, reason text, "causedBy" bigint, "decidedBy" text, remark text)
    ), groups_changed as (
      update rollout_groups g
         set status = coalesce(a."to", g.status), start_requested = g.start_requested or a."requestStart",
             last_modified_at = now(), last_modified_by = coalesce($6, g.last_modified_by), revision = g.revision + 1
-       from asked a, locked l
+       from requested a, locked l
       where g.tenant_id = l.tenant_id and g.rollout_id = l.id and g.id = a."groupId" and g.status = a."from"
       returning a.n, g.id, g.name, a."from", a."to", g.total_targets
    ), rollout_change as materialized (
-     select a.n, l.status as "from", a."to", a.reason, a."causedBy", a."decidedBy", a.remark from asked a, locked l
+     select a.n, l.status as "from", a."to", a.reason, a."causedBy", a."decidedBy", a.remark from requested a, locked l
       where a."groupId" is null and coalesce(a."from", l.status) = l.status
    ), totals as (
      select l.id, json_build_object(
@@ -97,8 +97,8 @@ export const applyChangesStatement = statement<Values, { status: string; epoch: 
             (select json_agg(json_build_object('type', type, 'subject', subject, 'sequence', l.sequence + k, 'data', data) order by k)
                from numbered), $8
        from locked l where exists (select 1 from numbered)
-   ), bell as (
-     update leases b set due_at = now(), rung = b.rung + 1
+   ), notified as (
+     update leases b set due_at = now(), notifications = b.notifications + 1
        from locked l where $9 and b.tenant_id = l.tenant_id and b.rollout_id = l.id
    )
    select status, epoch, ((select count(*) from groups_changed) + (select count(*) from rollout_change))::int as changed from changed`,

@@ -1,30 +1,30 @@
 import { type Queryable, runOne } from "@harrier/db";
 import type { GroupChange, RolloutChange } from "../domain/changes.ts";
 import type { RolloutStatus } from "../domain/facts.ts";
-import { type AskedChange, applyChangesStatement } from "./apply-changes.sql.ts";
+import { applyChangesStatement, type RequestedChange } from "./apply-changes.sql.ts";
 
 export interface Changes {
   tenantId: number;
-  /** Canonical name, for the events. */
+  /** The events carry this canonical name. */
   tenant: string;
   rolloutId: number;
-  /** The rollout must be in one of these, or nothing happens. */
+  /** Nothing happens unless the rollout has one of these statuses. */
   expected: readonly RolloutStatus[];
-  /** And of this epoch; absent for any. */
+  /** Nothing happens unless the rollout has this epoch; absent, it may have any. */
   epoch?: number;
   groups: readonly GroupChange[];
   rollout?: RolloutChange;
-  /** Absent: the engine. */
+  /** The engine acts where no actor is given. */
   actor?: string;
   traceparent?: string | undefined;
-  /** Wake the engine; it needs no waking by itself. */
-  ring?: boolean;
+  /** Whether the engine is woken; a change by the engine itself needs no waking. */
+  notify?: boolean;
 }
 
-/** Changes statuses with their events; false when the rollout is no longer as expected. One round trip. */
+/** Changes statuses with their events, in one round trip. Answers false if the rollout is no longer as expected. */
 export async function applyChanges(db: Queryable, changes: Changes): Promise<boolean> {
   const { tenantId, rolloutId, expected, groups, rollout } = changes;
-  const asked: AskedChange[] = groups.map((group, n) => ({
+  const requested: RequestedChange[] = groups.map((group, n) => ({
     n,
     groupId: group.id,
     from: group.from,
@@ -38,18 +38,18 @@ export async function applyChanges(db: Queryable, changes: Changes): Promise<boo
   if (rollout) {
     const { from = null, to, reason = null, groupId: causedBy = null, decision } = rollout;
     const decided = { decidedBy: decision?.by ?? null, remark: decision?.remark ?? null };
-    asked.push({ n: asked.length, groupId: null, from, to, requestStart: false, reason, causedBy, ...decided });
+    requested.push({ n: requested.length, groupId: null, from, to, requestStart: false, reason, causedBy, ...decided });
   }
   const row = await runOne(db, applyChangesStatement, [
     tenantId,
     rolloutId,
     expected,
     changes.epoch ?? null,
-    JSON.stringify(asked),
+    JSON.stringify(requested),
     changes.actor ?? null,
     changes.tenant,
     changes.traceparent ?? null,
-    changes.ring ?? false,
+    changes.notify ?? false,
   ]);
   return row !== undefined;
 }

@@ -1,28 +1,28 @@
 import type { GroupFacts, GroupStatus, RolloutStatus } from "./facts.ts";
 
-/** Why a rollout changed its status, as events tell it (contract rollouts.md §7.2); absent for the plain course of things. */
+/** Events carry this reason for a change of a rollout's status (contract rollouts.md §7.2). It is absent in the regular course. */
 export type Reason = "user" | "schedule" | "error_threshold" | "success_pause" | "invalidation" | "quota";
 
 export interface GroupChange {
   id: number;
   from: GroupStatus;
-  /** Absent: only its turn is noted. */
+  /** Without it only the request to start is stored. */
   to?: GroupStatus;
   requestStart?: true;
 }
 
 export interface RolloutChange {
-  /** Absent: whichever of the expected statuses it is in. */
+  /** Without it the rollout may be in any of the expected statuses. */
   from?: RolloutStatus;
   to: RolloutStatus;
   reason?: Reason;
-  /** The group that caused it. */
+  /** This group caused the change. */
   groupId?: number;
-  /** Who decided about its approval, and what was said to it; without a remark an earlier one stays. */
+  /** Who decided about the approval, and with which remark; without a remark an earlier one stays. */
   decision?: { by: string; remark?: string | undefined };
 }
 
-/** What becomes of the groups of a rollout that was stopped or deleted (contract rollouts.md §4.2). */
+/** Answers the changes that finish the groups of a rollout that was stopped or deleted (contract rollouts.md §4.2). */
 export function groupsToFinish(groups: readonly Pick<GroupFacts, "id" | "status">[]): GroupChange[] {
   return groups
     .filter(({ status }) => status !== "finished" && status !== "error")

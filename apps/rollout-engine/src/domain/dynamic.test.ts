@@ -4,48 +4,48 @@ import { counts, group, rollout } from "../testing/facts.ts";
 import type { GroupFacts, RolloutFacts } from "./facts.ts";
 
 const dynamic = (over: Partial<RolloutFacts> = {}) => rollout("running", { dynamic: true, ...over });
-/** A dynamic group for 4 targets. */
+/** Makes a dynamic group for 4 targets. */
 const last = (id: number, status: GroupFacts["status"], over: Partial<GroupFacts> = {}) =>
   group(id, status, { dynamic: true, targetCount: 4, totalTargets: 0, ...over });
 type Counts = Parameters<typeof counts>[0];
-const look = (facts: RolloutFacts, groups: GroupFacts[], progress: Record<number, Counts> = {}) =>
+const decide = (facts: RolloutFacts, groups: GroupFacts[], progress: Record<number, Counts> = {}) =>
   advance(facts, groups, new Map(Object.entries(progress).map(([id, of]) => [Number(id), counts(of)])), 0).filter(
     (command) => command.do !== "recount",
   );
 const waits = [{ do: "wait", until: 15_000 }];
 
 describe("dynamic rollouts (contract rollouts.md §4.6)", () => {
-  test("their last group never completes, empty or closed", () => {
-    expect(look(dynamic(), [group(1, "finished"), last(2, "running")])).toEqual(waits);
-    expect(look(dynamic(), [last(2, "running", { totalTargets: 2 })], { 2: { finished: 2 } })).toEqual(waits);
+  test("the last group never completes, whether it is empty or all its actions are closed", () => {
+    expect(decide(dynamic(), [group(1, "finished"), last(2, "running")])).toEqual(waits);
+    expect(decide(dynamic(), [last(2, "running", { totalTargets: 2 })], { 2: { finished: 2 } })).toEqual(waits);
   });
 
-  test("another group follows when the last is full, has finished or has failed", () => {
+  test("a further group follows when the last one is full, has finished or has failed", () => {
     const extend = [{ do: "extend", behind: 2 }];
-    expect(look(dynamic(), [last(2, "running", { totalTargets: 4 })], { 2: { running: 4 } })).toEqual(extend);
-    expect(look(dynamic(), [last(2, "scheduled", { totalTargets: 4 })], { 2: { scheduled: 4 } })).toEqual(extend);
-    expect(look(dynamic(), [last(2, "finished")])).toEqual(extend);
-    expect(look(dynamic(), [last(2, "error", { totalTargets: 2 })])).toEqual(extend);
+    expect(decide(dynamic(), [last(2, "running", { totalTargets: 4 })], { 2: { running: 4 } })).toEqual(extend);
+    expect(decide(dynamic(), [last(2, "scheduled", { totalTargets: 4 })], { 2: { scheduled: 4 } })).toEqual(extend);
+    expect(decide(dynamic(), [last(2, "finished")])).toEqual(extend);
+    expect(decide(dynamic(), [last(2, "error", { totalTargets: 2 })])).toEqual(extend);
   });
 
-  test("not while actions of those who joined are missing, nor when it has lost targets", () => {
-    expect(look(dynamic(), [last(2, "running", { totalTargets: 4, lags: true })], { 2: { running: 2 } })).toEqual([
+  test("no group follows while members lack their actions, or after the group has lost targets", () => {
+    expect(decide(dynamic(), [last(2, "running", { totalTargets: 4, lags: true })], { 2: { running: 2 } })).toEqual([
       { do: "schedule", groups: [2] },
     ]);
-    expect(look(dynamic(), [last(2, "running", { totalTargets: 4 })], { 2: { running: 3 } })).toEqual(waits);
+    expect(decide(dynamic(), [last(2, "running", { totalTargets: 4 })], { 2: { running: 3 } })).toEqual(waits);
   });
 
-  test("who joined a running group gets an action first, then it is started", () => {
+  test("a target that joins a running group gets an action, which is then started", () => {
     const joined = { totalTargets: 3, started: false };
-    expect(look(dynamic(), [last(2, "running", { ...joined, lags: true })])).toEqual([{ do: "schedule", groups: [2] }]);
-    expect(look(dynamic(), [last(2, "running", joined)], { 2: { running: 2, scheduled: 1 } })).toEqual([{ do: "start", groups: [2] }]);
-    expect(look(rollout("paused", { dynamic: true }), [last(2, "running", { ...joined, lags: true })])).toEqual([
+    expect(decide(dynamic(), [last(2, "running", { ...joined, lags: true })])).toEqual([{ do: "schedule", groups: [2] }]);
+    expect(decide(dynamic(), [last(2, "running", joined)], { 2: { running: 2, scheduled: 1 } })).toEqual([{ do: "start", groups: [2] }]);
+    expect(decide(rollout("paused", { dynamic: true }), [last(2, "running", { ...joined, lags: true })])).toEqual([
       { do: "schedule", groups: [2] },
     ]);
   });
 
-  test("the last group that runs is judged by the size that it may have (§4.5)", () => {
-    const error = (n: number) => look(dynamic(), [last(2, "running", { totalTargets: 3 })], { 2: { error: n, running: 3 - n } });
+  test("the thresholds of the last running group refer to its maximum size (§4.5)", () => {
+    const error = (n: number) => decide(dynamic(), [last(2, "running", { totalTargets: 3 })], { 2: { error: n, running: 3 - n } });
     expect(error(2)).toEqual(waits);
     expect(error(3)).toEqual([
       {
@@ -54,31 +54,31 @@ describe("dynamic rollouts (contract rollouts.md §4.6)", () => {
         rollout: { from: "running", to: "paused", reason: "error_threshold", groupId: 2 },
       },
     ]);
-    // 2 of 4 may have finished before the group behind it begins
+    // 2 of 4 may have finished before the next group begins
     const success = (n: number) =>
-      look(dynamic(), [last(2, "running", { totalTargets: 3 }), last(3, "scheduled")], { 2: { finished: n, running: 3 - n } });
+      decide(dynamic(), [last(2, "running", { totalTargets: 3 }), last(3, "scheduled")], { 2: { finished: n, running: 3 - n } });
     expect(success(1)).toEqual(waits);
     expect(success(2)).toEqual([{ do: "change", groups: [{ id: 3, from: "scheduled", to: "running" }] }]);
   });
 
-  test("an earlier one completes like any other", () => {
-    expect(look(dynamic(), [last(2, "running", { totalTargets: 4 }), last(3, "running")], { 2: { finished: 4 } })).toEqual([
+  test("an earlier dynamic group completes like any other", () => {
+    expect(decide(dynamic(), [last(2, "running", { totalTargets: 4 }), last(3, "running")], { 2: { finished: 4 } })).toEqual([
       { do: "change", groups: [{ id: 2, from: "running", to: "finished" }] },
     ]);
   });
 
-  test("where no group may follow, the last one completes when it is full, and the rollout stops (§4.1)", () => {
-    const most = { maxGroups: 2 };
+  test("where no further group is allowed, the last one completes when it is full, and the rollout stops (§4.1)", () => {
+    const max = { maxGroups: 2 };
     const groups = (total: number) => [group(1, "finished"), last(2, "running", { totalTargets: total })];
-    expect(look(dynamic(most), groups(3), { 2: { finished: 3 } })).toEqual(waits);
-    expect(look(dynamic(most), groups(4), { 2: { finished: 4 } })).toEqual([
+    expect(decide(dynamic(max), groups(3), { 2: { finished: 3 } })).toEqual(waits);
+    expect(decide(dynamic(max), groups(4), { 2: { finished: 4 } })).toEqual([
       { do: "change", groups: [{ id: 2, from: "running", to: "finished" }], rollout: { from: "running", to: "stopped", reason: "quota" } },
     ]);
-    expect(look(dynamic({ maxGroups: 0 }), groups(4), { 2: { finished: 4 } })).toEqual([{ do: "extend", behind: 2 }]);
+    expect(decide(dynamic({ maxGroups: 0 }), groups(4), { 2: { finished: 4 } })).toEqual([{ do: "extend", behind: 2 }]);
   });
 
-  test("others are what they were: the last group ends them", () => {
-    expect(look(rollout("running"), [group(1, "running")], { 1: { finished: 4 } })).toEqual([
+  test("a rollout that is not dynamic ends with its last group", () => {
+    expect(decide(rollout("running"), [group(1, "running")], { 1: { finished: 4 } })).toEqual([
       { do: "change", groups: [{ id: 1, from: "running", to: "finished" }], rollout: { from: "running", to: "finished" } },
     ]);
   });

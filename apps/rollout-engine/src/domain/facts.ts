@@ -3,7 +3,7 @@ import type { BucketName, RolloutGroupStatusName, RolloutStatusName } from "@har
 export type RolloutStatus = RolloutStatusName;
 export type GroupStatus = RolloutGroupStatusName;
 
-/** How many actions of a group or a rollout are in each bucket (contract rollouts.md §4.10). */
+/** The number of actions of a group or a rollout in each bucket (contract rollouts.md §4.10). */
 export type BucketCounts = Readonly<Record<BucketName, number>>;
 
 export const noActions: BucketCounts = { scheduled: 0, running: 0, finished: 0, error: 0, cancelled: 0 };
@@ -11,20 +11,20 @@ export const noActions: BucketCounts = { scheduled: 0, running: 0, finished: 0, 
 export const actionsIn = (counts: BucketCounts): number =>
   counts.scheduled + counts.running + counts.finished + counts.error + counts.cancelled;
 
-/** What decides about the next step of a rollout. Times are epoch ms. */
+/** These facts decide about the next step of a rollout. Times are epoch ms. */
 export interface RolloutFacts {
   status: RolloutStatus;
   startAt: number | null;
   epoch: number;
-  /** The epoch whose fence controller has confirmed. */
+  /** Controller has confirmed the fence of this epoch. */
   fencedEpoch: number;
   /** Targets join it while it runs (contract rollouts.md §4.6). */
   dynamic: boolean;
-  /** Groups that a rollout of the tenant may have; 0 or less: any number. */
+  /** A rollout of the tenant may have so many groups; 0 or less stands for any number. */
   maxGroups: number;
 }
 
-/** A group in the order of its rollout. */
+/** The facts of a group, which stand in the order of the rollout. */
 export interface GroupFacts {
   id: number;
   status: GroupStatus;
@@ -36,10 +36,10 @@ export interface GroupFacts {
   successExpression: string;
   successAction: "NEXTGROUP" | "PAUSE";
   errorExpression: string;
-  /** Targets join it, `targetCount` of them at most. */
+  /** Targets join it, at most `targetCount` of them. */
   dynamic: boolean;
   targetCount: number;
-  /** Some of those that joined have no action yet. */
+  /** Some targets that joined have no action yet. */
   lags: boolean;
 }
 

@@ -1,21 +1,13 @@
 import { failureMessage as messageFor } from "@harrier/errors";
 
-/** Why background work does not get on, as its owner shows it (contract rollouts.md §9 no. 3). It is tried again by itself. */
+/** Why background work fails, as its owner shows it (contract rollouts.md §9 no. 3). The work is retried by itself. */
 export interface Failure {
   message: string;
-  /** Epoch ms of the newest attempt. */
+  /** The time of the newest attempt, in epoch ms. */
   at: number;
-  /** In a row; a step that succeeds clears them. */
+  /** So many attempts in a row have failed; a step that succeeds clears the failure. */
   attempts: number;
 }
 
-const firstBackoffMs = 250;
-const longestBackoffMs = 15_000;
-
-/** How long to leave alone what has failed `attempts` times in a row. */
-export function backoffMs(attempts: number): number {
-  return Math.min(firstBackoffMs * 2 ** Math.min(attempts - 1, 10), longestBackoffMs);
-}
-
-/** What users may read of an error. */
+/** Answers what users may read of an error. */
 export const failureMessage = (error: unknown): string => messageFor(error, "the rollout engine");

@@ -1,2 +1,2 @@
-/** Weight of a rollout's actions when none is given (contract rollouts.md §2.1). */
+/** A rollout's actions have this weight when none is given (contract rollouts.md §2.1). */
 export const defaultWeight = 1000;

@@ -5,17 +5,17 @@ type Values = [
   tenantId: number,
   tenant: string,
   rolloutId: number,
-  /** The last group, as it was seen: behind any other nothing is added. */
+  /** The id of the last group when it was read; if it is no longer the last, nothing is added. */
   behind: number,
-  /** What the rollout must be. */
+  /** Nothing is added unless the rollout has this status. */
   expected: RolloutStatus,
   status: GroupStatus,
 ];
 
 /**
- * Adds a dynamic group behind the last one of a dynamic rollout, with its event: as that one is, and of its size (contract rollouts.md §4.6,
- * creation and next group). Its id comes right from the counter, so that it is higher than those of all groups before it. No row: the
- * rollout is no longer as expected, or another engine has been faster.
+ * Adds a dynamic group behind the last one of a dynamic rollout, with its event. It copies that group's conditions and size (contract rollouts.md
+ * §4.6, creation and next group). Its id comes directly from the sequence, so that it is higher than those of all groups before it. Answers no row
+ * if the rollout is no longer as expected, or if another engine has added the group.
  */
 export const addGroup = statement<Values, { id: number }>(
   "dynamic.add_group",
@@ -39,7 +39,7 @@ export const addGroup = statement<Values, { id: number }>(
        from last p, locked l, counted c, lateral (select 'group-' || (p.position + 2) || l.dynamic_suffix as name) n
      on conflict do nothing
      returning id, name, status
-   ), noted as (
+   ), recorded as (
      update rollouts r set sequence = r.sequence + 1, revision = r.revision + 1, last_modified_at = now()
        from made where r.tenant_id = $1 and r.id = $3
    ), event as (
@@ -49,8 +49,8 @@ export const addGroup = statement<Values, { id: number }>(
             json_build_array(json_build_object('subject', 'rollouts/' || l.id || '/groups/' || m.id, 'sequence', l.sequence + 1,
               'data', json_build_object('groupId', m.id, 'groupName', m.name, 'status', m.status, 'actor', 'system')))
        from locked l, made m
-   ), bell as (
-     update dynamic_leases b set due_at = now(), rested_at = now(), rung = b.rung + 1 from made where b.tenant_id = $1 and b.rollout_id = $3
+   ), notified as (
+     update dynamic_leases b set due_at = now(), cooldown_until = now(), notifications = b.notifications + 1 from made where b.tenant_id = $1 and b.rollout_id = $3
    )
    select id from made`,
 );

@@ -1,22 +1,22 @@
 import { type CompiledQuery, statement } from "@harrier/db";
+import type { Scope } from "@harrier/query";
 import { matchingTargets, type Selection } from "../matching/matching.ts";
-import type { Scope } from "../matching/scope.ts";
 
-/** A dynamic rollout as the filler works on it. */
+/** The filler reads a dynamic rollout in this form. */
 export interface FillWork {
   tenantActive: boolean;
   filter: string;
   setTypeId: number;
   targetTypes: Scope;
-  /** Its last group, and how many targets that still takes. */
+  /** The id of the last group, and how many more targets it takes. */
   groupId: number;
   lastOrdinal: number;
   room: number;
-  /** Targets of the rollout wait for their actions: only when all have theirs does "has no action of it" mean "is not in it". */
+  /** Some members still lack their actions. The search takes "has no action of it" for "is not a member", which only holds when all have theirs. */
   behind: boolean;
 }
 
-/** No row: the rollout does not run, and nobody joins it. */
+/** Answers no row if the rollout does not run, because then no target joins it. */
 export const loadFillWork = statement<[tenantId: number, rolloutId: number], FillWork>(
   "dynamic.load",
   `select t.status = 'active' as "tenantActive", r.target_filter as filter, r.set_type_id as "setTypeId", r.target_types as "targetTypes",
@@ -33,8 +33,8 @@ export const loadFillWork = statement<[tenantId: number, rolloutId: number], Fil
 );
 
 /**
- * Who may join a dynamic rollout (contract rollouts.md §4.6): targets that match it now and have no action of it or of a newer one. The next
- * `limit` of them, in one statement that takes no lock: a look at a large fleet must not keep its rollout from being paused.
+ * Finds the targets that may join a dynamic rollout (contract rollouts.md §4.6): those that match it now and have no action of it or of a newer
+ * one. It reads the next `limit` of them in one statement without a lock, because a scan of a large fleet must not delay a pause of the rollout.
  */
 export function findJoining(selection: Selection, rolloutId: number, limit: number): CompiledQuery<{ ids: number[] }> {
   const { sql, values } = matchingTargets(selection);
@@ -51,9 +51,9 @@ export function findJoining(selection: Selection, rolloutId: number, limit: numb
 }
 
 /**
- * Lets targets join the last group of a running dynamic rollout: they are its members, they count, and the engine is rung to give them
- * their actions. Nothing happens where the group is not as it was when they were found, so that nobody joins twice. The walk that starts
- * the group's actions goes back to the first of them.
+ * Adds targets to the last group of a running dynamic rollout as members, counts them, and notifies the engine to create their actions. Nothing
+ * happens if the group has changed since they were found, so that no target joins twice. The cursor for starting the group's actions goes back to
+ * the first of them.
  */
 export const joinGroup = statement<
   [tenantId: number, rolloutId: number, groupId: number, lastOrdinal: number, targetIds: readonly number[]],
@@ -75,8 +75,8 @@ export const joinGroup = statement<
      select g.tenant_id, g.rollout_id, g.id, $4 + m.n, m.id from grown g, unnest($5::int[]) with ordinality as m (id, n)
    ), counted as (
      update rollouts r set total_targets = r.total_targets + g.n from grown g where r.tenant_id = g.tenant_id and r.id = g.rollout_id
-   ), bell as (
-     update leases b set due_at = now(), rung = b.rung + 1 from grown g where b.tenant_id = g.tenant_id and b.rollout_id = g.rollout_id
+   ), notified as (
+     update leases b set due_at = now(), notifications = b.notifications + 1 from grown g where b.tenant_id = g.tenant_id and b.rollout_id = g.rollout_id
    )
    select coalesce(sum(n), 0)::int as joined from grown`,
 );

@@ -1,5 +1,5 @@
 import { type Database, runOne } from "@harrier/db";
-import { restAfter } from "../domain/rest.ts";
+import { cooldownAfter } from "../domain/cooldown.ts";
 import { parseStoredFilter } from "../matching/matching.ts";
 import { macrosOf } from "../settings/settings.ts";
 import { findJoining, joinGroup, loadFillWork } from "./fill.sql.ts";
@@ -7,48 +7,48 @@ import type { FillClaim } from "./leases.sql.ts";
 
 export interface FillDeps {
   db: Database;
-  /** Wakes the engine of this process: it gives those who joined their actions. */
-  nudge: () => void;
+  /** Wakes the engine of this process, which creates the actions of those who joined. */
+  wake: () => void;
   now: () => number;
 }
 
-/** When a dynamic rollout is looked at next. */
-export interface Rest {
-  restMs: number;
-  /** How long rings are not heard. */
-  deafMs: number;
-  /** Looks in a row that found nobody. */
+/** Says when a dynamic rollout is due next. */
+export interface Cooldown {
+  cooldownMs: number;
+  /** Notifications are collected for so long before they count. */
+  debounceMs: number;
+  /** So many scans in a row have found no target. */
   idle: number;
 }
 
-/** Targets that one look lets join at most: they are found by one statement, and locked for the moment of another. */
+/** At most so many targets join in one round, because the statement that adds them locks them. */
 const atMost = 5_000;
-/** While the engine creates actions or adds a group, a look comes back soon. */
+/** While the engine creates actions or adds a group, the next round comes after this time. */
 const soonMs = 250;
-const soon: Rest = { restMs: soonMs, deafMs: soonMs, idle: 0 };
+const soon: Cooldown = { cooldownMs: soonMs, debounceMs: soonMs, idle: 0 };
 
 /**
- * Lets the targets that a dynamic rollout is for by now join its last group (contract rollouts.md §4.6, fill). It makes members, nothing
- * else: actions are the engine's matter, so that whoever dies here leaves either nothing or members whose actions follow.
+ * Adds the targets that match a dynamic rollout now to its last group (contract rollouts.md §4.6, fill). It creates members only, and the engine
+ * creates their actions. A crash in between leaves either nothing or members whose actions follow.
  */
-export async function fillRollout(deps: FillDeps, { tenantId, rolloutId, idle }: FillClaim): Promise<Rest> {
+export async function fillRollout(deps: FillDeps, { tenantId, rolloutId, idle }: FillClaim): Promise<Cooldown> {
   const began = deps.now();
-  const rest = (found: boolean): Rest => {
+  const cooldown = (found: boolean): Cooldown => {
     const nobody = found ? 0 : idle + 1;
-    return { ...restAfter(deps.now() - began, nobody), idle: nobody };
+    return { ...cooldownAfter(deps.now() - began, nobody), idle: nobody };
   };
   const work = await runOne(deps.db.pool, loadFillWork, [tenantId, rolloutId]);
-  // not taken again before it runs, or the tenant is back (leases.sql.ts)
+  // it is not claimed again before the rollout runs and its tenant is active (leases.sql.ts)
   if (!work?.tenantActive) return soon;
   if (work.behind) return { ...soon, idle };
-  // the engine adds a group and rings, unless there may be no more
-  if (work.room === 0) return rest(false);
+  // the engine adds a group and notifies the filler, unless the maximum of groups is reached
+  if (work.room === 0) return cooldown(false);
   const { groupId, lastOrdinal, setTypeId, targetTypes } = work;
   const macros = await macrosOf(deps.db.pool, tenantId, work.filter, began);
   const selection = { tenantId, setTypeId, targetTypes, filter: parseStoredFilter(work.filter), now: began, macros };
   const found = await runOne(deps.db.pool, findJoining(selection, rolloutId, Math.min(work.room, atMost)));
-  if (!found || found.ids.length === 0) return rest(false);
+  if (!found || found.ids.length === 0) return cooldown(false);
   const row = await runOne(deps.db.pool, joinGroup, [tenantId, rolloutId, groupId, lastOrdinal, found.ids]);
-  if (row && row.joined > 0) deps.nudge();
+  if (row && row.joined > 0) deps.wake();
   return soon;
 }

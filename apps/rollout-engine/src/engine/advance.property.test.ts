@@ -5,7 +5,7 @@ import { group } from "../testing/facts.ts";
 
 const engines = 2;
 
-/** Changes of a status that there are (contract rollouts.md §4.1, §4.2), by what they come from. */
+/** The allowed changes of a status (contract rollouts.md §4.1, §4.2), by the status that they start from. */
 const rolloutChanges: Readonly<Record<string, string>> = {
   creating: "ready waiting_for_approval stopping deleting",
   waiting_for_approval: "ready approval_denied stopping deleting",
@@ -41,7 +41,7 @@ const engine = fc.nat(engines - 1);
 const member = fc.nat(19);
 const outcome = fc.constantFrom<Outcome>("finished", "error", "cancelled");
 type Event = (model: EngineModel) => void;
-/** Engines step most of the time, else nothing comes far; what ends a rollout is rare. */
+/** Engine steps are frequent, so that a rollout makes progress; commands that end a rollout are rare. */
 const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 30, arbitrary: engine.map((which) => (model: EngineModel) => model.engineStep(which)) },
   { weight: 2, arbitrary: engine.map((which) => (model: EngineModel) => model.kill(which)) },
@@ -64,41 +64,41 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 );
 
 const course = fc.array(event, { minLength: 20, maxLength: 150 });
-/** What people do about it in the end. */
+/** Users may end the rollout with these commands. */
 const ending = fc.subarray(["stop", "delete"] as const);
 
-/** What holds after every step (see the invariants in the README of the engine). */
+/** Asserts what must hold after every step (see the invariants in the README of the engine). */
 function holds(model: EngineModel): void {
   const { rollout, groups: rows, members } = model;
-  // only changes that there are
+  // every change of a status is an allowed one
   for (const { groupId, from, to } of model.changes.splice(0)) {
     const allowed = (groupId === undefined ? rolloutChanges : groupChanges)[from]?.split(" ") ?? [];
     expect(allowed, `${groupId ?? "rollout"}: ${from} to ${to}`).toContain(to);
   }
   for (const row of rows) {
     const actions = members.filter(({ groupId }) => groupId === row.id).map(({ action }) => action);
-    // nothing runs on a device before it is the turn of its group
+    // no action runs on a device before its group has started
     const begun = actions.some((action) => action !== undefined && action !== "scheduled");
     if (begun) expect(["running", "finished", "error"], `group ${row.id}`).toContain(row.status);
-    // a group that counts as complete has nothing open, but for what a stop leaves to the devices
+    // a finished group has no open action, except those that a stop leaves to the devices
     if (row.status === "finished" && rollout.status !== "stopped" && rollout.status !== "deleting")
       expect(actions.filter((action) => action === "running" || action === "scheduled")).toEqual([]);
   }
-  // groups have their turn one after the other, none is passed over
+  // groups start in their order, and none is left out
   if (!["stopped", "deleting", "deleted"].includes(rollout.status)) {
-    const turns = rows.map(({ status, startRequested }) => startRequested || ["running", "finished", "error"].includes(status));
-    expect(turns).toEqual(turns.toSorted((a, b) => Number(b) - Number(a)));
+    const started = rows.map(({ status, startRequested }) => startRequested || ["running", "finished", "error"].includes(status));
+    expect(started).toEqual(started.toSorted((a, b) => Number(b) - Number(a)));
   }
-  // a group that failed while it was being started begins no further action, also when the rollout finishes
+  // a group that failed while it was being started begins no further action, even when the rollout finishes
   const failed = new Set(rollout.status === "finished" ? rows.filter(({ status }) => status === "error").map(({ id }) => id) : []);
-  // what has ended has nothing left to begin, what is deleted nothing open
+  // a rollout that has ended has no action left to begin, and a deleted one has no open action
   if (["finished", "stopped", "deleted"].includes(rollout.status) || model.gone)
     expect(members.filter(({ action, groupId }) => action === "scheduled" && !failed.has(groupId))).toEqual([]);
   if (rollout.status === "deleted") expect(members.filter(({ action }) => action === "running")).toEqual([]);
   if (model.gone) expect(members.filter(({ action }) => action !== undefined)).toEqual([]);
 }
 
-/** People let it go on, devices answer, engines live: then it ends. */
+/** Lets users resume, devices answer and engines run, so that the rollout ends. */
 function settle(model: EngineModel): void {
   for (let round = 0; round < 2_000 && !(model.isIdle() && ends(model)); round++) {
     for (const which of [0, 1]) model.engineStep(which);
@@ -113,14 +113,14 @@ function settle(model: EngineModel): void {
 const ends = ({ gone, rollout }: EngineModel): boolean =>
   gone || ["finished", "stopped", "deleted", "approval_denied"].includes(rollout.status);
 
-test("whatever comes between: two engines that see old states and die anywhere, people, devices, deleted targets", () => {
+test("invariants hold for any order of user commands, device reports and target deletions, with two engines that read stale state and crash", () => {
   fc.assert(
     fc.property(groups, fc.boolean(), fc.nat(40), course, ending, (shapes, approval, steps, events, last) => {
       const model = new EngineModel(
         shapes.map(({ size, ...shape }, index) => ({ ...group(index + 1, "creating", shape), size })),
         { approval, engines },
       );
-      // some courses begin where the rollout runs already
+      // some courses begin with a running rollout
       for (let step = 0; step < steps; step++) {
         for (const name of ["approve", "start"] as const) model.command(name);
         model.engineStep(0);
@@ -134,15 +134,15 @@ test("whatever comes between: two engines that see old states and die anywhere, 
         model.command(name);
         settle(model);
       }
-      // it comes to an end
+      // the rollout ends
       expect(ends(model), `ended ${model.rollout.status}`).toBe(true);
-      // where nobody stopped it, each target that is still there has had exactly its one action
+      // if nobody stopped it, each remaining target has had exactly one action
       if (model.rollout.status === "finished") {
         expect(model.members.every(({ action, deleted }) => (action === undefined) === (deleted === true))).toBe(true);
         expect(model.groups.every(({ status }) => status === "finished" || status === "error")).toBe(true);
       }
     }),
-    // the same courses every time: nobody is refused because of what somebody else has written
+    // the seed is fixed, so that a change fails only because of itself
     { numRuns: 200, seed: 7 },
   );
 }, 60_000);

@@ -220,7 +220,7 @@ describe("running (contract rollouts.md §4.2-4.5)", () => {
 });
 
 describe("paused and resumed (contract rollouts.md §4.7, §0#13)", () => {
-  test("what has begun goes on while paused, nothing new begins", () => {
+  test("a paused rollout starts no action, but started actions go on", () => {
     const complete = progress([1, { finished: 4 }], scheduled);
     expect(advance(rollout("paused"), [group(1, "running"), group(2, "scheduled")], complete, now)).toEqual([{ do: "wait", until: null }]);
     const begun = [group(1, "running", { started: false }), group(2, "ready")];

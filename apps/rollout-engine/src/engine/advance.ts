@@ -1,5 +1,5 @@
 import type { GroupChange, Reason, RolloutChange } from "../domain/changes.ts";
-import { judgedTotal, mayGrow, staysOpen, wantsGroup } from "../domain/dynamic.ts";
+import { expectedTotal, mayGrow, staysOpen, wantsGroup } from "../domain/dynamic.ts";
 import {
   actionsIn,
   type BucketCounts,
@@ -12,34 +12,37 @@ import {
 } from "../domain/facts.ts";
 import { errorMet, successMet } from "../domain/thresholds.ts";
 
-/** One step of a rollout. Every step is idempotent, and guarded by the status and epoch that it was decided on. */
+/** One step of a rollout. Every step is idempotent and guarded by the status and epoch that it was decided on. */
 export type Command =
   | { do: "freeze" }
   | { do: "openFence" }
   | { do: "recount"; totals: { groupId: number; total: number }[] }
-  /** Add a group behind the last one of a dynamic rollout. */
+  /** Adds a group behind the last one of a dynamic rollout. */
   | { do: "extend"; behind: number }
   | { do: "change"; groups: GroupChange[]; rollout?: RolloutChange }
-  /** Create the actions of these groups, one group after the other. */
+  /** Creates the actions of these groups, one group after the other. */
   | { do: "schedule"; groups: number[] }
-  /** Start the actions of these groups. */
+  /** Starts the actions of these groups. */
   | { do: "start"; groups: number[] }
-  /** Take back what has not begun, and what has where that is wanted; then all groups are finished. */
+  /** Cancels the actions that have not begun, and on request those that have; then it finishes all groups. */
   | { do: "stop" }
   | { do: "remove" }
-  /** Nothing to do now; null: until somebody rings. */
+  /** Nothing is to be done until this time; null stands for the next notification. */
   | { do: "wait"; until: number | null };
 
-/** So few that scheduling them first costs no one a moment: then `running` is shown when all other groups are `scheduled`. */
+/**
+ * So few actions are created before the first group starts, since that takes no time: `running` is then shown when all other groups are
+ * `scheduled`.
+ */
 const scheduleFirst = 5_000;
-/** A running rollout is looked at this often even when no change of its actions was noticed. */
-const lookAgainMs = 15_000;
+/** A running rollout is due this often even without a notification. */
+const pollAgainMs = 15_000;
 
 const wait = (until: number | null): Command => ({ do: "wait", until });
 
 /**
- * The state machine of rollouts and groups (contract rollouts.md §4.1, §4.2): what to do now. Called again after its commands are done,
- * until it answers `wait`.
+ * The state machine of rollouts and groups (contract rollouts.md §4.1, §4.2): answers what to do now. It is called again after its commands are
+ * done, until it answers `wait`.
  */
 export function advance(rollout: RolloutFacts, groups: readonly GroupFacts[], progress: Progress, now: number): Command[] {
   switch (rollout.status) {
@@ -52,7 +55,7 @@ export function advance(rollout: RolloutFacts, groups: readonly GroupFacts[], pr
     case "running":
       return advanceRunning(rollout, groups, progress, now);
     case "paused":
-      // what has begun goes on: only no further group gets its turn
+      // started actions go on while paused; only no further group starts
       return [work(groups) ?? wait(null)];
     case "stopping":
       return [{ do: "stop" }];
@@ -67,7 +70,7 @@ function move(from: RolloutStatus, to: RolloutStatus, reason?: Reason): Command 
   return { do: "change", groups: [], rollout: { from, to, ...(reason ? { reason } : {}) } };
 }
 
-/** The first group goes ahead of the others from end to end, so that devices see its actions as early as can be. */
+/** Handles the first group completely before the others, so that devices see its actions as early as possible. */
 function advanceStarting(rollout: RolloutFacts, groups: readonly GroupFacts[]): Command {
   if (rollout.fencedEpoch < rollout.epoch) return { do: "openFence" };
   const [first] = groups;
@@ -80,7 +83,7 @@ function advanceStarting(rollout: RolloutFacts, groups: readonly GroupFacts[]): 
   return move("starting", "running");
 }
 
-/** Actions that must still be started, then actions that must still be created; those of a group whose turn has come first. */
+/** Starts actions before it creates more; groups with a requested start come first. */
 function work(groups: readonly GroupFacts[]): Command | undefined {
   const begun = groups.filter((group) => group.status === "running" && !group.started && !group.lags);
   if (begun.length > 0) return { do: "start", groups: begun.map((group) => group.id) };
@@ -98,10 +101,10 @@ function advanceRunning(rollout: RolloutFacts, groups: readonly GroupFacts[], pr
   const last = recounted.at(-1);
   if (last && wantsGroup(rollout, recounted)) return [...commands, { do: "extend", behind: last.id }];
   const decided = decide(rollout, recounted, progress);
-  return [...commands, decided ?? work(groups) ?? wait(now + lookAgainMs)];
+  return [...commands, decided ?? work(groups) ?? wait(now + pollAgainMs)];
 }
 
-/** The size of a scheduled group is the number of its actions: targets that were deleted do not count any more (§0#20, §4.5). */
+/** Counts a scheduled group anew: its size is the number of its actions, because deleted targets no longer count (§0#20, §4.5). */
 function recount(group: GroupFacts, progress: Progress): GroupFacts {
   if ((group.status !== "scheduled" && group.status !== "running") || group.lags) return group;
   return { ...group, totalTargets: actionsIn(progress.get(group.id) ?? noActions) };
@@ -110,10 +113,10 @@ function recount(group: GroupFacts, progress: Progress): GroupFacts {
 const open = (status: GroupStatus): boolean => status === "ready" || status === "scheduled" || status === "running";
 const canBegin = (group: GroupFacts): boolean => (group.status === "scheduled" || group.status === "ready") && !group.startRequested;
 
-/** Changes that the thresholds ask for, all of one look; undefined when there are none. */
+/** Answers the changes that the thresholds demand in one round; undefined stands for none. */
 function decide(rollout: RolloutFacts, groups: readonly GroupFacts[], progress: Progress): Command | undefined {
   const verdicts = groups.map((group) => {
-    const verdict = judge(group, progress.get(group.id) ?? noActions, judgedTotal(groups, group));
+    const verdict = verdictOf(group, progress.get(group.id) ?? noActions, expectedTotal(groups, group));
     return { ...verdict, complete: verdict.complete && !staysOpen(rollout, groups, group) };
   });
   const failed = verdicts.findIndex((verdict) => verdict.failed);
@@ -128,7 +131,7 @@ function decide(rollout: RolloutFacts, groups: readonly GroupFacts[], progress: 
       return;
     }
     if (verdict.complete) changes.push({ id: group.id, from: "running", to: "finished" });
-    // an error anywhere pauses: then nobody's success begins another group in the same look
+    // an error in any group pauses the rollout, so no success may start another group in the same round
     const next = groups[index + 1];
     if (failed >= 0 || !verdict.succeeded || !next || !canBegin(next)) return;
     if (group.successAction === "PAUSE") cause ??= { reason: "success_pause", groupId: group.id };
@@ -137,11 +140,14 @@ function decide(rollout: RolloutFacts, groups: readonly GroupFacts[], progress: 
   const remaining = groups.filter((group) => open(statusAfter(group, changes)));
   if (remaining.length === 0 && !mayGrow(rollout, groups)) return { do: "change", groups: changes, rollout: ended(rollout, cause) };
   if (cause) return { do: "change", groups: changes, rollout: { from: "running", to: "paused", ...cause } };
-  changes.push(...nextTurn(groups, changes));
+  changes.push(...nextGroups(groups, changes));
   return changes.length > 0 ? { do: "change", groups: changes } : undefined;
 }
 
-/** An error in the last group ends the rollout in the same look; the group keeps it (§4.1). A dynamic one has no group left for who would join. */
+/**
+ * Ends the rollout in the same round as an error in its last group; the group keeps the error (§4.1). A dynamic rollout has no group left for
+ * targets to join.
+ */
 function ended({ dynamic }: RolloutFacts, cause: { reason: Reason; groupId: number } | undefined): RolloutChange {
   return dynamic ? { from: "running", to: "stopped", reason: "quota", ...cause } : { from: "running", to: "finished", ...cause };
 }
@@ -152,8 +158,8 @@ interface Verdict {
   complete: boolean;
 }
 
-/** The error condition comes first; a group whose actions are all closed has succeeded whatever its threshold says (§0#14). */
-function judge(group: GroupFacts, counts: BucketCounts, total: number): Verdict {
+/** Evaluates the error condition first. A group whose actions are all closed has succeeded whatever its threshold says (§0#14). */
+function verdictOf(group: GroupFacts, counts: BucketCounts, total: number): Verdict {
   if (group.status !== "running") return { failed: false, succeeded: false, complete: false };
   if (errorMet(group.errorExpression, counts, total)) return { failed: true, succeeded: false, complete: false };
   const complete = group.started && !group.lags && counts.scheduled + counts.running === 0;
@@ -164,14 +170,17 @@ function statusAfter(group: GroupFacts, changes: readonly GroupChange[]): GroupS
   return changes.find((change) => change.id === group.id && change.to !== undefined)?.to ?? group.status;
 }
 
-/** A group whose actions are not all created yet only notes that its turn has come. */
+/** Starts a group. If its actions are not all created yet, only the request to start is stored. */
 function begin(group: GroupFacts): GroupChange {
   if (group.status === "scheduled") return { id: group.id, from: "scheduled", to: "running" };
   return { id: group.id, from: group.status, requestStart: true };
 }
 
-/** Groups whose noted turn can be carried out now; and when nothing runs, the first that has not begun (after an error, a resume). */
-function nextTurn(groups: readonly GroupFacts[], changes: readonly GroupChange[]): GroupChange[] {
+/**
+ * Answers the groups whose requested start is possible now. If nothing runs, it is the first group that has not begun, as after an error or a
+ * resume.
+ */
+function nextGroups(groups: readonly GroupFacts[], changes: readonly GroupChange[]): GroupChange[] {
   const due = groups.filter((group) => group.status === "scheduled" && group.startRequested);
   if (due.length > 0) return due.map(begin);
   const busy = groups.some(
@@ -183,32 +192,32 @@ function nextTurn(groups: readonly GroupFacts[], changes: readonly GroupChange[]
   return first ? [begin(first)] : [];
 }
 
-/** A group has its turn, or had it; a group whose actions are not all created yet has only noted it. */
-const hadTurn = (group: GroupFacts): boolean => group.startRequested || ["running", "finished", "error"].includes(group.status);
+/** True once a group has begun, or its start is requested while its actions are being created. */
+const hasBegun = (group: GroupFacts): boolean => group.startRequested || ["running", "finished", "error"].includes(group.status);
 
 /**
- * What a resume starts at once (contract rollouts.md §0#13): the next group, when the last started one ended in error or has paused the
- * rollout by its success. Otherwise the next look decides.
+ * Answers what a resume starts at once (contract rollouts.md §0#13): the next group, if the last started one ended in error or has paused the
+ * rollout by its success. Otherwise the next round decides.
  */
 export function groupsToBeginOnResume(groups: readonly GroupFacts[], progress: Progress): GroupChange[] {
   const recounted = groups.map((group) => recount(group, progress));
-  const lastIndex = recounted.findLastIndex(hadTurn);
+  const lastIndex = recounted.findLastIndex(hasBegun);
   const last = recounted[lastIndex];
-  // its turn is noted and has not come yet: that is what the resume lets happen
+  // its start was requested and has not happened yet, so the resume only lets it happen
   if (last?.status === "ready" || last?.status === "scheduled") return [];
   const next = groups.slice(lastIndex + 1).find(canBegin);
   if (!last || !next) return [];
   const counts = progress.get(last.id) ?? noActions;
-  const succeeded = last.status === "finished" || successMet(last.successExpression, counts, judgedTotal(recounted, last));
+  const succeeded = last.status === "finished" || successMet(last.successExpression, counts, expectedTotal(recounted, last));
   return last.status === "error" || (last.successAction === "PAUSE" && succeeded) ? [begin(next)] : [];
 }
 
 /**
- * What a trigger by hand begins (contract rollouts.md §4.7): the group behind the last one that had its turn. None where all have had it;
- * undefined where no group has begun.
+ * Answers what a manual trigger begins (contract rollouts.md §4.7): the group after the last one that has begun. It is none if all have begun, and
+ * undefined if no group has.
  */
 export function groupToTrigger(groups: readonly GroupFacts[]): GroupChange | "none left" | undefined {
-  const lastIndex = groups.findLastIndex(hadTurn);
+  const lastIndex = groups.findLastIndex(hasBegun);
   if (lastIndex < 0) return undefined;
   const next = groups.slice(lastIndex + 1).find(canBegin);
   return next ? begin(next) : "none left";

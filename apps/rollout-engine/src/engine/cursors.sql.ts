@@ -1,37 +1,43 @@
 import { statement } from "@harrier/db";
 
-/** Controller has confirmed the fence of this epoch. */
-export const noteFence = statement<[tenantId: number, rolloutId: number, epoch: number], never>(
-  "engine.note_fence",
+/** Records that controller has confirmed the fence of this epoch. */
+export const recordFence = statement<[tenantId: number, rolloutId: number, epoch: number], never>(
+  "engine.record_fence",
   "update rollouts set fenced_epoch = $3 where tenant_id = $1 and id = $2 and epoch = $3 and fenced_epoch < $3",
 );
 
-/** How far the actions of a group are created. Only ever forward. */
-export const noteScheduled = statement<[tenantId: number, rolloutId: number, groupId: number, cursor: number], never>(
-  "engine.note_scheduled",
+/** Records how far the actions of a group are created; the cursor only moves forward. */
+export const recordScheduled = statement<[tenantId: number, rolloutId: number, groupId: number, cursor: number], never>(
+  "engine.record_scheduled",
   `update rollout_groups set schedule_cursor = $4
     where tenant_id = $1 and rollout_id = $2 and id = $3 and schedule_cursor < $4`,
 );
 
-/** How far the actions of a group are started. Only ever forward; nothing where targets have joined meanwhile: the walk goes back to them. */
-export const noteStarted = statement<
+/**
+ * Records how far the actions of a group are started; the cursor only moves forward. Nothing is recorded if targets have joined meanwhile, because
+ * the walk goes back to them.
+ */
+export const recordStarted = statement<
   [tenantId: number, rolloutId: number, groupId: number, cursor: number, done: boolean, lastOrdinal: number],
   never
 >(
-  "engine.note_started",
+  "engine.record_started",
   `update rollout_groups set start_cursor = greatest(start_cursor, $4), started = started or $5
     where tenant_id = $1 and rollout_id = $2 and id = $3 and last_ordinal = $6 and (start_cursor < $4 or (not started and $5))`,
 );
 
-/** How far the actions of a rollout are ended. Only ever forward, and not behind the back of a deletion that has begun the walk anew. */
-export const noteStopped = statement<[tenantId: number, rolloutId: number, status: string, cursor: number], never>(
-  "engine.note_stopped",
+/**
+ * Records how far the actions of a rollout are ended; the cursor only moves forward. Nothing is recorded if a deletion has restarted the walk
+ * meanwhile.
+ */
+export const recordStopped = statement<[tenantId: number, rolloutId: number, status: string, cursor: number], never>(
+  "engine.record_stopped",
   "update rollouts set stop_cursor = $4 where tenant_id = $1 and id = $2 and status = $3 and stop_cursor < $4",
 );
 
 /**
- * Sizes of groups that lost targets, and of their rollout: it is changed by the difference, and a group that is no longer as it was counted
- * is left alone, for targets may join it at the same moment. The rollout's row is locked first, as everywhere.
+ * Stores the sizes of groups that lost targets, and changes the size of their rollout by the difference. A group whose size has changed since it
+ * was counted is left alone, because targets may join it at the same moment. The rollout's row is locked first, as in every statement.
  */
 export const storeTotals = statement<[tenantId: number, rolloutId: number, totals: string], never>(
   "engine.store_totals",

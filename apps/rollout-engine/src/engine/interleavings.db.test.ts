@@ -1,24 +1,24 @@
 import { createDatabase, type Database } from "@harrier/db";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createEngineWorld, type EngineWorld } from "../testing/engine-world.ts";
-import { type Happening, happenings, newRollout, type Snapshot, snapshot } from "../testing/interleaving.ts";
+import { createEngineFixture, type EngineFixture } from "../testing/engine.fixture.ts";
+import { newRollout, type RandomEvent, randomEvents, type Snapshot, snapshot } from "../testing/interleaving.ts";
 
-// any interleaving of commands, reports, turns and crashes keeps the invariants of the README
+// any interleaving of commands, reports, rounds and crashes keeps the invariants of the README
 
-let world: EngineWorld;
+let fixture: EngineFixture;
 let whole: Database;
 
 beforeAll(async () => {
-  world = await createEngineWorld();
-  whole = createDatabase({ url: world.database.adminUrl, applicationName: "interleavings" });
+  fixture = await createEngineFixture();
+  whole = createDatabase({ url: fixture.database.adminUrl, applicationName: "interleavings" });
 });
 afterAll(async () => {
   await whole?.close();
-  await world?.drop();
+  await fixture?.drop();
 });
 
-/** The edges of contract rollouts.md §4.1 and §4.2, as events tell them. */
+/** The changes of contract rollouts.md §4.1 and §4.2, in the form of events. */
 const edges = new Set(
   [
     "creating ready",
@@ -43,7 +43,7 @@ const begun = (groups: Snapshot["groups"]) => groups.filter(({ status }) => stat
 const ending = new Set(["stopping", "stopped", "deleting", "deleted"]);
 const open = ({ groups }: Snapshot) => groups.reduce((sum, { actions: [scheduled = 0, running = 0] }) => sum + scheduled + running, 0);
 
-/** What is wrong with one moment. */
+/** Answers what is wrong with one snapshot. */
 function faultsAt(now: Snapshot): string[] {
   const found = now.doubles > 0 ? [`${now.doubles} targets have two actions`] : [];
   for (const { id, status, counts, actions } of now.groups) {
@@ -54,8 +54,8 @@ function faultsAt(now: Snapshot): string[] {
   return found;
 }
 
-/** What is wrong with one step. */
-function faultsBetween(before: Snapshot, event: Happening, after: Snapshot): string[] {
+/** Answers what is wrong with one step. */
+function faultsBetween(before: Snapshot, event: RandomEvent, after: Snapshot): string[] {
   const found: string[] = [];
   const tick = event.do === "tick" || event.do === "crash";
   const others = begun(after.groups).filter((id) => !begun(before.groups).includes(id));
@@ -66,7 +66,7 @@ function faultsBetween(before: Snapshot, event: Happening, after: Snapshot): str
 }
 
 async function eventFaults(id: number): Promise<string[]> {
-  const told = await world.events(id);
+  const told = await fixture.events(id);
   const found = told.flatMap(({ sequence }, index) => (sequence === index + 1 ? [] : [`event ${index + 1} is numbered ${sequence}`]));
   for (const { what, data } of told) {
     const from = data["previousStatus"];
@@ -77,7 +77,7 @@ async function eventFaults(id: number): Promise<string[]> {
   return found;
 }
 
-/** Whatever is still to be done is: nobody is in the way, and all devices answer. */
+/** Completes the rollout: no further command interferes, and all devices answer. */
 async function comeToEnd({ id, happen }: Awaited<ReturnType<typeof newRollout>>): Promise<string | null> {
   for (let round = 0; round < 60; round += 1) {
     const now = await snapshot(whole.pool, id);
@@ -85,16 +85,16 @@ async function comeToEnd({ id, happen }: Awaited<ReturnType<typeof newRollout>>)
     if (now.status === "ready") await happen({ do: "start", seed: 0 });
     if (now.status === "paused") await happen({ do: "resume", seed: 0 });
     await happen({ do: "tick", seed: 0 });
-    for (const group of now.groups) await world.controller.report(id, group.id, 12, "finished");
+    for (const group of now.groups) await fixture.controller.report(id, group.id, 12, "finished");
   }
   return "not at its end";
 }
 
 const event = fc.record({
   do: fc.oneof(
-    ...Object.entries(happenings).map(([what, often]) => ({
+    ...Object.entries(randomEvents).map(([what, often]) => ({
       weight: Math.round(often * 10),
-      arbitrary: fc.constant(what as Happening["do"]),
+      arbitrary: fc.constant(what as RandomEvent["do"]),
     })),
   ),
   seed: fc.nat(1_000),
@@ -106,13 +106,13 @@ const conditions = fc.record({
 });
 let runs = 0;
 
-test("any interleaving of commands, reports, turns and crashes keeps the invariants", { timeout: 240_000 }, async () => {
+test("any interleaving of commands, reports, rounds and crashes keeps the invariants", { timeout: 240_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(conditions, fc.array(event, { minLength: 10, maxLength: 40 }), async (body, events) => {
-      const rollout = await newRollout(world, `p${runs++}`, body);
+      const rollout = await newRollout(fixture, `p${runs++}`, body);
       let before = await snapshot(whole.pool, rollout.id);
-      // begun in most runs, so that there is something to cross
-      const opening: Happening[] =
+      // most runs begin with a started rollout, so that commands meet work under way
+      const opening: RandomEvent[] =
         events[0]?.do === "tick" ? [] : ["tick", "start", "tick"].map((what) => ({ do: what as "tick", seed: 0 }));
       for (const one of [...opening, ...events]) {
         await rollout.happen(one);

@@ -4,18 +4,21 @@ import { claimText } from "../work/leases.sql.ts";
 export interface Claim {
   tenantId: number;
   rolloutId: number;
-  /** Rings counted when it was claimed; what rings later must not be lost at the release. */
-  rung: number;
+  /** The count of notifications at the claim. The release compares it, so that a later notification is not lost. */
+  notifications: number;
   attempts: number;
 }
 
-/** Rollouts that are due and free, taken for `seconds`: tenants take turns (work/leases.sql.ts). */
+/** Claims up to `limit` rollouts that are due and free, for `seconds`, round-robin over tenants (work/leases.sql.ts). */
 export const claimDue = statement<[owner: string, seconds: number, limit: number, perTenant: number], Claim>(
   "engine.claim_due",
-  claimText({ table: "leases", key: "rollout_id" }, { set: "", returning: 'l.rollout_id as "rolloutId", l.rung, l.attempts' }),
+  claimText({ table: "leases", key: "rollout_id" }, { set: "", returning: 'l.rollout_id as "rolloutId", l.notifications, l.attempts' }),
 );
 
-/** Keeps all claims of one engine alive; what is missing in the answer was lost to another. Leases are locked in one order everywhere. */
+/**
+ * Renews all claims of one engine. A claim that is missing in the answer belongs to another engine by now. All statements lock leases in the same
+ * order.
+ */
 export const renewClaims = statement<[owner: string, seconds: number], { tenantId: number; rolloutId: number }>(
   "engine.renew_claims",
   `update leases l set until = now() + make_interval(secs => $2)
@@ -25,17 +28,18 @@ export const renewClaims = statement<[owner: string, seconds: number], { tenantI
 );
 
 /**
- * Gives a claim back until `dueAt` (epoch ms; in the past: at once, behind what is due already; null: until somebody rings), or at once
- * when somebody rang meanwhile. After a failure it rests for `restMs` whoever rings; without news (`attempts` null) an older failure stays.
+ * Releases a claim. It is due again at `dueAt` (epoch ms; a time in the past puts it behind what is due already; null waits for the next
+ * notification), or at once if a notification came meanwhile. After a failure it waits for `cooldownMs` whatever the notifications. With `attempts`
+ * null an older failure stays stored.
  */
 export const releaseClaim = statement<
   [
     tenantId: number,
     rolloutId: number,
     owner: string,
-    rung: number,
+    notifications: number,
     dueAt: number | null,
-    restMs: number,
+    cooldownMs: number,
     attempts: number | null,
     lastError: string | null,
   ],
@@ -46,20 +50,20 @@ export const releaseClaim = statement<
       set owner = null, until = null, attempts = coalesce($7, attempts),
           last_error = case when $7::int is null then last_error else $8 end,
           failed_at = case when $7::int is null then failed_at when $8::text is not null then now() end,
-          rested_at = now() + make_interval(secs => $6::float8 / 1000),
-          due_at = case when rung <> $4 or $6 > 0 then now() + make_interval(secs => $6::float8 / 1000)
+          cooldown_until = now() + make_interval(secs => $6::float8 / 1000),
+          due_at = case when notifications <> $4 or $6 > 0 then now() + make_interval(secs => $6::float8 / 1000)
                         when $5::bigint is null then 'infinity'
                         else greatest(now(), to_timestamp($5::bigint / 1000.0)) end
     where tenant_id = $1 and rollout_id = $2 and owner = $3`,
 );
 
 /**
- * Rings for every rollout whose actions have changed since the last look, and moves the shared cursors. What is visible rings at once:
- * one long transaction anywhere must not keep all rollouts waiting. What commits late, behind what has rung already, rings when no
- * older transaction runs any more; so none is missed, and some ring twice.
+ * Notifies every rollout whose actions have changed since the last poll, and moves the shared cursors. Visible rows notify at once, because one
+ * long transaction anywhere must not delay all rollouts. Rows that commit late, behind the cursor, notify when no older transaction runs any more;
+ * so none is missed, and some notify twice.
  */
-export const ringForProgress = statement<[limit: number], { rung: number }>(
-  "engine.ring_for_progress",
+export const notifyForProgress = statement<[limit: number], { notifications: number }>(
+  "engine.notify_for_progress",
   `with c as materialized ( -- one engine at a time is enough
      select * from progress_cursor where pg_try_advisory_xact_lock(hashtextextended('harrier rollout progress', 0))
    ), late as materialized (
@@ -80,13 +84,13 @@ export const ringForProgress = statement<[limit: number], { rung: number }>(
    ), moved as (
      update progress_cursor p set txid = n.txid, id = n.id, seen_txid = n.seen_txid, seen_id = n.seen_id
        from newest n where (p.txid, p.id) <= (n.txid, n.id) and (p.seen_txid, p.seen_id) <= (n.seen_txid, n.seen_id)
-   ), rung as (
-     update leases l set due_at = least(l.due_at, greatest(now(), l.rested_at)), rung = l.rung + 1
+   ), notifications as (
+     update leases l set due_at = least(l.due_at, greatest(now(), l.cooldown_until)), notifications = l.notifications + 1
        from (select b.tenant_id, b.rollout_id from leases b
               where (b.tenant_id, b.rollout_id) in (select tenant_id, rollout_id from late union select tenant_id, rollout_id from early)
               order by b.tenant_id, b.rollout_id for no key update) o
       where l.tenant_id = o.tenant_id and l.rollout_id = o.rollout_id
       returning 1
    )
-   select count(*)::int as rung from rung`,
+   select count(*)::int as notifications from notifications`,
 );

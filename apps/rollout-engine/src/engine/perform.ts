@@ -9,7 +9,7 @@ import { freezeRollout } from "../freeze/freeze.ts";
 import { removeRollout } from "../rollouts/remove-rollout.ts";
 import type { GroupWork, RolloutWork } from "../work/load-work.ts";
 import type { Command } from "./advance.ts";
-import { noteFence, noteScheduled, noteStarted, noteStopped, storeTotals } from "./cursors.sql.ts";
+import { recordFence, recordScheduled, recordStarted, recordStopped, storeTotals } from "./cursors.sql.ts";
 
 export type Actions = Pick<
   Client<"harrier.controller.v1.ActionsService">,
@@ -25,12 +25,12 @@ export interface PerformDeps {
 
 type Step = Exclude<Command, { do: "wait" }>;
 
-/** A chunk takes controller some 200 ms; one that takes longer than this is better asked for again. */
+/** A chunk takes controller about 200 ms; a call that takes longer than this is better repeated. */
 const callMs = 10_000;
-/** After so long the thresholds deserve another look, even if more actions wait to be created. */
+/** The thresholds are evaluated again after so long, even if more actions are still to be created. */
 export const workMs = 500;
 
-/** Carries one command out. Each may be repeated, by this engine or by another one, without harm. */
+/** Executes one command. Each may be repeated by any engine without harm. */
 export async function perform(deps: PerformDeps, work: RolloutWork, step: Step, signal: AbortSignal): Promise<void> {
   const { tenantId, rolloutId } = work;
   switch (step.do) {
@@ -39,7 +39,7 @@ export async function perform(deps: PerformDeps, work: RolloutWork, step: Step, 
       return;
     case "openFence":
       await deps.actions.openFence({ rolloutId, epoch: work.epoch }, outCall(deps, work));
-      await run(deps.db.pool, noteFence, [tenantId, rolloutId, work.epoch]);
+      await run(deps.db.pool, recordFence, [tenantId, rolloutId, work.epoch]);
       return;
     case "recount":
       await run(deps.db.pool, storeTotals, [tenantId, rolloutId, JSON.stringify(step.totals.map(withWas(work)))]);
@@ -53,18 +53,18 @@ export async function perform(deps: PerformDeps, work: RolloutWork, step: Step, 
       await deps.fault("rollout-engine.advance.after-commit");
       return;
     case "schedule":
-      return untilTired(deps, signal, step.groups, (id) => scheduleNext(deps, work, id));
+      return untilTimeIsUp(deps, signal, step.groups, (id) => scheduleNext(deps, work, id));
     case "start":
-      return untilTired(deps, signal, step.groups, (id) => startNext(deps, work, id));
+      return untilTimeIsUp(deps, signal, step.groups, (id) => startNext(deps, work, id));
     case "stop":
-      if (await endActions(deps, work, signal)) await noteStop(deps, work);
+      if (await endActions(deps, work, signal)) await recordStop(deps, work);
       return;
     case "remove":
       if (await endActions(deps, work, signal)) await removeRollout(deps, work);
   }
 }
 
-/** A size is stored only where it is still what it was when it was counted anew. */
+/** Adds the size that was read, because a new size is stored only if the old one has not changed since. */
 const withWas = (work: RolloutWork) => (counted: { groupId: number; total: number }) => ({
   ...counted,
   was: groupOf(work, counted.groupId).totalTargets,
@@ -74,8 +74,8 @@ function rolloutChange(step: Extract<Step, { do: "change" }>) {
   return step.rollout ? { rollout: step.rollout } : {};
 }
 
-/** Chunk after chunk, group after group, until all is done or it is time to look around. */
-async function untilTired(
+/** Works chunk by chunk and group by group, until all is done or the time of this round is up. */
+async function untilTimeIsUp(
   deps: PerformDeps,
   signal: AbortSignal,
   groups: readonly number[],
@@ -90,7 +90,7 @@ async function untilTired(
   }
 }
 
-/** As the engine's own principal: the rollout's creator was checked when it was created. */
+/** Calls as the engine's own principal, because the rollout's creator was checked when it was created. */
 function outCall(deps: PerformDeps, { tenantId, tenant, rolloutId }: RolloutWork): OutCall {
   const principal = { tenantId, tenant, kind: "service", subject: "rollout-engine", permissions: [] } as const;
   return { principal, rid: `rollout-${rolloutId}`, deadline: deps.now() + callMs };
@@ -102,14 +102,14 @@ function groupOf(work: RolloutWork, id: number): GroupWork {
   return group;
 }
 
-/** While these hold, actions may be created: a pause stops groups from beginning, not from getting ready. */
+/** Actions may be created in these statuses. A pause only stops groups from starting, so it is one of them. */
 const scheduling: readonly RolloutStatus[] = ["starting", "running", "paused"];
 
 /** Creates the next chunk of a group's actions; true when the group has all of them and is SCHEDULED. */
 async function scheduleNext(deps: PerformDeps, work: RolloutWork, groupId: number): Promise<boolean> {
   const group = groupOf(work, groupId);
   const { tenantId, rolloutId, epoch } = work;
-  // nobody has to be asked about a group without members
+  // a group without members needs no call
   if (group.totalTargets > 0) {
     const request = {
       rolloutId,
@@ -128,7 +128,7 @@ async function scheduleNext(deps: PerformDeps, work: RolloutWork, groupId: numbe
     };
     const { cursor, done } = await deps.actions.scheduleChunk(request, outCall(deps, work));
     group.scheduleCursor = cursor;
-    await run(deps.db.pool, noteScheduled, [tenantId, rolloutId, groupId, cursor]);
+    await run(deps.db.pool, recordScheduled, [tenantId, rolloutId, groupId, cursor]);
     if (!done) return false;
   }
   if (group.status !== "ready") return true;
@@ -137,7 +137,7 @@ async function scheduleNext(deps: PerformDeps, work: RolloutWork, groupId: numbe
   return true;
 }
 
-/** Starts the next chunk of a group's actions; true when none waits any more. */
+/** Starts the next chunk of a group's actions; true when none is left to start. */
 async function startNext(deps: PerformDeps, work: RolloutWork, groupId: number): Promise<boolean> {
   const group = groupOf(work, groupId);
   const { tenantId, rolloutId, epoch } = work;
@@ -158,13 +158,13 @@ async function startNext(deps: PerformDeps, work: RolloutWork, groupId: number):
     ({ cursor, done } = await deps.actions.startChunk(request, outCall(deps, work)));
   }
   group.startCursor = cursor;
-  await run(deps.db.pool, noteStarted, [tenantId, rolloutId, groupId, cursor, done, group.lastOrdinal]);
+  await run(deps.db.pool, recordStarted, [tenantId, rolloutId, groupId, cursor, done, group.lastOrdinal]);
   return done;
 }
 
 /**
- * Ends the actions of a rollout that is being stopped or deleted (contract rollouts.md §4.1); true when none is left to end. The fence is
- * closed first, so that nothing begins behind the walk. A rollout that has never started has neither fence nor actions.
+ * Ends the actions of a rollout that is being stopped or deleted (contract rollouts.md §4.1); true when none is left to end. It closes the fence
+ * first, so that no action begins behind the cursor. A rollout that has never started has neither fence nor actions.
  */
 async function endActions(deps: PerformDeps, work: RolloutWork, signal: AbortSignal): Promise<boolean> {
   const { tenantId, rolloutId, status, epoch, keepRunning, lastModifiedBy: initiator } = work;
@@ -175,13 +175,13 @@ async function endActions(deps: PerformDeps, work: RolloutWork, signal: AbortSig
   for (let cursor = work.stopCursor, done = false; !done; ) {
     if (signal.aborted || deps.now() >= end) return false;
     ({ cursor, done } = await deps.actions.stopChunk({ rolloutId, cursor, keepRunning, force, initiator }, outCall(deps, work)));
-    await run(deps.db.pool, noteStopped, [tenantId, rolloutId, status, cursor]);
+    await run(deps.db.pool, recordStopped, [tenantId, rolloutId, status, cursor]);
   }
   return true;
 }
 
-/** Nothing of the rollout goes on: its groups are finished, and it is STOPPED. */
-async function noteStop(deps: PerformDeps, work: RolloutWork): Promise<void> {
+/** Records that the rollout is STOPPED and its groups are finished, once no action of it is left to end. */
+async function recordStop(deps: PerformDeps, work: RolloutWork): Promise<void> {
   const rollout = { from: "stopping", to: "stopped" } as const;
   await applyChanges(deps.db.pool, { ...work, expected: ["stopping"], groups: groupsToFinish(work.groups), rollout });
   await deps.fault("rollout-engine.advance.after-commit");

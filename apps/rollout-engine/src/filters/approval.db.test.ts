@@ -3,46 +3,49 @@ import { runOne } from "@harrier/db";
 import type { Principal } from "@harrier/rpc";
 import { eventually } from "@harrier/testkit";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { AutoAssigner } from "../auto-assign/auto-assigner.ts";
+import { type AutoAssigner, createAutoAssigner } from "../auto-assign/auto-assigner.ts";
 import { loadFilterWork } from "../auto-assign/candidates.sql.ts";
 import { chunksOfController } from "../testing/auto-assign-chunks.ts";
-import { createWorld, setIds, typeIds, type World } from "../testing/world.ts";
+import { createFixture, type Fixture, setIds, typeIds } from "../testing/database.fixture.ts";
 import type { AutoAssignStatus } from "./approval.sql.ts";
 import { assignByFilter, decideAutoAssignment, endAutoAssign } from "./auto-assign.ts";
 import { filterJson } from "./filter.json.ts";
 import { changeFilter, createFilter, getFilter } from "./filters.ts";
 
-/* Approval of auto-assignments (`auto.assignment.approval.enabled`): what each change makes of it, and that nothing is assigned before it. */
+/*
+ * Approval of auto-assignments (`auto.assignment.approval.enabled`): the tests check what each change does to it, and that nothing is assigned
+ * before it.
+ */
 
-let world: World;
+let fixture: Fixture;
 let deps: Parameters<typeof assignByFilter>[0];
 let engine: AutoAssigner | undefined;
 
 beforeAll(async () => {
-  world = await createWorld();
-  deps = { ...world.create, nudge: () => engine?.nudge() };
+  fixture = await createFixture();
+  deps = { ...fixture.create, wake: () => engine?.wake() };
 });
-beforeEach(() => turn(true));
+beforeEach(() => switchTo(true));
 afterEach(async () => {
   await engine?.stop();
   engine = undefined;
-  await world.sql("delete from rollout_engine.target_filters");
+  await fixture.sql("delete from rollout_engine.target_filters");
 });
-afterAll(() => world?.drop());
+afterAll(() => fixture?.drop());
 
-const turn = (on: boolean) =>
-  world.sql(
+const switchTo = (on: boolean) =>
+  fixture.sql(
     `insert into management.settings (tenant_id, key, value, created_by, last_modified_by)
      values (1, 'auto.assignment.approval.enabled', $1, 'x', 'x') on conflict (tenant_id, key) do update set value = excluded.value`,
     [JSON.stringify(on)],
   );
-const who = (subject: string, permissions: string[]): Principal => ({ ...world.call.principal, subject, permissions });
+const who = (subject: string, permissions: string[]): Principal => ({ ...fixture.call.principal, subject, permissions });
 const user = () => who("user", []);
 const approver = () => who("approver", ["APPROVE_ROLLOUT"]);
 let names = 0;
 const filter = (query = "name==nobody") => createFilter(deps, user(), { name: `f${++names}`, query });
 const assign = (id: number, principal: Principal) =>
-  assignByFilter(deps, id, autoAssignBody.parse({ id: setIds.complete }), { ...world.call, principal });
+  assignByFilter(deps, id, autoAssignBody.parse({ id: setIds.complete }), { ...fixture.call, principal });
 const decide = (id: number, approved: boolean, remark?: string, principal = approver()) =>
   decideAutoAssignment(deps, principal, id, { approved, remark });
 const statusOf = async (id: number) => (await getFilter(deps, 1, id)).status;
@@ -69,7 +72,7 @@ const before: Record<string, (id: number) => Promise<void>> = {
   },
 };
 
-/** Status before, change, status after with the switch on, and with it turned off meanwhile. */
+/** Each row has the status before, the change, the status after it with approval on, and the status with approval turned off meanwhile. */
 const table: [AutoAssignStatus, Change, AutoAssignStatus, AutoAssignStatus][] = [
   [running, "set by a user", waits, running],
   [running, "set by an approver", running, running],
@@ -97,19 +100,19 @@ test.each(table)("%s, then %s: %s (switched off: %s)", async (from, change, on, 
     [true, on],
     [false, off],
   ] as const) {
-    await turn(true);
+    await switchTo(true);
     const id = await filter();
     await before[from]?.(id);
     expect(await statusOf(id)).toBe(from);
     const { epoch } = (
-      await world.sql<{ epoch: number }>("select auto_assign_epoch::int as epoch from rollout_engine.target_filters where id = $1", [id])
+      await fixture.sql<{ epoch: number }>("select auto_assign_epoch::int as epoch from rollout_engine.target_filters where id = $1", [id])
     )[0] ?? { epoch: 0 };
-    await turn(switched);
+    await switchTo(switched);
     await changes[change](id);
     expect(await statusOf(id)).toBe(expected);
-    // whatever takes work away makes that of before void
+    // a change that takes work away voids the work that was begun before
     if (expected !== from) {
-      const [row] = await world.sql<{ epoch: number }>(
+      const [row] = await fixture.sql<{ epoch: number }>(
         "select auto_assign_epoch::int as epoch from rollout_engine.target_filters where id = $1",
         [id],
       );
@@ -120,7 +123,7 @@ test.each(table)("%s, then %s: %s (switched off: %s)", async (from, change, on, 
   }
 });
 
-test("only what waits can be decided, once; the decision is kept with who made it, and a denial without a remark has none", async () => {
+test("only a waiting auto-assignment can be decided, once; the decision is stored with its author, a denial with its remark if any", async () => {
   const id = await filter();
   const illegal = { code: "rolloutIllegalState" };
   await expect(decide(id, true)).rejects.toMatchObject(illegal);
@@ -136,7 +139,7 @@ test("only what waits can be decided, once; the decision is kept with who made i
   await expect(decide(999_999, true)).rejects.toMatchObject({ code: "entityNotFound" });
 });
 
-test("who reaches fewer targets than the auto-assignment does not decide about it", async () => {
+test("a user who reaches fewer targets than the auto-assignment cannot decide about it", async () => {
   const id = await filter();
   await assign(id, user());
   for (const permission of ["APPROVE_ROLLOUT", "READ_TARGET", "UPDATE_TARGET"]) {
@@ -146,14 +149,14 @@ test("who reaches fewer targets than the auto-assignment does not decide about i
   expect(await statusOf(id)).toBe(waits);
 });
 
-test("a decision and a change at once: one of them sees the other", async () => {
+test("when a decision and a change come at once, one of them sees the other", async () => {
   for (let n = 0; n < 10; n++) {
     const id = await filter();
     await assign(id, user());
     const [decision, change] = await Promise.allSettled([decide(id, true), query(id, `name==other${n}`, user())]);
     expect(["fulfilled", "rejected"]).toContain(decision.status);
     if (decision.status === "fulfilled" && change.status === "fulfilled") {
-      // the change came after the decision, or the decision was about the query as it is now
+      // either the change came after the decision, or the decision was about the new query
       expect([waits, running]).toContain(await statusOf(id));
     } else
       expect([decision, change]).toContainEqual(
@@ -162,23 +165,24 @@ test("a decision and a change at once: one of them sees the other", async () => 
   }
 });
 
-test("the engine assigns nothing before the approval, and stops at a change that needs another one, also in the middle of a pass", async () => {
-  await world.addTargets("ap", 9);
-  const chunks = chunksOfController(world.database, 3);
+test("nothing is assigned before the approval; a change that needs another approval stops even a pass under way", async () => {
+  await fixture.addTargets("ap", 9);
+  const chunks = chunksOfController(fixture.database, 3);
   const served = async () =>
-    (await world.sql("select controller_id from controller.actions where set_id = $1 and controller_id like 'ap-%'", [setIds.complete]))
+    (await fixture.sql("select controller_id from controller.actions where set_id = $1 and controller_id like 'ap-%'", [setIds.complete]))
       .length;
-  engine = new AutoAssigner(
-    { ...world.create, actions: chunks, fault: () => {}, log: { warn: () => undefined } },
-    { pollMs: 50, leaseSeconds: 2 },
+  engine = createAutoAssigner(
+    { ...fixture.create, actions: chunks, fault: () => {} },
+    { pollMs: 50, leaseSeconds: 2, slots: 3, log: { warn: () => undefined } },
   );
   engine.start();
   const id = await filter("name==ap-*");
   await assign(id, user());
   await eventually(async () => {
-    const [lease] = await world.sql<{ passes: number }>("select passes::int from rollout_engine.auto_assign_leases where filter_id = $1", [
-      id,
-    ]);
+    const [lease] = await fixture.sql<{ passes: number }>(
+      "select passes::int from rollout_engine.auto_assign_leases where filter_id = $1",
+      [id],
+    );
     expect(lease?.passes).toBeGreaterThan(0);
   });
   expect(await served()).toBe(0);

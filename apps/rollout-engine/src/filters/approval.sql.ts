@@ -1,18 +1,21 @@
 import { statement } from "@harrier/db";
 
-/** What becomes of an auto-assignment: it is worked on, waits until somebody approves it, was denied, waits for its time, or pauses. */
+/** The states of an auto-assignment: it is active, waits for approval, was denied, waits for its time, or is paused. */
 export type AutoAssignStatus = "running" | "waiting_for_approval" | "approval_denied" | "ready" | "paused";
 
 /**
- * The status after a change of what an auto-assignment does, in the statement that changes it ($1 is the tenant): whoever may not approve has to wait
- * where the tenant wants that now; otherwise it is `otherwise`.
+ * Computes the status after a change of what an auto-assignment does, in the statement that changes it ($1 is the tenant). A user who may not
+ * approve has to wait if the tenant's setting demands it; otherwise the status is `otherwise`.
  */
 export const statusAfterChange = (mayApprove: string, otherwise: string): string =>
   `case when not ${mayApprove}::boolean and exists (select from management.tenant_settings_v1 s
                   where s.tenant_id = $1 and s.key = 'auto.assignment.approval.enabled' and s.value = 'true'::jsonb)
                 then 'waiting_for_approval' else ${otherwise} end`;
 
-/** A null remark leaves none. No row: it waits for no decision, or somebody else has changed the filter since it was read. */
+/**
+ * Stores a decision; a null remark stores none. Answers no row if the auto-assignment waits for no decision, or if another request has changed the
+ * filter since it was read.
+ */
 export const decideAutoAssign = statement<
   [tenantId: number, id: number, revision: number, status: AutoAssignStatus, actor: string, remark: string | null],
   { id: number }

@@ -1,7 +1,7 @@
 import type { MaintenanceWindow } from "@harrier/contracts";
 import { type CompiledQuery, statement } from "@harrier/db";
+import type { Scope } from "@harrier/query";
 import { matchingTargets, type Predicate, type Selection } from "../matching/matching.ts";
-import type { Scope } from "../matching/scope.ts";
 import { statusAfterChange } from "./approval.sql.ts";
 
 export interface SetRow {
@@ -12,22 +12,22 @@ export interface SetRow {
   deleted: boolean;
 }
 
-/** The set as management publishes it, before anything is reserved. */
+/** Reads the set as management publishes it, before anything is reserved. */
 export const readSet = statement<[tenantId: number, setId: number], SetRow>(
   "filters.read_set",
   `select id, type_id as "typeId", valid, complete, deleted from management.distribution_sets_v1 where tenant_id = $1 and id = $2`,
 );
 
 /**
- * Waits for what is being assigned for the filter right now, and keeps it from going on until the end of the transaction: what is changed
- * under this lock is what controller sees when it takes the same lock, shared, for each chunk. Nothing is assigned after the answer.
+ * Waits for the chunk that is being assigned for the filter, and blocks the next one until the end of the transaction. Controller takes the same
+ * lock, shared, for each chunk, and therefore sees what is changed under it. Nothing is assigned after the answer.
  */
 export const lockAutoAssign = statement<[tenantId: number, filterId: number], never>(
   "filters.lock_auto_assign",
   "select pg_advisory_xact_lock(hashtextextended('harrier auto-assignment ' || $1::int || '/' || $2::bigint, 0))",
 );
 
-/** No row: somebody else has changed the filter since it was read. */
+/** Answers no row if another request has changed the filter since it was read. */
 export const setAutoAssign = statement<
   [
     tenantId: number,
@@ -57,7 +57,7 @@ export const setAutoAssign = statement<
     returning f.id`,
 );
 
-/** As `setAutoAssign`. */
+/** Like `setAutoAssign`, it answers no row if another request has changed the filter. */
 export const clearAutoAssign = statement<[tenantId: number, id: number, revision: number, actor: string], { id: number }>(
   "filters.clear_auto_assign",
   `update target_filters f
@@ -70,8 +70,8 @@ export const clearAutoAssign = statement<[tenantId: number, id: number, revision
 );
 
 /**
- * Targets that a filter would give its set to (contract management.md §5.8): they match, may get it, and never had an action of it. One
- * that has it assigned already is left alone, as any assignment leaves it (§5.3, check 10).
+ * Selects the targets that a filter would assign its set to (contract management.md §5.8): they match, may get it, and never had an action of it. A
+ * target that has it assigned already is left out, as in any assignment (§5.3, check 10).
  */
 export function eligibleTargets(selection: Selection, setId: number): Predicate {
   const { sql, values } = matchingTargets(selection);
@@ -84,7 +84,7 @@ export function eligibleTargets(selection: Selection, setId: number): Predicate 
   };
 }
 
-/** How many there are, counted to `limit` and no further. */
+/** Counts the eligible targets, but not beyond `limit`. */
 export function countEligible(selection: Selection, setId: number, limit: number): CompiledQuery<{ n: number }> {
   const { sql, values } = eligibleTargets(selection, setId);
   values.push(limit);

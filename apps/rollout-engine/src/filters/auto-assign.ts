@@ -1,10 +1,10 @@
 import { type AutoAssignment, forceType, upcomingMaintenanceWindow } from "@harrier/contracts";
 import { inTransaction, type Queryable, run, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
+import { scopeOf } from "@harrier/query";
 import type { Client, OutCall, Principal } from "@harrier/rpc";
-import { ringFilter } from "../auto-assign/leases.sql.ts";
+import { notifyFilter } from "../auto-assign/leases.sql.ts";
 import { parseStoredFilter } from "../matching/matching.ts";
-import { scopeOf } from "../matching/scope.ts";
 import { checkSet } from "../sets/check-set.ts";
 import { decideAutoAssign } from "./approval.sql.ts";
 import { clearAutoAssign, lockAutoAssign, readSet, setAutoAssign } from "./auto-assign.sql.ts";
@@ -16,18 +16,18 @@ export interface AutoAssignDeps extends FilterDeps {
   catalogue: Pick<Client<"harrier.management.v1.CatalogueService">, "reserveSet">;
 }
 
-/** What a filter is to assign; as an auto-assignment of its own it may begin later (epoch ms) and be described. */
+/** The request of an auto-assignment. One without a filter may also have a start time (epoch ms) and a description. */
 export type AutoAssigned = AutoAssignment &
   Partial<Record<"startAt", number | undefined>> &
   Partial<Record<"description", string | undefined>>;
 
-/** An auto-assignment reaches the targets that who set it may both see and change (contract management.md §5.8). */
+/** An auto-assignment reaches the targets that its creator may both see and change (contract management.md §5.8). */
 export const reach = ["READ_TARGET", "UPDATE_TARGET"];
 
 /**
- * Lets a filter assign a set (spec 001 §4.5). The set is reserved, which locks it, only when nothing else can be wrong; without
- * `confirmationRequired` the tenant's confirmation flow decides. Where the tenant wants auto-assignments to be approved it waits, unless
- * whoever sets it may approve.
+ * Lets a filter assign a set (spec 001 §4.5). The set is reserved, which locks it, only after every other check has passed. Without
+ * `confirmationRequired` the tenant's confirmation flow decides. If the tenant requires approval, the auto-assignment waits for it, unless the
+ * caller may approve.
  */
 export async function assignByFilter(deps: AutoAssignDeps, id: number, body: AutoAssigned, call: OutCall): Promise<void> {
   const { principal } = call;
@@ -37,7 +37,7 @@ export async function assignByFilter(deps: AutoAssignDeps, id: number, body: Aut
   const filter = await getFilter(deps, tenantId, id);
   checkReach(principal, filter, reach);
   const set = await checkSet(deps.db.pool, { tenantId, id: body.id }, await runOne(deps.db.pool, readSet, [tenantId, body.id]));
-  const targetTypes = scopeOf(principal, reach);
+  const targetTypes = scopeOf(principal, ...reach);
   const ast = parseStoredFilter(filter.query);
   await checkQuota(deps, { filterId: id, tenantId, setId: set.id, setTypeId: set.typeId, targetTypes, filter: ast });
   await deps.catalogue.reserveSet({ setId: set.id }, call);
@@ -48,13 +48,13 @@ export async function assignByFilter(deps: AutoAssignDeps, id: number, body: Aut
     const who = [subject, mayApprove(principal)] as const;
     const values = [tenantId, id, filter.revision, ...what, ...who, startAt, description] as const;
     const changed = await runOne(tx, setAutoAssign, [...values]);
-    if (changed) await run(tx, ringFilter, [tenantId, id]);
+    if (changed) await run(tx, notifyFilter, [tenantId, id]);
     return changed;
   });
-  deps.nudge();
+  deps.wake();
 }
 
-/** Ends the auto-assignment of a filter: no action of it comes after the answer, those that are there stay. */
+/** Ends the auto-assignment of a filter: no action of it is created after the answer, and existing ones stay. */
 export async function endAutoAssign(deps: Pick<FilterDeps, "db">, id: number, principal: Principal): Promise<void> {
   const { tenantId, subject } = principal;
   const filter = await getFilter(deps, tenantId, id);
@@ -63,11 +63,11 @@ export async function endAutoAssign(deps: Pick<FilterDeps, "db">, id: number, pr
 }
 
 /**
- * Approves or denies an auto-assignment that waits for it. Before the answer nothing was assigned, and after a denial nothing will be; whoever
- * holds the permission decides, also about what it has set itself (as with rollouts, contract rollouts.md §4.11).
+ * Approves or denies an auto-assignment that waits for approval. Nothing was assigned before the answer, and nothing will be after a denial.
+ * Whoever holds the permission decides, also about their own auto-assignment (as with rollouts, contract rollouts.md §4.11).
  */
 export async function decideAutoAssignment(
-  deps: Pick<FilterDeps, "db" | "nudge">,
+  deps: Pick<FilterDeps, "db" | "wake">,
   principal: Principal,
   id: number,
   { approved, remark }: { approved: boolean; remark: string | undefined },
@@ -81,10 +81,10 @@ export async function decideAutoAssignment(
   const status = approved ? "running" : "approval_denied";
   await underLock(deps, principal, id, async (tx) => {
     const changed = await runOne(tx, decideAutoAssign, [tenantId, id, filter.revision, status, subject, remark ?? null]);
-    if (changed && approved) await run(tx, ringFilter, [tenantId, id]);
+    if (changed && approved) await run(tx, notifyFilter, [tenantId, id]);
     return changed;
   });
-  deps.nudge();
+  deps.wake();
 }
 
 export async function underLock(

@@ -1,8 +1,8 @@
-import { isOver } from "@harrier/contracts";
+import { isOver, overdueMacro } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
 import { quotaExceeded } from "@harrier/errors";
 import type { Selection } from "../matching/matching.ts";
-import { loadSettings, queryMacros } from "../settings/settings.ts";
+import { loadSettings } from "../settings/settings.ts";
 import { countEligible } from "./auto-assign.sql.ts";
 
 interface Deps {
@@ -10,15 +10,15 @@ interface Deps {
   now: () => number;
 }
 
-type Asked = Omit<Selection, "now" | "macros"> & { filterId: number; setId: number };
+type Requested = Omit<Selection, "now" | "macros"> & { filterId: number; setId: number };
 
-/** Refuses what would assign a set to too many targets at once (contract management.md §9, maxTargetsPerAutoAssignment). */
-export async function checkQuota(deps: Deps, { filterId, setId, ...asked }: Asked): Promise<void> {
+/** Refuses an auto-assignment that would assign a set to too many targets at once (contract management.md §9, maxTargetsPerAutoAssignment). */
+export async function checkQuota(deps: Deps, { filterId, setId, ...requested }: Requested): Promise<void> {
   const now = deps.now();
-  const settings = await loadSettings(deps.db.pool, asked.tenantId);
+  const settings = await loadSettings(deps.db.pool, requested.tenantId);
   const limit = settings.quotas.TARGETS_PER_AUTO_ASSIGNMENT_MAX_COUNT;
   if (limit <= 0) return;
-  const selection = { ...asked, now, macros: queryMacros(settings, now) };
+  const selection = { ...requested, now, macros: overdueMacro(settings, now) };
   const counted = await runOne(deps.db.pool, countEligible(selection, setId, limit + 1));
   const n = counted?.n ?? 0;
   if (isOver(limit, n)) throw quotaExceeded({ n, of: "Target", owner: `TargetFilterQuery '${filterId}'`, limit });

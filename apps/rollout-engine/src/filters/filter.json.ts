@@ -1,21 +1,19 @@
 import { forceTypeNames, type TargetFilterView } from "@harrier/contracts";
+import { auditOf, optional } from "@harrier/query";
 import type { FilterRow } from "./filters.sql.ts";
 
-/** Links beside `self` (contract management.md §1.5): to the auto-assignment, and to the set that is assigned. */
+/** The links beside `self` (contract management.md §1.5) lead to the auto-assignment and to the set that is assigned. */
 export interface FilterLinks {
   autoAssign?: boolean;
   set?: boolean;
 }
 
-/** spec 001 §2.7; every member is there, null where there is nothing (contract management.md §4.10). */
+/** Shows a filter (spec 001 §2.7) with every member; one without a value is null (contract management.md §4.10). */
 export function filterJson(base: string, row: FilterRow, show: FilterLinks = {}): TargetFilterView {
   const self = `${base}/targetfilters/${row.id}`;
   const assigns = row.setId !== null;
   return {
-    createdBy: row.createdBy,
-    createdAt: row.createdAt,
-    lastModifiedBy: row.lastModifiedBy,
-    lastModifiedAt: row.lastModifiedAt,
+    ...auditOf(row),
     id: row.id,
     name: row.name,
     query: row.query,
@@ -25,7 +23,7 @@ export function filterJson(base: string, row: FilterRow, show: FilterLinks = {})
     confirmationRequired: assigns && row.consentFlow ? row.confirmationRequired : null,
     ...(assigns && row.maintenanceWindow ? { autoAssignMaintenanceWindow: row.maintenanceWindow } : {}),
     ...(assigns ? approvalOf(row) : {}),
-    ...(row.lastError === null ? {} : { lastError: row.lastError }),
+    ...optional("lastError", row.lastError),
     _links: {
       self: { href: self },
       ...(show.autoAssign ? { autoAssignDS: { href: `${self}/autoAssignDS` } } : {}),
@@ -34,7 +32,7 @@ export function filterJson(base: string, row: FilterRow, show: FilterLinks = {})
   };
 }
 
-/** Only where an approval was asked for: clients of others see the filter that they know. */
+/** Shows the approval only if one was requested, because existing clients do not know its members. */
 function approvalOf({
   status,
   decidedBy,
@@ -44,19 +42,19 @@ function approvalOf({
     ...(status === "running" && decidedBy === null ? {} : { autoAssignStatus: status }),
     ...(decidedBy === null || status === "waiting_for_approval"
       ? {}
-      : { approveDecidedBy: decidedBy, ...(remark === null ? {} : { approvalRemark: remark }) }),
+      : { approveDecidedBy: decidedBy, ...optional("approvalRemark", remark) }),
   };
 }
 
-/** The set as a list that has it alone (contract management.md §1.4). */
+/** Links to the list that contains only this set (contract management.md §1.4). */
 function setHref(base: string, row: FilterRow): string {
   const q = `name==${literal(row.setName)};version==${literal(row.setVersion)}`;
   return `${base}/distributionsets?offset=0&limit=50&q=${encodeURIComponent(q)}`;
 }
 
-/** A text as a value of a query that means it and nothing else. */
+/** Quotes a text so that a query matches exactly this text. */
 function literal(text: string): string {
   if (/^[\w.+-]+$/.test(text)) return text;
-  // within quotes a backslash takes the next character as it is; an asterisk needs one of its own that is left then
+  // within quotes a backslash takes the next character literally; an asterisk needs a backslash that remains after that
   return `"${text.replaceAll(/[\\"]/g, "\\$&").replaceAll("*", "\\\\*")}"`;
 }

@@ -4,7 +4,7 @@ import { type AutoAssignDeps, assignByFilter, decideAutoAssignment, endAutoAssig
 import { filterJson } from "./filter.json.ts";
 import { changeFilter, createFilter, getFilter, listFilters, listFiltersOfSet, removeFilter } from "./filters.ts";
 
-/** spec 001 §4.5: target filters and their auto-assignments. The set that a filter assigns is shown by management. */
+/** Mounts target filters and their auto-assignments (spec 001 §4.5). Management shows the set that a filter assigns. */
 export function mountFilters(mount: Mount, deps: AutoAssignDeps): void {
   mount(targetFilters.list, async ({ tenantId, query, base }) => {
     const found = await listFilters(deps, tenantId, query);

@@ -1,20 +1,19 @@
 import type { MaintenanceWindow } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 import { sortFields, targetFilterFields } from "@harrier/fiql";
+import { type AuditRow, auditColumns, type Columns, epochMs, type ListKind, type Scope, selectList } from "@harrier/query";
 import type { Failure } from "../domain/failure.ts";
-import { type AuditRow, auditColumns, epochMs } from "../lists/columns.ts";
-import type { ListSource } from "../lists/read-page.ts";
-import type { Scope } from "../matching/scope.ts";
+import { consentFlow } from "../settings/settings.sql.ts";
 import { failureOf } from "../work/leases.sql.ts";
 import { type AutoAssignStatus, statusAfterChange } from "./approval.sql.ts";
 
-/** A target filter as the interface shows it. */
+/** The interface shows a target filter in this form. */
 export interface FilterRow extends AuditRow {
   id: number;
   name: string;
   query: string;
   revision: number;
-  /** Null where there is none, or none any more; the other members of the auto-assignment then mean nothing. */
+  /** It is null if no set is assigned any more; the other members of the auto-assignment then have no meaning. */
   setId: number | null;
   setName: string;
   setVersion: string;
@@ -23,24 +22,24 @@ export interface FilterRow extends AuditRow {
   weight: number;
   maintenanceWindow: MaintenanceWindow | null;
   confirmationRequired: boolean;
-  /** What whoever set it was restricted to. */
+  /** The restriction of the user who set the auto-assignment. */
   targetTypes: Scope;
-  /** What becomes of its auto-assignment, who has approved or denied it, and what was said. */
+  /** The state of the auto-assignment, who approved or denied it, and their remark. */
   status: AutoAssignStatus;
   decidedBy: string | null;
   remark: string | null;
-  /** When its auto-assignment begins or has begun, epoch ms; null: at once. */
+  /** The start time of the auto-assignment in epoch ms; null stands for at once. */
   startAt: number | null;
   description: string | null;
-  /** Made as an auto-assignment: no filter to anybody. */
+  /** It was created as an auto-assignment and is not shown as a filter. */
   standalone: boolean;
-  /** Null when its auto-assignment gets on. */
+  /** It is null while the auto-assignment does not fail. */
   lastError: Failure | null;
-  /** Whether the tenant's devices ask their user: only then confirmationRequired is shown. */
+  /** Whether the tenant has the confirmation flow: only then confirmationRequired is shown. */
   consentFlow: boolean;
 }
 
-/** Filters with the set that they assign. One that was deleted or invalidated is assigned no more (contract management.md §5.1, §5.2). */
+/** Filters with the set that they assign. A deleted or invalidated set is no longer assigned (contract management.md §5.1, §5.2). */
 export const filters = `(select f.tenant_id, f.id, f.name, f.query, f.revision, f.created_by, f.created_at, f.last_modified_by, f.last_modified_at,
     f.auto_assign_type, f.auto_assign_weight, f.auto_assign_window, f.auto_assign_confirmation, f.auto_assign_types,
     case when f.auto_assign_status = 'ready' and f.auto_assign_start_at <= now() then 'running' else f.auto_assign_status end as auto_assign_status,
@@ -50,42 +49,62 @@ export const filters = `(select f.tenant_id, f.id, f.name, f.query, f.revision, 
   left join management.distribution_sets_v1 d
     on d.tenant_id = f.tenant_id and d.id = f.auto_assign_set_id and d.valid and not d.deleted)`;
 
-export const columns = `${auditColumns}, t.id, t.name, t.query, t.revision, t.auto_assign_set_id as "setId", t.set_name as "setName",
-  t.set_version as "setVersion", t.set_type_id as "setTypeId", t.auto_assign_type as "forceType", t.auto_assign_weight as weight, t.auto_assign_window as "maintenanceWindow",
-  t.auto_assign_confirmation as "confirmationRequired", t.auto_assign_types as "targetTypes",
-  t.auto_assign_status as status, t.auto_assign_decided_by as "decidedBy", t.auto_assign_remark as remark,
-  ${epochMs("t.auto_assign_start_at")} as "startAt", t.description, t.standalone,
-  coalesce((select s.value = 'true'::jsonb from management.tenant_settings_v1 s
-             where s.tenant_id = $1 and s.key = 'user.confirmation.flow.enabled'), false) as "consentFlow",
-  ${failureOf({ table: "auto_assign_leases", key: "filter_id" })}`;
+export const columns: Columns = {
+  ...auditColumns("t"),
+  id: "t.id",
+  name: "t.name",
+  query: "t.query",
+  revision: "t.revision",
+  setId: "t.auto_assign_set_id",
+  setName: "t.set_name",
+  setVersion: "t.set_version",
+  setTypeId: "t.set_type_id",
+  forceType: "t.auto_assign_type",
+  weight: "t.auto_assign_weight",
+  maintenanceWindow: "t.auto_assign_window",
+  confirmationRequired: "t.auto_assign_confirmation",
+  targetTypes: "t.auto_assign_types",
+  status: "t.auto_assign_status",
+  decidedBy: "t.auto_assign_decided_by",
+  remark: "t.auto_assign_remark",
+  startAt: epochMs("t.auto_assign_start_at"),
+  description: "t.description",
+  standalone: "t.standalone",
+  consentFlow,
+  lastError: failureOf({ table: "auto_assign_leases", key: "filter_id" }),
+};
 
 export const findFilter = statement<[tenantId: number, id: number], FilterRow>(
   "filters.find",
-  `select ${columns} from ${filters} t where t.tenant_id = $1 and t.id = $2 and not t.standalone`,
+  `select ${selectList(columns)} from ${filters} t where t.tenant_id = $1 and t.id = $2 and not t.standalone`,
 );
 
-/** As `findFilter`, auto-assignments that belong to no filter among them. */
+/** Like `findFilter`, but it also finds auto-assignments that belong to no filter. */
 export const findAnyFilter = statement<[tenantId: number, id: number], FilterRow>(
   "filters.find_any",
-  `select ${columns} from ${filters} t where t.tenant_id = $1 and t.id = $2`,
+  `select ${selectList(columns)} from ${filters} t where t.tenant_id = $1 and t.id = $2`,
 );
 
-const searched = { columns, fields: targetFilterFields, sort: sortFields.targetFilters };
+/** Whether set $2 exists. */
+export const setExists = "exists (select from management.distribution_sets_v1 o where o.tenant_id = $1 and o.id = $2)";
 
-export const filterList = (tenantId: number): ListSource => ({
+const searched = { fields: targetFilterFields, sort: sortFields.targetFilters };
+
+export const filterList = (tenantId: number): ListKind => ({
   ...searched,
-  from: filters,
-  where: "t.tenant_id = $1 and not t.standalone",
-  values: [tenantId],
+  source: { from: filters, columns, where: "t.tenant_id = $1 and not t.standalone", values: [tenantId] },
 });
 
-/** The filters that assign a set. */
-export const filtersOfSet = (tenantId: number, setId: number): ListSource => ({
+/** Lists the filters that assign a set. */
+export const filtersOfSet = (tenantId: number, setId: number): ListKind => ({
   ...searched,
-  from: filters,
-  where: "t.tenant_id = $1 and t.auto_assign_set_id = $2 and not t.standalone",
-  values: [tenantId, setId],
-  known: "exists (select from management.distribution_sets_v1 o where o.tenant_id = $1 and o.id = $2)",
+  source: {
+    from: filters,
+    columns,
+    where: "t.tenant_id = $1 and t.auto_assign_set_id = $2 and not t.standalone",
+    values: [tenantId, setId],
+    known: setExists,
+  },
 });
 
 export const insertFilter = statement<[tenantId: number, id: number, name: string, query: string, actor: string], never>(
@@ -93,7 +112,7 @@ export const insertFilter = statement<[tenantId: number, id: number, name: strin
   `insert into target_filters (tenant_id, id, name, query, created_by, last_modified_by) values ($1, $2, $3, $4, $5, $5)`,
 );
 
-/** Null members stay. No row: somebody else has changed it since it was read. */
+/** Changes the members that are not null. Answers no row if another request has changed the filter since it was read. */
 export const updateFilter = statement<
   [tenantId: number, id: number, revision: number, name: string | null, query: string | null, actor: string, mayApprove: boolean],
   { id: number }
@@ -109,7 +128,7 @@ export const updateFilter = statement<
     returning f.id`,
 );
 
-/** As `updateFilter`. */
+/** Like `updateFilter`, it answers no row if another request has changed the filter. */
 export const deleteFilter = statement<[tenantId: number, id: number, revision: number], { id: number }>(
   "filters.delete",
   "delete from target_filters where tenant_id = $1 and id = $2 and revision = $3 returning id",

@@ -1,11 +1,10 @@
 import type { TargetFilterCreate, TargetFilterUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
+import { type ListQuery, type Page, readPage, withConflicts } from "@harrier/query";
 import type { Principal } from "@harrier/rpc";
-import { dropCandidates, ringFilter } from "../auto-assign/leases.sql.ts";
-import { type Page, type PageQuery, readPage } from "../lists/read-page.ts";
+import { dropCandidates, notifyFilter } from "../auto-assign/leases.sql.ts";
 import { parseTargetFilter } from "../matching/matching.ts";
-import { withConflicts } from "../rollouts/conflicts.ts";
 import { lockAutoAssign } from "./auto-assign.sql.ts";
 import { checkQuota } from "./check-quota.ts";
 import { checkReach } from "./check-reach.ts";
@@ -23,44 +22,44 @@ import {
 export interface FilterDeps {
   db: Database;
   ids: Pick<IdBlocks, "next">;
-  /** Wakes the engine that assigns. */
-  nudge: () => void;
+  /** Wakes the worker that assigns. */
+  wake: () => void;
   now: () => number;
 }
 
-/** One filter. One round trip. */
+/** Answers one filter, in one round trip. */
 export async function getFilter({ db }: Pick<FilterDeps, "db">, tenantId: number, id: number): Promise<FilterRow> {
   const row = await runOne(db.pool, findFilter, [tenantId, id]);
   if (!row) throw entityNotFound("TargetFilterQuery", id);
   return row;
 }
 
-/** A filter, or an auto-assignment that belongs to none. One round trip. */
+/** Answers a filter, or an auto-assignment that belongs to none, in one round trip. */
 export async function getAutoAssigning({ db }: Pick<FilterDeps, "db">, tenantId: number, id: number): Promise<FilterRow> {
   const row = await runOne(db.pool, findAnyFilter, [tenantId, id]);
   if (!row) throw entityNotFound("TargetFilterQuery", id);
   return row;
 }
 
-/** A page of filters (spec 001 §4.5). One round trip. */
-export function listFilters(deps: Pick<FilterDeps, "db" | "now">, tenantId: number, query: PageQuery): Promise<Page<FilterRow>> {
-  return readPage(deps.db.pool, filterList(tenantId), query, { now: deps.now() });
+/** Answers a page of filters (spec 001 §4.5), in one round trip. */
+export function listFilters(deps: Pick<FilterDeps, "db" | "now">, tenantId: number, query: ListQuery): Promise<Page<FilterRow>> {
+  return readPage({ db: deps.db.pool, now: deps.now }, filterList(tenantId), query);
 }
 
-/** A page of the filters that assign a set (spec 001 §4.1); an empty `q` counts as none here (contract management.md §4.1). */
+/** Answers a page of the filters that assign a set (spec 001 §4.1). An empty `q` counts as none here (contract management.md §4.1). */
 export async function listFiltersOfSet(
   deps: Pick<FilterDeps, "db" | "now">,
   tenantId: number,
   setId: number,
-  query: PageQuery,
+  query: ListQuery,
 ): Promise<Page<FilterRow>> {
-  const asked = { ...query, q: query.q === "" ? undefined : query.q };
-  const found = await readPage<FilterRow>(deps.db.pool, filtersOfSet(tenantId, setId), asked, { now: deps.now() });
+  const requested = { ...query, q: query.q === "" ? undefined : query.q };
+  const found = await readPage<FilterRow>({ db: deps.db.pool, now: deps.now }, filtersOfSet(tenantId, setId), requested);
   if (!found.known) throw entityNotFound("DistributionSet", setId);
   return found;
 }
 
-/** Creates a filter (spec 001 §4.5); its query must be one that lists of targets understand. */
+/** Creates a filter (spec 001 §4.5). Its query must be valid for lists of targets. */
 export async function createFilter(deps: FilterDeps, { tenantId, subject }: Principal, filter: TargetFilterCreate): Promise<number> {
   parseTargetFilter(filter.query);
   const id = await deps.ids.next(tenantId, "filter");
@@ -68,12 +67,12 @@ export async function createFilter(deps: FilterDeps, { tenantId, subject }: Prin
   return id;
 }
 
-/** Whoever may approve rollouts needs nobody's approval, for auto-assignments too. */
+/** Whoever may approve rollouts needs no approval, for auto-assignments either. */
 export const mayApprove = ({ permissions }: Pick<Principal, "permissions">): boolean => permissions.includes("APPROVE_ROLLOUT");
 
 /**
- * Changes name or query; absent members stay. A query that addresses too many targets is refused while a set is assigned by it. Where the tenant
- * wants auto-assignments to be approved, another query waits for it anew, unless whoever changes it may approve.
+ * Changes name or query; absent members stay. If the filter assigns a set, a query that matches too many targets is refused. If the tenant requires
+ * approval of auto-assignments, another query waits for it again, unless the caller may approve.
  */
 export async function changeFilter(deps: FilterDeps, principal: Principal, id: number, change: TargetFilterUpdate): Promise<void> {
   const { tenantId, subject } = principal;
@@ -90,15 +89,15 @@ export async function changeFilter(deps: FilterDeps, principal: Principal, id: n
     inTransaction(deps.db.pool, async (tx) => {
       if (moves) await run(tx, lockAutoAssign, [tenantId, id]);
       const done = await runOne(tx, updateFilter, [tenantId, id, row.revision, name, query, subject, mayApprove(principal)]);
-      if (done && moves && row.setId !== null) await run(tx, ringFilter, [tenantId, id]);
+      if (done && moves && row.setId !== null) await run(tx, notifyFilter, [tenantId, id]);
       return done;
     }),
   );
   if (!changed) throw new HarrierError("concurrentModification");
-  deps.nudge();
+  deps.wake();
 }
 
-/** Deletes a filter; its auto-assignment ends, the actions stay (contract management.md §5.1). */
+/** Deletes a filter and ends its auto-assignment; the actions stay (contract management.md §5.1). */
 export async function removeFilter(deps: Pick<FilterDeps, "db">, principal: Principal, id: number): Promise<void> {
   const { tenantId } = principal;
   const row = await getFilter(deps, tenantId, id);

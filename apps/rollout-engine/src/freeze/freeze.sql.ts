@@ -2,7 +2,7 @@ import { type CompiledQuery, statement } from "@harrier/db";
 import type { Ast } from "@harrier/fiql";
 import { filterPredicate, matchingTargets, type Predicate, type Selection } from "../matching/matching.ts";
 
-/** All reads of a freeze see one moment: what is counted first is what is inserted then. */
+/** Makes all reads of a freeze see one snapshot: the targets that are counted are the targets that are inserted. */
 export const oneSnapshot = statement<[], never>("freeze.one_snapshot", "set transaction isolation level repeatable read");
 
 export interface FrozenGroup {
@@ -17,18 +17,18 @@ export interface FreezeRow {
   setTypeId: number;
   targetTypes: number[] | null;
   createdAt: number;
-  /** As counted at creation. */
+  /** The number was counted at creation. */
   totalTargets: number;
   creatorApproves: boolean;
-  /** Targets join it later. */
+  /** Targets join it while it runs. */
   dynamic: boolean;
-  /** The group that they will join, where creation has made it. */
+  /** Targets will join this group, if it was created with the rollout. */
   dynamicGroup: number | null;
-  /** Those that are filled now; none of a rollout that is purely dynamic. */
+  /** The groups that are filled now; a purely dynamic rollout has none. */
   groups: FrozenGroup[];
 }
 
-/** The rollout to freeze, locked; no row when it is not CREATING any more. */
+/** Locks the rollout to freeze. Answers no row if it is not CREATING any more. */
 export const lockForFreeze = statement<[tenantId: number, rolloutId: number], FreezeRow>(
   "freeze.lock",
   `select t.name as tenant, r.target_filter as filter, r.set_type_id as "setTypeId", r.target_types as "targetTypes", r.total_targets as "totalTargets",
@@ -42,7 +42,7 @@ export const lockForFreeze = statement<[tenantId: number, rolloutId: number], Fr
       for update of r`,
 );
 
-/** Targets of the rollout that were there when it was created: later ones never join (contract rollouts.md §3.6). */
+/** Selects the rollout's targets that existed when it was created: later ones never join (contract rollouts.md §3.6). */
 function candidates(selection: Selection, rolloutId: number): Predicate {
   const { sql, values } = matchingTargets(selection);
   values.push(rolloutId);
@@ -55,17 +55,17 @@ export function countCandidates(selection: Selection, rolloutId: number): Compil
   return { sql: `select count(*)::int as n from controller.targets_v1 t where ${sql}`, bindings: values };
 }
 
-/** Where each group begins in the order of all members: `first[i]` counts from 1, groups without members begin where the next does. */
+/** Says where each group begins in the order of all members: `first[i]` counts from 1, and a group without members begins where the next one does. */
 export interface Ranges {
   groupIds: readonly number[];
   first: readonly number[];
-  /** Members of all groups together. */
+  /** All groups together have so many members. */
   total: number;
 }
 
 /**
- * Membership in one statement: candidates in the order of their ids, cut into consecutive ranges; at most `limit` of them. Answers how
- * many there were.
+ * Inserts the members in one statement: at most `limit` candidates in the order of their ids, cut into consecutive ranges. Answers how many there
+ * were.
  */
 export function freezeMembers(selection: Selection, rolloutId: number, ranges: Ranges, limit: number): CompiledQuery<{ n: number }> {
   const { sql, values } = candidates(selection, rolloutId);
@@ -80,13 +80,16 @@ export function freezeMembers(selection: Selection, rolloutId: number, ranges: R
   return { sql: text, bindings: [...values, ranges.groupIds, ranges.first, limit] };
 }
 
-/** Takes a membership back that was frozen on a wrong count. */
+/** Deletes members that were frozen from a wrong count. */
 export const dropMembers = statement<[tenantId: number, rolloutId: number], never>(
   "freeze.drop_members",
   "delete from group_members where tenant_id = $1 and rollout_id = $2",
 );
 
-/** Candidates that match any of the groups' own filters, with a flag per filter, in one statement: no drift between groups. */
+/**
+ * Stores the candidates that match any of the groups' own filters, with a flag per filter. It is one statement, so that all groups see the same
+ * targets.
+ */
 export function freezeCandidates(selection: Selection, rolloutId: number, filters: readonly (Ast | null)[]): CompiledQuery {
   const { sql, values } = candidates(selection, rolloutId);
   const at = values.length;
@@ -116,7 +119,7 @@ export const takeFromPool = statement<
     where c.tenant_id = $1 and c.rollout_id = $2 and c.target_id = m.target_id and m.n <= $6`,
 );
 
-/** The groups' members, numbered through the rollout so that each group is one range. */
+/** Inserts the groups' members, numbered through the rollout so that each group is one range. */
 export const membersFromCandidates = statement<[tenantId: number, rolloutId: number], never>(
   "freeze.members_from_candidates",
   `insert into group_members (tenant_id, rollout_id, group_id, ordinal, target_id)
@@ -133,10 +136,10 @@ export const dropCandidates = statement<[tenantId: number, rolloutId: number], n
 
 export const analyzeCandidates = statement<[], never>("freeze.analyze_candidates", "analyze freeze_candidates");
 
-/** Fresh statistics for those who walk the members next: a plan made for an empty table reads it whole for every chunk. */
+/** Refreshes the statistics for the statements that walk the members next: a plan made for an empty table reads it whole for every chunk. */
 export const analyzeMembers = statement<[], never>("freeze.analyze_members", "analyze group_members");
 
-/** Sizes of the groups and of the rollout. */
+/** Stores the sizes of the groups and of the rollout. */
 export const storeSizes = statement<[tenantId: number, rolloutId: number, groupIds: readonly number[], sizes: readonly number[]], never>(
   "freeze.store_sizes",
   `with sized as (
@@ -148,8 +151,9 @@ export const storeSizes = statement<[tenantId: number, rolloutId: number, groupI
 );
 
 /**
- * Which types of targets the members have, 0 for none: what somebody must be allowed to see the rollout. Member by member along the targets' key
- * ("offset 0"): nothing is known yet of rows this transaction has just written, and a join could walk through all of them for each target.
+ * Stores which types of targets the members have (0 stands for none); a user needs access to all of them to see the rollout. It looks up member by
+ * member along the targets' key ("offset 0"): there are no statistics yet of rows this transaction has just written, and a join could walk through
+ * all of them for each target.
  */
 export const storeReachedTypes = statement<[tenantId: number, rolloutId: number], never>(
   "freeze.store_reached_types",

@@ -1,9 +1,10 @@
+import { overdueMacro } from "@harrier/contracts";
 import { type Database, inTransaction, type Queryable, run, runOne } from "@harrier/db";
 
 import { applyChanges } from "../changes/apply-changes.ts";
 import { addGroup } from "../dynamic/add-group.sql.ts";
 import { parseOwnFilter, parseStoredFilter, type Selection } from "../matching/matching.ts";
-import { loadSettings, queryMacros, type TenantSettings } from "../settings/settings.ts";
+import { loadSettings, type TenantSettings } from "../settings/settings.ts";
 import {
   analyzeCandidates,
   analyzeMembers,
@@ -37,16 +38,17 @@ interface Rollout {
 
 interface Plan {
   groups: readonly FrozenGroup[];
-  /** Targets as counted at creation. */
+  /** So many targets were counted at creation. */
   expected: number;
 }
 
-/** From so many new rows on, the statistics of the members' table are worth their price. */
+/** From so many new rows on, refreshing the statistics of the members' table pays off. */
 const worthAnalyzing = 1_000;
 
 /**
- * Freezes who is in a rollout and in which of its groups (contract rollouts.md §3), and makes it READY, or lets it wait for approval. All in one transaction: a killed
- * engine leaves nothing behind, and of two engines the second finds nothing to do. False when the rollout is not CREATING any more.
+ * Freezes the members of a rollout's groups (contract rollouts.md §3), and makes the rollout READY, or lets it wait for approval. All happens in
+ * one transaction: a killed engine leaves nothing behind, and of two engines the second finds nothing to do. Answers false if the rollout is not
+ * CREATING any more.
  */
 export async function freezeRollout(deps: Deps, { tenantId, rolloutId }: Rollout): Promise<boolean> {
   const size = await inTransaction(deps.db.pool, async (tx) => {
@@ -55,14 +57,14 @@ export async function freezeRollout(deps: Deps, { tenantId, rolloutId }: Rollout
     if (!row) return undefined;
     const settings = await loadSettings(tx, tenantId);
     const selection = selectionOf(settings, tenantId, row);
-    // a `real` comes back as its shortest text; the sizes are defined on the 32-bit float itself
+    // a `real` is returned as its shortest text, but the sizes are defined on the 32-bit float itself
     const groups = row.groups.map((group) => ({ ...group, percentage: Math.fround(group.percentage) }));
     const plan = { groups, expected: row.totalTargets };
     const freeze = groups.some((group) => group.filter !== "") ? freezeByFilters : freezeByShares;
     const sizes = groups.length > 0 ? await freeze(tx, rolloutId, selection, plan) : [];
     const groupIds = groups.map((group) => group.id);
     if (groups.length > 0) await run(tx, storeSizes, [tenantId, rolloutId, groupIds, sizes]);
-    // whom a dynamic rollout will reach is told by whom its creator might reach, not by its members of today (ADR 16)
+    // the reach of a dynamic rollout is what its creator might reach, because its members of today are not all of them (ADR 16)
     if (!row.dynamic) await run(tx, storeReachedTypes, [tenantId, rolloutId]);
     else if (row.dynamicGroup === null)
       await runOne(tx, addGroup, [tenantId, row.tenant, rolloutId, groupIds.at(-1) ?? 0, "creating", "ready"]);
@@ -72,7 +74,7 @@ export async function freezeRollout(deps: Deps, { tenantId, rolloutId }: Rollout
       rolloutId,
       expected: ["creating"],
       groups: groupIds.map((id) => ({ id, from: "creating", to: "ready" })),
-      // who waits for approval is decided here, once: the switch lets nobody go afterwards (contract rollouts.md §4.11)
+      // whether a rollout waits for approval is decided only here: turning the setting off later releases none (contract rollouts.md §4.11)
       rollout: { from: "creating", to: settings.approval && !row.creatorApproves ? "waiting_for_approval" : "ready" },
     });
     return sizes.reduce((sum, n) => sum + n, 0);
@@ -83,15 +85,15 @@ export async function freezeRollout(deps: Deps, { tenantId, rolloutId }: Rollout
 }
 
 function selectionOf(settings: TenantSettings, tenantId: number, row: FreezeRow): Selection {
-  // macros mean the moment of creation, like the limit on the targets' own creation
+  // macros refer to the moment of creation, like the limit on the targets' own creation
   const now = row.createdAt;
-  const macros = queryMacros(settings, now);
+  const macros = overdueMacro(settings, now);
   return { tenantId, setTypeId: row.setTypeId, targetTypes: row.targetTypes, filter: parseOwnFilter(row.filter), now, macros };
 }
 
 /**
- * Groups without own filters: sizes by arithmetic, members in one statement. The count at creation is nearly always still right, and
- * then nobody has to count again; one member more than expected is let in to notice when it is not.
+ * Freezes groups without filters of their own: it computes the sizes and inserts the members in one statement. The count at creation is nearly
+ * always still right, so nothing is counted again; one member more than expected is accepted to notice when it is not.
  */
 async function freezeByShares(tx: Queryable, rolloutId: number, selection: Selection, plan: Plan): Promise<number[]> {
   const { groups, expected } = plan;
@@ -109,7 +111,7 @@ async function freezeByShares(tx: Queryable, rolloutId: number, selection: Selec
   return exact;
 }
 
-/** Groups with own filters: flags of all filters in one statement, then group after group takes its share of what is left. */
+/** Freezes groups with filters of their own: it flags all candidates in one statement, then each group takes its share of what is left. */
 async function freezeByFilters(tx: Queryable, rolloutId: number, selection: Selection, { groups }: Plan): Promise<number[]> {
   const { tenantId } = selection;
   const texts = [...new Set(groups.map((group) => group.filter))];

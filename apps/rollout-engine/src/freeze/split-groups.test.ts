@@ -55,7 +55,7 @@ describe("simulateGroups (contract rollouts.md §3.5)", () => {
     ["30 % and 70 %", [30, 70], [{ matching: 10, overlapping: 0 }, all], [3, 7]],
     ["one group of 50 %", [50], [{ matching: 10, overlapping: 0 }], [5]],
     ["two of 40 %", [40, 40], [{ matching: 10, overlapping: 0 }, all], [4, 4]],
-  ])("%s without own filters", (_, percentages, counts, expected) => {
+  ])("%s without filters of their own", (_, percentages, counts, expected) => {
     expect(
       simulateGroups(
         percentages.map((percentage) => ({ filter: "", percentage })),
@@ -77,13 +77,13 @@ describe("simulateGroups (contract rollouts.md §3.5)", () => {
     ).toEqual([6, 4]);
   });
 
-  test("groups of two filters in turns get what their own filter left over", () => {
+  test("alternating groups of two filters get what their own filter has left over", () => {
     const groups = ["a", "b", "a", "b"].map((filter) => ({ filter, percentage: 50 }));
     const first = { matching: 10, overlapping: 0 };
     expect(simulateGroups(groups, [first, first, all, all])).toEqual([5, 5, 5, 5]);
   });
 
-  test("the rest of an overlapped filter goes to the group that overlaps it", () => {
+  test("the remainder of an overlapped filter goes to the group that overlaps it", () => {
     const groups = [
       { filter: "a", percentage: 50 },
       { filter: "", percentage: 100 },

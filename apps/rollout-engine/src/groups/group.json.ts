@@ -1,17 +1,15 @@
 import type { RolloutGroupView } from "@harrier/contracts";
+import { auditOf, optional } from "@harrier/query";
 import { totalsOf } from "../lists/totals.ts";
 import type { GroupRow } from "./groups.sql.ts";
 
-/** spec 001 §2.6; the full form stands alone and in lists that ask for it (contract rollouts.md §2.3). */
+/** Shows a group (spec 001 §2.6). The full form is for single answers and for lists that ask for it (contract rollouts.md §2.3). */
 export function groupJson(base: string, rolloutId: number, row: GroupRow, full: boolean): RolloutGroupView {
   return {
-    createdBy: row.createdBy,
-    createdAt: row.createdAt,
-    lastModifiedBy: row.lastModifiedBy,
-    lastModifiedAt: row.lastModifiedAt,
+    ...auditOf(row),
     id: row.id,
     name: row.name,
-    ...(row.description === null ? {} : { description: row.description }),
+    ...optional("description", row.description),
     status: row.status,
     targetPercentage: row.targetCount ?? row.targetPercentage,
     targetFilterQuery: row.targetFilter,

@@ -1,12 +1,22 @@
 import { statement } from "@harrier/db";
 import { groupFields, sortFields, targetFields } from "@harrier/fiql";
+import {
+  type AuditRow,
+  auditColumns,
+  type Columns,
+  type ListKind,
+  type PageSource,
+  type Scope,
+  selectList,
+  targetColumns,
+  targetJoins,
+} from "@harrier/query";
 import type { BucketCounts, GroupStatus } from "../domain/facts.ts";
-import { type AuditRow, auditColumns, epochMs } from "../lists/columns.ts";
-import type { ListSource } from "../lists/read-page.ts";
+import { progressWhere } from "../lists/progress.sql.ts";
 import { scopePredicate } from "../matching/matching.ts";
-import type { Scope } from "../matching/scope.ts";
+import { consentFlow } from "../settings/settings.sql.ts";
 
-/** A group as the interface shows it. */
+/** The interface shows a group in this form. */
 export interface GroupRow extends AuditRow {
   id: number;
   name: string;
@@ -15,11 +25,11 @@ export interface GroupRow extends AuditRow {
   dynamic: boolean;
   targetFilter: string;
   targetPercentage: number;
-  /** Of a dynamic group, which has no percentage. */
+  /** Only a dynamic group has it, in place of a percentage. */
   targetCount: number | null;
   totalTargets: number;
   confirmationRequired: boolean;
-  /** Whether the tenant's devices ask their user: only then confirmationRequired is shown. */
+  /** Whether the tenant has the confirmation flow: only then confirmationRequired is shown. */
   consentFlow: boolean;
   successExpression: string;
   successAction: "NEXTGROUP" | "PAUSE";
@@ -29,68 +39,57 @@ export interface GroupRow extends AuditRow {
   counts: BucketCounts;
 }
 
-const columns = `${auditColumns}, t.id, t.name, t.description, t.status, t.dynamic, t.target_filter as "targetFilter",
-  t.target_percentage as "targetPercentage", t.target_count as "targetCount", t.total_targets as "totalTargets", t.confirmation_required as "confirmationRequired",
-  coalesce((select s.value = 'true'::jsonb from management.tenant_settings_v1 s
-             where s.tenant_id = $1 and s.key = 'user.confirmation.flow.enabled'), false) as "consentFlow",
-  t.success_expression as "successExpression", t.success_action as "successAction",
-  t.success_action_expression as "successActionExpression", t.error_expression as "errorExpression",
-  t.error_action_expression as "errorActionExpression", p.counts`;
+const columns: Columns = {
+  ...auditColumns("t"),
+  id: "t.id",
+  name: "t.name",
+  description: "t.description",
+  status: "t.status",
+  dynamic: "t.dynamic",
+  targetFilter: "t.target_filter",
+  targetPercentage: "t.target_percentage",
+  targetCount: "t.target_count",
+  totalTargets: "t.total_targets",
+  confirmationRequired: "t.confirmation_required",
+  consentFlow,
+  successExpression: "t.success_expression",
+  successAction: "t.success_action",
+  successActionExpression: "t.success_action_expression",
+  errorExpression: "t.error_expression",
+  errorActionExpression: "t.error_action_expression",
+  counts: "p.counts",
+};
 
-const progress = `left join lateral (
-  select json_build_object('scheduled', coalesce(sum(scheduled), 0), 'running', coalesce(sum(running), 0),
-           'finished', coalesce(sum(finished), 0), 'error', coalesce(sum(error), 0), 'cancelled', coalesce(sum(cancelled), 0)) as counts
-    from controller.group_progress_v1 g
-   where g.tenant_id = t.tenant_id and g.rollout_id = t.rollout_id and g.group_id = t.id) p on true`;
+const progress = progressWhere("g.rollout_id = t.rollout_id and g.group_id = t.id");
 
 export const findGroup = statement<[tenantId: number, rolloutId: number, groupId: number], GroupRow>(
   "groups.find",
-  `select ${columns} from rollout_groups t ${progress} where t.tenant_id = $1 and t.rollout_id = $2 and t.id = $3`,
+  `select ${selectList(columns)} from rollout_groups t ${progress} where t.tenant_id = $1 and t.rollout_id = $2 and t.id = $3`,
 );
 
 const rolloutExists = "exists (select 1 from rollouts r where r.tenant_id = $1 and r.id = $2)";
 
-export const groupsSource = (tenantId: number, rolloutId: number): ListSource => ({
-  from: "rollout_groups",
-  where: "t.tenant_id = $1 and t.rollout_id = $2",
-  values: [tenantId, rolloutId],
-  columns,
-  joins: progress,
-  known: rolloutExists,
+export const groupList = (tenantId: number, rolloutId: number): ListKind => ({
+  source: {
+    from: "rollout_groups",
+    where: "t.tenant_id = $1 and t.rollout_id = $2",
+    values: [tenantId, rolloutId],
+    columns,
+    joins: progress,
+    known: rolloutExists,
+  },
   fields: groupFields,
   sort: sortFields.rolloutGroups,
 });
 
-/** A target as the interface shows it, without its security token: that is controller's to read. */
-export interface TargetRow extends AuditRow {
-  controllerId: string;
-  name: string;
-  description: string | null;
-  group: string | null;
-  address: string | null;
-  updateStatus: number;
-  requestAttributes: boolean;
-  installedAt: number | null;
-  lastPollAt: number | null;
-  targetTypeId: number | null;
-  targetTypeName: string | null;
-  /** It confirms its actions by itself: only shown where the tenant's devices ask their user. */
-  autoConfirm: boolean;
-}
-
-const targetColumns = `${auditColumns}, t.controller_id as "controllerId", t.name, t.description, t.target_group as "group", t.address,
-  t.update_status as "updateStatus", t.request_attributes as "requestAttributes", ${epochMs("t.installed_at")} as "installedAt",
-  ${epochMs("t.last_poll_at")} as "lastPollAt", t.target_type_id as "targetTypeId", tt.name as "targetTypeName",
-  exists (select from controller.auto_confirmations_v1 c where c.tenant_id = t.tenant_id and c.target_id = t.id) as "autoConfirm"`;
-
 /**
- * The members of a group that still exist and that the caller may see; of a dynamic group those that have their action. Which group belongs
- * to which rollout is the members' own matter (contract rollouts.md §2).
+ * Selects the members of a group that still exist and that the caller may see; in a dynamic group those that have their action. The rows of the
+ * members say which group belongs to which rollout (contract rollouts.md §2).
  */
-export function membersSource(tenantId: number, { rolloutId, groupId }: { rolloutId: number; groupId: number }, scope: Scope): ListSource {
+export function memberList(tenantId: number, { rolloutId, groupId }: { rolloutId: number; groupId: number }, scope: Scope): ListKind {
   const values: unknown[] = [tenantId, rolloutId, groupId];
   const visible = scopePredicate(scope, values);
-  return {
+  const source: PageSource = {
     from: "controller.targets_v1",
     where: `t.tenant_id = $1 and ${visible} and t.id in (
       select m.target_id from group_members m
@@ -101,9 +100,8 @@ export function membersSource(tenantId: number, { rolloutId, groupId }: { rollou
             where a.tenant_id = m.tenant_id and a.rollout_id = m.rollout_id and a.group_id = m.group_id and a.target_id = m.target_id)))`,
     values,
     columns: targetColumns,
-    joins: "left join management.target_types_v1 tt on tt.tenant_id = t.tenant_id and tt.id = t.target_type_id",
+    joins: targetJoins,
     known: rolloutExists,
-    fields: targetFields,
-    sort: sortFields.targets,
   };
+  return { source, fields: targetFields, sort: sortFields.targets };
 }

@@ -1,6 +1,6 @@
 import { statement } from "@harrier/db";
 
-/** Whether the relay has passed every event written before a time. */
+/** Whether the relay has sent every event that was written before a time. */
 export const eventsSentUntil = statement<[until: Date], { sent: boolean }>(
   "maintenance.events_sent_until",
   `select not exists (

@@ -1,15 +1,15 @@
 import { actionStatus } from "@harrier/contracts";
 import { type Ast, type Compiled, compile, type FieldMap, parse, targetFields } from "@harrier/fiql";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "@harrier/query";
 
-/** Which targets a rollout is for: its filter, and whether its set may go there at all (contract rollouts.md §2.4). */
+/** Which targets a rollout is for: those of its filter that may get its set (contract rollouts.md §2.4). */
 export interface Selection {
   tenantId: number;
   setTypeId: number;
-  /** Of who created the rollout. */
+  /** The restriction of the user who created the rollout. */
   targetTypes: Scope;
   filter: Ast;
-  /** Epoch ms, and values of macros other than it. */
+  /** The time in epoch ms, and the values of the other macros. */
   now: number;
   macros: Readonly<Record<string, number>>;
 }
@@ -21,8 +21,8 @@ export interface Predicate {
 }
 
 /**
- * What the filters of rollouts that are stored may ask besides: targets with a failed action of a rollout, in one go (contract rollouts.md
- * §4.8). Callers may not: it would tell them of rollouts that they do not see.
+ * Only stored filters of rollouts may use these fields: a failed action of a rollout selects targets for a retry (contract rollouts.md §4.8).
+ * Callers may not, because the answer would reveal rollouts that they do not see.
  */
 const ownFields: FieldMap = {
   ...targetFields,
@@ -35,33 +35,33 @@ const ownFields: FieldMap = {
   },
 };
 
-/** A filter that a rollout of ours has. */
+/** Parses the stored filter of a rollout, which may use our own fields. */
 export function parseOwnFilter(text: string): Ast {
   const ast = parse(text, { stored: true });
   compile(ast, ownFields, { now: 0 });
   return ast;
 }
 
-/** A filter as it is asked; throws rsqlParamSyntax or rsqlInvalidField, so that a wrong one is refused before anything is read. */
+/** Parses the filter of a request; throws rsqlParamSyntax or rsqlInvalidField, so that a wrong one is refused before anything is read. */
 export function parseTargetFilter(text: string): Ast {
   const ast = parse(text);
   compile(ast, targetFields, { now: 0 });
   return ast;
 }
 
-/** Like `parseTargetFilter`, for one that was taken before: limits that came later do not hold for it. */
+/** Like `parseTargetFilter`, for a filter that is stored already: limits that came later do not apply to it. */
 export function parseStoredFilter(text: string): Ast {
   const ast = parse(text, { stored: true });
   compile(ast, targetFields, { now: 0 });
   return ast;
 }
 
-/** Targets that may get sets of type $2. */
+/** Selects targets that may get sets of type $2. */
 export const compatible = `(t.target_type_id is null or exists (
       select 1 from management.target_type_set_types_v1 c
        where c.tenant_id = t.tenant_id and c.target_type_id = t.target_type_id and c.set_type_id = $2))`;
 
-/** Targets of the tenant that match the filter and that may get the set: those without a type, or whose type lists the set's. */
+/** Selects the tenant's targets that match the filter and may get the set: those without a type, and those whose type lists the set's. */
 export function matchingTargets(selection: Selection): Predicate {
   const values: unknown[] = [selection.tenantId, selection.setTypeId];
   const scope = scopePredicate(selection.targetTypes, values);
@@ -70,14 +70,14 @@ export function matchingTargets(selection: Selection): Predicate {
   return { sql, values };
 }
 
-/** Targets of these types; a target without a type is in no scope. Its values are appended. */
+/** Selects targets of these types; a target without a type is in no scope. It appends its values. */
 export function scopePredicate(scope: Scope, values: unknown[]): string {
   if (scope === null) return "true";
   values.push(scope);
   return `t.target_type_id = any($${values.length}::bigint[])`;
 }
 
-/** One more filter over the same targets; its values are appended. */
+/** Adds one more filter over the same targets; it appends its values. */
 export function filterPredicate(selection: Selection, filter: Ast, values: unknown[]): string {
   const compiled: Compiled = compile(filter, ownFields, {
     firstParam: values.length + 1,

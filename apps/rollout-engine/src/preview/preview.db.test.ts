@@ -2,36 +2,36 @@ import type { RolloutPreview } from "@harrier/contracts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freezeRollout } from "../freeze/freeze.ts";
 import { createRollout } from "../rollouts/create-rollout.ts";
-import { createWorld, rolloutBody, setIds, typeIds, type World } from "../testing/world.ts";
+import { createFixture, type Fixture, rolloutBody, setIds, typeIds } from "../testing/database.fixture.ts";
 import { previewRollout } from "./preview.ts";
 
-let world: World;
+let fixture: Fixture;
 
 beforeAll(async () => {
-  world = await createWorld();
-  await world.addTargets("a", 40);
-  await world.addTargets("typed", 5, { typeId: typeIds.compatible });
-  await world.addTargets("alien", 3, { typeId: typeIds.incompatible });
+  fixture = await createFixture();
+  await fixture.addTargets("a", 40);
+  await fixture.addTargets("typed", 5, { typeId: typeIds.compatible });
+  await fixture.addTargets("alien", 3, { typeId: typeIds.incompatible });
 });
-afterAll(() => world?.drop());
+afterAll(() => fixture?.drop());
 
 type Body = Record<string, unknown>;
 const as = (targetTypeScopes?: Record<string, readonly number[]>) => ({
-  ...world.call,
-  principal: { ...world.call.principal, ...(targetTypeScopes ? { targetTypeScopes } : {}) },
+  ...fixture.call,
+  principal: { ...fixture.call.principal, ...(targetTypeScopes ? { targetTypeScopes } : {}) },
 });
 const preview = (body: Body, call = as()): Promise<RolloutPreview> =>
-  previewRollout(world.create, rolloutBody({ targetFilterQuery: "name==a-*", ...body }), call);
+  previewRollout(fixture.create, rolloutBody({ targetFilterQuery: "name==a-*", ...body }), call);
 const rows = async (): Promise<unknown> =>
-  world.sql(`select (select count(*) from rollout_engine.rollouts) as rollouts, (select count(*) from rollout_engine.rollout_groups) as groups,
+  fixture.sql(`select (select count(*) from rollout_engine.rollouts) as rollouts, (select count(*) from rollout_engine.rollout_groups) as groups,
     (select count(*) from rollout_engine.group_members) as members, (select count(*) from rollout_engine.outbox) as events,
     (select count(*) from rollout_engine.freeze_candidates) as candidates`);
 
-/** What is really made of the same body. */
+/** Answers the groups that a rollout with the same body really gets. */
 async function made(body: Body, call = as()): Promise<RolloutPreview["groups"]> {
-  const id = await createRollout(world.create, rolloutBody({ targetFilterQuery: "name==a-*", ...body }), call);
-  await freezeRollout({ db: world.create.db, fault: () => {} }, { tenantId: 1, rolloutId: id });
-  return world.sql(
+  const id = await createRollout(fixture.create, rolloutBody({ targetFilterQuery: "name==a-*", ...body }), call);
+  await freezeRollout({ db: fixture.create.db, fault: () => {} }, { tenantId: 1, rolloutId: id });
+  return fixture.sql(
     `select name, case when dynamic then target_count else target_percentage end::real as "targetPercentage", dynamic,
             total_targets as "totalTargets" from rollout_engine.rollout_groups where rollout_id = $1 order by position`,
     [id],
@@ -39,7 +39,7 @@ async function made(body: Body, call = as()): Promise<RolloutPreview["groups"]> 
 }
 const group = (name: string, targetPercentage: number, targetFilterQuery?: string) => ({ name, targetPercentage, targetFilterQuery });
 
-describe("the groups are those that are made", () => {
+describe("a preview shows the groups that a rollout then gets", () => {
   test.each<[string, Body]>([
     ["one", {}],
     ["three", { amountGroups: 3 }],
@@ -56,17 +56,17 @@ describe("the groups are those that are made", () => {
     const before = await rows();
     const seen = await preview(body);
     expect(await rows()).toEqual(before);
-    expect(world.reserved).toEqual([]);
+    expect(fixture.reserved).toEqual([]);
     expect(seen.groups).toEqual(await made(body));
-    world.reserved.length = 0;
+    fixture.reserved.length = 0;
     expect(seen.matched + seen.excluded.noGroup + seen.excluded.incompatibleType + seen.excluded.outsideScope).toBe(seen.candidates);
   });
 });
 
-describe("why a target is not in it", () => {
+describe("a preview counts why targets are excluded", () => {
   const all = { targetFilterQuery: "name==a-*,name==typed-*,name==alien-*" };
 
-  test("its type is not one of the set's", async () => {
+  test("a target is excluded if the set's type is not one of its type", async () => {
     expect(await preview(all)).toMatchObject({
       candidates: 48,
       matched: 45,
@@ -74,7 +74,7 @@ describe("why a target is not in it", () => {
     });
   });
 
-  test("the caller sees it, but may not roll out to it: told first", async () => {
+  test("this error comes first: the user sees the target but may not roll out to it", async () => {
     const call = as({ UPDATE_TARGET: [typeIds.compatible] });
     expect(await preview(all, call)).toMatchObject({
       candidates: 48,
@@ -83,7 +83,7 @@ describe("why a target is not in it", () => {
     });
   });
 
-  test("what the caller does not see is not counted at all", async () => {
+  test("targets that the caller does not see are not counted at all", async () => {
     const types = [typeIds.compatible, typeIds.incompatible];
     const call = as({ READ_TARGET: types, UPDATE_TARGET: types });
     expect(await preview(all, call)).toMatchObject({
@@ -93,7 +93,7 @@ describe("why a target is not in it", () => {
     });
   });
 
-  test("who matches a purely dynamic one joins it", async () => {
+  test("matching targets are counted for a purely dynamic rollout, because they will join it", async () => {
     const body = { ...all, dynamic: true, amountGroups: 0, dynamicGroupTemplate: { targetCount: 9 } };
     expect(await preview(body)).toMatchObject({ candidates: 48, matched: 45 });
   });
@@ -104,11 +104,11 @@ test.each<[string, Body, string]>([
   ["a set", { distributionSetId: setIds.invalid }, "setInvalid"],
   ["groups that leave targets over", { groups: [group("x", 50)] }, "constraintViolation"],
   ["nobody", { targetFilterQuery: "name==nobody" }, "constraintViolation"],
-])("it is refused as the rollout would be: %s", async (_, body, code) => {
+])("a preview is refused as its rollout would be: %s", async (_, body, code) => {
   await expect(preview(body)).rejects.toMatchObject({ code });
 });
 
-test("whoever has no more time is told so", async () => {
+test("a preview beyond its deadline is refused", async () => {
   const groups = [group("x", 100, "name==a-1*"), group("y", 100, "name!=a-1*")];
   await expect(preview({ groups }, { ...as(), deadline: 0 })).rejects.toMatchObject({ code: "deadlineExceeded" });
 });

@@ -1,10 +1,10 @@
 import { type CompiledQuery, statement } from "@harrier/db";
 import type { Ast } from "@harrier/fiql";
+import type { Scope } from "@harrier/query";
 import { compatible, filterPredicate, matchingTargets, type Predicate, type Selection, scopePredicate } from "../matching/matching.ts";
-import type { Scope } from "../matching/scope.ts";
 
-/** All reads of a preview see one moment, and nothing can be written. */
-export const oneLook = statement<[], never>("preview.one_look", "set transaction isolation level repeatable read read only");
+/** Makes all reads of a preview see one snapshot, and prevents writes. */
+export const repeatableRead = statement<[], never>("preview.repeatable_read", "set transaction isolation level repeatable read read only");
 
 export interface Sorted {
   candidates: number;
@@ -13,7 +13,9 @@ export interface Sorted {
   matching: number;
 }
 
-/** The targets that a filter finds among those that the caller sees, each counted once: why it cannot be in the rollout, or that it can. */
+/**
+ * Counts the targets that a filter finds and the caller sees, each once: either by the reason why it cannot be in the rollout, or as one that can.
+ */
 export function sortTargets(selection: Selection, visible: Scope): CompiledQuery<Sorted> {
   const values: unknown[] = [selection.tenantId, selection.setTypeId];
   const seen = scopePredicate(visible, values);
@@ -27,13 +29,13 @@ export function sortTargets(selection: Selection, visible: Scope): CompiledQuery
   return { sql: text, bindings: values };
 }
 
-/** What earlier groups have taken: those that match a filter, up to an id. */
-export interface Taken {
+/** Earlier groups have taken the targets that match a filter, up to an id. */
+export interface EarlierGroup {
   filter: Ast | null;
   upTo: number;
 }
 
-function left(selection: Selection, filter: Ast | null, taken: readonly Taken[]): Predicate {
+function left(selection: Selection, filter: Ast | null, taken: readonly EarlierGroup[]): Predicate {
   const { sql, values } = matchingTargets(selection);
   const own = filter ? `${filterPredicate(selection, filter, values)} is true` : "true";
   const others = taken.map(({ filter: of, upTo }) => {
@@ -44,17 +46,17 @@ function left(selection: Selection, filter: Ast | null, taken: readonly Taken[])
   return { sql: [sql, own, ...others].join(" and "), values };
 }
 
-/** How many targets of a filter are left. */
-export function countLeft(selection: Selection, filter: Ast | null, taken: readonly Taken[]): CompiledQuery<{ n: number }> {
+/** Counts how many targets of a filter are left. */
+export function countLeft(selection: Selection, filter: Ast | null, taken: readonly EarlierGroup[]): CompiledQuery<{ n: number }> {
   const { sql, values } = left(selection, filter, taken);
   return { sql: `select count(*)::int as n from controller.targets_v1 t where ${sql}`, bindings: values };
 }
 
-/** The id of the last of the first `n` of them: what is taken ends there. */
+/** Answers the id of the last of the first `n` targets; what is taken ends there. */
 export function lastOf(
   selection: Selection,
   filter: Ast | null,
-  part: { taken: readonly Taken[]; n: number },
+  part: { taken: readonly EarlierGroup[]; n: number },
 ): CompiledQuery<{ id: number }> {
   const { sql, values } = left(selection, filter, part.taken);
   const text = `select t.id from controller.targets_v1 t where ${sql} order by t.id offset $${values.length + 1} limit 1`;

@@ -5,17 +5,17 @@ import { equalShares, type GroupCount, type GroupShare, simulateGroups } from ".
 import { parseTargetFilter } from "../matching/matching.ts";
 import type { Counts } from "./create.sql.ts";
 
-/** The filters of a rollout that is to be created, understood. */
+/** The parsed filters of a rollout that is to be created. */
 export interface Filters {
   rollout: Ast;
-  /** Distinct filters of its groups in order of appearance; "" stands for a group without one. */
+  /** The distinct filters of its groups in order of appearance; "" stands for a group without one. */
   texts: string[];
   groups: (Ast | null)[];
 }
 
 const violation = (message: string): HarrierError => new HarrierError("constraintViolation", message);
 
-/** First of all the filters (contract rollouts.md §2.4): a missing one is a syntax error, not a missing member. */
+/** Checks the filters before everything else (contract rollouts.md §2.4): a missing filter is a syntax error, not a missing member. */
 export function checkFilters(body: RolloutCreate): Filters {
   if (body.targetFilterQuery === undefined) throw new HarrierError("rsqlParamSyntax", "A rollout needs a targetFilterQuery.");
   const rollout = parseTargetFilter(body.targetFilterQuery);
@@ -26,21 +26,21 @@ export function checkFilters(body: RolloutCreate): Filters {
 }
 
 /**
- * What the filters of all groups may be together: one statement asks them all. Where nothing limited them, 500 filters of 60 tags each kept the
- * planner busy for minutes and took more than ten gigabytes; PostgreSQL takes no more than 65,535 values.
+ * The filters of all groups together have this limit, because one statement evaluates them all. Without a limit 500 filters of 60 tags each kept
+ * the planner busy for minutes and took more than ten gigabytes; PostgreSQL takes no more than 65,535 values.
  */
-const mostTogether = { comparisons: 1_000, values: 20_000 } as const;
+const maxTogether = { comparisons: 1_000, values: 20_000 } as const;
 
 function checkTogether(filters: readonly (Ast | null)[]): void {
   const comparisons = filters.flatMap((filter) => (filter ? comparisonsOf(filter) : []));
   const values = comparisons.reduce((sum, comparison) => sum + comparison.arguments.length, 0);
-  const refuse = (most: number, of: string) =>
-    new HarrierError("rsqlParamSyntax", `The filters of the groups have more than ${most} ${of} together.`);
-  if (comparisons.length > mostTogether.comparisons) throw refuse(mostTogether.comparisons, "comparisons");
-  if (values > mostTogether.values) throw refuse(mostTogether.values, "values");
+  const refuse = (max: number, of: string) =>
+    new HarrierError("rsqlParamSyntax", `The filters of the groups have more than ${max} ${of} together.`);
+  if (comparisons.length > maxTogether.comparisons) throw refuse(maxTogether.comparisons, "comparisons");
+  if (values > maxTogether.values) throw refuse(maxTogether.values, "values");
 }
 
-/** What the members of the body say about each other, in the order of contract rollouts.md §2.4. */
+/** Checks the members of the body against each other, in the order of contract rollouts.md §2.4. */
 export function checkMembers(body: RolloutCreate, permissions: readonly string[], quotas: QuotaLimits): void {
   const { groups, amountGroups, dynamicGroupTemplate: template } = body;
   if (groups && body.dynamic) throw violation("A dynamic rollout makes its groups itself: give amountGroups.");
@@ -56,12 +56,12 @@ export function checkMembers(body: RolloutCreate, permissions: readonly string[]
   if (body.startAt !== undefined && !permissions.includes("HANDLE_ROLLOUT")) throw lacksPermission(["HANDLE_ROLLOUT"]);
 }
 
-/** A rollout whose targets all join it while it runs: it needs none to begin with (contract rollouts.md §4.6). */
+/** Whether all targets join the rollout while it runs, so that it needs none at the start (contract rollouts.md §4.6). */
 export function isPurelyDynamic({ dynamic, amountGroups, dynamicGroupTemplate }: RolloutCreate): boolean {
   return dynamic && amountGroups === 0 && dynamicGroupTemplate !== undefined;
 }
 
-/** What the number of matching targets says, in the same order. */
+/** Checks the number of matching targets, in the same order. */
 export function checkCounts(body: RolloutCreate, filters: Filters, counts: Counts, quotas: QuotaLimits): void {
   if (!isPurelyDynamic(body)) checkSizes(body, filters, counts, quotas);
   if (counts.nameTaken) throw alreadyExists({ name: body.name });
@@ -82,7 +82,7 @@ function checkGroupQuota(size: number, limit: number): void {
   if (isOver(limit, size)) throw quotaExceeded({ n: size, of: "Target", owner: "RolloutGroup '<new>'", limit });
 }
 
-/** The sizes of listed groups, which must cover all targets. */
+/** Answers the sizes of listed groups, which must cover all targets. */
 function coveringSizes(groups: readonly RolloutGroupCreate[], filters: Filters, counts: Counts): number[] {
   const sizes = simulateGroups(sharesOf(groups), countsPerGroup(groups, filters, counts));
   const covered = sizes.reduce((sum, size) => sum + size, 0);
@@ -90,7 +90,7 @@ function coveringSizes(groups: readonly RolloutGroupCreate[], filters: Filters, 
   return sizes;
 }
 
-/** A filter that an earlier group has too overlaps it wholly; else what the count found. */
+/** A group with the filter of an earlier one overlaps it completely; for other groups the overlap is counted. */
 function countsPerGroup(groups: readonly RolloutGroupCreate[], filters: Filters, counts: Counts): GroupCount[] {
   const seen = new Set<string>();
   return groups.map((group) => {
@@ -107,7 +107,7 @@ function sharesOf(groups: readonly RolloutGroupCreate[]): GroupShare[] {
   return groups.map((group) => ({ filter: group.targetFilterQuery ?? "", percentage: Math.fround(group.targetPercentage) }));
 }
 
-/** Shares of the groups to be filled at once, whether counted or listed. */
+/** Answers the shares of the groups that are filled at once, whether the body gives their number or lists them. */
 export function plannedShares(body: RolloutCreate): GroupShare[] {
   return body.groups ? sharesOf(body.groups) : equalShares(body.amountGroups ?? 1);
 }

@@ -1,31 +1,32 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { freezeRollout } from "../freeze/freeze.ts";
 import { listMembers } from "../groups/read-groups.ts";
-import { createWorld, rolloutBody, setIds, typeIds, type World } from "../testing/world.ts";
+import { createFixture, type Fixture, rolloutBody, setIds, typeIds } from "../testing/database.fixture.ts";
 import { createRollout } from "./create-rollout.ts";
 import { getRollout } from "./read-rollouts.ts";
+import { changeRollout } from "./update-rollout.ts";
 
-let world: World;
+let fixture: Fixture;
 
 beforeAll(async () => {
-  world = await createWorld();
-  await world.addTargets("ten", 10);
-  await world.addTargets("typed", 3, { typeId: typeIds.compatible });
-  await world.addTargets("alien", 2, { typeId: typeIds.incompatible });
-  await world.addTargets("many", 20_002);
+  fixture = await createFixture();
+  await fixture.addTargets("ten", 10);
+  await fixture.addTargets("typed", 3, { typeId: typeIds.compatible });
+  await fixture.addTargets("alien", 2, { typeId: typeIds.incompatible });
+  await fixture.addTargets("many", 20_002);
 });
-afterAll(() => world?.drop());
+afterAll(() => fixture?.drop());
 beforeEach(() => {
-  world.reserved.length = 0;
+  fixture.reserved.length = 0;
 });
 
 const create = (body: Record<string, unknown>, permissions?: string[]) => {
-  const { call } = world;
+  const { call } = fixture;
   const principal = permissions ? { ...call.principal, permissions } : call.principal;
-  return createRollout(world.create, rolloutBody({ targetFilterQuery: "name==ten-*", ...body }), { ...call, principal });
+  return createRollout(fixture.create, rolloutBody({ targetFilterQuery: "name==ten-*", ...body }), { ...call, principal });
 };
 
-/** Groups whose filters are all different. */
+/** Makes a body with groups that all have different filters. */
 const filtered = (amount: number, filterOf: (n: number) => string) =>
   Array.from({ length: amount }, (_, n) => ({ name: `g${n}`, targetFilterQuery: filterOf(n) }));
 const anyOf = (n: number) => `id=in=(${Array.from({ length: 101 }, (_, k) => `a${n * 101 + k}`).join(",")})`;
@@ -65,47 +66,53 @@ describe("what is refused (contract rollouts.md §2.4)", () => {
     ["two groups of one name", { groups: [...groups(50), ...groups(50)] }, "entityAlreadyExists"],
   ])("%s", async (_, body, code) => {
     await expect(create(body)).rejects.toMatchObject({ code });
-    expect(world.reserved).toEqual([]);
+    expect(fixture.reserved).toEqual([]);
   });
 
-  test("a start time needs HANDLE_ROLLOUT, but the time that means never does not", async () => {
+  test("a start time needs HANDLE_ROLLOUT, except the time that stands for never", async () => {
     await expect(create({ startAt: 1 }, ["CREATE_ROLLOUT"])).rejects.toMatchObject({ code: "insufficientPermission" });
     await expect(create({ startAt: Number("9223372036854775807") }, ["CREATE_ROLLOUT"])).resolves.toBeGreaterThan(10);
   });
 
-  test("a name in use", async () => {
+  test("a NUL in a name is refused even by the database", async () => {
+    const id = await create({});
+    const changed = changeRollout(fixture.create, fixture.call.principal, id, { name: "a\u0000b" });
+    await expect(changed).rejects.toMatchObject({ code: "constraintViolation" });
+  });
+
+  test("a name in use is refused", async () => {
     await create({ name: "taken" });
-    world.reserved.length = 0;
+    fixture.reserved.length = 0;
     await expect(create({ name: "taken" })).rejects.toMatchObject({ code: "entityAlreadyExists" });
-    expect(world.reserved).toEqual([]);
+    expect(fixture.reserved).toEqual([]);
     const both = await Promise.allSettled([create({ name: "raced" }), create({ name: "raced" })]);
     expect(both.map((one) => one.status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 });
 
-test("times out of every range are stored as the nearest possible", async () => {
+test("times beyond the range are stored as the nearest possible one", async () => {
   const id = await create({ startAt: -1e300, forcetime: 1e300, name: "out of time" });
-  expect(await getRollout(world.create, 1, id)).toMatchObject({ startAt: 0, forceTime: 8_640_000_000_000_000 });
+  expect(await getRollout(fixture.create, 1, id)).toMatchObject({ startAt: 0, forceTime: 8_640_000_000_000_000 });
 });
 
-describe("by somebody who is restricted to target types", () => {
+describe("a rollout of a user who is restricted to target types", () => {
   const both = "name==ten-*,name==typed-*";
   const restricted = (targetTypeScopes: Record<string, number[]>, body: Record<string, unknown> = {}) => {
-    const call = { ...world.call, principal: { ...world.call.principal, targetTypeScopes } };
-    return createRollout(world.create, rolloutBody({ targetFilterQuery: both, ...body }), call);
+    const call = { ...fixture.call, principal: { ...fixture.call.principal, targetTypeScopes } };
+    return createRollout(fixture.create, rolloutBody({ targetFilterQuery: both, ...body }), call);
   };
   const freeze = async (rolloutId: number) => {
-    await freezeRollout({ db: world.create.db, fault: () => {} }, { tenantId: 1, rolloutId });
-    return world.sql(
+    await freezeRollout({ db: fixture.create.db, fault: () => {} }, { tenantId: 1, rolloutId });
+    return fixture.sql(
       `select t.target_type_id::int as type, count(*)::int as n from rollout_engine.group_members m
          join controller.targets_v1 t on t.tenant_id = m.tenant_id and t.id = m.target_id where m.rollout_id = $1 group by 1`,
       [rolloutId],
     );
   };
 
-  test("a rollout has targets of these types alone, whatever it asks for, and whoever freezes it", async () => {
+  test("it has targets of these types alone, whatever its query, and whichever replica freezes it", async () => {
     const id = await restricted({ UPDATE_TARGET: [typeIds.compatible], READ_TARGET: [typeIds.compatible, typeIds.incompatible] });
-    expect(await getRollout(world.create, 1, id)).toMatchObject({ totalTargets: 3 });
+    expect(await getRollout(fixture.create, 1, id)).toMatchObject({ totalTargets: 3 });
     expect(await freeze(id)).toEqual([{ type: typeIds.compatible, n: 3 }]);
     const byFilters = await restricted(
       { READ_TARGET: [typeIds.compatible] },
@@ -119,22 +126,22 @@ describe("by somebody who is restricted to target types", () => {
     expect(await freeze(byFilters)).toEqual([{ type: typeIds.compatible, n: 3 }]);
   });
 
-  test("nothing to reach is no match", async () => {
+  test("it is refused as a query without a match if it reaches no target", async () => {
     await expect(restricted({ UPDATE_TARGET: [] })).rejects.toMatchObject({ code: "constraintViolation" });
     await expect(restricted({ UPDATE_TARGET: [1], READ_TARGET: [typeIds.compatible] })).rejects.toMatchObject({
       code: "constraintViolation",
     });
   });
 
-  test("and sees of another's group those of these types alone", async () => {
+  test("the user sees another user's group only with targets of these types", async () => {
     const rolloutId = await create({ targetFilterQuery: both });
     await freeze(rolloutId);
-    const [group] = await world.sql("select id from rollout_engine.rollout_groups where rollout_id = $1", [rolloutId]);
+    const [group] = await fixture.sql("select id from rollout_engine.rollout_groups where rollout_id = $1", [rolloutId]);
     const members = async (targetTypeScopes: Record<string, number[]>) => {
       const targets = { readSecurityTokens: async () => ({ tokens: {} }) };
-      const call = { ...world.call, principal: { ...world.call.principal, targetTypeScopes } };
-      const asked = { rolloutId, groupId: Number(group?.["id"]) };
-      return listMembers({ db: world.create.db, targets, now: Date.now }, call, asked, { offset: 0, limit: 50 });
+      const call = { ...fixture.call, principal: { ...fixture.call.principal, targetTypeScopes } };
+      const requested = { rolloutId, groupId: Number(group?.["id"]) };
+      return listMembers({ db: fixture.create.db, targets, now: Date.now }, call, requested, { offset: 0, limit: 50 });
     };
     expect((await members({})).total).toBe(13);
     const seen = await members({ READ_TARGET: [typeIds.compatible] });
@@ -145,10 +152,10 @@ describe("by somebody who is restricted to target types", () => {
 });
 
 describe("what is created", () => {
-  test("a rollout in creating, with its total, at once", async () => {
+  test("the answer is a rollout in creating with its total", async () => {
     const id = await create({ amountGroups: 3, description: "d", forcetime: 7, type: "soft" });
     expect(id).toBeGreaterThanOrEqual(11);
-    expect(await getRollout(world.create, 1, id)).toMatchObject({
+    expect(await getRollout(fixture.create, 1, id)).toMatchObject({
       status: "creating",
       totalTargets: 10,
       totalGroups: 3,
@@ -159,10 +166,10 @@ describe("what is created", () => {
       counts: { scheduled: 0, running: 0, finished: 0, error: 0, cancelled: 0 },
       createdBy: "admin",
     });
-    expect(world.reserved).toEqual([setIds.complete]);
+    expect(fixture.reserved).toEqual([setIds.complete]);
   });
 
-  test("groups with what they leave open filled in", async () => {
+  test("groups get defaults for what they leave open", async () => {
     const id = await create({
       successCondition: {},
       errorCondition: { expression: "10" },
@@ -171,7 +178,7 @@ describe("what is created", () => {
         { name: "b", targetPercentage: 70, successCondition: { expression: "80" }, successAction: { action: "PAUSE" } },
       ],
     });
-    const rows = await world.sql(
+    const rows = await fixture.sql(
       `select name, description, target_percentage, success_expression, success_action, error_expression, confirmation_required
          from rollout_engine.rollout_groups where rollout_id = $1 order by position`,
       [id],
@@ -183,9 +190,9 @@ describe("what is created", () => {
     ]);
   });
 
-  test("equal groups with the defaults", async () => {
+  test("a number of equal groups gets the defaults", async () => {
     const id = await create({ amountGroups: 3 });
-    const rows = await world.sql(
+    const rows = await fixture.sql(
       `select name, description, target_percentage, success_expression, error_expression, target_filter
          from rollout_engine.rollout_groups where rollout_id = $1 order by position`,
       [id],
@@ -200,7 +207,7 @@ describe("what is created", () => {
     });
   });
 
-  test("disjoint filters of their own", async () => {
+  test("groups may have disjoint filters of their own", async () => {
     const id = await create({
       targetFilterQuery: "name==ten-*,name==typed-*",
       groups: [
@@ -208,12 +215,12 @@ describe("what is created", () => {
         { name: "rest", targetFilterQuery: "targettype.key!=yes" },
       ],
     });
-    expect(await getRollout(world.create, 1, id)).toMatchObject({ totalTargets: 13, totalGroups: 2 });
+    expect(await getRollout(fixture.create, 1, id)).toMatchObject({ totalTargets: 13, totalGroups: 2 });
   });
 
-  test("one row of events for the rollout and all its groups", async () => {
+  test("the rollout and all its groups share one row of events", async () => {
     const id = await create({ amountGroups: 2, name: "told" });
-    const rows = await world.sql<{ common: object; items: { type: string; subject: string; sequence: number }[] }>(
+    const rows = await fixture.sql<{ common: object; items: { type: string; subject: string; sequence: number }[] }>(
       "select common, items from rollout_engine.outbox where (common ->> 'rolloutId')::bigint = $1",
       [id],
     );

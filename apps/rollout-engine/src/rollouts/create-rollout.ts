@@ -1,8 +1,8 @@
 import { forceType, type RolloutCreate } from "@harrier/contracts";
 import { type Database, type IdBlocks, run } from "@harrier/db";
+import { withConflicts } from "@harrier/query";
 import type { Client, OutCall, ReserveSetResponse } from "@harrier/rpc";
 import { checkFilters } from "./check-create.ts";
-import { withConflicts } from "./conflicts.ts";
 import { insertRollout, type NewGroup, type NewRollout } from "./create.sql.ts";
 import { planRollout, type RolloutPlan } from "./plan-rollout.ts";
 import { plannedGroups } from "./planned-groups.ts";
@@ -16,7 +16,8 @@ export interface CreateDeps {
 }
 
 /**
- * Creates a rollout in CREATING (spec 001 §4.6); the engine freezes its members next. The set is reserved only when nothing else can be wrong: a refused rollout must not lock a set.
+ * Creates a rollout in CREATING (spec 001 §4.6); the engine freezes its members next. The set is reserved only after all other checks, because a
+ * refused rollout must not lock a set.
  */
 export async function createRollout(deps: CreateDeps, body: RolloutCreate, call: OutCall, filters = checkFilters(body)): Promise<number> {
   const plan = await planRollout(deps, body, { ...call, filters });
@@ -65,5 +66,5 @@ async function insert(deps: CreateDeps, body: RolloutCreate, gathered: Gathered)
   return id;
 }
 
-/** Before 1970 is as long ago as 1970; what is too far ahead for a time the edge has cut already. */
+/** Clamps a time before 1970 to 1970; the edge has already clamped times that are too late. */
 const storableMs = (ms: number): number => Math.max(ms, 0);

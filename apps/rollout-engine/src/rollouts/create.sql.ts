@@ -1,8 +1,8 @@
 import type { MaintenanceWindow } from "@harrier/contracts";
 import { type CompiledQuery, statement } from "@harrier/db";
 import type { Ast } from "@harrier/fiql";
+import type { Scope } from "@harrier/query";
 import { filterPredicate, matchingTargets, type Selection } from "../matching/matching.ts";
-import type { Scope } from "../matching/scope.ts";
 
 export interface SetRow {
   id: number;
@@ -12,7 +12,7 @@ export interface SetRow {
   deleted: boolean;
 }
 
-/** The set as management publishes it, before anything is reserved. */
+/** Reads the set as management publishes it, before anything is reserved. */
 export const readSet = statement<[tenantId: number, setId: number], SetRow>(
   "rollouts.read_set",
   `select id, type_id as "typeId", valid, complete, deleted from management.distribution_sets_v1 where tenant_id = $1 and id = $2`,
@@ -21,14 +21,14 @@ export const readSet = statement<[tenantId: number, setId: number], SetRow>(
 export interface Counts {
   total: number;
   nameTaken: boolean;
-  /** Per filter, in the order given: how many match it, and how many of those match an earlier one too. */
+  /** The matching targets per filter, in the given order, and how many of them match an earlier filter too. */
   matching: number[];
   overlapping: number[];
 }
 
 /**
- * Counts the targets of a rollout, and for each distinct filter of its groups those that match and those that an earlier filter matches
- * too: one walk over the targets however many groups there are.
+ * Counts the targets of a rollout, and for each distinct filter of its groups those that match and those that an earlier filter matches too. It is
+ * one walk over the targets however many groups there are.
  */
 export function countTargets(selection: Selection, name: string, filters: readonly (Ast | null)[]): CompiledQuery<Counts> {
   const { sql, values } = matchingTargets(selection);
@@ -39,7 +39,7 @@ export function countTargets(selection: Selection, name: string, filters: readon
     return earlier.length === 0 ? "0" : `(count(*) filter (where f${index} and (${earlier.join(" or ")})))::int`;
   });
   values.push(name);
-  // without the fence each flag would be computed anew wherever it is used
+  // without the offset each flag would be computed anew wherever it is used
   const fence = flags.length > 0 ? " offset 0" : "";
   const text = `select count(*)::int as total,
       exists (select 1 from rollouts r where r.tenant_id = $1 and r.name = $${values.length}) as "nameTaken",
@@ -55,7 +55,7 @@ export interface NewGroup {
   description: string | null;
   filter: string;
   percentage: number;
-  /** Of a dynamic group: how many targets it takes; it waits for them from the beginning. */
+  /** A dynamic group takes so many targets; it waits for them from the start. */
   targetCount: number | null;
   confirmationRequired: boolean;
   successCondition: string;
@@ -85,14 +85,14 @@ export interface NewRollout {
   startAt: number | null;
   targetTypes: Scope;
   totalTargets: number;
-  /** Who creates it may approve rollouts. */
+  /** Whether the creator may approve rollouts. */
   creatorApproves: boolean;
   createdBy: string;
   dynamic: boolean;
   dynamicSuffix: string;
 }
 
-/** A rollout with its groups, its lease (due at once) and the events of its creation, in one statement. */
+/** Inserts a rollout with its groups, its lease (due at once) and the events of its creation, in one statement. */
 export const insertRollout = statement<
   [tenantId: number, tenant: string, traceparent: string | null, rollout: string, groups: string],
   { id: number }

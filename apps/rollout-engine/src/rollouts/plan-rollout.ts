@@ -1,11 +1,11 @@
-import { type MaintenanceWindow, type RolloutCreate, upcomingMaintenanceWindow } from "@harrier/contracts";
+import { type MaintenanceWindow, overdueMacro, type RolloutCreate, upcomingMaintenanceWindow } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
 import { HarrierError, violationsInfo } from "@harrier/errors";
 import type { OutCall } from "@harrier/rpc";
 import type { Selection } from "../matching/matching.ts";
 import { reachableTypes } from "../matching/scope.ts";
 import { checkSet } from "../sets/check-set.ts";
-import { loadSettings, queryMacros, type TenantSettings } from "../settings/settings.ts";
+import { loadSettings, type TenantSettings } from "../settings/settings.ts";
 import { checkCounts, checkFilters, checkMembers, type Filters, isPurelyDynamic } from "./check-create.ts";
 import { countTargets, readSet } from "./create.sql.ts";
 
@@ -14,34 +14,37 @@ export interface PlanDeps {
   now: () => number;
 }
 
-/** A rollout that could be created this moment. */
+/** The plan of a rollout that could be created now. */
 export interface RolloutPlan {
   filters: Filters;
   settings: TenantSettings;
   setId: number;
   selection: Selection;
-  /** Of its static groups together. */
+  /** The static groups together have so many targets. */
   totalTargets: number;
   window: MaintenanceWindow | undefined;
 }
 
-interface Asked extends Pick<OutCall, "principal"> {
-  /** Where they are known already. */
+interface Requested extends Pick<OutCall, "principal"> {
+  /** The filters, if they are parsed already. */
   filters?: Filters;
 }
 
-/** What `distributionSetId` is read as where none is given. No set has this id. */
+/** `distributionSetId` is read as this id if none is given. No set has it. */
 const noSet = 0;
 
-/** The answer is the unknown set's (contract rollouts.md §2.4), the words are not: the caller has named none. */
+/** The error is that of an unknown set (contract rollouts.md §2.4) with another message, because the request named none. */
 function withoutSet(): HarrierError {
   const info = { type: "DistributionSet", ...violationsInfo([{ path: "distributionSetId", problem: "is missing" }]) };
   return new HarrierError("entityNotFound", "A rollout needs a distributionSetId.", { info });
 }
 
-/** Everything that can be wrong with a rollout before it is made, in the order of contract rollouts.md §2.4. Three round trips, nothing is written. */
-export async function planRollout(deps: PlanDeps, body: RolloutCreate, asked: Asked): Promise<RolloutPlan> {
-  const { principal, filters = checkFilters(body) } = asked;
+/**
+ * Checks everything that can be wrong with a rollout before it is created, in the order of contract rollouts.md §2.4. It takes three round trips
+ * and writes nothing.
+ */
+export async function planRollout(deps: PlanDeps, body: RolloutCreate, requested: Requested): Promise<RolloutPlan> {
+  const { principal, filters = checkFilters(body) } = requested;
   const { tenantId, permissions } = principal;
   const id = body.distributionSetId;
   const [settings, found] = await Promise.all([loadSettings(deps.db.pool, tenantId), runOne(deps.db.pool, readSet, [tenantId, id])]);
@@ -51,7 +54,7 @@ export async function planRollout(deps: PlanDeps, body: RolloutCreate, asked: As
   const now = deps.now();
   const window = upcomingMaintenanceWindow(body.maintenanceWindow, now);
   const targetTypes = reachableTypes(principal);
-  const selection = { tenantId, setTypeId: set.typeId, targetTypes, filter: filters.rollout, now, macros: queryMacros(settings, now) };
+  const selection = { tenantId, setTypeId: set.typeId, targetTypes, filter: filters.rollout, now, macros: overdueMacro(settings, now) };
   const counts = await runOne(deps.db.pool, countTargets(selection, body.name, filters.groups));
   if (!counts) throw new Error("a count without a row");
   checkCounts(body, filters, counts, settings.quotas);

@@ -2,17 +2,17 @@ import type { RolloutCreate } from "@harrier/contracts";
 import { plannedShares } from "./check-create.ts";
 import type { NewGroup } from "./create.sql.ts";
 
-/** A group as it will be, before it has an id. */
+/** A group that is planned and has no id yet. */
 export type PlannedGroup = Omit<NewGroup, "id" | "position">;
 type Conditions = Pick<RolloutCreate, "successCondition" | "successAction" | "errorCondition" | "errorAction">;
 
-/** Half of a group decides where nothing is said (contract rollouts.md §2.1). */
+/** Half of a group is the default threshold (contract rollouts.md §2.1). */
 const half = { condition: "THRESHOLD", expression: "50" } as const;
 
-/** More than any tenant has: the ids of targets end there. */
-const mostTargets = 2 ** 31 - 1;
+/** It is more than any tenant has, because the ids of targets end there. */
+const maxTargets = 2 ** 31 - 1;
 
-/** Groups as they will be: what a group leaves open comes from the rollout, and from the defaults (contract rollouts.md §2.2, §3.1). */
+/** Plans the groups: what a group leaves open comes from the rollout, and otherwise from the defaults (contract rollouts.md §2.2, §3.1). */
 export function plannedGroups(body: RolloutCreate, consentFlow: boolean): PlannedGroup[] {
   const planned = plannedShares(body).map((share, index) => {
     const own = body.groups?.[index];
@@ -31,7 +31,7 @@ export function plannedGroups(body: RolloutCreate, consentFlow: boolean): Planne
   if (!template) return planned;
   const name = `group-${planned.length + 1}${template.nameSuffix}`;
   const confirmationRequired = body.confirmationRequired ?? consentFlow;
-  const targetCount = Math.min(template.targetCount, mostTargets);
+  const targetCount = Math.min(template.targetCount, maxTargets);
   return [...planned, { name, description: name, filter: "", percentage: 0, targetCount, confirmationRequired, ...conditionsOf({}, body) }];
 }
 

@@ -1,7 +1,10 @@
 import { statement } from "@harrier/db";
-import type { Scope } from "../matching/scope.ts";
+import type { Scope } from "@harrier/query";
 
-/** Whether a rollout `t` has targets of the types of a placeholder alone; null: of any. Before the freeze it is what its creator was restricted to. */
+/**
+ * Selects rollouts `t` whose targets are all of the types in a placeholder; null selects any. Before the freeze the restriction of the rollout's
+ * creator counts.
+ */
 export const reachesOnly = (placeholder: string): string =>
   `(${placeholder}::bigint[] is null or coalesce(coalesce(t.reached_types, t.target_types) <@ ${placeholder}::bigint[], false))`;
 

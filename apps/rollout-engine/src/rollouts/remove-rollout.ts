@@ -9,8 +9,8 @@ interface Deps {
 }
 
 /**
- * Ends a deletion when no action is open any more: the rollout goes, or stays readable as deleted, with all groups finished, where targets
- * have actions of it (contract rollouts.md §4.1).
+ * Ends a deletion when no action is open any more. The rollout is removed if no target has an action of it; otherwise it stays readable as deleted,
+ * with all groups finished (contract rollouts.md §4.1).
  */
 export async function removeRollout(deps: Deps, work: Pick<RolloutWork, "tenantId" | "tenant" | "rolloutId" | "groups">): Promise<void> {
   const { tenantId, tenant, rolloutId } = work;

@@ -2,7 +2,7 @@ import type { MaintenanceWindow } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 import type { RolloutStatus } from "../domain/facts.ts";
 
-/** What a retry takes over from the rollout before it; the conditions are those of its first group. */
+/** A retry takes this over from the earlier rollout; the conditions are those of its first group. */
 export interface FinishedRollout {
   status: RolloutStatus;
   name: string;
@@ -18,7 +18,7 @@ export interface FinishedRollout {
   errorActionExpression: string;
 }
 
-/** A rollout that has not been deleted, with its first group. */
+/** Reads a rollout that has not been deleted, with its first group. */
 export const findFinished = statement<[tenantId: number, id: number], FinishedRollout>(
   "rollouts.find_finished",
   `select r.status, r.name, r.description, r.set_id as "setId", r.force_type as "forceType", r.force_time as "forceTime",

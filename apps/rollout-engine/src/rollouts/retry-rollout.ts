@@ -7,11 +7,11 @@ import { parseOwnFilter } from "../matching/matching.ts";
 import { type CreateDeps, createRollout } from "./create-rollout.ts";
 import { findFinished } from "./retry-rollout.sql.ts";
 
-const longestName = 128;
+const maxNameLength = 128;
 
 /**
- * Creates a rollout of the same set for the targets that another one has failed on, in one group (contract rollouts.md §4.8). It is created like
- * any other: its caller may reach the targets, approval and quotas apply, and its name is taken once. Answers its id.
+ * Creates a rollout of the same set, in one group, for the targets on which another rollout has failed (contract rollouts.md §4.8). It is created
+ * like any other: its caller must reach the targets, approval and quotas apply, and its name must be free. Answers its id.
  */
 export async function retryRollout(deps: CreateDeps, id: number, call: OutCall): Promise<number> {
   const old = await runOne(deps.db.pool, findFinished, [call.principal.tenantId, id]);
@@ -19,8 +19,8 @@ export async function retryRollout(deps: CreateDeps, id: number, call: OutCall):
   if (old.status !== "finished")
     throw new HarrierError("constraintViolation", `Only a rollout that has finished can be retried; this one is ${old.status}.`);
   const name = `${old.name}_retry`;
-  if (name.length > longestName)
-    throw new HarrierError("constraintViolation", `The name ${name} of the retry would be longer than ${longestName} characters.`);
+  if (name.length > maxNameLength)
+    throw new HarrierError("constraintViolation", `The name ${name} of the retry would be longer than ${maxNameLength} characters.`);
   const targetFilterQuery = `failedrollout==${id}`;
   const body: RolloutCreate = {
     name,
@@ -33,7 +33,7 @@ export async function retryRollout(deps: CreateDeps, id: number, call: OutCall):
     maintenanceWindow: old.maintenanceWindow ?? undefined,
     amountGroups: 1,
     dynamic: false,
-    // the devices' users have been asked once
+    // the devices' users have already been asked
     confirmationRequired: false,
     successCondition: { condition: "THRESHOLD", expression: old.successExpression },
     successAction: { action: old.successAction, expression: old.successActionExpression },

@@ -1,18 +1,16 @@
 import { forceTypeNames, type RolloutView } from "@harrier/contracts";
+import { auditOf, optional } from "@harrier/query";
 import { totalsOf } from "../lists/totals.ts";
 import type { RolloutRow } from "./rollouts.sql.ts";
 
-/** spec 001 §2.6; the full form stands alone and in lists that ask for it (contract rollouts.md §2.3). */
+/** Shows a rollout (spec 001 §2.6). The full form is for single answers and for lists that ask for it (contract rollouts.md §2.3). */
 export function rolloutJson(base: string, row: RolloutRow, full: boolean): RolloutView {
   const self = `${base}/rollouts/${row.id}`;
   return {
-    createdBy: row.createdBy,
-    createdAt: row.createdAt,
-    lastModifiedBy: row.lastModifiedBy,
-    lastModifiedAt: row.lastModifiedAt,
+    ...auditOf(row),
     id: row.id,
     name: row.name,
-    ...(row.description === null ? {} : { description: row.description }),
+    ...optional("description", row.description),
     targetFilterQuery: row.targetFilter,
     distributionSetId: row.setId,
     status: row.status,
@@ -22,7 +20,7 @@ export function rolloutJson(base: string, row: RolloutRow, full: boolean): Rollo
     type: forceTypeNames[row.forceType] ?? "forced",
     forcetime: row.forceTime,
     weight: row.weight,
-    ...(row.lastError === null ? {} : { lastError: row.lastError }),
+    ...optional("lastError", row.lastError),
     ...(full ? fullMembers(row) : {}),
     _links: { ...(full ? fullLinks(base, self, row) : {}), self: { href: self } },
   };
@@ -32,14 +30,14 @@ function fullMembers(row: RolloutRow) {
   return {
     totalTargetsPerStatus: totalsOf(row.totalTargets, row.counts),
     totalGroups: row.totalGroups,
-    ...(row.startAt === null ? {} : { startAt: row.startAt }),
-    ...(row.approveDecidedBy === null ? {} : { approveDecidedBy: row.approveDecidedBy }),
-    ...(row.approvalRemark === null ? {} : { approvalRemark: row.approvalRemark }),
-    ...(row.maintenanceWindow === null ? {} : { maintenanceWindow: row.maintenanceWindow }),
+    ...optional("startAt", row.startAt),
+    ...optional("approveDecidedBy", row.approveDecidedBy),
+    ...optional("approvalRemark", row.approvalRemark),
+    ...optional("maintenanceWindow", row.maintenanceWindow),
   };
 }
 
-/** All of them in every status: clients look for the operation, not for whether it is possible now. */
+/** Answers all links in every status, because clients expect them whether the operation is possible now or not. */
 function fullLinks(base: string, self: string, row: RolloutRow) {
   return {
     start: { href: `${self}/start` },

@@ -1,47 +1,46 @@
 import { randomBytes } from "node:crypto";
 import { rollouts } from "@harrier/contracts";
-import { countTrips, createDatabase, type Database, IdBlocks } from "@harrier/db";
+import { countRoundTrips, createDatabase, type Database, IdBlocks } from "@harrier/db";
 import { type Identity, identityHeaders, parseKeys } from "@harrier/rpc";
 import { createHttp, createLog, createMetrics, type Http } from "@harrier/service";
 import { type RoundTripCounter, startRoundTripCounter } from "@harrier/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freezeRollout } from "../freeze/freeze.ts";
-import { mountGroups } from "../groups/groups.routes.ts";
-import { createWorld, setIds, type World } from "../testing/world.ts";
-import { mountRollouts } from "./rollouts.routes.ts";
+import { mountAll } from "../mount-all.ts";
+import { createFixture, type Fixture, setIds } from "../testing/database.fixture.ts";
 
 const keys = parseKeys(`gateway/rollout-engine=k1:${randomBytes(32).toString("base64")}`);
 const everything = ["READ", "CREATE", "UPDATE", "DELETE", "HANDLE"].map((verb) => `${verb}_ROLLOUT`).concat("READ_TARGET");
 const baseUrl = "https://updates.example";
 
-let world: World;
+let fixture: Fixture;
 let counter: RoundTripCounter;
 let db: Database;
 let http: Http;
 let port: number;
 
 beforeAll(async () => {
-  world = await createWorld();
-  await world.addTargets("t", 10);
-  counter = await startRoundTripCounter(world.database.adminUrl);
-  db = createDatabase({ url: counter.through(world.database.urlOf("rollout-engine")), applicationName: "test" });
+  fixture = await createFixture();
+  await fixture.addTargets("t", 10);
+  counter = await startRoundTripCounter(fixture.database.adminUrl);
+  db = createDatabase({ url: counter.through(fixture.database.urlOf("rollout-engine")), applicationName: "test" });
   const service = "rollout-engine";
   const log = createLog({ service, level: "silent" });
-  http = createHttp({ service, keys, log, metrics: createMetrics({ service }), countTrips });
-  mountRollouts(http.mount, { ...world.create, db, ids: new IdBlocks(db.pool), nudge: () => {}, fault: () => {} });
+  http = createHttp({ service, keys, log, metrics: createMetrics({ service }), countRoundTrips });
+  const deps = { ...fixture.create, db, ids: new IdBlocks(db.pool), wake: () => {}, fault: () => {} };
   const targets = {
     readSecurityTokens: async ({ controllerIds = [] }: { controllerIds?: string[] }) => ({
       tokens: Object.fromEntries(controllerIds.map((id) => [id, `token of ${id}`])),
     }),
   };
-  mountGroups(http.mount, { db, targets, now: Date.now });
+  mountAll(http.mount, { rollouts: deps, groups: { db, targets, now: Date.now }, filters: deps });
   port = await http.listen("127.0.0.1", 0);
 });
 afterAll(async () => {
   await http?.close();
   await db?.close();
   await counter?.close();
-  await world?.drop();
+  await fixture?.drop();
 });
 
 type Json = Record<string, unknown>;
@@ -82,9 +81,30 @@ const rollout = (over: Json = {}) => {
 async function ready(): Promise<number> {
   const { body } = await call("POST", "/rollouts", { body: rollout() });
   const rolloutId = Number(body["id"]);
-  await freezeRollout({ ...world.create, fault: () => {} }, { tenantId: 1, rolloutId });
+  await freezeRollout({ ...fixture.create, fault: () => {} }, { tenantId: 1, rolloutId });
   return rolloutId;
 }
+
+describe("what the database refuses is an error of the caller", () => {
+  test("a NUL in a name", async () => {
+    const refused = { status: 400, body: { errorCode: "hawkbit.server.error.repo.constraintViolation" } };
+    const filter = { body: { name: "a\u0000b", query: "name==a" }, permissions: ["CREATE_TARGET"] };
+    expect(await call("POST", "/targetfilters", filter)).toMatchObject(refused);
+    expect(await call("POST", "/rollouts", { body: rollout({ name: "a\u0000b" }) })).toMatchObject(refused);
+  });
+
+  test("a deadlock", async () => {
+    const id = await ready();
+    await fixture.sql(`create function rollout_engine.deadlocked() returns trigger language plpgsql as
+      $$ begin raise exception 'deadlock detected' using errcode = '40P01'; end $$`);
+    await fixture.sql(`create trigger deadlocked before update on rollout_engine.rollouts
+      for each row when (new.name = 'deadlocked') execute function rollout_engine.deadlocked()`);
+    expect(await call("PUT", `/rollouts/${id}`, { body: { name: "deadlocked" } })).toMatchObject({
+      status: 409,
+      body: { errorCode: "hawkbit.server.error.repo.concurrentModification" },
+    });
+  });
+});
 
 describe("representations (contract rollouts.md §2.3)", () => {
   test("a created rollout is answered in full, with every link", async () => {
@@ -202,7 +222,7 @@ describe("writes by dialect (contract rollouts.md §0)", () => {
     });
   });
 
-  test("name and description", async () => {
+  test("name and description can be changed", async () => {
     const [one, other] = [await ready(), await ready()];
     const renamed = await call("PUT", `/rollouts/${one}`, { body: { name: "renamed", description: null } });
     expect(renamed).toMatchObject({ status: 200, body: { id: one, name: "renamed" } });
@@ -210,7 +230,7 @@ describe("writes by dialect (contract rollouts.md §0)", () => {
     expect((await call("PUT", `/rollouts/${other}`, { body: { name: "renamed" } })).status).toBe(409);
   });
 
-  test("permissions are checked here too", async () => {
+  test("permissions are checked by this service too", async () => {
     const id = await ready();
     const permissions = ["READ_ROLLOUT"];
     expect((await call("GET", `/rollouts/${id}`, { permissions })).status).toBe(200);
@@ -220,7 +240,7 @@ describe("writes by dialect (contract rollouts.md §0)", () => {
   });
 });
 
-test("round trips are those that the README promises", async () => {
+test("operations take the round trips that the README states", async () => {
   const id = await ready();
   const [group] = (await call("GET", `/rollouts/${id}/deploygroups`)).body["content"] as Json[];
   const groupPath = `/rollouts/${id}/deploygroups/${group?.["id"]}`;
@@ -229,12 +249,14 @@ test("round trips are those that the README promises", async () => {
     ["GET", `/rollouts/${id}`, 1],
     ["GET", `/rollouts/${id}/deploygroups?representation=full`, 1],
     ["GET", groupPath, 1],
-    ["GET", `${groupPath}/targets`, 2],
+    ["GET", `${groupPath}/targets`, 1],
+    ["GET", `${groupPath}/targets?q=${encodeURIComponent(`name==t-*,lastcontrollerrequestat=le=\${OVERDUE_TS}`)}`, 2],
     ["POST", `/rollouts/${id}/start`, 1],
   ];
-  for (const [method, path, trips] of promised) expect([path, await counter.during(() => call(method, path))]).toEqual([path, trips]);
+  for (const [method, path, roundTrips] of promised)
+    expect([path, await counter.during(() => call(method, path))]).toEqual([path, roundTrips]);
   expect(await counter.during(() => call("PUT", `/rollouts/${id}`, { body: { description: "x" } }))).toBe(2);
-  // the first creates have filled the block of rollout ids
+  // the first creations have used up the block of rollout ids
   expect(await counter.during(() => call("POST", "/rollouts", { body: rollout() }))).toBe(6);
   expect(await counter.during(() => call("POST", "/rollouts/preview", { body: rollout() }))).toBe(7);
 });

@@ -3,8 +3,11 @@ import type { Mount } from "@harrier/service";
 import { previewRollout } from "../preview/preview.ts";
 import { checkReach, toDrive, toStop, toTrigger } from "./check-reach.ts";
 import { type CreateDeps, createRollout } from "./create-rollout.ts";
+import { getRollout, listRollouts, type ReadDeps } from "./read-rollouts.ts";
+import { retryRollout } from "./retry-rollout.ts";
+import { rolloutJson } from "./rollout.json.ts";
 import {
-  type DriveDeps,
+  type CommandDeps,
   decideRollout,
   deleteRollout,
   pauseRollout,
@@ -12,17 +15,14 @@ import {
   startRollout,
   stopRollout,
   triggerNextGroup,
-} from "./drive-rollout.ts";
-import { getRollout, listRollouts, type ReadDeps } from "./read-rollouts.ts";
-import { retryRollout } from "./retry-rollout.ts";
-import { rolloutJson } from "./rollout.json.ts";
+} from "./rollout-commands.ts";
 import { changeRollout } from "./update-rollout.ts";
 
-export type RolloutDeps = CreateDeps & DriveDeps & ReadDeps & { fault: CreateDeps["fault"] & DriveDeps["fault"] };
+export type RolloutDeps = CreateDeps & CommandDeps & ReadDeps & { fault: CreateDeps["fault"] & CommandDeps["fault"] };
 
-/** spec 001 §4.6: rollouts and what drives them. */
+/** Mounts rollouts and the commands on them (spec 001 §4.6). */
 export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
-  /** spec 001 §4.6, list. */
+  /** Lists rollouts (spec 001 §4.6, list). */
   mount(rollouts.list, async ({ identity, query, base }) => {
     const found = await listRollouts(deps, identity, query.soft_deleted_mode, query);
     const full = query.representation === "full";
@@ -34,48 +34,48 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
     };
   });
 
-  /** spec 001 §4.6, create. */
+  /** Creates a rollout (spec 001 §4.6, create). */
   mount(rollouts.create, async (ctx) => {
     const id = await createRollout(deps, ctx.body, ctx.out());
-    deps.nudge();
+    deps.wake();
     return { body: rolloutJson(ctx.base, await getRollout(deps, ctx.tenantId, id), true) };
   });
 
-  /** extensions.md, rollout preview. */
+  /** Previews a rollout (extensions.md, rollout preview). */
   mount(rollouts.preview, async (ctx) => ({ body: await previewRollout(deps, ctx.body, ctx.out()) }));
 
-  /** spec 001 §4.6, get. */
+  /** Answers a rollout (spec 001 §4.6, get). */
   mount(rollouts.get, async ({ identity, tenantId, params, base }) => {
     await checkReach(deps, identity, params.rolloutId);
     return { body: rolloutJson(base, await getRollout(deps, tenantId, params.rolloutId), true) };
   });
 
-  /** spec 001 §4.6, update. */
+  /** Changes a rollout (spec 001 §4.6, update). */
   mount(rollouts.update, async ({ tenantId, identity, params, body, base }) => {
     await checkReach(deps, identity, params.rolloutId, ["UPDATE_ROLLOUT"]);
     await changeRollout(deps, identity, params.rolloutId, body);
     return { body: rolloutJson(base, await getRollout(deps, tenantId, params.rolloutId), true) };
   });
 
-  /** spec 001 §4.6, delete. */
+  /** Deletes a rollout (spec 001 §4.6, delete). */
   mount(rollouts.delete, async (ctx) => {
     await checkReach(deps, ctx.identity, ctx.params.rolloutId, ["DELETE_ROLLOUT"]);
     await deleteRollout(deps, ctx.out(), ctx.params.rolloutId);
   });
 
-  /** spec 001 §4.6, start. */
+  /** Starts a rollout (spec 001 §4.6, start). */
   mount(rollouts.start, async (ctx) => {
     await checkReach(deps, ctx.identity, ctx.params.rolloutId, toDrive);
     await startRollout(deps, ctx.out(), ctx.params.rolloutId);
   });
 
-  /** spec 001 §4.6, pause. */
+  /** Pauses a rollout (spec 001 §4.6, pause). */
   mount(rollouts.pause, async (ctx) => {
     await checkReach(deps, ctx.identity, ctx.params.rolloutId, toDrive);
     await pauseRollout(deps, ctx.out(), ctx.params.rolloutId);
   });
 
-  /** spec 001 §4.6, resume. */
+  /** Resumes a rollout (spec 001 §4.6, resume). */
   mount(rollouts.resume, async (ctx) => {
     await checkReach(deps, ctx.identity, ctx.params.rolloutId, toDrive);
     await resumeRollout(deps, ctx.out(), ctx.params.rolloutId);
@@ -85,7 +85,7 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
     [rollouts.approve, true],
     [rollouts.deny, false],
   ] as const) {
-    /** spec 001 §4.6, approve and deny; the remark comes in the query or in the body. */
+    /** Approves or denies a rollout (spec 001 §4.6, approve and deny); the remark comes in the query or in the body. */
     mount(row, async (ctx) => {
       await checkReach(deps, ctx.identity, ctx.params.rolloutId, ["APPROVE_ROLLOUT"]);
       const remark = ctx.query.remark || ctx.body?.remark || undefined;
@@ -93,21 +93,21 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
     });
   }
 
-  /** contract rollouts.md §2, stop. */
+  /** Stops a rollout (contract rollouts.md §2, stop). */
   mount(rollouts.stop, async (ctx) => {
     await checkReach(deps, ctx.identity, ctx.params.rolloutId, toStop(ctx.identity));
     await stopRollout(deps, ctx.out(), ctx.params.rolloutId);
   });
 
-  /** spec 001 §4.6, retry. */
+  /** Retries a rollout (spec 001 §4.6, retry). */
   mount(rollouts.retry, async (ctx) => {
     await checkReach(deps, ctx.identity, ctx.params.rolloutId, ["CREATE_ROLLOUT"]);
     const id = await retryRollout(deps, ctx.params.rolloutId, ctx.out());
-    deps.nudge();
+    deps.wake();
     return { body: rolloutJson(ctx.base, await getRollout(deps, ctx.tenantId, id), true) };
   });
 
-  /** spec 001 §4.6, trigger next group. */
+  /** Triggers the next group (spec 001 §4.6, trigger next group). */
   mount(rollouts.triggerNextGroup, async (ctx) => {
     await checkReach(deps, ctx.identity, ctx.params.rolloutId, toTrigger);
     await triggerNextGroup(deps, ctx.out(), ctx.params.rolloutId);

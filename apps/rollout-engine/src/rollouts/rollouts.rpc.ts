@@ -5,10 +5,10 @@ import { stopRolloutsOfSet } from "./stop-rollouts.ts";
 
 interface Deps {
   db: Pick<Database, "pool">;
-  nudge: () => void;
+  wake: () => void;
 }
 
-/** harrier.rolloutengine.v1.RolloutsService: commands on rollouts that come from other services. */
+/** Handles harrier.rolloutengine.v1.RolloutsService: other services send commands on rollouts here. */
 export function rolloutsHandlers(deps: Deps): Handlers<"harrier.rolloutengine.v1.RolloutsService"> {
   return {
     eraseTenantRollouts: (request, ctx) => eraseTenant(deps, request, ctx),

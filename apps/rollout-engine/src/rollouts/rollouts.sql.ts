@@ -1,15 +1,24 @@
 import type { MaintenanceWindow } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 import { rolloutFields, sortFields } from "@harrier/fiql";
+import {
+  type AuditRow,
+  auditColumns,
+  type Columns,
+  epochMs,
+  type ListKind,
+  type Scope,
+  type SoftDeletedMode,
+  selectList,
+  softDeletedPredicate,
+} from "@harrier/query";
 import type { BucketCounts, RolloutStatus } from "../domain/facts.ts";
 import type { Failure } from "../domain/failure.ts";
-import { type AuditRow, auditColumns, epochMs } from "../lists/columns.ts";
-import type { ListSource } from "../lists/read-page.ts";
-import type { Scope } from "../matching/scope.ts";
+import { progressWhere } from "../lists/progress.sql.ts";
 import { failureOf } from "../work/leases.sql.ts";
 import { reachesOnly } from "./reach.sql.ts";
 
-/** A rollout as the interface shows it. */
+/** The interface shows a rollout in this form. */
 export interface RolloutRow extends AuditRow {
   id: number;
   name: string;
@@ -31,46 +40,55 @@ export interface RolloutRow extends AuditRow {
   totalTargets: number;
   totalGroups: number;
   counts: BucketCounts;
-  /** Null when its work gets on. */
+  /** It is null while the work does not fail. */
   lastError: Failure | null;
 }
 
-const columns = `${auditColumns}, t.id, t.name, t.description, t.status, t.deleted, t.dynamic, t.target_filter as "targetFilter",
-  t.set_id as "setId", t.set_name as "setName", t.set_version as "setVersion", t.force_type as "forceType", t.force_time as "forceTime",
-  t.weight, ${epochMs("t.start_at")} as "startAt", t.approve_decided_by as "approveDecidedBy",
-  t.approval_remark as "approvalRemark", t.maintenance_window as "maintenanceWindow", t.total_targets as "totalTargets",
-  (select count(*)::int from rollout_groups g where g.tenant_id = t.tenant_id and g.rollout_id = t.id) as "totalGroups", p.counts,
-  ${failureOf({ table: "leases", key: "rollout_id" }, { table: "dynamic_leases", key: "rollout_id" })}`;
+const columns: Columns = {
+  ...auditColumns("t"),
+  id: "t.id",
+  name: "t.name",
+  description: "t.description",
+  status: "t.status",
+  deleted: "t.deleted",
+  dynamic: "t.dynamic",
+  targetFilter: "t.target_filter",
+  setId: "t.set_id",
+  setName: "t.set_name",
+  setVersion: "t.set_version",
+  forceType: "t.force_type",
+  forceTime: "t.force_time",
+  weight: "t.weight",
+  startAt: epochMs("t.start_at"),
+  approveDecidedBy: "t.approve_decided_by",
+  approvalRemark: "t.approval_remark",
+  maintenanceWindow: "t.maintenance_window",
+  totalTargets: "t.total_targets",
+  totalGroups: "(select count(*)::int from rollout_groups g where g.tenant_id = t.tenant_id and g.rollout_id = t.id)",
+  counts: "p.counts",
+  lastError: failureOf({ table: "leases", key: "rollout_id" }, { table: "dynamic_leases", key: "rollout_id" }),
+};
 
-const progress = `left join lateral (
-  select json_build_object('scheduled', coalesce(sum(scheduled), 0), 'running', coalesce(sum(running), 0),
-           'finished', coalesce(sum(finished), 0), 'error', coalesce(sum(error), 0), 'cancelled', coalesce(sum(cancelled), 0)) as counts
-    from controller.group_progress_v1 g where g.tenant_id = t.tenant_id and g.rollout_id = t.id) p on true`;
+const progress = progressWhere("g.rollout_id = t.id");
 
 export const findRollout = statement<[tenantId: number, id: number], RolloutRow>(
   "rollouts.find",
-  `select ${columns} from rollouts t ${progress} where t.tenant_id = $1 and t.id = $2`,
+  `select ${selectList(columns)} from rollouts t ${progress} where t.tenant_id = $1 and t.id = $2`,
 );
 
-const visible = {
-  EXCLUDE_SOFT_DELETED: "not t.deleted",
-  ONLY_SOFT_DELETED: "t.deleted",
-  INCLUDE_SOFT_DELETED: "true",
-} as const;
-
-export type SoftDeletedMode = keyof typeof visible;
-
-export const listSource = (tenantId: number, mode: SoftDeletedMode, reach: Scope): ListSource => ({
-  from: "rollouts",
-  where: `t.tenant_id = $1 and ${visible[mode]} and ${reachesOnly("$2")}`,
-  values: [tenantId, reach],
-  columns,
-  joins: progress,
+export const rolloutList = (tenantId: number, mode: SoftDeletedMode, reach: Scope): ListKind => ({
+  source: {
+    from: "rollouts",
+    where: `t.tenant_id = $1 and ${softDeletedPredicate[mode]} and ${reachesOnly("$2")}`,
+    values: [tenantId, reach],
+    columns,
+    joins: progress,
+  },
   fields: rolloutFields,
   sort: sortFields.rollouts,
 });
 
-/** Name and description; what is null stays. No row: unknown, or about to be deleted. */
+/** Changes name and description; null members stay. Answers no row if the rollout is unknown or being deleted. */
 export const updateRollout = statement<
   [tenantId: number, id: number, name: string | null, description: string | null, actor: string],
   { id: number }
@@ -83,7 +101,7 @@ export const updateRollout = statement<
     returning id`,
 );
 
-/** Takes a rollout nobody has an action of off the table, with its event. No row when it has actions or is not DELETING. */
+/** Removes a rollout that no target has an action of, with its event. Answers no row if it has actions or is not DELETING. */
 export const removeRollout = statement<[tenantId: number, id: number, tenant: string], { id: number }>(
   "rollouts.remove",
   `with gone as (

@@ -1,7 +1,7 @@
 import { rolloutStatusNames } from "@harrier/contracts";
 import type { RolloutStatus } from "../domain/facts.ts";
 
-/** Statuses from which a rollout can be stopped (contract rollouts.md §4.1). */
+/** A rollout can be stopped in these statuses (contract rollouts.md §4.1). */
 export const stoppable: readonly RolloutStatus[] = [
   "creating",
   "ready",
@@ -12,5 +12,5 @@ export const stoppable: readonly RolloutStatus[] = [
   "paused",
 ];
 
-/** Statuses from which a rollout can be deleted: all but those that deleting it leads to. */
+/** A rollout can be deleted in these statuses: all but those of a deletion. */
 export const deletable: readonly RolloutStatus[] = rolloutStatusNames.filter((status) => status !== "deleting" && status !== "deleted");

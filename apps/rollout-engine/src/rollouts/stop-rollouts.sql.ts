@@ -4,9 +4,9 @@ import { stoppable as stoppableStatuses } from "./statuses.ts";
 const stoppable = `(${stoppableStatuses.map((status) => `'${status}'`).join(", ")})`;
 
 /**
- * Moves the next rollouts of a set to STOPPING, with an event each, and wakes the engine for them. Answers how many were moved and how many
- * have not stopped yet, these included; an engine of an older version may have put one of them to sleep, which is woken again. Leases are
- * locked in one order everywhere.
+ * Moves the next rollouts of a set to STOPPING, with an event each, and wakes the engine for them. Answers how many were moved, and how many in
+ * total have not stopped yet. It also wakes rollouts that an engine of an older version has put to sleep. All statements lock leases in the same
+ * order.
  */
 export const stopNextOfSet = statement<
   [tenantId: number, tenant: string, setId: number, keepRunning: boolean, limit: number, actor: string, traceparent: string | null],
@@ -39,8 +39,8 @@ export const stopNextOfSet = statement<
                 coalesce(sum(g.finished), 0)::bigint as finished, coalesce(sum(g.error), 0)::bigint as error,
                 coalesce(sum(g.cancelled), 0)::bigint as cancelled
            from controller.group_progress_v1 g where g.tenant_id = $1 and g.rollout_id = p.id) c
-   ), bell as (
-     update leases l set due_at = now(), rung = l.rung + 1
+   ), notified as (
+     update leases l set due_at = now(), notifications = l.notifications + 1
        from (select b.tenant_id, b.rollout_id from leases b
               where b.tenant_id = $1 and (b.rollout_id in (select id from picked) or (b.due_at = 'infinity' and b.rollout_id in (
                       select o.id from rollouts o where o.tenant_id = $1 and o.set_id = $3 and o.status = 'stopping')))

@@ -1,8 +1,8 @@
 import type { RolloutUpdate } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
+import { withConflicts } from "@harrier/query";
 import type { Principal } from "@harrier/rpc";
-import { withConflicts } from "./conflicts.ts";
 import { getRollout } from "./read-rollouts.ts";
 import { updateRollout } from "./rollouts.sql.ts";
 
@@ -10,7 +10,7 @@ interface Deps {
   db: Database;
 }
 
-/** Name and description (spec 001 §4.6); absent members stay as they are. */
+/** Changes name and description (spec 001 §4.6); absent members stay as they are. */
 export async function changeRollout(deps: Deps, { tenantId, subject }: Principal, id: number, change: RolloutUpdate): Promise<void> {
   const { name = null, description = null } = change;
   const row = await withConflicts(() => runOne(deps.db.pool, updateRollout, [tenantId, id, name, description, subject]));

@@ -9,7 +9,7 @@ interface FoundSet {
 }
 
 /**
- * Whether a set may be given to targets, in the order of an assignment's checks (contract management.md §5.3, check 6).
+ * Checks whether a set may be assigned, in the order of an assignment's checks (contract management.md §5.3, check 6).
  * @throws entityNotFound, setInvalid, setIncomplete (with what it lacks: one round trip more), deleted
  */
 export async function checkSet<Row extends FoundSet>(

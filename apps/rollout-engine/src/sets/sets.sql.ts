@@ -1,7 +1,7 @@
 import { statement } from "@harrier/db";
 import type { SetGaps } from "@harrier/errors";
 
-/** Why a set is not complete; asked only where it is refused because of that. */
+/** Reads why a set is not complete; it is only needed to refuse such a set. */
 export const readSetGaps = statement<[tenantId: number, setId: number], SetGaps>(
   "sets.read_gaps",
   `select missing_types as "missingTypes", unfilled_modules as "unfilledModules"

@@ -1,19 +1,22 @@
+import type { PollTimes } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 
-export interface SettingsRow {
-  pollingTime: string;
-  pollingOverdueTime: string;
+export interface SettingsRow extends PollTimes {
   consentFlow: boolean;
   approval: boolean;
-  /** Limits that differ from the defaults. */
+  /** Only limits that differ from the defaults are listed. */
   quotas: { key: string; value: number }[];
 }
 
-/** What the tenant has set of the things a rollout depends on, with their defaults. */
+/** A column that says whether the tenant has the confirmation flow; `$1` is the tenant. */
+export const consentFlow = `coalesce((select s.value = 'true'::jsonb from management.tenant_settings_v1 s
+             where s.tenant_id = $1 and s.key = 'user.confirmation.flow.enabled'), false)`;
+
+/** Reads the tenant's settings that a rollout depends on; null where the default applies. */
 export const readSettings = statement<[tenantId: number], SettingsRow>(
   "settings.read",
-  `select coalesce(max(value #>> '{}') filter (where key = 'pollingTime'), '00:05:00') as "pollingTime",
-          coalesce(max(value #>> '{}') filter (where key = 'pollingOverdueTime'), '00:05:00') as "pollingOverdueTime",
+  `select max(value #>> '{}') filter (where key = 'pollingTime') as "pollingTime",
+          max(value #>> '{}') filter (where key = 'pollingOverdueTime') as "pollingOverdueTime",
           coalesce(bool_or(value = 'true'::jsonb) filter (where key = 'user.confirmation.flow.enabled'), false) as "consentFlow",
           coalesce(bool_or(value = 'true'::jsonb) filter (where key = 'rollout.approval.enabled'), false) as approval,
           coalesce((select jsonb_agg(jsonb_build_object('key', q.key, 'value', q.value)) from management.tenant_quotas_v1 q

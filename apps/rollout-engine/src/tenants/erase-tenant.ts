@@ -1,25 +1,11 @@
-import { countTenantRows, type Database, deleteTenantRows, runOne } from "@harrier/db";
-import { HarrierError } from "@harrier/errors";
+import { type Database, eraseTenantRows } from "@harrier/db";
 import type { CallContext } from "@harrier/rpc";
-import { isBeingDeleted } from "./erase-tenant.sql.ts";
 
-const schema = "rollout_engine";
-/** Well within the caller's deadline, and short enough that progress is seen. */
-const sliceMs = 2_000;
-
-/**
- * One slice of the end of a tenant (contract extensions.md): everything that stands here under its id, rollouts, groups, members included. Asked again
- * until nothing is left. A tenant that is not being deleted keeps everything, whoever asks.
- */
-export async function eraseTenant(
+/** Deletes one chunk of a tenant's rows: rollouts, groups and members included. */
+export function eraseTenant(
   { db }: { db: Pick<Database, "pool"> },
-  { countOnly }: { countOnly: boolean },
+  request: { countOnly: boolean },
   { principal: { tenantId } }: Pick<CallContext, "principal">,
 ): Promise<{ rows: number; done: boolean }> {
-  const tenant = await runOne(db.pool, isBeingDeleted, [tenantId]);
-  if (tenant?.deleting !== true) throw new HarrierError("constraintViolation", "The tenant is not being deleted.");
-  const which = { pool: db.pool, schema, tenantId };
-  if (countOnly) return { rows: await countTenantRows(which), done: false };
-  const { deleted, done } = await deleteTenantRows({ ...which, untilMs: Date.now() + sliceMs });
-  return { rows: deleted, done };
+  return eraseTenantRows({ pool: db.pool, schema: "rollout_engine", tenantId }, request);
 }

@@ -3,11 +3,11 @@ import type { TestDatabase } from "@harrier/testkit";
 import type { RunDeps } from "../auto-assign/run-filter.ts";
 
 export type Chunks = RunDeps["actions"] & {
-  /** Called before a chunk; may throw, or never come back. */
+  /** It is called before each chunk, and may throw or never return. */
   beforeCall: (filterName: string) => unknown;
 };
 
-/** Controller's own function with chunks of a few targets, behind the interface of its client. */
+/** Calls controller's own function with chunks of a few targets, behind the interface of its client. */
 export function chunksOfController(database: TestDatabase, limit: number): Chunks {
   const { pool } = database.db("controller");
   let nextId = 100_000;

@@ -2,12 +2,15 @@ import { HarrierError } from "@harrier/errors";
 import type { TestDatabase } from "@harrier/testkit";
 import type { Actions } from "../engine/perform.ts";
 
-/** Plays controller's commands and its devices, in controller's own tables and as its role, so that the published views are the real ones. */
+/**
+ * A test double for controller's commands and its devices. It works in controller's own tables and as its role, so that the published views are the
+ * real ones.
+ */
 export interface ControllerDouble {
   readonly actions: Actions;
-  /** Names of the commands that were called, with the group where there is one. */
+  /** The names of the commands that were called, with the group if there is one. */
   readonly calls: string[];
-  /** Called before each command; throwing fails the command. */
+  /** It is called before each command; a throw fails the command. */
   beforeCall: (command: string, tenantId: number) => void | Promise<void>;
   /** Ends the first `n` running actions of a group. */
   report(rolloutId: number, groupId: number, n: number, outcome: "finished" | "error" | "cancelled"): Promise<void>;
@@ -109,11 +112,11 @@ const scheduleChunk = `
 const openFence = `insert into rollout_fences as f (tenant_id, rollout_id, epoch, open) values ($1, $2, $3, true)
   on conflict (tenant_id, rollout_id) do update set epoch = excluded.epoch, open = true`;
 
-/** Controller's own: it lets the newer of two rollouts win. */
+/** Controller's own function lets the newer of two rollouts win. */
 const joinChunk = `select * from join_chunk($1, 'DEFAULT', $2, $3, $4, $5, $6, $8, $7, 'set', '1', false, 1::smallint, null, 1000,
   null, null, null, null, 'x', null)`;
 
-/** Controller's own. */
+/** Controller's own function ends the actions of a chunk. */
 const stopChunk = "select * from stop_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
 const startChunk = `

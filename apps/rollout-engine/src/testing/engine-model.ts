@@ -10,7 +10,7 @@ export type Outcome = "finished" | "error" | "cancelled";
 
 interface Member {
   groupId: number;
-  /** Undefined: it has no action. */
+  /** It is undefined if there is no action. */
   action?: Bucket;
   deleted?: true;
 }
@@ -21,39 +21,39 @@ interface GroupRow extends GroupFacts {
   startCursor: number;
 }
 
-/** What an engine saw at a look, and what it decided to do about it. Everything may have changed when it acts. */
-interface Turn {
+/** What an engine read in one round, and what it decided. Everything may have changed when it acts. */
+interface Lease {
   rollout: RolloutFacts & { stopCursor: number };
   groups: GroupRow[];
   commands: Command[];
 }
 
-/** Targets that one chunk walks over. */
+/** One chunk walks over so many targets. */
 const chunk = 2;
-/** As in perform.ts: while these hold, actions may be created. */
+/** Actions may be created in these statuses, as in perform.ts. */
 const scheduling: readonly RolloutStatus[] = ["starting", "running", "paused"];
 
 /**
- * A rollout with its groups, its actions and controller's fence as plain data, several engines that each look, decide and act on their own, and
- * the commands of people. The guards are those of the statements: expected status, epoch, status of the group. Whatever an engine does is one
- * step, so that anything may happen between two of them, and an engine may be killed behind any.
+ * Models a rollout with its groups, its actions and controller's fence as plain data, several engines that each read, decide and act on their own,
+ * and the commands of users. The guards are those of the statements: expected status, epoch, status of the group. Each action of an engine is one
+ * step, so that anything may happen between two of them, and an engine may be killed after any.
  */
 export class EngineModel {
   readonly rollout: RolloutFacts & { stopCursor: number };
   readonly groups: GroupRow[];
   readonly members: Member[] = [];
-  /** Every change of a status, as the events tell it. */
+  /** Collects every change of a status, as events do. */
   readonly changes: { groupId?: number; from: string; to: string }[] = [];
-  /** No row is left. */
+  /** It is true when no row is left. */
   gone = false;
   readonly #approval: boolean;
   #fence = { epoch: 0, open: false };
-  readonly #turns: (Turn | undefined)[];
+  readonly #leases: (Lease | undefined)[];
 
   constructor(groups: readonly (GroupFacts & { size: number })[], { approval = false, engines = 2 } = {}) {
     this.rollout = { ...rollout("creating", { epoch: 0, fencedEpoch: 0 }), stopCursor: -1 };
     this.#approval = approval;
-    this.#turns = Array.from({ length: engines });
+    this.#leases = Array.from({ length: engines });
     this.groups = groups.map(({ size, ...group }) => {
       const first = this.members.length;
       const members = Array.from({ length: size }, (_, n) => first + n);
@@ -62,7 +62,7 @@ export class EngineModel {
     });
   }
 
-  /** Buckets by group, counted. */
+  /** Counts the actions of each group by bucket. */
   progress(): Map<number, BucketCounts> {
     const counted = new Map(this.groups.map(({ id }) => [id, { ...noActions }]));
     for (const { groupId, action } of this.members) {
@@ -72,33 +72,33 @@ export class EngineModel {
     return counted;
   }
 
-  /** An engine goes on: it looks and decides where it has nothing to do, else it does the next part. */
+  /** Advances an engine: it reads and decides if it has no command left, and otherwise executes the next part. */
   engineStep(engine: number): void {
-    const turn = this.#turns[engine];
-    if (turn === undefined) {
+    const lease = this.#leases[engine];
+    if (lease === undefined) {
       if (this.gone) return;
       const seen = structuredClone({ rollout: this.rollout, groups: this.groups });
-      this.#turns[engine] = { ...seen, commands: advance(seen.rollout, seen.groups, this.progress(), 0) };
+      this.#leases[engine] = { ...seen, commands: advance(seen.rollout, seen.groups, this.progress(), 0) };
       return;
     }
-    const [command] = turn.commands;
+    const [command] = lease.commands;
     let done = true;
-    // what controller refuses fails the turn
-    if (command === undefined || this.#act(turn, command) === "fenced") this.kill(engine);
+    // an error of controller fails the round
+    if (command === undefined || this.#act(lease, command) === "fenced") this.kill(engine);
     else {
       done = command.do !== "schedule" && command.do !== "start" && command.do !== "stop" && command.do !== "remove";
-      if (done) turn.commands.shift();
-      else turn.commands.length = 0;
-      if (turn.commands.length === 0) this.kill(engine);
+      if (done) lease.commands.shift();
+      else lease.commands.length = 0;
+      if (lease.commands.length === 0) this.kill(engine);
     }
   }
 
-  /** An engine dies, or has done what it had decided: it knows nothing any more. */
+  /** Ends the round of an engine that dies or has executed its commands, so that it remembers nothing. */
   kill(engine: number): void {
-    this.#turns[engine] = undefined;
+    this.#leases[engine] = undefined;
   }
 
-  /** True when an engine that looks now has nothing to do. */
+  /** Answers whether an engine that polls now has nothing to do. */
   isIdle(): boolean {
     return this.gone || advance(this.rollout, this.groups, this.progress(), 0).every((command) => command.do === "wait");
   }
@@ -117,13 +117,13 @@ export class EngineModel {
     if (typeof next === "object") user(["running"], [next]);
   }
 
-  /** The device of a member ends its action. */
+  /** Ends the action of a member by its device's report. */
   report(member: number, outcome: Outcome): void {
     const target = this.members[member];
     if (target?.action === "running") target.action = outcome;
   }
 
-  /** The target of a member is deleted, and its action with it. */
+  /** Deletes the target of a member, and its action with it. */
   deleteTarget(member: number): void {
     const target = this.members[member];
     if (target === undefined) return;
@@ -131,7 +131,7 @@ export class EngineModel {
     delete target.action;
   }
 
-  #act({ rollout: seen, groups }: Turn, command: Command): "fenced" | undefined {
+  #act({ rollout: seen, groups }: Lease, command: Command): "fenced" | undefined {
     const { epoch, status } = seen;
     const own = (change: RolloutChange | undefined, groupChanges: readonly GroupChange[] = [], expected = [status]) =>
       this.#apply(expected, epoch, groupChanges, change);
@@ -173,7 +173,7 @@ export class EngineModel {
     }
   }
 
-  /** As apply-changes.sql.ts. */
+  /** Applies a change with the guards of apply-changes.sql.ts. */
   #apply(expected: readonly string[], epoch: number | undefined, groups: readonly GroupChange[], change: RolloutChange | undefined): void {
     const { rollout: row } = this;
     if (this.gone || !expected.includes(row.status) || (epoch !== undefined && epoch !== row.epoch)) return;
@@ -195,7 +195,7 @@ export class EngineModel {
     return this.groups.find((group) => group.id === id) as GroupRow;
   }
 
-  /** Creates the next actions of a group as far as they are not there; true when it has all of them. */
+  /** Creates the next missing actions of a group; true when it has all of them. */
   #scheduleChunk(seen: GroupRow): boolean {
     const page = seen.members.filter((member) => member > seen.scheduleCursor).slice(0, chunk);
     for (const member of page) {
@@ -218,8 +218,8 @@ export class EngineModel {
     if (page.length < chunk) group.started = true;
   }
 
-  /** Ends the next actions; true when none is left behind what the engine had seen. */
-  #endChunk({ epoch, status, stopCursor }: Turn["rollout"]): boolean {
+  /** Ends the next actions; true when none is left behind the cursor that the engine had read. */
+  #endChunk({ epoch, status, stopCursor }: Lease["rollout"]): boolean {
     if (epoch === 0) return true;
     if (this.#fence.epoch <= epoch) this.#fence = { epoch, open: false };
     const page = this.members
@@ -228,7 +228,7 @@ export class EngineModel {
     for (const member of page) {
       const target = this.members[member] as Member;
       if (target.action === "scheduled") delete target.action;
-      // a stop asks the device, which may answer later; a deletion closes it
+      // a stop asks the device, which may answer later; a deletion closes the action
       if (target.action === "running" && status === "deleting") target.action = "cancelled";
     }
     const cursor = page.at(-1) ?? -1;

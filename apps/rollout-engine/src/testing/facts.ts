@@ -1,6 +1,6 @@
 import type { BucketCounts, GroupFacts, RolloutFacts, RolloutStatus } from "../domain/facts.ts";
 
-/** A rollout whose fence stands. */
+/** Makes a rollout with a confirmed fence. */
 export const rollout = (status: RolloutStatus, over: Partial<RolloutFacts> = {}): RolloutFacts => ({
   status,
   startAt: null,
@@ -11,7 +11,7 @@ export const rollout = (status: RolloutStatus, over: Partial<RolloutFacts> = {})
   ...over,
 });
 
-/** A group of 4 with thresholds of 50 %. */
+/** Makes a group of 4 with thresholds of 50 %. */
 export const group = (id: number, status: GroupFacts["status"], over: Partial<GroupFacts> = {}): GroupFacts => ({
   id,
   status,
@@ -27,7 +27,7 @@ export const group = (id: number, status: GroupFacts["status"], over: Partial<Gr
   ...over,
 });
 
-/** Buckets, empty unless given. */
+/** Makes buckets that are empty unless given. */
 export const counts = (over: Partial<BucketCounts>): BucketCounts => ({
   scheduled: 0,
   running: 0,

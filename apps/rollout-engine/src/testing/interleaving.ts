@@ -2,12 +2,12 @@ import type { Queryable } from "@harrier/db";
 import { driveRollout } from "../engine/drive.ts";
 import type { Actions } from "../engine/perform.ts";
 import { createRollout } from "../rollouts/create-rollout.ts";
-import { deleteRollout, pauseRollout, resumeRollout, startRollout, stopRollout, triggerNextGroup } from "../rollouts/drive-rollout.ts";
-import type { EngineWorld } from "./engine-world.ts";
-import { rolloutBody } from "./world.ts";
+import { deleteRollout, pauseRollout, resumeRollout, startRollout, stopRollout, triggerNextGroup } from "../rollouts/rollout-commands.ts";
+import { rolloutBody } from "./database.fixture.ts";
+import type { EngineFixture } from "./engine.fixture.ts";
 
-/** What may happen to a rollout, and how often beside the others. */
-export const happenings = {
+/** The events that may happen to a rollout, with their relative frequency. */
+export const randomEvents = {
   tick: 4,
   crash: 2,
   start: 1,
@@ -21,9 +21,9 @@ export const happenings = {
   stop: 0.3,
   delete: 0.3,
 } as const;
-/** `seed` decides what is left open: which group, which moment. */
-export interface Happening {
-  do: keyof typeof happenings;
+/** The `seed` decides what is left open: which group, which moment. */
+export interface RandomEvent {
+  do: keyof typeof randomEvents;
   seed: number;
 }
 
@@ -31,29 +31,29 @@ export const groupsOfOne = 3;
 export const targetsOfOne = 12;
 class Crash extends Error {}
 
-/** A rollout on targets of its own, and what can happen to it. */
-export async function newRollout(world: EngineWorld, prefix: string, body: Record<string, unknown>) {
-  await world.addTargets(prefix, targetsOfOne);
+/** Creates a rollout on targets of its own, and answers what can happen to it. */
+export async function newRollout(fixture: EngineFixture, prefix: string, body: Record<string, unknown>) {
+  await fixture.addTargets(prefix, targetsOfOne);
   const whole = rolloutBody({ targetFilterQuery: `name==${prefix}-*`, amountGroups: groupsOfOne, ...body });
-  const id = await createRollout(world.create, whole, world.call);
+  const id = await createRollout(fixture.create, whole, fixture.call);
   const command = async (work: Promise<unknown>) => {
-    // in the wrong state, or gone: refused, and nothing has changed
+    // a command on a rollout in the wrong state, or on a removed one, is refused and has changed nothing
     await work.catch((error: { code?: string }) => {
       if (error.code !== "rolloutIllegalState" && error.code !== "entityNotFound") throw error;
     });
   };
-  const groups = (await world.groups(id)).map((group) => group.id);
+  const groups = (await fixture.groups(id)).map((group) => group.id);
   const groupAt = (seed: number) => groups[seed % groupsOfOne] ?? 0;
 
-  /** One turn of an engine that dies at its `dieAt`th contact with others, before or after the other has done what it was asked to. */
-  async function turn(dieAt: number): Promise<void> {
+  /** Runs one round of an engine that dies at its `dieAt`th call or statement, before or after that has taken effect. */
+  async function round(dieAt: number): Promise<void> {
     let contacts = 0;
     const hook = () => {
       contacts += 1;
       if (contacts === dieAt) throw new Crash();
     };
     const actions = Object.fromEntries(
-      Object.entries(world.controller.actions).map(([name, call]) => [
+      Object.entries(fixture.controller.actions).map(([name, call]) => [
         name,
         async (request: never, out: never) => {
           hook();
@@ -63,18 +63,18 @@ export async function newRollout(world: EngineWorld, prefix: string, body: Recor
         },
       ]),
     ) as unknown as Actions;
-    // a clock that goes on with every look: turns end in the middle of the work too
+    // the clock advances with every reading, so that rounds also end in the middle of the work
     let now = Date.now();
-    const deps = { db: world.create.db, actions, fault: hook, now: () => (now += 60) };
+    const deps = { db: fixture.create.db, actions, fault: hook, now: () => (now += 60) };
     await driveRollout(deps, { tenantId: 1, rolloutId: id }, new AbortController().signal).catch((error: { code?: string }) => {
       if (!(error instanceof Crash)) throw error;
     });
   }
 
-  const { drive, call, controller } = world;
-  const does: Record<Happening["do"], (seed: number) => Promise<unknown>> = {
-    tick: () => turn(0),
-    crash: (seed) => turn(1 + (seed % 6)),
+  const { drive, call, controller } = fixture;
+  const does: Record<RandomEvent["do"], (seed: number) => Promise<unknown>> = {
+    tick: () => round(0),
+    crash: (seed) => round(1 + (seed % 6)),
     start: () => command(startRollout(drive, call, id)),
     pause: () => command(pauseRollout(drive, call, id)),
     resume: () => command(resumeRollout(drive, call, id)),
@@ -86,15 +86,15 @@ export async function newRollout(world: EngineWorld, prefix: string, body: Recor
     cancelled: async (seed) => controller.report(id, groupAt(seed), 1, "cancelled"),
     "targets deleted": async (seed) => controller.deleteTargets(id, groupAt(seed), 1),
   };
-  return { id, happen: (what: Happening) => does[what.do](what.seed) };
+  return { id, happen: (what: RandomEvent) => does[what.do](what.seed) };
 }
 
-/** Everything that invariants are about, read in one snapshot. */
+/** A snapshot of everything that the invariants depend on. */
 export interface Snapshot {
-  /** Null: removed. */
+  /** Null stands for a removed rollout. */
   status: string | null;
   groups: { id: number; status: string; started: boolean; counts: number[]; actions: number[] }[];
-  /** Members whose target is still there and that have not exactly one action, by group. */
+  /** The number of members, by group, whose target still exists and that do not have exactly one action. */
   withoutOne: Record<string, number>;
   doubles: number;
 }
@@ -116,7 +116,7 @@ const snapshotQuery = `
         group by 1) x) as "withoutOne",
     (select count(*)::int from (select 1 from controller.actions where tenant_id = 1 and rollout_id = $1 group by target_id having count(*) > 1) x) as doubles`;
 
-/** `db`: as the superuser, since it looks behind every view. */
+/** Reads the snapshot. `db` must be the superuser, because base tables are read. */
 export async function snapshot(db: Pick<Queryable, "query">, id: number): Promise<Snapshot> {
   const { rows } = await db.query<Snapshot & Record<string, unknown>>({ text: snapshotQuery, values: [id] });
   return rows[0] as Snapshot;

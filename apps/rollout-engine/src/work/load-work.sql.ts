@@ -2,21 +2,21 @@ import { type MaintenanceWindow, quotaDefaults } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 import type { BucketCounts, GroupFacts, RolloutStatus } from "../domain/facts.ts";
 
-/** A group as the engine works on it: the facts that decide, and how far the work has come. */
+/** The engine reads a group in this form: the facts that decide, and how far the work has come. */
 export interface GroupWork extends GroupFacts {
   name: string;
   confirmationRequired: boolean;
   scheduleCursor: number;
   startCursor: number;
-  /** Of a dynamic group: its newest member. */
+  /** A dynamic group has the ordinal of its newest member here. */
   lastOrdinal: number;
 }
 
-/** Everything one step of a rollout needs. */
+/** One step of a rollout needs all of this. */
 export interface RolloutWork {
   tenantId: number;
   tenant: string;
-  /** Not suspended, nor on its way out. */
+  /** The tenant is neither suspended nor being deleted. */
   tenantActive: boolean;
   rolloutId: number;
   name: string;
@@ -28,9 +28,9 @@ export interface RolloutWork {
   maxGroups: number;
   createdBy: string;
   lastModifiedBy: string;
-  /** Of one that is being stopped: what has begun goes on. */
+  /** A stop leaves started actions alone. */
   keepRunning: boolean;
-  /** How far the stop has come. */
+  /** The stop has come this far. */
   stopCursor: number;
   set: { id: number; name: string; version: string; typeId: number; migrationStep: boolean };
   forceType: number;
@@ -43,7 +43,7 @@ export interface RolloutWork {
 
 const groupQuota = "ROLLOUT_GROUPS_PER_ROLLOUT_MAX_COUNT";
 
-/** A rollout, its groups and their progress in one snapshot: what was decided together was seen together. */
+/** Reads a rollout, its groups and their progress in one snapshot, because they are evaluated together. */
 export const loadWork = statement<[tenantId: number, rolloutId: number], RolloutWork>(
   "work.load",
   `select r.tenant_id as "tenantId", t.name as tenant, t.status = 'active' as "tenantActive", r.id as "rolloutId", r.name, r.status,

@@ -4,12 +4,12 @@ import { loadWork, type RolloutWork } from "./load-work.sql.ts";
 
 export type { GroupWork, RolloutWork } from "./load-work.sql.ts";
 
-/** A rollout with its groups and their progress, as of one moment; undefined when there is none. One round trip. */
+/** Answers a rollout with its groups and their progress as of one moment, in one round trip; undefined if there is none. */
 export function loadRolloutWork(db: Queryable, tenantId: number, rolloutId: number): Promise<RolloutWork | undefined> {
   return runOne(db, loadWork, [tenantId, rolloutId]);
 }
 
-/** Progress by group. */
+/** Answers the progress by group. */
 export function progressOf(work: RolloutWork): Progress {
   return new Map(work.progress.map((group) => [group.groupId, group]));
 }

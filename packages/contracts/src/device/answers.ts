@@ -2,7 +2,7 @@ import { z } from "zod";
 import { actionStatusNames } from "../codes.ts";
 import { links } from "../link.ts";
 
-/** Answer of a poll (spec 000 §2.2); `_links` is absent when there is nothing to do. */
+/** The answer of a poll (spec 000 §2.2); `_links` is absent when there is nothing to do. */
 export const pollView = z
   .object({
     config: z.object({ polling: z.object({ sleep: z.string().meta({ example: "00:05:00" }) }) }),
@@ -11,7 +11,7 @@ export const pollView = z
   .meta({ id: "Poll" });
 export type PollView = z.output<typeof pollView>;
 
-/** Artifact as a device sees it (spec 000 §2.4); `size` in bytes. */
+/** An artifact as a device sees it (spec 000 §2.4); `size` is in bytes. */
 export const deviceArtifactView = z
   .object({
     filename: z.string(),
@@ -37,7 +37,7 @@ export const chunkView = z
   .meta({ id: "Chunk" });
 export type ChunkView = z.output<typeof chunkView>;
 
-/** What is to be installed, and how urgently (spec 000 §2.4). */
+/** The document says what is to be installed, and how urgently (spec 000 §2.4). */
 export const deploymentDocument = z
   .object({
     download: handling,
@@ -50,19 +50,19 @@ export type DeploymentDocument = z.output<typeof deploymentDocument>;
 
 const actionHistoryView = z.object({ status: z.enum(actionStatusNames), messages: z.array(z.string()) }).optional();
 
-/** Deployment or installed action (spec 000 §2.4); the id is a text. */
+/** A deployment or installed action (spec 000 §2.4); the id is a text. */
 export const deploymentView = z
   .object({ id: z.string(), deployment: deploymentDocument, actionHistory: actionHistoryView })
   .meta({ id: "Deployment" });
 export type DeploymentView = z.output<typeof deploymentView>;
 
-/** A deployment that waits for its confirmation: the same document under another name (contract device.md §4). */
+/** A deployment that waits for its confirmation; it is the same document under another name (contract device.md §4). */
 export const confirmationView = z
   .object({ id: z.string(), confirmation: deploymentDocument, actionHistory: actionHistoryView })
   .meta({ id: "Confirmation" });
 export type ConfirmationView = z.output<typeof confirmationView>;
 
-/** How a target confirms (contract device.md §4.6); only `active` while it does not confirm by itself. */
+/** How a target confirms (contract device.md §4.6); without auto-confirmation there is only `active`. */
 export const confirmationBaseView = z
   .object({
     autoConfirm: z.object({
@@ -76,13 +76,13 @@ export const confirmationBaseView = z
   .meta({ id: "ConfirmationBase" });
 export type ConfirmationBaseView = z.output<typeof confirmationBaseView>;
 
-/** Cancellation (spec 000 §2.3); both ids are the same text. */
+/** A cancellation (spec 000 §2.3); both ids are the same text. */
 export const cancelView = z.object({ id: z.string(), cancelAction: z.object({ stopId: z.string() }) }).meta({ id: "Cancellation" });
 export type CancelView = z.output<typeof cancelView>;
 
 /**
- * `part` of a chunk: two module types keep the names that devices have always read, every other key is used as it is
- * (contract device.md §4).
+ * Answers the `part` of a chunk: two module types keep the names that devices have always read, every other key is used as it is (contract
+ * device.md §4).
  */
 export function chunkPart(moduleTypeKey: string): string {
   if (moduleTypeKey === "application") return "bApp";

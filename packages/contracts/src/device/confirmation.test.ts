@@ -7,7 +7,7 @@ const unreadable = expect.objectContaining({ code: "bodyNotReadable" });
 const violation = expect.objectContaining({ code: "constraintViolation" });
 
 describe("confirmation feedback", () => {
-  it("reads an answer, with or without more", () => {
+  it("reads an answer with or without further members", () => {
     expect(parseWith(confirmationBody, { confirmation: "confirmed" }, "body")).toEqual({ confirmation: "confirmed", details: [] });
     const body = { confirmation: "denied", code: "-3", details: "why", other: {} };
     expect(parseWith(confirmationBody, body, "body")).toEqual({ confirmation: "denied", code: -3, details: ["why"] });
@@ -22,7 +22,7 @@ describe("confirmation feedback", () => {
 });
 
 describe("activation of automatic confirmation", () => {
-  it("reads what is there, and nothing at all", () => {
+  it("reads the members that are given, and accepts an empty body", () => {
     expect(parseWith(autoConfirmBody, { initiator: "me", remark: "why" }, "body")).toEqual({ initiator: "me", remark: "why" });
     expect(parseWith(autoConfirmBody, { initiator: "", remark: null }, "body")).toEqual({});
     expect(parseWith(autoConfirmBody, { initiator: 5 }, "body")).toEqual({ initiator: "5" });
@@ -30,9 +30,9 @@ describe("activation of automatic confirmation", () => {
   });
 
   it("has limits", () => {
-    const longest = { initiator: "x".repeat(64), remark: "x".repeat(512) };
-    expect(parseWith(autoConfirmBody, longest, "body")).toEqual(longest);
-    for (const body of [{ initiator: `${longest.initiator}x` }, { remark: `${longest.remark}x` }, { remark: "a\u0000b" }]) {
+    const maxLength = { initiator: "x".repeat(64), remark: "x".repeat(512) };
+    expect(parseWith(autoConfirmBody, maxLength, "body")).toEqual(maxLength);
+    for (const body of [{ initiator: `${maxLength.initiator}x` }, { remark: `${maxLength.remark}x` }, { remark: "a\u0000b" }]) {
       expect(() => parseWith(autoConfirmBody, body, "body")).toThrow(violation);
     }
   });
@@ -47,7 +47,7 @@ describe("running version", () => {
     expect(parseWith(runningVersionBody, { name: "set", version: 2, more: 1 }, "body")).toEqual({ name: "set", version: "2" });
   });
 
-  it("tells null from absent", () => {
+  it("distinguishes null from absent", () => {
     expect(() => parseWith(runningVersionBody, { name: null, version: "1" }, "body")).toThrow(violation);
     expect(() => parseWith(runningVersionBody, { version: "1" }, "body")).toThrow(unreadable);
     expect(() => parseWith(runningVersionBody, { name: "a\u0000b", version: "1" }, "body")).toThrow(unreadable);

@@ -20,7 +20,7 @@ function read(schema: z.ZodType | undefined, value: unknown, where: "params" | "
 
 describe("the id of a new target", () => {
   it.each(["a/b", "a\\b", ".", "..", "a b", "a\u0000b", "a\u001fb", "a\u007fb", "a\u0085b", "x".repeat(257), "\ud800", ""])(
-    "is never %j, by whichever way it comes",
+    "is never %j, by poll, confirmation or creation",
     (id) => {
       for (const way of [poll, confirmationBase, create]) {
         expect(() => way(id)).toThrow(expect.objectContaining({ code: "constraintViolation" }));
@@ -33,7 +33,7 @@ describe("the id of a new target", () => {
     expect(create(controllerId)).toEqual([{ controllerId }]);
   });
 
-  it.each(["a/b", "..", "a\u0085b"])("is no matter of a target that is there: %j", (targetId) => {
+  it.each(["a/b", "..", "a\u0085b"])("may be %j if the target exists already", (targetId) => {
     for (const route of [targets.get, targets.delete]) expect(paramsOf(route, { targetId })).toEqual({ targetId });
   });
 });

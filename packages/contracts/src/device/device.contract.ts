@@ -9,7 +9,7 @@ import { runningVersionBody } from "./running-version.ts";
 
 const target = { tenant: lookedUpText, controllerId: lookedUpText };
 
-/** A poll creates its target, so here the id must be one that can be stored; elsewhere an impossible id is just unknown. */
+/** A poll creates its target, so the id must be one that can be stored; in other requests an impossible id is just unknown. */
 const registering = z.object({
   tenant: lookedUpText,
   controllerId: newControllerId(z.string().min(1).max(256).refine(isStorable, "must be well formed")),
@@ -26,7 +26,7 @@ const installedQuery = z.object({ actionHistory });
 
 const resource = { service: "controller", interface: "device", success: deviceOk, permission: [], credential: "device" } as const;
 
-/** spec 000 §4, the resources of a device. */
+/** The resources of a device (spec 000 §4). */
 export const device = {
   poll: route({
     ...resource,

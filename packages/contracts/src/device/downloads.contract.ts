@@ -4,7 +4,7 @@ import { lookedUpText, pathId } from "../values.ts";
 
 const file = z.object({ tenant: lookedUpText, controllerId: lookedUpText, softwareModuleId: pathId, fileName: lookedUpText });
 
-/** The address that hawkBit's clients build, and the one of the specification; both always served (contract device.md §2.3). */
+/** Both addresses are always served: that of hawkBit's clients and that of the specification (contract device.md §2.3). */
 const classic = "/:tenant/controller/v1/:controllerId/softwaremodules/:softwareModuleId/artifacts/:fileName";
 const specified = "/api/v1/:tenant/download/controller/:controllerId/softwaremodules/:softwareModuleId/filename/:fileName";
 
@@ -42,7 +42,7 @@ const checksum = {
   summary: "Download the MD5SUM file of an artifact",
 } as const;
 
-/** spec 000 §4.2, downloads. The checksum routes stand first: their suffix would match as part of a file name too. */
+/** The downloads (spec 000 §4.2). The checksum routes come first, because their suffix would match as part of a file name too. */
 export const downloads = {
   artifactMd5: route({ ...checksum, id: "device.artifactMd5", path: `${classic}.MD5SUM`, source: "contract device.md §1, E16" }),
   artifact: route({ ...bytes, id: "device.artifact", path: classic, source: "contract device.md §1, E15" }),

@@ -45,11 +45,11 @@ describe("device feedback", () => {
     ["an empty text in an array", [""], []],
     ["null", null, []],
     ["numbers", [1, true], ["1", "true"]],
-  ])("takes %s for details", (_case, details, expected) => {
+  ])("accepts %s for details", (_case, details, expected) => {
     expect(read({ status: { execution: "closed", result: { finished: "none" }, details } }).details).toEqual(expected);
   });
 
-  it("keeps what it cannot store or show within bounds", () => {
+  it("limits what it cannot store or show", () => {
     const status = { execution: "closed", result: { finished: "none" }, details: ["a\u0000b"] };
     expect(read({ timestamp: 1e300, status })).toMatchObject({ timestamp: 8.64e15, details: ["a\ufffdb"] });
     expect(read({ timestamp: -5, status }).timestamp).toBe(0);
@@ -76,7 +76,7 @@ describe("device feedback", () => {
     expect(() => read(body)).toThrow(unreadable);
   });
 
-  it("takes texts for numbers, and unknown members anywhere", () => {
+  it("accepts texts for numbers, and unknown members anywhere", () => {
     const body = {
       timestamp: "12",
       more: {},

@@ -2,14 +2,14 @@ import { z } from "zod";
 import { shownAs } from "../shown-as.ts";
 import { clampMoment } from "../values.ts";
 
-/** Values of `status.execution`: six of spec 000 §2.5, and the two that rauc and hawkBit's SDK send. */
+/** The values of `status.execution`: six of spec 000 §2.5, and the two that rauc and hawkBit's SDK send. */
 export const executions = ["closed", "proceeding", "canceled", "scheduled", "rejected", "resumed", "download", "downloaded"] as const;
 export type Execution = (typeof executions)[number];
 
 export const finishedResults = ["success", "failure", "none"] as const;
 export type FinishedResult = (typeof finishedResults)[number];
 
-/** Devices write numbers where texts belong and the reverse; both are read (contract device.md §1.2). */
+/** Devices write numbers for texts and texts for numbers; both are read (contract device.md §1.2). */
 export const looseText = z.preprocess(
   (value) => (typeof value === "number" || typeof value === "boolean" ? String(value) : value),
   z.string(),
@@ -23,36 +23,36 @@ export const looseInteger = z.preprocess(
   }),
 );
 
-/** null and absent are the same for an optional member (contract device.md §1.2). */
+/** Makes null count as absent for an optional member (contract device.md §1.2). */
 export function absentWhenNull<T extends z.ZodType>(schema: T) {
   return z.preprocess((value) => (value === null || value === "" ? undefined : value), schema.optional());
 }
 
 /**
- * Details of one report and attributes of one request at most, whatever the tenant's own limits are: more are refused with the quota's error before any
- * of them is looked at. What a target holds altogether is the tenant's quota.
+ * One report may have so many details and one request so many attributes, whatever the tenant's limits are: more are refused with the quota's error
+ * before any of them is checked. The tenant's quota limits what a target holds altogether.
  */
-export const mostReported = 1_000;
+export const maxReported = 1_000;
 
 function refuseMore(n: number, of: string, context: z.RefinementCtx): void {
-  if (n <= mostReported) return;
-  const message = `Quota exceeded: Cannot assign ${n} more ${of} entities by one request. The maximum is ${mostReported}.`;
+  if (n <= maxReported) return;
+  const message = `Quota exceeded: Cannot assign ${n} more ${of} entities by one request. The maximum is ${maxReported}.`;
   context.addIssue({ code: "custom", message, params: { refusedAs: "quotaTooManyEntries" }, input: undefined });
 }
 
 const detail = z.preprocess((value) => (value === null ? "" : value), looseText);
 
-/** One text alone is an array of it. */
+/** A single text is read as an array of it. */
 export const details = z
   .preprocess((value, context) => {
     if (!Array.isArray(value)) return value === undefined || value === null ? [] : [value];
     refuseMore(value.length, "Message", context);
     return value;
   }, z.array(detail))
-  // a log line may hold anything; the one character that cannot be stored must not cost the device its report
+  // a line may hold anything; the one character that cannot be stored must not make the device's report fail
   .transform((texts) => texts.filter((text) => text !== "").map((text) => text.replaceAll("\u0000", "\ufffd")));
 
-/** A code of the device's own, 32 bits. */
+/** A code that the device defines, of 32 bits. */
 export const statusCode = shownAs(
   absentWhenNull(
     looseInteger.refine((value) => value >= -2_147_483_648 && value <= 2_147_483_647, {
@@ -63,14 +63,14 @@ export const statusCode = shownAs(
   { type: "integer", format: "int32" },
 );
 
-/** A documented member that is accepted whatever it holds. */
+/** Makes a documented member that is accepted whatever it holds. */
 function ignored(shown: Record<string, unknown>) {
   return shownAs(z.unknown().optional(), shown);
 }
 
 /**
- * Feedback of a device on a deployment or a cancellation (spec 000 §2.5). Both documented shapes are one lenient parser: `id`, `time`
- * and `progress` are accepted and not looked at, since real clients fill them with anything (contract device.md §5.1).
+ * The feedback of a device on a deployment or a cancellation (spec 000 §2.5). One lenient parser reads both documented shapes: `id`, `time` and
+ * `progress` are accepted and ignored, because real clients fill them with anything (contract device.md §5.1).
  */
 export const feedbackBody = z
   .object({
@@ -96,7 +96,7 @@ export const feedbackBody = z
   }))
   .meta({ id: "DeviceFeedback" });
 
-/** What a device reported, whatever shape it came in. */
+/** A device's report, independent of the shape in which it came. */
 export type Feedback = z.output<typeof feedbackBody>;
 
 export const attributeModes = ["merge", "replace", "remove"] as const;
@@ -107,7 +107,7 @@ const attributeValue = z.preprocess(
   z.string().nullable(),
 );
 
-/** Too many attributes, and the member that no object can have without care everywhere: said to whom sends it, and not silently left out. */
+/** Refuses too many attributes and the name `__proto__`, which is unsafe as a member. The sender is told, and nothing is left out silently. */
 function checkMembers(data: unknown, context: z.RefinementCtx): unknown {
   if (typeof data !== "object" || data === null) return data;
   refuseMore(Object.keys(data).length, "Attribute", context);
@@ -116,7 +116,7 @@ function checkMembers(data: unknown, context: z.RefinementCtx): unknown {
   return data;
 }
 
-/** Attributes that a device sends (spec 000 §2.6); a null value takes the key away. Limits: contract device.md §8, checked by the owner. */
+/** The attributes that a device sends (spec 000 §2.6); a null value removes the key. The owner checks the limits (contract device.md §8). */
 export const configDataBody = z
   .object({
     mode: z.preprocess((value) => value ?? undefined, z.enum(attributeModes).default("merge")),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { missingMessage } from "../parse.ts";
 import { isStorable } from "../values.ts";
 
-/** Absent is another kind of body, null a text that must not be null (contract device.md §5.4). */
+/** An absent name makes another kind of body, whereas null is a text that must not be null (contract device.md §5.4). */
 const name = z.preprocess(
   (value) => (typeof value === "number" || typeof value === "boolean" ? String(value) : value),
   z

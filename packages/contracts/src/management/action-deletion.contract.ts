@@ -4,23 +4,23 @@ import { route } from "../route.ts";
 import { arrayUpTo, bodyId, lookedUpText, pathId } from "../values.ts";
 import { listErrors } from "./common.ts";
 
-/** So many actions are deleted by one request; more take more of them. */
-export const mostActionsAtOnce = 5_000;
+/** One request deletes at most so many actions; more actions take more requests. */
+export const maxActionsPerRequest = 5_000;
 
-/** Ids of actions; no body and an empty list are the same. */
-const ids = arrayUpTo(mostActionsAtOnce, bodyId).optional();
+/** The ids of actions; no body and an empty list mean the same. */
+const ids = arrayUpTo(maxActionsPerRequest, bodyId).optional();
 
 const common = {
   service: "management",
   interface: "management",
   method: "DELETE",
-  // without a body by every prefix, as the cancellation of one (contract management.md §1.8)
+  // it answers without a body on every surface, like the cancellation of one action (contract management.md §1.8)
   success: { spec: 204, rest: 204 },
   permission: ["UPDATE_TARGET"],
   source: "contract rollouts.md §6.7",
 } as const;
 
-/** Deletion of closed actions: of all targets. */
+/** Deletes closed actions of all targets. */
 export const actionDeletion = {
   delete: route({
     ...common,
@@ -42,14 +42,14 @@ export const actionDeletion = {
   }),
 };
 
-/** Deletion of closed actions: of one target. */
+/** Deletes closed actions of one target. */
 export const targetActionDeletion = {
   deleteActions: route({
     ...common,
     id: "targets.deleteActions",
     path: "/targets/:targetId/actions",
     params: z.object({ targetId: lookedUpText }),
-    // below 0: not given
+    // a number below 0 stands for not given
     query: z.object({ keepLast: queryInt(-1) }),
     body: ids,
     bodyKind: "optional-json",

@@ -3,17 +3,17 @@ import { type ActionStatus, actionStatus, actionStatusNames, forceTypeNames } fr
 import { audit, links } from "../link.ts";
 import { pageOf } from "../paging.ts";
 
-/** Statuses in lower case, as the management interface and the events write them; index = code. */
+/** The statuses in lower case, as the management interface and the events write them; the index is the code. */
 export const actionStatusWords = actionStatusNames.map((name) => name.toLowerCase()) as Lowercase<(typeof actionStatusNames)[number]>[];
 const statusWord = z.enum(actionStatusWords);
 export type ActionStatusWord = z.output<typeof statusWord>;
 
-/** Window of an action as it is shown; `nextStartAt` is the start of the running or next window, 0 when there is none any more. */
+/** The window of an action as it is shown; `nextStartAt` is the start of the running or next window, 0 when there is none any more. */
 export const maintenanceWindowView = z
   .object({ schedule: z.string(), duration: z.string(), timezone: z.string(), nextStartAt: z.int() })
   .meta({ id: "MaintenanceWindow" });
 
-/** Window that a rollout or an auto-assignment gives to its actions. */
+/** The window that a rollout or an auto-assignment gives to its actions. */
 export const maintenanceScheduleView = maintenanceWindowView.omit({ nextStartAt: true }).meta({ id: "MaintenanceSchedule" });
 
 const actionMembers = {
@@ -32,12 +32,12 @@ const actionMembers = {
   _links: links("self", "canceledaction", "target", "distributionset", "status", "rollout"),
 };
 
-/** Action as the specification shows it (spec 001 §2.5): `status` says open or not, `detailStatus` what it is. */
+/** An action as the specification shows it (spec 001 §2.5): `status` says whether it is open, `detailStatus` has the status itself. */
 export const actionView = z
   .object({ ...actionMembers, status: z.enum(["pending", "finished"]), detailStatus: statusWord })
   .meta({ id: "Action" });
 
-/** Action as hawkBit 1.x shows it: `status` is the detailed one (contract rollouts.md §0, row 4). */
+/** An action as hawkBit 1.x shows it: `status` is the detailed one (contract rollouts.md §0, row 4). */
 export const actionViewRest = z.object({ ...actionMembers, status: statusWord }).meta({ id: "ActionRest" });
 
 export const actionPage = pageOf(actionView);
@@ -50,12 +50,12 @@ export type ActionStatusMembers =
   | { type: "update" | "cancel"; status: "pending" | "finished"; detailStatus: ActionStatusWord; active: boolean }
   | { type: "update" | "cancel"; status: ActionStatusWord; active: boolean };
 
-/** The lower-case word of a status in answers of the management interface. */
+/** Answers the lower-case name of a status for answers of the management interface. */
 export function actionStatusWord(status: ActionStatus): ActionStatusWord {
   return actionStatusWords[status] as ActionStatusWord;
 }
 
-/** Writes the state of an action in the words of a dialect (contract rollouts.md §6.1, clients.md "Two dialects"). */
+/** Writes the state of an action in a dialect's terms (contract rollouts.md §6.1, clients.md "Two dialects"). */
 export function actionStatusMembers(status: ActionStatus, active: boolean, dialect: "spec" | "rest"): ActionStatusMembers {
   const type = status === actionStatus.CANCELING || status === actionStatus.CANCELED ? "cancel" : "update";
   const word = actionStatusWord(status);

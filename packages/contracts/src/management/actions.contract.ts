@@ -5,7 +5,7 @@ import { pathId } from "../values.ts";
 import { actionPage, actionPageRest, actionView, actionViewRest } from "./action-view.ts";
 import { listErrors } from "./common.ts";
 
-/** spec 001 §4.3, actions of all targets. */
+/** The operations on actions of all targets (spec 001 §4.3). */
 export const actions = {
   list: route({
     id: "actions.list",

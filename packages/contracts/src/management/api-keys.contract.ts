@@ -4,27 +4,27 @@ import { bodiless, created, ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { clampMoment, optionalDescription, pathId, requiredName, withoutNulls } from "../values.ts";
 
-/** A device API key, without its secret (spec 000 §4.3). */
+/** A device API key without its secret (spec 000 §4.3). */
 export const apiKeyView = z
   .object({
     id: z.int(),
     name: z.string(),
     description: z.string().optional(),
-    /** Epoch milliseconds. */
+    /** The expiry is in epoch milliseconds. */
     expiresAt: z.int(),
-    /** Last day, UTC, on which the key let somebody in; absent until then. */
+    /** The last day, in UTC, on which the key was used to sign in; absent until then. */
     lastUsedOn: z.iso.date().optional(),
   })
   .meta({ id: "DeviceApiKey" });
 export type ApiKeyView = z.output<typeof apiKeyView>;
 
-/** The only answer that holds the key itself. */
+/** Only this answer contains the key itself. */
 export const createdApiKeyView = apiKeyView.extend({ apiKey: z.string() }).meta({ id: "CreatedDeviceApiKey" });
 export type CreatedApiKeyView = z.output<typeof createdApiKeyView>;
 
 const isoMoment = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 
-/** A moment as epoch milliseconds or as ISO 8601 text, in which a date alone is its midnight, UTC (contract management.md §10.4). */
+/** A moment in epoch milliseconds or as ISO 8601 text, in which a date alone is its midnight, UTC (contract management.md §10.4). */
 const moment = shownAs(
   z.unknown().transform((value, context): number => {
     if (typeof value === "number" && Number.isInteger(value)) return clampMoment(value);
@@ -49,13 +49,13 @@ const createBody = withoutNulls(z.object({ name: requiredName(128), description:
   id: "DeviceApiKeyCreate",
 });
 
-/** Other members are ignored: `name` and `expiresAt` never change. */
+/** Other members are ignored, because `name` and `expiresAt` never change. */
 const updateBody = z.object({ description: optionalDescription().nullable() }).meta({ id: "DeviceApiKeyUpdate" });
 
 const one = z.object({ apiKeyId: pathId });
 const apiKey = ["API_KEY"];
 
-/** spec 000 §4.3: API keys for the device interface. The lists are plain arrays: a tenant has two or so. */
+/** The API keys for the device interface (spec 000 §4.3). The lists are plain arrays, because a tenant has only a few. */
 export const apiKeys = {
   list: route({
     id: "apiKeys.list",

@@ -5,10 +5,10 @@ import { bodiless, created, ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { optionalFileName, pathId } from "../values.ts";
 
-/** Hashes of an artifact, lower-case hex; all three always present. */
+/** The hashes of an artifact in lower-case hex; all three are always present. */
 export const hashesView = z.object({ sha1: z.string(), md5: z.string(), sha256: z.string() }).meta({ id: "Hashes" });
 
-/** Artifact (spec 001 §2.3). */
+/** An artifact (spec 001 §2.3). */
 export const artifactView = z
   .object({
     ...audit,
@@ -21,7 +21,7 @@ export const artifactView = z
   .meta({ id: "Artifact" });
 export type ArtifactView = z.output<typeof artifactView>;
 
-/** Name and checksums of an upload; given as form fields or as query parameters (contract management.md §4.3). */
+/** The name and checksums of an upload, given as form fields or as query parameters (contract management.md §4.3). */
 export const uploadFields = z.object({
   filename: optionalFileName(256),
   md5sum: z.string().trim().toLowerCase().optional(),
@@ -38,7 +38,7 @@ const module = z.object({ softwareModuleId: pathId });
 const one = z.object({ softwareModuleId: pathId, artifactId: pathId });
 const base = "/softwaremodules/:softwareModuleId/artifacts";
 
-/** spec 001 §4.4, artifacts. */
+/** The operations on artifacts (spec 001 §4.4). */
 export const artifacts = {
   upload: route({
     id: "artifacts.upload",

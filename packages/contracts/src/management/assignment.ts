@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { mostAssignments } from "../arrays.ts";
+import { maxAssignments } from "../arrays.ts";
 import { forceTypeNames } from "../codes.ts";
 import { links } from "../link.ts";
 import { arrayBody, bodyId, epochMs, flag, lookedUpText, weight } from "../values.ts";
@@ -7,7 +7,7 @@ import { arrayBody, bodyId, epochMs, flag, lookedUpText, weight } from "../value
 const emptyIsAbsent = (text: string | undefined) => (text === undefined || text === "" ? undefined : text);
 const windowPart = z.string().trim().optional().transform(emptyIsAbsent);
 
-/** Window in which an update may be installed; `parseMaintenanceWindow` says whether its parts make sense (contract management.md §5.6). */
+/** The window in which an update may be installed; `parseMaintenanceWindow` checks its parts together (contract management.md §5.6). */
 export const maintenanceWindowBody = z
   .object({ schedule: windowPart, duration: windowPart, timezone: windowPart })
   .meta({ id: "MaintenanceWindowRequest" });
@@ -20,22 +20,16 @@ const itemMembers = {
   confirmationRequired: flag().optional(),
 };
 
-/** Assignment of a set to targets: `id` is a controllerId (spec 001 §4.1.1). */
-export const assignTargetsBody = arrayBody(
-  z.object({ id: lookedUpText, ...itemMembers }).meta({ id: "TargetAssignment" }),
-  mostAssignments,
-);
+/** The assignment of a set to targets: `id` is a controllerId (spec 001 §4.1.1). */
+export const assignTargetsBody = arrayBody(z.object({ id: lookedUpText, ...itemMembers }).meta({ id: "TargetAssignment" }), maxAssignments);
 
-/** Assignment of sets to a target: `id` is a set (spec 001 §4.1.1). */
-export const assignSetsBody = arrayBody(
-  z.object({ id: bodyId, ...itemMembers }).meta({ id: "DistributionSetAssignment" }),
-  mostAssignments,
-);
+/** The assignment of sets to a target: `id` is a set (spec 001 §4.1.1). */
+export const assignSetsBody = arrayBody(z.object({ id: bodyId, ...itemMembers }).meta({ id: "DistributionSetAssignment" }), maxAssignments);
 
 export type TargetAssignment = z.output<typeof assignTargetsBody>[number];
 export type DistributionSetAssignment = z.output<typeof assignSetsBody>[number];
 
-/** Result of an assignment (spec 001 §4.1.2): assigned = number of actions, total = assigned + alreadyAssigned. */
+/** The result of an assignment (spec 001 §4.1.2): assigned = number of actions, total = assigned + alreadyAssigned. */
 export const assignmentResult = z
   .object({
     alreadyAssigned: z.int(),

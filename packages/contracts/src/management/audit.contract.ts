@@ -6,42 +6,42 @@ import { listErrors } from "./common.ts";
 
 export const auditResults = ["SUCCESS", "REFUSED", "FAILED", "UNKNOWN"] as const;
 
-/** Who did what to what, when and from where. */
+/** An entry says who did what to what, when and from where. */
 export const auditEntryView = z
   .object({
     id: z.uuid(),
-    /** Epoch milliseconds at which the call came. */
+    /** The time of the call in epoch milliseconds. */
     time: z.int(),
-    /** USER, DEVICE; NOBODY where nobody could be signed in, and `actor` is who it claimed to be. */
+    /** The kind is USER, DEVICE or NOBODY; for NOBODY, who could not be signed in, `actor` is who it claimed to be. */
     actorType: z.string(),
     actor: z.string(),
-    /** Operation of the interface, e.g. `targets.create`; `signIn` for a sign-in that failed. */
+    /** The operation of the interface, e.g. `targets.create`; `signIn` stands for a failed sign-in. */
     action: z.string(),
     entity: z.string(),
-    /** From the path and, where something was made, from the answer; at most 50. */
+    /** The ids come from the path and, if something was created, from the answer; there are at most 50. */
     entityIds: z.array(z.string()),
     sourceIp: z.string(),
     requestId: z.string(),
-    /** UNKNOWN: its process died before it could tell; whether anything was changed is not known. */
+    /** UNKNOWN means that the process died before it recorded the result, so it is not known whether anything was changed. */
     result: z.enum(auditResults),
     status: z.int().optional(),
     errorCode: z.string().optional(),
-    /** Refusals at the door that are alike are one entry. */
+    /** Denied requests that are alike are counted in one entry. */
     times: z.int(),
-    /** Members of the body that the contract lists for the operation, never a secret. */
+    /** The audit fields of the operation, which never hold a secret. */
     details: z.record(z.string(), z.unknown()),
     service: z.string(),
-    /** Part of the chain: from now on a change of it would be found out. */
+    /** A sealed entry is part of the chain: a later change of it would be detected. */
     sealed: z.boolean(),
   })
   .meta({ id: "AuditEntry" });
 export type AuditEntryView = z.output<typeof auditEntryView>;
 
-/** What the newest batches of each service's chain were found to be. */
+/** The result of verifying the newest batches of each service's chain. */
 export const auditVerificationView = z
   .object({
     valid: z.boolean(),
-    /** Everything there is was looked at; otherwise the newest batches, as far as the time went. */
+    /** True when all batches were verified; otherwise only the newest ones were, as far as the time allowed. */
     complete: z.boolean(),
     services: z.array(
       z.object({
@@ -50,30 +50,30 @@ export const auditVerificationView = z
         complete: z.boolean(),
         firstBatch: z.int(),
         lastBatch: z.int(),
-        /** Sealed entries of this tenant in these batches. */
+        /** So many sealed entries of this tenant are in these batches. */
         entries: z.int(),
-        /** Of the last batch that is right, SHA-256 in hexadecimal; noted elsewhere it proves what came before it. */
+        /** The SHA-256 of the last valid batch in hexadecimal; a copy kept elsewhere proves what came before it. */
         hash: z.string(),
         brokenBatch: z.int().optional(),
         reason: z.string().optional(),
         /**
-         * Up to where other services have seen the chain as it is. What came later is protected by the rights of the database alone; absent: all of
-         * it. Of a broken chain: the last batch before the break that can be vouched for.
+         * Anchors of other services confirm the chain up to here. Only the rights of the database protect later entries; if it is absent, that is
+         * all of them. In a broken chain it is the last confirmed batch before the break.
          */
         vouched: z
           .object({
             batch: z.int(),
             position: z.int(),
-            /** Epoch milliseconds at which that batch was sealed: nobody vouches for what came after. */
+            /** The time in epoch milliseconds at which that batch was sealed; no anchor confirms later entries. */
             sealedAt: z.int(),
-            /** Epoch milliseconds at which it was first seen so. */
+            /** The time in epoch milliseconds at which another service first saw that batch. */
             seenAt: z.int(),
             by: z.array(z.string()),
-            /** By a signature of a service whose public key the verifier was given. */
+            /** Whether a service signed the anchor whose public key the verifier was given. */
             signed: z.boolean(),
           })
           .optional(),
-        /** Months (`YYYYMM`, UTC) since the beginning of the chain for which there is no partition. */
+        /** The months (`YYYYMM`, UTC) since the beginning of the chain for which there is no partition. */
         missingMonths: z.array(z.string()),
       }),
     ),

@@ -18,10 +18,10 @@ import {
 import { listErrors } from "./common.ts";
 import { lastErrorView } from "./rollout-view.ts";
 
-/** States of an auto-assignment; only one that is `running` assigns anything. */
+/** The states of an auto-assignment; only one that is `running` assigns anything. */
 export const autoAssignmentStatusNames = ["waiting_for_approval", "approval_denied", "ready", "paused", "running"] as const;
 
-/** An auto-assignment: a distribution set for every target that a query means, now or later. Links name the steps that its state allows. */
+/** An auto-assignment: a distribution set for every target that matches a query, now or later. Its links are the commands that its state allows. */
 export const autoAssignmentView = z
   .object({
     ...audit,
@@ -37,7 +37,7 @@ export const autoAssignmentView = z
     confirmationRequired: z.boolean(),
     approvalDecidedBy: z.string().optional(),
     approvalRemark: z.string().optional(),
-    /** Why it does not get on. */
+    /** Why its work fails. */
     lastError: lastErrorView.optional(),
     _links: links("self", "approve", "deny", "start", "pause", "resume", "distributionset"),
   })
@@ -45,14 +45,14 @@ export const autoAssignmentView = z
 export type AutoAssignmentView = z.output<typeof autoAssignmentView>;
 const autoAssignmentPage = pageOf(autoAssignmentView);
 
-/** The longest query that is kept (contract management.md §1.6). */
-const longestQuery = 1024;
+/** A stored query has at most so many characters (contract management.md §1.6). */
+const maxQueryLength = 1024;
 
 export const autoAssignmentCreate = z
   .object({
     name: requiredName(128),
     description: optionalDescription(),
-    targetFilterQuery: requiredName(longestQuery),
+    targetFilterQuery: requiredName(maxQueryLength),
     distributionSetId: bodyId,
     startAt: epochMs.optional(),
     actionType: z.enum(forceTypeNames).default("forced"),
@@ -62,7 +62,7 @@ export const autoAssignmentCreate = z
   .meta({ id: "AutoAssignmentCreate" });
 export type AutoAssignmentCreate = z.output<typeof autoAssignmentCreate>;
 
-/** Change of an auto-assignment; absent or null members stay, and what it does cannot be changed. */
+/** The change of an auto-assignment; absent or null members stay, and what it does cannot be changed. */
 export const autoAssignmentUpdate = z
   .object({ name: optionalName(128), description: optionalDescription() })
   .meta({ id: "AutoAssignmentUpdate" });
@@ -76,7 +76,7 @@ const one = { ...common, path: `${path}/:autoAssignmentId`, params } as const;
 const done = { spec: 204, rest: 204 } as const;
 const stepErrors = ["entityNotFound", "autoAssignmentIllegalState", "concurrentModification"] as const;
 
-/** A step of an auto-assignment from one state to another. */
+/** Makes a command that leads an auto-assignment from one state to another. */
 function step(name: "start" | "pause" | "resume", summary: string) {
   return route({
     ...one,
@@ -90,7 +90,7 @@ function step(name: "start" | "pause" | "resume", summary: string) {
   });
 }
 
-/** A decision about an auto-assignment that waits for it. */
+/** Makes a decision about an auto-assignment that waits for approval. */
 function decision(name: "approve" | "deny", summary: string) {
   return route({
     ...one,
@@ -105,7 +105,7 @@ function decision(name: "approve" | "deny", summary: string) {
   });
 }
 
-/** Auto-assignments beside target filters, as hawkBit's newest interface has them: those that filters have been given are among them. */
+/** Auto-assignments as a resource of their own, as in hawkBit's newest interface; those of target filters are among them. */
 export const autoAssignments = {
   list: route({
     ...common,

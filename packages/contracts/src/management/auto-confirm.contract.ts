@@ -6,7 +6,7 @@ import { autoConfirmView } from "./target-view.ts";
 const params = z.object({ targetId: lookedUpText });
 const path = "/targets/:targetId/autoConfirm";
 
-/** Who wants it and why; the body may be missing, and an empty text counts as none (contract management.md §4.6, §1.6). */
+/** Who activates auto-confirmation and why; the body may be missing, and an empty text counts as none (contract management.md §4.6, §1.6). */
 export const autoConfirmActivation = withoutNulls(
   z
     .object({ initiator: optionalText(64), remark: optionalText(512) })
@@ -15,7 +15,7 @@ export const autoConfirmActivation = withoutNulls(
 );
 export type AutoConfirmActivation = z.output<typeof autoConfirmActivation>;
 
-/** spec 001 §4.2, auto-confirmation of a target. */
+/** The auto-confirmation of a target (spec 001 §4.2). */
 export const autoConfirm = {
   autoConfirm: route({
     id: "targets.autoConfirm",

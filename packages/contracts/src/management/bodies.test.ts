@@ -68,7 +68,7 @@ describe("targets", () => {
 });
 
 describe("assignments", () => {
-  it("fills the defaults and ignores unknown members of a window", () => {
+  it("fills in the defaults and ignores unknown members of a window", () => {
     const window = { schedule: "0 0 3 ? * * *", duration: "", timezone: null, nextStartAt: 5 };
     expect(read(distributionSets.assignTargets, [{ id: "d", maintenanceWindow: window }])).toEqual([
       { id: "d", type: "forced", forcetime: 0, maintenanceWindow: { schedule: "0 0 3 ? * * *" } },
@@ -100,7 +100,7 @@ describe("assignments", () => {
 describe("rollouts", () => {
   const base = { name: "r", targetFilterQuery: "name==*", distributionSetId: 11, amountGroups: 3 };
 
-  it("fills the defaults", () => {
+  it("fills in the defaults", () => {
     expect(read(rollouts.create, { ...base, startAt: 2 ** 63 })).toMatchObject({
       ...base,
       type: "forced",
@@ -111,7 +111,7 @@ describe("rollouts", () => {
     });
   });
 
-  it("gives a threshold without an expression the value of clients", () => {
+  it("gives a threshold without an expression the value that clients use", () => {
     const created = read(rollouts.create, { ...base, successCondition: {}, errorCondition: { condition: "THRESHOLD", expression: "20" } });
     expect(created.successCondition).toEqual({ condition: "THRESHOLD", expression: "100" });
     expect(created.errorCondition).toEqual({ condition: "THRESHOLD", expression: "20" });
@@ -144,7 +144,7 @@ describe("settings", () => {
     [{ value: null }, "bodyNotReadable"],
     [{}, "bodyNotReadable"],
     [{ value: "x".repeat(513) }, "constraintViolation"],
-  ])("reads %j: %s; whether it fits the key is said elsewhere", (body, expected) => {
+  ])("reads %j: %s; the settings table checks whether it fits the key", (body, expected) => {
     expect(codeOf(configs.put, body)).toBe(expected);
   });
 
@@ -191,11 +191,11 @@ describe("scalars of another type (contract device.md §1.2)", () => {
     [softwareModules.create, [{ name: "a", version: "1", type: "os", encrypted: 1 }]],
     [softwareModules.create, [{ name: ["a"], version: "1", type: "os" }]],
     [softwareModules.create, [{ name: "a", version: {}, type: "os" }]],
-  ])("are refused where they say nothing of the kind: %#", (route, body) => {
+  ])("are refused if they do not have that meaning: %#", (route, body) => {
     expect(codeOf(route, body)).toBe("bodyNotReadable");
   });
 
-  it("are held to the limits of what they are read as", () => {
+  it("must keep the limits of what they are read as", () => {
     expect(codeOf(targets.assign, { id: 11, weight: "1001" })).toBe("constraintViolation");
     expect(codeOf(targets.create, [{ controllerId: "a", name: "n".repeat(129) }])).toBe("constraintViolation");
   });

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { first, softDeletedMode } from "../paging.ts";
 import { missingMessage } from "../parse.ts";
 
-/** Errors of every list with `sort` and `q`. */
+/** The errors of every list with `sort` and `q`. */
 export const listErrors: readonly ErrorCode[] = [
   "sortParamSyntax",
   "invalidField",
@@ -12,10 +12,10 @@ export const listErrors: readonly ErrorCode[] = [
   "rsqlInvalidField",
 ];
 
-/** Errors of a list that has `sort` but no `q`. */
+/** The errors of a list that has `sort` but no `q`. */
 export const plainListErrors: readonly ErrorCode[] = ["sortParamSyntax", "invalidField", "invalidDirection"];
 
-/** A parameter of a query that must be there: without it a change would be about everything. */
+/** Makes a required query parameter: without it a change would apply to everything. */
 export const neededInQuery = (schema: z.ZodType<string>) =>
   z
     .unknown()

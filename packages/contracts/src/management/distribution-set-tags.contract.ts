@@ -18,7 +18,7 @@ const oneSet = setTag.extend({ distributionsetId: pathId });
 const setTagPath = "/distributionsettags/:distributionsetTagId";
 const taggedSets = `${setTagPath}/assigned`;
 
-/** spec 001 §4.5, distribution set tags: as target tags, but unknown sets always fail (contract management.md §4.9). */
+/** The operations on distribution set tags (spec 001 §4.5): like those on target tags, but unknown sets always fail (contract management.md §4.9). */
 export const distributionSetTags = {
   list: route({
     ...common,

@@ -7,13 +7,13 @@ import { listErrors, withDeletedModes } from "./common.ts";
 import { softwareModuleTypeView } from "./software-module-types.contract.ts";
 import { typeCreateMembers, typeMembers, typeUpdateBody } from "./type-members.ts";
 
-/** Distribution set type (spec 001 §2.7); the links to its module types come with single answers only. */
+/** A distribution set type (spec 001 §2.7); only single answers have the links to its module types. */
 export const distributionSetTypeView = z
   .object({ ...typeMembers, _links: links("self", "mandatorymodules", "optionalmodules") })
   .meta({ id: "DistributionSetType" });
 export type DistributionSetTypeView = z.output<typeof distributionSetTypeView>;
 
-/** One distribution set type to create; a module type in both lists ends up optional (contract management.md §4.5). */
+/** The creation of a distribution set type; a module type in both lists becomes optional (contract management.md §4.5). */
 export const distributionSetTypeCreate = z
   .object({ ...typeCreateMembers, mandatorymodules: arrayOf(idReference).optional(), optionalmodules: arrayOf(idReference).optional() })
   .meta({ id: "DistributionSetTypeCreate" });
@@ -24,7 +24,7 @@ const oneModuleType = one.extend({ softwareModuleTypeId: pathId });
 const base = "/distributionsettypes";
 const path = `${base}/:distributionSetTypeId`;
 
-/** spec 001 §4.4, distribution set types. */
+/** The operations on distribution set types (spec 001 §4.4). */
 export const distributionSetTypes = {
   list: route({
     id: "distributionSetTypes.list",
@@ -100,7 +100,7 @@ export const distributionSetTypes = {
   ...moduleTypesOf("Optional", "optionalmoduletypes"),
 };
 
-/** The four operations on one of the two lists of module types; only what removing needs differs (spec 001 §4.4). */
+/** Makes the four operations on one of the two lists of module types; only the requirements of a removal differ (spec 001 §4.4). */
 function moduleTypesOf<K extends "Mandatory" | "Optional">(kind: K, segment: string) {
   const word = kind.toLowerCase();
   const listPath = `${path}/${segment}`;

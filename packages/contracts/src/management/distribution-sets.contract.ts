@@ -8,7 +8,7 @@ import { listErrors, plainListErrors, withDeletedModes } from "./common.ts";
 import { softwareModulePage, softwareModuleView } from "./software-modules.contract.ts";
 import { targetPage } from "./target-view.ts";
 
-/** Distribution set (spec 001 §2.2); the links besides `self` come with single answers only (contract management.md §1.5). */
+/** A distribution set (spec 001 §2.2); only single answers have links besides `self` (contract management.md §1.5). */
 export const distributionSetView = z
   .object({
     ...audit,
@@ -30,7 +30,7 @@ export const distributionSetView = z
 export type DistributionSetView = z.output<typeof distributionSetView>;
 export const distributionSetPage = pageOf(distributionSetView);
 
-/** One set to create; the members `os`, `runtime` and `application` of old clients join its modules (contract management.md §4.1). */
+/** The creation of a set; the members `os`, `runtime` and `application` of old clients join its modules (contract management.md §4.1). */
 export const distributionSetCreate = z
   .object({
     name: requiredName(128),
@@ -51,13 +51,13 @@ export const distributionSetCreate = z
   }));
 export type DistributionSetCreate = z.output<typeof distributionSetCreate>;
 
-/** How a set becomes invalid (spec 001 §4.1): what is done with its actions, and with its rollouts. */
+/** How a set becomes invalid (spec 001 §4.1): what happens to its actions and to its rollouts. */
 export const distributionSetInvalidation = z
   .object({ actionCancelationType: z.enum(["soft", "force", "none"]), cancelRollouts: flag().prefault(false) })
   .meta({ id: "DistributionSetInvalidation" });
 export type DistributionSetInvalidation = z.output<typeof distributionSetInvalidation>;
 
-/** Change of a set; absent or null members stay as they are. */
+/** The change of a set; absent or null members stay as they are. */
 export const distributionSetUpdate = z
   .object({
     name: optionalName(128),
@@ -73,7 +73,7 @@ const one = z.object({ distributionSetId: pathId });
 const base = "/distributionsets";
 const path = `${base}/:distributionSetId`;
 
-/** spec 001 §4.1, distribution sets. */
+/** The operations on distribution sets (spec 001 §4.1). */
 export const distributionSets = {
   list: route({
     id: "distributionSets.list",

@@ -1,20 +1,20 @@
 import { z } from "zod";
 import { arrayUpTo, bodyId, lookedUpText, requiredText, withoutNulls } from "../values.ts";
 
-/** More target types than this would make the signed identity of every request of the user too long for a header. */
-export const mostTargetTypes = 100;
+/** A grant has at most so many target types, because more would make the signed identity of each of the user's requests too long for a header. */
+export const maxTargetTypes = 100;
 
-/** Longest list of permissions; there are fewer of them. */
-const mostPermissions = 100;
+/** A list of permissions has at most so many entries; there are fewer permissions. */
+const maxPermissions = 100;
 
-/** A permission as it is granted (spec 001 §2.8): `null` where it holds for all targets, `[]` where for none. */
+/** A permission as it is granted (spec 001 §2.8): `null` means that it holds for all targets, `[]` for none. */
 export const permissionView = z
   .object({ permission: z.string(), targetTypeScopes: z.array(z.int()).nullable() })
   .meta({ id: "Permission" });
 export type PermissionView = z.output<typeof permissionView>;
 
-/** Target types as a set: which of several equal ones counts is no question. */
-export const targetTypeIds = arrayUpTo(mostTargetTypes, bodyId).transform((ids) => [...new Set(ids)]);
+/** The target types form a set, so equal ones count once. */
+export const targetTypeIds = arrayUpTo(maxTargetTypes, bodyId).transform((ids) => [...new Set(ids)]);
 
 /** A permission to grant; without scopes it is not restricted. */
 const permissionGrant = z
@@ -22,16 +22,16 @@ const permissionGrant = z
   .meta({ id: "PermissionGrant" });
 export type PermissionGrant = z.output<typeof permissionGrant>;
 
-/** Permissions to grant; one that stands twice could mean two things. */
+/** The permissions to grant; a permission may occur only once, because two entries could contradict each other. */
 export const permissionGrants = withoutNulls(
-  arrayUpTo(mostPermissions, permissionGrant).refine(
+  arrayUpTo(maxPermissions, permissionGrant).refine(
     (grants) => new Set(grants.map((grant) => grant.permission)).size === grants.length,
     "must name each permission once",
   ),
 );
 
-/** Names of permissions as a set. */
-export const permissionNames = arrayUpTo(mostPermissions, requiredText(64)).transform((names) => [...new Set(names)]);
+/** The names of permissions form a set. */
+export const permissionNames = arrayUpTo(maxPermissions, requiredText(64)).transform((names) => [...new Set(names)]);
 
 /** A permission in a path. */
 export const permissionName = lookedUpText;

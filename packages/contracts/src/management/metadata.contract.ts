@@ -4,12 +4,12 @@ import { bodiless, created, ok, route } from "../route.ts";
 import { arrayBody, flag, lookedUpText, optionalText, pathId, requiredText, withoutNulls } from "../values.ts";
 import { listErrors } from "./common.ts";
 
-/** Metadata entry of a set (spec 001 §2.2). */
+/** A metadata entry of a set (spec 001 §2.2). */
 export const metadataView = z.object({ key: z.string(), value: z.string().optional() }).meta({ id: "Metadata" });
 export type MetadataView = z.output<typeof metadataView>;
 export const metadataPage = pageOf(metadataView);
 
-/** Metadata entry of a module; one that targets may see goes with its deployments (spec 001 §2.3). */
+/** A metadata entry of a module; if targets may see it, their deployments contain it (spec 001 §2.3). */
 export const moduleMetadataView = z
   .object({ key: z.string(), value: z.string().optional(), targetVisible: z.boolean() })
   .meta({ id: "SoftwareModuleMetadata" });
@@ -18,18 +18,18 @@ export type ModuleMetadataView = z.output<typeof moduleMetadataView>;
 const value = optionalText(4_000);
 const entry = { key: requiredText(128), value };
 
-/** One entry to create (contract management.md §1.6, §4.1). */
+/** The creation of an entry (contract management.md §1.6, §4.1). */
 export const metadataCreate = z.object(entry).meta({ id: "MetadataCreate" });
-/** Change of an entry; an absent or null value stays as it is. */
+/** The change of an entry; an absent or null value stays as it is. */
 export const metadataUpdate = z.object({ value }).meta({ id: "MetadataUpdate" });
-/** One entry of a module to create; nobody but administrators sees it unless they say so (contract management.md §4.2). */
+/** The creation of a module's entry; devices see it only if the request says so (contract management.md §4.2). */
 export const moduleMetadataCreate = z
   .object({ ...entry, targetVisible: flag().prefault(false) })
   .meta({ id: "SoftwareModuleMetadataCreate" });
 export const moduleMetadataUpdate = z.object({ value, targetVisible: flag().optional() }).meta({ id: "SoftwareModuleMetadataUpdate" });
 
 const common = { service: "management", interface: "management" } as const;
-/** hawkBit 1.x says nothing of what it has stored (contract clients.md, "Two dialects"). */
+/** On hawkBit 1.x the answer does not contain what was stored (contract clients.md, "Two dialects"). */
 const silentOnRest = { responseRest: null } as const;
 const oneModule = z.object({ softwareModuleId: pathId });
 const oneSet = z.object({ distributionSetId: pathId });
@@ -37,7 +37,7 @@ const key = { metadataKey: lookedUpText };
 const ofModule = "/softwaremodules/:softwareModuleId/metadata";
 const ofSet = "/distributionsets/:distributionSetId/metadata";
 
-/** spec 001 §4.4, metadata of software modules. */
+/** The operations on metadata of software modules (spec 001 §4.4). */
 export const moduleMetadata = {
   listMetadata: route({
     ...common,
@@ -110,7 +110,7 @@ export const moduleMetadata = {
   }),
 };
 
-/** spec 001 §4.1, metadata of distribution sets; devices see none of it. */
+/** The operations on metadata of distribution sets, which devices do not see (spec 001 §4.1). */
 export const setMetadata = {
   listMetadata: route({
     ...common,

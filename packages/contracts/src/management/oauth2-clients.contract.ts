@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { audit, links } from "../link.ts";
-import { isScope, longestScopes } from "../oauth.ts";
+import { isScope, maxScopesLength } from "../oauth.ts";
 import { pageOf, pageQuery } from "../paging.ts";
 import { missingMessage } from "../parse.ts";
 import { bodiless, created, ok, route } from "../route.ts";
@@ -8,31 +8,31 @@ import { shownAs } from "../shown-as.ts";
 import { arrayBody, lookedUpText, optionalDescription, optionalName, requiredName, upTo, withoutNulls } from "../values.ts";
 import { listErrors } from "./common.ts";
 
-/** An OAuth 2.0 client, without its secret (spec 000 §5.2). */
+/** An OAuth 2.0 client without its secret (spec 000 §5.2). */
 export const oauth2ClientView = z
   .object({
     ...audit,
     clientId: z.string(),
     name: z.string(),
     description: z.string().optional(),
-    /** What its tokens may hold. */
+    /** The client's tokens may have these scopes. */
     scopes: z.array(z.string()),
-    /** Seconds. */
+    /** The lifetime is in seconds. */
     accessTokenTtl: z.int(),
-    /** Last day, UTC, on which it got a token; absent until then. */
+    /** The last day, in UTC, on which the client got a token; absent until then. */
     lastUsedOn: z.iso.date().optional(),
-    /** Epoch milliseconds; while there are two secrets. */
+    /** The expiry in epoch milliseconds; it is present while there are two secrets. */
     previousSecretExpiresAt: z.int().optional(),
     _links: links("self"),
   })
   .meta({ id: "OAuth2Client" });
 export type OAuth2ClientView = z.output<typeof oauth2ClientView>;
 
-/** The only answers that hold a secret. */
+/** Only these answers contain a secret. */
 export const oauth2ClientWithSecret = oauth2ClientView.extend({ clientSecret: z.string() }).meta({ id: "OAuth2ClientWithSecret" });
 export type OAuth2ClientWithSecret = z.output<typeof oauth2ClientWithSecret>;
 
-/** A whole number of seconds between two bounds. */
+/** Makes a whole number of seconds between two bounds. */
 const seconds = (minimum: number, maximum: number) =>
   shownAs(
     z
@@ -43,31 +43,31 @@ const seconds = (minimum: number, maximum: number) =>
     { type: "integer", format: "int32", minimum, maximum },
   );
 
-/** Long enough to be worth asking for a token, short enough to be no password. */
+/** The lifetime is long enough to be worth a request, and short enough that a token is no password. */
 const accessTokenTtl = seconds(60, 86_400);
 
-const mostScopes = 50;
+const maxScopes = 50;
 
-/** Scopes as a set; none at all would be a client that may nothing. */
+/** The scopes form a set, which must not be empty: such a client could do nothing. */
 const scopes = upTo(
-  mostScopes,
+  maxScopes,
   z
     .array(z.string().trim().refine(isScope, "must be a scope"), {
       error: ({ input }) => (input === undefined || input === null ? missingMessage : undefined),
     })
     .min(1)
-    .max(mostScopes),
+    .max(maxScopes),
 )
   .transform((all) => [...new Set(all)])
-  .refine((all) => all.join(" ").length <= longestScopes, `must not be longer than ${longestScopes} characters together`);
+  .refine((all) => all.join(" ").length <= maxScopesLength, `must not be longer than ${maxScopesLength} characters together`);
 
-/** One client to create (contract extensions.md). */
+/** The creation of a client (contract extensions.md). */
 export const oauth2ClientCreate = z
   .object({ name: requiredName(128), description: optionalDescription(), scopes, accessTokenTtl: accessTokenTtl.default(3_600) })
   .meta({ id: "OAuth2ClientCreate" });
 export type OAuth2ClientCreate = z.output<typeof oauth2ClientCreate>;
 
-/** Change of a client; absent or null members stay as they are. */
+/** The change of a client; absent or null members stay as they are. */
 export const oauth2ClientUpdate = z
   .object({
     name: optionalName(128),
@@ -78,15 +78,15 @@ export const oauth2ClientUpdate = z
   .meta({ id: "OAuth2ClientUpdate" });
 export type OAuth2ClientUpdate = z.output<typeof oauth2ClientUpdate>;
 
-/** Longest time for which two secrets are good: a week. */
-const longestOverlap = 7 * 24 * 60 * 60;
+/** Two secrets are valid side by side for at most this long: a week. */
+const maxOverlapSeconds = 7 * 24 * 60 * 60;
 
-/** No body at all is one without members. */
+/** An absent body counts as one without members. */
 const rotation = withoutNulls(
   z
     .object({
-      /** Seconds for which the secret until now stays good; 0 also ends the tokens that the client has. */
-      previousSecretTtl: seconds(0, longestOverlap).default(24 * 60 * 60),
+      /** The previous secret stays valid for so many seconds; 0 also ends the tokens that the client has. */
+      previousSecretTtl: seconds(0, maxOverlapSeconds).default(24 * 60 * 60),
     })
     .prefault({}),
 ).meta({ id: "OAuth2SecretRotation" });
@@ -95,7 +95,7 @@ const one = z.object({ clientId: lookedUpText });
 const path = "/oauth2-clients/:clientId";
 const userManagement = ["USER_MANAGEMENT"];
 
-/** spec 000 §5.2: clients of the service's own token endpoint, with the paths of contract extensions.md. */
+/** The clients of the service's own token endpoint (spec 000 §5.2), with the paths of contract extensions.md. */
 export const oauth2Clients = {
   list: route({
     id: "oauth2Clients.list",

@@ -10,12 +10,12 @@ export const operationView = z
   .object({
     id: z.int(),
     kind: z.enum(["delete-tenant", "invalidate-set", "delete-targets"]),
-    /** What it is about: the name of the tenant, name and version of the set, or the query of the targets. */
+    /** The subject is the name of the tenant, name and version of the set, or the query of the targets. */
     subject: z.string(),
     status: z.enum(["waiting", "running", "finished"]),
     done: z.int(),
     total: z.int().optional(),
-    /** Why it does not get on; it is tried again until it has ended. */
+    /** Why its work fails; it is retried until it ends. */
     lastError: z.string().optional(),
     createdBy: z.string(),
     createdAt: z.int(),
@@ -27,8 +27,8 @@ export const operationView = z
 export type OperationView = z.output<typeof operationView>;
 
 /**
- * Background operations of the caller's tenant. No permission of their own: everybody sees those that he might have begun, which only the owner
- * of the rows can tell.
+ * The operations of the caller's tenant. They need no permission of their own: everybody sees the kinds that they may begin, which only the owner
+ * of the rows can decide.
  */
 export const operations = {
   list: route({

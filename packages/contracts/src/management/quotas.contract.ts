@@ -4,16 +4,16 @@ import { quotaKeys } from "../quotas.ts";
 import { ok, route } from "../route.ts";
 import { lookedUpText, requiredWhole, withoutNulls } from "../values.ts";
 
-/** One quota (spec 001 §2.8): audit members only where somebody has set the limit. */
+/** A quota (spec 001 §2.8); it has audit members only if somebody has set the limit. */
 export const quotaView = z
   .object({
     createdBy: z.string().optional(),
     createdAt: z.int().optional(),
     lastModifiedBy: z.string().optional(),
     lastModifiedAt: z.int().optional(),
-    /** 0 or less: no limit. */
+    /** A limit of 0 or less stands for no limit. */
     limit: z.int(),
-    /** Of the tenant where that exists (targets, stored and sent bytes, API keys), else the highest of any single owner. */
+    /** The use of the tenant as a whole where that exists (targets, stored and sent bytes, API keys), else the highest use of any single owner. */
     used: z.int(),
     _links: links("self"),
   })
@@ -25,13 +25,13 @@ const one = z.object({ key: lookedUpText });
 const ofTenant = z.object({ tenantName: lookedUpText });
 const oneOfTenant = z.object({ ...ofTenant.shape, ...one.shape });
 
-/** 0 or less: no limit. */
+/** A limit of 0 or less stands for no limit. */
 const quotaLimit = withoutNulls(z.object({ limit: requiredWhole })).meta({ id: "QuotaLimit" });
 
-/** Of the operator's own users alone (ADR 12). */
+/** Only users of the operator's own tenant have this permission (ADR 12). */
 const system = ["SYSTEM_ADMIN"];
 
-/** spec 001 §4.7, quotas of the tenant (contract management.md §10.3). */
+/** The quotas of the tenant (spec 001 §4.7, contract management.md §10.3). */
 export const quotas = {
   list: route({
     id: "quotas.list",
@@ -62,7 +62,7 @@ export const quotas = {
   }),
 };
 
-/** Quotas of any tenant (contract extensions.md, "Quotas, set"), for the operator of the installation. */
+/** The quotas of any tenant (contract extensions.md, "Quotas, set"), for the operator of the installation. */
 export const tenantQuotas = {
   list: route({
     id: "tenantQuotas.list",

@@ -7,7 +7,7 @@ import { arrayBody, pathId, requiredName } from "../values.ts";
 import { listErrors } from "./common.ts";
 import { permissionGrants, permissionName, permissionNames, permissionView, targetTypeIds } from "./grants.ts";
 
-/** A role (spec 001 §2.8); a compact list leaves the permissions out. */
+/** A role (spec 001 §2.8); compact lists leave the permissions out. */
 export const roleView = z
   .object({
     ...audit,
@@ -19,11 +19,11 @@ export const roleView = z
   .meta({ id: "Role" });
 export type RoleView = z.output<typeof roleView>;
 
-/** One role to create (contract management.md §10.2); `id` and `_links` of a body are ignored. Its name may be the scope of a token. */
+/** The creation of a role (contract management.md §10.2); `id` and `_links` of a body are ignored. The name of a role may be the scope of a token. */
 export const roleCreate = z.object({ name: requiredName(128), permissions: permissionGrants.default([]) }).meta({ id: "RoleCreate" });
 export type RoleCreate = z.output<typeof roleCreate>;
 
-/** Here objects are the default: any word but `compact` means `full` (contract management.md §10.2). */
+/** Full objects are the default here: any value but `compact` means `full` (contract management.md §10.2). */
 const representation = shownAs(
   z
     .preprocess(first, z.string().optional())
@@ -37,7 +37,7 @@ const path = "/roles/:roleId";
 const permissions = `${path}/permissions`;
 const scopes = `${permissions}/:permission/scopes`;
 
-/** spec 001 §4.7, roles. */
+/** The operations on roles (spec 001 §4.7). */
 export const roles = {
   list: route({
     id: "roles.list",

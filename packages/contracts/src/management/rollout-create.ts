@@ -16,7 +16,7 @@ import {
 } from "../values.ts";
 import { maintenanceWindowBody } from "./assignment.ts";
 
-/** Only whole percentages work; anything else would silently never trigger (contract rollouts.md §4.5). */
+/** Only whole percentages are accepted; any other text would silently never trigger (contract rollouts.md §4.5). */
 const threshold = z
   .string()
   .trim()
@@ -37,7 +37,7 @@ const conditions = {
   confirmationRequired: flag().optional(),
 };
 
-/** A group as a rollout's creator defines it (contract rollouts.md §2.2); what is absent comes from the rollout. */
+/** A group as a rollout's creator defines it (contract rollouts.md §2.2); absent members come from the rollout. */
 export const rolloutGroupCreate = z
   .object({
     name: requiredName(128),
@@ -48,12 +48,15 @@ export const rolloutGroupCreate = z
   })
   .meta({ id: "RolloutGroupCreate" });
 
-/** The group that targets join first, and every one behind it (contract rollouts.md §4.6). With its number the name is 128 characters at most. */
+/**
+ * The template of all dynamic groups, the first and those behind it (contract rollouts.md §4.6). With its number the name has at most 128
+ * characters.
+ */
 const dynamicGroupTemplate = z.object({ nameSuffix: optionalDescription(112).prefault(""), targetCount: bodyId.prefault(0) });
 
 /**
- * A rollout to create (spec 001 §2.6, contract rollouts.md §2.1). What depends on more than one member is checked by the owner,
- * whose order of checks is part of the contract (§2.4).
+ * The creation of a rollout (spec 001 §2.6, contract rollouts.md §2.1). The owner checks what depends on more than one member, because its order of
+ * checks is part of the contract (§2.4).
  */
 export const rolloutCreate = z
   .object({
@@ -77,14 +80,14 @@ export const rolloutCreate = z
 export type RolloutCreate = z.output<typeof rolloutCreate>;
 export type RolloutGroupCreate = z.output<typeof rolloutGroupCreate>;
 
-/** Change of a rollout; absent or null members stay as they are. */
+/** The change of a rollout; absent or null members stay as they are. */
 export const rolloutUpdate = z.object({ name: optionalName(128), description: optionalDescription() }).meta({ id: "RolloutUpdate" });
 export type RolloutUpdate = z.output<typeof rolloutUpdate>;
 
 export const rolloutCreateBody = withoutNulls(rolloutCreate);
 export const rolloutUpdateBody = withoutNulls(rolloutUpdate);
 
-/** What is said to a decision about a rollout; the body may be missing, and an empty text counts as none (contract rollouts.md §2). */
+/** The remark on a decision about a rollout; the body may be missing, and an empty text counts as none (contract rollouts.md §2). */
 export const rolloutDecisionBody = withoutNulls(
   z
     .object({ remark: optionalText(255) })

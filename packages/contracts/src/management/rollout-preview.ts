@@ -2,7 +2,10 @@ import { z } from "zod";
 
 const count = z.int().min(0);
 
-/** What a rollout would be if it were created now (extensions.md, rollout preview): `candidates` is `matched` and all that is `excluded`, each target counted once. */
+/**
+ * The preview of the rollout that would be created now (extensions.md, rollout preview): `candidates` is the sum of `matched` and all that is
+ * `excluded`, with each target counted once.
+ */
 export const rolloutPreview = z
   .object({
     candidates: count.meta({ description: "Targets that the filter finds among those that the caller sees" }),

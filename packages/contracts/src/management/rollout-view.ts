@@ -3,7 +3,7 @@ import { forceTypeNames, rolloutGroupStatusNames, rolloutStatusNames } from "../
 import { audit, links } from "../link.ts";
 import { maintenanceScheduleView } from "./action-view.ts";
 
-/** Counts of a rollout or group by bucket (spec 001 §2.6); always all six. */
+/** The counts of a rollout or group by bucket (spec 001 §2.6), always all six. */
 export const totalsView = z
   .object({
     running: z.int(),
@@ -16,18 +16,18 @@ export const totalsView = z
   .meta({ id: "TotalTargetsPerStatus" });
 export type TotalsView = z.output<typeof totalsView>;
 
-/** Why background work does not get on (contract rollouts.md §9 no. 3); it is tried again by itself, and the member goes when it succeeds. */
+/** Why background work fails (contract rollouts.md §9 no. 3); it is retried by itself, and the member disappears when it succeeds. */
 export const lastErrorView = z
   .object({
     message: z.string(),
-    /** Of the newest attempt, epoch ms. */
+    /** The time of the newest attempt, in epoch ms. */
     at: z.int(),
-    /** Failures in a row. */
+    /** So many attempts in a row have failed. */
     attempts: z.int(),
   })
   .meta({ id: "LastError" });
 
-/** Rollout (spec 001 §2.6); the members after `weight` come in the full form only (contract rollouts.md §2.3). */
+/** A rollout (spec 001 §2.6); only the full form has the members after `weight` (contract rollouts.md §2.3). */
 export const rolloutView = z
   .object({
     ...audit,
@@ -59,7 +59,7 @@ const conditionView = z.object({ condition: z.literal("THRESHOLD"), expression: 
 const actionTaken = (id: string, ...actions: [string, ...string[]]) =>
   z.object({ action: z.enum(actions), expression: z.string() }).meta({ id });
 
-/** Rollout group (spec 001 §2.6); `totalTargetsPerStatus` in the full form only. */
+/** A rollout group (spec 001 §2.6); only the full form has `totalTargetsPerStatus`. */
 export const rolloutGroupView = z
   .object({
     ...audit,

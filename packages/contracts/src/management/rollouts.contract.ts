@@ -15,7 +15,7 @@ const base = "/rollouts";
 const path = `${base}/:rolloutId`;
 const groups = `${path}/deploygroups`;
 
-/** A step of a rollout's life: no body either way, and an error when the rollout is in another state. */
+/** Makes a command on a rollout: it has no body either way, and is an error if the rollout is in another state. */
 function step(
   name: "start" | "pause" | "resume" | "stop" | "triggerNextGroup",
   summary: string,
@@ -37,7 +37,7 @@ function step(
   });
 }
 
-/** A decision about a rollout that waits for it; what is said to it may come in the query or in the body. */
+/** Makes a decision about a rollout that waits for approval; its remark may come in the query or in the body. */
 function decision(name: "approve" | "deny", summary: string) {
   return route({
     id: `rollouts.${name}`,
@@ -57,7 +57,7 @@ function decision(name: "approve" | "deny", summary: string) {
   });
 }
 
-/** contract rollouts.md §2.4. */
+/** The errors of a creation (contract rollouts.md §2.4). */
 const creationErrors: readonly ErrorCode[] = [
   "rsqlParamSyntax",
   "rsqlInvalidField",
@@ -71,7 +71,7 @@ const creationErrors: readonly ErrorCode[] = [
   "entityAlreadyExists",
 ];
 
-/** spec 001 §4.6, rollouts. */
+/** The operations on rollouts (spec 001 §4.6). */
 export const rollouts = {
   list: route({
     id: "rollouts.list",
@@ -96,7 +96,7 @@ export const rollouts = {
     body: rolloutCreateBody,
     success: created,
     response: rolloutView,
-    // a rollout with startAt needs HANDLE_ROLLOUT too; the owner checks it, since only the body tells (contract rollouts.md §2)
+    // a rollout with startAt needs HANDLE_ROLLOUT too; the owner checks it, because only the body tells (contract rollouts.md §2)
     permission: ["CREATE_ROLLOUT"],
     errors: creationErrors,
     summary: "Create a rollout",
@@ -187,7 +187,7 @@ export const rollouts = {
   approve: decision("approve", "Approve a rollout that waits for approval"),
   deny: decision("deny", "Deny a rollout that waits for approval"),
   stop: step("stop", "Stop a rollout for good: what has not begun is taken back, open actions are cancelled", {
-    // hawkBit 1.x says the one and asks for the other
+    // hawkBit 1.x documents one permission and checks the other
     permissionRest: [["UPDATE_ROLLOUT"]],
     source: "contract rollouts.md §2",
   }),

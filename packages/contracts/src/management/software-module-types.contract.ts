@@ -7,7 +7,7 @@ import { arrayBody, int32, pathId, withoutNulls } from "../values.ts";
 import { listErrors, withDeletedModes } from "./common.ts";
 import { typeCreateMembers, typeMembers, typeUpdate } from "./type-members.ts";
 
-/** Software module type (spec 001 §2.7). */
+/** A software module type (spec 001 §2.7). */
 export const softwareModuleTypeView = z
   .object({ ...typeMembers, maxAssignments: z.int(), minArtifacts: z.int(), _links: links("self") })
   .meta({ id: "SoftwareModuleType" });
@@ -18,19 +18,19 @@ const maxAssignments = shownAs(
   { type: "integer", format: "int32", minimum: 1 },
 );
 
-/** Artifacts that a module needs to be complete, and with it every set that holds it (hawkBit 1.1). */
+/** A module needs so many artifacts to be complete, and so does every set that contains it (hawkBit 1.1). */
 const minArtifacts = shownAs(
   int32.refine((value) => value >= 0, "must not be below 0"),
   { type: "integer", format: "int32", minimum: 0 },
 );
 
-/** One software module type to create; without `maxAssignments` a set takes one module of it (contract management.md §4.4). */
+/** The creation of a software module type; without `maxAssignments` a set takes one module of it (contract management.md §4.4). */
 export const softwareModuleTypeCreate = z
   .object({ ...typeCreateMembers, maxAssignments: maxAssignments.prefault(1), minArtifacts: minArtifacts.prefault(0) })
   .meta({ id: "SoftwareModuleTypeCreate" });
 export type SoftwareModuleTypeCreate = z.output<typeof softwareModuleTypeCreate>;
 
-/** All that can be changed; absent or null members stay as they are (contract management.md §4.4). */
+/** Everything that can be changed; absent or null members stay as they are (contract management.md §4.4). */
 const softwareModuleTypeUpdate = typeUpdate.extend({ minArtifacts: minArtifacts.optional() }).meta({ id: "SoftwareModuleTypeUpdate" });
 export type SoftwareModuleTypeUpdate = z.output<typeof softwareModuleTypeUpdate>;
 
@@ -38,7 +38,7 @@ const one = z.object({ softwareModuleTypeId: pathId });
 const base = "/softwaremoduletypes";
 const path = `${base}/:softwareModuleTypeId`;
 
-/** spec 001 §4.4, software module types. */
+/** The operations on software module types (spec 001 §4.4). */
 export const softwareModuleTypes = {
   list: route({
     id: "softwareModuleTypes.list",

@@ -5,7 +5,7 @@ import { bodiless, created, ok, route } from "../route.ts";
 import { arrayBody, flag, optionalDescription, pathId, requiredName, withoutNulls } from "../values.ts";
 import { listErrors, withDeletedModes } from "./common.ts";
 
-/** Software module (spec 001 §2.3); the links besides `self` come with single answers only (contract management.md §1.5). */
+/** A software module (spec 001 §2.3); only single answers have links besides `self` (contract management.md §1.5). */
 export const softwareModuleView = z
   .object({
     ...audit,
@@ -26,7 +26,7 @@ export const softwareModuleView = z
 export const softwareModulePage = pageOf(softwareModuleView);
 export type SoftwareModuleView = z.output<typeof softwareModuleView>;
 
-/** One software module to create (contract management.md §4.2). */
+/** The creation of a software module (contract management.md §4.2). */
 export const softwareModuleCreate = z
   .object({
     name: requiredName(128),
@@ -39,7 +39,7 @@ export const softwareModuleCreate = z
   .meta({ id: "SoftwareModuleCreate" });
 export type SoftwareModuleCreate = z.output<typeof softwareModuleCreate>;
 
-/** Change of a software module; absent or null members stay as they are. */
+/** The change of a software module; absent or null members stay as they are. */
 export const softwareModuleUpdate = z
   .object({ description: optionalDescription(), vendor: optionalDescription(256), locked: flag().optional() })
   .meta({ id: "SoftwareModuleUpdate" });
@@ -48,7 +48,7 @@ export type SoftwareModuleUpdate = z.output<typeof softwareModuleUpdate>;
 const one = z.object({ softwareModuleId: pathId });
 const path = "/softwaremodules/:softwareModuleId";
 
-/** spec 001 §4.4, software modules. */
+/** The operations on software modules (spec 001 §4.4). */
 export const softwareModules = {
   list: route({
     id: "softwareModules.list",

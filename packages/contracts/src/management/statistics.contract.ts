@@ -4,13 +4,13 @@ import { pathId } from "../values.ts";
 
 const counts = z.record(z.string(), z.int()).meta({ description: "Upper-case status to count, and `total`" });
 
-/** What a set is used for (spec 001 §4.1.3; contract management.md §4.1): always whole, with zeros where there is nothing. */
+/** The use of a set (spec 001 §4.1.3; contract management.md §4.1); all members are present, with zeros where nothing is counted. */
 export const setStatisticsView = z
   .object({ actions: counts, rollouts: counts, totalAutoAssignments: z.int() })
   .meta({ id: "DistributionSetStatistics" });
 export type SetStatisticsView = z.output<typeof setStatisticsView>;
 
-/** One part of the statistics: empty where there is nothing to count (contract management.md §4.1). */
+/** A part of the statistics; it is empty if there is nothing to count (contract management.md §4.1). */
 export const setStatisticsPartView = setStatisticsView.partial().meta({ id: "DistributionSetStatisticsPart" });
 export type SetStatisticsPartView = z.output<typeof setStatisticsPartView>;
 
@@ -26,7 +26,7 @@ const common = {
 } as const;
 const path = "/distributionsets/:distributionSetId/statistics";
 
-/** spec 001 §4.1, statistics of distribution sets. */
+/** The statistics of distribution sets (spec 001 §4.1). */
 export const setStatistics = {
   statistics: route({
     ...common,

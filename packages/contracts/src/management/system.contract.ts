@@ -4,8 +4,8 @@ import { ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { isStorable, lookedUpText, recordUpTo } from "../values.ts";
 
-/** Several times as many settings as there are. */
-const mostConfigs = 200;
+/** It is several times the number of settings that exist. */
+const maxConfigs = 200;
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -18,17 +18,17 @@ const configMembers = {
   lastModifiedAt: z.int().optional(),
 };
 
-/** A setting as it is answered (spec 001 §2.8): `global` while the default applies, and then without audit members. */
+/** A setting in an answer (spec 001 §2.8): `global` while the default applies, and then without audit members. */
 export const configView = z.object({ ...configMembers, _links: links("self").optional() }).meta({ id: "TenantConfiguration" });
 export type ConfigView = z.output<typeof configView>;
 
-/** In hawkBit's map of all settings the links are an array, as its clients know it (contract clients.md, quirk 19). */
+/** In hawkBit's map of all settings the links are an array, because its clients expect that (contract clients.md, quirk 19). */
 export const configEntryView = z
   .object({ ...configMembers, links: z.array(z.object({ rel: z.string(), href: z.string() })) })
   .meta({ id: "TenantConfigurationEntry" });
 export type ConfigEntryView = z.output<typeof configEntryView>;
 
-/** Any value but null; whether it fits its key is decided by the settings table (contract management.md §8.2). */
+/** Any value but null is accepted here; the settings table decides whether it fits its key (contract management.md §8.2). */
 export const configValue = shownAs(
   z.unknown().superRefine((value, context) => {
     if (value === undefined || value === null)
@@ -41,10 +41,10 @@ export const configValue = shownAs(
 
 const configBody = z.object({ value: configValue }).meta({ id: "TenantConfigurationUpdate" });
 const one = z.object({ key: lookedUpText });
-// hawkBit 1.x answers no body here, the specification does (contract management.md §11)
+// hawkBit 1.x answers no body here, but the specification does (contract management.md §11)
 const changed = { spec: 200, rest: 204 } as const;
 
-/** spec 001 §4.7, tenant configuration. */
+/** The tenant configuration (spec 001 §4.7). */
 export const configs = {
   list: route({
     id: "configs.list",
@@ -99,7 +99,7 @@ export const configs = {
     interface: "management",
     method: "PUT",
     path: "/system/configs",
-    body: recordUpTo(mostConfigs, configValue).meta({ id: "TenantConfigurationsUpdate" }),
+    body: recordUpTo(maxConfigs, configValue).meta({ id: "TenantConfigurationsUpdate" }),
     success: changed,
     response: z.array(configView),
     permission: ["TENANT_CONFIGURATION"],
@@ -122,7 +122,7 @@ export const configs = {
   }),
 };
 
-/** Who is signed in (contract management.md §4.11). */
+/** The signed-in user (contract management.md §4.11). */
 export const userinfoView = z
   .object({ tenant: z.string(), username: z.string(), permissions: z.array(z.string()).optional() })
   .meta({ id: "UserInfo" });

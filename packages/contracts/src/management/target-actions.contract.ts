@@ -12,7 +12,7 @@ const one = z.object({ targetId: lookedUpText, actionId: pathId });
 const base = "/targets/:targetId/actions";
 const path = `${base}/:actionId`;
 
-/** Only the switch to forced exists; every other value violates a constraint (contract rollouts.md §6). */
+/** Only the change to forced exists; every other value violates a constraint (contract rollouts.md §6). */
 export const forceActionBody = withoutNulls(
   z
     .object({ forceType: z.enum(forceTypeNames).optional() })
@@ -20,14 +20,14 @@ export const forceActionBody = withoutNulls(
     .meta({ id: "ActionUpdate" }),
 );
 
-/** An answer in place of the device; without one the body cannot be read (contract rollouts.md §6). */
+/** A confirmation in place of the device; without one the body cannot be read (contract rollouts.md §6). */
 export const confirmActionBody = withoutNulls(
   z.object({ confirmation: z.enum(["confirmed", "denied"]), code: int32.optional(), details }).meta({ id: "ActionConfirmation" }),
 );
 
 export type ActionConfirmation = z.output<typeof confirmActionBody>;
 
-/** spec 001 §4.2, actions of a target. */
+/** The operations on actions of a target (spec 001 §4.2). */
 export const targetActions = {
   listActions: route({
     id: "targets.listActions",
@@ -99,7 +99,7 @@ export const targetActions = {
     path,
     params: one,
     query: z.object({ force: queryFlag }),
-    // one of the five operations that answer 204 in every dialect (contract management.md §1.8)
+    // it is one of the five operations that answer 204 in every dialect (contract management.md §1.8)
     success: { spec: 204, rest: 204 },
     permission: ["UPDATE_TARGET"],
     errors: ["entityNotFound", "stateNotFound", "actionNotCancelable", "actionNotForceQuitable"],

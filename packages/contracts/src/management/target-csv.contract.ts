@@ -2,9 +2,9 @@ import { z } from "zod";
 import { ok, route } from "../route.ts";
 import { listErrors } from "./common.ts";
 
-/** Columns that make a target, named as its members; of these only `controllerId` is required. */
+/** An import reads these columns, named like the members of a target; only `controllerId` is required. */
 export const targetCsvInput = ["controllerId", "name", "description", "address", "securityToken", "targetType"] as const;
-/** Columns that tell of a target and are passed over where they come in; times in epoch milliseconds. */
+/** An export has these columns too, and an import ignores them; times are in epoch milliseconds. */
 export const targetCsvOutput = [
   "targetTypeName",
   "updateStatus",
@@ -16,7 +16,7 @@ export const targetCsvOutput = [
   "lastModifiedAt",
 ] as const;
 
-/** What came of an import; of the errors the first hundred. */
+/** The result of an import; of its errors the first hundred are listed. */
 export const targetImportView = z
   .object({
     created: z.int(),
@@ -28,7 +28,7 @@ export type TargetImportView = z.output<typeof targetImportView>;
 
 const common = { service: "management", interface: "management", path: "/targets.csv", source: "contract extensions.md" } as const;
 
-/** Targets as CSV (RFC 4180, UTF-8, first line: names of columns), in and out, of any number. */
+/** The import and export of any number of targets as CSV (RFC 4180, UTF-8, the first line names the columns). */
 export const targetCsv = {
   exportCsv: route({
     ...common,

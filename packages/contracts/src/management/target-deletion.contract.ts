@@ -5,7 +5,7 @@ import { lookedUpText } from "../values.ts";
 import { listErrors, neededInQuery } from "./common.ts";
 import { operationView } from "./operations.contract.ts";
 
-/** Whom it is about; required, since nobody deletes a fleet by leaving something out. */
+/** The query is required, so that nobody deletes all targets by leaving it out. */
 const q = shownAs(neededInQuery(lookedUpText), {
   type: "string",
   minLength: 1,
@@ -24,7 +24,7 @@ const confirm = shownAs(
   { type: "integer", format: "int32", minimum: 0, description: "How many targets the query means" },
 );
 
-/** Targets by a query, of any number; what goes is what was counted. */
+/** Deletes any number of targets by a query; exactly those that were counted are deleted. */
 export const targetDeletion = {
   deleteByQuery: route({
     id: "targets.deleteByQuery",

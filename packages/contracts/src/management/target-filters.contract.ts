@@ -12,8 +12,8 @@ import { rolloutDecisionBody } from "./rollout-create.ts";
 import { lastErrorView } from "./rollout-view.ts";
 
 /**
- * A target filter (spec 001 §2.7); all members are always there, null where there is nothing (contract management.md §4.10). `lastError` and
- * the window are ours, and only there where there is one: clients of others see what they know.
+ * A target filter (spec 001 §2.7); all members are always present, and those without a value are null (contract management.md §4.10). `lastError`
+ * and the window are additions of ours and only present with a value, because clients of hawkBit do not know them.
  */
 export const targetFilterView = z
   .object({
@@ -26,12 +26,12 @@ export const targetFilterView = z
     autoAssignWeight: z.int().nullable(),
     confirmationRequired: z.boolean().nullable(),
     autoAssignMaintenanceWindow: maintenanceScheduleView.optional(),
-    /** Only there where the auto-assignment had to be approved (`auto.assignment.approval.enabled`): nothing is assigned but while it is `running`. */
+    /** It is present only if the auto-assignment needed approval (`auto.assignment.approval.enabled`): nothing is assigned unless it is `running`. */
     autoAssignStatus: z.enum(["running", "waiting_for_approval", "approval_denied", "ready", "paused"]).optional(),
     /** Who has approved or denied it. */
     approveDecidedBy: z.string().optional(),
     approvalRemark: z.string().optional(),
-    /** Why its auto-assignment does not get on. */
+    /** Why the work of its auto-assignment fails. */
     lastError: lastErrorView.optional(),
     _links: links("self", "autoAssignDS", "DS"),
   })
@@ -39,21 +39,21 @@ export const targetFilterView = z
 export type TargetFilterView = z.output<typeof targetFilterView>;
 const targetFilterPage = pageOf(targetFilterView);
 
-/** The longest query that a filter keeps (contract management.md §1.6). */
-const longestQuery = 1024;
+/** A stored query has at most so many characters (contract management.md §1.6). */
+const maxQueryLength = 1024;
 
 export const targetFilterCreate = z
-  .object({ name: requiredName(128), query: requiredName(longestQuery) })
+  .object({ name: requiredName(128), query: requiredName(maxQueryLength) })
   .meta({ id: "TargetFilterCreate" });
 export type TargetFilterCreate = z.output<typeof targetFilterCreate>;
 
-/** Change of a filter; absent or null members stay as they are. */
+/** The change of a filter; absent or null members stay as they are. */
 export const targetFilterUpdate = z
-  .object({ name: optionalName(128), query: optionalName(longestQuery) })
+  .object({ name: optionalName(128), query: optionalName(maxQueryLength) })
   .meta({ id: "TargetFilterUpdate" });
 export type TargetFilterUpdate = z.output<typeof targetFilterUpdate>;
 
-/** What a filter gives to its targets by itself; `timeforced` can be read and is refused (contract management.md §4.10). */
+/** The auto-assignment of a filter; `timeforced` can be read but is refused (contract management.md §4.10). */
 export const autoAssignBody = z
   .object({
     id: bodyId,
@@ -71,7 +71,7 @@ const autoAssign = `${path}/autoAssignDS`;
 const common = { service: "rollout-engine", interface: "management", source: "spec 001 §4.5" } as const;
 const queryErrors = ["rsqlParamSyntax", "rsqlInvalidField"] as const;
 
-/** A decision about an auto-assignment that waits for it; what is said to it may come in the query or in the body, as with rollouts. */
+/** Makes a decision about an auto-assignment that waits for approval; its remark may come in the query or in the body, as for rollouts. */
 function decision(name: "approve" | "deny", summary: string) {
   return route({
     ...common,
@@ -90,7 +90,7 @@ function decision(name: "approve" | "deny", summary: string) {
   });
 }
 
-/** spec 001 §4.5, target filters. */
+/** The operations on target filters (spec 001 §4.5). */
 export const targetFilters = {
   list: route({
     ...common,
@@ -161,7 +161,7 @@ export const targetFilters = {
   }),
   getAutoAssign: route({
     ...common,
-    // the set is management's, and its rows are
+    // management owns sets, but not the rows of this list
     service: "management",
     id: "targetFilters.getAutoAssign",
     method: "GET",
@@ -212,7 +212,7 @@ export const targetFilters = {
   denyAutoAssign: decision("deny", "Deny the auto-assignment of a target filter that waits for approval: it assigns nothing"),
 };
 
-/** spec 001 §4.1: the target filters that assign a distribution set by themselves. */
+/** The target filters that auto-assign a distribution set (spec 001 §4.1). */
 export const filtersOfSet = {
   autoAssignFilters: route({
     ...common,

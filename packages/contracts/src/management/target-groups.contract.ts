@@ -6,25 +6,25 @@ import { arrayBody, lookedUpText, optionalDescription, requiredName } from "../v
 import { listErrors, neededInQuery } from "./common.ts";
 import { targetPage } from "./target-view.ts";
 
-/** Characters of a group's name, all of its parts and the slashes between them together. */
-const longestGroup = 256;
+/** A group's name, with all its parts and the slashes between them, has at most so many characters. */
+const maxGroupLength = 256;
 
-/** The group of one target, as targets are created or changed; an empty text is no group. */
-export const groupMember = optionalDescription(longestGroup);
+/** The group of one target when it is created or changed; an empty text stands for no group. */
+export const groupMember = optionalDescription(maxGroupLength);
 
-/** Names in an answer that lists groups; there may be as many groups as targets. */
-export const mostGroups = 10_000;
+/** An answer lists at most so many names, because there may be as many groups as targets. */
+export const maxGroups = 10_000;
 
-const name = { type: "string", minLength: 1, maxLength: longestGroup, example: "Europe/East" };
+const name = { type: "string", minLength: 1, maxLength: maxGroupLength, example: "Europe/East" };
 /** A group that targets are put into. */
-const newGroup = shownAs(requiredName(longestGroup), name);
-const newGroupInQuery = shownAs(neededInQuery(requiredName(longestGroup)), name);
-/** A group that is looked for: there need not be one of that name. */
+const newGroup = shownAs(requiredName(maxGroupLength), name);
+const newGroupInQuery = shownAs(neededInQuery(requiredName(maxGroupLength)), name);
+/** A group to search for, which need not exist. */
 const group = shownAs(neededInQuery(lookedUpText.min(1)), name);
 const q = shownAs(neededInQuery(lookedUpText), { type: "string", minLength: 1, description: "FIQL query", example: "name==a*" });
 
-/** More than there are is no error: clients ask for what they want to hold. */
-const limit = queryInt(mostGroups, (value) => (value < 1 ? mostGroups : Math.min(mostGroups, value)));
+/** A limit that is too large is no error, because clients ask for what they can hold. */
+const limit = queryInt(maxGroups, (value) => (value < 1 ? maxGroups : Math.min(maxGroups, value)));
 const after = queryText.meta({ description: "Only groups behind this one, in the order of the answer" });
 
 const controllerIds = arrayBody(lookedUpText);
@@ -37,9 +37,9 @@ const write = { ...common, success: bodiless, permission: ["UPDATE_TARGET"] } as
 const byQueryErrors = [...listErrors, "constraintViolation", "quotaTooManyEntries"] as const;
 
 /**
- * Groups of targets: a target is in one at most, and a group is there while a target is in it. A name may have parts set apart by `/`; those
- * below a group are found with `subgroups`. As a segment of the path a group has one part, as a parameter any. Literal paths come before
- * those with a group in them.
+ * Groups of targets: a target is in one at most, and a group exists while a target is in it. A name may have parts separated by `/`; the option
+ * `subgroups` includes the groups below a group. A group in the path has one part, a group in a parameter may have several. Literal paths come
+ * before those with a group in them.
  */
 export const targetGroups = {
   list: route({

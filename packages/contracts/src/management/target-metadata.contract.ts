@@ -9,11 +9,11 @@ const common = { service: "management", interface: "management", source: "spec 0
 const path = "/targets/:targetId/metadata";
 const owner = z.object({ targetId: lookedUpText });
 const entry = { path: `${path}/:metadataKey`, params: owner.extend({ metadataKey: lookedUpText }) } as const;
-/** hawkBit 1.x says nothing of what it has stored, and asks for the permissions of targets (contract clients.md, "Two dialects"). */
+/** On hawkBit 1.x the answer does not contain what was stored, and the permissions of targets are needed (contract clients.md, "Two dialects"). */
 const written = { responseRest: null, permissionRest: [["UPDATE_TARGET"]] } as const;
 const read = { permission: ["READ_REPOSITORY"], permissionRest: [["READ_TARGET"]] } as const;
 
-/** spec 001 §4.2, metadata of targets; devices see none of it. */
+/** The operations on metadata of targets, which devices do not see (spec 001 §4.2). */
 export const targetMetadata = {
   listMetadata: route({
     ...common,

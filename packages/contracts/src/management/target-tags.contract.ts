@@ -14,7 +14,7 @@ export type TargetTagView = z.output<typeof targetTagView>;
 const policies = ["FAIL", "ON_WHAT_FOUND_AND_FAIL", "ON_WHAT_FOUND_AND_SUCCESS"] as const;
 export type OnNotFoundPolicy = (typeof policies)[number];
 
-/** What becomes of a request that names targets that do not exist (contract management.md §4.8); any other word is unreadable. */
+/** What happens to a request that names targets which do not exist (contract management.md §4.8); any other value is unreadable. */
 const onNotFoundPolicy = shownAs(
   z.preprocess(
     (value) => first(value) ?? "FAIL",
@@ -32,7 +32,7 @@ const taggedTargets = `${targetTagPath}/assigned`;
 
 const common = { service: "management", interface: "management", source: "spec 001 §4.5" } as const;
 
-/** spec 001 §4.5, target tags. */
+/** The operations on target tags (spec 001 §4.5). */
 export const targetTags = {
   list: route({
     ...common,
@@ -181,7 +181,7 @@ export const targetTags = {
   }),
 };
 
-/** spec 001 §4.2: the tags of one target. */
+/** The tags of one target (spec 001 §4.2). */
 export const tagsOfTarget = {
   tags: route({
     ...common,

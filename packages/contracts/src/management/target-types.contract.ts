@@ -7,13 +7,13 @@ import { listErrors } from "./common.ts";
 import { distributionSetTypeView } from "./distribution-set-types.contract.ts";
 import { colour, typeMembers } from "./type-members.ts";
 
-/** Target type (spec 001 §2.7); it is never deleted softly, so `deleted` is always false. */
+/** A target type (spec 001 §2.7); it is never soft-deleted, so `deleted` is always false. */
 export const targetTypeView = z
   .object({ ...typeMembers, _links: links("self", "compatibledistributionsettypes") })
   .meta({ id: "TargetType" });
 export type TargetTypeView = z.output<typeof targetTypeView>;
 
-/** One target type to create; of key and name the one that is missing is the other (contract management.md §4.7). */
+/** The creation of a target type; if key or name is missing, the other one is used for both (contract management.md §4.7). */
 export const targetTypeCreate = z
   .object({
     key: optionalName(64),
@@ -25,7 +25,7 @@ export const targetTypeCreate = z
   .meta({ id: "TargetTypeCreate" });
 export type TargetTypeCreate = z.output<typeof targetTypeCreate>;
 
-/** Change of a target type; absent or null members stay as they are, and the key always does. */
+/** The change of a target type; absent or null members stay as they are, and the key never changes. */
 const targetTypeUpdate = z.object({ name: optionalName(128), description: optionalDescription(), colour }).meta({ id: "TargetTypeUpdate" });
 export type TargetTypeUpdate = z.output<typeof targetTypeUpdate>;
 
@@ -34,7 +34,7 @@ const base = "/targettypes";
 const path = `${base}/:targetTypeId`;
 const compatible = `${path}/compatibledistributionsettypes`;
 
-/** spec 001 §4.5, target types. */
+/** The operations on target types (spec 001 §4.5). */
 export const targetTypes = {
   list: route({
     id: "targetTypes.list",
@@ -159,7 +159,7 @@ export const targetTypes = {
 const target = z.object({ targetId: lookedUpText });
 const typePath = "/targets/:targetId/targettype";
 
-/** spec 001 §4.2, the type of a target. */
+/** The type of a target (spec 001 §4.2). */
 export const typeOfTarget = {
   setType: route({
     id: "targets.setType",

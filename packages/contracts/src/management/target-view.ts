@@ -3,12 +3,12 @@ import { updateStatusNames } from "../codes.ts";
 import { audit, links } from "../link.ts";
 import { pageOf } from "../paging.ts";
 
-/** When a target was last seen; absent before its first poll (contract management.md §4.6). */
+/** When a target polled last; absent before its first poll (contract management.md §4.6). */
 export const pollStatusView = z
   .object({ lastRequestAt: z.int(), nextExpectedRequestAt: z.int(), overdue: z.boolean() })
   .meta({ id: "PollStatus" });
 
-/** Target (spec 001 §2.4); the links besides `self` come with single answers only (contract management.md §1.5). */
+/** A target (spec 001 §2.4); only single answers have links besides `self` (contract management.md §1.5). */
 export const targetView = z
   .object({
     ...audit,
@@ -33,7 +33,7 @@ export const targetView = z
 export const targetPage = pageOf(targetView);
 export type TargetView = z.output<typeof targetView>;
 
-/** Whether a target confirms its actions by itself, and on whose word (contract management.md §4.6); only what is on has details. */
+/** Whether a target has auto-confirmation, and who activated it (contract management.md §4.6); only active auto-confirmation has details. */
 export const autoConfirmView = z
   .object({
     active: z.boolean(),

@@ -19,8 +19,8 @@ import { distributionSetView } from "./distribution-sets.contract.ts";
 import { groupMember } from "./target-groups.contract.ts";
 import { targetPage, targetView } from "./target-view.ts";
 
-/** Characters of a new token that lets devices in, of a target or of a gateway; shorter ones that exist are good as they are. */
-export const shortestToken = 16;
+/** A new security token of a target or a gateway has at least so many characters; shorter ones that exist stay valid. */
+export const minTokenLength = 16;
 
 const changeable = {
   name: optionalName(128),
@@ -31,19 +31,22 @@ const changeable = {
   group: groupMember,
 };
 
-/** One target to create (contract management.md §4.6); the name defaults to the controllerId, cut to 128 characters. */
+/** The creation of a target (contract management.md §4.6); the name defaults to the controllerId, cut to 128 characters. */
 export const targetCreate = z
   .object({
     controllerId: newControllerId(requiredName(256)),
     ...changeable,
-    securityToken: optionalName(128, shortestToken),
-    // false: the attributes of its device are not asked for until somebody asks for them, or a deployment ends
+    securityToken: optionalName(128, minTokenLength),
+    // with false, the device is not asked for its attributes until a user requests them or a deployment ends
     requestAttributes: flag().optional(),
   })
   .meta({ id: "TargetCreate" });
 export type TargetCreate = z.output<typeof targetCreate>;
 
-/** Change of a target, whose token stays good when it is said again, however short it is; absent or null members stay, `targetType: -1` takes the type away, `group: ""` takes it out of its group, `controllerId` is ignored. */
+/**
+ * The change of a target. Absent or null members stay, `targetType: -1` removes the type, `group: ""` removes it from its group, `controllerId` is
+ * ignored. Its own token is accepted again, however short it is.
+ */
 export const targetUpdate = z.object({ ...changeable, requestAttributes: flag().optional() }).meta({ id: "TargetUpdate" });
 export type TargetUpdate = z.output<typeof targetUpdate>;
 
@@ -51,7 +54,7 @@ const one = z.object({ targetId: lookedUpText });
 const base = "/targets";
 const path = `${base}/:targetId`;
 
-/** spec 001 §4.2, targets; `targetId` is the controllerId. */
+/** The operations on targets; `targetId` is the controllerId (spec 001 §4.2). */
 export const targets = {
   list: route({
     id: "targets.list",

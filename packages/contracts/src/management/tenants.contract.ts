@@ -8,10 +8,10 @@ import { listErrors } from "./common.ts";
 import { operationView } from "./operations.contract.ts";
 import { password } from "./users.contract.ts";
 
-/** The first administrator of a new tenant. The password is there where it was made for him, and in this answer only. */
+/** The first administrator of a new tenant. Only this answer has the password, and only if the server generated it. */
 const firstAdministrator = z.object({ name: z.string(), password: z.string().optional() }).meta({ id: "FirstAdministrator" });
 
-/** A tenant, as its operator sees it (contract extensions.md). */
+/** A tenant as its operator sees it (contract extensions.md). */
 export const tenantView = z
   .object({
     ...audit,
@@ -26,12 +26,12 @@ export type TenantView = z.output<typeof tenantView>;
 export const createdTenantView = tenantView.extend({ administrator: firstAdministrator.optional() }).meta({ id: "CreatedTenant" });
 export type CreatedTenantView = z.output<typeof createdTenantView>;
 
-/** First segments of paths that are no tenant's (gateway), and those that operators keep for themselves in front of it. */
+/** These first segments of paths belong to the gateway, or to operators in front of it, so no tenant may have such a name. */
 const reservedNames = new Set(["api", "rest", "oauth2", "system", "livez", "readyz", "metrics"]);
 
 /**
- * A tenant is a segment of every path of its devices, part of its users' names and of the keys of its events, compared without case
- * (contract device.md §9.4): letters, digits, `.`, `_` and `-` alone are the same everywhere.
+ * The name of a tenant is a segment of every path of its devices, and part of its users' names and of the keys of its events, compared without case
+ * (contract device.md §9.4). Only letters, digits, `.`, `_` and `-` are the same everywhere.
  */
 const tenantName = requiredText(128)
   .refine(
@@ -40,7 +40,7 @@ const tenantName = requiredText(128)
   )
   .refine((name) => !reservedNames.has(name.toLowerCase()), "is reserved");
 
-/** `administrator` without a password gets one that is made for him. */
+/** An `administrator` without a password gets a generated one. */
 export const tenantCreate = z
   .object({
     name: tenantName,
@@ -50,16 +50,16 @@ export const tenantCreate = z
   .meta({ id: "TenantCreate" });
 export type TenantCreate = z.output<typeof tenantCreate>;
 
-/** Other members are ignored: a name never changes, for it stands in the configuration of every device. */
+/** Other members are ignored: a name never changes, because the configuration of every device contains it. */
 const tenantUpdate = withoutNulls(z.object({ description: optionalDescription() })).meta({ id: "TenantUpdate" });
 
 const one = z.object({ tenantName: lookedUpText });
 const path = "/system/tenants/:tenantName";
-/** Of the operator's own users alone (ADR 12). */
+/** Only users of the operator's own tenant have this permission (ADR 12). */
 const system = ["SYSTEM_ADMIN"];
 const source = "contract extensions.md";
 
-/** Tenants of the installation (contract extensions.md), for its operator. */
+/** The tenants of the installation (contract extensions.md), for its operator. */
 export const tenants = {
   list: route({
     id: "tenants.list",

@@ -7,7 +7,7 @@ import { arrayBody, pathId } from "../values.ts";
 import { listErrors } from "./common.ts";
 import { permissionGrants, permissionName, permissionNames, permissionView } from "./grants.ts";
 
-/** A user (spec 001 §2.8); never with a password or its hash. A compact list leaves the permissions out. */
+/** A user (spec 001 §2.8), never with a password or its hash. Compact lists leave the permissions out. */
 export const userView = z
   .object({
     ...audit,
@@ -22,8 +22,8 @@ export const userView = z
 export type UserView = z.output<typeof userView>;
 
 /**
- * A new password; those that exist are good as they are. Short ones are guessed; longer ones than this only cost time. Taken as they are, blanks included, but without control characters, which
- * no sign-in takes.
+ * A new password; existing ones stay valid. Short passwords can be guessed, and longer ones than the maximum only cost time. Blanks are kept, but
+ * control characters are refused, because no sign-in accepts them.
  */
 export const password = z
   .string()
@@ -31,7 +31,7 @@ export const password = z
   .max(256)
   .refine((text) => !/\p{Cc}/u.test(text), "must not contain control characters");
 
-/** One user to create (contract management.md §10.1); without a password it comes from the identity provider. */
+/** The creation of a user (contract management.md §10.1); a user without a password comes from the identity provider. */
 export const userCreate = z
   .object({
     name: newUserName,
@@ -49,7 +49,7 @@ const one = z.object({ userId: pathId });
 const path = "/users/:userId";
 const permissions = `${path}/permissions`;
 
-/** spec 001 §4.7, users. */
+/** The operations on users (spec 001 §4.7). */
 export const users = {
   list: route({
     id: "users.list",
@@ -173,7 +173,7 @@ export const users = {
     params: one,
     body: newPassword,
     success: bodiless,
-    // users may change their own without any permission, which only the owner of the row can tell
+    // users may change their own password without any permission, which only the owner of the row can decide
     permission: [],
     errors: ["insufficientPermission", "constraintViolation", "entityNotFound", "entityReadOnly", "concurrentModification"],
     summary: "Change the password of a user: one's own, or with USER_MANAGEMENT anybody's",

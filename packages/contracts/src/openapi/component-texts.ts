@@ -1,4 +1,4 @@
-/** What components are, where their names do not tell. */
+/** Descriptions of components whose names do not explain them. */
 export const componentTexts: Readonly<Record<string, string>> = {
   ActionDetailStatus: "State of an action in the words of devices and server",
   ActionHistoryStatus: "State of an action, as devices read it",
@@ -15,7 +15,7 @@ export const componentTexts: Readonly<Record<string, string>> = {
   UpdateStatus: "How the device stands to what is assigned to it",
 };
 
-/** Where links lead, by their relation. */
+/** Descriptions of links, by their relation. */
 export const linkTexts: Readonly<Record<string, string>> = {
   self: "This entity",
   DS: "The distribution set",

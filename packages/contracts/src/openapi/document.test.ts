@@ -16,7 +16,7 @@ describe.each(names)("the OpenAPI document %s", (name) => {
   const operations = operationsOf(document);
   const schemas = Object.entries(document.components.schemas);
 
-  it("is OpenAPI 3.1 with one operation per route of its interface, under ids of their own", () => {
+  it("is OpenAPI 3.1 with one operation per route of its interface, each with a unique id", () => {
     expect(document.openapi).toBe("3.1.0");
     const open = name === "mgmt" ? ["oauth2.discovery", "oauth2.jwks", "oauth2.token"] : [];
     const rows = routes.filter((row) => (row.interface === "device") === (name === "device")).map((row) => row.id);
@@ -61,7 +61,7 @@ describe.each(names)("the OpenAPI document %s", (name) => {
     }
   });
 
-  it("names security schemes that exist, and asks for one everywhere", () => {
+  it("uses only security schemes that it defines, and requires one for every operation", () => {
     const forEverybody = ["oauth2.jwks", "oauth2.discovery"];
     for (const { operation } of operations) {
       expect(operation.security.length > 0).toBe(!forEverybody.includes(operation.operationId));
@@ -69,7 +69,7 @@ describe.each(names)("the OpenAPI document %s", (name) => {
     }
   });
 
-  it("says of every operation, parameter and member what it is, and of every query which fields it knows", () => {
+  it("describes every operation, parameter and member, and the fields of every query", () => {
     const silent: string[] = [];
     for (const { operation } of operations) {
       const { operationId: id, summary, description, parameters = [] } = operation;
@@ -88,18 +88,18 @@ describe.each(names)("the OpenAPI document %s", (name) => {
     expect(silent).toEqual([]);
   });
 
-  it("has nothing that generators trip over", () => {
+  it("has nothing that generators cannot handle", () => {
     const visit = (schema: JsonSchema, place: string, isRoot = false): void => {
-      // a pattern beside a date is a mistake to some
+      // some generators treat a pattern beside a date as an error
       if (schema.format === "date") expect(schema, place).not.toHaveProperty("pattern");
-      // what has no name of its own is named after its place, and may meet another of that name
+      // an object without a name is named after its place, and the name may be taken
       if (!isRoot) expect(Object.keys(schema.properties ?? {}), place).toEqual([]);
       for (const [member, property] of Object.entries(schema.properties ?? {})) {
         const derived = place + member.charAt(0).toUpperCase() + member.slice(1);
         if (property.enum !== undefined) expect(document.components.schemas, `${place}.${member}`).not.toHaveProperty(derived);
         visit(property, `${place}.${member}`);
       }
-      // the two would be one in a language without leading underscores
+      // in a language without leading underscores the two would have one name
       expect("_links" in (schema.properties ?? {}) && "links" in (schema.properties ?? {}), place).toBe(false);
       if (schema.properties === undefined) for (const inner of within(schema)) visit(inner, place);
     };
@@ -107,7 +107,7 @@ describe.each(names)("the OpenAPI document %s", (name) => {
     for (const schema of rootSchemas(document)) if (!schemas.some(([, known]) => known === schema)) visit(schema, "a body or parameter");
   });
 
-  it("types every body", () => {
+  it("gives every body a type", () => {
     for (const { operation } of operations) {
       const bodies = [operation.requestBody, ...Object.values(operation.responses)].flatMap((part) => Object.entries(part?.content ?? {}));
       for (const [type, { schema }] of bodies) expect(Object.keys(schema ?? {}), `${operation.operationId} ${type}`).not.toEqual([]);
@@ -116,7 +116,7 @@ describe.each(names)("the OpenAPI document %s", (name) => {
 });
 
 describe("the documents", () => {
-  it("each have the answers of their dialect", () => {
+  it("have the answers of their own dialect", () => {
     expect(operation("mgmt", "targets.delete")?.responses).not.toHaveProperty("204");
     expect(operation("rest", "targets.delete")?.responses).not.toHaveProperty("200");
     expect(operation("mgmt", "distributionSets.assignTargets")?.responses["403"]).toBeDefined();
@@ -124,7 +124,7 @@ describe("the documents", () => {
     expect(JSON.stringify(documents.mgmt)).not.toContain("ActionRest");
   });
 
-  it("name the statuses of actions once", () => {
+  it("name the statuses of actions only once", () => {
     for (const name of ["mgmt", "rest"] as const) {
       const { schemas } = documents[name].components;
       const members = [
@@ -149,10 +149,10 @@ describe("the documents", () => {
     expect(Object.keys(operation("device", "device.poll")?.responses["200"]?.content ?? {})).toContain("application/cbor");
   });
 
-  it("have no body where there is none to send", () => {
+  it("have no body where none is sent", () => {
     for (const name of names) {
       const { responses: shared } = documents[name].components;
-      // the token endpoint speaks another standard, which has one at 401
+      // the token endpoint follows another standard, in which 401 has a body
       for (const { operation } of operationsOf(documents[name]).filter(({ path }) => path !== "/oauth2/token")) {
         for (const [status, response] of Object.entries(operation.responses)) {
           const found = response.$ref === undefined ? response : shared[response.$ref.slice("#/components/responses/".length)];

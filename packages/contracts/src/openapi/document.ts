@@ -9,7 +9,7 @@ import { securitySchemes } from "./security.ts";
 import { tagTexts } from "./tags.ts";
 import { oauthDocumentation } from "./token-endpoint.ts";
 
-/** The documents by the name that follows `openapi-` in their files. */
+/** The documents, by the name that follows `openapi-` in their files. */
 export const openApiDocuments = { mgmt: "spec", rest: "rest", device: "device" } as const satisfies Record<string, Surface>;
 export type OpenApiName = keyof typeof openApiDocuments;
 
@@ -29,8 +29,8 @@ const titles = {
 } as const satisfies Record<Surface, object>;
 
 /**
- * OpenAPI 3.1 of one interface in one dialect, made from the route table: full paths, one server, and only the statuses of this dialect. The
- * document of `spec` has the token endpoint as well. Throws where two schemas would have one name.
+ * Makes the OpenAPI 3.1 document of one interface in one dialect from the route table: full paths, one server, and only the statuses of this
+ * dialect. The document of `spec` has the token endpoint as well. Throws if two schemas have the same name.
  */
 export function openApiDocument(name: OpenApiName): OpenApi {
   const surface: Surface = openApiDocuments[name];
@@ -48,7 +48,7 @@ export function openApiDocument(name: OpenApiName): OpenApi {
       paths: { ...pathsOf(table, surface), ...(withTokens ? oauthDocumentation : {}) },
       components: { securitySchemes: schemes },
     },
-    // answers may grow members in a minor version
+    // answers may get more members in a minor version, so additional ones are not excluded
     { override: ({ jsonSchema }) => void (jsonSchema.additionalProperties === false && delete jsonSchema.additionalProperties) },
   );
   return finished(JSON.parse(JSON.stringify(document)) as OpenApi, surface);

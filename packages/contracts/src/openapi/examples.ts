@@ -7,26 +7,26 @@ export interface Example {
   readonly request: {
     readonly path?: Readonly<Record<string, string | number>>;
     readonly query?: Readonly<Record<string, string | number | boolean>>;
-    /** Media type of the body, where there is one. */
+    /** The media type of the body, if there is one. */
     readonly type?: string;
     readonly body?: unknown;
   };
   readonly answer: { readonly status: number; readonly type?: string; readonly body?: unknown };
 }
 
-/** By the id of the operation, then by the interface and dialect. */
+/** The examples by the id of the operation, then by interface and dialect. */
 export type Examples = Readonly<Record<string, Readonly<Partial<Record<Surface, Example>>>>>;
 
-/** The folder of the examples, one file per group of operations; written by the contract suite when it is told to (its README says how). */
+/** The folder of the examples has one file per group of operations. The contract suite writes them on request (its README says how). */
 export const examplesFolder = new URL("../../examples/", import.meta.url);
 
-/** Every example there is. Reads files: for documents and tests, not for requests. */
+/** Reads all examples from their files. Only documents and tests use it, no request does. */
 export function readExamples(): Examples {
   const files = readdirSync(examplesFolder).filter((name) => name.endsWith(".json"));
   return Object.assign({}, ...files.map((name) => JSON.parse(readFileSync(new URL(name, examplesFolder), "utf8"))));
 }
 
-/** Puts the examples at parameters, bodies and answers. */
+/** Adds the examples to parameters, bodies and answers. */
 export function embedExamples(document: OpenApi, surface: Surface): void {
   const examples = readExamples();
   for (const { operation } of operationsOf(document)) {

@@ -4,7 +4,7 @@ import type { ZodOpenApiResponseObject } from "zod-openapi";
 import { isArrayBody } from "../arrays.ts";
 import type { Route } from "../route.ts";
 
-/** Error body of both interfaces (spec 000 §7.2). */
+/** The error body of both interfaces (spec 000 §7.2). */
 export const errorView = z
   .object({
     exceptionClass: z.string().optional(),
@@ -17,7 +17,7 @@ export const errorView = z
 
 export type FailureOf = (found: readonly ErrorCode[]) => ZodOpenApiResponseObject;
 
-/** Every error that the operation can answer there, by its status. */
+/** Answers every error that the operation can have on this surface, by its status. */
 export function failuresOf(row: Route, surface: Surface, failureOf: FailureOf): Record<string, ZodOpenApiResponseObject> {
   const byStatus = new Map<number, Set<ErrorCode>>();
   for (const code of [...commonErrors(row), ...row.errors]) {
@@ -27,7 +27,7 @@ export function failuresOf(row: Route, surface: Surface, failureOf: FailureOf): 
   return Object.fromEntries([...byStatus].sort(([a], [b]) => a - b).map(([status, found]) => [String(status), failureOf([...found])]));
 }
 
-/** Errors that every operation of an interface can answer, beside its own. */
+/** Answers the errors that every operation of an interface can have, beside its own. */
 function commonErrors(row: Route): ErrorCode[] {
   const common: ErrorCode[] = ["unauthenticated", "tooManyRequests", "unavailable", "internal"];
   if (row.interface === "management" && row.permission.length > 0) common.push("insufficientPermission");
@@ -38,7 +38,7 @@ function commonErrors(row: Route): ErrorCode[] {
   return common;
 }
 
-/** Answers that are alike become one shared response: most operations differ in a few errors only. */
+/** Makes one shared response of answers that are alike, because most operations differ in a few errors only. */
 export function createFailures(): FailureOf {
   const shared = new Map<string, ZodOpenApiResponseObject>();
   return (found) => {

@@ -8,8 +8,8 @@ import { nameEnums, nameObjects } from "./names.ts";
 import { parameterTexts } from "./parameter-texts.ts";
 
 /**
- * What the schemas themselves do not say: names for everything that generated code has to name, descriptions of members and parameters, the
- * fields of queries, and the examples that tests have seen.
+ * Completes a document with what the schemas do not say: names for everything that generated code has to name, descriptions of members and
+ * parameters, the fields of queries, and the examples of tests.
  */
 export function finished(document: OpenApi, surface: Surface): OpenApi {
   for (const schema of rootSchemas(document)) tidy(schema);
@@ -21,13 +21,13 @@ export function finished(document: OpenApi, surface: Surface): OpenApi {
   return document;
 }
 
-/** Formats that say all that the pattern beside them would; some generators take a pattern beside a date for a mistake. */
+/** These formats say everything that the pattern beside them would; some generators treat a pattern beside a date as an error. */
 const selfEvident = new Set(["date", "date-time", "time", "uuid", "email", "uri", "ipv4", "ipv6"]);
 
 function tidy(schema: JsonSchema): void {
   if (schema.format !== undefined && selfEvident.has(schema.format)) delete schema.pattern;
   if (schema.propertyNames !== undefined && Object.keys(schema.propertyNames).join() === "type") delete schema.propertyNames;
-  // the bounds of a whole number in JavaScript tell a reader nothing
+  // the bounds of JavaScript's whole numbers tell a reader nothing
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.type === "integer") schema.format ??= "int64";

@@ -1,4 +1,4 @@
-/** A JSON schema as the documents hold it (draft 2020-12), as far as it is looked at here. */
+/** The part of a JSON schema (draft 2020-12) that this code reads. */
 export interface JsonSchema {
   $ref?: string;
   type?: string | string[];
@@ -49,7 +49,7 @@ export interface Operation {
   responses: Record<string, Answered>;
 }
 
-/** A document of `openApiDocument`, as far as this project looks into it. */
+/** The part of a document of `openApiDocument` that this project reads. */
 export interface OpenApi {
   openapi: string;
   info: { title: string; version: string; description: string };
@@ -63,21 +63,21 @@ export interface OpenApi {
   };
 }
 
-/** All operations of a document. */
+/** Answers all operations of a document. */
 export function operationsOf(document: OpenApi): { path: string; method: string; operation: Operation }[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
   );
 }
 
-/** The schemas directly within a schema. */
+/** Answers the schemas directly within a schema. */
 export function within(schema: JsonSchema): JsonSchema[] {
   const { properties = {}, additionalProperties, propertyNames, items, anyOf = [], oneOf = [], allOf = [] } = schema;
   const maybe = [additionalProperties, propertyNames, items].filter((inner) => typeof inner === "object");
   return [...Object.values(properties), ...maybe, ...anyOf, ...oneOf, ...allOf];
 }
 
-/** All schemas of a document that are written out in place: those of components, bodies, parameters and answers. */
+/** Answers all schemas of a document that are written in place: those of components, bodies, parameters and answers. */
 export function rootSchemas(document: OpenApi): JsonSchema[] {
   const ofMedia = (content: Record<string, Media> = {}) =>
     Object.values(content).flatMap(({ schema }) => (schema === undefined ? [] : [schema]));

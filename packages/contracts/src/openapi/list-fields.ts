@@ -4,7 +4,7 @@ import { auditResults } from "../management/audit.contract.ts";
 import { autoAssignmentStatusNames } from "../management/auto-assignments.contract.ts";
 import type { OpenApi, Operation } from "./json.ts";
 
-/** Fields of the queries of a list with their kinds, and what it can be sorted by. A `*` behind a dot stands for any key. */
+/** The fields of a list's queries with their kinds, and the fields it can be sorted by. A `*` behind a dot stands for any key. */
 export interface ListFields {
   readonly q: Readonly<Record<string, string>>;
   readonly sort: readonly string[];
@@ -77,7 +77,7 @@ const tagFields = { q: { ...named, colour: text }, sort: [...sortNamed, "colour"
 const rolloutSort = [...sortNamed, "status"];
 const idAndName = { q: { id: number, name: text }, sort: ["id", "name"] };
 
-/** By the name of the schema of a list's items. */
+/** The fields by the name of the schema of a list's items. */
 export const fieldsByItem: Readonly<Record<string, ListFields>> = {
   Target: {
     q: targetQuery,
@@ -139,7 +139,7 @@ export const fieldsByItem: Readonly<Record<string, ListFields>> = {
   },
 };
 
-/** Operations that take a query and answer no page: what the query is about. */
+/** These operations take a query but answer no page; the query selects items of this schema. */
 const itemsOfOthers: Readonly<Record<string, { spec: string; rest: string }>> = {
   "targets.exportCsv": { spec: "Target", rest: "Target" },
   "targets.deleteByQuery": { spec: "Target", rest: "Target" },
@@ -149,7 +149,7 @@ const itemsOfOthers: Readonly<Record<string, { spec: string; rest: string }>> = 
   "actions.deleteMany": { spec: "Action", rest: "ActionRest" },
 };
 
-/** The fields that the `q` and `sort` of an operation know; undefined where nothing is known of its items. */
+/** Answers the fields that an operation's `q` and `sort` may use; undefined if nothing is known of its items. */
 export function fieldsOf(operation: Operation, document: OpenApi): ListFields | undefined {
   const other = itemsOfOthers[operation.operationId];
   const { schemas } = document.components;

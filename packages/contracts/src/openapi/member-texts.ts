@@ -1,6 +1,6 @@
 const moment = (what: string) => `${what}, epoch milliseconds`;
 
-/** What members mean, by name or, where one name means several things, by `Component.name`. */
+/** Descriptions of members, by name or, if one name means several things, by `Component.name`. */
 export const memberTexts: Readonly<Record<string, string>> = {
   _links: "Links to this and related resources",
   accessTokenTtl: "How long its access tokens hold, in seconds",

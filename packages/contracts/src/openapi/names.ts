@@ -7,8 +7,8 @@ import { quotaKeys } from "../quotas.ts";
 import { type JsonSchema, type OpenApi, rootSchemas, within } from "./json.ts";
 
 /**
- * Lists of words that are one type wherever they stand. Generators name what has no name after where it stands, and then two of them are one:
- * the status of an action would be `ActionStatus`, as an entry of its history is.
+ * These enumerations are one type wherever they occur. Generators name an unnamed type after its place, which makes two of them collide: the status
+ * of an action would be `ActionStatus`, as is an entry of its history.
  */
 const enums: Readonly<Record<string, readonly string[]>> = {
   ActionDetailStatus: actionStatusWords,
@@ -34,7 +34,7 @@ const enumNames = new Map(Object.entries(enums).map(([name, words]) => [words.jo
 
 const reference = (name: string) => `#/components/schemas/${name}`;
 
-/** Gives the lists of words above a component of their own. */
+/** Makes each of the enumerations above a component. */
 export function nameEnums(document: OpenApi): void {
   const { schemas } = document.components;
   const named = new Set<JsonSchema>();
@@ -53,7 +53,7 @@ export function nameEnums(document: OpenApi): void {
   for (const schema of rootSchemas(document)) visit(schema);
 }
 
-/** Names for objects that stand within another, where the place alone gives none or a bad one. */
+/** Names of nested objects whose place gives no name or a bad one. */
 const betterNames: Readonly<Record<string, string>> = {
   AssignmentResultAssignedActions: "AssignedAction",
   TargetImportErrors: "TargetImportError",
@@ -62,7 +62,7 @@ const betterNames: Readonly<Record<string, string>> = {
   TenantConfigurationEntryLinks: "TenantConfigurationEntryLink",
 };
 
-/** Makes each object within another a component that is named after where it stands, and throws where that name is taken. */
+/** Makes each nested object a component that is named after its place; throws if that name is taken. */
 export function nameObjects(schemas: Record<string, JsonSchema>): void {
   const move = (schema: JsonSchema, name: string): void => {
     const { properties } = schema;

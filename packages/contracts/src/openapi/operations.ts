@@ -1,21 +1,21 @@
 import type { Surface } from "@harrier/errors";
 import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-openapi";
-import { isArrayBody, mostInArray } from "../arrays.ts";
+import { isArrayBody, maxInArray } from "../arrays.ts";
 import { basePaths, type Route } from "../route.ts";
 import { createFailures, type FailureOf, failuresOf } from "./failures.ts";
 import { securityOf } from "./security.ts";
 import { successesOf } from "./successes.ts";
 
-/** Media types of objects that a request may have (contract device.md §1.1, management.md §1.1). */
+/** The media types of request bodies (contract device.md §1.1, management.md §1.1). */
 const objectsSent = {
   device: ["application/json", "application/cbor"],
-  // `application/hal+json` is read too; a second type for the same body would only make clients ask which one to send
+  // `application/hal+json` is read too, but a second type for the same body would only make clients ask which one to send
   management: ["application/json"],
 } as const;
 const streamed = { multipart: "multipart/form-data", csv: "text/csv" } as const;
 
-/** The paths of one interface in one dialect, each written out with its base path. */
+/** Answers the paths of one interface in one dialect, each with its base path. */
 export function pathsOf(table: readonly Route[], surface: Surface): ZodOpenApiPathsObject {
   const failureOf = createFailures();
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
@@ -27,7 +27,7 @@ export function pathsOf(table: readonly Route[], surface: Surface): ZodOpenApiPa
   return paths;
 }
 
-/** The name of the group that an operation is shown in: what stands before the dot of its id. */
+/** Answers the group in which an operation is shown: the part of its id before the dot. */
 export function tagOf(row: Pick<Route, "id">): string {
   return row.id.slice(0, row.id.indexOf("."));
 }
@@ -61,11 +61,11 @@ function requestBodyOf(row: Route, schema: z.ZodType): NonNullable<ZodOpenApiOpe
   return { required: bodyKind !== "optional-json", content: Object.fromEntries(types.map((type) => [type, { schema }])) };
 }
 
-/** What a caller must hold, what holds for lists of objects, and where it is specified. */
+/** Describes the permissions that a caller needs, the limits for lists of objects, and the clause of the specification. */
 function describe(row: Route, surface: Surface): string {
   const sentences = [permissionOf(row, surface)];
   if (row.body !== undefined && isArrayBody(row.body)) {
-    sentences.push(`At most ${mostInArray(row.body).toLocaleString("en")} objects; one alone is read as an array of it.`);
+    sentences.push(`At most ${maxInArray(row.body).toLocaleString("en")} objects; one alone is read as an array of it.`);
   }
   if (row.bodyKind === "optional-json") sentences.push("The body may be left out.");
   sentences.push(`Source: ${row.source}.`);

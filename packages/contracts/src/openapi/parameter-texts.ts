@@ -1,4 +1,4 @@
-/** What the parameters mean, by name or, where one name means several things, by `operation.name`. */
+/** Descriptions of parameters, by name or, if one name means several things, by `operation.name`. */
 export const parameterTexts: Readonly<Record<string, string>> = {
   actionHistory: "How many messages of the action's history come with the answer; -1 for all, 0 for none",
   actionId: "Id of the action",

@@ -6,7 +6,7 @@ const accessToken = {
   bearerFormat: "JWT",
 } as const;
 
-/** How a caller of an interface says who it is. */
+/** The ways in which a caller of an interface authenticates. */
 export const securitySchemes = {
   management: {
     basic: { type: "http", scheme: "basic", description: "`user` or `tenant\\user`, and the password" },
@@ -31,6 +31,6 @@ export const securitySchemes = {
 export function securityOf(row: Pick<Route, "interface" | "credential">): Record<string, string[]>[] {
   if (row.interface === "management") return [{ basic: [] }, { accessToken: [] }];
   const credentials = Object.keys(securitySchemes.device).map((name) => ({ [name]: [] }));
-  // none at all is enough for a download where the tenant says so
+  // a download needs no credential if the tenant allows it
   return row.credential === "download" ? [...credentials, {}] : credentials;
 }

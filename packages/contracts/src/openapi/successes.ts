@@ -4,7 +4,7 @@ import type { ZodOpenApiResponseObject } from "zod-openapi";
 import type { Route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 
-/** Media types of objects that are answered; the first where the caller has no wish (contract device.md §1.1, management.md §1.1). */
+/** The media types of answers; the first is the default (contract device.md §1.1, management.md §1.1). */
 const objectsAnswered = {
   device: ["application/hal+json", "application/json", "application/cbor"],
   management: ["application/hal+json", "application/json"],
@@ -12,7 +12,7 @@ const objectsAnswered = {
 
 const bytes = shownAs(z.unknown(), { type: "string", format: "binary" });
 
-/** The statuses of a success in one dialect; a 204 and a 304 never have a body. */
+/** Answers the statuses of a success in one dialect; a 204 and a 304 never have a body. */
 export function successesOf(row: Route, surface: Surface): Record<string, ZodOpenApiResponseObject> {
   const status = row.success[surface];
   if (status === undefined) throw new TypeError(`${row.id} has no success on ${surface}.`);
@@ -31,7 +31,7 @@ function success(description: string, status: number, row: Route, surface: Surfa
 
 function contentOf(row: Route, status: number, surface: Surface): Pick<ZodOpenApiResponseObject, "content"> {
   if (row.responseType === "application/octet-stream") {
-    // several ranges come as parts of one body (RFC 9110 §15.3.7.2)
+    // several ranges are parts of one body (RFC 9110 §15.3.7.2)
     const types = status === 206 ? ["application/octet-stream", "multipart/byteranges"] : ["application/octet-stream"];
     return { content: Object.fromEntries(types.map((type) => [type, { schema: bytes }])) };
   }

@@ -1,4 +1,4 @@
-/** What each group of operations is about. */
+/** Descriptions of the groups of operations. */
 export const tagTexts: Readonly<Record<string, string>> = {
   actions: "Actions of all targets",
   apiKeys: "Keys that speak for every device of the tenant",

@@ -7,7 +7,7 @@ const tags = ["oauth2"];
 const tokenForm = z
   .object({
     grant_type: z.literal("client_credentials"),
-    /** Blanks between; all that the client has where it is left out. */
+    /** The scopes are separated by blanks; without them the token gets all scopes of the client. */
     scope: z.string().optional(),
     client_id: z.string().optional(),
     client_secret: z.string().optional(),
@@ -18,7 +18,7 @@ const tokenView = z
   .object({ access_token: z.string(), token_type: z.literal("Bearer"), expires_in: z.int(), scope: z.string() })
   .meta({ id: "Token" });
 
-/** RFC 6749 §5.2. */
+/** The error body of RFC 6749 §5.2. */
 const tokenError = z.object({ error: z.string(), error_description: z.string().optional() }).meta({ id: "TokenError" });
 
 const metadata = z.record(z.string(), z.unknown()).meta({ id: "OAuthMetadata" });
@@ -49,7 +49,7 @@ const page = (name: string, summary: string): ZodOpenApiOperationObject => ({
   responses: { "200": { description: "Success", ...json(metadata) }, "429": { description: "Too many requests" } },
 });
 
-/** The three pages of the service's own token endpoint, which are no routes of either interface: who asks there has not signed in. */
+/** The three pages of the service's own token endpoint. They are not in the route table, because their callers have not signed in. */
 export const oauthDocumentation: ZodOpenApiPathsObject = {
   [oauthPaths.token]: { post: token },
   [oauthPaths.jwks]: { get: page("jwks", "Public keys of the access tokens (RFC 7517)") },

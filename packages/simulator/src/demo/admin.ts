@@ -27,9 +27,9 @@ export interface Page<T> {
 
 export type Admin = ReturnType<typeof createAdmin>;
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 
-/** An administrator at the management interface who repeats what was not answered, without doing anything twice. */
+/** Makes an administrator of the management interface who repeats unanswered requests without doing anything twice. */
 export function createAdmin(options: AdminOptions) {
   const { http, baseUrl, user, password, signal } = options;
   const headers = { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`, accept: "application/json" };
@@ -38,13 +38,13 @@ export function createAdmin(options: AdminOptions) {
       const made = call();
       return http.send(`${baseUrl}/api/mgmt/v1/${path}`, { ...made, headers: { ...headers, ...made.headers } });
     };
-    return untilAnswered(attempt, { ms: patienceMs, signal });
+    return untilAnswered(attempt, { ms: timeoutMs, signal });
   };
   const json = (method: "POST" | "PUT", body: unknown) => (): Call => {
     return { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
   };
   const get = async <T>(path: string): Promise<T> => parseJson<T>(succeeded(`GET ${path}`, (await settle(path, () => ({}))).answer));
-  /** `find` looks for what an unanswered first attempt made: the second one meets it as a conflict. */
+  /** `find` reads what an unanswered first attempt created, because the second one gets a conflict. */
   const create = async <T>(path: string, call: () => Call, find: () => Promise<T | undefined>): Promise<T> => {
     const { answer, repeated } = await settle(path, call);
     const own = answer.status === 409 && repeated ? await find() : undefined;
@@ -56,7 +56,7 @@ export function createAdmin(options: AdminOptions) {
       succeeded(`PUT ${path}`, (await settle(path, json("PUT", body))).answer);
     },
     create: <T>(path: string, body: unknown, find: () => Promise<T | undefined>) => create<T>(path, json("POST", body), find),
-    /** A command without a body; `isDone` tells whether an unanswered first attempt has done it. */
+    /** Sends a command without a body; `isDone` tells whether an unanswered first attempt has done it. */
     async command(path: string, isDone: () => Promise<boolean>): Promise<void> {
       const { answer, repeated } = await settle(path, () => ({ method: "POST" }));
       if (answer.status >= 400 && repeated && (await isDone())) return;

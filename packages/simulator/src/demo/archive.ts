@@ -11,7 +11,7 @@ export interface Archive {
 
 const mebi = 1024 * 1024;
 
-/** A real archive of at least `size` bytes, with content that no compression makes smaller. */
+/** Makes a real archive of at least `size` bytes, with content that no compression makes smaller. */
 export async function makeArchive(name: string, size: number): Promise<Archive> {
   const dir = await mkdtemp(join(tmpdir(), "harrier-demo-"));
   const root = join(dir, "firmware");

@@ -1,7 +1,7 @@
 import type { FinalReport } from "../report.ts";
 import type { Admin, Page } from "./admin.ts";
 
-/** Counts of a group by bucket (contract rollouts.md §4.10). */
+/** The counts of a group by bucket (contract rollouts.md §4.10). */
 export interface Counts {
   readonly running: number;
   readonly notstarted: number;
@@ -27,7 +27,7 @@ export interface GroupComparison {
 
 export interface Comparison {
   readonly groups: readonly GroupComparison[];
-  /** Empty when both sides say the same of every group and every device. */
+  /** It is empty if both sides agree on every group and every device. */
   readonly differences: readonly string[];
 }
 
@@ -51,7 +51,7 @@ export async function readGroups(admin: Admin, rolloutId: number): Promise<reado
   return (await admin.get<Page<GroupView>>(`rollouts/${rolloutId}/deploygroups?representation=full&limit=${pageSize}`)).content;
 }
 
-/** Sets what the devices were answered beside what the API says: per group and status, and device by device. */
+/** Compares the answers that devices got with what the API says: per group and status, and device by device. */
 export async function compare(admin: Admin, rolloutId: number, finals: readonly FinalReport[]): Promise<Comparison> {
   const byDevice = Map.groupBy(finals, (final) => final.controllerId);
   const groups: GroupComparison[] = [];
@@ -73,7 +73,7 @@ export async function compare(admin: Admin, rolloutId: number, finals: readonly 
 
 function count(outcomes: readonly (FinalReport["outcome"] | undefined)[]): Counts {
   const of = (outcome: FinalReport["outcome"] | undefined): number => outcomes.filter((one) => one === outcome).length;
-  // a device that has not reported for the last time can only still be running
+  // a device that has not sent its final report can only still be running
   const running = of(undefined) + of("gone");
   return { running, notstarted: 0, scheduled: 0, cancelled: of("cancelled"), finished: of("success"), error: of("failure") };
 }

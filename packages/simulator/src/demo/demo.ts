@@ -15,7 +15,7 @@ export interface DemoOptions {
   readonly devices?: number;
   readonly fail?: number;
   readonly seed?: number;
-  /** Default: an archive made for the occasion. */
+  /** The default is a generated archive. */
   readonly file?: string;
   readonly pollSeconds?: number;
   readonly rangePieces?: number;
@@ -31,7 +31,7 @@ export interface DemoResult extends Comparison {
   readonly run: string;
   readonly fleet: FleetReport;
   readonly seconds: number;
-  /** Both sides agree, and nothing happened that must not. */
+  /** Both sides agree, and nothing forbidden happened. */
   readonly ok: boolean;
 }
 
@@ -39,7 +39,7 @@ const usual = { user: "admin", devices: 200, fail: 0.05, seed: 1, pollSeconds: 1
 const liveMs = 10_000;
 const archiveSize = 20 * 1024 * 1024;
 
-/** The main job from an admin's upload to devices that have installed it; resolves with both sides' accounts of what happened. */
+/** Runs the main process from an admin's upload to devices that have installed it; resolves with both sides' accounts. */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const settings = { ...usual, ...options };
   const say = options.say ?? (() => {});
@@ -86,7 +86,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   }
 }
 
-/** One clear line instead of minutes of patience when there is nobody to be patient with. */
+/** Fails with one clear line, and not after minutes of retries, when the server does not run. */
 async function checkServer(on: { http: Http; admin: Admin; baseUrl: string; user: string }, signal: AbortSignal): Promise<void> {
   const { http, admin, baseUrl, user } = on;
   try {
@@ -107,7 +107,7 @@ function readRollout(admin: Admin, rolloutId: number): Promise<RolloutView> {
   return admin.get<RolloutView>(`rollouts/${rolloutId}`);
 }
 
-/** Asks once a second. A status that leads nowhere ends the wait. */
+/** Reads the status once a second. A status from which the goal cannot be reached ends the wait. */
 async function waitFor(
   admin: Admin,
   rolloutId: number,

@@ -32,9 +32,9 @@ interface Named {
   readonly name: string;
 }
 
-const mostTargets = 500;
+const maxTargets = 500;
 
-/** Everything up to a rollout that waits for its start: sign-in for devices, module, file, set, targets, rollout. */
+/** Prepares everything up to a rollout that waits for its start: sign-in for devices, module, file, set, targets, rollout. */
 export async function prepare(admin: Admin, plan: DemoPlan, say: (line: string) => void): Promise<Prepared> {
   const run = `demo-${randomBytes(4).toString("hex")}`;
   await admin.put("system/configs/authentication.targettoken.enabled", { value: true });
@@ -64,8 +64,8 @@ async function createNamed(
 async function createTargets(admin: Admin, run: string, count: number): Promise<Target[]> {
   const targets: Target[] = [];
   const digits = String(count - 1).length;
-  for (let from = 0; from < count; from += mostTargets) {
-    const ids = Array.from({ length: Math.min(mostTargets, count - from) }, (_, i) => `${run}-${String(from + i).padStart(digits, "0")}`);
+  for (let from = 0; from < count; from += maxTargets) {
+    const ids = Array.from({ length: Math.min(maxTargets, count - from) }, (_, i) => `${run}-${String(from + i).padStart(digits, "0")}`);
     const find = (): Promise<Target[]> => Promise.all(ids.map((id) => admin.get<Target>(`targets/${id}`)));
     const bodies = ids.map((controllerId) => ({ controllerId, name: controllerId }));
     targets.push(...(await admin.create<Target[]>("targets", bodies, find)));
@@ -74,8 +74,8 @@ async function createTargets(admin: Admin, run: string, count: number): Promise<
 }
 
 /**
- * Errors in percent that pause the rollout: five standard deviations above what was asked for in its smallest group, so that only
- * real trouble trips it. In a handful of devices one is already a large share.
+ * Answers the percentage of errors that pauses the rollout: five standard deviations above the requested one in its smallest group, so that only a
+ * real problem trips it. Among a few devices a single failure is already a large share.
  */
 export function errorLimit(fail: number, devices: number): number {
   const smallest = Math.floor(devices / 10);
@@ -83,7 +83,7 @@ export function errorLimit(fail: number, devices: number): number {
   return Math.min(100, Math.max(30, Math.ceil(100 * (fail + 5 * Math.sqrt((fail * (1 - fail)) / smallest)))));
 }
 
-/** Three groups that start one after the other. */
+/** Creates three groups that start one after the other. */
 async function createRollout(admin: Admin, of: { run: string; setId: number; fail: number; devices: number }): Promise<number> {
   const rollout = {
     name: of.run,

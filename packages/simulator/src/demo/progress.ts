@@ -11,7 +11,7 @@ const ended = (group: GroupView): number => {
   return finished + error + cancelled;
 };
 
-/** Bars on a terminal, a line per change anywhere else. */
+/** Shows bars on a terminal, and a line per change anywhere else. */
 export function createProgress(out: NodeJS.WriteStream): Progress {
   return out.isTTY ? createBars(out) : createLines(out);
 }

@@ -1,4 +1,4 @@
-import { type Http, type Patience, parseJson, type Settled, untilAnswered } from "../http.ts";
+import { type Http, parseJson, type RetryPolicy, type Settled, untilAnswered } from "../http.ts";
 import { chance } from "../random.ts";
 import type { FinalReport, Tally } from "../report.ts";
 import { type Cancellation, configData, type Deployment, type DeviceArtifact, type Execution, feedback, type Poll } from "./documents.ts";
@@ -7,12 +7,12 @@ import { DownloadRefused, DownloadWrong, download } from "./download.ts";
 export interface DeviceSettings {
   readonly baseUrl: string;
   readonly tenant: string;
-  /** Share of updates that the device reports as failed. */
+  /** The share of updates that the device reports as failed. */
   readonly fail: number;
   readonly seed: number;
   readonly pieces: number;
-  /** How long one request may be repeated before the device starts over at its next poll. */
-  readonly patienceMs: number;
+  /** One request may be repeated for so long before the device starts over at its next poll. */
+  readonly timeoutMs: number;
 }
 
 export interface DeviceDeps {
@@ -23,14 +23,14 @@ export interface DeviceDeps {
 
 export interface Credentials {
   readonly controllerId: string;
-  /** Value of the Authorization header. */
+  /** The value of the Authorization header. */
   readonly authorization: string;
 }
 
-/** The action is over for this device: cancelled, superseded or closed meanwhile. */
+/** The action is over for this device: it was cancelled, superseded or closed meanwhile. */
 class ActionGone extends Error {}
 
-/** One device that does what the specification asks of one: poll, fetch, check, report, and never lose a report. */
+/** One device that does what the specification requires: poll, fetch, check, report, and never lose a report. */
 export class Device {
   readonly controllerId: string;
   readonly #deps: DeviceDeps;
@@ -38,7 +38,7 @@ export class Device {
   readonly #headers: Record<string, string>;
   readonly #url: string;
   readonly #ended = new Map<string, FinalReport["outcome"]>();
-  /** Decided once per action: a device that starts over does not change its mind. */
+  /** The result is decided once per action, so that a device that starts over reports the same. */
   readonly #fates = new Map<string, "success" | "failure">();
 
   constructor(credentials: Credentials, settings: DeviceSettings, deps: DeviceDeps) {
@@ -98,13 +98,13 @@ export class Device {
       http,
       headers: this.#headers,
       pieces: this.#settings.pieces,
-      patience: this.#patience(),
+      retryPolicy: this.#retryPolicy(),
       onBytes: (n: number) => tally.received(n),
     };
     try {
       await download({ url: link.href, size, hashes }, options);
     } catch (error) {
-      // taken away while we fetched it: the next poll tells why
+      // the file was withdrawn during the download, and the next poll tells why
       if (error instanceof DownloadRefused && error.status === 404) throw new ActionGone(error.message);
       if (error instanceof DownloadWrong) tally.violated(this.controllerId, `${filename}: ${error.message}`);
       throw error;
@@ -116,8 +116,8 @@ export class Device {
   async #finish(actionId: string, outcome: "success" | "failure"): Promise<void> {
     const text = outcome === "success" ? "installed" : "the new software did not start";
     const url = this.#feedbackUrl("deploymentBase", actionId);
-    const { answer, repeated } = await this.#send("POST", url, feedback("closed", outcome, text), this.#stubbornness());
-    // the first attempt was carried out, only its answer was lost
+    const { answer, repeated } = await this.#send("POST", url, feedback("closed", outcome, text), this.#endlessRetryPolicy());
+    // the first attempt was processed, and only its answer was lost
     if (answer.status === 200 || (answer.status === 410 && repeated)) return this.#end(actionId, outcome);
     if (answer.status === 410) return this.#end(actionId, "gone");
     throw new ActionGone(`final report answered with ${answer.status}`);
@@ -126,7 +126,7 @@ export class Device {
   async #cancel(href: string): Promise<void> {
     const { cancelAction } = await this.#get<Cancellation>(href);
     const url = this.#feedbackUrl("cancelAction", cancelAction.stopId);
-    const { answer, repeated } = await this.#send("POST", url, feedback("closed", "success", "stopped"), this.#stubbornness());
+    const { answer, repeated } = await this.#send("POST", url, feedback("closed", "success", "stopped"), this.#endlessRetryPolicy());
     if (answer.status === 200) return this.#end(cancelAction.stopId, "cancelled");
     if (repeated && (answer.status === 404 || answer.status === 410)) return this.#end(cancelAction.stopId, "cancelled");
     throw new ActionGone(`cancellation answered with ${answer.status}`);
@@ -162,18 +162,18 @@ export class Device {
     if (answer.status !== status) throw new Error(`${method} answered with ${answer.status}`);
   }
 
-  async #send(method: "GET" | "POST" | "PUT", url: string, body?: string, patience = this.#patience()): Promise<Settled> {
+  async #send(method: "GET" | "POST" | "PUT", url: string, body?: string, retryPolicy = this.#retryPolicy()): Promise<Settled> {
     const headers = { ...this.#headers, accept: "application/json" };
     const call = body === undefined ? { method, headers } : { method, headers: { ...headers, "content-type": "application/json" }, body };
-    return await untilAnswered(() => this.#deps.http.send(url, call), patience);
+    return await untilAnswered(() => this.#deps.http.send(url, call), retryPolicy);
   }
 
-  /** A final report is repeated for as long as it takes; anything else starts over with the next poll. */
-  #stubbornness(): Patience {
-    return { ...this.#patience(), ms: Number.POSITIVE_INFINITY, notAnswers: [401, 403, 408, 409] };
+  /** A final report is repeated without an end; anything else starts over with the next poll. */
+  #endlessRetryPolicy(): RetryPolicy {
+    return { ...this.#retryPolicy(), ms: Number.POSITIVE_INFINITY, notAnswers: [401, 403, 408, 409] };
   }
 
-  #patience(): Patience {
-    return { ms: this.#settings.patienceMs, signal: this.#deps.signal, onRetry: () => this.#deps.tally.retried() };
+  #retryPolicy(): RetryPolicy {
+    return { ms: this.#settings.timeoutMs, signal: this.#deps.signal, onRetry: () => this.#deps.tally.retried() };
   }
 }

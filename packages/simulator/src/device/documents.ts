@@ -1,4 +1,4 @@
-/** What a device reads (spec 000 §2); only the members it uses. */
+/** A device reads these documents (spec 000 §2); only the members it uses are declared. */
 export interface Poll {
   readonly config: { readonly polling: { readonly sleep: string } };
   readonly _links?: Readonly<Record<string, { readonly href: string }>>;
@@ -26,12 +26,12 @@ export interface Cancellation {
 
 export type Execution = "proceeding" | "download" | "downloaded" | "closed" | "rejected" | "canceled";
 
-/** Body of a feedback (spec 000 §2.5). */
+/** Makes the body of a feedback (spec 000 §2.5). */
 export function feedback(execution: Execution, finished: "none" | "success" | "failure", ...details: readonly string[]): string {
   return JSON.stringify({ timestamp: Date.now(), status: { execution, result: { finished }, details } });
 }
 
-/** Body of the configuration data (spec 000 §2.6). */
+/** Makes the body of the configuration data (spec 000 §2.6). */
 export function configData(controllerId: string): string {
   return JSON.stringify({ mode: "merge", data: { serial: controllerId, hwRevision: "1", simulator: "harrier" } });
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { backOff, describe, type Http, type Patience } from "../http.ts";
+import { backOff, describe, type Http, type RetryPolicy } from "../http.ts";
 
 export interface WantedFile {
   readonly url: string;
@@ -11,9 +11,9 @@ export interface WantedFile {
 export interface DownloadOptions {
   readonly http: Http;
   readonly headers: Record<string, string>;
-  /** 1: one request without a range. */
+  /** With 1 it is one request without a range. */
   readonly pieces: number;
-  readonly patience: Patience;
+  readonly retryPolicy: RetryPolicy;
   readonly onBytes: (count: number) => void;
 }
 
@@ -31,7 +31,7 @@ export class DownloadWrong extends Error {}
 
 const algorithms = ["sha1", "md5", "sha256"] as const;
 
-/** Fetches a file in pieces, goes on where a piece broke off, and checks all three hashes. */
+/** Fetches a file in pieces, continues where a piece broke off, and checks all three hashes. */
 export async function download(file: WantedFile, options: DownloadOptions): Promise<void> {
   const hashers = algorithms.map((name) => [name, createHash(name)] as const);
   let offset = 0;
@@ -42,19 +42,19 @@ export async function download(file: WantedFile, options: DownloadOptions): Prom
     options.onBytes(chunk.length);
   };
   const piece = Math.ceil(file.size / options.pieces);
-  let until = Date.now() + options.patience.ms;
+  let until = Date.now() + options.retryPolicy.ms;
   for (let tries = 0; offset < file.size; ) {
     const before = offset;
     const end = Math.min((Math.floor(offset / piece) + 1) * piece, file.size) - 1;
     const reason = await fetchPart(file, options, { start: offset, end }, take);
     if (offset > before) {
       tries = 0;
-      until = Date.now() + options.patience.ms;
+      until = Date.now() + options.retryPolicy.ms;
     }
     if (reason === undefined) continue;
     if (Date.now() >= until) throw new Error(`download stopped: ${reason}`);
-    options.patience.onRetry?.(reason);
-    await sleep(backOff(tries), undefined, { signal: options.patience.signal });
+    options.retryPolicy.onRetry?.(reason);
+    await sleep(backOff(tries), undefined, { signal: options.retryPolicy.signal });
     tries += 1;
   }
   for (const [name, hasher] of hashers) {
@@ -63,7 +63,7 @@ export async function download(file: WantedFile, options: DownloadOptions): Prom
   }
 }
 
-/** One request; returns why it has to be repeated, if it has. */
+/** Sends one request; returns why it has to be repeated, if it has. */
 async function fetchPart(
   file: WantedFile,
   options: DownloadOptions,
@@ -84,7 +84,7 @@ async function fetchPart(
     if (refused.status >= 500 || refused.status === 429) return `status ${refused.status}`;
     throw refused.status >= 400 ? new DownloadRefused(refused.status) : new DownloadWrong(`status ${refused.status} instead of ${wanted}`);
   } catch (error) {
-    if (error instanceof DownloadWrong || error instanceof DownloadRefused || options.patience.signal.aborted) throw error;
+    if (error instanceof DownloadWrong || error instanceof DownloadRefused || options.retryPolicy.signal.aborted) throw error;
     return describe(error);
   }
 }

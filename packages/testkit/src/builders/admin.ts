@@ -6,11 +6,11 @@ export interface AdminOptions {
   baseUrl: string;
   user?: string;
   password: string;
-  /** `/api/mgmt/v1` by default, or `/rest/v1`. */
+  /** The default is `/api/mgmt/v1`; the other one is `/rest/v1`. */
   prefix?: string;
 }
 
-/** What tests need most of the answers; the rest is in the contract suite. */
+/** The members of answers that tests need most; the contract suite has all. */
 export interface Created {
   id: number;
   name: string;
@@ -27,7 +27,7 @@ export interface RolloutView extends Created {
 
 let counter = 0;
 
-/** A name that no other test has: `prefix-<number>-<random>`. */
+/** Makes a name that no other test has: `prefix-<number>-<random>`. */
 export function uniqueName(prefix: string): string {
   counter += 1;
   return `${prefix}-${counter}-${randomBytes(3).toString("hex")}`;
@@ -35,7 +35,7 @@ export function uniqueName(prefix: string): string {
 
 export type Admin = ReturnType<typeof createAdmin>;
 
-/** An administrator: any request of the management interface, and builders for the things that most tests begin with. */
+/** Makes an administrator, with any request of the management interface, and builders for the things that most tests begin with. */
 export function createAdmin({ baseUrl, user = "admin", password, prefix = "/api/mgmt/v1" }: AdminOptions) {
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
   const call = <Body = unknown>(path: string, options: Call = {}): Promise<Answer<Body>> =>
@@ -54,7 +54,7 @@ export function createAdmin({ baseUrl, user = "admin", password, prefix = "/api/
     ...catalogueBuilders({ call, first }),
     ...targetBuilders({ call, post, first }),
     ...rolloutBuilders({ get, post }),
-    /** PUT system/configs/{key}. */
+    /** Sends PUT system/configs/{key}. */
     async configure(key: string, value: unknown): Promise<void> {
       succeeded(await call(`system/configs/${key}`, { method: "PUT", body: { value } }), `system/configs/${key}`);
     },
@@ -96,7 +96,7 @@ function catalogueBuilders({ call, first }: Pick<Requests, "call" | "first">) {
     createModule,
     upload,
     createSet,
-    /** A module with one file and a set of it: what can be assigned. */
+    /** Creates a module with one file, and a set of it that can be assigned. */
     async createSetWithFile(content: string | Uint8Array = "hello, device\n", filename = "image.bin") {
       const module = await createModule();
       const artifact = await upload(module.id, filename, content);
@@ -112,7 +112,7 @@ function targetBuilders({ call, post, first }: Pick<Requests, "call" | "post" | 
       const controllerId = uniqueName("device");
       return first<CreatedTarget>("targets", { controllerId, name: controllerId, ...fields });
     },
-    /** `n` targets named `<prefix>-0000` and so on, in requests of 500. */
+    /** Creates `n` targets named `<prefix>-0000` and so on, in requests of 500. */
     async createTargets(n: number, prefix = uniqueName("fleet")): Promise<CreatedTarget[]> {
       const bodies = Array.from({ length: n }, (_, index) => {
         const controllerId = `${prefix}-${String(index).padStart(4, "0")}`;

@@ -4,7 +4,7 @@ export interface DeviceOptions {
   baseUrl: string;
   tenant?: string;
   controllerId: string;
-  /** TargetToken; or a gateway token; or neither, to be turned away. */
+  /** It is a TargetToken or a gateway token; without either the device is refused. */
   token?: string;
   gatewayToken?: string;
 }
@@ -33,13 +33,13 @@ export interface DeploymentArtifact {
 
 export type Device = ReturnType<typeof createDevice>;
 
-/** A device: the steps of its interface one by one, by the links that it is given, as a test wants to take them. */
+/** Makes a device: the steps of its interface one by one, by the links that it gets, so that a test chooses their order. */
 export function createDevice({ baseUrl, tenant = "DEFAULT", controllerId, token, gatewayToken }: DeviceOptions) {
   const own = `${baseUrl}/${tenant}/controller/v1/${encodeURIComponent(controllerId)}`;
   const headers: Record<string, string> = { accept: "application/json" };
   if (token !== undefined) headers["authorization"] = `TargetToken ${token}`;
   if (gatewayToken !== undefined) headers["authorization"] = `GatewayToken ${gatewayToken}`;
-  /** A path below the device's own address, or a whole URL (a link). */
+  /** Takes a path below the device's own address, or a whole URL (a link). */
   const call = <Body = unknown>(path: string, options: Call = {}): Promise<Answer<Body>> =>
     send<Body>(/^https?:/.test(path) ? path : own + path, { ...options, headers: { ...headers, ...options.headers } });
   const get = async <Body>(path: string): Promise<Body> => succeeded(await call<Body>(path), `GET ${path}`);
@@ -48,18 +48,18 @@ export function createDevice({ baseUrl, tenant = "DEFAULT", controllerId, token,
     controllerId,
     call,
     poll,
-    /** Polls and follows the deployment link; undefined where there is none. */
+    /** Polls and follows the deployment link; undefined if there is none. */
     async deployment(): Promise<Deployment | undefined> {
       const link = (await poll())._links?.deploymentBase;
       return link === undefined ? undefined : get<Deployment>(link.href);
     },
-    /** Feedback on an update, with any status for an answer. */
+    /** Sends feedback on an update and answers with any status. */
     report: (actionId: number | string, execution: string, finished = "none", details: readonly string[] = []) =>
       call(`/deploymentBase/${actionId}/feedback`, {
         method: "POST",
         body: { id: String(actionId), status: { execution, result: { finished }, details } },
       }),
-    /** Feedback on a cancellation. */
+    /** Sends feedback on a cancellation. */
     reportCancel: (actionId: number | string, execution: string, finished = "success", details: readonly string[] = []) =>
       call(`/cancelAction/${actionId}/feedback`, {
         method: "POST",
@@ -67,7 +67,7 @@ export function createDevice({ baseUrl, tenant = "DEFAULT", controllerId, token,
       }),
     putAttributes: (data: Readonly<Record<string, string>>, mode?: "merge" | "replace" | "remove") =>
       call("/configData", { method: "PUT", body: { ...(mode === undefined ? {} : { mode }), data } }),
-    /** The bytes of a file, or of a part of it (`bytes=0-9`). */
+    /** Answers the bytes of a file, or of a part of it (`bytes=0-9`). */
     async download(artifact: DeploymentArtifact, range?: string): Promise<{ status: number; headers: Headers; bytes: Buffer }> {
       const link = artifact._links["download"] ?? artifact._links["download-http"];
       if (link === undefined) throw new Error(`${artifact.filename} has no download link`);

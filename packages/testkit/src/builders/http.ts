@@ -1,4 +1,4 @@
-/** What came back. `body` is parsed JSON, or the text where it is not JSON, or undefined where there is none. */
+/** An answer. `body` is parsed JSON, the text if it is not JSON, or undefined if there is none. */
 export interface Answer<Body = unknown> {
   readonly status: number;
   readonly headers: Headers;
@@ -8,14 +8,14 @@ export interface Answer<Body = unknown> {
 export interface Call {
   method?: string;
   headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON; FormData, bytes and streams as they are. */
+  /** It is sent as JSON; FormData, bytes and streams are sent unchanged. */
   body?: unknown;
 }
 
 const isRaw = (body: unknown): body is FormData | Uint8Array<ArrayBuffer> | ReadableStream =>
   body instanceof FormData || body instanceof Uint8Array || body instanceof ReadableStream;
 
-/** One request. Any status is an answer, not an error. */
+/** Sends one request. Any status is an answer, not an error. */
 export async function send<Body = unknown>(url: string, call: Call = {}): Promise<Answer<Body>> {
   const headers = new Headers(call.headers);
   const init: RequestInit & { duplex?: "half" } = { method: call.method ?? "GET", headers, redirect: "manual" };
@@ -35,7 +35,7 @@ function parse(text: string, headers: Headers): unknown {
   return /[/+]json\b/.test(headers.get("content-type") ?? "") ? JSON.parse(text) : text;
 }
 
-/** The body of an answer that had to succeed; the error shows what came instead. */
+/** Answers the body of an answer that had to succeed; the error shows the actual answer. */
 export function succeeded<Body>(answer: Answer<Body>, what: string): Body {
   if (answer.status < 200 || answer.status > 299) throw new Error(`${what}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body;

@@ -14,11 +14,11 @@ const GSS = 80877104;
 const VERSION_3 = 196608;
 
 function pass(chunks: readonly Buffer[]) {
-  let trips = 0;
+  let roundTrips = 0;
   let refused = 0;
-  const parser = createFrontendParser({ onTrip: () => (trips += 1), refuseEncryption: () => (refused += 1) });
+  const parser = createFrontendParser({ onRoundTrip: () => (roundTrips += 1), refuseEncryption: () => (refused += 1) });
   const passed = Buffer.concat(chunks.map((chunk) => parser.pass(chunk)));
-  return { trips, refused, passed };
+  return { roundTrips, refused, passed };
 }
 
 const session = [
@@ -35,20 +35,20 @@ const session = [
   message("X"),
 ];
 
-test("Sync and Query are counted, what merely contains their letters is not; requests for encryption stop here", () => {
-  expect(pass(session)).toEqual({ trips: 2, refused: 2, passed: Buffer.concat(session.slice(2)) });
+test("Sync and Query are counted, other messages with their letters are not, and requests for encryption stop here", () => {
+  expect(pass(session)).toEqual({ roundTrips: 2, refused: 2, passed: Buffer.concat(session.slice(2)) });
 });
 
-test("however the bytes are cut", () => {
+test("the count does not depend on how the bytes are cut", () => {
   const bytes = Buffer.concat(session);
   for (let size = 1; size <= bytes.length; size += 1) {
     const chunks = [];
     for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
-    expect(pass(chunks)).toEqual({ trips: 2, refused: 2, passed: Buffer.concat(session.slice(2)) });
+    expect(pass(chunks)).toEqual({ roundTrips: 2, refused: 2, passed: Buffer.concat(session.slice(2)) });
   }
 });
 
-test("a request to cancel passes and counts nothing", () => {
+test("a cancel request passes and is not counted", () => {
   const cancel = startup(80877102, "pidskey_");
-  expect(pass([cancel])).toEqual({ trips: 0, refused: 0, passed: cancel });
+  expect(pass([cancel])).toEqual({ roundTrips: 0, refused: 0, passed: cancel });
 });

@@ -1,5 +1,5 @@
-// PostgreSQL's frontend/backend protocol 3, chapter "Message Formats": after the start-up every message of the client is
-// one type byte and a length of four bytes that counts itself. Start-up messages have no type byte.
+// PostgreSQL's frontend/backend protocol 3, chapter "Message Formats": after the start-up every message of the client is one type byte and a length
+// of four bytes that counts itself. Start-up messages have no type byte.
 const SSL_REQUEST = 80877103;
 const GSS_ENCRYPTION_REQUEST = 80877104;
 const SYNC = 0x53;
@@ -13,8 +13,8 @@ export interface FrontendParser {
 }
 
 interface Reactions {
-  onTrip(): void;
-  /** The client asks for TLS or GSS, which would hide everything from us: it must be told no, and goes on in the clear. */
+  onRoundTrip(): void;
+  /** The client asks for TLS or GSS, which would make its messages unreadable here. It is refused, and the client goes on in plain text. */
   refuseEncryption(): void;
 }
 
@@ -41,7 +41,7 @@ export function createFrontendParser(reactions: Reactions): FrontendParser {
       if (headerBytes < HEADER_BYTES) return;
       headerBytes = 0;
       bodyLeft = header.readUInt32BE(1) - 4;
-      if (header[0] === SYNC || header[0] === QUERY || header[0] === FUNCTION_CALL) reactions.onTrip();
+      if (header[0] === SYNC || header[0] === QUERY || header[0] === FUNCTION_CALL) reactions.onRoundTrip();
     }
   }
 
@@ -51,7 +51,7 @@ export function createFrontendParser(reactions: Reactions): FrontendParser {
       const length = pending.readUInt32BE(0);
       const code = pending.readUInt32BE(4);
       if (code !== SSL_REQUEST && code !== GSS_ENCRYPTION_REQUEST) {
-        // the real start (or a cancel request, after which nothing follows)
+        // this is the real start (or a cancel request, after which nothing follows)
         startup = undefined;
         follow(pending.subarray(length));
         return pending;

@@ -1,6 +1,6 @@
 /**
- * The administrator's URL of the PostgreSQL that tests/setup/postgres.ts started for this vitest run.
- * Imported late: testkit also serves programs that run without vitest, which pass a URL instead.
+ * Answers the administrator's URL of the PostgreSQL that tests/setup/postgres.ts started for this vitest run. vitest is imported late, because
+ * testkit also serves programs that run without it, which pass a URL instead.
  */
 export async function providedPostgresUrl(): Promise<string> {
   const { inject } = await import("vitest");

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 beforeEach(() => counter.reset());
 
-test("a named statement is one round trip, the first time as well", async () => {
+test("a named statement is one round trip, even the first time", async () => {
   expect(await run(db.pool, one, [7])).toEqual([{ n: 7 }]);
   expect(counter.count()).toBe(1);
   await run(db.pool, one, [8]);
@@ -30,7 +30,7 @@ test("a named statement is one round trip, the first time as well", async () => 
   expect(counter.count()).toBe(3);
 });
 
-test("BEGIN and COMMIT count, and a failed statement with its ROLLBACK too", async () => {
+test("BEGIN and COMMIT count, and so does a failed statement with its ROLLBACK", async () => {
   await inTransaction(db.pool, (tx) => run(tx, one, [1]));
   expect(counter.count()).toBe(3);
   counter.reset();
@@ -38,12 +38,12 @@ test("BEGIN and COMMIT count, and a failed statement with its ROLLBACK too", asy
   expect(counter.count()).toBe(3);
 });
 
-test("a simple query is one, however many statements it holds", async () => {
+test("a simple query is one round trip, however many statements it holds", async () => {
   await db.pool.query("select 1; select 2; select 3");
   expect(counter.count()).toBe(1);
 });
 
-test("connections are told apart, and large messages cut over many packets do not disturb the count", async () => {
+test("connections are counted separately, and large messages that are cut over many packets are counted correctly", async () => {
   const big = "x".repeat(3_000_000);
   const echo = statement<[text: string], { n: number }>("test.length", "select length($1) as n");
   const [a, b] = await Promise.all([db.pool.connect(), db.pool.connect()]);
@@ -57,13 +57,13 @@ test("connections are told apart, and large messages cut over many packets do no
   expect(counter.perConnection().toSorted()).toEqual([1, 2]);
 });
 
-test("a client that asks for TLS first is told no and may go on in the clear", async () => {
+test("a client that asks for TLS first is refused and may go on in plain text", async () => {
   const url = counter.through(database.urlOf("controller"));
   await expect(new pg.Client({ connectionString: url, ssl: { rejectUnauthorized: false } }).connect()).rejects.toThrow(
     "The server does not support SSL connections",
   );
 });
 
-test("during() counts one piece of work", async () => {
+test("during() counts the round trips of one piece of work", async () => {
   expect(await counter.during(() => Promise.all([run(db.pool, one, [1]), run(db.pool, one, [2])]))).toBe(2);
 });

@@ -1,41 +1,41 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { createFrontendParser, type FrontendParser } from "./frontend-messages.ts";
 
-/** Counts what really goes to PostgreSQL, whatever library sent it and however it names it. */
+/** Counts what is really sent to PostgreSQL, whatever library sends it and however it is named. */
 export interface RoundTripCounter {
-  /** The same URL by way of the counter. One counter serves all databases and roles of its server. */
+  /** Answers the same URL through the counter. One counter serves all databases and roles of its server. */
   through(url: string): string;
-  /** Round trips since the last `reset`, over all connections. */
+  /** Answers the round trips since the last `reset`, over all connections. */
   count(): number;
-  /** The same per connection that is or was open since the last `reset`, in the order they were made. */
+  /** Answers them for each connection that is or was open since the last `reset`, in the order of their creation. */
   perConnection(): number[];
   reset(): void;
-  /** The round trips that `work` makes. Nothing else may use the counter meanwhile. */
+  /** Answers the round trips that `work` makes. Nothing else may use the counter meanwhile. */
   during(work: () => Promise<unknown>): Promise<number>;
   close(): Promise<void>;
 }
 
 interface Connection {
-  trips: number;
+  roundTrips: number;
   open: boolean;
 }
 
 /**
- * A TCP proxy in front of the server of `url`. One round trip = one Sync ('S': a prepared statement, or several sent as one pipeline),
- * one simple Query ('Q') or one function call ('F'). BEGIN, COMMIT and ROLLBACK count, because each of them is a Query or ends in a Sync.
- * Signing in does not count: connections are kept.
+ * Starts a TCP proxy in front of the server of `url`. One round trip = one Sync ('S': a prepared statement, or several sent as one pipeline), one
+ * simple Query ('Q') or one function call ('F'). BEGIN, COMMIT and ROLLBACK count, because each of them is a Query or ends in a Sync. Signing in
+ * does not count, because connections are kept.
  */
 export async function startRoundTripCounter(url: string): Promise<RoundTripCounter> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
   let connections: Connection[] = [];
   const server = createServer({ noDelay: true }, (client) => {
-    const connection: Connection = { trips: 0, open: true };
+    const connection: Connection = { roundTrips: 0, open: true };
     connections.push(connection);
     const upstream = connect({ host: target.hostname, port: Number(target.port || 5432), noDelay: true });
     const parser = createFrontendParser({
-      onTrip: () => {
-        connection.trips += 1;
+      onRoundTrip: () => {
+        connection.roundTrips += 1;
       },
       refuseEncryption: () => client.write("N"),
     });
@@ -50,10 +50,10 @@ export async function startRoundTripCounter(url: string): Promise<RoundTripCount
   });
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const count = () => connections.reduce((sum, connection) => sum + connection.trips, 0);
+  const count = () => connections.reduce((sum, connection) => sum + connection.roundTrips, 0);
   const reset = () => {
     connections = connections.filter((connection) => connection.open);
-    for (const connection of connections) connection.trips = 0;
+    for (const connection of connections) connection.roundTrips = 0;
   };
   return {
     through(original) {
@@ -63,7 +63,7 @@ export async function startRoundTripCounter(url: string): Promise<RoundTripCount
       return proxied.href;
     },
     count,
-    perConnection: () => connections.map((connection) => connection.trips),
+    perConnection: () => connections.map((connection) => connection.roundTrips),
     reset,
     async during(work) {
       reset();
@@ -88,7 +88,7 @@ function join(client: Socket, upstream: Socket, parser: FrontendParser): void {
   });
   client.on("end", () => upstream.end());
   upstream.pipe(client);
-  // either side's failure is the other side's end
+  // a failure on either side closes the other side
   client.on("error", () => upstream.destroy());
   upstream.on("error", () => client.destroy());
 }

@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
+  applyFunctions,
   applyViews,
   bootstrap,
   createDatabase,
+  type Database,
   type DatabaseService,
   databaseServices,
   migrate,
@@ -15,7 +17,7 @@ import {
 import pg from "pg";
 import { appDir } from "../workspace.ts";
 
-/** Roles belong to the whole server, so every test database of a run shares these. */
+/** Roles belong to the whole server, so every test database of a run shares these passwords. */
 export const testPasswords: RolePasswords = {
   controller: "test-controller",
   management: "test-management",
@@ -23,7 +25,7 @@ export const testPasswords: RolePasswords = {
   "rollout-engine": "test-rollout-engine",
 };
 
-/** The URL of another database of the same server. */
+/** Answers the URL of another database of the same server. */
 export function urlOfDatabase(url: string, name: string): string {
   const other = new URL(url);
   other.pathname = `/${name}`;
@@ -40,11 +42,38 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** Named after the content of all migrations and views it is made from, so that an edited file (watch mode) makes another template. */
+const shared = new Map<string, Promise<pg.Client>>();
+
+/**
+ * Like `withClient`, on one connection per database that stays open as long as this process has something else to do: for short questions that
+ * are asked hundreds of times. Work at the same time shares it, so it must not open transactions.
+ */
+export async function withSharedClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = shared.get(url) ?? openShared(url);
+  shared.set(url, client);
+  return work(await client);
+}
+
+async function openShared(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: "harrier/testkit" });
+  const forget = (): boolean => shared.delete(url);
+  client.on("error", forget);
+  client.on("end", forget);
+  try {
+    await client.connect();
+  } catch (error) {
+    forget();
+    throw error;
+  }
+  (client as unknown as { unref(): void }).unref(); // pg has it, its types do not
+  return client;
+}
+
+/** Named after the content of all SQL files it is made from, so that an edited file (watch mode) makes another template. */
 function templateName(services: readonly DatabaseService[]): string {
   const hash = createHash("sha256");
   for (const service of services) {
-    for (const kind of ["migrations", "views"] as const) {
+    for (const kind of ["migrations", "functions", "views"] as const) {
       for (const file of sqlFilesIn(join(appDir(service), kind))) hash.update(service).update(file).update(readFileSync(file));
     }
   }
@@ -63,7 +92,7 @@ function sqlFilesIn(dir: string): string[] {
   }
 }
 
-/** The name of a database with these services migrated, made by the first who asks; the other test files of the run wait for it. */
+/** Answers the name of a database with these services migrated. The first caller creates it, and the other test files of the run wait for it. */
 export async function ensureTemplate(adminUrl: string, schemas: readonly DatabaseService[]): Promise<string> {
   const services = databaseServices.filter((service) => schemas.includes(service));
   const name = templateName(services);
@@ -71,7 +100,7 @@ export async function ensureTemplate(adminUrl: string, schemas: readonly Databas
     await client.query("select pg_advisory_lock(hashtextextended('harrier test template', 0))");
     const { rows } = await client.query<{ datistemplate: boolean }>("select datistemplate from pg_database where datname = $1", [name]);
     if (rows[0]?.datistemplate) return;
-    if (rows[0] !== undefined) await client.query(`drop database ${name} with (force)`); // its maker did not get to the end
+    if (rows[0] !== undefined) await client.query(`drop database ${name} with (force)`); // its creator was interrupted
     await client.query(`create database ${name} template template0`);
     await fill(urlOfDatabase(adminUrl, name), services);
     await client.query(`alter database ${name} is_template true`);
@@ -79,24 +108,25 @@ export async function ensureTemplate(adminUrl: string, schemas: readonly Databas
   return name;
 }
 
-/** The way the services do it at their start: as the owning role; all migrations before all views, for a view may read another service's view. */
+/**
+ * Prepares the database like the services at their start: as the owning role, and all migrations before all views, because a view may read another
+ * service's view.
+ */
 async function fill(url: string, services: readonly DatabaseService[]): Promise<void> {
   await bootstrap({ adminUrl: url, passwords: testPasswords });
-  const open = services.map((service) => ({
-    service,
-    db: createDatabase({ url: serviceUrl(url, service, testPasswords[service]), applicationName: "harrier/testkit" }),
+  const databases = services.map((service) =>
+    createDatabase({ url: serviceUrl(url, service, testPasswords[service]), applicationName: "harrier/testkit" }),
+  );
+  const open = services.map((service, n) => ({
+    pool: (databases[n] as Database).pool,
+    schema: schemaOf(service),
+    folder: appDir(service),
   }));
   try {
-    for (const { service, db } of open)
-      await migrate({ pool: db.pool, schema: schemaOf(service), dir: join(appDir(service), "migrations") });
-    for (const { service, db } of open)
-      await applyViews({
-        pool: db.pool,
-        schema: schemaOf(service),
-        dir: join(appDir(service), "views"),
-        migrations: join(appDir(service), "migrations"),
-      });
+    for (const service of open) await migrate(service);
+    for (const service of open) await applyFunctions(service);
+    for (const service of open) await applyViews(service);
   } finally {
-    await Promise.all(open.map(({ db }) => db.close()));
+    await Promise.all(databases.map((db) => db.close()));
   }
 }

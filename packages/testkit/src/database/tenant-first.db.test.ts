@@ -4,20 +4,26 @@ import { withClient } from "./template.ts";
 import { type TestDatabase, testDatabase } from "./test-database.ts";
 
 /*
- * architecture §1.7: whose a row is stands first in every key and every index, so that tenants can be spread over several databases. Read from
- * the catalogue: a table or an index that comes later is in it.
+ * architecture §1.7: the tenant is the first column of every key and every index, so that tenants can be spread over several databases. The test
+ * reads the catalogue, so that a table or an index that is added later is included.
  */
 
-/** Of the installation, not of a tenant: the services' own bookkeeping, the audit chain over all tenants, keys that sign for everybody. */
+/**
+ * These tables belong to the installation and not to a tenant: the services' own bookkeeping, the audit chain over all tenants, keys that sign for
+ * everybody.
+ */
 const ofTheInstallation = [
-  /^\w+\.(schema_migrations|schema_views)$/,
+  /^\w+\.(knex_migrations|knex_migrations_lock|schema_files)$/,
   /^\w+_audit\.(audit_batches|audit_chain|audit_anchors)$/,
   /^(controller|rollout_engine)\.outbox_cursor$/,
   /^controller\.group_progress_folded$/,
   /^rollout_engine\.(fleet|progress)_cursor$/,
   /^management\.signing_keys$/,
 ];
-/** For work over all tenants: logs that are read in their order, queues by what is due, names that are looked up before the tenant is known. */
+/**
+ * These indexes serve work over all tenants: logs that are read in their order, queues by what is due, names that are read before the tenant is
+ * known.
+ */
 const overAllTenants = [
   /_(order|due|ended|lease|position)$/,
   /^\w+\.outbox_pkey$/,
@@ -40,7 +46,7 @@ const rows = <Row>(sql: string) =>
     async (client) => (await client.query(sql, [[...databaseServices.map(schemaOf), ...auditedServices.map(auditSchemaOf)]])).rows as Row[],
   );
 
-test("every table has a tenant, but for those of the service itself", async () => {
+test("every table has a tenant, except those of the service itself", async () => {
   const without = await rows<{ name: string }>(
     `select n.nspname || '.' || c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where n.nspname = any($1) and c.relkind in ('r', 'p') and not c.relispartition
@@ -56,7 +62,7 @@ test("every table has a tenant, but for those of the service itself", async () =
     ).toBe(true);
 });
 
-test("the tenant is the first column of every primary key, and of every index that is not for work over all tenants", async () => {
+test("the tenant is the first column of every primary key, and of every index except those for work over all tenants", async () => {
   const others = await rows<{ name: string; of: string }>(
     `select n.nspname || '.' || i.relname as name, n.nspname || '.' || c.relname as of
        from pg_index x join pg_class i on i.oid = x.indexrelid join pg_class c on c.oid = x.indrelid join pg_namespace n on n.oid = c.relnamespace

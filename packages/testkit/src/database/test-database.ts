@@ -4,24 +4,24 @@ import { providedPostgresUrl } from "./provided.ts";
 import { ensureTemplate, testPasswords, urlOfDatabase, withClient } from "./template.ts";
 
 export interface TestDatabase {
-  /** The superuser's URL of this database: to look behind the grants. */
+  /** The superuser's URL of this database, which no grant restricts. */
   readonly adminUrl: string;
-  /** A service's own URL: its role, with the grants it has in production. */
+  /** Answers a service's own URL: its role, with the grants it has in production. */
   urlOf(service: DatabaseService): string;
-  /** Connections as the service's role; made once per service and closed by `drop`. */
+  /** Answers connections as the service's role; they are made once per service and closed by `drop`. */
   db(service: DatabaseService): Database;
   /** Closes the connections and removes the database. */
   drop(): Promise<void>;
 }
 
 export interface TestDatabaseOptions {
-  /** Whose migrations and views are in it; all four by default. Roles and empty schemas of the others are there too. */
+  /** The migrations and views of these services are in it; all four by default. Roles and empty schemas of the others exist too. */
   schemas?: readonly DatabaseService[];
-  /** The superuser's URL of the server; in vitest that of the run. */
+  /** The superuser's URL of the server; in vitest the default is that of the run. */
   postgresUrl?: string;
 }
 
-/** A database of its own for a test file, copied from a template: takes some 50 ms, and nobody else is in it. */
+/** Makes a database for one test file alone, copied from a template in about 50 ms. */
 export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const serverUrl = options.postgresUrl ?? (await providedPostgresUrl());
   const template = await ensureTemplate(serverUrl, options.schemas ?? databaseServices);

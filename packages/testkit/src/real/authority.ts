@@ -10,11 +10,14 @@ export interface Pair {
   key: string;
 }
 
-/** What `authentication.header.authority` names it by. */
+/** Answers the fingerprint with which `authentication.header.authority` names a certificate. */
 export const fingerprintOf = (cert: string): string => new X509Certificate(cert).fingerprint256.replaceAll(":", "").toLowerCase();
 
 export interface Authority extends Pair {
-  /** A certificate of this authority: of a device by default; `server` one for 127.0.0.1 and localhost, `service` one that may call as well, `authority` one that may issue others. */
+  /**
+   * Issues a certificate of this authority: for a device by default; `server` is for 127.0.0.1 and localhost, `service` may call as well,
+   * `authority` may issue others.
+   */
   issue(name: string, kind?: "device" | "server" | "service" | "authority", validity?: { from: Date; to: Date }): Pair;
 }
 
@@ -54,7 +57,7 @@ commonName = supplied
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** Certificates as real authorities make them, by openssl. */
+/** Makes certificates like real authorities, by openssl. */
 export class Authorities {
   readonly #dir = mkdtempSync(join(tmpdir(), "harrier-ca-"));
   #files = 0;
@@ -64,12 +67,12 @@ export class Authorities {
     writeFileSync(this.#path("index.txt"), "");
   }
 
-  /** One that nobody stands above. */
+  /** Makes a root authority. */
   root(name: string): Authority {
     return this.#authority(this.selfSigned(name, "authority"));
   }
 
-  /** Below another one. */
+  /** Makes an authority below another one. */
   below(parent: Authority, name: string): Authority {
     return this.#authority(parent.issue(name, "authority"));
   }
@@ -128,5 +131,5 @@ interface Issue {
   to?: Date;
 }
 
-/** `20261121120000Z` */
+/** Formats a time as `20261121120000Z`. */
 const asn1Time = (date: Date): string => `${date.toISOString().slice(0, 19).replaceAll(/[-T:]/g, "")}Z`;

@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs"
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 
-/** Where things that are dear to make are kept between runs and checkouts. */
+/** Things that take long to make are kept here between runs and checkouts. */
 export const cacheDir = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "harrier");
 
 const beingMade = new Map<string, Promise<string>>();
 
 /**
- * The path in the cache; `make` fills a folder of its own beside it, which is moved there in one step: a run that was cut off leaves
- * nothing half-done, and of two processes that make the same at once the first wins. Within one process it is made once.
+ * Answers the path in the cache. `make` fills a separate folder beside it, which is moved there in one step: an interrupted run leaves nothing
+ * half-done, and of two processes that make the same at the same time the first wins. Within one process it is made once.
  */
 export function cached(path: string, make: (dir: string) => Promise<string>): Promise<string> {
   const making = beingMade.get(path) ?? fill(path, make).finally(() => beingMade.delete(path));

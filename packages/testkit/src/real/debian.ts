@@ -2,16 +2,16 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cached, install } from "./cache.ts";
 
-/** A folder with the files of Debian packages, as they would lie under `/`. */
+/** A folder with the files of Debian packages, in their places under `/`. */
 export interface DebianFiles {
   readonly root: string;
-  /** For a process that runs one of the programs in it. */
+  /** A process that runs one of the programs in it needs this environment. */
   readonly env: Readonly<Record<"LD_LIBRARY_PATH" | "PATH", string>>;
 }
 
 /**
- * Debian packages and what of their needs this machine lacks, from the machine's own package sources; unpacked into the cache once.
- * Nothing is installed, the machine's package lists stay as they are, and root is not needed.
+ * Unpacks Debian packages, and the dependencies that this machine lacks, from the machine's own package sources into the cache, once. Nothing is
+ * installed, the machine's package lists stay as they are, and root is not needed.
  */
 export async function debianPackages(names: readonly string[]): Promise<DebianFiles> {
   const root = await cached(join("debian", `${releaseOfDebian()}-${names.join("-")}`), async (dir) => {
@@ -19,11 +19,11 @@ export async function debianPackages(names: readonly string[]): Promise<DebianFi
     const cache = join(dir, "cache");
     const archives = join(cache, "archives");
     for (const folder of [lists, archives]) mkdirSync(join(folder, "partial"), { recursive: true });
-    // as root it would become another user to download, who may not write here
+    // as root it would download as another user, who may not write here
     const settings = [`Dir::State::lists=${lists}`, `Dir::Cache=${cache}`, "APT::Sandbox::User=root", "Debug::NoLocking=true"];
     const options = ["-q", "-y", ...settings.flatMap((setting) => ["-o", setting])];
     await install("apt-get", [...options, "update"]);
-    // also where the machine has them already: then apt would download nothing
+    // it also downloads packages that the machine has already, which apt would otherwise skip
     await install("apt-get", [...options, "install", "--no-install-recommends", "--reinstall", "--download-only", ...names]);
     const unpacked = join(dir, "root");
     mkdirSync(unpacked);
@@ -36,7 +36,7 @@ export async function debianPackages(names: readonly string[]): Promise<DebianFi
   return { root, env: { LD_LIBRARY_PATH: folders.join(":"), PATH: `${process.env["PATH"] ?? ""}:${join(root, "usr", "bin")}` } };
 }
 
-/** Libraries lie in a folder that is named after the processor, as in usr/lib/x86_64-linux-gnu. */
+/** Answers the folder with the libraries, which is named after the processor, as in usr/lib/x86_64-linux-gnu. */
 function librariesIn(dir: string): string[] {
   try {
     return readdirSync(dir)
@@ -47,7 +47,7 @@ function librariesIn(dir: string): string[] {
   }
 }
 
-/** As in debian-12-x64: packages of one release do not fit another. */
+/** Answers the release, as in debian-12-x64, because packages of one release do not fit another. */
 function releaseOfDebian(): string {
   const fields = new Map<string, string>();
   try {
@@ -56,7 +56,7 @@ function releaseOfDebian(): string {
       fields.set(name, value.replaceAll('"', ""));
     }
   } catch {
-    // no Linux: says the error below
+    // without Linux the error below says so
   }
   if (fields.get("ID") !== "debian" && !fields.get("ID_LIKE")?.split(" ").includes("debian")) {
     throw new Error("this test needs Debian packages, and so a machine with Debian (or a relative of it), apt-get and dpkg-deb");

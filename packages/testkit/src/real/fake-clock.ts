@@ -3,16 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { debianPackages } from "./debian.ts";
 
-/** The wall clock of processes, which can be moved while they run. Their monotonic clock, and so their timers, stay as they are. */
+/** A wall clock of processes that can be moved while they run. Their monotonic clock, and so their timers, are not affected. */
 export interface FakeClock {
-  /** For the processes whose clock it is. */
+  /** The processes with this clock need this environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** So many seconds ahead (or behind, below 0) of the machine's clock; they notice within a second. */
+  /** Sets the clock so many seconds ahead of the machine's (behind, below 0); the processes notice within a second. */
   set(seconds: number): void;
   remove(): void;
 }
 
-/** Debian's libfaketime, unpacked beside the other tools of tests. The clock begins right. */
+/** Starts a clock with Debian's libfaketime, unpacked beside the other tools of tests. At first it shows the right time. */
 export async function startFakeClock(): Promise<FakeClock> {
   const { root } = await debianPackages(["libfaketime"]);
   const library = readdirSync(root, { recursive: true, encoding: "utf8" }).find((path) => path.endsWith("libfaketimeMT.so.1"));

@@ -9,22 +9,22 @@ import { workspaceRoot } from "../workspace.ts";
 import { cached, install } from "./cache.ts";
 import { startServer } from "./server-process.ts";
 
-const VERSION = "4.3.1"; // as in recipes/kafka/pom.xml
+const VERSION = "4.3.1"; // it is the version of recipes/kafka/pom.xml
 
 export interface Kafka {
-  /** For HARRIER_KAFKA_BROKERS. */
+  /** The value for HARRIER_KAFKA_BROKERS. */
   readonly brokers: string;
-  /** Ends it without a word (SIGKILL), its data stays. */
+  /** Kills it (SIGKILL); its data stays. */
   kill(): Promise<void>;
   /** Starts it again on the same port with the same data. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The folder with the broker's jars; downloaded once by Maven (44 MB) and kept in the cache. Needs Java 17 and Maven. */
+/** Answers the folder with the broker's jars; Maven downloads them once (44 MB), and they are kept in the cache. It needs Java 17 and Maven. */
 export function installKafka(): Promise<string> {
   return cached(`kafka-${VERSION}`, async (dir) => {
-    // Maven writes beside the pom: not into the checkout
+    // Maven writes beside the pom, which must not be the checkout
     copyFileSync(join(workspaceRoot, "packages", "testkit", "recipes", "kafka", "pom.xml"), join(dir, "pom.xml"));
     const jars = join(dir, "jars");
     await install("mvn", ["-q", "-B", "-f", join(dir, "pom.xml"), "dependency:copy-dependencies", `-DoutputDirectory=${jars}`]);
@@ -34,7 +34,7 @@ export function installKafka(): Promise<string> {
 
 function writeConfig(dir: string, port: number, controllerPort: number): { config: string; logging: string } {
   const config = join(dir, "server.properties");
-  // one node that is broker and controller; every internal topic with one partition and one copy
+  // one node is broker and controller; every internal topic has one partition and one copy
   const lines = {
     "process.roles": "broker,controller",
     "node.id": 1,
@@ -53,7 +53,7 @@ function writeConfig(dir: string, port: number, controllerPort: number): { confi
     "share.coordinator.state.topic.replication.factor": 1,
     "share.coordinator.state.topic.min.isr": 1,
     "group.initial.rebalance.delay.ms": 0,
-    // after a kill the node must first give up its former self
+    // after a kill the node must first lose its former session
     "broker.session.timeout.ms": 2_000,
     "broker.heartbeat.interval.ms": 500,
   };
@@ -94,14 +94,14 @@ async function answers(brokers: string): Promise<boolean> {
   }
 }
 
-/** A real Kafka (KRaft, one node) without topics. */
+/** Starts a real Kafka (KRaft, one node) without topics. */
 export async function startKafka(): Promise<Kafka> {
   const jars = await installKafka();
   const dir = mkdtempSync(join(tmpdir(), "harrier-kafka-"));
   const [port = 0, controllerPort = 0] = await freePorts(2);
   const brokers = `127.0.0.1:${port}`;
   const { config, logging } = writeConfig(dir, port, controllerPort);
-  // small and quick to start; the broker of a test moves little
+  // the settings are for a small heap and a quick start, because the broker of a test transfers little
   const java = [
     "-Xms128m",
     "-Xmx384m",

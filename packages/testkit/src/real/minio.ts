@@ -11,25 +11,25 @@ export interface Minio {
   readonly endpoint: string;
   readonly accessKey: string;
   readonly secretKey: string;
-  /** Where the objects lie, to look behind the interface. */
+  /** The directory of the objects, to read them without the interface. */
   readonly dataDir: string;
-  /** Ends it without a word (SIGKILL), its objects stay. */
+  /** Kills it (SIGKILL); its objects stay. */
   kill(): Promise<void>;
   /** Starts it again on the same port with the same objects. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The path of MinIO's server; built from source once (some five minutes) and kept in the cache. Needs Go. */
+/** Answers the path of MinIO's server; it is built from source once (some five minutes) and kept in the cache. It needs Go. */
 export function installMinio(): Promise<string> {
   return cached(join("bin", "minio"), async (dir) => {
-    // two at a time: its link step is large
+    // only two compile at a time, because the link step is large
     await install("go", ["install", `github.com/minio/minio@${VERSION}`], { env: { ...process.env, GOBIN: dir, GOFLAGS: "-p=2" } });
     return join(dir, "minio");
   });
 }
 
-/** A real S3 server with an empty store. */
+/** Starts a real S3 server with an empty store. */
 export async function startMinio(): Promise<Minio> {
   const command = await installMinio();
   const root = mkdtempSync(join(tmpdir(), "harrier-minio-"));

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { type DebianFiles, debianPackages } from "./debian.ts";
 import { startServer } from "./server-process.ts";
 
-/** A request that came to nginx, as its log tells. */
+/** A request that reached nginx, as its log shows it. */
 export interface ProxiedRequest {
   port: number;
   method: string;
-  /** With the query, as it came. */
+  /** The request target with its query, unchanged. */
   uri: string;
   status: number;
   /** The header `Range`; empty without one. */
@@ -19,24 +19,24 @@ export interface ProxiedRequest {
 }
 
 export interface Nginx {
-  /** All requests so far that have their answer, oldest first. */
+  /** Answers all requests that have been answered, oldest first. */
   requests(): ProxiedRequest[];
   stop(): Promise<void>;
 }
 
 export interface NginxOptions {
-  /** What stands in the `http` block: servers that listen on 127.0.0.1. */
+  /** The content of the `http` block: servers that listen on 127.0.0.1. */
   http: string;
   /** One of the ports that they listen on. */
   port: number;
 }
 
-/** nginx as Debian builds it, unpacked into the cache: no service is installed or started. Needs Debian. */
+/** Unpacks nginx, as Debian builds it, into the cache: no service is installed or started. It needs Debian. */
 export function installNginx(): Promise<DebianFiles> {
   return debianPackages(["nginx"]);
 }
 
-/** A proxy with a configuration of its own; whatever it writes lies in a folder of its own, which goes at `stop`. */
+/** Starts a proxy with this configuration; all its files are in a separate folder, which `stop` removes. */
 export async function startNginx({ http, port }: NginxOptions): Promise<Nginx> {
   const { root, env } = await installNginx();
   const dir = mkdtempSync(join(tmpdir(), "harrier-nginx-"));
@@ -65,7 +65,7 @@ export async function startNginx({ http, port }: NginxOptions): Promise<Nginx> {
   }
 }
 
-// one process, so that it ends with the signal that ends us; and no path of the machine's own nginx
+// it is one process, so that it ends with the signal that ends us, and it uses no path of the machine's own nginx
 const configOf = (dir: string, http: string): string => `
 daemon off;
 master_process off;
@@ -86,7 +86,7 @@ ${http}
 function requestsIn(path: string): ProxiedRequest[] {
   if (!existsSync(path)) return [];
   const lines = readFileSync(path, "utf8").split("\n");
-  // the last one may still be on its way into the file
+  // the last line may not be written completely yet
   return lines.slice(0, -1).map((line) => JSON.parse(line) as ProxiedRequest);
 }
 

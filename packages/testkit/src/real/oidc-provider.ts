@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import Provider, { type Configuration, errors, type JWK, type TokenEndpointGrantContext } from "oidc-provider";
 
-/** Somebody whom the provider knows; the password is the name. */
+/** A user of the provider, whose password is the name. */
 export interface OidcUser {
   name: string;
-  /** Stand in the scopes of the access tokens. */
+  /** The scopes of the access tokens contain these roles. */
   roles: readonly string[];
   tenant?: string;
 }
@@ -15,29 +15,29 @@ export interface OidcUser {
 export interface OidcProviderOptions {
   port?: number;
   audience?: string;
-  /** Read at each sign-in: what is changed is in the next token. */
+  /** They are read at each sign-in, so that a change is in the next token. */
   users: OidcUser[];
-  /** Seconds that a token lives. */
+  /** The lifetime of a token in seconds. */
   tokenTtl?: number;
 }
 
 export interface OidcProvider {
   issuer: string;
-  /** An access token, as an application in a browser gets it: authorization code and PKCE. */
+  /** Answers an access token, as an application in a browser gets it: by authorization code and PKCE. */
   signIn(name: string): Promise<string>;
-  /** From now on tokens are signed with another key; the former one is published no more. */
+  /** Signs later tokens with another key; the former one is no longer published. */
   rotateKeys(): void;
-  /** Cut every connection, or serve again. */
+  /** Closes every connection, or serves again. */
   setDown(down: boolean): void;
   stop(): Promise<void>;
 }
 
-/** Of public clients: without a secret, for machines of developers. */
+/** The id of a public client, without a secret, for machines of developers. */
 export const oidcClientId = "harrier-cli";
 const redirectUri = "http://127.0.0.1/signed-in";
 const resource = "urn:harrier";
 
-/** An OpenID provider on 127.0.0.1, the real `oidc-provider` with users of its own. For tests and for trying things out, for nothing else. */
+/** Starts an OpenID provider on 127.0.0.1, the real `oidc-provider` with its own users. It is only for tests and for trying things out. */
 export async function startOidcProvider(options: OidcProviderOptions): Promise<OidcProvider> {
   const state = { serve: (_req: IncomingMessage, res: ServerResponse): void => void res.end(), down: false };
   const server = createServer((req, res) => {
@@ -68,7 +68,7 @@ export async function startOidcProvider(options: OidcProviderOptions): Promise<O
   };
 }
 
-/** A provider with a new key. */
+/** Makes a provider with a new key. */
 function serving(issuer: string, options: OidcProviderOptions): (req: IncomingMessage, res: ServerResponse) => void {
   const key = { ...generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" }), kid: randomUUID(), use: "sig" };
   const provider = new Provider(issuer, configuration(options, { ...key, alg: "ES256" } as JWK));
@@ -81,7 +81,7 @@ function serving(issuer: string, options: OidcProviderOptions): (req: IncomingMe
   };
 }
 
-/** What the tokens are for: Harrier. */
+/** Harrier is the audience of the tokens. */
 const resourceServer = ({ audience = "harrier", tokenTtl = 600 }: OidcProviderOptions) =>
   ({ scope: "openid", audience, accessTokenFormat: "jwt", accessTokenTTL: tokenTtl, jwt: { sign: { alg: "ES256" } } }) as const;
 
@@ -110,7 +110,7 @@ function configuration(options: OidcProviderOptions, key: JWK): Configuration {
       },
     },
     interactions: { url: (_ctx, { uid }) => `/sign-in/${uid}` },
-    // nobody is asked what the application may do: it is the operator's own
+    // nobody is asked what the application may do, because it is the operator's own
     async loadExistingGrant(ctx) {
       const { client, session, provider } = ctx.oidc;
       const grant = new provider.Grant({ clientId: client?.clientId ?? "", accountId: session?.accountId ?? "" });
@@ -131,7 +131,7 @@ function configuration(options: OidcProviderOptions, key: JWK): Configuration {
   };
 }
 
-/** `grant_type=password`, so that a token can be had with curl. */
+/** Allows `grant_type=password`, so that a token can be fetched with curl. */
 function allowPasswords(provider: Provider, options: OidcProviderOptions): void {
   const grant = async (ctx: TokenEndpointGrantContext<{ username: string; password: string }>): Promise<void> => {
     const { username = "", password } = ctx.oidc.params ?? {};
@@ -152,7 +152,7 @@ function allowPasswords(provider: Provider, options: OidcProviderOptions): void 
   provider.registerGrantType("password", grant, ["username", "password"]);
 }
 
-/** Of nobody else's tokens is this provider the issuer: the name will do as a password. */
+/** Whether a password is right. The name is sufficient as a password, because nobody else trusts this provider's tokens. */
 const isRight = ({ users }: OidcProviderOptions, name: unknown, password: unknown): boolean =>
   name === password && users.some((user) => user.name === name);
 
@@ -174,14 +174,14 @@ async function loginPage(
   await provider.interactionFinished(req, res, result);
 }
 
-/** What a browser and an application do (RFC 6749 §4.1, RFC 7636). */
+/** Does what a browser and an application do (RFC 6749 §4.1, RFC 7636). */
 async function signIn(issuer: string, name: string): Promise<string> {
   const verifier = randomBytes(32).toString("base64url");
   const challenge = createHash("sha256").update(verifier).digest("base64url");
-  const asked = { client_id: oidcClientId, response_type: "code", redirect_uri: redirectUri, scope: "openid" };
+  const requested = { client_id: oidcClientId, response_type: "code", redirect_uri: redirectUri, scope: "openid" };
   const pkce = { code_challenge: challenge, code_challenge_method: "S256" };
   const browser = createBrowser();
-  const login = await browser(new URL(`/auth?${new URLSearchParams({ ...asked, ...pkce })}`, issuer));
+  const login = await browser(new URL(`/auth?${new URLSearchParams({ ...requested, ...pkce })}`, issuer));
   const back = await browser(login, new URLSearchParams({ name, password: name }));
   const code = back.searchParams.get("code");
   if (code === null) throw new Error(`${name} was not signed in: ${back}`);

@@ -4,18 +4,21 @@ import { cached, install } from "./cache.ts";
 
 export interface PythonClient {
   readonly command: string;
-  /** For a process of it that imports the package. */
+  /** A process that imports the package needs this environment. */
   readonly env: Readonly<Record<"PYTHONPATH", string>>;
 }
 
 export interface PythonPackage {
   name: string;
   version: string;
-  /** What the part of it that is used needs, as `name==version`; with these all that they need comes. */
+  /** The dependencies of the part that is used, as `name==version`; what they need in turn is installed too. */
   needs: readonly string[];
 }
 
-/** A package of another's client, installed by pip once and kept in the cache, apart from what the machine has. Needs Python 3 with pip. */
+/**
+ * Unpacks a third-party client's package, installed by pip once and kept in the cache, apart from the machine's packages. It needs Python 3 with
+ * pip.
+ */
 export async function pythonClient({ name, version, needs }: PythonPackage): Promise<PythonClient> {
   const folder = await cached(join("pypi", `${name}-${version}-python-${pythonVersion()}`), async (dir) => {
     const made = join(dir, "packages");
@@ -27,7 +30,7 @@ export async function pythonClient({ name, version, needs }: PythonPackage): Pro
   return { command: "python3", env: { PYTHONPATH: folder } };
 }
 
-/** As in 3.11: what was compiled for one version does not fit another. */
+/** Answers the version, as in 3.11, because what was compiled for one version does not fit another. */
 function pythonVersion(): string {
   const { stdout, error } = spawnSync("python3", ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"], { encoding: "utf8" });
   if (error !== undefined) throw new Error(`python3 is needed for this test: ${error.message}`);

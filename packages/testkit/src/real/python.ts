@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { cached, install } from "./cache.ts";
 
 /**
- * Python packages (`name==version`) with all they need, in an environment of their own that is made once and kept in the cache; returns its
- * interpreter. Programs in it are run as `-m name`: their own files know only where they were made. Needs Python with `venv`.
+ * Installs Python packages (`name==version`) with their dependencies in an environment that is created once and kept in the cache; returns its
+ * interpreter. Programs in it are run as `-m name`, because their own files contain the path where they were created. It needs Python with `venv`.
  */
 export async function pythonPackages(...packages: readonly [string, ...string[]]): Promise<string> {
   const environment = await cached(join("python", packages.join("-")), async (dir) => {

@@ -4,9 +4,9 @@ import { guardProcess } from "@harrier/stack";
 
 export interface ServerProcess {
   readonly pid: number;
-  /** The last of what it wrote, on both streams. */
+  /** Answers the last output of both streams. */
   output(): string;
-  /** Ends it; kills it where it takes too long. */
+  /** Ends it; kills it if it takes too long. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -16,15 +16,15 @@ interface ServerOptions {
   args: readonly string[];
   cwd: string;
   env?: Readonly<Record<string, string>>;
-  /** Whether it can do its work; asked again and again until it can. */
+  /** Whether it can do its work; this is repeated until it can. */
   isReady: () => Promise<boolean>;
   limitMs: number;
 }
 
 const STOP_LIMIT_MS = 10_000;
-const KEPT_OUTPUT = 8_000; // characters
+const KEPT_OUTPUT = 8_000; // in characters
 
-/** Starts a server and waits until it is of use. It ends with this process at the latest. */
+/** Starts a server and waits until it can be used. It ends with this process at the latest. */
 export async function startServer(options: ServerOptions): Promise<ServerProcess> {
   const child = spawn(options.command, options.args, {
     cwd: options.cwd,

@@ -5,13 +5,13 @@ import { eventually } from "../eventually.ts";
 import { startKafka } from "./kafka.ts";
 import { startMinio } from "./minio.ts";
 
-test("Kafka takes transactional messages, and has them after a kill and a restart", async ({ onTestFailed }) => {
+test("Kafka accepts transactional messages, and has them after a kill and a restart", async ({ onTestFailed }) => {
   const kafka = await startKafka();
-  // what the client says of itself tells why, should it give up
+  // the client's own log tells why, if it gives up
   const said: string[] = [];
   onTestFailed(() => console.log(said.join("\n")));
   const logCreator: kafkajs.logCreator = () => (entry) => void said.push(`${entry.namespace} ${entry.log.message}`);
-  // by itself an idempotent producer tries for ever, and waits longer each time
+  // by default an idempotent producer retries forever, and waits longer each time
   const retry = { retries: 60, initialRetryTime: 200, maxRetryTime: 1_000 };
   const client = new kafkajs.Kafka({ clientId: "test", brokers: [kafka.brokers], logLevel: kafkajs.logLevel.INFO, logCreator, retry });
   try {
@@ -25,7 +25,7 @@ test("Kafka takes transactional messages, and has them after a kill and a restar
     await transaction.send({ topic: "words", acks: -1, messages: [{ key: "k", value: "hello" }] });
     await transaction.commit();
     await producer.disconnect();
-    // a commit is answered before its marker is in the topic: what a kill in between does is Kafka's own affair
+    // a commit is answered before its marker is in the topic; a kill in between would test Kafka itself
     await reads(client, "before");
     await kafka.kill();
     await kafka.restart();
@@ -35,7 +35,7 @@ test("Kafka takes transactional messages, and has them after a kill and a restar
   }
 });
 
-/** A group that is new reads the topic from its beginning. */
+/** Reads with a new group, which begins at the start of the topic. */
 async function reads(client: kafkajs.Kafka, groupId: string): Promise<void> {
   const consumer = client.consumer({ groupId });
   const words: (string | undefined)[] = [];
@@ -49,7 +49,7 @@ async function reads(client: kafkajs.Kafka, groupId: string): Promise<void> {
   }
 }
 
-test("MinIO answers, refuses a stranger, and comes back after a kill", async () => {
+test("MinIO answers, refuses a wrong credential, and comes back after a kill", async () => {
   const minio = await startMinio();
   try {
     expect((await fetch(`${minio.endpoint}/bucket`)).status).toBe(403);

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A file system of its own that is soon full. */
+/** A separate file system that is soon full. */
 export interface SmallDisk {
   readonly dir: string;
   remove(): Promise<void>;
@@ -11,7 +11,7 @@ export interface SmallDisk {
 
 const limitMs = 10_000;
 
-/** In memory (tmpfs). Where we may not mount, a process in a user namespace of its own does, and its files are reached through /proc. */
+/** Mounts one in memory (tmpfs). If we may not mount, a process in its own user namespace does, and its files are reached through /proc. */
 export async function mountSmallDisk(bytes: number): Promise<SmallDisk> {
   const dir = mkdtempSync(join(tmpdir(), "harrier-disk-"));
   const mount = ["-t", "tmpfs", "-o", `size=${bytes},mode=0777`, "tmpfs", dir];
@@ -20,7 +20,7 @@ export async function mountSmallDisk(bytes: number): Promise<SmallDisk> {
     return {
       dir,
       async remove() {
-        // what has just ended may still be let go of
+        // a process that has just ended may still hold the folder
         for (const end = Date.now() + limitMs; spawnSync("umount", [dir]).status !== 0 && Date.now() < end; ) await pause(200);
         rmSync(dir, { recursive: true, force: true });
       },

@@ -1,4 +1,4 @@
-// The builders against everything that is real at once: two replicas where they must agree, Kafka and S3.
+// The builders run against real servers together: two replicas of services that must agree, Kafka and S3.
 import type { Stack } from "@harrier/stack";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Admin, createAdmin, type RolloutView } from "../builders/admin.ts";
@@ -31,7 +31,7 @@ afterAll(async () => {
 const deviceOf = ({ controllerId, securityToken }: { controllerId: string; securityToken: string }) =>
   createDevice({ baseUrl: stack.baseUrl, controllerId, token: securityToken });
 
-test("an assigned set is downloaded, hash and all, and reported", async () => {
+test("an assigned set is downloaded, its hash checked, and its installation reported", async () => {
   const content = "the new firmware\n".repeat(1000);
   const { set, artifact } = await admin.createSetWithFile(content);
   const target = await admin.createTarget();

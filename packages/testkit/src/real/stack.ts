@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { type Stack, type StackOptions, startStack } from "@harrier/stack";
 
 export type TestStackOptions = Partial<Omit<StackOptions, "dataDir">> & {
-  /** A place of its own in the temp dir by default, removed at `stop`. One that is given is kept. */
+  /** The default is a folder in the temp dir, which `stop` removes. A given one is kept. */
   dataDir?: string;
 };
 
-/** Two of those whose replicas must agree with each other. */
+/** There are two of the services whose replicas must agree with each other. */
 export const twoOfEach = { controller: 2, "rollout-engine": 2 } as const;
 
 /**
- * The five services as processes with a database of their own, on free ports: what a user has after `npm start`.
- * Deaths and warnings of the services go to standard error, so that they stand beside the failed test.
+ * Starts the five services as processes with their own database, on free ports: what a user has after `npm start`. Deaths and warnings of the
+ * services go to standard error, so that they are shown beside the failed test.
  */
 export async function startTestStack(options: TestStackOptions = {}): Promise<Stack> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "harrier-stack-"));

@@ -10,34 +10,37 @@ export interface SwupdateOptions {
   tenant?: string;
   controllerId: string;
   targetToken: string;
-  /** Whose signature an image must bear: Debian's build takes no other. */
+  /** An image must be signed with this certificate, because Debian's build requires a signature. */
   certificate: string;
-  /** What an image must be made for, as `board:revision`. */
+  /** An image must be made for this hardware, as `board:revision`. */
   hardware: string;
-  /** What became of the update before this start; it tells the server at once (its `-c`). */
+  /** The outcome of the update before this start, which it reports at once (its `-c`). */
   outcome?: "success" | "failed";
-  /** Device attributes that it announces. */
+  /** The device attributes that it reports. */
   identify?: Readonly<Record<string, string>>;
-  /** Limit of a download, as in `50k` for a second. */
+  /** The limit of a download per second, as in `50k`. */
   speed?: string;
 }
 
 export interface Swupdate {
-  /** The last of what it wrote. */
+  /** Answers the last output. */
   output(): string;
-  /** Ends it as a device that is switched off. */
+  /** Ends it like a device that is switched off. */
   stop(): Promise<void>;
 }
 
 const outcomes = { success: 2, failed: 3 } as const;
 
-/** SWUpdate as Debian builds it, with the openssl that signs its images; downloaded once (under 3 MB) and kept in the cache. Needs Debian. */
+/**
+ * Unpacks SWUpdate, as Debian builds it, with the openssl that signs its images; it is downloaded once (under 3 MB) and kept in the cache. It needs
+ * Debian.
+ */
 export function installSwupdate(): Promise<DebianFiles> {
   const hasOpenssl = spawnSync("openssl", ["version"]).error === undefined;
   return debianPackages(["swupdate", ...(hasOpenssl ? [] : ["openssl"])]);
 }
 
-/** A device: SWUpdate with its hawkBit client (suricatta), polling from its first second on. */
+/** Starts a device: SWUpdate with its hawkBit client (suricatta), which polls from its first second on. */
 export async function startSwupdate(options: SwupdateOptions): Promise<Swupdate> {
   const { root, env } = await installSwupdate();
   const { baseUrl, tenant = "DEFAULT", controllerId, targetToken, outcome, speed } = options;
@@ -72,8 +75,8 @@ export async function startSwupdate(options: SwupdateOptions): Promise<Swupdate>
 }
 
 /**
- * Of its log, no traces: SWUpdate 2022.12 sends its log to the server in parts of 48 lines, which traces alone fill, and misses the end of
- * an installation that comes while a part is on its way.
+ * Makes the configuration without traces in the log: SWUpdate 2022.12 sends its log to the server in parts of 48 lines, which traces alone fill,
+ * and misses the end of an installation that comes while a part is being sent.
  */
 function configOf(identify: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(identify).map(([name, value]) => `{ name = "${name}"; value = "${value}"; }`);

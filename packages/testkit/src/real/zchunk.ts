@@ -11,14 +11,14 @@ export interface Zchunk {
   readonly header: Buffer;
 }
 
-/** Makes one as the documentation of SWUpdate's delta handler says, by zchunk's own tool of Debian. */
+/** Makes a file as the documentation of SWUpdate's delta handler describes, by zchunk's own tool of Debian. */
 export async function makeZchunk(content: Buffer): Promise<Zchunk> {
   const { root, env } = await debianPackages(["zchunk"]);
   const dir = mkdtempSync(join(tmpdir(), "harrier-zchunk-"));
   try {
     const [plain, packed] = [join(dir, "image"), join(dir, "image.zck")];
     writeFileSync(plain, content);
-    // with the hashes of the chunks as they are before they are compressed: what a device has is not compressed
+    // the hashes are those of uncompressed chunks, because the content of a device is not compressed
     const options = ["--uncompressed", "--chunk-hash-type", "sha256", "--output", packed];
     await install(join(root, "usr", "bin", "zck"), [...options, plain], { env: { ...process.env, ...env } });
     const file = readFileSync(packed);
@@ -28,7 +28,7 @@ export async function makeZchunk(content: Buffer): Promise<Zchunk> {
   }
 }
 
-/** Fetches such a file as zckdl does, with what an older one holds already: all parts that are missing are asked for at once. */
+/** Fetches such a file like zckdl, with the chunks of an older file: all missing parts are in one request. */
 export async function downloadZchunk(url: string, older: Zchunk): Promise<Buffer> {
   const { root, env } = await debianPackages(["zchunk"]);
   const dir = mkdtempSync(join(tmpdir(), "harrier-zchunk-"));
@@ -44,9 +44,12 @@ export async function downloadZchunk(url: string, older: Zchunk): Promise<Buffer
 }
 
 const MAGIC = "\0ZCK1";
-const CHECKSUM_SIZES = [20, 32, 64, 16]; // sha1, sha256, sha512, sha512/128
+const CHECKSUM_SIZES = [20, 32, 64, 16]; // these are sha1, sha256, sha512, sha512/128
 
-/** Lead (magic, type of checksum, length of the rest, checksum) and the rest; numbers are of seven bits a byte, the last one is marked. */
+/**
+ * Answers the size of the lead (magic, type of checksum, length of the rest, checksum) and the rest. Numbers have seven bits per byte, and the last
+ * byte is marked.
+ */
 function headerSize(file: Buffer): number {
   if (file.toString("latin1", 0, MAGIC.length) !== MAGIC) throw new Error("this is no zchunk file");
   let at = MAGIC.length;

@@ -1,6 +1,6 @@
 import { compile, type FieldMap, lookups, orderBy, parse, sortFields, tagRelation, targetFields } from "@harrier/fiql";
+import { pageStatement } from "@harrier/query";
 import type pg from "pg";
-import { pageStatement } from "../../../../apps/management/src/lists/page.sql.ts";
 import { targetList } from "../../../../apps/management/src/targets/targets.sql.ts";
 
 const fields: FieldMap = { ...targetFields, tag: tagRelation({ view: "queries.tag_links", owner: "target_id" }, "queries.tags") };
@@ -11,13 +11,13 @@ export interface Sql {
   values: unknown[];
 }
 
-interface Asked {
+interface Requested {
   compiled: Sql;
   lookup: Sql | undefined;
 }
 
-/** The predicate of a query as lists make it, with the statement that finds its related rows. */
-async function predicate(client: pg.Client, q: string, firstParam: number): Promise<Asked> {
+/** Builds the predicate of a query as lists do, with the statement that finds its related rows. */
+async function predicate(client: pg.Client, q: string, firstParam: number): Promise<Requested> {
   const now = Date.now();
   const options = { now, macros: { OVERDUE_TS: now - day } };
   const ast = parse(q);
@@ -29,21 +29,21 @@ async function predicate(client: pg.Client, q: string, firstParam: number): Prom
 
 const isSql = (each: Sql | undefined): each is Sql => each !== undefined;
 
-/** Management's statements for a page of targets and the number of all matches, in their order. */
+/** Builds management's statements for a page of targets and the number of all matches, in their order. */
 export async function pageOf(client: pg.Client, q: string | undefined, offset = 0): Promise<Sql[]> {
   const source = targetList(1, null);
   const window = { orderBy: orderBy(undefined, sortFields.targets), limit: 50, offset };
-  const asked = q === undefined ? undefined : await predicate(client, q, source.values.length + 1);
-  const where = asked === undefined ? source.where : `${source.where} and (${asked.compiled.text})`;
-  const { sql, bindings } = pageStatement({ ...source, where, values: [...source.values, ...(asked?.compiled.values ?? [])] }, window);
-  return [asked?.lookup, { text: sql, values: [...bindings] }].filter(isSql);
+  const requested = q === undefined ? undefined : await predicate(client, q, source.values.length + 1);
+  const where = requested === undefined ? source.where : `${source.where} and (${requested.compiled.text})`;
+  const { sql, bindings } = pageStatement({ ...source, where, values: [...source.values, ...(requested?.compiled.values ?? [])] }, window);
+  return [requested?.lookup, { text: sql, values: [...bindings] }].filter(isSql);
 }
 
-/** A count of matches alone, as a preview of a filter asks for it. */
+/** Builds the statement that only counts matches, as the preview of a filter does. */
 export async function countOf(client: pg.Client, q: string | undefined): Promise<Sql[]> {
-  const asked = q === undefined ? undefined : await predicate(client, q, 2);
-  const text = `select count(*)::int as total from controller.targets_v1 t where t.tenant_id = $1 and (${asked?.compiled.text ?? "true"})`;
-  return [asked?.lookup, { text, values: [1, ...(asked?.compiled.values ?? [])] }].filter(isSql);
+  const requested = q === undefined ? undefined : await predicate(client, q, 2);
+  const text = `select count(*)::int as total from controller.targets_v1 t where t.tenant_id = $1 and (${requested?.compiled.text ?? "true"})`;
+  return [requested?.lookup, { text, values: [1, ...(requested?.compiled.values ?? [])] }].filter(isSql);
 }
 
 interface PlanNode {
@@ -57,11 +57,11 @@ interface PlanNode {
 
 export interface Explained {
   buffers: number;
-  /** Tables that were read from end to end. */
+  /** The tables that were read from end to end. */
   scanned: string[];
 }
 
-/** Executes the statements with default planner settings and tells what they read. */
+/** Executes the statements with default planner settings and returns what they read. */
 export async function explain(client: pg.Client, statements: readonly Sql[]): Promise<Explained> {
   const result: Explained = { buffers: 0, scanned: [] };
   for (const { text, values } of statements) {

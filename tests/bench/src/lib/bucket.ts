@@ -3,7 +3,10 @@ import { startMinio } from "@harrier/testkit";
 
 type Options = Parameters<typeof startStack>[0];
 
-/** The services with their artifacts in an S3 server of their own, which ends with them. Built from source the first time; needs Go. */
+/**
+ * Starts the services with their artifacts in an S3 server of their own, which ends with them. The first time it is built from source, which needs
+ * Go.
+ */
 export async function startWithBucket(options: Options): Promise<Stack> {
   const minio = await startMinio();
   try {

@@ -7,7 +7,7 @@ export interface Options {
   devices: number;
   targets: number;
   rounds: number;
-  /** Targets that queries are asked over. */
+  /** The number of targets that queries search. */
   fleet: number;
 }
 
@@ -16,6 +16,6 @@ export interface Bench {
   api: Api;
   options: Options;
   report: Report;
-  /** Every service and the database, for CPU and memory. */
+  /** Returns the processes of every service and of the database, for CPU and memory. */
   groups(): ProcessGroup[];
 }

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** CPU seconds (user + system) and resident memory of processes, from /proc. */
+/** CPU seconds (user + system) and resident memory of processes are read from /proc. */
 const ticksPerSecond = 100;
 
 interface Stat {
   ppid: number;
   seconds: number;
-  /** Of children that have ended. */
+  /** The CPU seconds of children that have ended. */
   endedSeconds: number;
   residentMiB: number;
 }
@@ -22,7 +22,7 @@ function stat(pid: number): Stat | undefined {
       residentMiB: (Number(fields[21]) * 4096) / 2 ** 20,
     };
   } catch {
-    return undefined; // gone meanwhile
+    return undefined; // the process has ended meanwhile
   }
 }
 
@@ -47,34 +47,34 @@ function descendants(roots: readonly number[]): number[] {
 
 export interface ProcessGroup {
   name: string;
-  /** Processes with everything they have started: PostgreSQL has a process per connection. */
+  /** The processes with all their children: PostgreSQL has a process per connection. */
   pids: readonly number[];
 }
 
-/** CPU seconds used so far per group. A connection that ended between two readings takes its share along; pools keep theirs open. */
+/** Reads the CPU seconds used so far per group. A connection that ended between two readings takes its share along; pools keep theirs open. */
 export function cpuSeconds(groups: readonly ProcessGroup[]): Map<string, number> {
   return new Map(groups.map((g) => [g.name, sum(descendants(g.pids).map((pid) => stat(pid)?.seconds ?? 0))]));
 }
 
-/** CPU seconds of one process of its own, 0 when it is gone. */
+/** Reads the CPU seconds of one process alone, 0 when it has ended. */
 export function ownCpuSeconds(pid: number): number {
   return stat(pid)?.seconds ?? 0;
 }
 
-/** CPU seconds per group with all that has ended within it: autovacuum's workers come and go. */
+/** Reads the CPU seconds per group with all that has ended within it, because autovacuum's workers start and end. */
 export function cpuSecondsWithEnded(groups: readonly ProcessGroup[]): Map<string, number> {
   const alive = cpuSeconds(groups);
   for (const { name, pids } of groups) alive.set(name, (alive.get(name) ?? 0) + sum(pids.map((pid) => stat(pid)?.endedSeconds ?? 0)));
   return alive;
 }
 
-/** The most that one process ever had resident, MiB. */
+/** Reads the maximum of resident memory that one process ever had, in MiB. */
 export function peakMiB(pid: number): number {
   const kib = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kib ?? Number.NaN) / 1_024;
 }
 
-/** Resident MiB per group; PostgreSQL's shared memory counts once per process that touched it, so its figure is an upper bound. */
+/** Reads the resident MiB per group; PostgreSQL's shared memory counts once per process that touched it, so its figure is an upper bound. */
 export function residentMiB(groups: readonly ProcessGroup[]): Map<string, number> {
   return new Map(groups.map((g) => [g.name, sum(descendants(g.pids).map((pid) => stat(pid)?.residentMiB ?? 0))]));
 }

@@ -3,7 +3,7 @@ import { type SeededSet, targetTokenHeader } from "./seed.ts";
 
 const concurrency = 32;
 
-/** Devices of one server with the actions that they are to carry out. */
+/** The devices of one server with the actions that they shall carry out. */
 export interface CyclingFleet {
   readonly url: string;
   readonly ids: readonly string[];

@@ -1,13 +1,13 @@
-/** Above every id that the services give out during a run. */
+/** This is above every id that the services assign during a run. */
 const base = 1_000_000_000;
 
-/** How many rows of a fleet each rare thing has; the rest is spread as unevenly as real fleets are. */
+/** Each rare kind of a fleet has this many rows; the rest is spread as unevenly as in real fleets. */
 export const rare = 50;
 
 /**
- * A skewed fleet of tenant 1, written past the services: nearly everything has the common type, set and state, and of every kind there is
- * something that only `rare` targets have. One of them each: `n % step` is 0 a name, 1 a type, 2 a state, 3 a set, 4 a poll long ago,
- * 5 an attribute, 6 a tag.
+ * Builds a skewed fleet of tenant 1 that is written directly into the database: nearly every target has the common type, set and state, and of every
+ * kind there is something that only `rare` targets have. Each has one of them: `n % step` is 0 for a name, 1 a type, 2 a state, 3 a set, 4 a poll
+ * long ago, 5 an attribute, 6 a tag.
  */
 export function fleetSql(targets: number): string {
   const step = Math.floor(targets / rare);
@@ -46,7 +46,7 @@ export function fleetSql(targets: number): string {
       union all select 1, ${base} + n, 40 from ${all} where n % ${step} = 6;`;
 }
 
-/** Statistics and visibility as autovacuum leaves them. */
+/** This leaves statistics and visibility as autovacuum does. */
 export const settle =
   "vacuum analyze controller.targets, controller.target_state, controller.target_polls, controller.target_attributes, " +
   "queries.tags, queries.tag_links, management.distribution_sets, management.target_types";
@@ -64,7 +64,7 @@ const first50 = "order by controller_id limit 50";
 const ofTargets = (where: string) => `from controller.targets t where t.tenant_id = 1 and ${where}`;
 const idsIn = (from: string) => ofTargets(`t.id in (select target_id from ${from})`);
 
-/** A question in the query language, and where the best statements known for it begin: ids by hand, over the tables themselves. */
+/** A question in the query language, and the beginning of the best statements known for it: ids by hand, over the tables themselves. */
 export interface Question {
   name: string;
   q: string;

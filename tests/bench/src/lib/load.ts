@@ -7,7 +7,7 @@ export interface LoadResult {
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** Answers that were not expected: a benchmark with any is void. */
+  /** The number of unexpected answers: a benchmark with any is void. */
   bad: number;
 }
 
@@ -24,13 +24,13 @@ export interface LoadOptions {
   requests: number;
   next(index: number): LoadRequest;
   expect: number;
-  /** Requests per second; as fast as answers come by default. Latency then counts from the moment a request was due. */
+  /** Requests per second; without it each follows its predecessor's answer. Latency then counts from the moment a request was due. */
   rate?: number;
-  /** Ends the load before all requests are made. */
+  /** The signal ends the load before all requests are made. */
   signal?: AbortSignal;
 }
 
-/** Closed loop: each connection asks again as soon as it is answered; with a rate, not before its next request is due. */
+/** Runs a closed loop: each connection sends again as soon as it has an answer; with a rate, not before its next request is due. */
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const pool = new Pool(options.url, { connections: options.connections, pipelining: 1 });
   const latencies = new Float64Array(options.requests);

@@ -5,14 +5,14 @@ export interface Row {
   value: number;
   unit: string;
   limit?: string;
-  /** Present where the row is a budget. */
+  /** True or false where the row is a budget, else absent. */
   ok?: boolean;
 }
 
 export interface Report {
   readonly rows: readonly Row[];
   add(row: Row): void;
-  /** A table for people. */
+  /** Prints a table for people. */
   print(): void;
   missed(): Row[];
 }

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { Bench } from "./context.ts";
 
-/** The tenant's quota of targets in one group. */
-const mostInGroup = 20_000;
-/** Of a group's targets: so many successes begin the next group, so many errors pause the rollout. */
+/** This is the tenant's quota of targets in one group. */
+const maxInGroup = 20_000;
+/** Of a group's targets, this many successes begin the next group, and this many errors pause the rollout. */
 const successPercent = 5;
 const errorPercent = 1;
 
-const lookMs = 20;
+const pollMs = 20;
 const limitMs = 900_000;
 
 export interface RolloutRun {
@@ -19,8 +19,8 @@ export interface RolloutRun {
   readySeconds: number;
 }
 
-/** Waits by looking at a row: nothing that is measured has to answer meanwhile. */
-export async function untilRow(client: pg.Client, text: string, values: unknown[], everyMs = lookMs): Promise<void> {
+/** Waits by reading a row, so that nothing that is measured has to answer meanwhile. */
+export async function untilRow(client: pg.Client, text: string, values: unknown[], everyMs = pollMs): Promise<void> {
   const limit = Date.now() + limitMs;
   while ((await client.query(text, values)).rowCount === 0) {
     if (Date.now() > limit) throw new Error(`a rollout did not get there within ${limitMs / 60_000} minutes: ${text}`);
@@ -28,13 +28,13 @@ export async function untilRow(client: pg.Client, text: string, values: unknown[
   }
 }
 
-/** From POST to ready. */
+/** Creates a rollout and measures the time from POST to ready. */
 export async function makeRollout(
   bench: Bench,
   client: pg.Client,
   input: { prefix: string; setId: number; targets: number },
 ): Promise<RolloutRun> {
-  const groups = Math.max(3, Math.ceil(input.targets / mostInGroup));
+  const groups = Math.max(3, Math.ceil(input.targets / maxInGroup));
   const posted = performance.now();
   const { id } = await bench.api.post<{ id: number }>("/rollouts", {
     name: `rollout-${input.prefix}${input.setId}`,
@@ -53,7 +53,7 @@ export async function makeRollout(
   return { id, firstGroupId: first.rows[0]?.id ?? 0, groups, readySeconds };
 }
 
-/** From the start until every device of the first group is offered its update; in seconds. */
+/** Measures the seconds from the start until every device of the first group is offered its update. */
 export async function startFirstGroup(bench: Bench, client: pg.Client, run: RolloutRun): Promise<number> {
   const started = performance.now();
   await bench.api.post(`/rollouts/${run.id}/start`, {});
@@ -69,7 +69,7 @@ export async function startFirstGroup(bench: Bench, client: pg.Client, run: Roll
 const reportOf = (result: number): string =>
   `controller.report(1, a.controller_id, a.id, 0::smallint, 0::smallint, ${result}::smallint, null, '{}'::text[], now(), 0, 0, 'DEFAULT', null)`;
 
-// what devices report, in bulk: as much as begins the next group, of every group that has begun
+// Devices report in bulk: just as many successes as begin the next group, of every group that has begun.
 const reportSuccesses = `
   select count(${reportOf(0)}) from rollout_engine.rollout_groups g
     join controller.group_progress_v1 p on p.tenant_id = g.tenant_id and p.rollout_id = g.rollout_id and p.group_id = g.id
@@ -79,7 +79,7 @@ const reportSuccesses = `
        limit ceil(g.total_targets * ${successPercent} / 100.0)::int) a
    where g.tenant_id = 1 and g.rollout_id = $1 and g.status = 'running' and g.started and p.finished * 100 < g.total_targets * ${successPercent}`;
 
-/** Until all groups have begun and every action is started; devices report no more than that takes. Seconds. */
+/** Measures the seconds until all groups have begun and every action is started; devices report no more than that takes. */
 export async function runAllGroups(client: pg.Client, run: RolloutRun): Promise<number> {
   const from = performance.now();
   const limit = Date.now() + limitMs;
@@ -106,7 +106,7 @@ const reportErrors = `
      limit (select total_targets * ${errorPercent} / 100 from rollout_engine.rollout_groups
              where tenant_id = 1 and rollout_id = $1 and id = ${lastGroup})) a`;
 
-/** Brings one group up to its error threshold in bulk, and tells whose report would break it. */
+/** Brings one group up to its error threshold in bulk, and returns the device whose report would exceed it. */
 export async function nearThreshold(client: pg.Client, run: RolloutRun): Promise<{ controllerId: string; actionId: number }> {
   await client.query(reportErrors, [run.id]);
   const { rows } = await client.query<{ controllerId: string; actionId: number }>(

@@ -8,7 +8,7 @@ export interface SeededSet {
   filename: string;
 }
 
-/** Devices have predictable tokens here, so that the load can sign in as each of them. */
+/** The tokens of devices are predictable here, so that the load can sign in as each of them. */
 export const tokenOf = (controllerId: string): string => `the-token-of-${controllerId}`;
 export const targetTokenHeader = (controllerId: string): string => `TargetToken ${tokenOf(controllerId)}`;
 
@@ -28,7 +28,9 @@ export async function seedTargets(api: Api, prefix: string, count: number): Prom
   return ids;
 }
 
-/** The same as rows, past the services: a million of them within a minute. The ids must be free and above all that services give out. */
+/**
+ * Writes the same as rows, directly into the database: a million of them within a minute. The ids must be free and above all that services assign.
+ */
 export async function seedFleet(client: pg.Client, fleet: { prefix: string; count: number; firstId: number }): Promise<void> {
   const values = [fleet.prefix, fleet.count, fleet.firstId, tokenOf("")];
   await client.query(
@@ -37,7 +39,7 @@ export async function seedFleet(client: pg.Client, fleet: { prefix: string; coun
        from generate_series(0, $2::int - 1) n cross join lateral (select $1 || lpad(n::text, 6, '0') as id) c`,
     values,
   );
-  await client.query("analyze controller.targets"); // or the checks of foreign keys take it for the empty table that it was
+  await client.query("analyze controller.targets"); // otherwise the checks of foreign keys would take it for the empty table that it was
   await client.query(
     `insert into controller.target_state (tenant_id, target_id, update_status)
      select 1, $2::int + n, 1 from generate_series(0, $1::int - 1) n`,
@@ -46,7 +48,7 @@ export async function seedFleet(client: pg.Client, fleet: { prefix: string; coun
   await client.query("analyze controller.target_state");
 }
 
-/** A complete set of one module with one small file. */
+/** Creates a complete set of one module with one small file. */
 export async function seedSet(api: Api, name: string, bytes = 64 * 1024): Promise<SeededSet> {
   const [module] = await api.post<{ id: number }[]>("/softwaremodules", [{ name, version: "1", type: "os" }]);
   const moduleId = module?.id ?? 0;
@@ -56,7 +58,7 @@ export async function seedSet(api: Api, name: string, bytes = 64 * 1024): Promis
   return { id: set?.id ?? 0, moduleId, filename };
 }
 
-/** Gives a set to targets, as many at a time as one request may carry; returns their action ids by controllerId. */
+/** Assigns a set to targets, as many at a time as one request may carry; returns their action ids by controllerId. */
 export async function assign(api: Api, setId: number, controllerIds: readonly string[]): Promise<Map<string, number>> {
   const actions = new Map<string, number>();
   for (let from = 0; from < controllerIds.length; from += 2_000) {

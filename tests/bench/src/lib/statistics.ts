@@ -1,4 +1,4 @@
-/** Median of a list; the benchmark quotes medians of interleaved pairs because machines drift. */
+/** Computes the median of a list; the benchmark uses medians of interleaved pairs because machines drift. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -20,7 +20,7 @@ export async function pairs<A, B>(
   return result;
 }
 
-/** Median of the pairwise ratios a/b. */
+/** Computes the median of the pairwise ratios a/b. */
 export function medianRatio(a: readonly number[], b: readonly number[]): number {
   return median(a.map((value, i) => value / (b[i] ?? Number.NaN)));
 }

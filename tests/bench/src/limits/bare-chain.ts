@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 /**
- * The limit that a poll is held against: express → http-proxy-middleware → express with keep-alive and an answer of the
- * same size as an idle poll's, no work behind it. Two processes, as gateway and controller are.
+ * Polls are compared with this limit: express → http-proxy-middleware → express with keep-alive and an answer of the same size as an idle poll's,
+ * with no work behind it. There are two processes, as for gateway and controller.
  */
 export interface BareChain {
   url: string;

@@ -7,7 +7,7 @@ const readPoll = pollStatements().one;
 const connections = 4;
 const statements = 20_000;
 
-/** The poll's one statement in a closed loop on a few connections: what a poll would cost without any HTTP. */
+/** Runs the poll's one statement in a closed loop on a few connections: this is what a poll would cost without any HTTP. */
 export async function measurePollStatement(bench: Bench, ids: readonly string[]): Promise<{ perSecond: number; cpuMs: number }> {
   const pool = new pg.Pool({ connectionString: bench.stack.databaseUrls.controller, max: connections });
   let place = 0;

@@ -1,14 +1,14 @@
 import pg from "pg";
 import { median } from "../lib/statistics.ts";
 
-/** Each time is the median of so many; a million rows once more take long enough to need no median. */
+/** Each time is the median of this many repetitions; a million rows take long enough to need no median. */
 const repetitions = (rows: number): number => (rows > 200_000 ? 1 : 5);
 
-/** Seconds for writing the rows of a finished step once more, raw, into copies of the same tables with the same indexes. */
+/** Measures the seconds for writing the rows of a finished step once more, raw, into copies of the same tables with the same indexes. */
 export interface RawRows {
   ready(rolloutId: number): Promise<number>;
   firstGroup(rolloutId: number, groupId: number): Promise<number>;
-  /** All that a rollout has written, once: CPU seconds of the database, whichever of its processes. */
+  /** Writes once all that a rollout has written; returns the CPU seconds of the database, in whatever process. */
   wholeCpu(rolloutId: number, cpu: () => number): Promise<number>;
   close(): Promise<void>;
 }
@@ -64,7 +64,7 @@ interface Copy {
 
 const copy = (table: string, where: string): Copy => ({ table, where });
 
-/** The rows that were updated count as written twice: the second version is what an update leaves. */
+/** Updated rows count as written twice: the second version is what an update leaves. */
 const whole: readonly Copy[] = [
   copy("rollout_engine.group_members", "rollout_id = $1"),
   copy("rollout_engine.rollouts", "id = $1"),
@@ -100,7 +100,7 @@ async function timeCopy(
   const columns = await writableColumns(client, table);
   const taken: Timed[] = [];
   for (let i = 0; i < times(rowCount ?? 0); i++) {
-    // not temporary: temporary tables write no log, and the log is part of the price
+    // The copy is not temporary: temporary tables write no log, and the log is part of the cost.
     await client.query(`drop table if exists raw_copy; create table raw_copy (like ${table} including all)`);
     const [from, cpuFrom] = [performance.now(), cpu()];
     await client.query(`insert into raw_copy (${columns}) overriding system value select ${columns} from raw_rows`);

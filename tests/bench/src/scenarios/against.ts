@@ -10,7 +10,7 @@ import type { Report } from "../lib/report.ts";
 import { assign, type SeededSet, seedSet, seedTargets, targetTokenHeader } from "../lib/seed.ts";
 import { median, medianRatio } from "../lib/statistics.ts";
 
-/** CPU of all processes for the same work, as a multiple of the other checkout's in the same run. */
+/** The limit for CPU of all processes for the same work, as a multiple of the other checkout's in the same run. */
 const budget = 1.03;
 const connections = 32;
 const pollsPerRound = 8_000;
@@ -41,7 +41,7 @@ export type StartStack = (options: {
   print: (line: string) => void;
 }) => Promise<Stack>;
 
-/** What starts the services of another built checkout; both sides run beside each other, and only one is loaded at a time. */
+/** Returns what starts the services of another built checkout; both sides run beside each other, and only one is loaded at a time. */
 export async function otherStarter(checkout: string): Promise<StartStack> {
   const entry = resolve(checkout, "packages/stack/dist/index.js");
   if (!existsSync(entry)) throw new Error(`${checkout} is no built checkout: run \`npm run build\` there`);
@@ -55,38 +55,38 @@ const works: readonly (readonly [scenario: string, name: string, work: (side: Se
   ["cycle", "device cycle", cycles],
 ];
 
-/** What the rounds of one work cost on both sides, in pairs. */
+/** The costs of the rounds of one kind of work on both sides, in pairs. */
 interface Costs {
   readonly ours: Cost[];
   readonly other: Cost[];
 }
 
 /**
- * Polls, downloads and whole device cycles of this checkout beside those of another one, in interleaved pairs. Where the processes of a stack come to
- * lie in memory makes some percent of their costs for as long as they run, so pairs are taken of several starts of both stacks.
+ * Compares polls, downloads and whole device cycles of this checkout with those of another one, in interleaved pairs. The place of a stack's
+ * processes in memory makes some percent of their costs for as long as they run, so pairs are taken of several starts of both stacks.
  */
 export class Against {
   readonly #rounds: number;
   readonly #costs = new Map<string, Costs>();
   readonly #works: typeof works;
 
-  /** `only`: scenarios; empty: all. */
+  /** `only` lists scenarios; empty means all. */
   constructor(options: { rounds: number; only: readonly string[] }) {
     this.#rounds = options.rounds;
     this.#works = works.filter(([scenario]) => options.only.length === 0 || options.only.includes(scenario));
   }
 
-  /** Takes pairs of two stacks that have just been started. */
+  /** Measures pairs of two stacks that have just been started. */
   async measure(sides: { ours: Side; other: Side }): Promise<void> {
     const ours = await seed(sides.ours, this.#rounds);
     const other = await seed(sides.other, this.#rounds);
     for (const [, name, work] of this.#works) {
-      await work(ours); // connections, compiled code and prepared statements of both sides are warm before anything counts
+      await work(ours); // Connections, compiled code and prepared statements of both sides are warm before anything counts.
       await work(other);
       const costs = this.#costs.get(name) ?? { ours: [], other: [] };
       this.#costs.set(name, costs);
       for (let round = 0; round < this.#rounds; round++) {
-        // who begins alternates, so that a drift of the machine favours neither
+        // The sides alternate in beginning, so that a drift of the machine favours neither.
         for (const side of round % 2 === 0 ? ([ours, other] as const) : ([other, ours] as const)) {
           costs[side === ours ? "ours" : "other"].push(await costOf(side, () => work(side)));
         }
@@ -99,7 +99,7 @@ export class Against {
   }
 }
 
-/** CPU milliseconds of one piece of work, of each group of processes. */
+/** The CPU milliseconds of one piece of work, for each group of processes. */
 type Cost = ReadonlyMap<string, number>;
 
 function tell(report: Report, name: string, costs: Costs): void {
@@ -133,7 +133,7 @@ async function seed(side: Side, rounds: number): Promise<Seeded> {
   return seeded;
 }
 
-/** What one piece of `work` cost, which returns how many pieces it did. */
+/** Measures what one piece of `work` cost, which returns how many pieces it did. */
 async function costOf(side: Seeded, work: () => Promise<number>): Promise<Cost> {
   const before = cpuSeconds(side.groups());
   const done = await work();
@@ -167,7 +167,7 @@ function pollOf(side: Seeded): LoadRequest {
 }
 
 function downloadOf(side: Seeded): LoadRequest {
-  // the last devices are those whose update comes last, so that their actions are still open
+  // The last devices are used whose update comes last, so that their actions are still open.
   const id = side.updated[side.updated.length - 1 - (side.place++ % cyclesPerRound)] as string;
   const { moduleId, filename } = side.set;
   return {

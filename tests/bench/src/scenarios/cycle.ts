@@ -7,7 +7,7 @@ import { assign, seedSet, seedTargets, targetTokenHeader } from "../lib/seed.ts"
 const devices = 4_000;
 const concurrency = 32;
 
-/** Whole updates as devices make them, and reports alone. */
+/** Measures whole updates as devices make them, and reports alone. */
 export async function benchCycle(bench: Bench): Promise<void> {
   const { api, report } = bench;
   const ids = await seedTargets(api, "cycle-", devices);

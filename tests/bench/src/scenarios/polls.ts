@@ -8,7 +8,7 @@ import { measurePollStatement } from "../limits/poll-statement.ts";
 
 const connections = 32;
 const requests = 20_000;
-/** CPU of a poll over all processes, as a multiple of the bare chain's. */
+/** The limit for CPU of a poll over all processes, as a multiple of the bare chain's. */
 const cpuBudget = 2.5;
 
 interface Measured {
@@ -16,11 +16,11 @@ interface Measured {
   cpu: Map<string, number>;
 }
 
-/** Polls of idle devices and of devices with an open action, each against the bare chain in interleaved pairs. */
+/** Measures polls of idle devices and of devices with an open action, each against the bare chain in interleaved pairs. */
 export async function benchPolls(bench: Bench): Promise<void> {
   const { api, options, report } = bench;
   const ids = await seedTargets(api, "poll-", options.devices);
-  await pollAll(bench, ids); // every device once: what follows is the steady state of a cyclic fleet
+  await pollAll(bench, ids); // every device polls once: what follows is the steady state of a cyclic fleet
   await compare(bench, "polls, idle devices", ids);
 
   const set = await seedSet(api, "poll-set");

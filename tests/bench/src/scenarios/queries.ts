@@ -6,16 +6,16 @@ import { median } from "../lib/statistics.ts";
 
 const rounds = 5;
 
-/** What one kind of question costs, beside the best statements known for the same. */
+/** The costs of one kind of question, beside those of the best statements known for it. */
 interface Compared {
   figure: string;
   ours: Sql[];
   best: string[];
-  /** Rows that the answer is about, where few match: what may be read is in proportion to them. */
+  /** The number of rows in the answer, where few match: what may be read is in proportion to it. */
   rows?: number;
 }
 
-/** Lists over a fleet: page and total, a deep page, and the count that previews a filter; by query and of all. */
+/** Measures lists over a fleet: page and total, a deep page, and the count that previews a filter; by query and of all. */
 export async function benchQueries(bench: Bench): Promise<void> {
   const targets = bench.options.fleet;
   const admin = new pg.Client({ connectionString: bench.stack.adminDatabaseUrl });

@@ -8,26 +8,29 @@ import { median } from "../lib/statistics.ts";
 const scenario = "150 ranges of an object in a bucket";
 const ranges = 150;
 const artifactBytes = 64 * 2 ** 20;
-/** What a delta update asks for: short pieces far from each other, so that no two of them are one read of the bucket. */
+/** A delta update asks for short pieces far from each other, so that no two of them are one read of the bucket. */
 const rangeBytes = 8 * 1024;
 const apart = Math.floor(artifactBytes / ranges);
 const rounds = 7;
-/** One answer of all parts, in times of the rate of as many requests of one part each, one behind the other as a device makes them. */
+/** One answer of all parts must reach this multiple of the rate of single requests that follow one another as a device makes them. */
 const factor = 3;
-const atOnce = 100;
-/** What `atOnce` answers of all parts may add to the memory that as many of one part each needed. */
+const concurrency = 100;
+/** `concurrency` answers of all parts may add this to the memory that as many answers of one part needed. */
 const memoryMiB = 64;
 
 const starts = Array.from({ length: ranges }, (_, i) => i * apart);
 const endOf = (start: number): number => start + rangeBytes - 1;
 
-/** Many parts in one answer beside as many answers of one part, through the gateway, from an S3 server; and the memory of a crowd of them. */
+/**
+ * Compares many parts in one answer with as many answers of one part, through the gateway, from an S3 server; and measures the memory of many at a
+ * time.
+ */
 export async function benchRanges(bench: Bench): Promise<void> {
   const { api, report, stack } = bench;
-  const devices = await seedTargets(api, "ranges-", atOnce);
+  const devices = await seedTargets(api, "ranges-", concurrency);
   const set = await seedSet(api, "ranges-set", artifactBytes);
   await assign(api, set.id, devices);
-  const pool = new Pool(stack.baseUrl, { connections: atOnce });
+  const pool = new Pool(stack.baseUrl, { connections: concurrency });
   try {
     const ask = (device: string, wanted: readonly number[]): Promise<number> => askRanges(pool, device, set, wanted);
     const [device = ""] = devices;
@@ -51,7 +54,7 @@ export async function benchRanges(bench: Bench): Promise<void> {
   }
 }
 
-/** A crowd that asks for one part each shows what its requests cost; the same crowd with all parts may need little more. */
+/** Measures many devices at a time: with one part each they show what requests cost, and with all parts they may need little more. */
 async function crowd(bench: Bench, devices: readonly string[], ask: (device: string, wanted: readonly number[]) => Promise<number>) {
   const store = bench.groups().filter(({ name }) => name.startsWith("artifact-store"));
   const resident = (): number => [...residentMiB(store).values()].reduce((sum, mib) => sum + mib, 0);
@@ -66,14 +69,14 @@ async function crowd(bench: Bench, devices: readonly string[], ask: (device: str
   const value = peakMiB(pid) - before;
   await sleep(1_000);
   const add = bench.report.add;
-  add({ scenario, figure: `${atOnce} such requests at once`, value: (atOnce * ranges) / seconds, unit: "parts/s" });
+  add({ scenario, figure: `${concurrency} such requests at once`, value: (concurrency * ranges) / seconds, unit: "parts/s" });
   add({ scenario, figure: "artifact-store, peak before", value: before, unit: "MiB" });
   add({ scenario, figure: "artifact-store, peak with the first crowd", value: first, unit: "MiB" });
   add({ scenario, figure: "  added by four crowds", value, unit: "MiB", limit: `budget ${memoryMiB} MiB`, ok: value <= memoryMiB });
   add({ scenario, figure: "artifact-store, afterwards", value: resident(), unit: "MiB" });
 }
 
-/** Bytes of the answer, which is 206. */
+/** Counts the bytes of the answer, which must be 206. */
 async function askRanges(pool: Pool, device: string, { moduleId, filename }: SeededSet, wanted: readonly number[]): Promise<number> {
   const answer = await pool.request({
     method: "GET",

@@ -6,17 +6,17 @@ import { seedSet, targetTokenHeader } from "../lib/seed.ts";
 
 const connections = 32;
 const requestsAtMost = 20_000;
-/** Of the measured maximum. */
+/** The share of the measured maximum. */
 const share = 0.25;
 const idleSeconds = 10;
-/** p99 of polls beside the rollout, in times of that without it. */
+/** The limit for the p99 of polls beside the rollout, as a multiple of that without it. */
 const p99Factor = 3;
 
 /**
- * Devices of no rollout go on polling, at a fixed share of what the machine can, while a rollout over all others is made, its first group
+ * Measures devices of no rollout that poll, at a fixed share of what the machine can do, while a rollout over all others is created, its first group
  * is started and all its actions are created.
  */
-export async function benchPollsBeside(
+export async function benchPollsWithReports(
   bench: Bench,
   client: pg.Client,
   { scenario, targets, bystanders }: { scenario: string; targets: number; bystanders: number },
@@ -29,9 +29,9 @@ export async function benchPollsBeside(
   };
   const polls = (options: { requests: number; rate?: number; signal?: AbortSignal }): Promise<LoadResult> =>
     load({ url: bench.stack.baseUrl, connections, expect: 200, next, ...options });
-  await polls({ requests: bystanders }); // every device once: what follows is the steady state of a cyclic fleet
-  const most = await polls({ requests: requestsAtMost });
-  const rate = most.perSecond * share;
+  await polls({ requests: bystanders }); // every device polls once: what follows is the steady state of a cyclic fleet
+  const max = await polls({ requests: requestsAtMost });
+  const rate = max.perSecond * share;
   const idle = await polls({ requests: Math.ceil(rate * idleSeconds), rate });
 
   const stop = new AbortController();
@@ -49,7 +49,7 @@ export async function benchPollsBeside(
   const figure = `polls at ${Math.round(rate)} /s beside it`;
   const add = (name: string, value: number, unit: string, limit: string, ok: boolean) =>
     bench.report.add({ scenario, figure: `${figure}, ${name}`, value, unit, limit, ok });
-  add("answers other than 200", during.bad, "", `of ${during.requests}; maximum ${Math.round(most.perSecond)} /s`, during.bad === 0);
+  add("answers other than 200", during.bad, "", `of ${during.requests}; maximum ${Math.round(max.perSecond)} /s`, during.bad === 0);
   const budget = p99Factor * idle.p99Ms;
   const limit = `idle ${idle.p99Ms.toFixed(1)} ms, budget ${budget.toFixed(1)} ms`;
   add("p99", during.p99Ms, "ms", limit, during.p99Ms <= budget);

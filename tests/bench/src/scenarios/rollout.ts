@@ -6,22 +6,22 @@ import { load } from "../lib/load.ts";
 import { makeRollout, nearThreshold, type RolloutRun, runAllGroups, startFirstGroup, untilRow } from "../lib/rollout-run.ts";
 import { seedFleet, seedSet, targetTokenHeader } from "../lib/seed.ts";
 import { openRawRows } from "../limits/raw-rows.ts";
-import { benchPollsBeside } from "./rollout-polls.ts";
+import { benchPollsWithReports } from "./rollout-polls.ts";
 
 /** A step may take this many times the raw writing of its rows, and one second. */
 const factor = 3;
 const allowance = 1;
-/** Engine: CPU of a whole rollout, and what a million targets may add to the memory that a small rollout needs. */
+/** The limits of the engine: CPU of a whole rollout, and what a million targets may add to the memory that a small rollout needs. */
 const engineCpu = { fixed: 1, perGroup: 0.2 };
 const engineMemoryMiB = 64;
-/** CPU of the database for a whole rollout, in times of the raw writing of its rows. */
+/** The limit for CPU of the database for a whole rollout, as a multiple of the raw writing of its rows. */
 const databaseFactor = 4;
 const pausedWithinSeconds = 2;
-/** The rollout that the large one's memory is held against. */
+/** The memory of the large rollout is compared with that of one with this many targets. */
 const smallTargets = 10_000;
-/** Devices of no rollout, who poll. */
+/** This many devices of no rollout poll meanwhile. */
 const bystanders = 20_000;
-/** Above every id that services give out. */
+/** This is above every id that services assign. */
 const firstId = 1_500_000_000;
 
 interface Watched {
@@ -29,7 +29,7 @@ interface Watched {
   database: number;
 }
 
-/** A rollout over N targets beside the raw writing of its rows: making it, starting it, what it costs, and what others notice of it. */
+/** Compares a rollout over N targets with the raw writing of its rows: its creation, its start, its costs, and what others notice of it. */
 export async function benchRollout(bench: Bench): Promise<void> {
   const { targets } = bench.options;
   const url = bench.stack.adminDatabaseUrl ?? "";
@@ -48,7 +48,7 @@ export async function benchRollout(bench: Bench): Promise<void> {
     await addTimes(bench, scenario, { raw, large });
     await addCosts(bench, scenario, { raw, large, small, memoryBefore });
     await addPaused(bench, client, scenario, large.run);
-    await benchPollsBeside(bench, client, { scenario, targets, bystanders });
+    await benchPollsWithReports(bench, client, { scenario, targets, bystanders });
   } finally {
     await raw.close();
     await client.end();
@@ -61,7 +61,7 @@ interface Whole {
   cpu: Watched;
 }
 
-/** From POST until every action is started; devices report so much that every group begins. */
+/** Measures the time from POST until every action is started; devices report just enough that every group begins. */
 async function wholeRollout(bench: Bench, client: pg.Client, prefix: string, targets: number): Promise<Whole> {
   const set = await seedSet(bench.api, `rollout-set-${prefix}`);
   const own = (await client.query<{ pid: number }>("select pg_backend_pid() as pid")).rows[0]?.pid ?? 0;
@@ -79,7 +79,7 @@ const databaseOf = (bench: Bench) => bench.groups().filter(({ name }) => name ==
 const sum = (values: Iterable<number>): number => [...values].reduce((a, b) => a + b, 0);
 const enginePeak = (bench: Bench): number => Math.max(...enginesOf(bench).flatMap(({ pids }) => pids.map(peakMiB)));
 
-/** CPU seconds so far; what the harness itself asks of the database on connection `own` is not the rollout's. */
+/** Reads the CPU seconds so far; the harness's own statements on connection `own` do not count. */
 function watch(bench: Bench, own: number): Watched {
   return {
     engine: sum(cpuSeconds(enginesOf(bench)).values()),
@@ -115,9 +115,9 @@ async function addCosts(
   const figure = `engine CPU, ${groups} groups`;
   add({ scenario, figure, value: engine, unit: "s", limit: `budget ${budget.toFixed(1)} s; ${ofSmall}`, ok: engine <= budget });
   const peak = enginePeak(bench);
-  const most = memoryBefore + engineMemoryMiB;
-  const limit = `budget ${most.toFixed(0)} MiB; ${memoryBefore.toFixed(0)} with ${smallTargets.toLocaleString("en")} targets`;
-  add({ scenario, figure: "engine memory, peak", value: peak, unit: "MiB", limit, ok: peak <= most });
+  const max = memoryBefore + engineMemoryMiB;
+  const limit = `budget ${max.toFixed(0)} MiB; ${memoryBefore.toFixed(0)} with ${smallTargets.toLocaleString("en")} targets`;
+  add({ scenario, figure: "engine memory, peak", value: peak, unit: "MiB", limit, ok: peak <= max });
   const rawCpu = await raw.wholeCpu(id, () => sum(cpuSecondsWithEnded(databaseOf(bench)).values()));
   add({ scenario, figure: "database CPU", value: database, unit: "s", limit: `raw ${rawCpu.toFixed(1)} s` });
   const ratio = database / rawCpu;
@@ -125,7 +125,7 @@ async function addCosts(
   add({ scenario, figure: "database CPU by the raw writing's", value: ratio, ...times });
 }
 
-/** From one device's report, the one that breaks the threshold, until the rollout is paused. */
+/** Measures the time from the one report that exceeds the threshold until the rollout is paused. */
 async function addPaused(bench: Bench, client: pg.Client, scenario: string, run: RolloutRun): Promise<void> {
   const { controllerId, actionId } = await nearThreshold(client, run);
   await sleep(1_000); // the engine has seen what came before
@@ -147,7 +147,7 @@ async function addPaused(bench: Bench, client: pg.Client, scenario: string, run:
   bench.report.add({ scenario, figure: "report over the threshold → paused", value, unit: "s", limit, ok: value <= pausedWithinSeconds });
 }
 
-/** What the counters say must be what devices see. */
+/** Checks that the counters match what devices see. */
 async function confirmOffered(bench: Bench, client: pg.Client, run: RolloutRun): Promise<void> {
   const { rows } = await client.query<{ id: string }>(
     "select controller_id as id from controller.actions where tenant_id = 1 and rollout_id = $1 and group_id = $2 order by target_id limit 200",

@@ -1,12 +1,12 @@
-// A process of its own: what it computes must not delay those who measure. It gives way to everybody for the processor, as an attacker
-// would have a machine of its own.
+// The attack runs in a process of its own, so that its work does not delay the processes that measure. It yields the processor to all others, as an
+// attacker would have a machine of its own.
 import { setPriority } from "node:os";
 import { type Attack, noSpoils, type Spoils } from "./attack.ts";
 import { lay } from "./siege.ts";
 import { fire } from "./volley.ts";
 
-/** Longer than any test attacks: nothing is left running when the test has died without a word. */
-const longestMs = 120_000;
+/** No test attacks longer than this: nothing keeps running when the test has died silently. */
+const maxMs = 120_000;
 const lowest = 10;
 
 process.once("message", (attack: Attack) => {
@@ -18,5 +18,5 @@ process.once("message", (attack: Attack) => {
   });
 });
 process.once("disconnect", () => process.exit(0));
-setTimeout(() => process.exit(1), longestMs).unref();
+setTimeout(() => process.exit(1), maxMs).unref();
 setPriority(lowest);

@@ -9,7 +9,7 @@ export function lay(attack: Attack & Siege, spoils: Spoils): () => void {
   const began = new Map<Socket, number>();
   let over = false;
   let next = 0;
-  /** Open, or about to be. */
+  /** The number of connections that are open or being opened. */
   let kept = 0;
 
   function open(): void {
@@ -20,7 +20,7 @@ export function lay(attack: Attack & Siege, spoils: Spoils): () => void {
     socket.on("connect", () => {
       sockets.add(socket);
       began.set(socket, Date.now());
-      spoils.mostOpen = Math.max(spoils.mostOpen, sockets.size);
+      spoils.maxOpen = Math.max(spoils.maxOpen, sockets.size);
       socket.write(attack.openings[n % attack.openings.length] ?? "", "latin1");
       fill(socket, attack.filler?.times ?? 0);
     });
@@ -37,7 +37,7 @@ export function lay(attack: Attack & Siege, spoils: Spoils): () => void {
     socket.on("close", () => {
       if (over) return;
       sockets.delete(socket);
-      spoils.longestMs = Math.max(spoils.longestMs, Date.now() - (began.get(socket) ?? Date.now()));
+      spoils.maxMs = Math.max(spoils.maxMs, Date.now() - (began.get(socket) ?? Date.now()));
       began.delete(socket);
       spoils.cut += 1;
       kept -= 1;
@@ -57,11 +57,11 @@ export function lay(attack: Attack & Siege, spoils: Spoils): () => void {
   const { dribble } = attack;
   const dribbling = dribble && setInterval(() => dribbleAll(dribble.text), dribble.everyMs);
   function dribbleAll(text: string): void {
-    // one that does not take what it was sent before gets no more: it would be this process that runs out of memory
+    // A connection that does not accept what it was sent gets no more, or this process would run out of memory.
     for (const socket of sockets) if (socket.writableLength === 0) socket.write(text, "latin1");
   }
 
-  // not all at once: that would fill the queue of the listening port, which is no attack on the program
+  // They are not opened all at once: that would fill the queue of the listening port, which is no attack on the program.
   const opening = setInterval(() => {
     const many = Math.min(attack.connections - kept, Math.ceil((attack.perSecond * roundMs) / 1_000));
     for (let i = 0; i < many; i += 1) open();
@@ -70,7 +70,7 @@ export function lay(attack: Attack & Siege, spoils: Spoils): () => void {
     over = true;
     clearInterval(dribbling);
     clearInterval(opening);
-    for (const at of began.values()) spoils.longestMs = Math.max(spoils.longestMs, Date.now() - at);
+    for (const at of began.values()) spoils.maxMs = Math.max(spoils.maxMs, Date.now() - at);
     for (const socket of sockets) socket.destroy();
   };
 }

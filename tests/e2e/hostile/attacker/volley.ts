@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from "node:http";
 import type { Attack, Shot, Spoils, Volley } from "./attack.ts";
 
-/** A refusal is no reason to spin: a client that is turned away comes again, but not a hundred thousand times a second. */
+/** A client whose request is denied comes again, but not a hundred thousand times a second. */
 const againMs = 5;
 
 /** Begins a volley; the returned function ends it. */
@@ -18,7 +18,7 @@ export function fire(attack: Attack & Volley, spoils: Spoils): () => void {
     const body = bodies[n % attack.shots.length];
     spoils.begun += 1;
     open += 1;
-    spoils.mostOpen = Math.max(spoils.mostOpen, open);
+    spoils.maxOpen = Math.max(spoils.maxOpen, open);
     const sent = request({
       host: "127.0.0.1",
       port: attack.port,
@@ -54,7 +54,7 @@ export function fire(attack: Attack & Volley, spoils: Spoils): () => void {
     sent.end(body);
   }
 
-  for (let n = 0; n < attack.atOnce; n += 1) shoot();
+  for (let n = 0; n < attack.concurrency; n += 1) shoot();
   return () => {
     over = true;
   };

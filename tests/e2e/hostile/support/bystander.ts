@@ -1,17 +1,17 @@
 import { Agent, request } from "node:http";
 
-/** What one kind of request was like for somebody who has nothing to do with the attack. */
+/** What one kind of request was like for a client that is not part of the attack. */
 export interface Seen {
   readonly kind: string;
   requests: number;
-  /** Until the last byte of the answer, in ms. */
+  /** The longest time until the last byte of the answer, in ms. */
   worstMs: number;
-  /** Of what was not answered 2xx: how often, by status or by the connection's error. */
+  /** The number of answers that were not 2xx, by status or by the connection's error. */
   readonly wrong: Record<string, number>;
 }
 
 /** One request of a bystander. */
-export interface Asked {
+export interface Requested {
   readonly method?: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -20,27 +20,27 @@ export interface Asked {
 
 export interface Bystander {
   readonly kind: string;
-  /** From the end of one request to the next. */
+  /** The pause from the end of one request to the next. */
   readonly everyMs: number;
-  /** A connection for each request: who is new has to get in as well. */
+  /** True if each request uses a connection of its own: new clients must be able to connect too. */
   readonly connectsAnew?: boolean;
-  /** The next request; undefined: no more. */
-  next(): Asked | undefined;
+  /** Returns the next request; undefined ends the requests. */
+  next(): Requested | undefined;
 }
 
 const limitMs = 15_000;
 
-/** Asks one after the other until the returned function is called, which resolves to what was seen. */
+/** Sends one request after the other until the returned function is called, which resolves to the observations. */
 export function standBy(port: number, bystander: Bystander): () => Promise<Seen> {
   const seen: Seen = { kind: bystander.kind, requests: 0, worstMs: 0, wrong: {} };
   const agent = new Agent({ keepAlive: !bystander.connectsAnew, maxSockets: 1 });
   let over = false;
   const running = (async () => {
     while (!over) {
-      const asked = bystander.next();
-      if (asked === undefined) break;
+      const requested = bystander.next();
+      if (requested === undefined) break;
       const began = performance.now();
-      const outcome = await ask(port, asked, agent);
+      const outcome = await ask(port, requested, agent);
       seen.requests += 1;
       seen.worstMs = Math.max(seen.worstMs, Math.round(performance.now() - began));
       if (!/^2\d\d$/.test(outcome)) seen.wrong[outcome] = (seen.wrong[outcome] ?? 0) + 1;
@@ -55,8 +55,8 @@ export function standBy(port: number, bystander: Bystander): () => Promise<Seen>
   };
 }
 
-/** The status, or the error's code where there was none. */
-export function ask(port: number, { method = "GET", path, headers, body }: Asked, agent?: Agent): Promise<string> {
+/** Sends a request; returns the status, or the error's code where there was none. */
+export function ask(port: number, { method = "GET", path, headers, body }: Requested, agent?: Agent): Promise<string> {
   const bytes = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve) => {
     const sent = request({

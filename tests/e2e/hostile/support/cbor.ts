@@ -1,7 +1,7 @@
 const text = (value: string): Buffer => Buffer.concat([Buffer.from([0x60 + value.length]), Buffer.from(value)]);
 const map = (size: number, ...parts: Buffer[]): Buffer => Buffer.concat([Buffer.from([0xa0 + size]), ...parts]);
 
-/** A device's feedback with so many messages "x", as CBOR (RFC 8949) in base64. Texts have fewer than 24 bytes. */
+/** Encodes a device's feedback with this many messages "x", as CBOR (RFC 8949) in base64. Texts have fewer than 24 bytes. */
 export function cborFeedback(actionId: number, messages: number): string {
   const details = Buffer.alloc(5 + 2 * messages);
   details[0] = 0x9a; // an array whose length is in the next four bytes

@@ -5,7 +5,7 @@ import { basic, type Tenant } from "./tenant.ts";
 /** `fleet-000000` and so on. */
 export const fleetId = (n: number): string => `fleet-${String(n).padStart(6, "0")}`;
 
-/** `n` targets with descriptions that patterns have to be tried on, as CSV: one request. */
+/** Creates `n` targets as CSV, in one request; patterns have to be tried on their descriptions. */
 export async function makeFleet({ boss }: Tenant, n: number): Promise<void> {
   const lines = Array.from({ length: n }, (_, i) => `${fleetId(i)},name ${i},${"abz ".repeat(40)}${i}`);
   const body = Buffer.from(["controllerId,name,description", ...lines].join("\r\n"));
@@ -13,7 +13,7 @@ export async function makeFleet({ boss }: Tenant, n: number): Promise<void> {
   if (status !== 200) throw new Error(`targets.csv: ${status} ${JSON.stringify(answer)}`);
 }
 
-/** The Authorization header of a user who may read targets and nothing else. */
+/** Makes the Authorization header of a user who may only read targets. */
 export async function makeReader({ name, boss }: Tenant): Promise<string> {
   const user = { name: uniqueName("reader"), password: randomBytes(15).toString("base64url"), permissions: ["READ_TARGET"] };
   await boss.post("users", [user]);

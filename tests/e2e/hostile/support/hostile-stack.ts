@@ -6,56 +6,56 @@ import { type Attack, noSpoils, type Siege, type Spoils, type Volley } from "../
 import { startAttacker } from "./attacker.ts";
 import { type Bystander, type Seen, standBy } from "./bystander.ts";
 import { makeDevice, makeTenant, makeUsers, type Tenant, type TenantDevice } from "./tenant.ts";
-import { residentMB, type Taken, watch } from "./watch.ts";
+import { type Readings, residentMB, watch } from "./watch.ts";
 
-/** Bounds that no attack may break for those who have nothing to do with it. */
+/** No attack may exceed these limits for clients that are not part of it. */
 export const bounds = {
   poll: 1_000,
   newcomer: 1_000,
   report: 1_000,
   list: 2_000,
   change: 2_000,
-  // the check of a password is made to be slow, and waits behind those of others
+  // The check of a password is slow on purpose, and waits behind those of others.
   "sign-in": 5_000,
 } as const;
-const mostMemoryMB = 400;
-/** A line for a request is what a log is for; more than that, or a few requests with long lines, fills a disk. */
-const mostLogsMB = 5;
-const mostLogBytesPerRequest = 200;
+const maxMemoryMB = 400;
+/** A line for each request is the purpose of a log; more than that, or a few requests with long lines, fills a disk. */
+const maxLogsMB = 5;
+const maxLogBytesPerRequest = 200;
 const recoveryMs = 20_000;
 const seconds = Number(process.env["HARRIER_TEST_ATTACK_SECONDS"] ?? 15);
-/** An attacker needs a moment to have everything under way. */
+/** An attacker needs a moment until everything is under way. */
 const leadMs = 1_500;
 const signInEveryMs = 1_500;
 
 export interface Report {
   readonly name: string;
   readonly seen: readonly Seen[];
-  readonly taken: Taken;
+  readonly readings: Readings;
   readonly spoils: Spoils;
-  /** All that is out of bounds; empty when nobody was harmed. */
+  /** Everything that exceeds a limit; empty when no client was harmed. */
   readonly faults: readonly string[];
 }
 
 export interface HostileStack {
   readonly stack: Stack;
-  /** Whose administrator, users and devices are looking on. */
+  /** The tenant whose administrator, users and devices are bystanders. */
   readonly calm: Tenant;
-  /** A device of `calm` that looks on, and so is a neighbour of an attacker from that tenant. */
+  /** A device of `calm` that is a bystander, and the neighbour of an attacker from that tenant. */
   readonly device: TenantDevice;
-  /** Whose users attack. */
+  /** The tenant whose users attack. */
   readonly loud: Tenant;
-  /** What they see while nobody attacks: where that is out of bounds, the machine is too busy to tell anything. */
+  /** Measures without an attack: where a limit is exceeded then, the machine is too busy for a measurement. */
   peace(): Promise<Report>;
-  /** Attacks for some seconds from `addresses`, and tells what the others saw. Afterwards everything must be as before. */
+  /** Attacks for some seconds from `addresses`, and reports what the bystanders observed. Afterwards everything must be as before. */
   attack(name: string, what: Volley | Siege, addresses: readonly string[]): Promise<Report>;
   /** Prints the table of all attacks and stops everything. */
   stop(): Promise<void>;
 }
 
 /**
- * A stack as `npm start` makes it, with the limits of addresses in force for this machine too. Attackers come from addresses of their own
- * (all of 127.0.0.0/8 is this machine), bystanders from 127.0.0.1.
+ * Starts a stack as `npm start` does, with the limits of addresses in force for this machine too. Attackers use addresses of their own (all of
+ * 127.0.0.0/8 is this machine), bystanders use 127.0.0.1.
  */
 export async function startHostileStack(options: TestStackOptions = {}): Promise<HostileStack> {
   const stack = await startAnsweringStack({ ...options, gateway: { HARRIER_RATE_EXEMPT: "none", ...options.gateway } });
@@ -65,7 +65,7 @@ export async function startHostileStack(options: TestStackOptions = {}): Promise
     const loud = await makeTenant(stack, "loud");
     const device = await makeDevice(calm);
     await calm.boss.createTargets(200);
-    // both tenants' settings have to be known everywhere
+    // The settings of both tenants have to be known everywhere.
     await eventually(async () => expect((await fetch(stack.baseUrl + device.path, withAuth(device.authorization))).status).toBe(200));
     const port = Number(new URL(stack.baseUrl).port);
     const measure = async (name: string, attack?: Attack): Promise<Report> => {
@@ -92,12 +92,12 @@ export async function startHostileStack(options: TestStackOptions = {}): Promise
   }
 }
 
-/** Fails with everything that is out of bounds. */
+/** Fails with everything that exceeds a limit. */
 export function expectNobodyHarmed(report: Report): void {
   expect(report.faults, report.name).toEqual([]);
 }
 
-/** `n` addresses of this machine that nobody else has. */
+/** Returns `n` addresses of this machine that no other attack uses. */
 let block = 0;
 export function attackersAddresses(n: number): string[] {
   block += 1;
@@ -121,9 +121,9 @@ async function measured(measurement: Measurement): Promise<Report> {
   await sleep(lasts * 1_000);
   const spoils = (await endAttack?.()) ?? noSpoils();
   const seen = await Promise.all(ends.map((end) => end()));
-  const taken = endWatch();
+  const readings = endWatch();
   const recovered = await recovery(stack);
-  const report = { name, seen, taken, spoils, faults: [...faultsOf(seen, taken, spoils.begun), ...recovered] };
+  const report = { name, seen, readings, spoils, faults: [...faultsOf(seen, readings, spoils.begun), ...recovered] };
   console.log(`${tableOf([report])}\nattacker: ${JSON.stringify(spoils)}\nfaults: ${report.faults.join("; ") || "none"}`);
   return report;
 }
@@ -159,7 +159,7 @@ function bystanders({ calm, device }: Measurement, users: string[]): Bystander[]
   ];
 }
 
-function faultsOf(seen: readonly Seen[], { memory, logs, died }: Taken, begun: number): string[] {
+function faultsOf(seen: readonly Seen[], { memory, logs, died }: Readings, begun: number): string[] {
   const faults: string[] = [];
   for (const { kind, requests, worstMs, wrong } of seen) {
     const bound = bounds[kind as keyof typeof bounds];
@@ -167,22 +167,22 @@ function faultsOf(seen: readonly Seen[], { memory, logs, died }: Taken, begun: n
     if (worstMs > bound) faults.push(`${kind}: ${worstMs} ms, more than ${bound}`);
     for (const [outcome, n] of Object.entries(wrong)) faults.push(`${kind}: ${n} × ${outcome}`);
   }
-  for (const [name, peak] of Object.entries(memory)) if (peak > mostMemoryMB) faults.push(`${name}: ${peak} MB, more than ${mostMemoryMB}`);
-  const mostLogs = Math.max(mostLogsMB, Math.ceil((begun * mostLogBytesPerRequest) / 1_048_576));
-  if (logs > mostLogs) faults.push(`${logs} MB of logs, more than ${mostLogs}`);
+  for (const [name, peak] of Object.entries(memory)) if (peak > maxMemoryMB) faults.push(`${name}: ${peak} MB, more than ${maxMemoryMB}`);
+  const maxLogs = Math.max(maxLogsMB, Math.ceil((begun * maxLogBytesPerRequest) / 1_048_576));
+  if (logs > maxLogs) faults.push(`${logs} MB of logs, more than ${maxLogs}`);
   for (const name of died) faults.push(`${name} died`);
   return faults;
 }
 
-/** What one attack left behind must not be held against the next. */
+/** Restarts services that an attack left large, so that it does not count against the next. */
 async function restartBloated(stack: Stack): Promise<void> {
   for (const { service, index, pid } of stack.services) {
-    if (residentMB(pid()) > mostMemoryMB) await stack.restart(service, index);
+    if (residentMB(pid()) > maxMemoryMB) await stack.restart(service, index);
   }
   await answering(stack);
 }
 
-/** Everything is ready again and takes what is written. */
+/** Waits until everything is ready again and accepts writes. */
 async function recovery(stack: Stack): Promise<string[]> {
   try {
     await serving(stack.services, recoveryMs);
@@ -194,13 +194,13 @@ async function recovery(stack: Stack): Promise<string[]> {
 }
 
 function tableOf(reports: readonly Report[]): string {
-  const rows = reports.map(({ name, seen, taken, faults }) => {
+  const rows = reports.map(({ name, seen, readings, faults }) => {
     const wrong = seen.flatMap((one) => Object.entries(one.wrong));
     const of5xx = wrong.filter(([outcome]) => outcome.startsWith("5")).reduce((sum, [, n]) => sum + n, 0);
     const others = wrong.reduce((sum, [, n]) => sum + n, 0) - of5xx;
     const worst = Object.fromEntries(seen.map(({ kind, worstMs }) => [`${kind} ms`, worstMs]));
-    const memory = Object.fromEntries(Object.entries(taken.memory).map(([replica, peak]) => [`${shortOf(replica)} MB`, peak]));
-    return { attack: name, ...worst, "5xx": of5xx, "other faults": others, ...memory, "logs MB": taken.logs, ok: faults.length === 0 };
+    const memory = Object.fromEntries(Object.entries(readings.memory).map(([replica, peak]) => [`${shortOf(replica)} MB`, peak]));
+    return { attack: name, ...worst, "5xx": of5xx, "other faults": others, ...memory, "logs MB": readings.logs, ok: faults.length === 0 };
   });
   const columns = Object.keys(rows[0] ?? {});
   const cells = [columns, ...rows.map((row) => columns.map((column) => String((row as Record<string, unknown>)[column] ?? "")))];

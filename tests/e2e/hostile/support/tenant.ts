@@ -14,7 +14,7 @@ export interface Tenant {
 export interface TenantDevice {
   readonly controllerId: string;
   readonly authorization: string;
-  /** Of its own pages. */
+  /** The path of the target's own resources. */
   readonly path: string;
 }
 
@@ -34,7 +34,7 @@ export async function makeDevice({ name, boss }: Tenant): Promise<TenantDevice> 
   return { controllerId, authorization: `TargetToken ${securityToken}`, path: `/${name}/controller/v1/${controllerId}` };
 }
 
-/** Authorization headers of users who have never signed in. */
+/** Makes Authorization headers of users who have never signed in. */
 export async function makeUsers({ name, boss }: Tenant, n: number): Promise<string[]> {
   const users = Array.from({ length: n }, () => ({
     name: uniqueName("user"),

@@ -5,18 +5,18 @@ import type { Stack } from "@harrier/stack";
 const everyMs = 200;
 const MB = 1_048_576;
 
-/** What the services took while they were watched. */
-export interface Taken {
-  /** Largest resident memory by replica, in MB. */
+/** The resources that the services used while they were watched. */
+export interface Readings {
+  /** The largest resident memory by replica, in MB. */
   readonly memory: Readonly<Record<string, number>>;
-  /** What all of them wrote to their logs, in MB. */
+  /** The size of what all of them wrote to their logs, in MB. */
   readonly logs: number;
-  /** Replicas that died. */
+  /** The replicas that died. */
   readonly died: readonly string[];
 }
 
 /** Watches every replica until the returned function is called. */
-export function watch(stack: Stack): () => Taken {
+export function watch(stack: Stack): () => Readings {
   const memory: Record<string, number> = {};
   const died = new Set<string>();
   const pids = new Map(stack.services.map((replica) => [replica.name, replica.pid()]));
@@ -36,7 +36,7 @@ export function watch(stack: Stack): () => Taken {
   };
 }
 
-/** Whole MB; 0 of a process that has just ended. */
+/** Returns whole MB; 0 for a process that has just ended. */
 export function residentMB(pid: number | undefined): number {
   try {
     const line = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));

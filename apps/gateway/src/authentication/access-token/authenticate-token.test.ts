@@ -18,7 +18,7 @@ function setUp() {
   const cache = new PrincipalCache({ ttlSeconds: 300 });
   cache.streamAlive();
   const resolveToken = vi.fn(async () => answer);
-  // a token is its own meaning here: "ann/1" and "ann/2" say the same
+  // A token is its own meaning here: "ann/1" and "ann/2" have the same claims.
   const verify = (token: string) => {
     const [user = ""] = token.split("/");
     return { tenant: "acme", subject: user, user, scopes: ["operator"], meaning: user, expiresAt: 0 };
@@ -30,7 +30,7 @@ function setUp() {
   return { cache, resolveToken, ask, poll };
 }
 
-test("who it is, and that a name of an issuer is no name of ours", async () => {
+test("the principal of a token, and that an issuer's user is no user of the tenant with that name", async () => {
   expect(await setUp().ask("ann/1")).toEqual({
     tenantId: 7,
     tenant: "ACME",
@@ -42,7 +42,7 @@ test("who it is, and that a name of an issuer is no name of ours", async () => {
   });
 });
 
-test("management is asked once for tokens that say the same, and answers come at once after that", async () => {
+test("management is asked once for tokens with the same claims, and later answers come at once", async () => {
   const { ask, resolveToken } = setUp();
   await ask("ann/1");
   expect(ask("ann/1")).toMatchObject({ subject: "ann" });
@@ -56,21 +56,21 @@ test.each([
   ["of the tenant", { tenantId: 7, userId: 0, revision: 101 }, 2],
   ["of another tenant", { tenantId: 8, userId: 0, revision: 101 }, 1],
   ["of a user with a password", { tenantId: 7, userId: 12, revision: 101 }, 1],
-])("after a change %s", async (_, change, asked) => {
+])("after a change %s", async (_, change, requested) => {
   const { ask, cache, resolveToken } = setUp();
   await ask("ann/1");
   cache.forget(change);
   await ask("ann/1");
-  expect(resolveToken).toHaveBeenCalledTimes(asked);
+  expect(resolveToken).toHaveBeenCalledTimes(requested);
 });
 
-test("a tenant that is not there, or suspended, signs nobody in", async () => {
+test("a token of an unknown or suspended tenant is denied", async () => {
   const { ask, resolveToken } = setUp();
   resolveToken.mockResolvedValue({ ...answer, ok: false });
   for (const _ of [1, 2]) await expect(ask("ann/1")).rejects.toMatchObject({ code: "unauthenticated" });
 });
 
-test("device-full-access speaks for every device of its tenant, and is asked for once", async () => {
+test("device-full-access authenticates every device of its tenant, and management is asked once", async () => {
   const { poll, resolveToken } = setUp();
   resolveToken.mockResolvedValue({ ...answer, devices: true });
   const first = await poll("ann/1");
@@ -88,7 +88,7 @@ test("device-full-access speaks for every device of its tenant, and is asked for
   expect(() => poll("ann/1", "OTHER")).toThrow(expect.objectContaining({ code: "unauthenticated" }));
 });
 
-test("without it a token is no device, and with it alone no user with permissions", async () => {
+test("without it a token authenticates no device, and with it alone no user with permissions", async () => {
   const { ask, poll, resolveToken } = setUp();
   for (const _ of [1, 2]) await expect(poll("ann/1")).rejects.toMatchObject({ code: "unauthenticated" });
   resolveToken.mockResolvedValue({ ...answer, permissions: [], targetTypeScopes: {} as never, devices: true });

@@ -9,7 +9,7 @@ const issuerOf = (members: object = {}) => {
 };
 const read = (claims: object, members?: object) => readClaims(issuerOf(members), { ...claims });
 
-test("tenant, user and scopes", () => {
+test("tenant, user and scopes are read", () => {
   expect(read({ tenant: "ACME", sub: "7f", preferred_username: "ann", scope: "openid operator  openid" })).toEqual({
     tenant: "ACME",
     subject: "ann",
@@ -37,7 +37,7 @@ test.each<[string, object, object, string]>([
   ["alone in a list", { tenant: ["ACME"] }, {}, "ACME"],
 ])("tenant: %s", (_, claims, members, tenant) => expect(read({ sub: "s", ...claims }, members)?.tenant).toBe(tenant));
 
-test("an issuer of some tenants signs nobody in to another one", () => {
+test("an issuer of some tenants cannot sign users in to another one", () => {
   const members = { tenants: ["Acme", "OTHER"] };
   expect(read({ sub: "s", tenant: "ACME" }, members)?.tenant).toBe("ACME");
   expect(read({ sub: "s", tenant: "other" }, members)?.tenant).toBe("other");
@@ -55,7 +55,7 @@ test.each<[string, object]>([
   ["a user with a long name", { tenant: "A", preferred_username: "x".repeat(129) }],
 ])("%s signs nobody in", (_, claims) => expect(read(claims)).toBeUndefined());
 
-test("a client is no user, whatever its token says of one", () => {
+test("a client is no user, whatever user its token names", () => {
   const client = { ...issuerOf(), userClaims: [] };
   expect(readClaims(client, { sub: "c1", preferred_username: "ann", tenant: "A", scope: "x" })).toMatchObject({ subject: "c1", user: "" });
 });

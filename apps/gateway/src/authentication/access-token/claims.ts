@@ -1,23 +1,23 @@
 import type { JWTPayload } from "jose";
 import type { Issuer } from "./issuers.ts";
 
-/** What a verified token says. */
+/** The claims of a verified token. */
 export interface TokenFacts {
-  /** As the token spells it. */
+  /** The tenant as the token spells it. */
   tenant: string;
-  /** Who acts: the user, else the client. */
+  /** The actor: the user, else the client. */
   subject: string;
-  /** Name of the user it speaks for; empty: it speaks for none. */
+  /** The name of its user; empty if it has none. */
   user: string;
   scopes: string[];
 }
 
 const controls = /\p{Cc}/u;
-/** Names of tenants and users have as many characters at most. */
-const longestName = 128;
-const longestScope = longestName + "role:".length;
+/** Names of tenants and users have at most this many characters. */
+const maxNameLength = 128;
+const maxScopeLength = maxNameLength + "role:".length;
 
-/** Reads the claims as its issuer means them; undefined where tenant or subject is missing, for then nobody is signed in. */
+/** Reads the claims as configured for its issuer; undefined where tenant or subject is missing, so that the sign-in fails. */
 export function readClaims(issuer: Issuer, claims: JWTPayload): TokenFacts | undefined {
   const tenant = tenantOf(issuer, claims);
   const user = issuer.userClaims.length === 0 ? "" : firstName(claims, issuer.userClaims);
@@ -32,7 +32,7 @@ function tenantOf({ tenant }: Issuer, claims: JWTPayload): string | undefined {
   return tenant.only === undefined || tenant.only.includes(named?.toUpperCase() ?? "") ? named : undefined;
 }
 
-/** A claim by its name; where there is none of it, by its path: `realm_access.roles`. Names may hold points themselves, as URLs do. */
+/** Finds a claim by its name; if there is none, by its path: `realm_access.roles`. Names may contain dots themselves, as URLs do. */
 function claimOf(claims: JWTPayload, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   let value: unknown = claims;
@@ -43,10 +43,10 @@ function claimOf(claims: JWTPayload, path: string): unknown {
   return value;
 }
 
-/** A text, also alone in a list, as mappers of groups write it. */
+/** Reads a text, also as the only element of a list, as mappers of groups write it. */
 function nameOf(value: unknown): string | undefined {
   const name = Array.isArray(value) && value.length === 1 ? value[0] : value;
-  return typeof name === "string" && name !== "" && name.length <= longestName && !controls.test(name) ? name : undefined;
+  return typeof name === "string" && name !== "" && name.length <= maxNameLength && !controls.test(name) ? name : undefined;
 }
 
 function firstName(claims: JWTPayload, names: readonly string[]): string | undefined {
@@ -54,12 +54,12 @@ function firstName(claims: JWTPayload, names: readonly string[]): string | undef
   return nameOf(present);
 }
 
-/** Of all claims together: words of a text with blanks between (RFC 9068 §2.2.3), elements of a list as they are. */
+/** Reads the scopes of all claims together: words of a text with blanks between (RFC 9068 §2.2.3), elements of a list as they are. */
 function scopesOf(claims: JWTPayload, names: readonly string[]): string[] {
   const words = names.flatMap((name) => {
     const value = claimOf(claims, name);
     return typeof value === "string" ? value.split(" ") : Array.isArray(value) ? value : [];
   });
-  const scopes = words.filter((word): word is string => typeof word === "string" && word !== "" && word.length <= longestScope);
+  const scopes = words.filter((word): word is string => typeof word === "string" && word !== "" && word.length <= maxScopeLength);
   return [...new Set(scopes.filter((scope) => !controls.test(scope)))].sort();
 }

@@ -2,7 +2,7 @@ import { HarrierError } from "@harrier/errors";
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type JWSHeaderParameters } from "jose";
 
 interface Deps {
-  /** Asks the issuer; gives up by itself within seconds. */
+  /** Asks the issuer; fails within seconds if there is no answer. */
   read(): Promise<JSONWebKeySet>;
   onFailed(error: unknown): void;
   now(): number;
@@ -10,14 +10,12 @@ interface Deps {
 
 type Find = (header: JWSHeaderParameters) => Promise<CryptoKey>;
 
-/** Keys that are older are asked for again, beside the requests: what was withdrawn is forgotten within this. */
+/** Older keys are read again, beside the requests: a withdrawn key is evicted within this time. */
 const freshMs = 5 * 60_000;
-/** Between two questions to one issuer, whatever key ids tokens make up. */
+/** The pause between two reads from one issuer, whatever key ids tokens name. */
 const coolDownMs = 5_000;
 
-/**
- * The keys of one issuer. Those once read stay good while it cannot be asked; only a token of a key that is not known waits for an answer.
- */
+/** Caches the keys of one issuer. Keys that were read stay valid while it cannot be asked; only a token of an unknown key waits for an answer. */
 export class IssuerKeys {
   readonly #deps: Deps;
   #find: Find | undefined;
@@ -29,7 +27,7 @@ export class IssuerKeys {
     this.#deps = deps;
   }
 
-  /** The key of a token. Rejects with an error of jose where the issuer has none of it, with `unavailable` where no keys are known. */
+  /** Finds the key of a token. Rejects with an error of jose if the issuer does not have it, with `unavailable` if no keys are known. */
   async find(header: JWSHeaderParameters): Promise<CryptoKey> {
     if (this.#find === undefined) await this.ask();
     else this.freshen();
@@ -45,7 +43,7 @@ export class IssuerKeys {
     }
   }
 
-  /** Asks beside the requests where what is known is old. */
+  /** Reads old keys again beside the requests. */
   freshen(): void {
     if (this.#deps.now() - this.#readAt > freshMs) void this.ask();
   }

@@ -4,7 +4,7 @@ import { parseIssuers } from "./issuers.ts";
 const minimal = { issuer: "https://id.example.com/realms/fleet", audience: "harrier" };
 const parse = (...entries: object[]) => parseIssuers(JSON.stringify(entries));
 
-test("what is not said is as most providers write it", () => {
+test("members that are absent default to what most providers use", () => {
   expect(parse(minimal)).toEqual([
     {
       issuer: minimal.issuer,
@@ -17,7 +17,7 @@ test("what is not said is as most providers write it", () => {
   expect(parseIssuers("[]")).toEqual([]);
 });
 
-test("all of it", () => {
+test("every member is read", () => {
   const all = {
     issuer: "http://127.0.0.1:9000",
     audience: ["a", "b"],
@@ -56,6 +56,6 @@ test.each<[string, object | string, string]>([
   expect(() => parseIssuers(json)).not.toThrow("\n");
 });
 
-test("an issuer is given once", () => {
+test("an issuer may be given only once", () => {
   expect(() => parse(minimal, minimal)).toThrow(`issuer ${minimal.issuer} is given twice`);
 });

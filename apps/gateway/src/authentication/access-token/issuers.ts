@@ -1,22 +1,22 @@
 import { z } from "zod";
 
-/** Where to look in a token: names of claims, the first that is there counts. */
+/** The names of claims in a token; the first that exists counts. */
 type ClaimNames = readonly string[];
 
-/** Somebody whose access tokens are believed, and what they are taken to say (spec 000 §5.1). */
+/** A trusted issuer of access tokens, and how their claims are read (spec 000 §5.1). */
 export interface Issuer {
-  /** As `iss` of the tokens says it, to the letter. */
+  /** It must equal `iss` of the tokens exactly. */
   readonly issuer: string;
-  /** A token must be meant for one of these. */
+  /** A token must have one of these audiences. */
   readonly audiences: readonly string[];
-  /** Absent: the issuer's own discovery tells it. */
+  /** If it is absent, the issuer's discovery document has it. */
   readonly jwksUri?: string;
   /** One tenant for all tokens, or the claim that names it. */
   readonly tenant:
     | { readonly fixed: string }
     | { readonly claim: string /** In capitals; absent: any. */; readonly only?: readonly string[] };
   readonly scopeClaims: ClaimNames;
-  /** Who signs in; none: the tokens speak for clients, which are no users (spec 000 §5.2). */
+  /** The claim that names the user; without it the tokens belong to clients, which are no users (spec 000 §5.2). */
   readonly userClaims: ClaimNames;
 }
 
@@ -31,9 +31,9 @@ const name = z
   .max(128)
   .regex(/^\P{Cc}*$/u, "no control characters");
 
-/** Keys decide who is let in: over a network they come encrypted, unless the operator says that this one is safe. */
+/** Keys decide who can sign in, so over a network they must be encrypted, unless the operator declares it safe. */
 const isSafe = (url: string): boolean => {
-  if (!URL.canParse(url)) return true; // said already
+  if (!URL.canParse(url)) return true; // another rule reports it
   const { protocol, hostname } = new URL(url);
   return protocol === "https:" || (protocol === "http:" && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname));
 };
@@ -66,8 +66,8 @@ const entry = z
 const list = z.array(entry).max(1_000);
 
 /**
- * Reads `HARRIER_OIDC_ISSUERS`: a JSON list, `[{"issuer": "https://id.example.com/realms/fleet", "audience": "harrier", "tenant": "DEFAULT"}]`.
- * Throws an error of one line that says which entry is wrong and how.
+ * Reads `HARRIER_OIDC_ISSUERS`, a JSON list: `[{"issuer": "https://id.example.com/realms/fleet", "audience": "harrier", "tenant": "DEFAULT"}]`.
+ * Throws an error of one line that names the wrong entry and what is wrong there.
  */
 export function parseIssuers(json: string): Issuer[] {
   const given = readJson(json);
@@ -104,7 +104,7 @@ function tenantOf({ tenant, tenantClaim: claim = "tenant", tenants }: z.output<t
   return tenants === undefined ? { claim } : { claim, only: tenants.map((one) => one.toUpperCase()) };
 }
 
-/** A member that is none, rather than the one that is missing because of it. */
+/** Prefers an unknown member to the one that is missing because of it. */
 function worst(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue {
   return issues.find(({ code }) => code === "unrecognized_keys") ?? (issues[0] as z.core.$ZodIssue);
 }

@@ -2,9 +2,11 @@ import type { JSONWebKeySet } from "jose";
 import type { Issuer } from "./issuers.ts";
 
 const withinMs = 3_000;
-const largest = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
-/** Asks an issuer for its keys, by the address that is set or that its discovery tells (OpenID Connect Discovery §4); 3 s in all. */
+/**
+ * Reads the keys of an issuer, from the configured address or the one of its discovery document (OpenID Connect Discovery §4); 3 s in all.
+ */
 export async function readKeys({ issuer, jwksUri }: Pick<Issuer, "issuer" | "jwksUri">): Promise<JSONWebKeySet> {
   const signal = AbortSignal.timeout(withinMs);
   return (await readJson(jwksUri ?? (await discover(issuer, signal)), signal)) as JSONWebKeySet;
@@ -15,11 +17,11 @@ async function discover(issuer: string, signal: AbortSignal): Promise<string> {
     string,
     unknown
   > | null;
-  // else somebody's document could speak for somebody else (§4.3)
+  // Otherwise the document of one issuer could impersonate another one (§4.3).
   if (document?.["issuer"] !== issuer) throw new Error(`the discovery of ${issuer} is that of ${String(document?.["issuer"])}`);
   const uri = document["jwks_uri"];
   if (typeof uri !== "string" || !URL.canParse(uri)) throw new Error(`the discovery of ${issuer} names no jwks_uri`);
-  // a document that came encrypted does not make us ask for keys in the clear
+  // A document that came encrypted must not lead to an unencrypted read of keys.
   if (issuer.startsWith("https:") && !uri.startsWith("https:"))
     throw new Error(`the discovery of ${issuer} names a jwks_uri without https`);
   return uri;
@@ -35,7 +37,7 @@ async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
   const parts: Uint8Array[] = [];
   for await (const part of answer.body ?? []) {
     size += part.length;
-    if (size > largest) throw new Error(`${url} answers more than ${largest} bytes`);
+    if (size > maxBytes) throw new Error(`${url} answers more than ${maxBytes} bytes`);
     parts.push(part);
   }
   return JSON.parse(Buffer.concat(parts).toString("utf8"));

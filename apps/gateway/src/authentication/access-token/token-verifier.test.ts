@@ -34,19 +34,19 @@ interface Making {
 const make = ({ claims = {}, header = {}, key = pair.privateKey }: Making = {}) =>
   new SignJWT({ ...good(), ...claims }).setProtectedHeader({ alg: "RS256", kid: "k1", ...header }).sign(key);
 
-test("says who, where and what for", async () => {
+test("a verified token names its tenant, subject and scopes", async () => {
   const expiresAt = start + 600_000;
   expect(await verifier.verify(await make())).toMatchObject({ tenant: "ACME", subject: "ann", user: "ann", scopes: ["a", "b"], expiresAt });
   expect(await verifier.verify(await make({ claims: { aud: ["x", "harrier-cli"] } }))).toMatchObject({ subject: "ann" });
   expect(await verifier.verify(await make({ header: { typ: "at+jwt" } }))).toMatchObject({ subject: "ann" });
 });
 
-test("a token of an issuer with a tenant of its own is of no other tenant", async () => {
+test("a token of an issuer with a fixed tenant is valid for no other tenant", async () => {
   const claims = { iss: other.issuer, tenant: "ACME" };
   expect(await verifier.verify(await make({ claims }))).toMatchObject({ tenant: "OTHER" });
 });
 
-test("tokens that say the same mean the same, whatever their ids and the order of their scopes", async () => {
+test("tokens with the same claims have the same meaning, whatever their ids and the order of their scopes", async () => {
   const meanings = [{}, { scope: "b  a", jti: randomUUID(), tenant: "acme" }, { scope: "a" }, { sub: "bob" }, { tenant: "B" }];
   const verified = await Promise.all(meanings.map(async (claims) => verifier.verify(await make({ claims }))));
   const [first, same, ...rest] = verified.map(({ meaning }) => meaning);
@@ -54,7 +54,7 @@ test("tokens that say the same mean the same, whatever their ids and the order o
   expect(new Set([first, ...rest]).size).toBe(4);
 });
 
-/** Signed in order, but with an extension that we do not know. */
+/** The signature is valid, but the token has an extension that we do not know. */
 const withExtension = () =>
   new SignJWT(good()).setProtectedHeader({ alg: "RS256", kid: "k1", crit: ["x"], x: 1 }).sign(pair.privateKey, { crit: { x: true } });
 
@@ -65,13 +65,13 @@ const withPart = (token: string, part: number, change: (text: string) => string)
     .join(".");
 const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** The public key, which everybody has, taken as the secret of a symmetric algorithm. */
+/** Signs with the public key, which everybody has, as the secret of a symmetric algorithm. */
 function hs256(claims: JWTPayload): string {
   const signed = `${encoded({ alg: "HS256", kid: "k1" })}.${encoded(claims)}`;
   return `${signed}.${createHmac("sha256", spki).update(signed).digest("base64url")}`;
 }
 
-describe("refused, all alike", () => {
+describe("tokens that are denied, all alike", () => {
   const table: [string, () => string | Promise<string>][] = [
     ["nothing", () => ""],
     ["no token", () => "abc"],
@@ -111,7 +111,7 @@ test("clocks may differ by seconds", async () => {
   await verifier.verify(await make({ claims: { exp: seconds() - 4, nbf: seconds() + 4 } }));
 });
 
-test("a known token is verified at once, and no longer than it lives", async () => {
+test("a known token is accepted at once, and no longer than it lives", async () => {
   const token = await make({ claims: { exp: seconds() + 60 } });
   await verifier.verify(token);
   expect(verifier.verify(token)).toMatchObject({ subject: "ann" });
@@ -120,7 +120,7 @@ test("a known token is verified at once, and no longer than it lives", async () 
   await expect(verifier.verify(token)).rejects.toMatchObject({ code: "unauthenticated" });
 });
 
-test("a known token of a key that was withdrawn is verified again after a while", async () => {
+test("a known token of a withdrawn key is verified again after a while", async () => {
   const token = await make();
   await verifier.verify(token);
   now += 300_001;
@@ -128,7 +128,7 @@ test("a known token of a key that was withdrawn is verified again after a while"
   await expect(verifier.verify(token)).rejects.toMatchObject({ code: "unauthenticated" });
 });
 
-test("what nobody signed asks for no key", async () => {
+test("an unsigned token triggers no request for keys", async () => {
   const table = [hs256(good()), new UnsecuredJWT(good()).encode(), await make({ claims: { iss: "https://evil.example.com" } })];
   for (const token of table) await expect((async () => verifier.verify(token))()).rejects.toThrow();
   expect(find).not.toHaveBeenCalled();

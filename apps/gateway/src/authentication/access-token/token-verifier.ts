@@ -10,22 +10,22 @@ import type { Issuer } from "./issuers.ts";
 export type TrustedIssuer = Issuer & { readonly keys: Pick<IssuerKeys, "find"> };
 
 export interface VerifiedToken extends TokenFacts {
-  /** Tokens that say the same have the same. */
+  /** It is equal for tokens with the same claims. */
   meaning: string;
-  /** Epoch milliseconds. */
+  /** The time in epoch milliseconds. */
   expiresAt: number;
 }
 
-/** Public keys only: with a secret one whoever can verify could issue, and `none` is no signature. */
+/** Only public keys are accepted: with a shared secret every verifier could issue tokens, and `none` is no signature. */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
-/** RFC 9068 §2.1, and what providers write that are older. Tokens of other types (logout, security events) sign nobody in. */
+/** These are the value of RFC 9068 §2.1, and those of older providers. Tokens of other types (logout, security events) are denied. */
 const types = /^(?:application\/)?(?:at\+jwt|jwt)$/i;
 const clockSkewSeconds = 5;
-const mostTokens = 10_000;
+const maxTokens = 10_000;
 
 /**
- * Verifies access tokens (spec 000 §5.1; RFC 9068 §4): signature, issuer, audience, `exp`, `nbf`. One that was verified is known by its digest
- * until it expires, but no longer than other credentials, since its key may have been withdrawn.
+ * Verifies access tokens (spec 000 §5.1; RFC 9068 §4): signature, issuer, audience, `exp`, `nbf`. A verified token is cached by its digest until it
+ * expires, but no longer than other credentials, since its key may have been withdrawn.
  */
 export class TokenVerifier {
   readonly #issuers: ReadonlyMap<string, TrustedIssuer>;
@@ -35,11 +35,11 @@ export class TokenVerifier {
 
   constructor({ issuers, ttlSeconds, now }: { issuers: readonly TrustedIssuer[]; ttlSeconds: number; now: () => number }) {
     this.#issuers = new Map(issuers.map((issuer) => [issuer.issuer, issuer]));
-    this.#known = new LRUCache({ max: mostTokens, ttl: ttlSeconds * 1_000, perf: { now } });
+    this.#known = new LRUCache({ max: maxTokens, ttl: ttlSeconds * 1_000, perf: { now } });
     this.#now = now;
   }
 
-  /** At once for a known token. Whatever is wrong with one is the same error, `unauthenticated`; `unavailable` where no key can be had. */
+  /** Verifies a token, at once if it is known. Any wrong token gets the same error, `unauthenticated`; without keys the error is `unavailable`. */
   verify(token: string): VerifiedToken | Promise<VerifiedToken> {
     const digest = hash("sha256", this.#salt + token, "binary");
     const known = this.#known.get(digest);
@@ -62,7 +62,7 @@ export class TokenVerifier {
     return verified;
   }
 
-  /** Whose a token says it is, before any work is done for it. */
+  /** Finds the issuer that a token names, before any other work is done for it. */
   #issuerOf(token: string): TrustedIssuer {
     try {
       const { alg, typ } = decodeProtectedHeader(token);
@@ -70,7 +70,7 @@ export class TokenVerifier {
       const issuer = this.#issuers.get(iss ?? "");
       if (issuer !== undefined && algorithms.includes(alg ?? "") && (typ === undefined || types.test(typ))) return issuer;
     } catch {
-      // no token at all
+      // it is no token at all
     }
     throw refused(new Error("no access token of a trusted issuer"));
   }
@@ -92,7 +92,7 @@ async function verifySignature(token: string, { issuer, audiences, keys }: Trust
   }
 }
 
-/** The reason is for whoever looks at the error here; the caller learns nothing but the refusal. */
+/** The reason is for the log; the client sees only the denial. */
 function refused(cause: unknown): HarrierError {
   return new HarrierError("unauthenticated", undefined, { cause });
 }

@@ -39,7 +39,7 @@ function setUp() {
   };
 }
 
-test("a client is nobody of the tenant's users, whatever its name", async () => {
+test("a client is no user of the tenant, whatever its name", async () => {
   const { ask, signInClient } = setUp();
   expect(await ask("t")).toEqual({
     tenantId: 7,
@@ -56,7 +56,7 @@ test("a client is nobody of the tenant's users, whatever its name", async () => 
   expect(await ask("foreign")).toBeUndefined();
 });
 
-test("with the scope for it a client speaks for every device of its tenant, and for none of another", async () => {
+test("with the scope for it a client authenticates every device of its tenant, and none of another", async () => {
   const { poll, signInClient } = setUp();
   expect(await poll("t")).toEqual(device);
   expect(await poll("t", { controllerId: "d2" })).toEqual({ ...device, controllerId: "d2" });
@@ -65,7 +65,7 @@ test("with the scope for it a client speaks for every device of its tenant, and 
   expect(await poll("foreign")).toBeUndefined();
 });
 
-test("without it a client is no device", async () => {
+test("without that scope a client authenticates no device", async () => {
   const { poll, signInClient } = setUp();
   signInClient.mockResolvedValue({ ...answer, devices: false });
   for (const _ of [1, 2]) await expect(poll("t")).rejects.toMatchObject({ code: "unauthenticated" });
@@ -75,15 +75,15 @@ test.each([
   ["of the client", { tenantId: 7, userId: -12, revision: 101 }, 2],
   ["of all of the tenant", { tenantId: 7, userId: 0, revision: 101 }, 2],
   ["of a user of that number", { tenantId: 7, userId: 12, revision: 101 }, 1],
-])("after a change %s", async (_what, change, asked) => {
+])("after a change %s", async (_what, change, requested) => {
   const { ask, cache, signInClient } = setUp();
   await ask("t");
   cache.forget(change);
   await ask("t");
-  expect(signInClient).toHaveBeenCalledTimes(asked);
+  expect(signInClient).toHaveBeenCalledTimes(requested);
 });
 
-test("a client that is gone is nobody", async () => {
+test("a deleted client cannot sign in", async () => {
   const { ask, poll, signInClient } = setUp();
   signInClient.mockResolvedValue({ ...answer, ok: false });
   await expect(ask("t")).rejects.toMatchObject({ code: "unauthenticated" });

@@ -19,73 +19,73 @@ export interface ClientDeps {
   signInClient: Client<"harrier.management.v1.IdentityService">["signInClient"];
 }
 
-/** Who a client is to one of the two interfaces; undefined: nobody. */
-interface Face {
+/** Makes the principal of a client on one of the two interfaces; undefined means not signed in. */
+interface PrincipalKind {
   name: string;
   principalOf(token: ClientToken, answer: SignInClientResponse): Principal | undefined;
 }
 
-type Found = Principal | undefined | Promise<Principal | undefined>;
+type SignedIn = Principal | undefined | Promise<Principal | undefined>;
 
 /**
- * A client by a token of our own token endpoint (spec 000 §5.2), undefined where it is none of ours. What the client may do is management's
- * to say, and kept until it tells of a change; a request with a known token asks nobody.
+ * Authenticates a client by a token of our own token endpoint (spec 000 §5.2); undefined if it is not one of ours. Management resolves its
+ * permissions, and the result is cached until it reports a change; a request with a known token makes no call.
  */
-export function authenticateClient(deps: ClientDeps, request: ClientSignIn): Found {
+export function authenticateClient(deps: ClientDeps, request: ClientSignIn): SignedIn {
   return authenticateAs(user, deps, request);
 }
 
 /**
- * The same at the device interface (contract device.md §9, row 5): a client with the scope for it speaks for every device of its tenant, also
- * for those that do not exist yet, and for none of another one.
+ * Does the same at the device interface (contract device.md §9, row 5): a client with the scope for it authenticates every device of its tenant, even
+ * those that do not exist yet, and none of another tenant.
  */
-export function authenticateDeviceClient(deps: ClientDeps, request: ClientSignIn & { tenant: string; controllerId: string }): Found {
+export function authenticateDeviceClient(deps: ClientDeps, request: ClientSignIn & { tenant: string; controllerId: string }): SignedIn {
   const found = authenticateAs(devices, deps, request);
-  const letIn = (principal: Principal | undefined): Principal | undefined => {
+  const admit = (principal: Principal | undefined): Principal | undefined => {
     if (principal === undefined) return undefined;
     if (principal.tenant.toUpperCase() !== request.tenant.toUpperCase()) throw new HarrierError("unauthenticated");
     return { ...principal, controllerId: request.controllerId };
   };
-  return found instanceof Promise ? found.then(letIn) : letIn(found);
+  return found instanceof Promise ? found.then(admit) : admit(found);
 }
 
-const user: Face = {
+const user: PrincipalKind = {
   name: "client",
   principalOf: ({ clientId }, answer) => ({
     tenantId: answer.tenantId,
     tenant: answer.tenant,
     kind: "user",
     subject: clientId,
-    // no user of this name is meant
+    // a user of this name is another principal
     external: true,
     ...allowed(answer),
   }),
 };
 
-const devices: Face = {
+const devices: PrincipalKind = {
   name: "devices of client",
   principalOf({ clientId }, answer) {
     if (!answer.devices) return undefined;
     const { tenantId, tenant } = answer;
-    // a name of its own: it is none of a device
+    // The subject differs from that of every device.
     return { tenantId, tenant, kind: "device", subject: `client ${clientId}`, external: true, permissions: [registerPermission] };
   },
 };
 
-function authenticateAs(face: Face, deps: ClientDeps, request: ClientSignIn): Found {
+function authenticateAs(kind: PrincipalKind, deps: ClientDeps, request: ClientSignIn): SignedIn {
   const verified = deps.own.verify(request.token);
-  if (verified instanceof Promise) return verified.then((token) => token && principalOf(face, deps, { ...request, verified: token }));
-  return verified && principalOf(face, deps, { ...request, verified });
+  if (verified instanceof Promise) return verified.then((token) => token && principalOf(kind, deps, { ...request, verified: token }));
+  return verified && principalOf(kind, deps, { ...request, verified });
 }
 
 type Verified = ClientSignIn & { verified: ClientToken };
 
-function principalOf(face: Face, deps: ClientDeps, request: Verified): Principal | Promise<Principal> {
-  const digest = deps.cache.digest(`${face.name} ${request.verified.meaning}`);
-  return deps.cache.lookup(digest) ?? ask(face, deps, { ...request, digest });
+function principalOf(kind: PrincipalKind, deps: ClientDeps, request: Verified): Principal | Promise<Principal> {
+  const digest = deps.cache.digest(`${kind.name} ${request.verified.meaning}`);
+  return deps.cache.lookup(digest) ?? ask(kind, deps, { ...request, digest });
 }
 
-async function ask(face: Face, deps: ClientDeps, request: Verified & { digest: string }): Promise<Principal> {
+async function ask(kind: PrincipalKind, deps: ClientDeps, request: Verified & { digest: string }): Promise<Principal> {
   const generation = deps.cache.generation;
   const { verified, rid, traceparent, deadline, digest } = request;
   const { clientId, scopes, generation: ofTokens } = verified;
@@ -93,7 +93,7 @@ async function ask(face: Face, deps: ClientDeps, request: Verified & { digest: s
     { clientId, scopes, generation: ofTokens },
     { principal: nobody, rid, ...(traceparent && { traceparent }), deadline },
   );
-  const principal = answer.ok ? face.principalOf(verified, answer) : undefined;
+  const principal = answer.ok ? kind.principalOf(verified, answer) : undefined;
   if (principal === undefined) throw new HarrierError("unauthenticated");
   deps.cache.keep(digest, { principal, userId: answer.userId, revision: answer.revision, generation });
   return principal;

@@ -1,12 +1,15 @@
-/** Who a token request says that it comes from (RFC 6749 §2.3.1), and how it would prove that. */
+/** The client that a token request names (RFC 6749 §2.3.1), and its credential. */
 export interface ClaimedClient {
   readonly scheme: "client_secret_basic" | "client_secret_post" | "client_assertion" | "unknown";
-  /** "" where none is named. */
+  /** The client's id; "" where none is named. */
   readonly clientId: string;
   readonly secret: string;
 }
 
-/** Management judges it; here it is only counted, and told of. Both at once are refused there, so that the header alone is looked at. */
+/**
+ * Reads the client of a token request. Management verifies it; the gateway only counts it and reports denials. Management rejects credentials in both
+ * places at once, so the gateway then reads only the header.
+ */
 export function claimedClient(authorization: string | undefined, body: Buffer | undefined): ClaimedClient {
   return authorization === undefined ? ofForm(new URLSearchParams(body?.toString("utf8"))) : ofHeader(authorization);
 }
@@ -16,7 +19,7 @@ function ofHeader(authorization: string): ClaimedClient {
   if (value === undefined) return { scheme: "unknown", clientId: "", secret: "" };
   const text = Buffer.from(value, "base64").toString("utf8");
   const colon = text.indexOf(":");
-  // without a colon all of it may be the secret
+  // Without a colon all of it may be the secret.
   if (colon < 0) return { scheme: "client_secret_basic", clientId: "", secret: "" };
   return { scheme: "client_secret_basic", clientId: decoded(text.slice(0, colon)), secret: decoded(text.slice(colon + 1)) };
 }
@@ -27,7 +30,7 @@ function ofForm(form: URLSearchParams): ClaimedClient {
   return { scheme: secret === "" ? otherwise : "client_secret_post", clientId: form.get("client_id") ?? "", secret };
 }
 
-/** Both parts come encoded like a form's, or one client would have as many names as it has spellings. */
+/** Decodes a part, as both are encoded like a form's; otherwise one client would have as many names as spellings. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part.replaceAll("+", " "));

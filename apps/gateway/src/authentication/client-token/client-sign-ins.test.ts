@@ -1,20 +1,20 @@
 import { hash } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
 import { AddressList } from "../../client/address-list.ts";
+import type { DeniedRequest } from "../../denied-requests/denied-requests.ts";
 import { SignInFailures } from "../../limits/sign-in-failures.ts";
-import type { Refusal } from "../../refusals/refusals.ts";
 import { type BeginClientSignIn, clientSignIns } from "./client-sign-ins.ts";
 
 const limits = { account: 3, user: 100, address: 100, deviceAddress: 100 };
-let noted: Refusal[];
+let recorded: DeniedRequest[];
 let begin: BeginClientSignIn;
 
 beforeEach(() => {
-  noted = [];
+  recorded = [];
   begin = clientSignIns({
     failures: new SignInFailures({ limits, exempt: new AddressList("none"), now: () => 0 }),
     digest: (credential) => hash("sha256", credential, "binary"),
-    note: (refusal) => noted.push(refusal),
+    record: (deniedRequest) => recorded.push(deniedRequest),
   });
 });
 
@@ -27,7 +27,7 @@ const request = (authorization?: string, body?: string, address = "10.0.0.1") =>
 });
 const tooMany = expect.objectContaining({ code: "tooManyRequests" });
 
-test("a 401 is told with the client that was claimed and how, never with what would prove it", () => {
+test("a 401 is recorded with the claimed client and the method, never with the credential", () => {
   const cases = [
     [basic("oc_3_11:s3cret"), undefined, { scheme: "client_secret_basic", actor: "oc_3_11", tenantId: 3 }],
     [basic("%6fc_3_11:s3cret"), undefined, { scheme: "client_secret_basic", actor: "oc_3_11", tenantId: 3 }],
@@ -42,7 +42,7 @@ test("a 401 is told with the client that was claimed and how, never with what wo
   for (const [n, [authorization, body, told]] of cases.entries()) {
     const address = `10.0.0.${n}`;
     begin(request(authorization, body, address))(401);
-    expect(noted.at(-1)).toMatchObject({
+    expect(recorded.at(-1)).toMatchObject({
       action: "signIn",
       entity: "oauth2Client",
       signedIn: false,
@@ -51,17 +51,17 @@ test("a 401 is told with the client that was claimed and how, never with what wo
       ...told,
     });
   }
-  expect(JSON.stringify(noted)).not.toContain("s3cret");
+  expect(JSON.stringify(recorded)).not.toContain("s3cret");
   begin(request(basic(`${"x".repeat(60_000)}:y`)))(401);
-  expect(JSON.stringify(noted.at(-1)).length).toBeLessThan(700);
+  expect(JSON.stringify(recorded.at(-1)).length).toBeLessThan(700);
 });
 
 test("only a 401 is a failure", () => {
   for (const status of [200, 400, 429, 503]) for (let n = 0; n < 5; n += 1) begin(request(basic(`oc_1_11:${n}`)))(status);
-  expect(noted).toEqual([]);
+  expect(recorded).toEqual([]);
 });
 
-test("too many wrong secrets are refused by either way, and a secret that was right before may always be tried", () => {
+test("too many wrong secrets are denied by either method, and a verified secret may always be tried", () => {
   begin(request(basic("oc_1_11:right")))(200);
   begin(request(basic("oc_1_11:a")))(401);
   begin(request(basic("%6Fc_1_11:b")))(401);

@@ -1,15 +1,15 @@
 import type { Client } from "../../client/client.ts";
+import { refusedClient } from "../../denied-requests/denied-client.ts";
+import type { DeniedRequest } from "../../denied-requests/denied-requests.ts";
 import type { SignInFailures } from "../../limits/sign-in-failures.ts";
-import type { Refusal } from "../../refusals/refusals.ts";
-import { refusedClient } from "../../refusals/refused-client.ts";
 import { claimedClient } from "./claimed-client.ts";
 
 interface Deps {
   failures: Pick<SignInFailures, "begin">;
-  /** Salted: nothing that could be read back. */
+  /** Makes a salted digest, from which nothing can be read back. */
   digest(credential: string): string;
-  /** Tells the audit trail; never fails. */
-  note(refusal: Refusal, rid: string): void;
+  /** Records the denial in the audit trail; never fails. */
+  record(deniedRequest: DeniedRequest, rid: string): void;
 }
 
 export interface TokenRequest {
@@ -20,12 +20,12 @@ export interface TokenRequest {
 }
 
 /**
- * Before a token request goes to management, which alone knows whether the secret is right. Throws `tooManyRequests` where there were too many
- * wrong ones; else what it returns is to be told the status of the answer.
+ * Must be called before a token request goes to management, which alone can verify the secret. It throws `tooManyRequests` after too many failures;
+ * else the caller passes the status of the answer to the returned function.
  */
 export type BeginClientSignIn = (request: TokenRequest) => (status: number) => void;
 
-export function clientSignIns({ failures, digest, note }: Deps): BeginClientSignIn {
+export function clientSignIns({ failures, digest, record }: Deps): BeginClientSignIn {
   return ({ client: { address, hidden }, authorization, body, rid }) => {
     const claimed = claimedClient(authorization, body);
     const credential = digest(JSON.stringify([claimed.clientId, claimed.secret]));
@@ -35,7 +35,7 @@ export function clientSignIns({ failures, digest, note }: Deps): BeginClientSign
       else if (status !== 401) outcome.abandoned();
       else {
         outcome.failed();
-        note(refusedClient(claimed, address), rid);
+        record(refusedClient(claimed, address), rid);
       }
     };
   };

@@ -12,7 +12,7 @@ interface Parts {
 
 const withinMs = 3_000;
 
-/** The verifier of our own token endpoint's tokens; its keys come from management itself, not by the way that clients take. */
+/** Makes the verifier of our own token endpoint's tokens; its keys come from management itself, not through the endpoint for clients. */
 export function ownTokens({ identity, ttlSeconds, log }: Parts): OwnTokens {
   return new OwnTokens({
     async read() {

@@ -27,7 +27,7 @@ async function sign(more: object = {}, { key = pair.privateKey, header = {} }: {
   return new SignJWT({ ...claims, exp: soon, ...more }).setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid: "k1", ...header }).sign(key);
 }
 
-test("what a token of ours says, once verified known at once until it expires", async () => {
+test("the claims of our own token; once verified it is known at once until it expires", async () => {
   const { own, read, verify, pass } = setUp();
   const token = await sign();
   const said = { clientId: "oc_1_11", scopes: ["READ_TARGET", "API_KEY"], generation: 2 };
@@ -38,14 +38,14 @@ test("what a token of ours says, once verified known at once until it expires", 
   await expect(verify(token)).rejects.toMatchObject(refused);
 });
 
-test("what others signed is not ours, and no token at all is nobody's", async () => {
+test("a token of another issuer is not verified here, and a missing token signs no principal in", async () => {
   const { verify } = setUp();
   expect(await verify(await sign({ iss: "https://id.example.com" }))).toBeUndefined();
   expect(await verify("x")).toBeUndefined();
   expect(await verify("a.b.c")).toBeUndefined();
 });
 
-test("where our tokens get another issuer, they are ours within minutes", async () => {
+test("when our issuer changes, its tokens are accepted within minutes", async () => {
   const { read, verify, pass } = setUp();
   await verify(await sign());
   const renamed = "https://fleet.example.com";
@@ -58,7 +58,7 @@ test("where our tokens get another issuer, they are ours within minutes", async 
   expect(read).toHaveBeenCalledTimes(2);
 });
 
-test.each<[string, object, { header?: object; stranger?: true }]>([
+test.each<[string, object, { header?: object; foreign?: true }]>([
   ["another audience", { aud: "https://elsewhere.example" }, {}],
   ["no scope", { scope: undefined }, {}],
   ["no generation", { gen: undefined }, {}],
@@ -67,13 +67,13 @@ test.each<[string, object, { header?: object; stranger?: true }]>([
   ["a beginning in the future", { nbf: 9_999_999_999 }, {}],
   ["another type", {}, { header: { typ: "JWT" } }],
   ["an unknown key", {}, { header: { kid: "k2" } }],
-  ["somebody else's signature", {}, { stranger: true }],
-])("%s signs nobody in", async (_what, more, { header, stranger }) => {
-  const token = await sign(more, { ...(stranger && { key: other.privateKey }), ...(header && { header }) });
+  ["somebody else's signature", {}, { foreign: true }],
+])("%s signs nobody in", async (_what, more, { header, foreign }) => {
+  const token = await sign(more, { ...(foreign && { key: other.privateKey }), ...(header && { header }) });
   await expect(setUp().verify(token)).rejects.toMatchObject(refused);
 });
 
-test("no signature, and one that is no signature of a public key, sign nobody in", async () => {
+test("a missing signature, and one without a public key, sign nobody in", async () => {
   const { verify } = setUp();
   const [, payload] = (await sign()).split(".");
   const head = (alg: string) => Buffer.from(JSON.stringify({ alg, typ: "at+jwt", kid: "k1" })).toString("base64url");
@@ -81,7 +81,7 @@ test("no signature, and one that is no signature of a public key, sign nobody in
   await expect(verify(`${await sign()}x`)).rejects.toMatchObject(refused);
 });
 
-test("while management cannot be asked nobody is called a stranger", async () => {
+test("while management is unavailable the answer is not 401", async () => {
   const { own, read } = setUp();
   read.mockRejectedValue(new Error("down"));
   await expect(own.verify(await sign())).rejects.toMatchObject({ code: "unavailable" });

@@ -4,19 +4,19 @@ import { decodeJwt, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose"
 import { LRUCache } from "lru-cache";
 import { IssuerKeys } from "../access-token/issuer-keys.ts";
 
-/** What a verified token of our own token endpoint says. */
+/** The claims of a verified token of our own token endpoint. */
 export interface ClientToken {
   clientId: string;
   scopes: string[];
-  /** A client whose tokens were ended has a higher one. */
+  /** It is higher for a client whose tokens were ended. */
   generation: number;
-  /** Tokens that say the same have the same. */
+  /** It is equal for tokens with the same claims. */
   meaning: string;
-  /** Epoch milliseconds. */
+  /** The time in epoch milliseconds. */
   expiresAt: number;
 }
 
-/** Issuer, audience and keys of our own token endpoint. */
+/** The issuer, audience and keys of our own token endpoint. */
 export interface OwnIssuer {
   issuer: string;
   audience: string;
@@ -24,7 +24,7 @@ export interface OwnIssuer {
 }
 
 interface Deps {
-  /** Asks management; gives up by itself within seconds. */
+  /** Asks management; fails within seconds if there is no answer. */
   read(): Promise<OwnIssuer>;
   onFailed(error: unknown): void;
   ttlSeconds: number;
@@ -33,9 +33,9 @@ interface Deps {
 
 const algorithms = ["ES256"];
 const clockSkewSeconds = 5;
-const mostTokens = 10_000;
+const maxTokens = 10_000;
 
-/** Verifies the access tokens of our own token endpoint (spec 000 §5.2; RFC 9068 §4). Management says who that is: no setting has to. */
+/** Verifies the access tokens of our own token endpoint (spec 000 §5.2; RFC 9068 §4). Management provides issuer and keys, so no setting has to. */
 export class OwnTokens {
   readonly #keys: IssuerKeys;
   readonly #known: LRUCache<string, ClientToken>;
@@ -45,7 +45,7 @@ export class OwnTokens {
 
   constructor({ read, onFailed, ttlSeconds, now }: Deps) {
     this.#now = now;
-    this.#known = new LRUCache({ max: mostTokens, ttl: ttlSeconds * 1_000, perf: { now } });
+    this.#known = new LRUCache({ max: maxTokens, ttl: ttlSeconds * 1_000, perf: { now } });
     this.#keys = new IssuerKeys({
       read: async () => {
         const { issuer, audience, jwks } = await read();
@@ -58,8 +58,8 @@ export class OwnTokens {
   }
 
   /**
-   * What a token says, at once for a known one; undefined where it is not ours. Whatever is wrong with ours is the same error,
-   * `unauthenticated`; `unavailable` where no key can be had.
+   * Returns the claims of a token, at once for a known one; undefined if it is not ours. Any wrong token of ours gets the same error,
+   * `unauthenticated`; without keys the error is `unavailable`.
    */
   verify(token: string): ClientToken | undefined | Promise<ClientToken | undefined> {
     const digest = hash("sha256", this.#salt + token, "binary");
@@ -68,7 +68,7 @@ export class OwnTokens {
     const issuer = issuerOf(token);
     if (issuer === undefined) return undefined;
     if (this.#own !== undefined && issuer !== this.#own.issuer) {
-      // ours may have another name by now: nobody tells the gateway, and no token of the former one would ask any more
+      // Our issuer may have another name by now: the gateway is not notified, and no token of the former name would trigger a read.
       this.#keys.freshen();
       return undefined;
     }
@@ -103,7 +103,7 @@ export class OwnTokens {
   }
 }
 
-/** Claims of a token that management signed, so their kinds are known. */
+/** Reads the claims of a token that management signed, so their kinds are known. */
 function meaningOf({ sub = "", scope, gen, exp = 0 }: JWTPayload): ClientToken {
   const scopes = String(scope).split(" ");
   const generation = Number(gen);
@@ -114,6 +114,6 @@ function issuerOf(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;
   } catch {
-    return undefined; // no token at all
+    return undefined; // it is no token at all
   }
 }

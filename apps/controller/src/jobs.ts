@@ -1,0 +1,123 @@
+import { type Database, run, runOne, withLeadership } from "@harrier/db";
+import { type Relay, relayJob } from "@harrier/events";
+import { every, type Job, led } from "@harrier/jobs";
+import { type CleanupDeps, cleanUp } from "./cleanup/cleanup.ts";
+import type { CredentialFeed } from "./identity/credential-feed.ts";
+import { refreshStatistics, sweepImports, sweepTags, walkTargetUsage } from "./maintenance/maintenance.sql.ts";
+import { makePartitions } from "./maintenance/maintenance.ts";
+import type { LastPolls } from "./poll/last-polls.ts";
+import { foldDeltas } from "./progress/fold.sql.ts";
+import type { TenantSettingsCache } from "./settings/tenant-settings.ts";
+
+interface Deps {
+  /** These connections are for work that no caller waits for. */
+  readonly background: Database;
+  readonly cleanup: CleanupDeps;
+  readonly feed: CredentialFeed;
+  readonly relay: Relay;
+  readonly settings: TenantSettingsCache;
+  readonly lastPolls: LastPolls;
+}
+
+type OnDatabase = Pick<Deps, "background">;
+
+/** The links of a deleted tag are not visible, so they are deleted later, in chunks that delay nothing else. */
+const linksAtOnce = 10_000;
+/** This number and the period decide the pace of the scan: the recorded use of quotas may be as old as the number of targets in milliseconds. */
+const usageTargets = 1_000;
+const deltasAtOnce = 10_000;
+
+/** Maintenance starts with the process, and the process does not wait for it at its end: the next round of any replica does what was cut off. */
+const maintenance = { runs: "every replica", later: true, steady: true, stopLimitMs: 0 } as const;
+
+/**
+ * All background jobs of controller. The feed ends before the gRPC server, because its streams last as long as it does; settings and last polls
+ * end after them.
+ */
+export const jobs = {
+  partitions: every<OnDatabase>({
+    ...maintenance,
+    does: "Makes the partitions of the next days and drops those that are over, sent and folded.",
+    everyMs: 60 * 60_000,
+    work: ({ background }) => makePartitions(background),
+    failure: "partitions could not be maintained",
+  }),
+  // Bulk commands refresh statistics themselves; this is for everything that comes one at a time, polls and reports above all.
+  statistics: every<OnDatabase>({
+    ...maintenance,
+    does: "Refreshes the planner's statistics of tables that have changed much.",
+    everyMs: 5_000,
+    work: ({ background }) => run(background.pool, refreshStatistics, []),
+    failure: "statistics could not be refreshed",
+  }),
+  "deleted-tags": every<OnDatabase>({
+    ...maintenance,
+    does: "Removes the links of targets to deleted tags.",
+    everyMs: 10_000,
+    work: ({ background }) => runOne(background.pool, sweepTags, [linksAtOnce]),
+    failure: "links to deleted tags could not be swept",
+  }),
+  imports: every<OnDatabase>({
+    ...maintenance,
+    does: "Removes imports of targets that were left behind.",
+    everyMs: 10_000,
+    work: ({ background }) => runOne(background.pool, sweepImports, [linksAtOnce]),
+    failure: "imports that were left behind could not be swept",
+  }),
+  "target-usage": every<OnDatabase>({
+    ...maintenance,
+    does: "Counts what the next 1,000 targets use of their quotas.",
+    everyMs: 1_000,
+    work: ({ background }) => run(background.pool, walkTargetUsage, [usageTargets]),
+    failure: "what targets use could not be looked at",
+  }),
+  "action-cleanup": every<Pick<Deps, "cleanup">>({
+    ...maintenance,
+    does: "Removes expired closed actions, 2,000 at a time.",
+    runs: "lease",
+    everyMs: 1_000,
+    work: ({ cleanup }) => cleanUp(cleanup),
+    failure: "expired actions could not be cleaned up",
+  }),
+  "progress-fold": led<OnDatabase>({
+    does: "Adds the deltas of all rollouts up; readers are exact with or without it.",
+    everyMs: 2_000,
+    work: async ({ background }) => (await runOne(background.pool, foldDeltas, [deltasAtOnce]))?.folded === deltasAtOnce,
+    leadership: ({ background }, options) =>
+      withLeadership({ session: background.session, key: "controller progress", retryMs: 2_000, ...options }),
+    failure: "progress could not be folded",
+    everyFailure: true,
+  }),
+  "outbox-relay": relayJob,
+  "tenant-settings": every<Pick<Deps, "settings">>({
+    does: "Reads changed settings and quotas of tenants into memory.",
+    runs: "every replica",
+    group: "settings",
+    everyMs: 500,
+    stopLimitMs: 0,
+    work: ({ settings }) => settings.refresh(),
+    failure: "tenant settings could not be read",
+  }),
+  "last-polls": every<Pick<Deps, "lastPolls">>({
+    does: "Writes the times of the last polls.",
+    runs: "every replica",
+    group: "last-polls",
+    everyMs: 1_000,
+    later: true,
+    lastRound: true,
+    work: ({ lastPolls }) => lastPolls.flush(),
+    backlog: ({ lastPolls }) => lastPolls.size,
+    failure: "last polls could not be written; they stay for the next time",
+    everyFailure: true,
+    fields: ({ lastPolls }) => ({ lastPolls: lastPolls.size }),
+  }),
+  "credential-feed": every<Pick<Deps, "feed">>({
+    does: "Reads the logs of changed credentials and tells the gateways.",
+    runs: "every replica",
+    group: "feed",
+    everyMs: 250,
+    work: ({ feed }) => feed.read(),
+    onStop: ({ feed }) => feed.close(),
+    failure: "the logs of credential changes cannot be read",
+  }),
+} satisfies Record<string, Job<Deps>>;

@@ -1,0 +1,120 @@
+import { type Audit, auditJobs } from "@harrier/audit";
+import { type Database, ensurePartitions, runOne } from "@harrier/db";
+import { every, type Job } from "@harrier/jobs";
+import type { PrincipalFeed } from "./identity/principal-feed.ts";
+import type { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
+import type { SigningKeys } from "./oauth-tokens/signing-keys.ts";
+import { releaseDue } from "./operations/release-worker.ts";
+import { walkTargetMetadata } from "./quotas/metadata-walk.sql.ts";
+import { deleteDueTargets } from "./target-deletion/target-deletion-worker.ts";
+import type { DeletionWorker } from "./tenants/deletion-worker.ts";
+
+interface Deps {
+  readonly audit: Audit;
+  /** These connections are for work that nobody waits for. */
+  readonly background: Database;
+  readonly releases: Parameters<typeof releaseDue>[0];
+  readonly deletions: DeletionWorker;
+  readonly invalidations: InvalidationWorker;
+  readonly targetDeletions: Parameters<typeof deleteDueTargets>[0];
+  readonly signingKeys: SigningKeys;
+  readonly feed: PrincipalFeed;
+}
+
+export type JobName = keyof typeof jobs;
+
+/** So many rows are an index range that is read in some milliseconds. */
+const metadataEntries = 5_000;
+
+const schema = "management";
+
+/** These tables are append-only; a command is repeated within seconds, a change is read within one second. */
+const partitioned = [
+  { name: "commands", every: "day", ahead: 3, keep: 7 },
+  { name: "credential_changes", every: "day", ahead: 3, keep: 7 },
+] as const;
+
+/** Creates the partitions of the next days and drops those that are over. */
+export const makePartitions = (db: Database) => ensurePartitions({ pool: db.pool, schema, tables: partitioned });
+
+/**
+ * These are all background jobs of management. The keys and the feed are started before any request is served; the feed ends before the
+ * gRPC server.
+ */
+export const jobs = {
+  "artifact-releases": every<Pick<Deps, "releases">>({
+    does: "Gives references of deleted artifacts back to artifact-store until it has acknowledged each; woken by a deletion.",
+    runs: "lease",
+    everyMs: 2_000,
+    work: ({ releases }, _signal, pieceFailed) => releaseDue(releases, pieceFailed),
+    failure: "artifact references cannot be given back",
+    everyFailure: true,
+  }),
+  "tenant-deletions": every<Pick<Deps, "deletions">>({
+    does: "Deletes tenants with all that they have, owner by owner; woken by a deletion.",
+    runs: "lease",
+    everyMs: 1_000,
+    work: ({ deletions }, signal, pieceFailed) => deletions.deleteDue(signal, pieceFailed),
+    failure: "the deletion of tenants cannot go on",
+    everyFailure: true,
+  }),
+  invalidations: every<Pick<Deps, "invalidations">>({
+    does: "Ends the rollouts and actions of invalid sets.",
+    runs: "lease",
+    everyMs: 1_000,
+    work: ({ invalidations }, _signal, pieceFailed) => invalidations.carryOutDue(pieceFailed),
+    onStop: ({ invalidations }) => invalidations.stop(),
+    failure: "invalidations cannot go on",
+    everyFailure: true,
+  }),
+  "target-deletions": every<Pick<Deps, "targetDeletions">>({
+    does: "Deletes the targets of confirmed queries, 500 at a time; woken by a deletion.",
+    runs: "lease",
+    everyMs: 1_000,
+    work: ({ targetDeletions }, signal, pieceFailed) => deleteDueTargets(targetDeletions, signal, pieceFailed),
+    failure: "deletions of targets cannot go on",
+    everyFailure: true,
+  }),
+  "metadata-usage": every<Pick<Deps, "background">>({
+    does: "Counts the next metadata of targets, for what they use of their quota.",
+    runs: "every replica",
+    everyMs: 1_000,
+    work: ({ background }) => runOne(background.pool, walkTargetMetadata, [metadataEntries]),
+    failure: "what targets use of their metadata could not be looked at",
+    everyFailure: true,
+  }),
+  "signing-keys": every<Pick<Deps, "signingKeys">>({
+    does: "Reads the keys of the token endpoint, makes the next one and removes those that are over.",
+    runs: "every replica",
+    group: "signing-keys",
+    everyMs: 30_000,
+    later: true,
+    work: ({ signingKeys }) => signingKeys.refresh(),
+    failure: "signing keys cannot be read",
+    everyFailure: true,
+  }),
+  "principal-feed": every<Pick<Deps, "feed">>({
+    does: "Reads the log of changes of users, clients and tenants and tells the gateways.",
+    runs: "every replica",
+    group: "feed",
+    everyMs: 500,
+    work: ({ feed }) => feed.read(),
+    onStop: ({ feed }) => feed.close(),
+    failure: "the log of principal changes cannot be read",
+    recovered: "the log of principal changes can be read again",
+  }),
+  partitions: every<Pick<Deps, "background">>({
+    does: "Makes the partitions of the next days and drops those that are over.",
+    runs: "every replica",
+    group: "partitions",
+    everyMs: 6 * 60 * 60_000,
+    later: true,
+    steady: true,
+    stopLimitMs: 0,
+    work: ({ background }) => makePartitions(background),
+    failure: "partitions cannot be made",
+    everyFailure: true,
+    level: "error",
+  }),
+  ...auditJobs,
+} satisfies Record<string, Job<Deps>>;

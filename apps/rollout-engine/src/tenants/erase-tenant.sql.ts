@@ -1,7 +1,0 @@
-import { statement } from "@harrier/db";
-
-/** Whether a tenant is on its way out; its rows are erased in no other state. */
-export const isBeingDeleted = statement<[tenantId: number], { deleting: boolean }>(
-  "rollout_engine.is_being_deleted",
-  "select status = 'deleting' as deleting from management.tenants_v1 where tenant_id = $1",
-);

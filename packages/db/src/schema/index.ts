@@ -1,0 +1,24 @@
+import { createDatabase } from "../database.ts";
+import { migrate, type ServiceSchema } from "./migrate.ts";
+import { applyFunctions, applyViews } from "./objects.ts";
+
+export { migrate, type ServiceSchema } from "./migrate.ts";
+export { checkNeeds } from "./needs.ts";
+export { applyFunctions, applyViews } from "./objects.ts";
+
+/** Applies migrations, then functions, then views, before a service does anything else. Files that are already applied are left alone. */
+export async function prepareSchema(service: ServiceSchema): Promise<void> {
+  await migrate(service);
+  await applyFunctions(service);
+  await applyViews(service);
+}
+
+/** `prepareSchema` by itself, for a set-up that migrates before the services start; `url` is that of the service's own role. */
+export async function migrateDatabase(url: string, own: Omit<ServiceSchema, "pool">): Promise<void> {
+  const db = createDatabase({ url, applicationName: `harrier/${own.schema}/migrate` });
+  try {
+    await prepareSchema({ pool: db.background, ...own });
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,76 @@
+import { pause, within } from "./pause.ts";
+
+export interface LoopOptions {
+  /** Does one round and never rejects; true when there is more to do, so that the next round begins at once. */
+  readonly round: (signal: AbortSignal) => Promise<unknown>;
+  /** So long is the wait between the end of a round and the beginning of the next one. */
+  readonly everyMs: number | (() => number);
+  /** The first round waits for a period too. */
+  readonly later?: boolean | undefined;
+  /** Rounds begin in step, however long each takes; a step at which a round is still under way is left out. */
+  readonly steady?: boolean | undefined;
+  /** `stop()` does one more round, which writes what has been collected. */
+  readonly lastRound?: boolean | undefined;
+  /** `stop()` waits so long for the round that is under way; without it to its end. */
+  readonly stopLimitMs?: number | undefined;
+}
+
+/** A loop does rounds of work, one after the other and never two at a time, until it is stopped. `every` and the leases are made of it. */
+export class Loop {
+  readonly #options: LoopOptions;
+  readonly #stopping = new AbortController();
+  readonly #first = Promise.withResolvers<void>();
+  #woken = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(options: LoopOptions) {
+    this.#options = options;
+  }
+
+  /** The signal aborts as soon as the loop is to stop. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  /** Resolves when the first round has ended, or at once where that one waits for a period. A second call does nothing more. */
+  start(): Promise<void> {
+    this.#running ??= this.#run();
+    return this.#options.later === true ? Promise.resolve() : this.#first.promise;
+  }
+
+  /** Ends the wait at once. A wake-up in the middle of a round counts after it. */
+  readonly wake = (): void => this.#woken.abort();
+
+  /** Begins no further round and waits for the one that is under way. */
+  async stop(): Promise<void> {
+    const { round, lastRound, stopLimitMs } = this.#options;
+    this.#stopping.abort();
+    this.wake();
+    const ended = this.#running ?? Promise.resolve();
+    await (stopLimitMs === undefined ? ended : within(ended, stopLimitMs));
+    if (lastRound === true) await round(this.stopping);
+  }
+
+  async #run(): Promise<void> {
+    const signal = this.stopping;
+    if (this.#options.later === true) await pause(this.#period(), this.#woken.signal);
+    while (!signal.aborted) {
+      this.#woken = new AbortController();
+      const began = performance.now();
+      const more = await this.#options.round(signal);
+      this.#first.resolve();
+      if (more !== true && !signal.aborted) await pause(this.#waitMs(began), this.#woken.signal);
+    }
+    this.#first.resolve();
+  }
+
+  #period(): number {
+    const { everyMs } = this.#options;
+    return typeof everyMs === "number" ? everyMs : everyMs();
+  }
+
+  #waitMs(began: number): number {
+    const period = this.#period();
+    return this.#options.steady === true ? period - ((performance.now() - began) % period) : period;
+  }
+}

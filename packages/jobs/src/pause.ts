@@ -1,0 +1,20 @@
+/** Resolves after so many milliseconds, or as soon as `signal` aborts; it never rejects. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end, { once: true });
+  });
+}
+
+/** Resolves when `work` has ended, and after `limitMs` in any case. */
+export async function within(work: Promise<unknown>, limitMs: number): Promise<void> {
+  const limit = new AbortController();
+  await Promise.race([work, pause(limitMs, limit.signal)]);
+  limit.abort();
+}

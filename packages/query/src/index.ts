@@ -1,0 +1,10 @@
+export { type AuditRow, auditColumns, type Columns, epochMs, jsonObject, selectList } from "./columns.ts";
+export { withConflicts, withRetries } from "./conflicts.ts";
+export { auditOf, encoded, type Link, optional, type View } from "./json.ts";
+export { type ListDeps, type ListKind, type ListQuery, narrow, readPage } from "./list.ts";
+export { nextStatement, type Page, type PageSource, pageStatement } from "./page.sql.ts";
+export { inScope, isInScope, type Scope, type Scoped, scopeOf } from "./scope.ts";
+export { type SoftDeletedMode, softDeletedPredicate } from "./soft-deleted.ts";
+export { hostOf, type TargetExtras, targetJson, updateStatusName } from "./target.json.ts";
+export { type TargetRow, targetColumns, targetJoins } from "./target.ts";
+export { targetLists } from "./target-lists.ts";

@@ -1,0 +1,232 @@
+// Generated from protos/harrier/management/v1/identity.proto by packages/rpc/scripts/generate.mjs
+import type * as grpc from "@grpc/grpc-js";
+import type { MethodDefinition } from "@grpc/proto-loader";
+
+export interface ApiKeyUseInput {
+  tenantId?: number;
+  keyId?: number | string | Long;
+  day?: number;
+}
+
+export interface ApiKeyUse {
+  tenantId: number;
+  keyId: number;
+  day: number;
+}
+
+export interface IdentityServiceDefinition extends grpc.ServiceDefinition {
+  NoteApiKeyUses: MethodDefinition<NoteApiKeyUsesRequestInput, NoteApiKeyUsesResponseInput, NoteApiKeyUsesRequest, NoteApiKeyUsesResponse>;
+  NoteRefusals: MethodDefinition<NoteRefusalsRequestInput, NoteRefusalsResponseInput, NoteRefusalsRequest, NoteRefusalsResponse>;
+  ReadTokenKeys: MethodDefinition<ReadTokenKeysRequestInput, ReadTokenKeysResponseInput, ReadTokenKeysRequest, ReadTokenKeysResponse>;
+  ResolveToken: MethodDefinition<ResolveTokenRequestInput, ResolveTokenResponseInput, ResolveTokenRequest, ResolveTokenResponse>;
+  SignIn: MethodDefinition<SignInRequestInput, SignInResponseInput, SignInRequest, SignInResponse>;
+  SignInClient: MethodDefinition<SignInClientRequestInput, SignInClientResponseInput, SignInClientRequest, SignInClientResponse>;
+  WatchPrincipalChanges: MethodDefinition<
+    WatchPrincipalChangesRequestInput,
+    WatchPrincipalChangesResponseInput,
+    WatchPrincipalChangesRequest,
+    WatchPrincipalChangesResponse
+  >;
+}
+
+export interface NoteApiKeyUsesRequestInput {
+  uses?: ApiKeyUseInput[];
+}
+
+export interface NoteApiKeyUsesRequest {
+  uses: ApiKeyUse[];
+}
+
+export type NoteApiKeyUsesResponseInput = Record<string, never>;
+
+export type NoteApiKeyUsesResponse = Record<string, never>;
+
+export interface NoteRefusalsRequestInput {
+  refusals?: RefusalInput[];
+}
+
+export interface NoteRefusalsRequest {
+  refusals: Refusal[];
+}
+
+export type NoteRefusalsResponseInput = Record<string, never>;
+
+export type NoteRefusalsResponse = Record<string, never>;
+
+export type ReadTokenKeysRequestInput = Record<string, never>;
+
+export type ReadTokenKeysRequest = Record<string, never>;
+
+export interface ReadTokenKeysResponseInput {
+  issuer?: string;
+  audience?: string;
+  jwks?: string;
+}
+
+export interface ReadTokenKeysResponse {
+  issuer: string;
+  audience: string;
+  jwks: string;
+}
+
+export interface RefusalInput {
+  tenantId?: number;
+  tenant?: string;
+  signedIn?: boolean;
+  actor?: string;
+  action?: string;
+  entity?: string;
+  entityIds?: string[];
+  scheme?: string;
+  address?: string;
+  status?: number;
+  errorCode?: string;
+  requestId?: string;
+  at?: number | string | Long;
+  times?: number;
+}
+
+export interface Refusal {
+  tenantId: number;
+  tenant: string;
+  signedIn: boolean;
+  actor: string;
+  action: string;
+  entity: string;
+  entityIds: string[];
+  scheme: string;
+  address: string;
+  status: number;
+  errorCode: string;
+  requestId: string;
+  at: number;
+  times: number;
+}
+
+export interface ResolveTokenRequestInput {
+  tenant?: string;
+  user?: string;
+  scopes?: string[];
+}
+
+export interface ResolveTokenRequest {
+  tenant: string;
+  user: string;
+  scopes: string[];
+}
+
+export interface ResolveTokenResponseInput {
+  ok?: boolean;
+  tenantId?: number;
+  tenant?: string;
+  permissions?: string[];
+  targetTypeScopes?: { [key: string]: TargetTypesInput };
+  devices?: boolean;
+  revision?: number | string | Long;
+  userId?: number | string | Long;
+}
+
+export interface ResolveTokenResponse {
+  ok: boolean;
+  tenantId: number;
+  tenant: string;
+  permissions: string[];
+  targetTypeScopes: { [key: string]: TargetTypes };
+  devices: boolean;
+  revision: number;
+  userId: number;
+}
+
+export interface SignInClientRequestInput {
+  clientId?: string;
+  scopes?: string[];
+  generation?: number;
+}
+
+export interface SignInClientRequest {
+  clientId: string;
+  scopes: string[];
+  generation: number;
+}
+
+export interface SignInClientResponseInput {
+  ok?: boolean;
+  tenantId?: number;
+  tenant?: string;
+  permissions?: string[];
+  targetTypeScopes?: { [key: string]: TargetTypesInput };
+  devices?: boolean;
+  revision?: number | string | Long;
+  userId?: number | string | Long;
+}
+
+export interface SignInClientResponse {
+  ok: boolean;
+  tenantId: number;
+  tenant: string;
+  permissions: string[];
+  targetTypeScopes: { [key: string]: TargetTypes };
+  devices: boolean;
+  revision: number;
+  userId: number;
+}
+
+export interface SignInRequestInput {
+  username?: string;
+  password?: string;
+}
+
+export interface SignInRequest {
+  username: string;
+  password: string;
+}
+
+export interface SignInResponseInput {
+  ok?: boolean;
+  tenantId?: number;
+  tenant?: string;
+  subject?: string;
+  permissions?: string[];
+  revision?: number | string | Long;
+  userId?: number | string | Long;
+  targetTypeScopes?: { [key: string]: TargetTypesInput };
+}
+
+export interface SignInResponse {
+  ok: boolean;
+  tenantId: number;
+  tenant: string;
+  subject: string;
+  permissions: string[];
+  revision: number;
+  userId: number;
+  targetTypeScopes: { [key: string]: TargetTypes };
+}
+
+export interface TargetTypesInput {
+  ids?: (number | string | Long)[];
+}
+
+export interface TargetTypes {
+  ids: number[];
+}
+
+export type WatchPrincipalChangesRequestInput = Record<string, never>;
+
+export type WatchPrincipalChangesRequest = Record<string, never>;
+
+export interface WatchPrincipalChangesResponseInput {
+  heartbeat?: boolean;
+  tenantId?: number;
+  userId?: number | string | Long;
+  revision?: number | string | Long;
+  tenant?: string;
+}
+
+export interface WatchPrincipalChangesResponse {
+  heartbeat: boolean;
+  tenantId: number;
+  userId: number;
+  revision: number;
+  tenant: string;
+}
