@@ -214,3 +214,36 @@ begin
 end
 $report$;
 -- end
+
+-- Records several reports in one transaction, each by `report`, and returns their outcomes in order: most of the cost of a single one is the way to the
+-- database and its commit. The locks of all targets are taken first, and none is waited for: what somebody else is changing right now is 'busy' and has
+-- no effect, so no report waits for the target of another. A report for an unknown target is 'busy' too; alone it gets its outcome. (One statement
+-- for all of them costs less per report, 0.06 instead of 0.13 ms, but five times as much to begin: it pays from 14 reports on.)
+create or replace function record_reports(
+  p_tenants int[], p_controller_ids text[], p_actions bigint[],
+  p_channels smallint[], p_executions smallint[], p_results smallint[],
+  p_codes int[], p_messages text[], p_message_counts int[],     -- the messages of all reports, one after the other
+  p_occurred_ms float8[], p_max_entries int[], p_max_messages int[],
+  p_tenant_names text[], p_traceparents text[]
+) returns text[] language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  v_locked int[];
+  v_outcomes text[] := '{}';
+  v_from int := 1;
+begin
+  v_locked := array(
+    select i.place from unnest(p_tenants, p_controller_ids) with ordinality as i (tenant_id, controller_id, place)
+      join targets g on g.tenant_id = i.tenant_id and g.controller_id = i.controller_id
+      join target_state s on s.tenant_id = g.tenant_id and s.target_id = g.id
+       for no key update of s skip locked);
+  for i in 1 .. cardinality(p_tenants) loop
+    v_outcomes := v_outcomes || case when i = any (v_locked) then report(
+      p_tenants[i], p_controller_ids[i], p_actions[i], p_channels[i], p_executions[i], p_results[i],
+      p_codes[i], p_messages[v_from : v_from + p_message_counts[i] - 1], to_timestamp(p_occurred_ms[i] / 1000),
+      p_max_entries[i], p_max_messages[i], p_tenant_names[i], p_traceparents[i]) else 'busy' end;
+    v_from := v_from + p_message_counts[i];
+  end loop;
+  return v_outcomes;
+end
+$$;

@@ -9,6 +9,7 @@ import { deploymentRoutes } from "./deployment/deployment.routes.ts";
 import type { DeploymentDocuments } from "./deployment/documents.ts";
 import type { LimitsOf } from "./domain/quotas.ts";
 import { feedbackRoutes } from "./feedback/feedback.routes.ts";
+import type { RecordReport } from "./feedback/record-report.ts";
 import type { LastPolls } from "./poll/last-polls.ts";
 import { pollRoutes } from "./poll/poll.routes.ts";
 import type { PollReader } from "./poll/poll-reader.ts";
@@ -21,6 +22,8 @@ export interface DeviceInterfaceDeps {
   settings: TenantSettingsCache;
   /** `createPollReader` of poll/poll-reader.ts. */
   readPoll: PollReader;
+  /** `createReportRecorder` of feedback/record-report.ts. */
+  recordReport: RecordReport;
   /** `createLastPolls` of poll/last-polls.ts; a background job writes them, at the end too. */
   lastPolls: LastPolls;
   /** `createDeploymentDocuments` of deployment/documents.ts. */

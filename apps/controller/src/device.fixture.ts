@@ -3,6 +3,7 @@ import { createDatabase, createSecretBox, type Database, IdBlocks } from "@harri
 import { type RoundTripCounter, startRoundTripCounter, type TestDatabase, testDatabase } from "@harrier/testkit";
 import type { Device } from "./device.ts";
 import type { LimitsOf } from "./domain/quotas.ts";
+import { createReportRecorder, type RecordReport } from "./feedback/record-report.ts";
 
 export const tenantId = 1;
 
@@ -17,6 +18,7 @@ export interface DeviceFixture {
   ids: IdBlocks;
   secrets: ReturnType<typeof createSecretBox>;
   limits: LimitsOf;
+  recordReport: RecordReport;
   close(): Promise<void>;
 }
 
@@ -30,6 +32,7 @@ export async function deviceFixture(): Promise<DeviceFixture> {
     roundTrips,
     ids: new IdBlocks(database.db("controller").pool),
     limits: defaultLimits,
+    recordReport: createReportRecorder(db.pool),
     secrets: createSecretBox(Buffer.alloc(32, 7).toString("base64")),
     async close() {
       await db.close();

@@ -32,6 +32,7 @@ import { commandsByTenant } from "./commands-by-tenant.ts";
 import type { ControllerConfig } from "./config.ts";
 import { createDeploymentDocuments } from "./deployment/documents.ts";
 import { mountDeviceInterface } from "./device-interface.ts";
+import { createReportRecorder } from "./feedback/record-report.ts";
 import { createCredentialFeed } from "./identity/credential-feed.ts";
 import { deviceIdentityHandlers } from "./identity/device-identity.rpc.ts";
 import { jobs as jobList } from "./jobs.ts";
@@ -110,6 +111,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   mountDeviceInterface(http.mount, {
     db,
     readPoll: createPollReader(db.pool),
+    recordReport: createReportRecorder(db.pool),
     settings,
     limits,
     lastPolls,

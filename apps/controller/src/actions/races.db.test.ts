@@ -146,7 +146,7 @@ test("assignments race with reports of the same targets: no deadlock, and all co
   await fixture.actions.scheduleChunk(chunkOf(rolloutId), contextOf());
   await fixture.actions.startChunk(chunkOf(rolloutId), contextOf());
   const actions = await actionsOfRollout(fixture, rolloutId);
-  const deps = { db: fixture.db, limits: fixture.limits, now: Date.now, fault: () => undefined };
+  const deps = { recordReport: fixture.recordReport, limits: fixture.limits, now: Date.now, fault: () => undefined };
   const reports = actions.map(({ id, targetId }) =>
     report(deps, {
       device: deviceNamed(`d${targetId}`),

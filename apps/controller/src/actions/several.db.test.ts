@@ -63,9 +63,12 @@ async function links(target: number): Promise<string[]> {
 }
 
 async function say(target: number, actionId: number, finished: "success" | "failure", channel: "deployment" | "cancel" = "deployment") {
-  const { db, limits } = fixture;
+  const { recordReport, limits } = fixture;
   const feedback = { execution: "closed" as const, finished, code: undefined, details: [], timestamp: undefined };
-  await report({ db, limits, now: Date.now, fault: () => undefined }, { device: deviceNamed(`d${target}`), channel, actionId, feedback });
+  await report(
+    { recordReport, limits, now: Date.now, fault: () => undefined },
+    { device: deviceNamed(`d${target}`), channel, actionId, feedback },
+  );
 }
 
 const standing = async (target: number) => {

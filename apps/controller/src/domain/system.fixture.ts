@@ -97,13 +97,13 @@ async function performOnAction(
   { actionId, sent }: { actionId: number; sent: string },
 ): Promise<unknown> {
   const device = deviceNamed(`d${n}`);
-  const { db, limits, actions } = fixture;
+  const { db, recordReport, limits, actions } = fixture;
   const one = { controllerId: device.controllerId, actionId };
   switch (step.kind) {
     case "report": {
       const { channel, execution, result: finished, code } = step;
       const feedback = { execution, finished, code: code ?? undefined, details: [sent], timestamp: undefined };
-      return report({ db, limits, now: Date.now, fault: () => undefined }, { device, channel, actionId, feedback });
+      return report({ recordReport, limits, now: Date.now, fault: () => undefined }, { device, channel, actionId, feedback });
     }
     case "look":
       return retrieve({ db, limits }, { device, resource: step.resource, actionId });

@@ -26,7 +26,7 @@ const now = Date.UTC(2026, 10, 21, 12);
 
 beforeAll(async () => {
   fixture = await deviceFixture();
-  deps = { db: fixture.db, limits: fixture.limits, now: () => now, fault: () => undefined };
+  deps = { recordReport: fixture.recordReport, limits: fixture.limits, now: () => now, fault: () => undefined };
   await seedSet(fixture, { id: 100 });
 });
 afterAll(() => fixture.close());

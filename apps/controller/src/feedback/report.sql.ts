@@ -23,3 +23,27 @@ export const callReport = statement<
   "controller.report",
   `select report($1, $2, $3, $4::smallint, $5::smallint, $6::smallint, $7, $8, to_timestamp($9::float8 / 1000), $10, $11, $12, $13) as outcome`,
 );
+
+/** Records several reports in one transaction and returns their outcomes in order; a `busy` one has had no effect and has to be recorded alone. */
+export const callRecordReports = statement<
+  [
+    tenantIds: readonly number[],
+    controllerIds: readonly string[],
+    actionIds: readonly number[],
+    channels: readonly number[],
+    executions: readonly number[],
+    results: readonly number[],
+    codes: readonly (number | null)[],
+    messages: readonly string[],
+    messageCounts: readonly number[],
+    occurredAtMs: readonly number[],
+    maxEntries: readonly number[],
+    maxMessages: readonly number[],
+    tenants: readonly string[],
+    traceparents: readonly (string | null)[],
+  ],
+  { outcomes: (Outcome | "busy")[] }
+>(
+  "controller.record_reports",
+  `select record_reports($1, $2, $3, $4::smallint[], $5::smallint[], $6::smallint[], $7, $8, $9, $10, $11, $12, $13, $14) as outcomes`,
+);

@@ -1,5 +1,4 @@
 import type { Feedback } from "@harrier/contracts";
-import { type Database, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import type { FaultPoint } from "@harrier/service";
 import { type Device, notFound, storableId } from "../device.ts";
@@ -7,10 +6,11 @@ import { tooManyEntries, tooManyMessages } from "../domain/quota-exceeded.ts";
 import type { LimitsOf, MessageCount } from "../domain/quotas.ts";
 import { type Channel, channels, executions, type Outcome, results } from "../domain/transitions.ts";
 import { maxMessages, messagesOf } from "./messages.ts";
-import { callReport } from "./report.sql.ts";
+import type { RecordReport } from "./record-report.ts";
 
 export interface ReportDeps {
-  db: Database;
+  /** `createReportRecorder` of feedback/record-report.ts. */
+  recordReport: RecordReport;
   now: () => number;
   limits: LimitsOf;
   /** Tests kill the process at these fault points. */
@@ -24,7 +24,7 @@ export interface ReportRequest {
   feedback: Feedback;
 }
 
-/** Records a device's report on a deployment or a cancellation (spec 000 §2.5): one round trip, and all of it or nothing. */
+/** Records a device's report on a deployment or a cancellation (spec 000 §2.5): one round trip at most, and all of it or nothing. */
 export async function report(deps: ReportDeps, request: ReportRequest): Promise<void> {
   const { device, channel, actionId, feedback } = request;
   const sent = {
@@ -36,23 +36,22 @@ export async function report(deps: ReportDeps, request: ReportRequest): Promise<
   };
   const messages = messagesOf(sent);
   const limits = deps.limits(device.tenantId);
-  const row = await runOne(deps.db.pool, callReport, [
-    device.tenantId,
-    device.controllerId,
-    storableId(actionId),
-    channels.indexOf(channel),
-    executions.indexOf(sent.execution),
-    results.indexOf(sent.result),
-    sent.code,
+  const outcome = await deps.recordReport({
+    tenantId: device.tenantId,
+    controllerId: device.controllerId,
+    actionId: storableId(actionId),
+    channel: channels.indexOf(channel),
+    execution: executions.indexOf(sent.execution),
+    result: results.indexOf(sent.result),
+    code: sent.code,
     messages,
-    occurredAt(feedback.timestamp, deps.now()),
-    limits.STATUS_ENTRIES_PER_ACTION_MAX_COUNT,
-    maxMessages(sent.details, limits.MESSAGES_PER_STATUS_MAX_COUNT),
-    device.tenant,
-    device.traceparent,
-  ]);
+    occurredAtMs: occurredAt(feedback.timestamp, deps.now()),
+    maxEntries: limits.STATUS_ENTRIES_PER_ACTION_MAX_COUNT,
+    maxMessages: maxMessages(sent.details, limits.MESSAGES_PER_STATUS_MAX_COUNT),
+    tenant: device.tenant,
+    traceparent: device.traceparent,
+  });
   await deps.fault("controller.report.after-commit");
-  const outcome = row?.outcome ?? "targetNotFound";
   if (outcome !== "ok") throw errorOf(outcome, request, { messages: messages.length, limits });
 }
 

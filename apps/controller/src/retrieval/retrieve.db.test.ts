@@ -36,7 +36,7 @@ const read = (resource: Resource = "deployment", history = 0) =>
 
 const say = (details: string[]) =>
   report(
-    { db: fixture.db, limits: fixture.limits, now: Date.now, fault: () => undefined },
+    { recordReport: fixture.recordReport, limits: fixture.limits, now: Date.now, fault: () => undefined },
     {
       device: deviceNamed(`d${n}`),
       channel: "deployment",
