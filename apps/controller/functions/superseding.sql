@@ -52,7 +52,7 @@ begin
       from unnest((select p_targets)) as t (id)
       cross join lateral (
         select o.id, o.status from actions o
-         where o.tenant_id = p_tenant and o.target_id = t.id and o.status = 8 and not o.migration_step
+         where o.tenant_id = p_tenant and o.target_id = t.id and o.scheduled and not o.migration_step
            and o.rollout_id is distinct from p_rollout
         offset 0) a
   ), changed as (

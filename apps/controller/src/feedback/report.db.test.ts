@@ -282,3 +282,24 @@ test("the first report of a device stores a last poll, and a later report does n
   await send();
   expect(await lastPoll()).toEqual(polled);
 });
+
+test("a change of status that does not end the action writes to no index (HOT)", async () => {
+  await seedActions(fixture, [{ id: actionId, targetId: n }]);
+  const counted = async (): Promise<{ updates: number; hot: number }> => {
+    const { rows } = await fixture.database
+      .db("controller")
+      .pool.query("select n_tup_upd::int as updates, n_tup_hot_upd::int as hot from pg_stat_user_tables where relname = 'actions'");
+    return rows[0];
+  };
+  const client = await fixture.database.db("controller").pool.connect();
+  const flushed = () => client.query("select pg_stat_force_next_flush()");
+  await flushed();
+  const before = await counted();
+  for (const status of [actionStatus.RETRIEVED, actionStatus.RUNNING]) {
+    await client.query("update actions set status = $1, revision = revision + 1 where tenant_id = 1 and id = $2", [status, actionId]);
+  }
+  await flushed();
+  client.release();
+  const after = await counted();
+  expect({ updates: after.updates - before.updates, hot: after.hot - before.hot }).toEqual({ updates: 2, hot: 2 });
+});
