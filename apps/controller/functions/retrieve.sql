@@ -25,12 +25,13 @@ begin
 end
 $$;
 
--- generated: retrieve
-create or replace function retrieve(
+-- generated: retrieve_action
+create or replace function retrieve_action(
   p_tenant int, p_controller_id text, p_action bigint,
   p_resource smallint,                                         -- place in the list of src/domain/visibility.ts
   p_history int, p_max_entries int,
   p_tenant_name text, p_traceparent text,
+  p_wait boolean,                                              -- false: 'busy', without effect, where somebody else holds the lock that it needs
   out outcome text, out set_id bigint, out set_revision int, out status smallint,
   out force_type smallint, out force_time_ms bigint, out maintenance json, out messages text[]
 ) language plpgsql as $retrieve$
@@ -68,7 +69,12 @@ begin
       exit;
     end if;
     exit when v_locked;
-    perform from target_state s where s.tenant_id = p_tenant and s.target_id = v_target for no key update;
+    if p_wait then
+      perform from target_state s where s.tenant_id = p_tenant and s.target_id = v_target for no key update;
+    else
+      perform from target_state s where s.tenant_id = p_tenant and s.target_id = v_target for no key update skip locked;
+      if not found then outcome := 'busy'; return; end if;
+    end if;
     v_locked := true; -- and read again: another transaction may have been faster
   end loop;
 
@@ -110,3 +116,22 @@ begin
 end
 $retrieve$;
 -- end
+
+-- Retrieves several actions in one transaction, each by `retrieve_action`, and returns a row for each in order. It waits for no lock: so no device waits
+-- for the target of another. What is 'busy' has had no effect.
+create or replace function retrieve_actions(
+  p_tenants int[], p_controller_ids text[], p_actions bigint[], p_resources smallint[], p_history int[], p_max_entries int[],
+  p_tenant_names text[], p_traceparents text[],
+  out place int, out outcome text, out set_id bigint, out set_revision int, out status smallint,
+  out force_type smallint, out force_time_ms bigint, out maintenance json, out messages text[]
+) returns setof record language plpgsql as $$
+begin
+  for i in 1 .. cardinality(p_tenants) loop
+    place := i;
+    select r.* into outcome, set_id, set_revision, status, force_type, force_time_ms, maintenance, messages
+      from retrieve_action(p_tenants[i], p_controller_ids[i], p_actions[i], p_resources[i], p_history[i], p_max_entries[i],
+                           p_tenant_names[i], p_traceparents[i], false) r;
+    return next;
+  end loop;
+end
+$$;

@@ -13,6 +13,7 @@ import type { RecordReport } from "./feedback/record-report.ts";
 import type { LastPolls } from "./poll/last-polls.ts";
 import { pollRoutes } from "./poll/poll.routes.ts";
 import type { PollReader } from "./poll/poll-reader.ts";
+import type { RecordRetrieval } from "./retrieval/record-retrieval.ts";
 import { runningVersionRoutes } from "./running-version/running-version.routes.ts";
 import type { TenantSettingsCache } from "./settings/tenant-settings.ts";
 
@@ -24,6 +25,8 @@ export interface DeviceInterfaceDeps {
   readPoll: PollReader;
   /** `createReportRecorder` of feedback/record-report.ts. */
   recordReport: RecordReport;
+  /** `createRetrievalRecorder` of retrieval/record-retrieval.ts. */
+  recordRetrieval: RecordRetrieval;
   /** `createLastPolls` of poll/last-polls.ts; a background job writes them, at the end too. */
   lastPolls: LastPolls;
   /** `createDeploymentDocuments` of deployment/documents.ts. */

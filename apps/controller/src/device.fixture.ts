@@ -4,6 +4,7 @@ import { type RoundTripCounter, startRoundTripCounter, type TestDatabase, testDa
 import type { Device } from "./device.ts";
 import type { LimitsOf } from "./domain/quotas.ts";
 import { createReportRecorder, type RecordReport } from "./feedback/record-report.ts";
+import { createRetrievalRecorder, type RecordRetrieval } from "./retrieval/record-retrieval.ts";
 
 export const tenantId = 1;
 
@@ -19,6 +20,7 @@ export interface DeviceFixture {
   secrets: ReturnType<typeof createSecretBox>;
   limits: LimitsOf;
   recordReport: RecordReport;
+  recordRetrieval: RecordRetrieval;
   close(): Promise<void>;
 }
 
@@ -33,6 +35,7 @@ export async function deviceFixture(): Promise<DeviceFixture> {
     ids: new IdBlocks(database.db("controller").pool),
     limits: defaultLimits,
     recordReport: createReportRecorder(db.pool),
+    recordRetrieval: createRetrievalRecorder(db.pool),
     secrets: createSecretBox(Buffer.alloc(32, 7).toString("base64")),
     async close() {
       await db.close();

@@ -8,10 +8,11 @@ export const alone: unique symbol = Symbol("alone");
 
 export interface Gathering<Request, Answer> {
   one(request: Request): Promise<Answer>;
-  /** Answers in the order of the requests. */
+  /**
+   * Answers in the order of the requests. If PostgreSQL refuses them for what one of them holds, each is carried out alone; after any other error,
+   * when nobody may know whether they took effect, each is rejected with it.
+   */
   many(requests: readonly Request[]): Promise<readonly (Answer | typeof alone)[]>;
-  /** Says of an error of `many` that nothing has taken effect and one of the requests is to blame: each is then carried out alone. */
-  isOfOne?(error: unknown): boolean;
   /** The maximum of statements side by side. */
   maxStatements: number;
   now(): number;
@@ -24,6 +25,13 @@ const slowMs = 20;
 /** The longest wait for an answer (milliseconds): the gateway's time limit of a device's request. */
 const maxWaitMs = 5_000;
 
+/** PostgreSQL's classes of errors that one request of many can cause, and after which nothing has taken effect: data, constraints, deadlocks, raised. */
+const ofOne = /^(22|23|40|P0)/;
+
+function isOfOne(error: unknown): boolean {
+  return ofOne.test((error as { code?: string } | undefined)?.code ?? "");
+}
+
 interface Waiting<Request, Answer> {
   request: Request;
   since: number;
@@ -35,7 +43,7 @@ interface Waiting<Request, Answer> {
  * Carries out requests alone under low load and together under high load. Most of the cost of a poll or a report is the way to the database and
  * back, and the commit: sharing it halves the database's part, and a request waits for one statement at most.
  */
-export function gather<Request, Answer>({ one, many, isOfOne, maxStatements, now }: Gathering<Request, Answer>): Gathered<Request, Answer> {
+export function gather<Request, Answer>({ one, many, maxStatements, now }: Gathering<Request, Answer>): Gathered<Request, Answer> {
   let running = 0;
   let startedAt = 0;
   let soon = false;
@@ -52,7 +60,7 @@ export function gather<Request, Answer>({ one, many, isOfOne, maxStatements, now
         else request.resolve(answer);
       }
     } catch (error) {
-      if (isOfOne?.(error)) for (const request of batch) void carryOutAlone(request);
+      if (isOfOne(error)) for (const request of batch) void carryOutAlone(request);
       else for (const { reject } of batch) reject(error);
     }
   }

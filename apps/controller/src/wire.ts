@@ -39,6 +39,7 @@ import { jobs as jobList } from "./jobs.ts";
 import { makePartitions } from "./maintenance/maintenance.ts";
 import { createLastPolls } from "./poll/last-polls.ts";
 import { createPollReader } from "./poll/poll-reader.ts";
+import { createRetrievalRecorder } from "./retrieval/record-retrieval.ts";
 import { ownSchema } from "./schema.ts";
 import { createTenantSettings } from "./settings/tenant-settings.ts";
 import { targetsHandlers } from "./targets/targets.rpc.ts";
@@ -112,6 +113,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     db,
     readPoll: createPollReader(db.pool),
     recordReport: createReportRecorder(db.pool),
+    recordRetrieval: createRetrievalRecorder(db.pool),
     settings,
     limits,
     lastPolls,

@@ -6,5 +6,5 @@ import { retrieveFunctionSql } from "./retrieve-function.sql.ts";
 export const generatedFunctions = [
   { name: "report", file: "report.sql", text: reportFunctionSql() },
   { name: "confirm_action", file: "confirmation.sql", text: confirmFunctionSql() },
-  { name: "retrieve", file: "retrieve.sql", text: retrieveFunctionSql() },
+  { name: "retrieve_action", file: "retrieve.sql", text: retrieveFunctionSql() },
 ] as const;

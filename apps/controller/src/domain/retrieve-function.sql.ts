@@ -5,7 +5,7 @@ import { findActionSql, indent, recordChangeSql } from "./report-function.sql.ts
 import { type Resource, resources, retrievedTexts, visibility } from "./visibility.ts";
 
 /*
- * This file writes the SQL function `retrieve`: everything that a device's GET of one of its actions needs, and the RETRIEVED entry that it leaves,
+ * This file writes the SQL function `retrieve_action`: everything that a device's GET of one of its actions needs, and the RETRIEVED entry that it leaves,
  * in one round trip. The first read takes no lock: devices read an action far more often than they change it.
  */
 
@@ -37,11 +37,12 @@ export function retrieveFunctionSql(): string {
     code: "null",
     occurred: "now()",
   });
-  return `create or replace function retrieve(
+  return `create or replace function retrieve_action(
   p_tenant int, p_controller_id text, p_action bigint,
   p_resource smallint,                                         -- place in the list of src/domain/visibility.ts
   p_history int, p_max_entries int,
   p_tenant_name text, p_traceparent text,
+  p_wait boolean,                                              -- false: 'busy', without effect, where somebody else holds the lock that it needs
   out outcome text, out set_id bigint, out set_revision int, out status smallint,
   out force_type smallint, out force_time_ms bigint, out maintenance json, out messages text[]
 ) language plpgsql as $retrieve$
@@ -71,7 +72,12 @@ ${indent(findActionSql({ targetId: "v_target", fail: (reason) => `outcome := ${r
       exit;
     end if;
     exit when v_locked;
-    perform from target_state s where s.tenant_id = p_tenant and s.target_id = v_target for no key update;
+    if p_wait then
+      perform from target_state s where s.tenant_id = p_tenant and s.target_id = v_target for no key update;
+    else
+      perform from target_state s where s.tenant_id = p_tenant and s.target_id = v_target for no key update skip locked;
+      if not found then outcome := 'busy'; return; end if;
+    end if;
     v_locked := true; -- and read again: another transaction may have been faster
   end loop;
 

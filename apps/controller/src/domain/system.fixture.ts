@@ -97,7 +97,7 @@ async function performOnAction(
   { actionId, sent }: { actionId: number; sent: string },
 ): Promise<unknown> {
   const device = deviceNamed(`d${n}`);
-  const { db, recordReport, limits, actions } = fixture;
+  const { db, recordReport, recordRetrieval, limits, actions } = fixture;
   const one = { controllerId: device.controllerId, actionId };
   switch (step.kind) {
     case "report": {
@@ -106,7 +106,7 @@ async function performOnAction(
       return report({ recordReport, limits, now: Date.now, fault: () => undefined }, { device, channel, actionId, feedback });
     }
     case "look":
-      return retrieve({ db, limits }, { device, resource: step.resource, actionId });
+      return retrieve({ recordRetrieval, limits }, { device, resource: step.resource, actionId });
     case "answer":
       return confirm(
         { db, limits },

@@ -26,15 +26,11 @@ export type RecordReport = Gathered<StorableReport, Outcome>;
 /** A report that waits for the lock of its target does so on a connection of its own; the others are shared. */
 const maxStatements = 4;
 
-/** PostgreSQL's classes of errors that one report of many can cause: data, constraints, deadlocks, what functions raise. */
-const ofOne = /^(22|23|40|P0)/;
-
 /** Makes the writer of reports: those that arrive at the same moment share a transaction, and the error of one is never the error of another. */
 export function createReportRecorder(db: Queryable, now: () => number = () => performance.now()): RecordReport {
   return gather<StorableReport, Outcome>({
     now,
     maxStatements,
-    isOfOne: (error) => ofOne.test((error as { code?: string }).code ?? ""),
     async one(r) {
       const row = await runOne(db, callReport, [
         r.tenantId,

@@ -63,8 +63,7 @@ const events = async () => (await readOutbox(fixture)).slice(outboxBefore);
 const toCancel = (n: number, action: number) => [["cancelAction", `http://ota.example/default/controller/v1/d${n}/cancelAction/${action}`]];
 
 const documents = () => ({
-  db: fixture.db,
-  limits: fixture.limits,
+  ...fixture,
   documents: createDeploymentDocuments({ pool: fixture.db.pool }),
   links: { of: () => artifactLinks("classic") },
   now: Date.now,
