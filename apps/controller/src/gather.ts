@@ -7,9 +7,10 @@ export type Gathered<Request, Answer> = (request: Request) => Promise<Answer>;
 export const alone: unique symbol = Symbol("alone");
 
 export interface Gathering<Request, Answer> {
+  /** May wait for a lock. */
   one(request: Request): Promise<Answer>;
   /**
-   * Answers in the order of the requests. If PostgreSQL refuses them for what one of them holds, each is carried out alone; after any other error,
+   * Waits for no lock, and answers in the order of the requests. If PostgreSQL refuses them for what one of them holds, each is carried out alone; after any other error,
    * when nobody may know whether they took effect, each is rejected with it.
    */
   many(requests: readonly Request[]): Promise<readonly (Answer | typeof alone)[]>;
@@ -70,10 +71,11 @@ export function gather<Request, Answer>({ one, many, maxStatements, now }: Gathe
     if (waiting.length === 0) return;
     const batch = waiting.slice(0, maxRequests);
     waiting = waiting.slice(maxRequests);
+    const [first] = batch;
+    // A request that is carried out alone may wait for a lock; beside another one it goes as one of many, which never wait.
+    const done = first !== undefined && batch.length === 1 && running === 0 ? carryOutAlone(first) : carryOutTogether(batch);
     running += 1;
     startedAt = now();
-    const [first] = batch;
-    const done = first !== undefined && batch.length === 1 ? carryOutAlone(first) : carryOutTogether(batch);
     void done.then(() => {
       running -= 1;
       start();

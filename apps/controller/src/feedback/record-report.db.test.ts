@@ -1,5 +1,6 @@
 import { actionStatus, updateStatus } from "@harrier/contracts";
 import type { Queryable } from "@harrier/db";
+import { eventually } from "@harrier/testkit";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import {
   type DeviceFixture,
@@ -112,6 +113,29 @@ test("a report waits for the lock of its own target, and never for that of anoth
   holder.release();
   expect(await late).toBe("ok");
   expect(await messagesOf(locked)).toEqual([[`from ${locked}`]]);
+});
+
+test("reports that wait for locks, each alone, hold up no other", async () => {
+  const record = createReportRecorder(fixture.db.pool);
+  const [free, ...locked] = ids.slice(0, 4) as [number, ...number[]];
+  const holder = await fixture.database.db("controller").pool.connect();
+  await holder.query("begin");
+  await holder.query("select from target_state where tenant_id = 1 and target_id = any ($1) for update", [locked]);
+  const waiting: Promise<string>[] = [];
+  for (const id of locked) {
+    waiting.push(record(reportOf(id)));
+    await eventually(async () => {
+      // Not by the holder: within a transaction the view stays as it was first read.
+      const { rows } = await fixture.database
+        .db("controller")
+        .pool.query("select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()");
+      expect(rows[0].n).toBe(waiting.length);
+    });
+  }
+  expect(await record(reportOf(free))).toBe("ok");
+  await holder.query("commit");
+  holder.release();
+  expect(await Promise.all(waiting)).toEqual(locked.map(() => "ok"));
 });
 
 test("a report that PostgreSQL refuses fails alone: the others of its call are recorded once", async () => {
