@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { call, dialects } from "../support/call.ts";
 import { credentials, pathOf, send } from "../support/http.ts";
 import { createFixture } from "../support/tenant.fixture.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
 
 /** Clients expect these links, though this version does not serve their operations yet. */
@@ -33,6 +34,7 @@ function linksIn(value: unknown): [rel: string, href: string][] {
 }
 
 describe.each(dialects)("links, %s", (dialect) => {
+  inOwnTenant(dialect, 2);
   let requests: Record<string, ValidRequest>;
   beforeAll(async () => {
     requests = validRequests(await createFixture(dialect, "action.cleanup.onQuotaHit.percent"));

@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Stack, startStack } from "@harrier/stack";
+import { type Stack, startPostgres, startStack } from "@harrier/stack";
 import type { TestProject } from "vitest/node";
-import { startLocks } from "./locks.ts";
 import { makeWaiting, type Waiting } from "./waiting.ts";
 
 /** What the tests know of the service: its address and its operator's credentials. */
@@ -13,7 +12,6 @@ export interface ServiceUnderTest {
   adminPassword: string;
   /** The tenant's gateway token. */
   gatewayKey: string;
-  locksUrl: string;
   /** The folder of the artifacts if this run started the service itself; "" otherwise. */
   storageDir: string;
   /** The address of the database, as superuser, if this run started the service itself; "" otherwise. */
@@ -58,11 +56,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const baseUrl = (own?.stack.baseUrl ?? given ?? "").replace(/\/$/, "");
   const adminUser = own?.stack.adminUser ?? process.env["HARRIER_ADMIN_USER"] ?? "admin";
   const adminPassword = own?.stack.adminPassword ?? process.env["HARRIER_ADMIN_PASSWORD"] ?? "";
-  const locks = await startLocks();
-  const stop = async () => {
-    await locks.stop();
-    await own?.stop();
-  };
+  const stop = async () => own?.stop();
   let waiting: Waiting[];
   try {
     waiting = await prepareTenant(baseUrl, `Basic ${Buffer.from(`${adminUser}:${adminPassword}`).toString("base64")}`);
@@ -76,7 +70,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     adminUser,
     adminPassword,
     gatewayKey,
-    locksUrl: locks.url,
     storageDir,
     databaseUrl: own?.stack.adminDatabaseUrl ?? "",
     trustsUs: own !== undefined,
@@ -85,10 +78,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return stop;
 }
 
+/** Starts the services on a PostgreSQL that does not sync, unless the data are to be kept: what survives a crash is shown in `tests/e2e`. */
 async function startOwn(): Promise<{ stack: Stack; stop(): Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), "harrier-contract-"));
   const keep = process.env["KEEP_DATA"] !== undefined;
-  const remove = () => (keep ? console.log(`kept ${dataDir}`) : rmSync(dataDir, { recursive: true, force: true }));
+  const database = keep ? undefined : await startPostgres();
+  const remove = async () => {
+    await database?.stop();
+    if (keep) console.log(`kept ${dataDir}`);
+    else rmSync(dataDir, { recursive: true, force: true });
+  };
   try {
     // The suite's own requests come from a trusted proxy that no rate limits; a request that names a client counts as that client's.
     const gateway = {
@@ -98,16 +97,23 @@ async function startOwn(): Promise<{ stack: Stack; stop(): Promise<void> }> {
     };
     // The short time lets a deleted tenant be erased while a case runs.
     const env = { HARRIER_LATE_REQUESTS_SECONDS: "3" };
-    const stack = await startStack({ dataDir, httpPort: 0, replicas: { controller: 2, "rollout-engine": 2 }, gateway, env });
+    const stack = await startStack({
+      dataDir,
+      httpPort: 0,
+      replicas: { controller: 2, "rollout-engine": 2 },
+      gateway,
+      env,
+      ...(database && { database: database.url }),
+    });
     return {
       stack,
       async stop() {
         await stack.stop();
-        remove();
+        await remove();
       },
     };
   } catch (error) {
-    remove();
+    await remove();
     throw error;
   }
 }
