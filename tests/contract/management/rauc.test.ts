@@ -8,13 +8,13 @@ import {
   type SoftwareModuleView,
   type TargetView,
 } from "@harrier/contracts";
+import { multipart } from "@harrier/testkit";
 import { describe, expect, it } from "vitest";
 import { someBytes, unique } from "../support/build.ts";
 import { ask, call } from "../support/call.ts";
 import { device, report } from "../support/device.ts";
 import { credentials, send } from "../support/http.ts";
 import type { Page } from "../support/look.ts";
-import { multipart } from "../support/multipart.ts";
 import { inOwnTenant } from "../support/tenants.ts";
 
 const base = "/rest/v1";

@@ -45,8 +45,9 @@ describe.each(dialects)("links, %s", (dialect) => {
   );
 
   it.each(reading)("device 13.85, management 1.5 every link in an answer of %s leads somewhere", async (id, route, surface) => {
-    const { json } = await call<unknown>(route, surface, await (requests[id] as ValidRequest)());
-    const authorization = surface === "device" ? credentials.gateway : credentials.admin;
+    const options = await (requests[id] as ValidRequest)();
+    const { json } = await call<unknown>(route, surface, options);
+    const authorization = options.auth ?? (surface === "device" ? credentials.gateway : credentials.admin);
     for (const [rel, href] of new Map(linksIn(json).map((link) => [link[1], link] as const)).values()) {
       const { status, headers } = await send(pathOf(href), { headers: { authorization } });
       const shown = `${rel} -> ${href} answered ${status}`;
