@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Stack, startPostgres, startStack } from "@harrier/stack";
+import { type Admin, createAdmin, eventually, succeeded } from "@harrier/testkit";
 import type { TestProject } from "vitest/node";
 import { makeWaiting, type Waiting } from "./waiting.ts";
 
@@ -59,7 +60,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const stop = async () => own?.stop();
   let waiting: Waiting[];
   try {
-    waiting = await prepareTenant(baseUrl, `Basic ${Buffer.from(`${adminUser}:${adminPassword}`).toString("base64")}`);
+    waiting = await prepareTenant(createAdmin({ baseUrl, user: adminUser, password: adminPassword }));
   } catch (error) {
     await stop();
     throw error;
@@ -118,19 +119,13 @@ async function startOwn(): Promise<{ stack: Stack; stop(): Promise<void> }> {
   }
 }
 
-async function prepareTenant(baseUrl: string, authorization: string): Promise<Waiting[]> {
-  const configs = `${baseUrl}/api/mgmt/v1/system/configs`;
-  const expectOk = async (what: string, answer: Response) => {
-    if (!answer.ok) throw new Error(`${what}: ${answer.status} ${await answer.text()}`);
-  };
-  const headers = { authorization, "content-type": "application/json" };
+async function prepareTenant(admin: Admin): Promise<Waiting[]> {
+  const configs = "system/configs";
   // A gateway may be ready a moment before its first connection to another service is.
-  for (let n = 0; n < 50 && (await fetch(configs, { headers: { authorization } })).status === 503; n += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  await expectOk("settings", await fetch(configs, { method: "PUT", headers, body: JSON.stringify(settings) }));
-  for (const key of atDefault) await expectOk(key, await fetch(`${configs}/${key}`, { method: "DELETE", headers: { authorization } }));
-  const waiting = await makeWaiting(`${baseUrl}/api/mgmt/v1`, headers);
+  await eventually(async () => succeeded(await admin.call(configs), configs), 10_000, 200);
+  succeeded(await admin.call(configs, { method: "PUT", body: settings }), "settings");
+  for (const key of atDefault) succeeded(await admin.call(`${configs}/${key}`, { method: "DELETE" }), key);
+  const waiting = await makeWaiting(admin);
   // Controller reads settings twice a second.
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   return waiting;

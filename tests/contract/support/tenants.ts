@@ -6,6 +6,7 @@ import {
   routeTable as r,
   type UserView,
 } from "@harrier/contracts";
+import { createAdmin } from "@harrier/testkit";
 import { afterAll, beforeAll } from "vitest";
 import { importedPassword } from "./access.ts";
 import { unique } from "./build.ts";
@@ -50,26 +51,27 @@ export function tenantBuilder(dialect: Dialect) {
 
 /** Makes a new tenant with an administrator and a gateway token, and with actions that wait for their confirmation or nothing else in it. */
 export async function makeTenant(dialect: Dialect, waiting = 2): Promise<Identity> {
-  const { name, administrator } = await tenantBuilder(dialect).create({ administrator: { name: "boss" } });
-  const admin = await administratorOf(dialect, name, credentials.basic(`${name}\\boss`, administrator?.password as string));
+  const { name: tenant, administrator } = await tenantBuilder(dialect).create({ administrator: { name: "boss" } });
+  const login = await administratorOf(dialect, tenant, administrator?.password as string);
+  const admin = credentials.basic(login.user, login.password);
   const gatewayKey = unique("gateway");
   await call(r.configs.putMany, dialect, { auth: admin, body: settingsWith(gatewayKey) });
-  const headers = { authorization: admin, "content-type": "application/json" };
-  const made = waiting === 0 ? [] : await makeWaiting(`${baseUrl}/api/mgmt/v1`, headers, waiting);
-  return { tenant: name, admin, gatewayKey, gateway: `GatewayToken ${gatewayKey}`, waiting: made };
+  const made = waiting === 0 ? [] : await makeWaiting(createAdmin({ baseUrl, ...login }), waiting);
+  return { tenant, admin, gatewayKey, gateway: `GatewayToken ${gatewayKey}`, waiting: made };
 }
 
 /**
  * Makes an administrator who is called as that of DEFAULT and may do what the first one may. The gateway verifies it again whenever a role or a
  * setting of the sign-in changes, which costs much less with an imported hash than with the password that the service has chosen.
  */
-async function administratorOf(dialect: Dialect, tenant: string, auth: string): Promise<string> {
+async function administratorOf(dialect: Dialect, tenant: string, chosen: string): Promise<{ user: string; password: string }> {
+  const auth = credentials.basic(`${tenant}\\boss`, chosen);
   const query = { q: "name==boss", representation: "full" };
   const [first] = (await call<Page<UserView>>(r.users.list, dialect, { auth, query })).json.content;
   const { password, passwordHash } = await importedPassword();
   const body = [{ name: credentials.adminUser, passwordHash, permissions: first?.permissions }];
   await call(r.users.create, dialect, { auth, body });
-  return credentials.basic(`${tenant}\\${credentials.adminUser}`, password);
+  return { user: `${tenant}\\${credentials.adminUser}`, password };
 }
 
 /**
