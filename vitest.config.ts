@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { WalksFirst } from "./tests/contract/support/walks-first.ts";
 
 const ignored = ["**/node_modules/**", "**/dist/**", "**/.harrier/**"];
 const src = (name: string) => [`apps/*/src/**/${name}`, `packages/*/src/**/${name}`];
@@ -13,6 +14,7 @@ export default defineConfig({
   test: {
     pool: "forks",
     maxWorkers: 2,
+    sequence: { sequencer: WalksFirst },
     projects: [
       {
         test: {

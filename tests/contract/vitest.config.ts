@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { WalksFirst } from "./support/walks-first.ts";
 
 /** Runs the suite alone: `vitest run --config tests/contract/vitest.config.ts`. Within `npm test` it is the project `contract` of the root. */
 export default defineConfig({
@@ -8,11 +9,12 @@ export default defineConfig({
     root: import.meta.dirname,
     include: ["**/*.test.ts"],
     globalSetup: [join(import.meta.dirname, "support/global-setup.ts")],
-    setupFiles: [join(import.meta.dirname, "support/setup.ts")],
     pool: "forks",
     // Files share nothing but their imports, which take longer than most of the files.
     isolate: false,
-    maxWorkers: 2,
+    // The tests mostly wait for the services, so that more of them have room than the machine has cores.
+    maxWorkers: 4,
+    sequence: { groupOrder: 1, sequencer: WalksFirst },
     testTimeout: 60_000,
     hookTimeout: 300_000,
   },

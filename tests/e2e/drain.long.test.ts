@@ -1,6 +1,5 @@
-import { randomBytes } from "node:crypto";
 import type { ServiceName, Stack } from "@harrier/stack";
-import { eventually } from "@harrier/testkit";
+import { eventually, slowForm } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startMixedLoad } from "./support/mixed-load.ts";
 import { adminOf, allowTargetTokens, replicaOf } from "./support/replicas.ts";
@@ -30,24 +29,8 @@ async function replace(service: ServiceName, index: number): Promise<void> {
 }
 
 /** Sends an upload that takes `ms`, in pieces. */
-function slowUpload(moduleId: number, name: string, ms: number) {
-  const boundary = "slow";
-  const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: application/octet-stream\r\n\r\n`;
-  const pieces = 20;
-  const body = new ReadableStream({
-    async start(controller) {
-      controller.enqueue(Buffer.from(head));
-      for (let n = 0; n < pieces; n += 1) {
-        controller.enqueue(randomBytes(10_000));
-        await new Promise((resolve) => setTimeout(resolve, ms / pieces));
-      }
-      controller.enqueue(Buffer.from(`\r\n--${boundary}--\r\n`));
-      controller.close();
-    },
-  });
-  const headers = { "content-type": `multipart/form-data; boundary=${boundary}` };
-  return adminOf(stack).call(`softwaremodules/${moduleId}/artifacts`, { method: "POST", headers, body });
-}
+const slowUpload = (moduleId: number, name: string, ms: number) =>
+  adminOf(stack).call(`softwaremodules/${moduleId}/artifacts`, { method: "POST", ...slowForm(name, { ms, pieces: 20 }) });
 
 test.each(backends)("replacing each replica of %s under load fails no request", async (service) => {
   const load = await startMixedLoad(stack, 50);

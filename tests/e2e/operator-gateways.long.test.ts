@@ -1,6 +1,5 @@
-import { randomBytes } from "node:crypto";
 import type { Stack } from "@harrier/stack";
-import { eventually } from "@harrier/testkit";
+import { eventually, slowForm } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Balancer, startBalancer } from "./support/balancer.ts";
 import { startMixedLoad } from "./support/mixed-load.ts";
@@ -39,22 +38,9 @@ async function replace(index: number): Promise<void> {
 
 /** Returns the status of an upload whose pieces come slowly, over `ms`. */
 async function slowUpload(moduleId: number, name: string, ms: number): Promise<number> {
-  const boundary = "slow";
-  const begin = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n\r\n`;
-  const body = new ReadableStream({
-    async start(controller) {
-      controller.enqueue(Buffer.from(begin));
-      for (let n = 0; n < pieces; n += 1) {
-        controller.enqueue(randomBytes(10_000));
-        await new Promise((resolve) => setTimeout(resolve, ms / pieces));
-      }
-      controller.enqueue(Buffer.from(`\r\n--${boundary}--\r\n`));
-      controller.close();
-    },
-  });
-  const headers = { "content-type": `multipart/form-data; boundary=${boundary}` };
-  const answer = await adminOf(stack, balancer.baseUrl).call(`softwaremodules/${moduleId}/artifacts`, { method: "POST", headers, body });
-  return answer.status;
+  const admin = adminOf(stack, balancer.baseUrl);
+  const { status } = await admin.call(`softwaremodules/${moduleId}/artifacts`, { method: "POST", ...slowForm(name, { ms, pieces }) });
+  return status;
 }
 
 test("uploads that last longer than the pause succeed while their gateway is replaced", async () => {

@@ -15,7 +15,7 @@ import {
   unboundBody,
 } from "@harrier/rpc";
 import { createLog, type Stoppable } from "@harrier/service";
-import { type RoundTripCounter, startRoundTripCounter } from "@harrier/testkit";
+import { multipart, type RoundTripCounter, startRoundTripCounter } from "@harrier/testkit";
 import { readConfig } from "./config.ts";
 import { type Bench, openBench, silentLog, tenantId } from "./testing.suite.ts";
 import type { Traffic } from "./traffic/traffic.ts";
@@ -292,20 +292,10 @@ export interface FormPart {
   readonly body: Buffer | string;
 }
 
-const boundary = "----harriertest";
-
-/** Creates a multipart body and the header that belongs to it. */
+/** Creates a form and the header that belongs to it. */
 export function form(...parts: readonly FormPart[]): { headers: Record<string, string>; body: Buffer } {
-  const pieces = parts.flatMap(({ name, filename, body }) => [
-    Buffer.from(
-      `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${filename === undefined ? "" : `; filename="${filename}"`}\r\n`,
-    ),
-    Buffer.from(filename === undefined ? "\r\n" : "Content-Type: application/octet-stream\r\n\r\n"),
-    Buffer.from(body),
-    Buffer.from("\r\n"),
-  ]);
-  return {
-    headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
-    body: Buffer.concat([...pieces, Buffer.from(`--${boundary}--\r\n`)]),
-  };
+  const { type, body } = multipart(
+    parts.map(({ name, filename, body }) => (filename === undefined ? [name, String(body)] : { name, filename, bytes: Buffer.from(body) })),
+  );
+  return { headers: { "content-type": type }, body };
 }

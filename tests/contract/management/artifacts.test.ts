@@ -1,8 +1,8 @@
 import { type ArtifactView, routeTable as r } from "@harrier/contracts";
+import { multipart } from "@harrier/testkit";
 import { describe, expect, it } from "vitest";
 import { builder, md5, sha1, sha256, someBytes } from "../support/build.ts";
 import { ask, type CallOptions, call, dialects, type ErrorBody, refused } from "../support/call.ts";
-import { multipart } from "../support/multipart.ts";
 
 type Parts = Parameters<typeof multipart>[0];
 

@@ -1,13 +1,12 @@
 import { type ActionView, routeTable as r, type TargetFilterView } from "@harrier/contracts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { accessBuilder, type SignedUp } from "../support/access.ts";
 import { builder } from "../support/build.ts";
 import { ask, call, dialects, refused } from "../support/call.ts";
 import { filterBuilder } from "../support/filters.ts";
-import { workAs } from "../support/http.ts";
 import { viewer } from "../support/look.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
-import { makeTenant } from "../support/tenants.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 
 const key = "auto.assignment.approval.enabled";
@@ -21,13 +20,12 @@ describe.each(dialects)("approval of auto-assignments, %s", (dialect) => {
   const bodiless = dialect === "spec" ? 200 : 204;
   let assigner: SignedUp;
   let approver: SignedUp;
+  inOwnTenant(dialect);
   beforeAll(async () => {
-    workAs(await makeTenant(dialect, 0));
     const { user } = accessBuilder(dialect);
     assigner = await user(["READ_TARGET", "UPDATE_TARGET", "READ_REPOSITORY"]);
     approver = await user(["APPROVE_ROLLOUT", "READ_TARGET", "UPDATE_TARGET", "READ_REPOSITORY"]);
   });
-  afterAll(() => workAs());
 
   const switchTo = (value: boolean) => call(r.configs.put, dialect, { params: { key }, body: { value } });
   const decide = async (name: "approveAutoAssign" | "denyAutoAssign", id: number, more: object = {}) =>

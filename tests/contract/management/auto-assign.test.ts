@@ -7,10 +7,12 @@ import { device, report } from "../support/device.ts";
 import { filterBuilder } from "../support/filters.ts";
 import { viewer } from "../support/look.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { typeBuilder } from "../support/types.ts";
 import { eventually } from "../support/wait.ts";
 
 describe.each(dialects)("auto-assignment, %s", (dialect) => {
+  inOwnTenant(dialect);
   const build = builder(dialect);
   const view = viewer(dialect);
   const { fleet, filterOf } = rolloutBuilder(dialect);

@@ -6,6 +6,7 @@ import { builder, unique } from "../support/build.ts";
 import { call, dialects, refused } from "../support/call.ts";
 import { filterBuilder } from "../support/filters.ts";
 import type { Page } from "../support/look.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 
 const notFound = [404, "repo.entityNotFound"] as const;
@@ -13,6 +14,7 @@ const illegal = [400, "auto.assignment.illegalState"] as const;
 const anHour = 3_600_000;
 
 describe.each(dialects)("auto-assignments, %s", (dialect) => {
+  inOwnTenant(dialect);
   const build = builder(dialect);
   const { of, bodyOf, create, get, step } = autoAssignmentBuilder(dialect);
   const filters = filterBuilder(dialect);

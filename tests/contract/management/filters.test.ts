@@ -6,12 +6,14 @@ import { call, dialects, refused } from "../support/call.ts";
 import { filterBuilder } from "../support/filters.ts";
 import { credentials, pathOf, send } from "../support/http.ts";
 import { type Page, viewer } from "../support/look.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 
 const notFound = [404, "repo.entityNotFound"] as const;
 const invalid = [400, "repo.constraintViolation"] as const;
 const unreadable = [400, "rest.body.notReadable"] as const;
 
 describe.each(dialects)("target filters, %s", (dialect) => {
+  inOwnTenant(dialect);
   const build = builder(dialect);
   const view = viewer(dialect);
   const { of, filter, get, assign, end } = filterBuilder(dialect);

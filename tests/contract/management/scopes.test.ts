@@ -7,16 +7,15 @@ import {
   type TargetTypeView,
   type TargetView,
 } from "@harrier/contracts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { accessBuilder, type Grant, type SignedUp } from "../support/access.ts";
 import { builder, unique } from "../support/build.ts";
 import { ask, type CallOptions, call, dialects, type ErrorBody, refused } from "../support/call.ts";
-import { workAs } from "../support/http.ts";
 import type { Page } from "../support/look.ts";
 import { refusedWalk } from "../support/refused-walk.ts";
 import { changes, type Outcome, ofHolders, ofNoTarget, outcomes, withoutTargets } from "../support/scoped-answers.ts";
 import { createFixture, type Fixture } from "../support/tenant.fixture.ts";
-import { makeTenant } from "../support/tenants.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { typeBuilder } from "../support/types.ts";
 import { type ValidRequest, validRequests } from "../support/walk.ts";
 
@@ -32,15 +31,14 @@ describe.each(dialects)("target types, %s", (dialect) => {
   let fixture: Fixture;
   let requests: Record<string, ValidRequest>;
   let limited: SignedUp;
+  // The walk compares states, so it has a tenant of its own that nobody else changes.
+  inOwnTenant(dialect, 2);
   beforeAll(async () => {
-    // The walk compares states, so it has a tenant of its own that nobody else changes.
-    workAs(await makeTenant(dialect));
     fixture = await createFixture(dialect, "action.cleanup.actionExpiry");
     requests = validRequests(fixture);
     const scoped: Grant[] = ofTargets.map((permission) => ({ permission, targetTypeScopes: [] }));
     limited = await user([...others, ...scoped]);
   });
-  afterAll(() => workAs());
 
   it("management 12.137 every route is listed here, and those that demand a permission on targets are no exception", () => {
     expect([...Object.keys(outcomes), ...ofNoTarget, ...ofHolders].sort()).toEqual(managing.map(({ id }) => id).sort());

@@ -1,13 +1,12 @@
 import { type ActionView, type AssignmentResult, routeTable as r } from "@harrier/contracts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { builder, stateOf, unique } from "../support/build.ts";
 import { call, dialects, refused } from "../support/call.ts";
 import { actionIdOf, device, report } from "../support/device.ts";
 import { filterBuilder } from "../support/filters.ts";
-import { workAs } from "../support/http.ts";
 import { viewer } from "../support/look.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
-import { makeTenant } from "../support/tenants.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 
 /** Multi-assignment cannot be switched off again, so it is tried in a tenant of its own. */
@@ -15,11 +14,10 @@ describe.each(dialects)("several actions of a target side by side, %s", (dialect
   const build = builder(dialect);
   const view = viewer(dialect);
   const setting = (key: string, value: boolean) => call(r.configs.put, dialect, { params: { key }, body: { value } });
+  inOwnTenant(dialect);
   beforeAll(async () => {
-    workAs(await makeTenant(dialect, 0));
     await setting("multi.assignments.enabled", true);
   });
-  afterAll(() => workAs());
 
   const newSets = async (n: number): Promise<number[]> =>
     (await Promise.all(Array.from({ length: n }, () => build.set()))).map(({ id }) => id);

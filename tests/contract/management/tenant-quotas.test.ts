@@ -1,11 +1,11 @@
 import { type QuotaKey, type QuotaView, quotaDefaults, quotaKeys, routeTable as r } from "@harrier/contracts";
+import { multipart } from "@harrier/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { apiKeyBuilder } from "../support/api-keys.ts";
 import { builder, someBytes, unique } from "../support/build.ts";
 import { type CallOptions, call, dialects, refused } from "../support/call.ts";
 import { device } from "../support/device.ts";
 import { credentials, type Identity, workAs } from "../support/http.ts";
-import { multipart } from "../support/multipart.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
 import { makeTenant, tenantBuilder } from "../support/tenants.ts";
 import { eventually, pause } from "../support/wait.ts";

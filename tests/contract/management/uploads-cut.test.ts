@@ -2,11 +2,11 @@ import { existsSync, readdirSync } from "node:fs";
 import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { type ArtifactView, routeTable as r } from "@harrier/contracts";
+import { multipart } from "@harrier/testkit";
 import { describe, expect, it } from "vitest";
 import { build, sha256, someBytes, unique } from "../support/build.ts";
 import { call, urlOf } from "../support/call.ts";
 import { baseUrl, credentials, send, storageDir } from "../support/http.ts";
-import { multipart } from "../support/multipart.ts";
 import { eventually, pause } from "../support/wait.ts";
 
 const list = async (softwareModuleId: number) =>

@@ -1,10 +1,9 @@
 import { type RolloutView, routeTable as r } from "@harrier/contracts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { accessBuilder, type SignedUp } from "../support/access.ts";
 import { ask, call, dialects, refused } from "../support/call.ts";
-import { workAs } from "../support/http.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
-import { makeTenant } from "../support/tenants.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 
 const setting = (value: boolean) => ({ params: { key: "rollout.approval.enabled" }, body: { value } });
@@ -15,13 +14,12 @@ describe.each(dialects)("approval of rollouts, %s", (dialect) => {
   const bodiless = dialect === "spec" ? 200 : 204;
   let creator: SignedUp;
   let approver: SignedUp;
+  inOwnTenant(dialect);
   beforeAll(async () => {
-    workAs(await makeTenant(dialect, 0));
     const { user } = accessBuilder(dialect);
     creator = await user(["CREATE_ROLLOUT", "HANDLE_ROLLOUT"]);
     approver = await user(["APPROVE_ROLLOUT", "CREATE_ROLLOUT"]);
   });
-  afterAll(() => workAs());
 
   const decide = (name: "approve" | "deny", id: number, more: object = {}) =>
     ask(r.rollouts[name], dialect, { ...one(id), auth: approver.auth, ...more });

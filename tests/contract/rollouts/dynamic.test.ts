@@ -5,6 +5,7 @@ import { stateOf, unique } from "../support/build.ts";
 import { call, dialects, refused } from "../support/call.ts";
 import { device } from "../support/device.ts";
 import { filled, rolloutBuilder } from "../support/rollout.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { typeBuilder } from "../support/types.ts";
 import { aWhile, eventually, pause } from "../support/wait.ts";
 
@@ -13,6 +14,7 @@ const bad = [400, "repo.constraintViolation"] as const;
 const joinMs = 40_000;
 
 describe.each(dialects)("dynamic rollouts, %s", (dialect) => {
+  inOwnTenant(dialect);
   const rollouts = rolloutBuilder(dialect);
   const { build, create, notCreated, get, groups, members, fleet, become, groupsBecome, step, ready, running, reportAll } = rollouts;
   const overQuota = [dialect === "spec" ? 403 : 429, "quota.tooManyEntries"] as const;

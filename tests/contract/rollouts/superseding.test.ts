@@ -5,10 +5,12 @@ import { actionIdOf, device, report } from "../support/device.ts";
 import { viewer } from "../support/look.ts";
 import { assignBy, paths } from "../support/paths.ts";
 import { filled, rolloutBuilder } from "../support/rollout.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { typeBuilder } from "../support/types.ts";
 import { eventually } from "../support/wait.ts";
 
 describe.each(dialects)("superseding by a newer action, %s", (dialect) => {
+  inOwnTenant(dialect);
   const build = builder(dialect);
   const view = viewer(dialect);
   const rollout = rolloutBuilder(dialect);

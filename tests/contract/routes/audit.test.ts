@@ -9,25 +9,28 @@ import {
 import { beforeAll, describe, expect, it } from "vitest";
 import { accessBuilder } from "../support/access.ts";
 import { unique } from "../support/build.ts";
-import { ask, call, type Dialect, dialects, refused } from "../support/call.ts";
+import { ask, type CallOptions, call, type Dialect, dialects, refused } from "../support/call.ts";
 import { credentials } from "../support/http.ts";
 import type { Page } from "../support/look.ts";
 import { createFixture } from "../support/tenant.fixture.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
 
-const list = async (dialect: Dialect, q: string, more: Record<string, string | number> = {}) =>
-  (await call<Page<AuditEntryView>>(r.audit.list, dialect, { query: { q, ...more } })).json;
+const list = async (dialect: Dialect, q: string, more: Record<string, string | number> = {}, auth = credentials.admin) =>
+  (await call<Page<AuditEntryView>>(r.audit.list, dialect, { query: { q, ...more }, auth })).json;
 
 const isChanging = ({ interface: of, method }: Route): boolean => of === "management" && method !== "GET";
 
-/** Makes a request under a name of its own, and reads the entries of that name. */
-function named(dialect: Dialect) {
+/** Makes a request under a name of its own, and reads the entries of that name as whoever made it. */
+function named(dialect: Dialect, { auth }: Pick<CallOptions, "auth"> = {}) {
   const rid = unique("rid");
-  return { headers: { "x-request-id": rid }, entries: async () => (await list(dialect, `requestid==${rid}`)).content };
+  const entries = async () => (await list(dialect, `requestid==${rid}`, {}, auth ?? credentials.admin)).content;
+  return { headers: { "x-request-id": rid }, entries };
 }
 
 describe.each(dialects)("every changing route leaves exactly one entry, %s", (dialect) => {
+  inOwnTenant(dialect, 2);
   let requests: Record<string, ValidRequest>;
   beforeAll(async () => {
     requests = validRequests(await createFixture(dialect, "action.cleanup.onQuotaHit.percent"));
@@ -37,7 +40,7 @@ describe.each(dialects)("every changing route leaves exactly one entry, %s", (di
 
   it.each(changing)("extensions audit: %s, with the principal, the object, the origin and the outcome", async (id, route, surface) => {
     const options = await (requests[id] as ValidRequest)();
-    const { headers, entries } = named(dialect);
+    const { headers, entries } = named(dialect, options);
     const { status } = await call(route, surface, { ...options, headers: { ...options.headers, ...headers } });
     const [entry, ...others] = await entries();
     expect(others).toEqual([]);
@@ -45,7 +48,10 @@ describe.each(dialects)("every changing route leaves exactly one entry, %s", (di
     expect(entry).toMatchObject({ service: route.service, requestId: headers["x-request-id"] });
     expect(entry?.sourceIp).not.toBe("");
     for (const value of Object.values(options.params ?? {})) expect(entry?.entityIds).toContain(String(value));
-    expect((await call<AuditEntryView>(r.audit.get, dialect, { params: { auditId: entry?.id ?? "" } })).json).toMatchObject({
+    expect(
+      (await call<AuditEntryView>(r.audit.get, dialect, { params: { auditId: entry?.id ?? "" }, auth: options.auth ?? credentials.admin }))
+        .json,
+    ).toMatchObject({
       ...entry,
       sealed: expect.any(Boolean),
     });
@@ -55,7 +61,7 @@ describe.each(dialects)("every changing route leaves exactly one entry, %s", (di
     "extensions audit: %s only reads, and leaves none",
     async (id, route, surface) => {
       const options = await (requests[id] as ValidRequest)();
-      const { headers, entries } = named(dialect);
+      const { headers, entries } = named(dialect, options);
       await call(route, surface, { ...options, headers: { ...options.headers, ...headers } });
       expect(await entries()).toEqual([]);
     },
@@ -63,6 +69,7 @@ describe.each(dialects)("every changing route leaves exactly one entry, %s", (di
 });
 
 describe.each(dialects)("the audit trail, %s", (dialect) => {
+  inOwnTenant(dialect);
   const { user } = accessBuilder(dialect);
   const params = { targetId: unique("nobody") };
 
@@ -122,7 +129,8 @@ describe.each(dialects)("the audit trail, %s", (dialect) => {
 
   it("extensions audit: failed sign-ins are counted by claimed principal, credential and address", async () => {
     const [name, password, token, controllerId] = [unique("user"), unique("secret"), unique("secret"), unique("device")];
-    for (let n = 0; n < 5; n += 1) await refused(r.userinfo.get, dialect, { auth: credentials.basic(name, password) }, [401, ""]);
+    for (let n = 0; n < 5; n += 1)
+      await refused(r.userinfo.get, dialect, { auth: credentials.basic(`${credentials.tenant}\\${name}`, password) }, [401, ""]);
     await refused(r.device.poll, "device", { params: { controllerId }, auth: credentials.target(token) }, [401, ""]);
     const failed = async (actor: string) => (await list(dialect, `action==signIn;actor==${actor}`)).content;
     const times = (entries: readonly AuditEntryView[]) => entries.reduce((sum, entry) => sum + entry.times, 0);
@@ -137,7 +145,7 @@ describe.each(dialects)("the audit trail, %s", (dialect) => {
     expect((await failed(name))[0]).toMatchObject({ ...members, entity: "user", entityIds: [name], details: { scheme: "Basic" } });
     const [ofDevice] = await failed(controllerId);
     expect(ofDevice).toMatchObject({ ...members, entity: "target", entityIds: [controllerId] });
-    expect(ofDevice?.details).toEqual({ scheme: "TargetToken", tenant: "DEFAULT" });
+    expect(ofDevice?.details).toEqual({ scheme: "TargetToken", tenant: credentials.tenant });
     const shown = JSON.stringify(await list(dialect, "action==signIn", { limit: 500 }));
     for (const secret of [password, token]) expect(shown).not.toContain(secret);
   });

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { mutations } from "../support/bad-values.ts";
 import { ask, type CallOptions, dialects, type ErrorBody } from "../support/call.ts";
 import { createFixture, type Fixture, snapshot } from "../support/tenant.fixture.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { forEach } from "../support/wait.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
 
@@ -26,6 +27,7 @@ const unreadable = [
 const code = /^hawkbit\.server\.error\.(rest\.body\.notReadable|repo\.constraintViolation)$/;
 
 describe.each(dialects)("bad bodies to every route, %s", (dialect) => {
+  inOwnTenant(dialect, 2);
   let fixture: Fixture;
   let requests: Record<string, ValidRequest>;
   let before: unknown[];

@@ -4,6 +4,7 @@ import { oddTexts } from "../support/bad-values.ts";
 import { ask, type CallOptions, dialects } from "../support/call.ts";
 import { credentials } from "../support/http.ts";
 import { createFixture, type Fixture, snapshot } from "../support/tenant.fixture.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { forEach } from "../support/wait.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
 
@@ -12,6 +13,7 @@ import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
  * (support/answer-rules.ts).
  */
 describe.each(dialects)("bad requests to every route, %s", (dialect) => {
+  inOwnTenant(dialect, 2);
   let fixture: Fixture;
   let requests: Record<string, ValidRequest>;
   let before: unknown[];

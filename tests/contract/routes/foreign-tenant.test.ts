@@ -1,11 +1,11 @@
 import { type Route, routeTable as r, routes, type Surface } from "@harrier/contracts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { ask, type CallOptions, dialects, urlOf } from "../support/call.ts";
-import { type Identity, workAs } from "../support/http.ts";
+import { credentials, type Identity } from "../support/http.ts";
 import type { Page } from "../support/look.ts";
 import { refusedWalk } from "../support/refused-walk.ts";
 import { createFixture, type Fixture } from "../support/tenant.fixture.ts";
-import { makeTenant } from "../support/tenants.ts";
+import { inOwnTenant, makeTenant } from "../support/tenants.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
 
 /**
@@ -96,16 +96,15 @@ describe.each(dialects)("another tenant's routes, %s", (dialect) => {
   /** These texts occur in the data of the tenant and nowhere else. */
   let marks: string[];
 
+  const own = inOwnTenant(dialect, 2);
   beforeAll(async () => {
-    [theirs, other, third] = [await makeTenant(dialect), await makeTenant(dialect, 0), await makeTenant(dialect, 0)];
-    workAs(theirs);
+    [theirs, other, third] = [own(), await makeTenant(dialect, 0), await makeTenant(dialect, 0)];
     fixture = await createFixture(dialect, "action.cleanup.onQuotaHit.percent");
     requests = validRequests(fixture);
     const { artifact, controllerId, cancelling, finished, waiting, prefix } = fixture;
     const named = [controllerId, cancelling.controllerId, finished.controllerId, waiting.controllerId, prefix, theirs.tenant];
     marks = [...named, artifact.hashes.sha1 as string, artifact.providedFilename];
   });
-  afterAll(() => workAs());
 
   const findsNothing = async (route: Route, surface: Surface, options: CallOptions): Promise<void> => {
     const { status, text, json } = await ask<unknown>(route, surface, options);
@@ -139,7 +138,7 @@ describe.each(dialects)("another tenant's routes, %s", (dialect) => {
 
   it("nobody signs in with a password or a token of the other tenant", async () => {
     const [, password = ""] = Buffer.from(other.admin.slice(6), "base64").toString().split(":");
-    const auth = `Basic ${Buffer.from(`${theirs.tenant}\\boss:${password}`).toString("base64")}`;
+    const auth = credentials.basic(`${theirs.tenant}\\${credentials.adminUser}`, password);
     expect((await ask(r.userinfo.get, dialect, { auth })).status).toBe(401);
     expect((await ask(r.userinfo.get, dialect, { auth: other.admin })).json).toMatchObject({ tenant: other.tenant });
   });

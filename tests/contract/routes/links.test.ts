@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { call, dialects } from "../support/call.ts";
 import { credentials, pathOf, send } from "../support/http.ts";
 import { createFixture } from "../support/tenant.fixture.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
 
 /** Clients expect these links, though this version does not serve their operations yet. */
@@ -33,6 +34,7 @@ function linksIn(value: unknown): [rel: string, href: string][] {
 }
 
 describe.each(dialects)("links, %s", (dialect) => {
+  inOwnTenant(dialect, 2);
   let requests: Record<string, ValidRequest>;
   beforeAll(async () => {
     requests = validRequests(await createFixture(dialect, "action.cleanup.onQuotaHit.percent"));
@@ -43,8 +45,9 @@ describe.each(dialects)("links, %s", (dialect) => {
   );
 
   it.each(reading)("device 13.85, management 1.5 every link in an answer of %s leads somewhere", async (id, route, surface) => {
-    const { json } = await call<unknown>(route, surface, await (requests[id] as ValidRequest)());
-    const authorization = surface === "device" ? credentials.gateway : credentials.admin;
+    const options = await (requests[id] as ValidRequest)();
+    const { json } = await call<unknown>(route, surface, options);
+    const authorization = options.auth ?? (surface === "device" ? credentials.gateway : credentials.admin);
     for (const [rel, href] of new Map(linksIn(json).map((link) => [link[1], link] as const)).values()) {
       const { status, headers } = await send(pathOf(href), { headers: { authorization } });
       const shown = `${rel} -> ${href} answered ${status}`;

@@ -1,11 +1,11 @@
 import type { Route } from "@harrier/contracts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { accessBuilder, type SignedUp } from "../support/access.ts";
 import { call, dialects, refused } from "../support/call.ts";
 import { workAs } from "../support/http.ts";
 import { refusedWalk } from "../support/refused-walk.ts";
 import { createFixture, type Fixture } from "../support/tenant.fixture.ts";
-import { makeTenant } from "../support/tenants.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { forEach } from "../support/wait.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
 
@@ -40,10 +40,9 @@ describe.each(dialects)("the permissions of every route, %s", (dialect) => {
   const without = new Map<string, SignedUp>();
   const only = new Map<string, SignedUp>();
 
+  // The walk compares states, so it has a tenant of its own that nobody else changes.
+  const own = inOwnTenant(dialect, 2);
   beforeAll(async () => {
-    // The walk compares states, so it has a tenant of its own that nobody else changes.
-    const own = await makeTenant(dialect);
-    workAs(own);
     fixture = await createFixture(dialect, "action.cleanup.onQuotaHit.percent");
     requests = validRequests(fixture);
     nobody = await user();
@@ -55,9 +54,8 @@ describe.each(dialects)("the permissions of every route, %s", (dialect) => {
     await forEach(inTenant, async ([key, permissions]) => void only.set(key, await user([...permissions, ...(givenOn[key] ?? [])])), 2);
     workAs();
     only.set(system, await user([system]));
-    workAs(own);
+    workAs(own());
   });
-  afterAll(() => workAs());
   const request = async (id: string) => (requests[id] as ValidRequest)();
 
   it.each(managing.filter(([id]) => !forAnybody.has(id)))("management 12.2 %s needs what its row demands", async (id, route, surface) => {

@@ -5,7 +5,7 @@ import type { ValidRequest } from "./walk.ts";
 
 const hourMs = 60 * 60 * 1000;
 
-/** Builds API keys of the tenant, in one dialect. Only serial files and holders of the lock `keys` may use it, because a tenant may have two keys. */
+/** Builds API keys of the tenant, in one dialect. Files that use it work in a tenant of their own, because a tenant may have two keys; in DEFAULT it is `every-route.test.ts` alone. */
 export function apiKeyBuilder(dialect: Dialect) {
   const one = (apiKeyId: number) => ({ params: { apiKeyId } });
   const body = (more: object = {}) => ({ name: unique("key"), description: "d", expiresAt: Date.now() + hourMs, ...more });

@@ -8,8 +8,8 @@ import {
   type SoftwareModuleView,
   type TargetView,
 } from "@harrier/contracts";
+import { multipart } from "@harrier/testkit";
 import { type CallOptions, call, type Dialect } from "./call.ts";
-import { multipart } from "./multipart.ts";
 
 /** Makes a name that nothing else in this run or an earlier one has. No name is a part of another one. */
 export function unique(prefix = "c"): string {

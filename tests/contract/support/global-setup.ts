@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Stack, startStack } from "@harrier/stack";
+import { type Stack, startPostgres, startStack } from "@harrier/stack";
+import { type Admin, createAdmin, eventually, succeeded } from "@harrier/testkit";
 import type { TestProject } from "vitest/node";
-import { startLocks } from "./locks.ts";
 import { makeWaiting, type Waiting } from "./waiting.ts";
 
 /** What the tests know of the service: its address and its operator's credentials. */
@@ -13,7 +13,6 @@ export interface ServiceUnderTest {
   adminPassword: string;
   /** The tenant's gateway token. */
   gatewayKey: string;
-  locksUrl: string;
   /** The folder of the artifacts if this run started the service itself; "" otherwise. */
   storageDir: string;
   /** The address of the database, as superuser, if this run started the service itself; "" otherwise. */
@@ -58,14 +57,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const baseUrl = (own?.stack.baseUrl ?? given ?? "").replace(/\/$/, "");
   const adminUser = own?.stack.adminUser ?? process.env["HARRIER_ADMIN_USER"] ?? "admin";
   const adminPassword = own?.stack.adminPassword ?? process.env["HARRIER_ADMIN_PASSWORD"] ?? "";
-  const locks = await startLocks();
-  const stop = async () => {
-    await locks.stop();
-    await own?.stop();
-  };
+  const stop = async () => own?.stop();
   let waiting: Waiting[];
   try {
-    waiting = await prepareTenant(baseUrl, `Basic ${Buffer.from(`${adminUser}:${adminPassword}`).toString("base64")}`);
+    waiting = await prepareTenant(createAdmin({ baseUrl, user: adminUser, password: adminPassword }));
   } catch (error) {
     await stop();
     throw error;
@@ -76,7 +71,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     adminUser,
     adminPassword,
     gatewayKey,
-    locksUrl: locks.url,
     storageDir,
     databaseUrl: own?.stack.adminDatabaseUrl ?? "",
     trustsUs: own !== undefined,
@@ -85,10 +79,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return stop;
 }
 
+/** Starts the services on a PostgreSQL that does not sync, unless the data are to be kept: what survives a crash is shown in `tests/e2e`. */
 async function startOwn(): Promise<{ stack: Stack; stop(): Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), "harrier-contract-"));
   const keep = process.env["KEEP_DATA"] !== undefined;
-  const remove = () => (keep ? console.log(`kept ${dataDir}`) : rmSync(dataDir, { recursive: true, force: true }));
+  const database = keep ? undefined : await startPostgres();
+  const remove = async () => {
+    await database?.stop();
+    if (keep) console.log(`kept ${dataDir}`);
+    else rmSync(dataDir, { recursive: true, force: true });
+  };
   try {
     // The suite's own requests come from a trusted proxy that no rate limits; a request that names a client counts as that client's.
     const gateway = {
@@ -98,33 +98,34 @@ async function startOwn(): Promise<{ stack: Stack; stop(): Promise<void> }> {
     };
     // The short time lets a deleted tenant be erased while a case runs.
     const env = { HARRIER_LATE_REQUESTS_SECONDS: "3" };
-    const stack = await startStack({ dataDir, httpPort: 0, replicas: { controller: 2, "rollout-engine": 2 }, gateway, env });
+    const stack = await startStack({
+      dataDir,
+      httpPort: 0,
+      replicas: { controller: 2, "rollout-engine": 2 },
+      gateway,
+      env,
+      ...(database && { database: database.url }),
+    });
     return {
       stack,
       async stop() {
         await stack.stop();
-        remove();
+        await remove();
       },
     };
   } catch (error) {
-    remove();
+    await remove();
     throw error;
   }
 }
 
-async function prepareTenant(baseUrl: string, authorization: string): Promise<Waiting[]> {
-  const configs = `${baseUrl}/api/mgmt/v1/system/configs`;
-  const expectOk = async (what: string, answer: Response) => {
-    if (!answer.ok) throw new Error(`${what}: ${answer.status} ${await answer.text()}`);
-  };
-  const headers = { authorization, "content-type": "application/json" };
+async function prepareTenant(admin: Admin): Promise<Waiting[]> {
+  const configs = "system/configs";
   // A gateway may be ready a moment before its first connection to another service is.
-  for (let n = 0; n < 50 && (await fetch(configs, { headers: { authorization } })).status === 503; n += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  await expectOk("settings", await fetch(configs, { method: "PUT", headers, body: JSON.stringify(settings) }));
-  for (const key of atDefault) await expectOk(key, await fetch(`${configs}/${key}`, { method: "DELETE", headers: { authorization } }));
-  const waiting = await makeWaiting(`${baseUrl}/api/mgmt/v1`, headers);
+  await eventually(async () => succeeded(await admin.call(configs), configs), 10_000, 200);
+  succeeded(await admin.call(configs, { method: "PUT", body: settings }), "settings");
+  for (const key of atDefault) succeeded(await admin.call(`${configs}/${key}`, { method: "DELETE" }), key);
+  const waiting = await makeWaiting(admin);
   // Controller reads settings twice a second.
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   return waiting;

@@ -18,7 +18,8 @@ export interface Identity {
   tenant: string;
   /** The Authorization header of its administrator. */
   admin: string;
-  /** The Authorization header of any of its devices. */
+  /** The key of its gateway token, and the Authorization header of any of its devices. */
+  gatewayKey: string;
   gateway: string;
   /** Its actions that wait for their confirmation. */
   waiting: readonly Waiting[];
@@ -28,6 +29,7 @@ const operator = basic(service.adminUser, service.adminPassword);
 const first: Identity = {
   tenant: "DEFAULT",
   admin: operator,
+  gatewayKey: service.gatewayKey,
   gateway: `GatewayToken ${service.gatewayKey}`,
   waiting: service.waiting,
 };
@@ -38,8 +40,8 @@ export const credentials = {
   /** The installation's operator is the administrator of DEFAULT, whatever tenant the file works in. */
   operator,
   basic,
-  gatewayKey: service.gatewayKey,
   target: (token: string): string => `TargetToken ${token}`,
+  /** The name of the administrator, in every tenant. */
   adminUser: service.adminUser,
   adminPassword: service.adminPassword,
 };
@@ -49,8 +51,8 @@ export const credentials = {
  * one.
  */
 export function workAs(identity: Identity = first): void {
-  const { tenant, admin, gateway, waiting } = identity;
-  Object.assign(credentials, { tenant, admin, gateway, waiting });
+  const { tenant, admin, gatewayKey, gateway, waiting } = identity;
+  Object.assign(credentials, { tenant, admin, gatewayKey, gateway, waiting });
 }
 
 export type Headers = Record<string, string>;

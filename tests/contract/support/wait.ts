@@ -1,19 +1,13 @@
+import { eventually as repeated } from "@harrier/testkit";
+
 /** Resolves with the result of `view` once it is neither undefined nor false; fails with the last error or value. */
-export async function eventually<T>(view: () => Promise<T | undefined | false>, limitMs = 40_000): Promise<T> {
-  const until = Date.now() + limitMs;
-  let last: unknown;
-  for (;;) {
-    try {
-      const seen = await view();
-      if (seen !== undefined && seen !== false) return seen;
-      last = seen;
-    } catch (error) {
-      last = error;
-    }
-    if (Date.now() > until)
-      throw last instanceof Error ? last : new Error(`did not happen within ${limitMs} ms, last seen: ${String(last)}`);
-    await pause(100);
-  }
+export function eventually<T>(view: () => Promise<T | undefined | false>, limitMs = 40_000): Promise<T> {
+  const seen = async (): Promise<T> => {
+    const last = await view();
+    if (last === undefined || last === false) throw new Error(`did not happen within ${limitMs} ms, last seen: ${String(last)}`);
+    return last;
+  };
+  return repeated(seen, limitMs, 100);
 }
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

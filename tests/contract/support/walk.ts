@@ -1,4 +1,5 @@
 import { type Route, routes, type Surface } from "@harrier/contracts";
+import { multipart } from "@harrier/testkit";
 import { accessBuilder, accessRequests, type SignedUp } from "./access.ts";
 import { apiKeyRequests } from "./api-keys.ts";
 import { auditRequests } from "./audit.ts";
@@ -9,7 +10,6 @@ import { device, report } from "./device.ts";
 import { filterRequests } from "./filters.ts";
 import { groupRequests } from "./groups.ts";
 import { metadataRequests } from "./metadata.ts";
-import { multipart } from "./multipart.ts";
 import { oauth2ClientRequests } from "./oauth2-clients.ts";
 import { rolloutBuilder } from "./rollout.ts";
 import { tagRequests } from "./tags.ts";

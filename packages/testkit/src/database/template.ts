@@ -55,7 +55,9 @@ export async function withSharedClient<T>(url: string, work: (client: pg.Client)
 }
 
 async function openShared(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, application_name: "harrier/testkit" });
+  // Its statements are long and their tables small, so that a plan of its own for each would take longer than the answer.
+  const options = "-c plan_cache_mode=force_generic_plan";
+  const client = new pg.Client({ connectionString: url, application_name: "harrier/testkit", options });
   const forget = (): boolean => shared.delete(url);
   client.on("error", forget);
   client.on("end", forget);

@@ -1,3 +1,4 @@
+import { multipart } from "@harrier/testkit";
 import { Pool } from "undici";
 
 /** The management interface as a benchmark needs it: any answer outside 2xx ends the run. */
@@ -28,12 +29,7 @@ export function createApi(baseUrl: string, password: string): Api {
     get: (path) => send("GET", path),
     post: (path, body) => send("POST", path, json(body)),
     put: (path, body) => send("PUT", path, json(body)),
-    upload: (path, file) => {
-      const boundary = "harrier-bench-boundary";
-      const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${file.name}"\r\ncontent-type: application/octet-stream\r\n\r\n`;
-      const body = Buffer.concat([Buffer.from(head), file.bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]);
-      return send("POST", path, { type: `multipart/form-data; boundary=${boundary}`, body });
-    },
+    upload: (path, { name: filename, bytes }) => send("POST", path, multipart([{ filename, bytes }])),
     close: () => pool.close(),
   };
 }

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { build, unique } from "../support/build.ts";
 import { call, refused } from "../support/call.ts";
 import { device } from "../support/device.ts";
-import { baseUrl } from "../support/http.ts";
+import { baseUrl, credentials } from "../support/http.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 
 const of = (key: string) => ({ params: { key } });
@@ -22,7 +23,7 @@ async function granted() {
     expect(listed?._links).toEqual(shown?._links);
     return Object.fromEntries(Object.entries(shown?._links ?? {}).map(([rel, link]) => [rel, link?.href ?? ""]));
   };
-  const shape = `/DEFAULT/controller/v1/${controllerId}/softwaremodules/${moduleId}/artifacts/${encodeURIComponent(file)}`;
+  const shape = `/${credentials.tenant}/controller/v1/${controllerId}/softwaremodules/${moduleId}/artifacts/${encodeURIComponent(file)}`;
   return { d, bytes, links, shape };
 }
 
@@ -34,6 +35,7 @@ const settled = (links: () => Promise<Record<string, string>>, hold: (href: stri
   }, 10_000);
 
 describe("the pattern of artifact links", () => {
+  inOwnTenant();
   afterEach(async () => {
     await call(r.configs.delete, "spec", of("artifact.links"));
     await call(r.configs.delete, "spec", of("artifact.links.host"));
@@ -58,10 +60,10 @@ describe("the pattern of artifact links", () => {
   it("device 2.3 one link can have hawkBit's pattern while another has a pattern of its own", async () => {
     const { links, shape } = await granted();
     await put("artifact.links", `download=${baseUrl}/files/{tenant}/{sha1}/{filename} download-http=hawkbit`);
-    await settled(links, (href) => href.startsWith(`${baseUrl}/files/DEFAULT/`));
+    await settled(links, (href) => href.startsWith(`${baseUrl}/files/${credentials.tenant}/`));
     const shown = await links();
     expect(shown["download-http"]).toBe(`${baseUrl}${shape}`);
-    expect(shown["download"]).toMatch(/\/files\/DEFAULT\/[0-9a-f]{40}\/file-\w+%20%C3%A4\.bin$/);
+    expect(shown["download"]).toMatch(new RegExp(`/files/${credentials.tenant}/[0-9a-f]{40}/file-\\w+%20%C3%A4\\.bin$`));
     expect(shown["md5sum"]).toBe(`${shown["download"]}.MD5SUM`);
   });
 
@@ -83,7 +85,7 @@ describe("the pattern of artifact links", () => {
     // The links of the default pattern name a device.
     expect(await shown(true)).toEqual(usual);
     await put("artifact.links", "download={download_url}/files/{tenant}/{sha1}/{filename} download-http=hawkbit");
-    const file = `${baseUrl}/files/DEFAULT/${artifact.hashes.sha1}/${encodeURIComponent(artifact.providedFilename)}`;
+    const file = `${baseUrl}/files/${credentials.tenant}/${artifact.hashes.sha1}/${encodeURIComponent(artifact.providedFilename)}`;
     expect(await shown(true)).toEqual({ download: file, md5sum: `${file}.MD5SUM` });
     expect(await shown(false)).toEqual(usual);
   });

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { build, unique } from "../support/build.ts";
 import { call, refused } from "../support/call.ts";
 import { device } from "../support/device.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 
 const params = { key: "pollingTime" };
@@ -18,6 +19,7 @@ const settled = (d: ReturnType<typeof device>, hold: (sleep: string) => boolean)
   eventually(async () => (await Promise.all(Array.from({ length: 8 }, () => sleepOf(d)))).every(hold), 10_000);
 
 describe("poll intervals", () => {
+  inOwnTenant();
   afterEach(async () => {
     await call(r.configs.delete, "spec", { params });
     await settled(device(unique("usual")), (sleep) => sleep === "00:05:00");

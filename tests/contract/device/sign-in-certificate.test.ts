@@ -1,10 +1,11 @@
 import { routeTable as r } from "@harrier/contracts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { build, unique } from "../support/build.ts";
 import { call, urlOf } from "../support/call.ts";
 import { device } from "../support/device.ts";
 import { credentials, type Headers, send, trustsUs } from "../support/http.ts";
 import { view } from "../support/look.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 
 const put = (body: object) => call(r.configs.putMany, "spec", { body });
@@ -16,15 +17,11 @@ const become = (status: number, ...[id, headers]: [string, Headers]) =>
 const known = (cn: string): Headers => ({ "x-ssl-client-cn": cn, "x-ssl-issuer-hash-1": "AB:CD:01" });
 
 describe.runIf(trustsUs)("sign-in by certificate", () => {
+  inOwnTenant();
   beforeAll(async () => {
     await put({ "authentication.header.enabled": true, "authentication.header.authority": "ab:cd:01 ; FF:00,11:22" });
     const id = unique("first");
     await become(200, id, known(id));
-  });
-  afterAll(async () => {
-    await put({ "authentication.header.enabled": false, "authentication.header.authority": "" });
-    const id = unique("last");
-    await become(401, id, known(id));
   });
 
   it.each<[string, (cn: string) => Headers]>([

@@ -8,14 +8,14 @@ import {
   type SoftwareModuleView,
   type TargetView,
 } from "@harrier/contracts";
-import { afterAll, describe, expect, it } from "vitest";
+import { multipart } from "@harrier/testkit";
+import { describe, expect, it } from "vitest";
 import { someBytes, unique } from "../support/build.ts";
 import { ask, call } from "../support/call.ts";
 import { device, report } from "../support/device.ts";
 import { credentials, send } from "../support/http.ts";
 import type { Page } from "../support/look.ts";
-import { multipart } from "../support/multipart.ts";
-import { eventually } from "../support/wait.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 
 const base = "/rest/v1";
 const put = (key: string, value: unknown) => call(r.configs.put, "rest", { params: { key }, body: { value } });
@@ -31,13 +31,7 @@ const get = async <T>(path: string): Promise<T> => {
 describe("the helper script of rauc-hawkbit-updater", () => {
   const gatewayKey = "0123456789abcdef0123456789abcdef";
 
-  afterAll(async () => {
-    for (const key of ["pollingTime", "pollingOverdueTime", "authentication.header.enabled", "authentication.header.authority"]) {
-      await call(r.configs.delete, "rest", { params: { key } });
-    }
-    await put("authentication.gatewaytoken.key", credentials.gatewayKey);
-    await eventually(async () => (await device(unique()).ask(r.device.poll)).status === 200);
-  });
+  inOwnTenant("rest");
 
   it("management 12.127 the settings of the helper are accepted", async () => {
     const settings = {

@@ -3,8 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { apiKeyBuilder } from "../support/api-keys.ts";
 import { build, unique } from "../support/build.ts";
 import { device, report } from "../support/device.ts";
-import { send } from "../support/http.ts";
+import { credentials, send } from "../support/http.ts";
 import { view } from "../support/look.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { eventually, pause } from "../support/wait.ts";
 
 const keys = apiKeyBuilder("spec");
@@ -16,11 +17,12 @@ const forms = [
   ["alone", (key: string) => key],
 ] as const;
 
+inOwnTenant();
 beforeEach(keys.clear);
 afterEach(keys.clear);
 
 /** Expects a 401 without a body that names the one scheme. */
-async function refused(controllerId: string, auth: string, tenant = "DEFAULT"): Promise<void> {
+async function refused(controllerId: string, auth: string, tenant = credentials.tenant): Promise<void> {
   const { headers } = await device(controllerId, { auth, tenant }).refused(r.device.poll, {}, [401, ""]);
   expect(headers["www-authenticate"]).toBe("ApiKey");
 }
@@ -43,7 +45,8 @@ describe("API keys of devices", () => {
     const { controllerId } = await build.target();
     await device(controllerId, { auth }).poll();
     const fresh = unique("by-key");
-    for (const tenant of ["DEFAULT", "default", "Default"]) await device(fresh, { auth, tenant }).poll();
+    const { tenant: own } = credentials;
+    for (const tenant of [own, own.toUpperCase(), own.replace(/^t/, "T")]) await device(fresh, { auth, tenant }).poll();
     expect((await view.target(fresh)).controllerId).toBe(fresh);
   });
 

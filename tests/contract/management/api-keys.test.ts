@@ -2,12 +2,14 @@ import { type ApiKeyView, routeTable as r } from "@harrier/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { apiKeyBuilder } from "../support/api-keys.ts";
 import { call, dialects, refused } from "../support/call.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 const violation = [400, "repo.constraintViolation"] as const;
 
 describe.each(dialects)("API keys, %s", (dialect) => {
+  inOwnTenant(dialect);
   const keys = apiKeyBuilder(dialect);
   const noCreate = (more: object, expected: readonly [number, string]) =>
     refused(r.apiKeys.create, dialect, { body: keys.body(more) }, expected);

@@ -1,19 +1,14 @@
 import { routeTable as r } from "@harrier/contracts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { build } from "../support/build.ts";
 import { call } from "../support/call.ts";
 import { actionIdOf, device, report } from "../support/device.ts";
-import { baseUrl } from "../support/http.ts";
+import { baseUrl, credentials } from "../support/http.ts";
 import { view } from "../support/look.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { aWhile, pause } from "../support/wait.ts";
 
 const key = "user.confirmation.flow.enabled";
-
-async function switchFlow(on: boolean): Promise<void> {
-  if (on) await call(r.configs.put, "spec", { params: { key }, body: { value: true } });
-  else await call(r.configs.delete, "spec", { params: { key } });
-  await pause(aWhile);
-}
 
 const waiting = async () => {
   const made = await build.deployment();
@@ -21,16 +16,21 @@ const waiting = async () => {
   return { ...made, d: device(controllerId), state: () => view.state(controllerId, actionId) };
 };
 
-describe("with the confirmation flow", () => {
-  beforeAll(() => switchFlow(true));
-  afterAll(() => switchFlow(false));
+async function switchFlow(on: boolean): Promise<void> {
+  await call(r.configs.put, "spec", { params: { key }, body: { value: on } });
+  await pause(aWhile);
+}
 
+inOwnTenant();
+beforeAll(() => switchFlow(true));
+
+describe("with the confirmation flow", () => {
   it("device 13.69 the device sees a waiting action as a confirmation and not as a deployment", async () => {
     const { d, controllerId, actionId, state } = await waiting();
     expect(await d.linkNames()).toEqual(["configData", "confirmationBase"]);
     const { confirmationBase } = await d.links();
     expect(confirmationBase).toMatch(
-      new RegExp(`^${baseUrl}/DEFAULT/controller/v1/${controllerId}/confirmationBase/${actionId}\\?c=-?\\d+$`),
+      new RegExp(`^${baseUrl}/${credentials.tenant}/controller/v1/${controllerId}/confirmationBase/${actionId}\\?c=-?\\d+$`),
     );
     await d.refused(r.device.getDeployment, { actionId }, [404, ""]);
     await d.refused(r.device.getCancel, { actionId }, [404, ""]);
@@ -161,7 +161,6 @@ describe("with the confirmation flow", () => {
 });
 
 it("device 13.73 a denial after the confirmation is 404 once the flow is off, while waiting actions keep waiting", async () => {
-  await switchFlow(true);
   const [confirmed, open] = [await waiting(), await waiting()];
   await confirmed.d.answer(confirmed.actionId, { confirmation: "confirmed" });
   await switchFlow(false);

@@ -5,8 +5,10 @@ import { call, refused } from "../support/call.ts";
 import { device, report } from "../support/device.ts";
 import { view } from "../support/look.ts";
 import { filled, rolloutBuilder } from "../support/rollout.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { aWhile, eventually, pause } from "../support/wait.ts";
 
+inOwnTenant();
 const rollouts = rolloutBuilder("spec");
 const touched = new Set<string>();
 const put = async (key: string, value: unknown): Promise<void> => {

@@ -1,8 +1,9 @@
 import { routeTable as r } from "@harrier/contracts";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { build, unique } from "../support/build.ts";
 import { call } from "../support/call.ts";
 import { type Device, device } from "../support/device.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 
 const allow = (value: boolean) => call(r.configs.put, "spec", { params: { key: "anonymous.download.enabled" }, body: { value } });
@@ -15,6 +16,7 @@ let actionId: number;
 let bytes: Buffer;
 const become = (status: number) => eventually(async () => (await anybody.ask(r.device.artifact, file)).status === status, 10_000);
 
+inOwnTenant();
 beforeAll(async () => {
   const { set, moduleId, artifact } = await build.setWithArtifact();
   const { controllerId } = await build.target();
@@ -24,10 +26,6 @@ beforeAll(async () => {
   bytes = artifact.bytes;
   await allow(true);
   await become(200);
-});
-afterAll(async () => {
-  await call(r.configs.delete, "spec", { params: { key: "anonymous.download.enabled" } });
-  await become(401);
 });
 
 it("device 13.94 on: downloads work without a header in both forms of addresses, whole and in parts", async () => {

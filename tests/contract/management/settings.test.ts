@@ -5,11 +5,13 @@ import { call, dialects, refused } from "../support/call.ts";
 import { device } from "../support/device.ts";
 import { credentials } from "../support/http.ts";
 import type { Page } from "../support/look.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 
 const at = (key: string) => ({ params: { key } });
 
 describe.each(dialects)("settings of the tenant, %s", (dialect) => {
+  inOwnTenant(dialect);
   const all = async () => (await call<Record<string, ConfigView & Partial<ConfigEntryView>>>(r.configs.list, dialect)).json;
   const get = async (key: string) => (await call<ConfigView>(r.configs.get, dialect, at(key))).json;
   const put = (key: string, value: unknown) => call<ConfigView>(r.configs.put, dialect, { ...at(key), body: { value } });

@@ -1,24 +1,21 @@
 import { routeTable as r } from "@harrier/contracts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { build } from "../support/build.ts";
 import { call } from "../support/call.ts";
 import { actionIdOf, device, report } from "../support/device.ts";
 import { view } from "../support/look.ts";
 import { assignBy, paths } from "../support/paths.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { aWhile, pause } from "../support/wait.ts";
 
 const put = (key: string, value: unknown) => call(r.configs.put, "spec", { params: { key }, body: { value } });
-const reset = (key: string) => call(r.configs.delete, "spec", { params: { key } });
 
 describe("with auto-close", () => {
+  inOwnTenant();
   const key = "repository.actions.autoclose.enabled";
   beforeAll(async () => {
     await put(key, true);
-    await pause(aWhile);
-  });
-  afterAll(async () => {
-    await reset(key);
     await pause(aWhile);
   });
 
@@ -92,13 +89,10 @@ describe("with auto-close", () => {
 });
 
 describe("without implicit locks", () => {
+  inOwnTenant();
   const key = "implicit.lock.enabled";
   beforeAll(async () => {
     await put(key, false);
-    await pause(aWhile);
-  });
-  afterAll(async () => {
-    await reset(key);
     await pause(aWhile);
   });
 

@@ -4,16 +4,18 @@ import { build, unique } from "../support/build.ts";
 import { call } from "../support/call.ts";
 import { device } from "../support/device.ts";
 import { credentials } from "../support/http.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 
 const put = (key: string, value: unknown) => call(r.configs.put, "spec", { params: { key }, body: { value } });
-const usual = {
+const usual = () => ({
   "authentication.targettoken.enabled": true,
   "authentication.gatewaytoken.enabled": true,
   "authentication.gatewaytoken.key": credentials.gatewayKey,
-};
+});
 
 describe("credentials that the tenant has switched off", () => {
+  inOwnTenant();
   let byTarget: ReturnType<typeof device>;
   let byGateway: ReturnType<typeof device>;
   const statuses = async () => [(await byTarget.ask(r.device.poll)).status, (await byGateway.ask(r.device.poll)).status];
@@ -26,7 +28,7 @@ describe("credentials that the tenant has switched off", () => {
     await become([200, 200]);
   });
   afterEach(async () => {
-    await call(r.configs.putMany, "spec", { body: usual });
+    await call(r.configs.putMany, "spec", { body: usual() });
     await become([200, 200]);
   });
 

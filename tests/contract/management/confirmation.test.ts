@@ -1,18 +1,15 @@
 import { type RolloutGroupView, routeTable as r, type TargetView } from "@harrier/contracts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { builder } from "../support/build.ts";
 import { type CallOptions, call, dialects, refused } from "../support/call.ts";
 import { device, report } from "../support/device.ts";
 import { filterBuilder } from "../support/filters.ts";
 import { type Page, viewer } from "../support/look.ts";
 import { filled, rolloutBuilder } from "../support/rollout.ts";
+import { inOwnTenant } from "../support/tenants.ts";
 import { aWhile, eventually, pause } from "../support/wait.ts";
 
 const key = "user.confirmation.flow.enabled";
-const switchFlow = async (on: boolean) => {
-  await call(on ? r.configs.put : r.configs.delete, "spec", { params: { key }, ...(on ? { body: { value: true } } : {}) });
-  await pause(aWhile);
-};
 
 describe.each(dialects)("with the confirmation flow, %s", (dialect) => {
   const build = builder(dialect);
@@ -30,8 +27,11 @@ describe.each(dialects)("with the confirmation flow, %s", (dialect) => {
     const [newest] = await view.history(controllerId, actionId);
     return { type: newest?.type, messages: newest?.messages };
   };
-  beforeAll(() => switchFlow(true));
-  afterAll(() => switchFlow(false));
+  inOwnTenant(dialect);
+  beforeAll(async () => {
+    await call(r.configs.put, dialect, { params: { key }, body: { value: true } });
+    await pause(aWhile);
+  });
 
   const initiated = "Assignment initiated by user 'admin'";
   const automatic = (initiator: string, remark: string) =>
