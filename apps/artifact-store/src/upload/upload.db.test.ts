@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { HarrierError } from "@harrier/errors";
+import { eventually } from "@harrier/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { form, type RunningService, startService } from "../service.suite.ts";
 import { contentKey } from "../storage/storage.ts";
@@ -211,7 +212,8 @@ describe("upload (contract management.md §4.3)", () => {
       headers: { ...headers, "content-length": String(body.length) },
       body: (async function* () {
         yield body.subarray(0, bytes);
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        // Before the service has begun there is nothing that could be left behind.
+        await eventually(async () => expect(await service.bench.rows()).toMatchObject({ uploads: 1 }), 5_000);
         cut.abort();
       })(),
     });
