@@ -48,6 +48,8 @@ const expectedIds = {
   "rollout-engine": [
     "rollouts.list rollouts.create rollouts.preview rollouts.get rollouts.update rollouts.delete rollouts.start rollouts.pause rollouts.resume",
     "rollouts.retry rollouts.approve rollouts.deny rollouts.stop rollouts.triggerNextGroup rollouts.listGroups rollouts.getGroup rollouts.groupTargets",
+    "rollouts.report rollouts.reportCsv rollouts.groupReport rollouts.groupReportCsv",
+    "rollouts.insights rollouts.insightsCsv rollouts.groupInsights rollouts.groupInsightsCsv",
     "targetFilters.list targetFilters.create targetFilters.get targetFilters.update targetFilters.delete targetFilters.setAutoAssign",
     "targetFilters.removeAutoAssign targetFilters.approveAutoAssign targetFilters.denyAutoAssign distributionSets.autoAssignFilters",
     "autoAssignments.list autoAssignments.create autoAssignments.get autoAssignments.update autoAssignments.delete autoAssignments.approve",

@@ -15,6 +15,7 @@ import { oauth2Clients } from "./management/oauth2-clients.contract.ts";
 import { operations } from "./management/operations.contract.ts";
 import { quotas, tenantQuotas } from "./management/quotas.contract.ts";
 import { roles } from "./management/roles.contract.ts";
+import { rolloutReports } from "./management/rollout-report.contract.ts";
 import { rollouts } from "./management/rollouts.contract.ts";
 import { softwareModuleTypes } from "./management/software-module-types.contract.ts";
 import { softwareModules } from "./management/software-modules.contract.ts";
@@ -59,7 +60,7 @@ export const routeTable = {
   targetFilters,
   autoAssignments,
   actions: { ...actions, ...actionDeletion },
-  rollouts,
+  rollouts: { ...rollouts, ...rolloutReports },
   configs,
   quotas,
   userinfo,

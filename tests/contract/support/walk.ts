@@ -201,6 +201,14 @@ function rolloutRequests(fixture: Fixture): Record<string, ValidRequest> {
     "rollouts.triggerNextGroup": async () => inState((await running(await others(), { amountGroups: 2 })).id),
     "rollouts.listGroups": () => ({ ...one, query: { representation: "full" } }),
     "rollouts.getGroup": () => group,
+    "rollouts.report": () => ({ ...one, query: { status: "scheduled,running" } }),
+    "rollouts.reportCsv": () => ({ ...one, query: { code: "none" } }),
+    "rollouts.groupReport": () => ({ ...group, query: { status: "scheduled,running" } }),
+    "rollouts.groupReportCsv": () => ({ ...group, query: { code: "none" } }),
+    "rollouts.insights": () => ({ ...one, query: { status: "scheduled,running" } }),
+    "rollouts.insightsCsv": () => ({ ...one, query: { code: "none" } }),
+    "rollouts.groupInsights": () => ({ ...group, query: { status: "scheduled,running" } }),
+    "rollouts.groupInsightsCsv": () => ({ ...group, query: { code: "none" } }),
     "rollouts.groupTargets": () => ({ ...group, query: { q: "name==*" } }),
   };
 }
