@@ -65,7 +65,7 @@ export function isTransfer(row: Pick<Route, "id" | "credential" | "bodyKind" | "
 
 /**
  * These operations are no lists but read as much: a preview sorts all targets, a creation counts them, reports and insights of a rollout read its
- * actions, a verification reads the trail.
+ * actions, the count of rollouts all of them, a verification reads the trail.
  */
 const expensive: ReadonlySet<string> = new Set([
   "rollouts.preview",
@@ -78,6 +78,7 @@ const expensive: ReadonlySet<string> = new Set([
   "rollouts.insightsCsv",
   "rollouts.groupInsights",
   "rollouts.groupInsightsCsv",
+  "insights.currentRollouts",
   "audit.verify",
   "targetGroups.list",
   "distributionSets.statistics",

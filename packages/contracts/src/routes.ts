@@ -10,6 +10,7 @@ import { autoConfirm } from "./management/auto-confirm.contract.ts";
 import { distributionSetTags } from "./management/distribution-set-tags.contract.ts";
 import { distributionSetTypes } from "./management/distribution-set-types.contract.ts";
 import { distributionSets } from "./management/distribution-sets.contract.ts";
+import { insights } from "./management/insights.contract.ts";
 import { moduleMetadata, setMetadata } from "./management/metadata.contract.ts";
 import { oauth2Clients } from "./management/oauth2-clients.contract.ts";
 import { operations } from "./management/operations.contract.ts";
@@ -60,6 +61,7 @@ export const routeTable = {
   targetFilters,
   autoAssignments,
   actions: { ...actions, ...actionDeletion },
+  insights,
   rollouts: { ...rollouts, ...rolloutReports },
   configs,
   quotas,

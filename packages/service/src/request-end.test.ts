@@ -121,6 +121,7 @@ describe("the limiter of a tenant", () => {
       "rollouts.insightsCsv",
       "rollouts.groupInsights",
       "rollouts.groupInsightsCsv",
+      "insights.currentRollouts",
       "audit.verify",
       "targetGroups.list",
       "distributionSets.statistics",
