@@ -49,8 +49,7 @@ function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
   const oneModule = { params: { softwareModuleId } };
   const oneArtifact = { params: { softwareModuleId, artifactId: artifact.id } };
   // What the fixture's devices have is counted some seconds later.
-  const fleetIsCounted = () =>
-    eventually(async () => (await call<SetCounts>(routeTable.insights.topInstalled, dialect)).json.length > 0);
+  const fleetIsCounted = () => eventually(async () => (await call<SetCounts>(routeTable.insights.topInstalled, dialect)).json.length > 0);
   const sorted = { query: { sort: "id:DESC", limit: 5, q: "id=gt=0" } };
   return {
     "softwareModules.list": () => sorted,
