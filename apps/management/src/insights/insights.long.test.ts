@@ -1,3 +1,4 @@
+import { withClient } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type HttpFixture, httpFixture } from "../testing/http.fixture.ts";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
@@ -14,19 +15,20 @@ beforeAll(async () => {
   await fixture.rows("update tenants set created_at = now() - interval '9 years' where tenant_id = $1", [tenantId]);
   await fixture.rows(
     `insert into distribution_sets (tenant_id, id, name, version, type_id, created_by, last_modified_by)
-     select $1, 100000 + n, 'set ' || n, '1', 1, 'x', 'x' from generate_series(1, 1000) n`,
+     select $1, 100000 + n, 'set ' || n, '1', t.id, 'x', 'x'
+       from generate_series(1, 500) n, (select min(id) as id from distribution_set_types where tenant_id = $1) t`,
     [tenantId],
   );
   await fixture.asController(
     `insert into fleet_counts (tenant_id, kind, key, type_id, n)
-     select $1, k, case when k = 0 then s % 5 else 100000 + s end, t, s + t
-       from generate_series(0, 3) k, generate_series(1, 1000) s, generate_series(0, 19) t on conflict do nothing`,
+     select $1, k, case k when 0 then s % 5 when 3 then 0 else 100000 + s end, t, s + t
+       from generate_series(0, 3) k, generate_series(1, 500) s, generate_series(0, 9) t on conflict do nothing`,
     [tenantId],
   );
   const month = "date_trunc('month', now() - n * interval '1 month')::date";
   await fixture.asController(
     `insert into monthly_counts (tenant_id, month, targets_created, actions_created)
-     select t, ${month}, 9000, 90000 from generate_series(0, 119) n, generate_series($1::int, $1::int + 50) t on conflict do nothing`,
+     select $1::int + t, ${month}, 9000, 90000 from generate_series(0, 119) n, generate_series(0, 50) t on conflict do nothing`,
     [tenantId],
   );
   await fixture.asRolloutEngine(
@@ -43,6 +45,13 @@ beforeAll(async () => {
     `insert into data_traffic (tenant_id, month, slot, bytes)
      select $1, ${month}, s, 5 from generate_series(0, 119) n, generate_series(0, 7) s`,
     [tenantId],
+  );
+  // Statistics as autovacuum leaves them.
+  await withClient(fixture.database.adminUrl, (admin) =>
+    admin.query(
+      `analyze controller.fleet_counts, controller.monthly_counts, rollout_engine.rollouts, rollout_engine.rollout_months,
+               artifact_store.data_traffic, management.distribution_sets`,
+    ),
   );
 }, 120_000);
 afterAll(async () => {

@@ -34,7 +34,8 @@ export const readTraffic = statement<MonthValues, FigureRow>(
   ofMonths(
     "d.bytes as value",
     withTenant,
-    "left join artifact_store.data_traffic_v1 d on d.tenant_id = t.tenant_id and d.tenant_id = $1 and d.month = m.month",
+    `left join artifact_store.data_traffic_v1 d on d.tenant_id = t.tenant_id and d.month = m.month
+      and d.tenant_id = $1 and d.month between $2::date and $3::date`,
   ),
 );
 
@@ -53,7 +54,7 @@ export const readRolloutMonths = statement<MonthValues, FigureRow>(
   ofMonths(
     "r.created as value",
     startOf("rollout_engine.rollout_months_start_v1"),
-    "left join rollout_engine.rollout_months_v1 r on r.tenant_id = t.tenant_id and r.month = m.month",
+    "left join rollout_engine.rollout_months_v1 r on r.tenant_id = $1 and r.month = m.month and r.month between $2::date and $3::date",
   ),
 );
 
@@ -69,7 +70,7 @@ export const readActionMonths = statement<MonthValues, ActionMonthRow>(
   ofMonths(
     `c.actions_created as created, c.actions_finished as finished, c.actions_error as error, c.actions_canceled as canceled`,
     startOf("controller.monthly_counts_start_v1"),
-    `left join controller.monthly_counts_v1 c on c.tenant_id = t.tenant_id and c.month = m.month
+    `left join controller.monthly_counts_v1 c on c.tenant_id = $1 and c.month = m.month and c.month between $2::date and $3::date
       and c.actions_created + c.actions_finished + c.actions_error + c.actions_canceled > 0`,
   ),
 );
@@ -122,13 +123,19 @@ export interface SetRow {
   count: number;
 }
 
-/** Reads the sets that most targets of the fleet have; of equal numbers the newest set comes first. */
+/**
+ * Reads the sets that most targets of the fleet have; of equal numbers the newest set comes first. A set that a target has had is never removed, so the
+ * names are looked up for the first ones alone.
+ */
 export const readTopSets = statement<[tenantId: number, kind: number, scope: Scope, top: number], SetRow>(
   "management.insights_top_sets",
-  `select s.id, s.name, s.version, sum(c.n)::bigint as count
-     from controller.fleet_counts_v1 c join distribution_sets s on s.tenant_id = c.tenant_id and s.id = c.key
-    where c.tenant_id = $1 and c.kind = $2 and ${visible("$3")}
-    group by s.tenant_id, s.id order by count desc, s.id desc limit $4`,
+  `with counted as materialized (
+     select c.key, sum(c.n)::bigint as n from controller.fleet_counts_v1 c
+      where c.tenant_id = $1 and c.kind = $2 and ${visible("$3")}
+      group by c.key order by n desc, c.key desc limit $4
+   )
+   select s.id, s.name, s.version, c.n as count from counted c join distribution_sets s on s.tenant_id = $1 and s.id = c.key
+    order by c.n desc, s.id desc`,
 );
 
 /** Counts the rollouts that are there by status; for a user restricted to target types those that reach no other targets. */
