@@ -45,8 +45,8 @@ test("management 10.6 a walk over a million targets takes some seconds of work, 
   }
   const total = steps.reduce((a, b) => a + b, 0);
   console.info(`${steps.length} steps, ${Math.round(total)} ms, longest ${Math.round(Math.max(...steps))} ms`);
-  expect(total).toBeLessThan(5_000);
-  expect(Math.max(...steps)).toBeLessThan(250);
+  expect(total).toBeLessThan(10_000);
+  expect(Math.max(...steps)).toBeLessThan(500);
   expect((await pool.query("select sum(n)::int as n from fleet_counts where kind = 0")).rows).toEqual([{ n: targets }]);
 }, 120_000);
 
