@@ -140,17 +140,22 @@ begin
     select count(*), max(x.id) into v_page, v_last
       from (select t.id from targets t where t.tenant_id = w.tenant_id and t.id > w.cursor_id order by t.id limit p_limit - v_counted) x;
     insert into fleet_counts as c (tenant_id, kind, key, type_id, so_far)
-    select w.tenant_id, k.kind, k.key, p.type_id, count(*)
-      from (select s.update_status, s.installed_set_id, s.assigned_set_id, coalesce(t.target_type_id, 0) as type_id,
-                   case when p.last_poll_at < w.overdue then 0 end as overdue
-              from target_state s
-              join targets t on t.tenant_id = w.tenant_id and t.id = s.target_id and t.id > w.cursor_id and t.id <= v_last
-              left join target_polls p
-                on p.tenant_id = w.tenant_id and p.target_id = s.target_id and p.target_id > w.cursor_id and p.target_id <= v_last
-             where s.tenant_id = w.tenant_id and s.target_id > w.cursor_id and s.target_id <= v_last) p
-     cross join lateral (values (0, p.update_status::bigint), (1, p.installed_set_id), (2, p.assigned_set_id), (3, p.overdue::bigint)) as k (kind, key)
-     where k.key is not null
-     group by 2, 3, 4
+    select w.tenant_id, g.kind, g.key, g.type_id, g.n
+      from (select case grouping(p.update_status, p.installed_set_id, p.assigned_set_id, p.overdue) -- a bit for each that is not grouped by
+                     when 7 then 0 when 11 then 1 when 13 then 2 else 3 end as kind,
+                   case grouping(p.update_status, p.installed_set_id, p.assigned_set_id, p.overdue)
+                     when 7 then p.update_status when 11 then p.installed_set_id when 13 then p.assigned_set_id else p.overdue end as key,
+                   p.type_id, count(*) as n
+              from (select s.update_status, s.installed_set_id, s.assigned_set_id, coalesce(t.target_type_id, 0) as type_id,
+                           case when p.last_poll_at < w.overdue then 0 end as overdue
+                      from target_state s
+                      join targets t on t.tenant_id = w.tenant_id and t.id = s.target_id and t.id > w.cursor_id and t.id <= v_last
+                      left join target_polls p
+                        on p.tenant_id = w.tenant_id and p.target_id = s.target_id and p.target_id > w.cursor_id and p.target_id <= v_last
+                     where s.tenant_id = w.tenant_id and s.target_id > w.cursor_id and s.target_id <= v_last) p
+             group by grouping sets ((p.update_status, p.type_id), (p.installed_set_id, p.type_id), (p.assigned_set_id, p.type_id),
+                                     (p.overdue, p.type_id))) g
+     where g.key is not null
     on conflict (tenant_id, kind, key, type_id) do update set so_far = c.so_far + excluded.so_far;
     if v_page < p_limit - v_counted then
       delete from fleet_counts where tenant_id = w.tenant_id and so_far = 0;
