@@ -3,6 +3,7 @@ import { type Relay, relayJob } from "@harrier/events";
 import { every, type Job, led } from "@harrier/jobs";
 import { type CleanupDeps, cleanUp } from "./cleanup/cleanup.ts";
 import type { CredentialFeed } from "./identity/credential-feed.ts";
+import { keepInsights } from "./insights/insights.ts";
 import { refreshStatistics, sweepImports, sweepTags, walkTargetUsage } from "./maintenance/maintenance.sql.ts";
 import { makePartitions } from "./maintenance/maintenance.ts";
 import type { LastPolls } from "./poll/last-polls.ts";
@@ -78,6 +79,13 @@ export const jobs = {
     everyMs: 1_000,
     work: ({ cleanup }) => cleanUp(cleanup),
     failure: "expired actions could not be cleaned up",
+  }),
+  insights: every<OnDatabase>({
+    ...maintenance,
+    does: "Adds events up to monthly counts, and counts the next 20,000 targets of the fleets that are due.",
+    everyMs: 2_000,
+    work: ({ background }) => keepInsights({ background, now: Date.now }),
+    failure: "insights could not be kept",
   }),
   "progress-fold": led<OnDatabase>({
     does: "Adds the deltas of all rollouts up; readers are exact with or without it.",

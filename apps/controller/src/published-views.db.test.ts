@@ -42,6 +42,14 @@ const views: Record<string, { columns: string; readers: DatabaseService[] }> = {
   group_changes_v1: { columns: "tenant_id rollout_id group_id txid id", readers: ["management", "rollout-engine"] },
   target_counts_v1: { columns: "tenant_id n", readers: ["management"] },
   target_usage_v1: { columns: "tenant_id attributes actions status_entries messages", readers: ["management"] },
+  monthly_counts_v1: {
+    columns:
+      "tenant_id month targets_created targets_deleted targets_found actions_created actions_finished actions_error actions_canceled",
+    readers: ["management"],
+  },
+  monthly_counts_start_v1: { columns: "began_at", readers: ["management"] },
+  fleet_counts_v1: { columns: "tenant_id kind key type_id n", readers: ["management"] },
+  fleet_walks_v1: { columns: "tenant_id counted_at", readers: ["management"] },
   artifact_grants_v1: { columns: "tenant_id controller_id action_id set_id active downloadable", readers: ["artifact-store"] },
 };
 

@@ -5,6 +5,7 @@ import type { AutoAssignDeps } from "./filters/auto-assign.ts";
 import { mountFilters } from "./filters/filters.routes.ts";
 import { mountGroups } from "./groups/groups.routes.ts";
 import type { GroupDeps } from "./groups/read-groups.ts";
+import { mountReports } from "./reports/reports.routes.ts";
 import { mountRollouts, type RolloutDeps } from "./rollouts/rollouts.routes.ts";
 
 /** The routes need these parts; rollouts and filters wake different workers. */
@@ -19,6 +20,7 @@ export function mountAll(register: Mount, { rollouts, groups, filters }: Parts):
   const mount: Mount = (route, handler) => register(route, (ctx) => withConflicts(async () => (await handler(ctx)) ?? undefined));
   mountRollouts(mount, rollouts);
   mountGroups(mount, groups);
+  mountReports(mount, rollouts);
   mountFilters(mount, filters);
   mountAutoAssignments(mount, filters);
 }

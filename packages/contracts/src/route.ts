@@ -63,10 +63,22 @@ export function isTransfer(row: Pick<Route, "id" | "credential" | "bodyKind" | "
   return row.responseType === "text/csv" || row.responseType === "application/octet-stream";
 }
 
-/** These operations are no lists but read as much: a preview sorts all targets, a creation counts them, a verification reads the trail. */
+/**
+ * These operations are no lists but read as much: a preview sorts all targets, a creation counts them, reports and insights of a rollout read its
+ * actions, the count of rollouts all of them, a verification reads the trail.
+ */
 const expensive: ReadonlySet<string> = new Set([
   "rollouts.preview",
   "rollouts.create",
+  "rollouts.report",
+  "rollouts.groupReport",
+  "rollouts.reportCsv",
+  "rollouts.groupReportCsv",
+  "rollouts.insights",
+  "rollouts.insightsCsv",
+  "rollouts.groupInsights",
+  "rollouts.groupInsightsCsv",
+  "insights.currentRollouts",
   "audit.verify",
   "targetGroups.list",
   "distributionSets.statistics",

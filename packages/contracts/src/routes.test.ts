@@ -40,6 +40,8 @@ const expectedIds = {
     "quotas.list quotas.get apiKeys.list apiKeys.create apiKeys.get apiKeys.update apiKeys.delete",
     "audit.list audit.verify audit.get tenantQuotas.list tenantQuotas.get tenantQuotas.set",
     "tenants.list tenants.create tenants.get tenants.update tenants.delete tenants.suspend tenants.resume operations.list operations.get",
+    "insights.dataTraffic insights.artifactStorage insights.currentTargets insights.monthlyTargets insights.currentRollouts",
+    "insights.monthlyRollouts insights.monthlyActions insights.topInstalled insights.topAssigned",
     "oauth2Clients.list oauth2Clients.create oauth2Clients.get oauth2Clients.update oauth2Clients.delete oauth2Clients.rotateSecret",
   ],
   "artifact-store": [
@@ -48,6 +50,8 @@ const expectedIds = {
   "rollout-engine": [
     "rollouts.list rollouts.create rollouts.preview rollouts.get rollouts.update rollouts.delete rollouts.start rollouts.pause rollouts.resume",
     "rollouts.retry rollouts.approve rollouts.deny rollouts.stop rollouts.triggerNextGroup rollouts.listGroups rollouts.getGroup rollouts.groupTargets",
+    "rollouts.report rollouts.reportCsv rollouts.groupReport rollouts.groupReportCsv",
+    "rollouts.insights rollouts.insightsCsv rollouts.groupInsights rollouts.groupInsightsCsv",
     "targetFilters.list targetFilters.create targetFilters.get targetFilters.update targetFilters.delete targetFilters.setAutoAssign",
     "targetFilters.removeAutoAssign targetFilters.approveAutoAssign targetFilters.denyAutoAssign distributionSets.autoAssignFilters",
     "autoAssignments.list autoAssignments.create autoAssignments.get autoAssignments.update autoAssignments.delete autoAssignments.approve",

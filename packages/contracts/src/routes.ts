@@ -10,11 +10,13 @@ import { autoConfirm } from "./management/auto-confirm.contract.ts";
 import { distributionSetTags } from "./management/distribution-set-tags.contract.ts";
 import { distributionSetTypes } from "./management/distribution-set-types.contract.ts";
 import { distributionSets } from "./management/distribution-sets.contract.ts";
+import { insights } from "./management/insights.contract.ts";
 import { moduleMetadata, setMetadata } from "./management/metadata.contract.ts";
 import { oauth2Clients } from "./management/oauth2-clients.contract.ts";
 import { operations } from "./management/operations.contract.ts";
 import { quotas, tenantQuotas } from "./management/quotas.contract.ts";
 import { roles } from "./management/roles.contract.ts";
+import { rolloutReports } from "./management/rollout-report.contract.ts";
 import { rollouts } from "./management/rollouts.contract.ts";
 import { softwareModuleTypes } from "./management/software-module-types.contract.ts";
 import { softwareModules } from "./management/software-modules.contract.ts";
@@ -59,7 +61,8 @@ export const routeTable = {
   targetFilters,
   autoAssignments,
   actions: { ...actions, ...actionDeletion },
-  rollouts,
+  insights,
+  rollouts: { ...rollouts, ...rolloutReports },
   configs,
   quotas,
   userinfo,

@@ -1,5 +1,6 @@
 export { type AuditRow, auditColumns, type Columns, epochMs, jsonObject, selectList } from "./columns.ts";
 export { withConflicts, withRetries } from "./conflicts.ts";
+export { csvRecord, escapeFormula, unescapeFormula } from "./csv.ts";
 export { auditOf, encoded, type Link, optional, type View } from "./json.ts";
 export { type ListDeps, type ListKind, type ListQuery, narrow, readPage } from "./list.ts";
 export { nextStatement, type Page, type PageSource, pageStatement } from "./page.sql.ts";

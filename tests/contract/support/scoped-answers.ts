@@ -11,7 +11,8 @@ export type Outcome =
   | "no line"
   | "none toggled"
   | "not imported"
-  | "not as many";
+  | "not as many"
+  | "none counted";
 
 /** These routes reach targets, or are not for the users of a tenant at all. */
 export const outcomes: Readonly<Record<string, Outcome>> = {
@@ -106,6 +107,11 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "actions.get": "unknown",
   "actions.delete": "unknown",
   "actions.deleteMany": "unknown",
+  // Only targets of the user's types are counted, and rollouts that reach no other ones.
+  "insights.currentTargets": "none counted",
+  "insights.currentRollouts": "none counted",
+  "insights.topInstalled": "no name",
+  "insights.topAssigned": "no name",
   // These rollouts reach further than the user does.
   "rollouts.list": "nobody",
   "rollouts.create": "no match",
@@ -124,6 +130,14 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "rollouts.listGroups": "unknown",
   "rollouts.getGroup": "unknown",
   "rollouts.groupTargets": "unknown",
+  "rollouts.report": "unknown",
+  "rollouts.reportCsv": "unknown",
+  "rollouts.groupReport": "unknown",
+  "rollouts.groupReportCsv": "unknown",
+  "rollouts.insights": "unknown",
+  "rollouts.insightsCsv": "unknown",
+  "rollouts.groupInsights": "unknown",
+  "rollouts.groupInsightsCsv": "unknown",
   // These routes are for the operator only.
   "tenants.list": "forbidden",
   "tenants.create": "forbidden",
@@ -145,6 +159,8 @@ const named = (group: string, names: string): string[] => names.split(" ").map((
 export const withoutTargets: readonly string[] = [
   "distributionSets.createMetadata",
   ...named("targetTags", "list create get update delete"),
+  // These figures are about the tenant as a whole, as its quotas are.
+  ...named("insights", "dataTraffic artifactStorage monthlyTargets"),
 ];
 
 /**
@@ -173,6 +189,7 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
   ...named("distributionSetTags", "list create get update delete listAssigned assign assignByPut unassign toggle assignOne unassignOne"),
   ...named("configs", "list get put putMany delete"),
   ...named("quotas", "list get"),
+  ...named("insights", "monthlyRollouts monthlyActions"),
   ...named("userinfo", "get"),
   ...named("users", "list get listPermissions"),
   ...named("roles", "list create get listPermissions"),

@@ -1,11 +1,11 @@
-import { type Route, routes, type Surface } from "@harrier/contracts";
+import { type Route, routes, routeTable, type SetCounts, type Surface } from "@harrier/contracts";
 import { multipart } from "@harrier/testkit";
 import { accessBuilder, accessRequests, type SignedUp } from "./access.ts";
 import { apiKeyRequests } from "./api-keys.ts";
 import { auditRequests } from "./audit.ts";
 import { autoAssignmentRequests } from "./auto-assignments.ts";
 import { builder, someBytes, unique } from "./build.ts";
-import type { CallOptions, Dialect } from "./call.ts";
+import { type CallOptions, call, type Dialect } from "./call.ts";
 import { device, report } from "./device.ts";
 import { filterRequests } from "./filters.ts";
 import { groupRequests } from "./groups.ts";
@@ -16,6 +16,7 @@ import { tagRequests } from "./tags.ts";
 import { type Fixture, idsOf } from "./tenant.fixture.ts";
 import { tenantRequests } from "./tenants.ts";
 import { typeRequests } from "./types.ts";
+import { eventually } from "./wait.ts";
 
 /** Makes a request of one route that succeeds: on entities of the fixture, or on new ones where it uses them up. */
 export type ValidRequest = () => CallOptions | Promise<CallOptions>;
@@ -47,6 +48,8 @@ function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
   const oneSet = { params: { distributionSetId } };
   const oneModule = { params: { softwareModuleId } };
   const oneArtifact = { params: { softwareModuleId, artifactId: artifact.id } };
+  // What the fixture's devices have is counted some seconds later.
+  const fleetIsCounted = () => eventually(async () => (await call<SetCounts>(routeTable.insights.topInstalled, dialect)).json.length > 0);
   const sorted = { query: { sort: "id:DESC", limit: 5, q: "id=gt=0" } };
   return {
     "softwareModules.list": () => sorted,
@@ -90,6 +93,24 @@ function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
     "distributionSets.removeModule": async () => {
       const set = await build.set();
       return { params: { distributionSetId: set.id, softwareModuleId: set.modules[0]?.id as number } };
+    },
+    "insights.dataTraffic": () => ({ query: { startMonth: "2026-01", endMonth: "2026-03" } }),
+    "insights.artifactStorage": () => ({}),
+    "insights.currentTargets": async () => {
+      await fleetIsCounted();
+      return {};
+    },
+    "insights.monthlyTargets": () => ({}),
+    "insights.currentRollouts": () => ({}),
+    "insights.monthlyRollouts": () => ({}),
+    "insights.monthlyActions": () => ({}),
+    "insights.topInstalled": async () => {
+      await fleetIsCounted();
+      return { query: { top: 5 } };
+    },
+    "insights.topAssigned": async () => {
+      await fleetIsCounted();
+      return { query: { top: 5 } };
     },
     "quotas.list": () => ({}),
     "quotas.get": () => ({ params: { key: "TARGETS_MAX_COUNT" } }),
@@ -201,6 +222,14 @@ function rolloutRequests(fixture: Fixture): Record<string, ValidRequest> {
     "rollouts.triggerNextGroup": async () => inState((await running(await others(), { amountGroups: 2 })).id),
     "rollouts.listGroups": () => ({ ...one, query: { representation: "full" } }),
     "rollouts.getGroup": () => group,
+    "rollouts.report": () => ({ ...one, query: { status: "scheduled,running" } }),
+    "rollouts.reportCsv": () => ({ ...one, query: { code: "none" } }),
+    "rollouts.groupReport": () => ({ ...group, query: { status: "scheduled,running" } }),
+    "rollouts.groupReportCsv": () => ({ ...group, query: { code: "none" } }),
+    "rollouts.insights": () => ({ ...one, query: { status: "scheduled,running" } }),
+    "rollouts.insightsCsv": () => ({ ...one, query: { code: "none" } }),
+    "rollouts.groupInsights": () => ({ ...group, query: { status: "scheduled,running" } }),
+    "rollouts.groupInsightsCsv": () => ({ ...group, query: { code: "none" } }),
     "rollouts.groupTargets": () => ({ ...group, query: { q: "name==*" } }),
   };
 }

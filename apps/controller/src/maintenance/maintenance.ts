@@ -1,12 +1,14 @@
 import { type Database, ensurePartitions, runOne } from "@harrier/db";
+import { eventsFoldedUntil } from "../insights/insights.sql.ts";
 import { deltasFoldedUntil, eventsSentUntil } from "./maintenance.sql.ts";
 
 /**
- * Creates partitions of the append-only tables ahead and drops them when their time is over: events only when the relay has sent them, deltas only
- * when they are folded. History stays, because the API shows it as long as its action exists.
+ * Creates partitions of the append-only tables ahead and drops them when their time is over: events only when the relay has sent
+ * them and they are in the monthly counts, deltas only when they are folded. History stays, because the API shows it as long as its action exists.
  */
 export async function makePartitions({ pool }: Pick<Database, "pool">): Promise<void> {
-  const sent = async ({ until }: { until: Date }) => (await runOne(pool, eventsSentUntil, [until]))?.sent ?? false;
+  const sent = async ({ until }: { until: Date }) =>
+    ((await runOne(pool, eventsSentUntil, [until]))?.sent ?? false) && ((await runOne(pool, eventsFoldedUntil, [until]))?.folded ?? false);
   const folded = async ({ until }: { until: Date }) => (await runOne(pool, deltasFoldedUntil, [until]))?.folded ?? false;
   await ensurePartitions({
     pool,

@@ -3,11 +3,10 @@ import { pipeline } from "node:stream/promises";
 import { targetCsvInput, targetCsvOutput } from "@harrier/contracts";
 import { run } from "@harrier/db";
 import { targetFields } from "@harrier/fiql";
-import { narrow, nextStatement, scopeOf, type TargetRow, targetLists, updateStatusName } from "@harrier/query";
+import { escapeFormula, narrow, nextStatement, scopeOf, type TargetRow, targetLists, updateStatusName } from "@harrier/query";
 import { stringify } from "csv-stringify";
 import { targetList } from "../targets/targets.sql.ts";
 import { type Actor, type FoundTarget, mayReadTokens, type TargetDeps, withTokens } from "../targets/targets.ts";
-import { escapeFormula } from "./formulas.ts";
 
 interface Deps extends Pick<TargetDeps, "db" | "targets"> {
   now: () => number;

@@ -1,7 +1,7 @@
 import { parseWith, type TargetCreate, targetCreate, targetCsvInput, targetCsvOutput } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
+import { unescapeFormula } from "@harrier/query";
 import { checkAddress } from "../targets/address.ts";
-import { unescapeFormula } from "./formulas.ts";
 
 const known: ReadonlySet<string> = new Set([...targetCsvInput, ...targetCsvOutput]);
 

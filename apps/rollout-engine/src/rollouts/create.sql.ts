@@ -92,7 +92,7 @@ export interface NewRollout {
   dynamicSuffix: string;
 }
 
-/** Inserts a rollout with its groups, its lease (due at once) and the events of its creation, in one statement. */
+/** Inserts a rollout with its groups, its lease (due at once) and the events of its creation, and counts it in its month, in one statement. */
 export const insertRollout = statement<
   [tenantId: number, tenant: string, traceparent: string | null, rollout: string, groups: string],
   { id: number }
@@ -124,6 +124,10 @@ export const insertRollout = statement<
               "successCondition" text, "successExpression" text, "successAction" text, "successActionExpression" text,
               "errorCondition" text, "errorExpression" text, "errorAction" text, "errorActionExpression" text)
      returning rollout_id, id, position, name, status
+   ), counted as (
+     insert into rollout_months as m (tenant_id, month, created)
+     select tenant_id, date_trunc('month', now() at time zone 'UTC')::date, 1 from rollout
+     on conflict (tenant_id, month) do update set created = m.created + 1
    ), lease as (
      insert into leases (tenant_id, rollout_id) select tenant_id, id from rollout
    ), fill as (

@@ -13,3 +13,15 @@ export function escapeFormula(text: string): string {
 export function unescapeFormula(text: string): string {
   return text.startsWith("'") && formula.test(text) ? text.slice(1) : text;
 }
+
+/** Writes one record (RFC 4180). Formulas are escaped; null is an empty cell. */
+export function csvRecord(cells: readonly (string | number | null)[]): string {
+  return `${cells.map(cellOf).join(",")}\r\n`;
+}
+
+function cellOf(value: string | number | null): string {
+  // a number is written by us, so a minus sign begins no formula
+  if (typeof value !== "string") return value === null ? "" : String(value);
+  const text = escapeFormula(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

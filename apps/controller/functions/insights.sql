@@ -1,0 +1,181 @@
+-- These functions keep what insights show of targets and actions (contract management.md §10.6): monthly counts from the events of the outbox, and the
+-- present state of the fleet by walks. All of it is background work; nothing here is called by a request.
+
+-- Whether an action of this status has ended, in the terms of its bucket (functions/shared.sql).
+create or replace function action_ended(p_status smallint, p_force_type smallint) returns boolean
+language sql immutable parallel safe as 'select action_bucket(p_status, p_force_type) in (2, 3, 4)';
+
+-- Adds the next p_limit rows of the outbox up, as far as no older transaction still runs, and makes the fleets due that they are about. One replica
+-- does it at a time. Returns how many rows it has read. A row may tell of thousands of actions, so rows are not kept for the sums; the text of a row
+-- without an inactive action is not parsed, which most reports are.
+create or replace function fold_monthly_counts(p_limit int) returns int
+language plpgsql set plan_cache_mode = force_custom_plan as $$
+declare
+  f monthly_counts_folded;
+  v_folded int;
+begin
+  select * into f from monthly_counts_folded for update skip locked;
+  if not found then return 0; end if;
+  with part as materialized (
+    select o.tenant_id, o.txid, o.id, date_trunc('month', o.at at time zone 'UTC')::date as month, o.at >= f.began_at as counts,
+           case o.type when 'io.update.target.created.v1' then json_array_length(o.items) else 0 end as targets_created,
+           case o.type when 'io.update.target.deleted.v1' then json_array_length(o.items) else 0 end as targets_deleted,
+           case o.type when 'io.update.action.created.v1' then json_array_length(o.items) else 0 end as actions_created,
+           e.finished, e.error, e.canceled
+      from (select * from outbox x
+             where (x.txid, x.id) > (f.txid, f.id) and x.txid < pg_snapshot_xmin(pg_current_snapshot())
+             order by x.txid, x.id limit p_limit) o
+      left join lateral (
+        select count(*) filter (where i.bucket = 2) as finished, count(*) filter (where i.bucket = 3) as error,
+               count(*) filter (where i.bucket = 4) as canceled
+          from (select action_bucket((a.item ->> 4)::smallint, (a.item ->> 6)::smallint) as bucket
+                  from json_array_elements(case when o.type in ('io.update.action.created.v1', 'io.update.action.status_changed.v1')
+                                                 and o.items::text like '%, false, %' then o.items end) as a (item)
+                 where action_ended((a.item ->> 4)::smallint, (a.item ->> 6)::smallint)
+                   and not action_ended((a.item ->> 3)::smallint, (a.item ->> 6)::smallint)) i
+      ) e on true
+  ), counted as (
+    insert into monthly_counts as c (tenant_id, month, targets_created, targets_deleted, actions_created, actions_finished, actions_error,
+                                     actions_canceled)
+    select p.tenant_id, p.month, sum(p.targets_created), sum(p.targets_deleted), sum(p.actions_created),
+           sum(p.finished), sum(p.error), sum(p.canceled)
+      from part p
+      join management.tenants_v1 t on t.tenant_id = p.tenant_id and t.status <> 'deleting'
+     where p.counts and (p.targets_created > 0 or p.targets_deleted > 0 or p.actions_created > 0 or p.finished + p.error + p.canceled > 0)
+     group by 1, 2
+    on conflict (tenant_id, month) do update
+       set targets_created = c.targets_created + excluded.targets_created, targets_deleted = c.targets_deleted + excluded.targets_deleted,
+           actions_created = c.actions_created + excluded.actions_created, actions_finished = c.actions_finished + excluded.actions_finished,
+           actions_error = c.actions_error + excluded.actions_error, actions_canceled = c.actions_canceled + excluded.actions_canceled
+  ), made_due as (
+    insert into fleet_walks as w (tenant_id)
+    select distinct p.tenant_id from part p
+      join management.tenants_v1 t on t.tenant_id = p.tenant_id and t.status <> 'deleting'
+    on conflict (tenant_id) do update set changed = true, due_at = least(w.due_at, greatest(w.rest_until, now())) where not w.changed
+  ), moved as (
+    update monthly_counts_folded m set txid = last.txid, id = last.id
+      from (select txid, id from part order by txid desc, id desc limit 1) last
+  )
+  select count(*) into v_folded from part;
+  return v_folded;
+end
+$$;
+
+-- Reads the next p_limit targets and actions of the time before the counting began, once. Returns whether any may be left. It begins when every
+-- transaction of that time has ended: what they have written is read here, and what later ones write is folded.
+create or replace function find_monthly_counts(p_limit int) returns boolean
+language plpgsql set plan_cache_mode = force_custom_plan as $$
+declare
+  f monthly_counts_folded;
+  v_targets int;
+  v_actions int;
+begin
+  if (select m.found_all from monthly_counts_folded m) then return false; end if;
+  select * into f from monthly_counts_folded m where not m.found_all for update skip locked;
+  if not found or pg_snapshot_xmin(pg_current_snapshot()) <= f.began_txid then return true; end if;
+  with part as materialized (
+    select t.tenant_id, t.id, t.created_at from targets t where (t.tenant_id, t.id) > (f.found_target_tenant, f.found_target_id)
+     order by t.tenant_id, t.id limit p_limit
+  ), counted as (
+    insert into monthly_counts as c (tenant_id, month, targets_found)
+    select tenant_id, date_trunc('month', created_at at time zone 'UTC')::date, count(*) from part where created_at < f.began_at group by 1, 2
+    on conflict (tenant_id, month) do update set targets_found = c.targets_found + excluded.targets_found
+  ), moved as (
+    update monthly_counts_folded m set found_target_tenant = last.tenant_id, found_target_id = last.id
+      from (select tenant_id, id from part order by tenant_id desc, id desc limit 1) last
+  )
+  select count(*) into v_targets from part;
+  with part as materialized (
+    select a.tenant_id, a.id, a.created_at, a.last_modified_at, action_bucket(a.status, a.force_type) as bucket
+      from actions a where (a.tenant_id, a.id) > (f.found_action_tenant, f.found_action_id)
+     order by a.tenant_id, a.id limit p_limit
+  ), happened as (
+    select tenant_id, date_trunc('month', created_at at time zone 'UTC')::date as month, -1 as bucket from part where created_at < f.began_at
+    union all
+    select tenant_id, date_trunc('month', last_modified_at at time zone 'UTC')::date, bucket from part
+     where bucket in (2, 3, 4) and last_modified_at < f.began_at
+  ), counted as (
+    insert into monthly_counts as c (tenant_id, month, actions_created, actions_finished, actions_error, actions_canceled)
+    select tenant_id, month, count(*) filter (where bucket = -1), count(*) filter (where bucket = 2), count(*) filter (where bucket = 3),
+           count(*) filter (where bucket = 4)
+      from happened group by 1, 2
+    on conflict (tenant_id, month) do update
+       set actions_created = c.actions_created + excluded.actions_created, actions_finished = c.actions_finished + excluded.actions_finished,
+           actions_error = c.actions_error + excluded.actions_error, actions_canceled = c.actions_canceled + excluded.actions_canceled
+  ), moved as (
+    update monthly_counts_folded m set found_action_tenant = last.tenant_id, found_action_id = last.id
+      from (select tenant_id, id from part order by tenant_id desc, id desc limit 1) last
+  )
+  select count(*) into v_actions from part;
+  if v_targets = p_limit or v_actions = p_limit then return true; end if;
+  update monthly_counts_folded set found_all = true;
+  return false;
+end
+$$;
+
+-- Does the next steps of the walks of these tenants, as far as they are due, over p_limit targets at most; returns how many. A target is overdue if it
+-- has polled before the moment given for its tenant. One replica walks over a tenant at a time. A step is followed by a pause of 50 times what it took,
+-- so that a walk takes 2 % of a core at most; the last one by five seconds more, and, until something happens to a target of the tenant, by a minute
+-- and 200 times what the whole walk took.
+create or replace function count_fleets(p_tenants int[], p_overdue timestamptz[], p_limit int) returns int
+language plpgsql set plan_cache_mode = force_custom_plan as $$
+declare
+  w record;
+  v_began timestamptz;
+  v_ms double precision;
+  v_counted int := 0;
+  v_page int;
+  v_last int;
+begin
+  for w in
+    select x.tenant_id, x.cursor_id, x.spent_ms, p.overdue
+      from unnest(p_tenants, p_overdue) as p (tenant_id, overdue) join fleet_walks x on x.tenant_id = p.tenant_id
+     where x.due_at <= now() order by x.due_at, x.tenant_id for update of x skip locked
+  loop
+    v_began := clock_timestamp();
+    if w.cursor_id = -1 then
+      update fleet_walks set changed = false where tenant_id = w.tenant_id;
+    end if;
+    -- All tables are read within the same bounds: joined to a page of unknown place they would be read as a whole for every step.
+    select count(*), max(x.id) into v_page, v_last
+      from (select t.id from targets t where t.tenant_id = w.tenant_id and t.id > w.cursor_id order by t.id limit p_limit - v_counted) x;
+    insert into fleet_counts as c (tenant_id, kind, key, type_id, so_far)
+    select w.tenant_id, g.kind, g.key, g.type_id, g.n
+      from (select case grouping(p.update_status, p.installed_set_id, p.assigned_set_id, p.overdue) -- a bit for each that is not grouped by
+                     when 7 then 0 when 11 then 1 when 13 then 2 else 3 end as kind,
+                   case grouping(p.update_status, p.installed_set_id, p.assigned_set_id, p.overdue)
+                     when 7 then p.update_status when 11 then p.installed_set_id when 13 then p.assigned_set_id else p.overdue end as key,
+                   p.type_id, count(*) as n
+              from (select s.update_status, s.installed_set_id, s.assigned_set_id, coalesce(t.target_type_id, 0) as type_id,
+                           case when p.last_poll_at < w.overdue then 0 end as overdue
+                      from target_state s
+                      join targets t on t.tenant_id = w.tenant_id and t.id = s.target_id and t.id > w.cursor_id and t.id <= v_last
+                      left join target_polls p
+                        on p.tenant_id = w.tenant_id and p.target_id = s.target_id and p.target_id > w.cursor_id and p.target_id <= v_last
+                     where s.tenant_id = w.tenant_id and s.target_id > w.cursor_id and s.target_id <= v_last) p
+             group by grouping sets ((p.update_status, p.type_id), (p.installed_set_id, p.type_id), (p.assigned_set_id, p.type_id),
+                                     (p.overdue, p.type_id))) g
+     where g.key is not null
+    on conflict (tenant_id, kind, key, type_id) do update set so_far = c.so_far + excluded.so_far;
+    if v_page < p_limit - v_counted then
+      delete from fleet_counts where tenant_id = w.tenant_id and so_far = 0;
+      update fleet_counts set n = so_far, so_far = 0 where tenant_id = w.tenant_id;
+      v_ms := extract(epoch from clock_timestamp() - v_began) * 1000;
+      update fleet_walks
+         set cursor_id = -1, counted_at = clock_timestamp(), spent_ms = 0,
+             rest_until = clock_timestamp() + interval '1 millisecond' * (5000 + 50 * v_ms),
+             due_at = clock_timestamp() + interval '1 millisecond'
+                      * case when changed then 5000 + 50 * v_ms else 60000 + 200 * (w.spent_ms + v_ms) end
+       where tenant_id = w.tenant_id;
+    else
+      v_ms := extract(epoch from clock_timestamp() - v_began) * 1000;
+      update fleet_walks
+         set cursor_id = v_last, spent_ms = w.spent_ms + v_ms, due_at = clock_timestamp() + interval '1 millisecond' * 50 * v_ms
+       where tenant_id = w.tenant_id;
+    end if;
+    v_counted := v_counted + v_page;
+    exit when v_counted >= p_limit;
+  end loop;
+  return v_counted;
+end
+$$;

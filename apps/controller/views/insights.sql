@@ -1,0 +1,17 @@
+-- What insights show of targets and actions (contract management.md §10.6). Months are complete since `began_at`; of the time before they hold what was
+-- still there when the counting began.
+create or replace view monthly_counts_v1 as
+select tenant_id, month, targets_created, targets_deleted, targets_found, actions_created, actions_finished, actions_error, actions_canceled
+  from monthly_counts;
+
+create or replace view monthly_counts_start_v1 as
+select began_at from monthly_counts_folded;
+
+-- Targets by update status, installed set, assigned set, and overdue ones (kind 0 to 3), by type, at the end of the last whole walk.
+create or replace view fleet_counts_v1 as
+select tenant_id, kind, key, type_id, n from fleet_counts where n > 0;
+
+create or replace view fleet_walks_v1 as
+select tenant_id, counted_at from fleet_walks;
+
+grant select on monthly_counts_v1, monthly_counts_start_v1, fleet_counts_v1, fleet_walks_v1 to harrier_management;

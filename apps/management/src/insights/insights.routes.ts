@@ -1,0 +1,36 @@
+import { insights } from "@harrier/contracts";
+import type { Mount } from "@harrier/service";
+import {
+  type Figure,
+  type InsightDeps,
+  monthlyActions,
+  monthlyRollouts,
+  monthlyStorage,
+  monthlyTargets,
+  monthlyTraffic,
+  readCurrentRollouts,
+  readCurrentTargets,
+  readTop,
+} from "./insights.ts";
+
+const named = (name: "bytes" | "count", figures: readonly Figure[]) => ({
+  content: figures.map(({ month, coverage, value }) => ({ month, coverage, ...(value === undefined ? {} : { [name]: value }) })),
+});
+
+/** Serves the insights of the tenant (spec 001 §4.8; contract management.md §10.6). */
+export function mountInsights(mount: Mount, deps: InsightDeps): void {
+  mount(insights.dataTraffic, async ({ tenantId, query }) => ({ body: named("bytes", await monthlyTraffic(deps, tenantId, query)) }));
+  mount(insights.artifactStorage, async ({ tenantId, query }) => ({ body: named("bytes", await monthlyStorage(deps, tenantId, query)) }));
+  mount(insights.monthlyTargets, async ({ tenantId, query }) => ({ body: named("count", await monthlyTargets(deps, tenantId, query)) }));
+  mount(insights.monthlyRollouts, async ({ tenantId, query }) => ({ body: named("count", await monthlyRollouts(deps, tenantId, query)) }));
+  mount(insights.monthlyActions, async ({ tenantId, query }) => ({ body: { content: await monthlyActions(deps, tenantId, query) } }));
+
+  mount(insights.currentTargets, async ({ identity }) => ({ body: await readCurrentTargets(deps, identity) }));
+  mount(insights.currentRollouts, async ({ identity }) => ({ body: await readCurrentRollouts(deps, identity) }));
+  mount(insights.topInstalled, async ({ identity, query: { top } }) => ({
+    body: await readTop(deps, identity, { kind: "installedSet", top }),
+  }));
+  mount(insights.topAssigned, async ({ identity, query: { top } }) => ({
+    body: await readTop(deps, identity, { kind: "assignedSet", top }),
+  }));
+}

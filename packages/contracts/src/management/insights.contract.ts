@@ -1,0 +1,145 @@
+import { z } from "zod";
+import { rolloutStatusNames, updateStatusNames } from "../codes.ts";
+import { first, queryInt } from "../paging.ts";
+import { ok, route } from "../route.ts";
+import { shownAs } from "../shown-as.ts";
+
+/** A month in a query; an absent or empty text gives undefined, and any other that is no month violates a constraint. */
+const month = shownAs(
+  z
+    .preprocess((value) => (first(value) === "" ? undefined : first(value)), z.string().optional())
+    .refine((text) => text === undefined || /^(19[7-9]\d|[2-9]\d{3})-(0[1-9]|1[0-2])$/.test(text), "must be a month of the form YYYY-MM"),
+  { type: "string", example: "2026-10" },
+);
+const monthsQuery = z.object({ startMonth: month, endMonth: month });
+export type MonthsQuery = z.output<typeof monthsQuery>;
+
+/** A list of sets has ten unless the caller asks for another number (contract management.md §10.6). */
+const top = z.object({ top: queryInt(10, (value) => (value < 1 ? 10 : Math.min(500, value))) });
+
+/** How much is known of a month: all of it, what was still there when the counting began, or nothing. */
+export const coverages = ["full", "partial", "none"] as const;
+export type Coverage = (typeof coverages)[number];
+
+const count = z.int().min(0);
+const ofMonth = { month: z.string(), coverage: z.enum(coverages) };
+const monthly = <T extends z.ZodRawShape>(id: string, figures: T) =>
+  z.object({ content: z.array(z.object({ ...ofMonth, ...figures }).meta({ id: `${id}Month` })) }).meta({ id });
+
+export const dataTrafficInsights = monthly("DataTrafficInsights", { bytes: count.optional() });
+export const artifactStorageInsights = monthly("ArtifactStorageInsights", { bytes: count.optional() });
+export const targetInsights = monthly("TargetCountInsights", { count: count.optional() });
+export const rolloutCountInsights = monthly("RolloutCountInsights", { count: count.optional() });
+export const actionInsights = monthly("ActionCountInsights", {
+  count: count.optional(),
+  perStatus: z.object({ finished: count, error: count, canceled: count }).meta({ id: "EndedActions" }).optional(),
+});
+
+const counted = (names: readonly string[]) => z.object(Object.fromEntries(names.map((name) => [name, count])));
+
+/** The fleet as it was counted last. */
+export const currentTargets = z
+  .object({
+    total: count,
+    perUpdateStatus: counted(updateStatusNames).meta({ id: "TargetsPerUpdateStatus" }),
+    overdue: count,
+    countedAt: z.int().optional(),
+  })
+  .meta({ id: "CurrentTargets" });
+export type CurrentTargets = z.output<typeof currentTargets>;
+
+/** The statuses of rollouts that are there; a deleted one is counted nowhere. */
+export const presentRolloutStatuses = rolloutStatusNames.filter((name) => name !== "deleted");
+export const currentRollouts = z
+  .object({ total: count, perStatus: counted(presentRolloutStatuses).meta({ id: "RolloutsPerStatus" }) })
+  .meta({ id: "CurrentRollouts" });
+export type CurrentRollouts = z.output<typeof currentRollouts>;
+
+export const setCounts = z.array(
+  z.object({ id: z.int(), name: z.string(), version: z.string(), count }).meta({ id: "DistributionSetCount" }),
+);
+export type SetCounts = z.output<typeof setCounts>;
+
+const common = { service: "management", interface: "management", method: "GET", success: ok, source: "spec 001 §4.8" } as const;
+const ofTargets = { ...common, permission: ["READ_TARGET"] } as const;
+const ofRepository = { ...common, permission: ["READ_REPOSITORY"] } as const;
+const perMonth = { query: monthsQuery, errors: ["constraintViolation"] } as const;
+const path = "/insights";
+
+/** Insights of the tenant (spec 001 §4.8; contract management.md §10.6). */
+export const insights = {
+  dataTraffic: route({
+    ...ofTargets,
+    ...perMonth,
+    id: "insights.dataTraffic",
+    path: `${path}/data-traffic`,
+    response: dataTrafficInsights,
+    summary: "Get the bytes that devices and users have downloaded, by month",
+  }),
+  artifactStorage: route({
+    ...ofTargets,
+    ...perMonth,
+    id: "insights.artifactStorage",
+    path: `${path}/artifact-storage`,
+    response: artifactStorageInsights,
+    summary: "Get the bytes of artifacts at the end of each month",
+  }),
+  currentTargets: route({
+    ...ofTargets,
+    id: "insights.currentTargets",
+    path: `${path}/targets/current`,
+    response: currentTargets,
+    errors: [],
+    summary: "Count the targets by update status, and those that are overdue",
+  }),
+  monthlyTargets: route({
+    ...ofTargets,
+    ...perMonth,
+    id: "insights.monthlyTargets",
+    path: `${path}/targets/monthly`,
+    response: targetInsights,
+    summary: "Get the number of targets at the end of each month",
+  }),
+  currentRollouts: route({
+    ...ofRepository,
+    id: "insights.currentRollouts",
+    path: `${path}/rollouts/current`,
+    response: currentRollouts,
+    errors: [],
+    summary: "Count the rollouts by status",
+  }),
+  monthlyRollouts: route({
+    ...ofRepository,
+    ...perMonth,
+    id: "insights.monthlyRollouts",
+    path: `${path}/rollouts/monthly`,
+    response: rolloutCountInsights,
+    summary: "Get how many rollouts were created in each month",
+  }),
+  monthlyActions: route({
+    ...ofRepository,
+    ...perMonth,
+    id: "insights.monthlyActions",
+    path: `${path}/actions/monthly`,
+    response: actionInsights,
+    summary: "Get how many actions were created in each month, and how many ended in which way",
+  }),
+  topInstalled: route({
+    ...ofRepository,
+    id: "insights.topInstalled",
+    path: `${path}/distributionsets/top-installed`,
+    query: top,
+    response: setCounts,
+    errors: [],
+    summary: "Get the distribution sets that most targets have installed",
+  }),
+  topAssigned: route({
+    ...ofRepository,
+    id: "insights.topAssigned",
+    path: `${path}/distributionsets/top-assigned`,
+    query: top,
+    response: setCounts,
+    errors: [],
+    summary: "Get the distribution sets that most targets have assigned",
+  }),
+};
