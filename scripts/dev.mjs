@@ -15,6 +15,7 @@ const node = join(bin, "node"); // Node 24
 const installed = join(modules, ".installed-lock");
 const built = join(modules, ".built-sources");
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+const underNpm = process.env.npm_lifecycle_event !== undefined;
 
 // These programs run directly on Node 24, because pnpm and turbo do not pass SIGTERM on to their children.
 const programs = {
@@ -26,10 +27,15 @@ const programs = {
   "audit:verify": [join("apps", "management", "dist", "audit-verify.js")],
 };
 
-function run(command, args, { env: extra = {}, ipc = false } = {}) {
+function environment(extra = {}) {
   const env = { TURBO_TELEMETRY_DISABLED: "1", ...process.env, PATH: bin + delimiter + process.env.PATH, ...extra };
   // npm's own npm_config_*/npm_package_* variables must not reach pnpm.
   for (const name of Object.keys(env)) if (/^npm_(package|lifecycle|command|execpath|node_execpath)/i.test(name)) delete env[name];
+  return env;
+}
+
+function run(command, args, { env: extra = {}, ipc = false } = {}) {
+  const env = environment(extra);
   return new Promise((resolve) => {
     // Nothing is sent over the channel: its end tells the other side that this process has ended, for whatever reason.
     const stdio = ipc ? ["inherit", "inherit", "inherit", "ipc"] : "inherit";
@@ -45,6 +51,20 @@ function run(command, args, { env: extra = {}, ipc = false } = {}) {
       resolve(code ?? (signal === "SIGINT" ? 130 : 143));
     });
   });
+}
+
+/**
+ * Becomes another program: the supervisor of `npm start` needs no second process in front of it for as long as it runs. Answers where this Node, or
+ * the system, cannot do that.
+ */
+function become(args) {
+  if (typeof process.execve !== "function") return;
+  process.removeAllListeners("warning"); // it is "experimental"
+  try {
+    process.execve(node, [node, ...args], environment());
+  } catch {
+    // it goes on as a child
+  }
 }
 
 async function step(command, args, options) {
@@ -104,7 +124,7 @@ async function build({ always = false } = {}) {
  * order what it started. This holds only under npm: a user who starts this file in the background of a shell may close the shell.
  */
 function followParent() {
-  if (process.env.npm_lifecycle_event === undefined) return;
+  if (!underNpm) return;
   const parent = process.ppid;
   const watch = setInterval(() => {
     if (process.ppid === parent) return;
@@ -119,7 +139,9 @@ await install();
 const [script, ...rest] = process.argv.slice(2);
 if (script !== undefined && Object.hasOwn(programs, script)) {
   await build();
-  process.exit(await run(node, ["--enable-source-maps", ...programs[script], ...rest], { ipc: script === "start" }));
+  const program = ["--enable-source-maps", ...programs[script], ...rest];
+  if (script === "start") become([...program, ...(underNpm ? [`--parent=${process.ppid}`] : [])]);
+  process.exit(await run(node, program, { ipc: script === "start" }));
 } else if (script === "build") {
   await build({ always: true });
 } else if (script !== undefined) {

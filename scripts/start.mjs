@@ -23,6 +23,16 @@ async function stop() {
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, stop);
 process.on("disconnect", stop); // dev.mjs has ended
+// dev.mjs has become this process, and npm, which started it, may be killed in a way that it cannot pass on
+const parent = Number(process.argv.find((word) => word.startsWith("--parent="))?.slice("--parent=".length) || 0);
+if (parent !== 0) {
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    void stop();
+  }, 1_000);
+  watch.unref();
+}
 
 try {
   const settings = readSettings(process.env, process.cwd());

@@ -23,18 +23,19 @@ const rows = new Map();
 const problems = [];
 for (const service of services) {
   const { jobs } = await import(`../../apps/${service}/dist/jobs.js`);
-  for (const [name, { does, runs, everyMs }] of Object.entries(jobs)) {
+  for (const [name, { does, runs, everyMs, restMs }] of Object.entries(jobs)) {
     if (!/^[A-Z][^.]*\.$/.test(does)) problems.push(`${service}: ${name}: what it does is one sentence: ${does}`);
-    const key = JSON.stringify([name, does, runs, everyMs]);
-    const row = rows.get(key) ?? { name, does, runs, everyMs, services: [] };
+    const key = JSON.stringify([name, does, runs, everyMs, restMs]);
+    const row = rows.get(key) ?? { name, does, runs, everyMs, restMs, services: [] };
     row.services.push(service);
     rows.set(key, row);
   }
 }
 const lines = [...rows.values()].map(
-  ({ name, does, runs, everyMs, services: of }) => `| \`${name}\` | ${of.join(", ")} | ${period(everyMs)} | ${runs} | ${does} |`,
+  ({ name, does, runs, everyMs, restMs, services: of }) =>
+    `| \`${name}\` | ${of.join(", ")} | ${period(everyMs)} | ${restMs === undefined ? "" : period(restMs)} | ${runs} | ${does} |`,
 );
-const table = ["| Job | Service | Every | Runs on | Does |", "|---|---|---|---|---|", ...lines].join("\n");
+const table = ["| Job | Service | Every | At rest | Runs on | Does |", "|---|---|---|---|---|---|", ...lines].join("\n");
 
 const text = await readFile(file, "utf8");
 const [from, to] = [text.indexOf(begin), text.indexOf(end)];

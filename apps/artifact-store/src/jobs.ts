@@ -26,12 +26,12 @@ export const jobs = {
   }),
   "data-traffic": every<Pick<Deps, "traffic">>({
     // a process that dies loses the counts of one period; other replicas see new counts after two
-    does: "Writes the bytes sent per tenant and reads the tenants' data volumes and limits.",
+    does: "Writes the bytes sent per tenant and reads the tenants' data volumes and limits; without downloads every 15 s.",
     runs: "every replica",
     group: "downloads",
     everyMs: 500,
     lastRound: true,
-    work: ({ traffic }) => traffic.beat(),
+    work: ({ traffic }) => traffic.beatUnlessAtRest(),
     backlog: ({ traffic }) => traffic.size,
     failure: "data traffic could not be written or read",
   }),

@@ -2,16 +2,15 @@ import { randomUUID } from "node:crypto";
 import { openAudit } from "@harrier/audit";
 import {
   backgroundOf,
-  checkNeeds,
-  clockAheadMs,
   commandsOf,
   countRoundTrips,
   createDatabase,
+  createDatabaseState,
   prepareSchema,
   startWhenReadable,
   untilAborted,
 } from "@harrier/db";
-import { createJobs } from "@harrier/jobs";
+import { createJobs, type Jobs } from "@harrier/jobs";
 import { createClient, createRpcServer, parseKeys, servicePrincipal } from "@harrier/rpc";
 import {
   backgroundWork,
@@ -33,7 +32,6 @@ import { jobs as jobList } from "./jobs.ts";
 import { ownSchema } from "./schema.ts";
 import { createDirectoryStorage } from "./storage/directory.ts";
 import { createReserve } from "./storage/reserve.ts";
-import { createS3Storage } from "./storage/s3.ts";
 import type { Storage } from "./storage/storage.ts";
 import { createTraffic } from "./traffic/traffic.ts";
 import { mountUpload } from "./upload/upload.routes.ts";
@@ -75,7 +73,7 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
   });
   const background = backgroundOf(db);
   await prepareSchema({ pool: background.pool, ...ownSchema });
-  const storage = createStorage(config.storage, log);
+  const storage = await createStorage(config.storage, log);
   await storage.prepare();
 
   const metrics = createMetrics({ service: "artifact-store" });
@@ -93,18 +91,23 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
   });
 
   const traffic = createTraffic({ pool: background.pool, now });
+  const state = createDatabaseState(db.pool, needs);
   const readiness = {
-    database: async () => checkNeeds(db.pool, needs),
-    clock: createClockCheck({ aheadMs: () => clockAheadMs(db.pool), log }),
+    database: () => state.missingViews(),
+    clock: createClockCheck({ aheadMs: () => state.clockAheadMs(), log }),
     quotas: async () => traffic.ready() || "the tenants' data volumes have not been read yet",
     storage: async () => {
       const warning = await storage.warning();
       return warning === undefined ? true : { warning };
     },
   };
-  const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, log });
+  const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, onEnded: () => jobs.wake("audit-seal"), log });
   const janitor = createJanitor({ db: background, storage, catalogue, fault: faultPoint, now, log });
-  const jobs = createJobs(jobList, { audit, janitor, traffic, downloadBuffer }, { log, registry: metrics.registry });
+  const jobs: Jobs<keyof typeof jobList> = createJobs(
+    jobList,
+    { audit, janitor, traffic, downloadBuffer },
+    { log, registry: metrics.registry },
+  );
   void jobs.group("audit").start();
   const secure = tls === undefined ? {} : { tls };
   const http = createHttp({
@@ -141,7 +144,11 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
   return [db, jobs.group("audit"), catalogue, actions, downloads, backgroundWork(jobs.group()), rpc, http, backgroundWork(reading)];
 }
 
-function createStorage(settings: StorageSettings, log: Log): Storage {
-  if (settings.kind === "s3") return createS3Storage(settings);
+async function createStorage(settings: StorageSettings, log: Log): Promise<Storage> {
+  if (settings.kind === "s3") {
+    // the client of S3 is loaded where it is used: with what it needs it takes fifteen megabytes
+    const { createS3Storage } = await import("./storage/s3.ts");
+    return createS3Storage(settings);
+  }
   return createDirectoryStorage(settings.path, createReserve(settings.path, { bytes: settings.reserveBytes, log }));
 }

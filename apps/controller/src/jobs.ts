@@ -55,21 +55,24 @@ export const jobs = {
     ...maintenance,
     does: "Removes the links of targets to deleted tags.",
     everyMs: 10_000,
-    work: ({ background }) => runOne(background.pool, sweepTags, [linksAtOnce]),
+    restMs: 60_000,
+    work: async ({ background }) => ((await runOne(background.pool, sweepTags, [linksAtOnce]))?.swept === 0 ? false : undefined),
     failure: "links to deleted tags could not be swept",
   }),
   imports: every<OnDatabase>({
     ...maintenance,
     does: "Removes imports of targets that were left behind.",
     everyMs: 10_000,
-    work: ({ background }) => runOne(background.pool, sweepImports, [linksAtOnce]),
+    restMs: 60_000,
+    work: async ({ background }) => ((await runOne(background.pool, sweepImports, [linksAtOnce]))?.swept === 0 ? false : undefined),
     failure: "imports that were left behind could not be swept",
   }),
   "target-usage": every<OnDatabase>({
     ...maintenance,
     does: "Counts what the next 1,000 targets use of their quotas.",
     everyMs: 1_000,
-    work: ({ background }) => run(background.pool, walkTargetUsage, [usageTargets]),
+    restMs: 5_000,
+    work: async ({ background }) => ((await runOne(background.pool, walkTargetUsage, [usageTargets]))?.scanned === 0 ? false : undefined),
     failure: "what targets use could not be looked at",
   }),
   "action-cleanup": every<Pick<Deps, "cleanup">>({
@@ -84,13 +87,19 @@ export const jobs = {
     ...maintenance,
     does: "Adds events up to monthly counts, and counts the next 20,000 targets of the fleets that are due.",
     everyMs: 2_000,
+    restMs: 8_000,
     work: ({ background }) => keepInsights({ background, now: Date.now }),
     failure: "insights could not be kept",
   }),
   "progress-fold": led<OnDatabase>({
     does: "Adds the deltas of all rollouts up; readers are exact with or without it.",
     everyMs: 2_000,
-    work: async ({ background }) => (await runOne(background.pool, foldDeltas, [deltasAtOnce]))?.folded === deltasAtOnce,
+    // deltas that are not folded yet cost every reader: a rest is short enough that what gathers in it is little
+    restMs: 8_000,
+    work: async ({ background }) => {
+      const folded = (await runOne(background.pool, foldDeltas, [deltasAtOnce]))?.folded ?? 0;
+      return folded === 0 ? false : folded === deltasAtOnce || undefined;
+    },
     leadership: ({ background }, options) =>
       withLeadership({ session: background.session, key: "controller progress", retryMs: 2_000, ...options }),
     failure: "progress could not be folded",
@@ -98,10 +107,10 @@ export const jobs = {
   }),
   "outbox-relay": relayJob,
   "tenant-settings": every<Pick<Deps, "settings">>({
-    does: "Reads changed settings and quotas of tenants into memory.",
+    does: "Reads changed settings and quotas of tenants into memory; woken by the credential feed, which sees that they have changed.",
     runs: "every replica",
     group: "settings",
-    everyMs: 500,
+    everyMs: 15_000,
     stopLimitMs: 0,
     work: ({ settings }) => settings.refresh(),
     failure: "tenant settings could not be read",
@@ -123,7 +132,8 @@ export const jobs = {
     does: "Reads the logs of changed credentials and tells the gateways.",
     runs: "every replica",
     group: "feed",
-    everyMs: 250,
+    // a withdrawn credential is denied within a second, with time for the way to the gateways
+    everyMs: 500,
     work: ({ feed }) => feed.read(),
     onStop: ({ feed }) => feed.close(),
     failure: "the logs of credential changes cannot be read",

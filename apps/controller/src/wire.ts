@@ -1,10 +1,9 @@
 import {
   backgroundOf,
-  checkNeeds,
-  clockAheadMs,
   commandsOf,
   countRoundTrips,
   createDatabase,
+  createDatabaseState,
   createSecretBox,
   deviceLimits,
   IdBlocks,
@@ -12,7 +11,7 @@ import {
   startWhenReadable,
 } from "@harrier/db";
 import { createRelay } from "@harrier/events";
-import { createJobs } from "@harrier/jobs";
+import { createJobs, type Jobs } from "@harrier/jobs";
 import { createRpcServer, parseKeys } from "@harrier/rpc";
 import {
   backgroundWork,
@@ -98,13 +97,16 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   const limits = (tenantId: number) => settings.get(tenantId).quotas;
   const lastPolls = createLastPolls({ pool: background.pool });
   const documents = createDeploymentDocuments({ pool: db.pool });
-  const feed = createCredentialFeed(background.pool);
+  const feed = createCredentialFeed(background.pool, (revision) => {
+    if (!settings.isAt(revision)) jobs.wake("tenant-settings");
+  });
 
+  const state = createDatabaseState(background.pool, needs);
   const readiness = {
     // Readiness does not use the devices' connections: many requests of theirs must not look like a service that is not ready, nor the check take one
     // of them.
-    database: async () => checkNeeds(background.pool, needs),
-    clock: createClockCheck({ aheadMs: () => clockAheadMs(background.pool), log }),
+    database: () => state.missingViews(),
+    clock: createClockCheck({ aheadMs: () => state.clockAheadMs(), log }),
     settings: async () => settings.ready() || "tenant settings have not been read yet",
   };
   const http = createHttp({ drain: drainOf(config), service, keys, log, metrics, readiness, countRoundTrips, ...secure });
@@ -149,7 +151,11 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   });
 
   const cleanup = { db: background, settings, fault };
-  const jobs = createJobs(jobList, { background, cleanup, feed, relay, settings, lastPolls }, { log, registry: metrics.registry });
+  const jobs: Jobs<keyof typeof jobList> = createJobs(
+    jobList,
+    { background, cleanup, feed, relay, settings, lastPolls },
+    { log, registry: metrics.registry },
+  );
   void jobs.group("last-polls").start();
   const start = async (): Promise<void> => {
     void jobs.group("settings").start();

@@ -1,10 +1,9 @@
 import { openAudit } from "@harrier/audit";
 import {
   backgroundOf,
-  checkNeeds,
-  clockAheadMs,
   countRoundTrips,
   createDatabase,
+  createDatabaseState,
   createSecretBox,
   type Database,
   IdBlocks,
@@ -104,12 +103,13 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
 
   const invalidations = new InvalidationWorker({ db: background, rollouts, actions, log });
 
+  const state = createDatabaseState(db.pool, needs);
   const readiness = {
-    database: async () => checkNeeds(db.pool, needs),
-    clock: createClockCheck({ aheadMs: () => clockAheadMs(db.pool), log }),
+    database: () => state.missingViews(),
+    clock: createClockCheck({ aheadMs: () => state.clockAheadMs(), log }),
   };
   const restDialect = config.HARRIER_REST_DIALECT;
-  const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, log });
+  const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, onEnded: () => jobs.wake("audit-seal"), log });
   const workers = {
     deletions,
     invalidations,
@@ -140,6 +140,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     wake: () => jobs.wake("artifact-releases"),
     wakeOperations: () => jobs.wake("tenant-deletions"),
     wakeTargetDeletions: () => jobs.wake("target-deletions"),
+    wakeInvalidations: () => jobs.wake("invalidations"),
   };
   mountAll(http.mount, {
     db,

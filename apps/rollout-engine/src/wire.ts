@@ -1,11 +1,10 @@
 import { openAudit } from "@harrier/audit";
 import {
   backgroundOf,
-  checkNeeds,
-  clockAheadMs,
   commandsOf,
   countRoundTrips,
   createDatabase,
+  createDatabaseState,
   IdBlocks,
   prepareSchema,
   startWhenReadable,
@@ -91,18 +90,25 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   const actions = createClient("harrier.controller.v1.ActionsService", { ...calls, addresses: config.HARRIER_CONTROLLER_GRPC });
   const targets = createClient("harrier.controller.v1.TargetsService", { ...calls, addresses: config.HARRIER_CONTROLLER_GRPC });
 
+  const state = createDatabaseState(db.pool, needs);
   const readiness = {
-    database: async () => checkNeeds(db.pool, needs),
-    clock: createClockCheck({ aheadMs: () => clockAheadMs(db.pool), log }),
+    database: () => state.missingViews(),
+    clock: createClockCheck({ aheadMs: () => state.clockAheadMs(), log }),
   };
   const restDialect = config.HARRIER_REST_DIALECT;
-  const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, log });
+  const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, onEnded: () => jobs.wake("audit-seal"), log });
   const relay = createRelay({ db: background, schema, brokers: config.HARRIER_KAFKA_BROKERS, clientId: `harrier-${service}`, log, fault });
-  const wake = (): void => jobs.wake("rollouts");
+  const wakeFor = (worker: JobName) => (): void => {
+    jobs.wake(worker);
+    // what comes of a command is looked for at the pace of work under way
+    jobs.wake("due-work");
+  };
+  const wake = wakeFor("rollouts");
   const workers = {
     rollouts: { db: background, actions, fault, now },
     autoAssignments: { db: background, catalogue, actions, fault, now },
     dynamicRollouts: { db: background, wake, now },
+    dueWork: { db: background, wake: (worker: JobName) => jobs.wake(worker) },
   };
   const jobs: Jobs<JobName> = createJobs(jobList, { ...workers, audit, background, relay }, { log, registry: metrics.registry });
   void jobs.group("audit").start();
@@ -124,7 +130,7 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   mountAll(http.mount, {
     rollouts: { db, ids, catalogue, wake, fault, now },
     groups: { db, targets, now },
-    filters: { db, ids, catalogue, wake: () => jobs.wake("auto-assignments"), now },
+    filters: { db, ids, catalogue, wake: wakeFor("auto-assignments"), now },
   });
   const host = config.HARRIER_HTTP_HOST;
   const rpc = createRpcServer({

@@ -19,8 +19,8 @@ export interface ForeignHead extends SeenHead {
   kept: boolean;
 }
 
-/** Reads the ends of the other services' chains, beside what this service has anchored of them, in one round trip. */
-export async function readHeads(db: Queryable, schema: AuditSchema): Promise<ForeignHead[]> {
+/** It is prepared, because it is asked again and again, and its plan is large: the batches are partitioned by month. */
+const headsSeenBy = (schema: AuditSchema) => {
   const parts = othersThan(schema).map(
     (other) => `
       select '${other}' as service, c.number, c.position, c.hash, ${micros("c.sealed_at")} as "sealedAt", ${micros("clock_timestamp()")} as now,
@@ -32,7 +32,14 @@ export async function readHeads(db: Queryable, schema: AuditSchema): Promise<For
                             order by number desc, anchored_at desc limit 1) a on true
        where c.number > 0 or a.number is not null`,
   );
-  return run<ForeignHead>(db, { sql: parts.join(" union all "), bindings: [] });
+  return statement<[], ForeignHead>(`audit.heads_seen_by_${schema}`, parts.join(" union all "));
+};
+
+const headsBy = new Map(auditSchemas.map((schema) => [schema, headsSeenBy(schema)]));
+
+/** Reads the ends of the other services' chains, beside what this service has anchored of them, in one round trip. */
+export async function readHeads(db: Queryable, schema: AuditSchema): Promise<ForeignHead[]> {
+  return run(db, headsBy.get(schema) ?? headsSeenBy(schema), []);
 }
 
 const add = statement<

@@ -10,6 +10,8 @@ interface Deps {
   readonly schema: AuditSchema;
   /** These 32 bytes in base64 sign what this service sees of the other trails. */
   readonly key?: string | undefined;
+  /** It is called when an entry has ended: it wakes `audit-seal`. */
+  readonly onEnded?: () => void;
   readonly log: {
     info(fields: object, message: string): void;
     warn(fields: object, message: string): void;
@@ -27,12 +29,12 @@ export interface Audit {
 }
 
 /** Opens the trail and creates its partitions. Throws if the trail is missing or its service could change it. */
-export async function openAudit({ db, schema, key, log }: Deps): Promise<Audit> {
+export async function openAudit({ db, schema, key, onEnded, log }: Deps): Promise<Audit> {
   await checkRights(db.pool, schema);
   const signer = key === undefined ? undefined : createSigner(key);
   if (signer === undefined) log.warn({ schema }, "audit: HARRIER_AUDIT_KEY is not set; what is seen of the other trails is not signed");
   else log.info({ schema, publicKey: signer.publicKey.toString("base64") }, "audit: what is seen of the other trails is signed");
   await keepPartitions(db.background);
-  const trail = new AuditTrail({ db: db.pool, log, now: Date.now });
+  const trail = new AuditTrail({ db: db.pool, log, now: Date.now, onEnded });
   return { trail, background: backgroundOf(db), schema, signer, log };
 }

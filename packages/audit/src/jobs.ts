@@ -16,10 +16,13 @@ const fields = ({ audit: { schema } }: AuditJobDeps): object => ({ schema });
 /** The background jobs of an audit trail, for the list of its service. */
 export const auditJobs = {
   "audit-seal": every<AuditJobDeps>({
-    does: "Seals ended entries of the audit trail as the next batch of the chain.",
+    does: "Seals ended entries of the audit trail as the next batch of the chain; woken by the end of a call.",
     runs: "every replica",
     group,
     everyMs: 1_000,
+    // woken by each call of this process that ends; what is left is the entries of processes that have died
+    restMs: 15_000,
+    paced: true,
     later: true,
     work: ({ audit }, signal) => sealEnded({ ...audit, db: audit.background }, signal),
     failure: "audit: entries cannot be sealed; they will be",

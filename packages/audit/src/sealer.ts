@@ -41,12 +41,14 @@ export async function sealBatch({ db, schema }: Pick<Deps, "db" | "schema">, lim
   });
 }
 
-/** Does one round: seals all calls that have ended. The lock of the chain's end lets one replica seal at a time. */
-export async function sealEnded(deps: Deps, signal: AbortSignal): Promise<void> {
+/** Does one round: seals all calls that have ended; false when there was nothing to do. The lock of the chain's end lets one replica seal at a time. */
+export async function sealEnded(deps: Deps, signal: AbortSignal): Promise<false | undefined> {
   const { pool } = deps.db;
   const work = await scanForWork(pool);
   if (work.cutOff) await giveUpCutOff(pool);
-  if (work.ended || work.cutOff) await sealAll(deps, signal);
+  if (!work.ended && !work.cutOff) return false;
+  await sealAll(deps, signal);
+  return undefined;
 }
 
 async function sealAll(deps: Deps, signal: AbortSignal): Promise<void> {

@@ -11,6 +11,8 @@ interface Deps {
   readonly db: Queryable;
   readonly log: TrailLog;
   readonly now: () => number;
+  /** It is called when an entry has ended, which can be sealed then. */
+  readonly onEnded?: (() => void) | undefined;
 }
 
 /** Ends an entry that was begun. */
@@ -49,9 +51,10 @@ export class AuditTrail {
 
   /** Records a call that was refused before its work began. */
   async refused(call: AuditCall, outcome: AuditOutcome): Promise<void> {
-    const { db, now } = this.#deps;
+    const { db, now, onEnded } = this.#deps;
     const at = now();
     await writeEntry(db, entryId(at), new Date(at), { call, ended: endOf(outcome) });
+    onEnded?.();
   }
 
   /** Tells the database which calls of this process are still running, because uploads may take long. */
@@ -62,13 +65,14 @@ export class AuditTrail {
   }
 
   async #end(key: OpenCall, call: AuditCall, outcome: AuditOutcome): Promise<void> {
-    const { db, log } = this.#deps;
+    const { db, log, onEnded } = this.#deps;
     try {
       const ended = { ...endOf(outcome), entityIds: outcome.entityIds ?? null };
       if (await closeEntry(db, key, ended)) return;
       log.warn({ id: key.id, action: call.action, ...outcome }, "audit: a call ended after it had been given up; its entry says UNKNOWN");
     } finally {
       this.#open.delete(key.id);
+      onEnded?.();
     }
   }
 }

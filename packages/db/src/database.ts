@@ -123,8 +123,8 @@ function openPool(options: DatabaseOptions, suffix: string, { size, limits }: { 
     max: size,
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
-    // a new connection costs the database a process, and all statements must be prepared again
-    idleTimeoutMillis: 300_000,
+    // a new connection costs the database a process, and all statements must be prepared again; one that a burst has left costs it 5 to 10 MB
+    idleTimeoutMillis: 60_000,
     // a statement whose service was killed, or has closed the connection, ends as well
     options: `-c client_connection_check_interval=${connectionCheckMs}`,
     statement_timeout: limits.statementMs,

@@ -1,7 +1,6 @@
 // our functions take and return these types of the driver
 export type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from "pg";
 export { bootstrap, serviceUrl } from "./bootstrap.ts";
-export { clockAheadMs } from "./clock.ts";
 export { isConnectionError } from "./connection-error.ts";
 export {
   backgroundOf,
@@ -13,6 +12,7 @@ export {
   type PoolLimits,
   requestLimits,
 } from "./database.ts";
+export { createDatabaseState, type DatabaseState } from "./database-state.ts";
 export { duplicateOf } from "./duplicate.ts";
 export { checkBeingDeleted, eraseSliceMs, eraseTenantRows } from "./erase-tenant.ts";
 export { IdBlocks } from "./id-blocks.ts";

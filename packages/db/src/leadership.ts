@@ -21,7 +21,7 @@ export interface LeadershipOptions {
   retryMs?: number;
 }
 
-const HEARTBEAT_MS = 2000;
+const HEARTBEAT_MS = 5000;
 const HEARTBEAT_LIMIT_MS = 3000;
 
 /** Makes one replica the leader, by a session advisory lock. Returns when `signal` aborts, after `lead` has returned and the lock is free. */

@@ -1,4 +1,5 @@
-import knex, { type Knex } from "knex";
+import { createRequire } from "node:module";
+import type { Knex } from "knex";
 import type pg from "pg";
 import { wasCancelled } from "./cancel.ts";
 import { mapConnectionError } from "./connection-error.ts";
@@ -33,8 +34,12 @@ export function statement<Values extends readonly unknown[], Row>(name: string, 
   return { name, text };
 }
 
+const require = createRequire(import.meta.url);
+
 /** Makes knex a text builder without a connection. Compile its queries with `compile` and execute them with `run`. */
 export function createQueryBuilder(): Knex {
+  // it is loaded where it is used: most services compose no texts, and with what it needs it takes ten megabytes of each
+  const { knex } = require("knex") as typeof import("knex");
   return knex({ client: "pg" });
 }
 

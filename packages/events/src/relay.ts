@@ -2,7 +2,6 @@ import { type Database, inSnapshot, withLeadership } from "@harrier/db";
 import { backOff, type Observer, part, pause, within } from "@harrier/jobs";
 import type { Kafka, Producer } from "kafkajs";
 import { type EventMessage, expand, type OutboxRow } from "./expand.ts";
-import { createFencedProducer, createKafka, ensureTopics } from "./kafka.ts";
 import { moveCursor, type PageLimits, readCursor, readPage, type Sent, skipOlderThan, waitForReader } from "./outbox.sql.ts";
 
 /** The relay reports to its process here; pino's logger fits. */
@@ -82,8 +81,13 @@ async function prune(options: Observed, signal: AbortSignal): Promise<void> {
 
 const observe = <T>({ observer }: Observed, work: () => Promise<T>): Promise<T> => observer?.round(work) ?? work();
 
+/** Without brokers nobody needs the client: with what it needs it takes ten megabytes. */
+const loadClient = () => import("./kafka.ts");
+type KafkaClient = Awaited<ReturnType<typeof loadClient>>;
+
 async function publish(options: Observed, brokers: string, signal: AbortSignal): Promise<void> {
-  const kafka = createKafka({ brokers, clientId: options.clientId });
+  const client = await loadClient();
+  const kafka = client.createKafka({ brokers, clientId: options.clientId });
   for (let attempts = 1; !signal.aborted; attempts += 1) {
     const backoff = backOff(attempts, retries);
     try {
@@ -91,7 +95,7 @@ async function publish(options: Observed, brokers: string, signal: AbortSignal):
         session: options.db.session,
         key: `harrier-outbox-${options.schema}`,
         signal,
-        lead: (leading) => lead(options, kafka, leading),
+        lead: (leading) => lead(options, { client, kafka }, leading),
       });
     } catch (e) {
       if (signal.aborted) return;
@@ -101,10 +105,10 @@ async function publish(options: Observed, brokers: string, signal: AbortSignal):
   }
 }
 
-async function lead(options: Observed, kafka: Kafka, signal: AbortSignal): Promise<void> {
-  const producer = createFencedProducer(kafka, `harrier-${options.schema}-outbox`);
+async function lead(options: Observed, { client, kafka }: { client: KafkaClient; kafka: Kafka }, signal: AbortSignal): Promise<void> {
+  const producer = client.createFencedProducer(kafka, `harrier-${options.schema}-outbox`);
   await observe(options, async () => {
-    await ensureTopics(kafka, {});
+    await client.ensureTopics(kafka, {});
     await producer.connect();
   });
   options.log.info({ schema: options.schema }, "relay leads");

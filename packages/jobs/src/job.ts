@@ -1,6 +1,6 @@
 import { Batcher } from "./batcher.ts";
 import type { LeaseOptions } from "./leases.ts";
-import { Loop, type LoopOptions } from "./loop.ts";
+import { Loop, type LoopOptions, restAfter } from "./loop.ts";
 import type { JobLog, Observer } from "./observer.ts";
 import { Outage } from "./outage.ts";
 import { pause } from "./pause.ts";
@@ -32,6 +32,8 @@ interface Described {
 /** A declared job says what an operator reads of it, and how it comes to life. */
 export interface Job<Deps> extends Described {
   readonly everyMs: number;
+  /** The longest wait while its rounds find nothing to do. */
+  readonly restMs?: number;
   readonly create: (deps: Deps, tools: JobTools) => RunningJob;
   /** So much waits for it in this process. */
   readonly backlog?: (deps: Deps) => number;
@@ -49,10 +51,14 @@ interface Failures<Deps> {
   readonly fields?: (deps: Deps, error: unknown) => object;
 }
 
-interface Every<Deps> extends Described, Failures<Deps>, Pick<LoopOptions, "later" | "steady" | "lastRound" | "stopLimitMs"> {
+interface Every<Deps>
+  extends Described,
+    Failures<Deps>,
+    Pick<LoopOptions, "later" | "steady" | "restMs" | "paced" | "lastRound" | "stopLimitMs"> {
   readonly everyMs: number;
   /**
-   * Does one round; it answers true when there is more to do, so that the next one begins at once. A round that survives the failure of one
+   * Does one round; it answers true when there is more to do, so that the next one begins at once, and false when it has found nothing to do, for
+   * `restMs`. A round that survives the failure of one
    * piece of its work calls `pieceFailed`, so that the failure is counted.
    */
   readonly work: (deps: Deps, signal: AbortSignal, pieceFailed: () => void) => unknown;
@@ -63,9 +69,10 @@ interface Every<Deps> extends Described, Failures<Deps>, Pick<LoopOptions, "late
 
 /** The job does a round of work once a period, and at once when it is woken or its last round has left something to do. */
 export function every<Deps>(options: Every<Deps>): Job<Deps> {
-  const { does, runs, group, everyMs, work, later, steady, lastRound, stopLimitMs, onStop, backlog } = options;
+  const { does, runs, group, everyMs, restMs, work, onStop, backlog } = options;
+  const { later, steady, paced, lastRound, stopLimitMs } = options;
   return {
-    ...described({ does, runs, group, everyMs, backlog }),
+    ...described({ does, runs, group, everyMs, restMs, backlog }),
     create(deps, tools) {
       const failures = failuresOf(options, deps, tools);
       const round = async (signal: AbortSignal): Promise<unknown> => {
@@ -75,10 +82,19 @@ export function every<Deps>(options: Every<Deps>): Job<Deps> {
           return more;
         } catch (error) {
           failures.failed(error);
-          return false;
+          return undefined; // it is tried again after a period, because nobody knows what there is to do
         }
       };
-      const loop = new Loop({ round, everyMs: tools.everyMs ?? everyMs, later, steady, lastRound, stopLimitMs });
+      const loop = new Loop({
+        round,
+        everyMs: tools.everyMs ?? everyMs,
+        restMs: restOf(tools, restMs),
+        later,
+        steady,
+        paced,
+        lastRound,
+        stopLimitMs,
+      });
       return {
         start: () => loop.start(),
         wake: loop.wake,
@@ -99,25 +115,29 @@ export type Leadership<Deps> = (
 
 interface Led<Deps> extends Omit<Described, "runs">, Failures<Deps> {
   readonly everyMs: number;
-  /** Does one round; it answers true when there is more to do. A failure ends the leadership. */
+  /** The longest wait while rounds find nothing to do, as for `every`. */
+  readonly restMs?: number;
+  /** Does one round; it answers true when there is more to do, and false when it has found nothing. A failure ends the leadership. */
   readonly work: (deps: Deps, signal: AbortSignal) => Promise<unknown>;
   readonly leadership: Leadership<Deps>;
 }
 
 /** The job does a round of work once a period on the one replica that leads. */
 export function led<Deps>(options: Led<Deps>): Job<Deps> {
-  const { does, group, everyMs, work, leadership } = options;
+  const { does, group, everyMs, restMs, work, leadership } = options;
   return {
-    ...described({ does, runs: "leader", group, everyMs }),
+    ...described({ does, runs: "leader", group, everyMs, restMs }),
     create(deps, tools) {
       const stopping = new AbortController();
       let ended: Promise<void> | undefined;
       const failures = failuresOf(options, deps, tools);
       const lead = async (signal: AbortSignal): Promise<void> => {
-        while (!signal.aborted) {
+        const period = tools.everyMs ?? everyMs;
+        for (let empty = 0; !signal.aborted; ) {
           const more = await tools.observer.round(() => work(deps, signal));
           failures.succeeded();
-          if (more !== true) await pause(tools.everyMs ?? everyMs, signal);
+          empty = more === false ? empty + 1 : 0;
+          if (more !== true) await pause(empty === 0 ? period : restAfter(empty, period, restOf(tools, restMs) ?? period), signal);
         }
       };
       return {
@@ -189,16 +209,25 @@ export function part<Deps>({ start, stop, ...description }: Part<Deps>): Job<Dep
   };
 }
 
+/** Where tests choose another period, nothing rests. */
+const restOf = (tools: JobTools, restMs: number | undefined): number | undefined => (tools.everyMs === undefined ? restMs : undefined);
+
 /** Members that are not given are left out. */
 function described<Deps>(of: {
   does: string;
   runs: Described["runs"];
   everyMs: number;
+  restMs?: number | undefined;
   group?: string | undefined;
   backlog?: ((deps: Deps) => number) | undefined;
 }): Omit<Job<Deps>, "create"> {
-  const { group, backlog, ...description } = of;
-  return { ...description, ...(group === undefined ? {} : { group }), ...(backlog === undefined ? {} : { backlog }) };
+  const { group, restMs, backlog, ...description } = of;
+  return {
+    ...description,
+    ...(restMs === undefined ? {} : { restMs }),
+    ...(group === undefined ? {} : { group }),
+    ...(backlog === undefined ? {} : { backlog }),
+  };
 }
 
 function failuresOf<Deps>(options: Failures<Deps>, deps: Deps, { log }: JobTools): Pick<Outage, "failed" | "succeeded"> {

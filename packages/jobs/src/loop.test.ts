@@ -90,3 +90,48 @@ test("a stop ends a wait at once", async () => {
   await own.stop();
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test("rounds that find nothing come ever more seldom; a round that finds something and a wake-up bring the period back", async () => {
+  const answers: unknown[] = [false, false, false, false, undefined, false, false];
+  const round = async () => {
+    begun.push(Date.now());
+    return answers.length > 0 ? answers.shift() : false;
+  };
+  const own = loop({ round, restMs: 5_000 });
+  void own.start();
+  await vi.advanceTimersByTimeAsync(12_000);
+  expect(begun).toEqual([0, 1_000, 3_000, 7_000, 12_000]);
+  await vi.advanceTimersByTimeAsync(3_500);
+  expect(begun.slice(5)).toEqual([13_000, 14_000]);
+  own.wake();
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(begun.slice(7)).toEqual([15_500, 16_500, 18_500]);
+});
+
+test("steady rounds rest too, and a rest is never shorter than the period", async () => {
+  const empty = async () => {
+    begun.push(Date.now());
+    return false;
+  };
+  void loop({ round: empty, steady: true, restMs: 500 }).start();
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(begun).toEqual([0, 1_000, 2_000, 3_000]);
+});
+
+test("a paced loop is woken from its rest at once, and otherwise begins a round a period after the last one at the earliest", async () => {
+  const empty = async () => {
+    begun.push(Date.now());
+    return false;
+  };
+  const own = loop({ round: empty, paced: true, restMs: 8_000 });
+  void own.start();
+  await vi.advanceTimersByTimeAsync(5_500);
+  expect(begun).toEqual([0, 1_000, 3_000]);
+  own.wake();
+  await vi.advanceTimersByTimeAsync(200);
+  own.wake();
+  own.wake();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(begun.slice(3)).toEqual([5_500, 6_500]);
+  await own.stop();
+});

@@ -5,6 +5,13 @@ export interface LoopOptions {
   readonly round: (signal: AbortSignal) => Promise<unknown>;
   /** So long is the wait between the end of a round and the beginning of the next one. */
   readonly everyMs: number | (() => number);
+  /**
+   * After a round that finds nothing to do, which answers false, the wait is twice as long as before, up to this. A round that finds something, or a
+   * wake-up, brings the period back: a job that is woken by what is done here asks seldom for what others may have left.
+   */
+  readonly restMs?: number | undefined;
+  /** A wake-up ends a rest alone: rounds begin at least a period apart, however often the job is woken. */
+  readonly paced?: boolean | undefined;
   /** The first round waits for a period too. */
   readonly later?: boolean | undefined;
   /** Rounds begin in step, however long each takes; a step at which a round is still under way is left out. */
@@ -15,6 +22,13 @@ export interface LoopOptions {
   readonly stopLimitMs?: number | undefined;
 }
 
+/** A power of two of this is beyond every rest. */
+const longestRest = 20;
+
+/** Answers the wait after so many rounds in a row that found nothing: the period, and then twice as long each time, up to `restMs`. */
+export const restAfter = (empty: number, everyMs: number, restMs: number): number =>
+  Math.min(Math.max(restMs, everyMs), everyMs * 2 ** Math.min(empty - 1, longestRest));
+
 /** A loop does rounds of work, one after the other and never two at a time, until it is stopped. `every` and the leases are made of it. */
 export class Loop {
   readonly #options: LoopOptions;
@@ -22,6 +36,8 @@ export class Loop {
   readonly #first = Promise.withResolvers<void>();
   #woken = new AbortController();
   #running: Promise<void> | undefined;
+  /** So many rounds in a row have found nothing. */
+  #empty = 0;
 
   constructor(options: LoopOptions) {
     this.#options = options;
@@ -58,10 +74,18 @@ export class Loop {
       this.#woken = new AbortController();
       const began = performance.now();
       const more = await this.#options.round(signal);
+      this.#empty = more === false ? this.#empty + 1 : 0;
       this.#first.resolve();
-      if (more !== true && !signal.aborted) await pause(this.#waitMs(began), this.#woken.signal);
+      if (more !== true && !signal.aborted) await this.#wait(began);
+      if (this.#woken.signal.aborted) this.#empty = 0;
     }
     this.#first.resolve();
+  }
+
+  async #wait(began: number): Promise<void> {
+    await pause(this.#waitMs(began), this.#woken.signal);
+    const left = began + this.#period() - performance.now();
+    if (this.#options.paced === true && left > 0) await pause(left, this.stopping);
   }
 
   #period(): number {
@@ -71,6 +95,8 @@ export class Loop {
 
   #waitMs(began: number): number {
     const period = this.#period();
+    const { restMs = 0 } = this.#options;
+    if (restMs > period && this.#empty > 0) return restAfter(this.#empty, period, restMs);
     return this.#options.steady === true ? period - ((performance.now() - began) % period) : period;
   }
 }

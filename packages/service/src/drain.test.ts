@@ -1,4 +1,5 @@
 import { Agent, get } from "node:http";
+import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { deviceOk, route } from "@harrier/contracts";
 import { afterEach, expect, it } from "vitest";
@@ -51,6 +52,23 @@ it("the announcement turns readiness off and closes each connection after its an
   await ended;
   await served.http.close();
   await expect(ask(served, path)).rejects.toMatchObject(refused);
+  agent.destroy();
+});
+
+it("the announcement ends the connection over which readiness was asked, so that the asker notices at once", async () => {
+  const served = await start(() => {}, { pauseMs: 1_000, transfersMs: 0 });
+  const agent = new Agent({ keepAlive: true });
+  const over = await new Promise<Socket>((resolve, reject) => {
+    get({ port: served.port, path: "/readyz", agent }, (answer) => {
+      const { socket } = answer;
+      answer.resume().once("end", () => resolve(socket));
+    }).on("error", reject);
+  });
+  let ended = false;
+  const drained = served.http.drain().then(() => (ended = true));
+  await new Promise((resolve) => over.once("close", resolve));
+  expect(ended).toBe(false);
+  await drained;
   agent.destroy();
 });
 

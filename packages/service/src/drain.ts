@@ -16,6 +16,7 @@ export class Drain {
   readonly #times: DrainTimes;
   readonly #connections = new Set<Socket>();
   readonly #transfers = new Set<Socket>();
+  readonly #probes = new Set<Socket>();
   #server: Server | undefined;
   #announced = false;
 
@@ -48,13 +49,21 @@ export class Drain {
     };
   }
 
-  /** Turns readiness off and closes each connection after its answer, while requests are still served; resolves after the pause. */
+  /** Notes a connection over which readiness is asked: its end is the announcement that the asker notices at once. */
+  probedOver(socket: Socket): void {
+    if (this.#probes.has(socket)) return;
+    this.#probes.add(socket);
+    socket.once("close", () => this.#probes.delete(socket));
+  }
+
+  /** Turns readiness off, ends the connections over which it was asked, and closes each connection after its answer, while requests are still served; resolves after the pause. */
   async announce(): Promise<void> {
     if (this.#announced) return;
     this.#announced = true;
     this.#server?.prependListener("request", (_req, res: ServerResponse) => {
       res.shouldKeepAlive = false;
     });
+    for (const socket of this.#probes) socket.end();
     await sleep(this.#times.pauseMs);
   }
 

@@ -126,7 +126,8 @@ function createServer(app: Express, tls: RpcTls | undefined): Server {
 function serveOperations(app: Express, options: HttpOptions, drain: Drain): void {
   const readiness = createReadiness(options.readiness ?? {});
   app.get("/livez", (_req, res) => void res.json({ alive: true }));
-  app.get("/readyz", async (_req, res) => {
+  app.get("/readyz", async (req, res) => {
+    drain.probedOver(req.socket);
     const result = await readiness();
     const ready = result.ready && !drain.announced;
     res.status(ready ? 200 : 503).json({ ready, checks: drain.announced ? { ...result.checks, process: "stopping" } : result.checks });

@@ -1,5 +1,6 @@
 import type { CallReport } from "@harrier/rpc";
-import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { Counter, Histogram, Registry } from "prom-client";
+import { collectProcessMetrics } from "./process-metrics.ts";
 
 /** Measures the requests of one route. */
 export interface RouteTimer {
@@ -19,7 +20,7 @@ export interface Metrics {
 export function createMetrics(options: { service: string }): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service: options.service });
-  collectDefaultMetrics({ register: registry });
+  collectProcessMetrics(registry);
   const http = new Histogram({
     name: "harrier_http_request_seconds",
     help: "Time to answer a request, by route pattern",

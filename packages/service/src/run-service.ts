@@ -1,6 +1,7 @@
 import { type CommonConfig, ConfigError, redactConfig } from "./config.ts";
 import { armFaults } from "./faults.ts";
 import { createLog, type Log } from "./log.ts";
+import { restMemory } from "./memory.ts";
 
 /**
  * A part of a service that has to be stopped; a function is called directly. `drain` is called on all parts together before anything is stopped: a
@@ -49,6 +50,7 @@ export async function runService<Config extends Partial<CommonConfig>>(options: 
     const stoppables = await Promise.race([options.start(config, startedLog), signalled.then(() => undefined)]);
     if (stoppables === undefined) return exit(startedLog, 0);
     startedLog.info("started");
+    restMemory(startedLog);
     const signal = await signalled;
     startedLog.info({ signal }, "stopping");
     await stopAll(stoppables, startedLog, options.stopLimitMs?.(config) ?? stopLimitOf(config));

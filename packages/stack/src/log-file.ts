@@ -33,7 +33,8 @@ export class LogFile {
 
   /** Passes on what was written since the last time. */
   read(): void {
-    if (this.#rotating) return;
+    // most of the time nothing was written, which must cost nothing
+    if (this.#rotating || fstatSync(this.#descriptor).size <= this.#position) return;
     const buffer = Buffer.allocUnsafe(READ_BYTES);
     for (;;) {
       const n = readSync(this.#descriptor, buffer, 0, READ_BYTES, this.#position);

@@ -4,7 +4,7 @@ import type { DatabaseService } from "@harrier/db";
 import { childEnv, type Plan, type Replica } from "./child-env.ts";
 import { adminPassword, checkDataDir, type DataDir, openDataDir } from "./data-dir.ts";
 import { checkDatabase, openDatabase, type StackDatabase } from "./database.ts";
-import { heapOf } from "./heap.ts";
+import { allocator, heapOf } from "./heap.ts";
 import { freePorts, isPortFree } from "./ports.ts";
 import { askReady, type ReadinessTls } from "./readiness.ts";
 import { type ServiceName, serviceNames } from "./services.ts";
@@ -158,7 +158,7 @@ function launchAll(options: StackOptions, plan: Plan, data: DataDir, print: (lin
       label: name,
       main: appMain(replica.service),
       heap: heapOf[replica.service],
-      env: childEnv(plan, replica, process.env),
+      env: { ...allocator, ...childEnv(plan, replica, process.env) },
       logFile: join(data.path, "logs", `${name}.log`),
       print,
       onChange,

@@ -27,7 +27,7 @@ const nodeFlags = [
   // kafkajs sets timers in the past, which is harmless (they fire at once) and not ours to fix
   "--disable-warning=TimeoutNegativeWarning",
 ];
-const READ_LOG_MS = 200;
+const READ_LOG_MS = 500;
 const LAST_WORDS = 12;
 
 // it is beside this file: compiled in dist, or as it is in src, which Node runs too

@@ -9,6 +9,7 @@ import type { Bench } from "./lib/context.ts";
 import { createReport, type Report } from "./lib/report.ts";
 import { Against, otherStarter, type StartStack } from "./scenarios/against.ts";
 import { benchCycle } from "./scenarios/cycle.ts";
+import { benchFootprint } from "./scenarios/footprint.ts";
 import { benchPolls } from "./scenarios/polls.ts";
 import { benchQueries } from "./scenarios/queries.ts";
 import { benchRanges } from "./scenarios/ranges.ts";
@@ -26,8 +27,10 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   queries: { run: benchQueries, start: startStack },
   ranges: { run: benchRanges, start: startWithBucket },
 };
-/** This scenario runs only on request, because it builds an S3 server first. */
-const onRequest = "ranges";
+/** This scenario starts the server as a user does, by `npm start`. */
+const footprint = "footprint";
+/** These scenarios run only on request: one builds an S3 server first, the other waits for minutes and needs Linux. */
+const onRequest: ReadonlySet<string> = new Set(["ranges", footprint]);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -46,15 +49,15 @@ const { values, positionals } = parseArgs({
 
 if (values.help) {
   console.log(
-    "npm run bench -- [polls] [cycle] [rollout] [queries] [ranges] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--json FILE] [--check]\n" +
+    "npm run bench -- [polls] [cycle] [rollout] [queries] [ranges] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--json FILE] [--check]\n" +
       "npm run bench -- [polls] [downloads] [cycle] --against ../other-checkout [--starts 3] [--rounds 5] [--check]: polls, downloads and device cycles beside another built checkout.\n" +
       "Starts a stack of its own, measures, and prints each figure beside its limit of the same run; --check exits 1 where a budget is missed.",
   );
   process.exit(0);
 }
 
-const names = positionals.length > 0 ? positionals : Object.keys(scenarios).filter((name) => name !== onRequest);
-const known = values.against === undefined ? Object.keys(scenarios) : ["polls", "downloads", "cycle"];
+const names = positionals.length > 0 ? positionals : Object.keys(scenarios).filter((name) => !onRequest.has(name));
+const known = values.against === undefined ? [...Object.keys(scenarios), footprint] : ["polls", "downloads", "cycle"];
 const unknown = positionals.find((name) => !known.includes(name));
 if (unknown !== undefined) {
   console.error(`no such scenario: ${unknown} (${known.join(", ")})`);
@@ -73,6 +76,10 @@ async function main(): Promise<number> {
   };
   for (const name of names) {
     console.error(`${name} …`);
+    if (name === footprint) {
+      await benchFootprint(report, options);
+      continue;
+    }
     // Each scenario has services and a database of its own: the remains of one must not cost the next.
     const { start, run } = scenarios[name] as Scenario;
     await withStack(start, async (stack, api) => {

@@ -12,7 +12,7 @@ import { type Sendable, type SendDeps, sendArtifact, sendMd5sum } from "./send.t
 export interface DownloadDeps extends FindDeps, Omit<SendDeps, "log" | "sent" | "limit"> {
   readonly downloadBuffer: { add(download: BufferedDownload): Promise<void> };
   readonly now: () => number;
-  readonly traffic: Pick<Traffic, "sent" | "check">;
+  readonly traffic: Pick<Traffic, "sent" | "check" | "refresh">;
 }
 
 const deviceStyle = { bareEtag: false, rangeOnWhole: false };
@@ -56,6 +56,7 @@ async function findGranted(deps: DownloadDeps, ctx: DeviceContext): Promise<Gran
   const { softwareModuleId: moduleId, fileName: filename } = ctx.params;
   const artifact = await findForDevice(deps, { tenantId: ctx.tenantId, controllerId, moduleId, filename });
   // this is the last check, so that an unknown artifact stays 404; users may still download, and their bytes count (spec 000 §7.1)
+  await deps.traffic.refresh();
   deps.traffic.check(ctx.tenantId);
   return artifact;
 }

@@ -1,6 +1,6 @@
 import { createJob } from "@harrier/jobs";
 import { eventually } from "@harrier/testkit";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { jobs } from "../jobs.ts";
 import { form, limitVolume, type RunningService, startService } from "../service.suite.ts";
 import { randomContent, tenantId } from "../testing.suite.ts";
@@ -95,6 +95,42 @@ it("a used-up data volume gives 403 for every artifact to all devices until the 
   expect(byAdmin.status).toBe(200);
   await limitVolume(service, 10 * content.bytes.length);
   expect((await get()).status).toBe(200);
+});
+
+describe("a traffic counter at rest", () => {
+  it("reads nothing while nobody downloads; a download decides by limits of the last second, and what was sent is written", async () => {
+    let queries = 0;
+    const { pool } = service.bench.db;
+    const query = (config: never) => {
+      queries += 1;
+      return pool.query(config);
+    };
+    let at = performance.now();
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => at);
+    const traffic = createTraffic({ pool: { query } as never, now: () => Date.UTC(2034, 0, 1) });
+    const during = async (passes: number, work: () => Promise<void>): Promise<number> => {
+      at += passes;
+      const before = queries;
+      await work();
+      return queries - before;
+    };
+    try {
+      await traffic.beat();
+      expect(await during(500, () => traffic.refresh())).toBe(0);
+      expect(await during(2_000, () => traffic.refresh())).toBe(1);
+      expect(await during(500, () => traffic.beatUnlessAtRest())).toBe(1);
+      expect(await during(6_000, () => traffic.beatUnlessAtRest())).toBe(0);
+      expect(await during(10_000, () => traffic.beatUnlessAtRest())).toBe(1);
+      expect(await during(500, () => traffic.beatUnlessAtRest())).toBe(0);
+      await limitVolume(service, 100);
+      expect(await during(1_500, () => traffic.refresh())).toBe(1);
+      traffic.sent(tenantId, 100);
+      expect(() => traffic.check(tenantId)).toThrow(expect.objectContaining({ code: "dataVolumeExceeded" }));
+      expect(await during(6_000, () => traffic.beatUnlessAtRest())).toBe(2);
+    } finally {
+      clock.mockRestore();
+    }
+  });
 });
 
 describe("a traffic counter", () => {

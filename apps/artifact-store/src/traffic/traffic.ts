@@ -8,9 +8,13 @@ export interface Traffic {
   sent(tenantId: number, bytes: number): void;
   /** Throws if the data volume of the month is used up, and throws `unavailable` until the limits have been read once. */
   check(tenantId: number): void;
+  /** Reads limits and use if they were not read in the last second, because nobody downloads while the counter rests. */
+  refresh(): Promise<void>;
   ready(): boolean;
   /** The number of tenants with bytes that have not been written yet. */
   readonly size: number;
+  /** Does a beat, unless nothing was sent and nobody has asked for seconds. */
+  beatUnlessAtRest(): Promise<void>;
   /** Writes the counted bytes, then reads limits and use. If writing fails, the counts stay in memory and the limits already known apply. */
   beat(): Promise<void>;
 }
@@ -26,6 +30,12 @@ const key = "DATA_TRAFFIC_PER_MONTH_MAX_BYTES";
 export function monthOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 7)}-01`;
 }
+
+/** A download decides by limits that are at most this old. */
+const freshMs = 1_000;
+/** The counter rests when nobody has downloaded for so long; then it reads the limits as seldom. */
+const restAfterMs = 5_000;
+const restMs = 15_000;
 
 type Bytes = Map<number, number>;
 
@@ -43,6 +53,8 @@ export function createTraffic(deps: TrafficDeps): Traffic {
   let writing: Bytes = new Map();
   let volumes: ReadonlyMap<number, VolumeRow> | undefined;
   let beating: Promise<void> = Promise.resolve();
+  let readAt = Number.NEGATIVE_INFINITY;
+  let neededAt = Number.NEGATIVE_INFINITY;
 
   async function write(month: string): Promise<void> {
     writing = gathered;
@@ -61,13 +73,29 @@ export function createTraffic(deps: TrafficDeps): Traffic {
     const month = monthOf(deps.now());
     await write(month);
     const rows = await run(deps.pool, readVolumes, [month, key]);
+    readAt = performance.now();
     volumes = new Map(rows.map((row) => [row.tenantId, row]));
     writing = new Map();
   }
 
+  const beat = (): Promise<void> => {
+    const done = beating.then(work);
+    beating = done.catch(() => {});
+    return done;
+  };
+
   return {
-    sent: (tenantId, bytes) => addTo(gathered, tenantId, bytes),
+    sent(tenantId, bytes) {
+      neededAt = performance.now();
+      addTo(gathered, tenantId, bytes);
+    },
+    async refresh() {
+      neededAt = performance.now();
+      // limits that cannot be read stay as they are, and `check` says whether there are any
+      if (neededAt - readAt > freshMs) await beat().catch(() => {});
+    },
     check(tenantId) {
+      neededAt = performance.now();
       if (volumes === undefined) throw new HarrierError("unavailable");
       const volume = volumes.get(tenantId);
       if (volume === undefined) return;
@@ -80,10 +108,11 @@ export function createTraffic(deps: TrafficDeps): Traffic {
     get size() {
       return gathered.size + writing.size;
     },
-    beat() {
-      const done = beating.then(work);
-      beating = done.catch(() => {});
-      return done;
+    async beatUnlessAtRest() {
+      const at = performance.now();
+      const pending = gathered.size + writing.size > 0;
+      if (pending || at - neededAt < restAfterMs || at - readAt >= restMs) await beat();
     },
+    beat,
   };
 }

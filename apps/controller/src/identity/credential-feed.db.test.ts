@@ -3,6 +3,7 @@ import type { WatchCredentialChangesResponse } from "@harrier/rpc";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type CommandsFixture, commandsFixture, contextOf } from "../commands.fixture.ts";
 import { jobs } from "../jobs.ts";
+import { createTenantSettings } from "../settings/tenant-settings.ts";
 import { createCredentialFeed } from "./credential-feed.ts";
 
 let fixture: CommandsFixture;
@@ -115,6 +116,22 @@ test("a subscriber that leaves receives nothing more", async () => {
   await change(fixture.database.db("controller").pool, "unheard");
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(heard).toHaveLength(then);
+});
+
+test("a poll tells the revision of the tenants' settings, so that a change of these is noticed as soon", async () => {
+  const settings = createTenantSettings({ pool: fixture.db.pool });
+  await settings.refresh();
+  const told: boolean[] = [];
+  const own = createCredentialFeed(fixture.db.pool, (revision) => told.push(settings.isAt(revision)));
+  await own.read();
+  await fixture.database.db("management").pool.query(
+    `insert into settings (tenant_id, key, value, created_by, last_modified_by) values (1, 'pollingTime', '"00:00:42"', 'admin', 'admin')
+     on conflict (tenant_id, key) do update set value = excluded.value`,
+  );
+  await own.read();
+  await settings.refresh();
+  await own.read();
+  expect(told).toEqual([true, false, true]);
 });
 
 test("a poll of both logs is one round trip", async () => {

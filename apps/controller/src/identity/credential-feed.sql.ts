@@ -1,4 +1,5 @@
 import { statement } from "@harrier/db";
+import { settingsRevision } from "../settings/tenant-settings.sql.ts";
 
 export interface ChangeRow {
   /** The snapshot is read with the rows: the next poll begins here. */
@@ -8,16 +9,18 @@ export interface ChangeRow {
   tenant: string | null;
   controllerId: string | null;
   txid: number | null;
+  /** The revision of the tenants' settings (`settingsRevision`), because whoever looks for changed credentials looks for these as well. */
+  settings: string;
 }
 
 /**
  * Reads what has become visible in either log since the given snapshot ($1; null: nothing yet, begin now). It goes by visibility, not by order: a log
  * read in order waits for the oldest running transaction, and a revoked credential must not stay valid because a backup runs.
  */
-export const readCredentialChanges = statement<[since: string | null], ChangeRow>(
+export const readCredentialChanges = statement<[since: string | null, settingNames: readonly string[]], ChangeRow>(
   "controller.read_credential_changes",
   `select pg_current_snapshot()::text as snapshot, c.tenant_id as "tenantId", n.name as tenant, c.controller_id as "controllerId",
-          c.txid::text::bigint as txid
+          c.txid::text::bigint as txid, (${settingsRevision("$2::text[]")}) as settings
      from (values (1)) as always(one)
      left join (
        select tenant_id, controller_id, txid from credential_changes

@@ -16,23 +16,26 @@ const targetsAtOnce = 20_000;
 
 /**
  * One round of what insights need (contract management.md §10.6): events into monthly counts, the past once, and the next targets of the fleets that
- * are due. Answers whether events are left.
+ * are due. Answers true if events are left, and false if there was nothing to do.
  */
-export async function keepInsights(deps: InsightDeps): Promise<boolean> {
+export async function keepInsights(deps: InsightDeps): Promise<boolean | undefined> {
   const { pool } = deps.background;
   const round = await runOne(pool, foldMonthlyCounts, [eventsAtOnce]);
-  await findPast(deps);
+  const searched = await findPast(deps);
   if (round?.due === true) await countDueFleets(deps);
-  return round?.folded === eventsAtOnce;
+  if (round?.folded === eventsAtOnce) return true;
+  return round?.folded === 0 && !round.due && !searched ? false : undefined;
 }
 
 /** Databases whose past has been read, so that a process does not ask again. */
 const known = new WeakSet<object>();
 
-async function findPast({ background: { pool } }: InsightDeps): Promise<void> {
-  if (known.has(pool)) return;
+/** Reads the next part of the past; answers false once all of it has been read. */
+async function findPast({ background: { pool } }: InsightDeps): Promise<boolean> {
+  if (known.has(pool)) return false;
   const found = await runOne(pool, findMonthlyCounts, [foundAtOnce]);
   if (found?.more === false) known.add(pool);
+  return true;
 }
 
 /** Counts the fleets that are due, as far as one step goes. */

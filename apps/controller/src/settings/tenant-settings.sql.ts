@@ -1,15 +1,18 @@
 import { statement } from "@harrier/db";
 
 /**
- * Returns a value that changes when any of the settings or the quotas does. There is no log to follow: the sum over the few rows that differ from the
- * defaults is cheap, misses nothing and waits for no long transaction.
+ * Selects a value that changes when any of the settings (`keys` is the parameter with their names) or the quotas does. There is no log to follow: the
+ * sum over the few rows that differ from the defaults is cheap, misses nothing and waits for no long transaction.
  */
+export const settingsRevision = (keys: string): string => `
+   select count(*) || '/' || coalesce(sum(hashtextextended(tenant_id || ' ' || key || ' ' || value::text, 0)), 0) as revision
+     from (select tenant_id, key, value::text from management.tenant_settings_v1 where key = any(${keys})
+           union all
+           select tenant_id, 'quota ' || key, value::text from management.tenant_quotas_v1) s`;
+
 export const readSettingsRevision = statement<[keys: readonly string[]], { revision: string }>(
   "controller.read_settings_revision",
-  `select count(*) || '/' || coalesce(sum(hashtextextended(tenant_id || ' ' || key || ' ' || value::text, 0)), 0) as revision
-     from (select tenant_id, key, value::text from management.tenant_settings_v1 where key = any($1)
-           union all
-           select tenant_id, 'quota ' || key, value::text from management.tenant_quotas_v1) s`,
+  settingsRevision("$1"),
 );
 
 export const readAllSettings = statement<[keys: readonly string[]], { tenantId: number; key: string; value: unknown }>(

@@ -13,6 +13,8 @@ export interface TenantSettingsCache {
   all(): ReadonlyMap<number, TenantSettings>;
   /** True once they have been read: it is part of the service's readiness. */
   ready(): boolean;
+  /** Whether this is the revision of what is cached; another one means that `refresh` would find a change. */
+  isAt(revision: string): boolean;
   /** Reads changes; where they cannot be read, the present values stay in effect. */
   refresh(): Promise<void>;
 }
@@ -43,6 +45,7 @@ export function createTenantSettings(deps: TenantSettingsDeps): TenantSettingsCa
     },
     all: () => byTenant,
     ready: () => revision !== undefined,
+    isAt: (other) => other === revision,
     refresh,
   };
 }

@@ -1,6 +1,7 @@
-import { Agent, request } from "node:http";
-import { Agent as TlsAgent, request as tlsRequest } from "node:https";
+import { Agent } from "node:http";
+import { Agent as TlsAgent } from "node:https";
 import { clockDifferenceMs, type RpcTls } from "@harrier/rpc";
+import { createProbes } from "./probes.ts";
 
 /** A service that the gateway forwards to. */
 export type UpstreamName = "controller" | "management" | "artifact-store" | "rollout-engine";
@@ -26,7 +27,10 @@ export interface Upstreams {
   wrongClocks(): Record<string, number>;
   /** Returns true if it is more likely our clock that is wrong: all that answer, of two services at least, differ from it in the same direction. */
   isOwnClockWrong(): boolean;
-  /** Asks every replica for its readiness and waits for none: one that hangs must not delay the answers of the others. */
+  /**
+   * Asks every replica for its readiness and waits for none: one that hangs must not delay the answers of the others. It is called twice a second;
+   * a replica that has long been ready is asked every three seconds alone, and at once when the connection for it ends.
+   */
   check(): void;
   stop(): void;
   /** The agent for answers that come at once. */
@@ -48,6 +52,7 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
     lists.set(service as UpstreamName, { replicas, next: 0 });
   }
   const all = [...lists.values()].flatMap((l) => l.replicas);
+  const probes = createProbes(tls);
 
   return {
     agent,
@@ -80,9 +85,10 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
       return services.length >= 2 && oneWay && answered.every(isClockWrong);
     },
     check() {
-      for (const replica of all) void probe(replica, tls);
+      for (const replica of all) probes.ask(replica);
     },
     stop() {
+      probes.stop();
       agent.destroy();
       transferAgent.destroy();
     },
@@ -101,26 +107,4 @@ function replicaAt(url: string): Replica {
     ready: false,
     clockAheadMs: undefined,
   };
-}
-
-function probe(replica: Replica, tls: RpcTls | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (ready: boolean, clockAheadMs?: number) => {
-      replica.clockAheadMs = clockAheadMs;
-      replica.ready = ready;
-      resolve();
-    };
-    const options = { agent: false, timeout: 2_000, ...tls } as const;
-    const url = `${replica.url}/readyz`;
-    const req = (tls === undefined ? request : tlsRequest)(url, options, (res) => {
-      res.resume();
-      // Seconds are exact enough for a difference of a minute.
-      const clock = Date.parse(res.headers.date ?? "");
-      const aheadMs = Number.isFinite(clock) ? clock - Date.now() : undefined;
-      end(res.statusCode === 200 && Math.abs(aheadMs ?? 0) <= clockDifferenceMs, aheadMs);
-    });
-    req.on("timeout", () => req.destroy());
-    req.on("error", () => end(false));
-    req.end();
-  });
 }

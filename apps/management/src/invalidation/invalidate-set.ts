@@ -12,6 +12,8 @@ import { leaseSeconds } from "./invalidation-worker.ts";
 export interface InvalidationDeps {
   db: Pick<Database, "pool">;
   invalidations: { carryOut(invalidation: Invalidation, untilMs: number): Promise<boolean> };
+  /** The rest is carried out in the background. */
+  wakeInvalidations: () => void;
   fault: (point: FaultPoint) => void | Promise<void>;
   now: () => number;
 }
@@ -44,7 +46,7 @@ export async function invalidateSet(
     }),
   );
   await deps.fault("management.invalidate-set.after-commit");
-  if (begun !== undefined) await deps.invalidations.carryOut(begun, deps.now() + firstRoundMs);
+  if (begun !== undefined && !(await deps.invalidations.carryOut(begun, deps.now() + firstRoundMs))) deps.wakeInvalidations();
 }
 
 /**

@@ -16,14 +16,14 @@ const callMs = 5_000;
 const leaseSeconds = (callMs / 1000) * (max / concurrency) + 10;
 
 /**
- * Releases one batch of artifact references at artifact-store; true when there may be more. Each is repeated until artifact-store has
+ * Releases one batch of artifact references at artifact-store; true when there may be more, false when there was none. Each is repeated until artifact-store has
  * acknowledged it (architecture §2, durable operations). Any number of replicas may run it; artifact-store ignores the second release of a
  * reference.
  */
-export async function releaseDue(deps: Deps, pieceFailed?: () => void): Promise<boolean> {
+export async function releaseDue(deps: Deps, pieceFailed?: () => void): Promise<boolean | undefined> {
   const due = await run(deps.db, takeDueReleases, [max, leaseSeconds]);
   for (let i = 0; i < due.length; i += concurrency) await release(deps, due.slice(i, i + concurrency), pieceFailed);
-  return due.length === max;
+  return due.length === 0 ? false : due.length === max || undefined;
 }
 
 async function release(deps: Deps, operations: readonly OperationRow[], pieceFailed: (() => void) | undefined): Promise<void> {

@@ -80,6 +80,7 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
     wake: () => {},
     wakeOperations: () => {},
     wakeTargetDeletions: () => {},
+    wakeInvalidations: () => {},
     invalidations: {
       async carryOut(invalidation) {
         record("carryOut", invalidation, {});

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { run, runOne } from "@harrier/db";
+import { type Queryable, run, runOne } from "@harrier/db";
 import { type LeaseOptions, Leases } from "@harrier/jobs";
 import { failureMessage } from "../domain/failure.ts";
 import { claimFilters, type FilterClaim, notifyForFleet, releaseFilter } from "./leases.sql.ts";
@@ -8,6 +8,9 @@ import { type Round, type RunDeps, runFilter } from "./run-filter.ts";
 export type AutoAssigner = Leases<FilterClaim>;
 
 const changesPerPoll = 5_000;
+
+/** Makes the filters and dynamic rollouts due whose targets or actions have changed. */
+export const noticeFleet = (db: Queryable) => runOne(db, notifyForFleet, [changesPerPoll]);
 
 /** Lets filters that are due assign their sets. Any number of processes share the work; the claims of a process that dies expire. */
 export function createAutoAssigner(deps: RunDeps, options: LeaseOptions): AutoAssigner {
@@ -30,7 +33,7 @@ export function createAutoAssigner(deps: RunDeps, options: LeaseOptions): AutoAs
   };
   return new Leases<FilterClaim>(
     {
-      notice: () => runOne(pool, notifyForFleet, [changesPerPoll]),
+      notice: () => noticeFleet(pool),
       claim: (free, perTenant) => run(pool, claimFilters, [owner, options.leaseSeconds, free, perTenant]),
       work: async (claim, signal) => release(claim, await runFilter(deps, claim, signal), 0, null),
       failed: (claim, { attempts, cooldownMs, error }) =>

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { run, runOne } from "@harrier/db";
+import { type Queryable, run, runOne } from "@harrier/db";
 import { type LeaseOptions, Leases } from "@harrier/jobs";
 import { failureMessage } from "../domain/failure.ts";
 import { driveRollout } from "./drive.ts";
@@ -9,6 +9,9 @@ import type { PerformDeps } from "./perform.ts";
 export type RolloutEngine = Leases<Claim>;
 
 const progressPerPoll = 5_000;
+
+/** Makes the rollouts due whose actions have changed. */
+export const noticeProgress = (db: Queryable) => runOne(db, notifyForProgress, [progressPerPoll]);
 
 interface Released {
   dueAt: number | null;
@@ -31,7 +34,7 @@ export function createEngine(deps: PerformDeps, options: LeaseOptions): RolloutE
     run(pool, releaseClaim, [tenantId, rolloutId, owner, notifications, dueAt, cooldownMs, attempts, lastError]);
   return new Leases<Claim>(
     {
-      notice: () => runOne(pool, notifyForProgress, [progressPerPoll]),
+      notice: () => noticeProgress(pool),
       claim: (free, perTenant) => run(pool, claimDue, [owner, leaseSeconds, free, perTenant]),
       async work(claim, signal) {
         const { dueAt, got } = await driveRollout(deps, claim, signal);

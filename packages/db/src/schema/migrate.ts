@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import knex, { type Knex } from "knex";
+import type { Knex } from "knex";
 import type pg from "pg";
 import { refuseYoungerCluster } from "../cluster.ts";
 import { checkedIdentifier } from "../identifier.ts";
@@ -80,6 +80,8 @@ async function ensureKnexTables(tx: pg.PoolClient): Promise<void> {
 
 /** Each migration locks knex's row in its transaction. A replica that has waited for it finds the migration done, and goes on to the next. */
 async function runPending(pool: pg.Pool, schema: string, files: readonly SqlFile[]): Promise<string[]> {
+  // it is loaded where there is something to apply: with what it needs it takes ten megabytes
+  const { default: knex } = await import("knex");
   const runner = knex({
     client: "pg",
     connection: { ...pool.options, statement_timeout: 0, lock_timeout: 0 } as Knex.PgConnectionConfig,

@@ -26,7 +26,8 @@ function stat(pid: number): Stat | undefined {
   }
 }
 
-function descendants(roots: readonly number[]): number[] {
+/** Answers the processes with all their children. */
+export function descendants(roots: readonly number[]): number[] {
   const children = new Map<number, number[]>();
   for (const entry of readdirSync("/proc")) {
     if (!/^\d+$/.test(entry)) continue;
@@ -77,6 +78,28 @@ export function peakMiB(pid: number): number {
 /** Reads the resident MiB per group; PostgreSQL's shared memory counts once per process that touched it, so its figure is an upper bound. */
 export function residentMiB(groups: readonly ProcessGroup[]): Map<string, number> {
   return new Map(groups.map((g) => [g.name, sum(descendants(g.pids).map((pid) => stat(pid)?.residentMiB ?? 0))]));
+}
+
+/**
+ * Reads the MiB that one process holds, in which memory that processes share counts for each by its part (PSS): the sum over processes is what they
+ * hold together.
+ */
+export function heldMiB(pid: number): number {
+  try {
+    const kib = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1];
+    return Number(kib ?? 0) / 1_024;
+  } catch {
+    return 0; // the process has ended meanwhile
+  }
+}
+
+/** Reads the command line of a process; empty when it has ended. */
+export function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+  } catch {
+    return "";
+  }
 }
 
 export function difference(after: Map<string, number>, before: Map<string, number>): Map<string, number> {

@@ -1,0 +1,66 @@
+import { createJob } from "@harrier/jobs";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { jobs } from "../jobs.ts";
+import { createEngineFixture, type EngineFixture } from "../testing/engine.fixture.ts";
+import { wakeForDueWork } from "./due-work.ts";
+
+let fixture: EngineFixture;
+beforeAll(async () => {
+  fixture = await createEngineFixture();
+  await look(); // the targets of the fixture are changes of the fleet
+});
+afterEach(() => fixture.stopEngines());
+afterAll(() => fixture?.drop());
+
+const change = (type: string) =>
+  fixture.sql("insert into controller.outbox (tenant_id, topic, type, common, items) values (1, 'target-events', $1, '{}', '[]')", [type]);
+
+/** Looks once; answers whom it has woken, and whether the next look may come later. */
+async function look() {
+  const woken: string[] = [];
+  const answer = await wakeForDueWork({ db: fixture.create.db, wake: (worker) => woken.push(worker) });
+  return { woken, rests: answer === false };
+}
+
+test("while nothing is under way nobody is woken, and the next look may come later", async () => {
+  expect(await look()).toEqual({ woken: [], rests: true });
+});
+
+test("a change of the fleet wakes those who search it, once", async () => {
+  await change("t");
+  expect(await look()).toEqual({ woken: ["auto-assignments", "dynamic-rollouts"], rests: false });
+  expect(await look()).toEqual({ woken: [], rests: true });
+});
+
+test("an engine that polls once a minute is woken for what is due and for each report; while a rollout runs nothing rests", async () => {
+  const engine = fixture.engine({ pollMs: 60_000 });
+  const dueWork = { db: fixture.create.db, wake: (worker: string) => (worker === "rollouts" ? engine.wake() : undefined) };
+  const job = createJob(jobs["due-work"], { dueWork }, { log: {}, everyMs: 50 });
+  void job.start();
+  const { id, g1, g2 } = await fixture.started({ amountGroups: 2, successCondition: { expression: "50" } });
+  await fixture.areStatuses(id, "running", "scheduled");
+  await job.stop();
+  expect((await look()).rests).toBe(false);
+  const again = createJob(jobs["due-work"], { dueWork }, { log: {}, everyMs: 50 });
+  void again.start();
+  await fixture.controller.report(id, g1, 6, "finished");
+  await fixture.areStatuses(id, "finished", "running");
+  await fixture.controller.report(id, g2, 6, "finished");
+  await fixture.isStatus(id, "finished");
+  await again.stop();
+  await fixture.stopEngines();
+  await expect.poll(async () => (await look()).rests, { timeout: 10_000 }).toBe(true);
+});
+
+test("a start within the minute is expected, a later one and a filter without a set are not", async () => {
+  const startAt = Date.now() + 3_600_000;
+  const engine = fixture.engine({ pollMs: 50 });
+  const id = await fixture.createRollout({ startAt });
+  await fixture.isStatus(id, "ready");
+  await engine.stop();
+  expect(await look()).toMatchObject({ woken: [], rests: true });
+  await fixture.sql("update rollout_engine.leases set due_at = now() + interval '30 seconds' where rollout_id = $1", [id]);
+  expect(await look()).toEqual({ woken: [], rests: false });
+  await fixture.sql("update rollout_engine.leases set due_at = now() where rollout_id = $1", [id]);
+  expect(await look()).toEqual({ woken: ["rollouts"], rests: false });
+});

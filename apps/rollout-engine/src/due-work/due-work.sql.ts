@@ -1,0 +1,36 @@
+import { statement } from "@harrier/db";
+
+/** What the workers would find if they looked now. */
+export interface DueWork {
+  /** Actions of rollouts have changed since the last notification (`notifyForProgress`). */
+  progress: boolean;
+  /** Targets or actions have changed since the last notification (`notifyForFleet`). */
+  fleet: boolean;
+  rollouts: boolean;
+  autoAssignments: boolean;
+  dynamicRollouts: boolean;
+  /** Devices, or the clock, may make work due at any moment: a rollout is under way, a start is near, or a filter assigns its set. */
+  expected: boolean;
+}
+
+const dueIn = (leases: string): string => `exists (select from ${leases} where due_at <= now() and (until is null or until <= now()))`;
+
+/** Looks for everything that any worker waits for, in one round trip that writes nothing; each part ends at the first row that it finds. */
+export const findDueWork = statement<[], DueWork>(
+  "due_work.find",
+  `select exists (select from controller.group_changes_v1 g
+                   where (g.txid, g.id) > ((select seen_txid from progress_cursor), (select seen_id from progress_cursor)))
+            or exists (select from controller.group_changes_v1 g
+                        where (g.txid, g.id) > ((select txid from progress_cursor), (select id from progress_cursor))
+                          and g.txid < pg_snapshot_xmin(pg_current_snapshot())) as progress,
+          exists (select from controller.fleet_changes_v1 f
+                   where (f.txid, f.id) > ((select txid from fleet_cursor), (select id from fleet_cursor))) as fleet,
+          ${dueIn("leases")} as rollouts,
+          ${dueIn("auto_assign_leases")} as "autoAssignments",
+          ${dueIn("rollouts r join dynamic_leases d on d.tenant_id = r.tenant_id and d.rollout_id = r.id and r.dynamic and r.status = 'running'")}
+            as "dynamicRollouts",
+          exists (select from leases where due_at < now() + interval '1 minute')
+            or exists (select from auto_assign_leases where due_at < 'infinity')
+            or exists (select from rollouts where status not in ('ready', 'waiting_for_approval', 'approval_denied', 'finished', 'stopped', 'deleted'))
+            as expected`,
+);
