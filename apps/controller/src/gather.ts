@@ -7,11 +7,13 @@ export type Gathered<Request, Answer> = (request: Request) => Promise<Answer>;
 export const alone: unique symbol = Symbol("alone");
 
 export interface Gathering<Request, Answer> {
-  /** May wait for a lock. */
+  /** Carries out what `many` has left. */
   one(request: Request): Promise<Answer>;
+  /** `one` waits for no lock either, so that a request without company may take this cheaper way at once. */
+  oneNeverWaits?: boolean;
   /**
-   * Waits for no lock, and answers in the order of the requests. If PostgreSQL refuses them for what one of them holds, each is carried out alone; after any other error,
-   * when nobody may know whether they took effect, each is rejected with it.
+   * Waits for no lock, and answers in the order of the requests. If PostgreSQL refuses them for what one of them holds, each is carried out alone;
+   * after any other error, when nobody may know whether they took effect, each is rejected with it.
    */
   many(requests: readonly Request[]): Promise<readonly (Answer | typeof alone)[]>;
   /** The maximum of statements side by side. */
@@ -42,9 +44,10 @@ interface Waiting<Request, Answer> {
 
 /**
  * Carries out requests alone under low load and together under high load. Most of the cost of a poll or a report is the way to the database and
- * back, and the commit: sharing it halves the database's part, and a request waits for one statement at most.
+ * back, and the commit: sharing it halves the database's part, and a request waits for the statement that is under way, rarely for more.
  */
-export function gather<Request, Answer>({ one, many, maxStatements, now }: Gathering<Request, Answer>): Gathered<Request, Answer> {
+export function gather<Request, Answer>(options: Gathering<Request, Answer>): Gathered<Request, Answer> {
+  const { one, many, oneNeverWaits, maxStatements, now } = options;
   let running = 0;
   let startedAt = 0;
   let soon = false;
@@ -72,8 +75,8 @@ export function gather<Request, Answer>({ one, many, maxStatements, now }: Gathe
     const batch = waiting.slice(0, maxRequests);
     waiting = waiting.slice(maxRequests);
     const [first] = batch;
-    // A request that is carried out alone may wait for a lock; beside another one it goes as one of many, which never wait.
-    const done = first !== undefined && batch.length === 1 && running === 0 ? carryOutAlone(first) : carryOutTogether(batch);
+    const takesOne = first !== undefined && batch.length === 1 && oneNeverWaits === true;
+    const done = takesOne ? carryOutAlone(first) : carryOutTogether(batch);
     running += 1;
     startedAt = now();
     void done.then(() => {

@@ -24,7 +24,10 @@ export interface ReportRequest {
   feedback: Feedback;
 }
 
-/** Records a device's report on a deployment or a cancellation (spec 000 §2.5): one round trip at most, and all of it or nothing. */
+/**
+ * Records a device's report on a deployment or a cancellation (spec 000 §2.5), all of it or nothing: one round trip, shared with others under load, and
+ * one more if its target is locked or unknown.
+ */
 export async function report(deps: ReportDeps, request: ReportRequest): Promise<void> {
   const { device, channel, actionId, feedback } = request;
   const sent = {

@@ -52,6 +52,7 @@ function gatherPolls(
 ): ReadPoll {
   return gather<PollKey, PollRow | undefined>({
     ...options,
+    oneNeverWaits: true,
     one: ({ tenantId, controllerId, address }) => runOne(db, statements.one, [tenantId, controllerId, address, ...values()]),
     async many(keys) {
       const rows = await run(db, statements.many, [
