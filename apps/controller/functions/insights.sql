@@ -6,8 +6,8 @@ create or replace function action_ended(p_status smallint, p_force_type smallint
 language sql immutable parallel safe as 'select action_bucket(p_status, p_force_type) in (2, 3, 4)';
 
 -- Adds the next p_limit rows of the outbox up, as far as no older transaction still runs, and makes the fleets due that they are about. One replica
--- does it at a time. Returns how many rows it has read. A row may tell of thousands of actions, so rows are not kept for the sums; the text of a row
--- without an inactive action is not parsed, which most reports are.
+-- does it at a time. Returns how many rows it has read, p_limit if more are left. A row may tell of thousands of actions, so rows are not kept for the
+-- sums, a page ends at a megabyte, and the text of a row without an inactive action is not parsed, which most reports are.
 create or replace function fold_monthly_counts(p_limit int) returns int
 language plpgsql set plan_cache_mode = force_custom_plan as $$
 declare
@@ -21,10 +21,14 @@ begin
            case o.type when 'io.update.target.created.v1' then json_array_length(o.items) else 0 end as targets_created,
            case o.type when 'io.update.target.deleted.v1' then json_array_length(o.items) else 0 end as targets_deleted,
            case o.type when 'io.update.action.created.v1' then json_array_length(o.items) else 0 end as actions_created,
-           e.finished, e.error, e.canceled
-      from (select * from outbox x
-             where (x.txid, x.id) > (f.txid, f.id) and x.txid < pg_snapshot_xmin(pg_current_snapshot())
-             order by x.txid, x.id limit p_limit) o
+           e.finished, e.error, e.canceled, o.page_rows
+      from (select * from (
+              select x.*, row_number() over page as n, sum(pg_column_size(x.items)) over page as bytes, count(*) over () as page_rows
+                from (select * from outbox x
+                       where (x.txid, x.id) > (f.txid, f.id) and x.txid < pg_snapshot_xmin(pg_current_snapshot())
+                       order by x.txid, x.id limit p_limit) x
+              window page as (order by x.txid, x.id)) y
+             where y.n = 1 or y.bytes <= 1000000) o
       left join lateral (
         select count(*) filter (where i.bucket = 2) as finished, count(*) filter (where i.bucket = 3) as error,
                count(*) filter (where i.bucket = 4) as canceled
@@ -56,7 +60,7 @@ begin
     update monthly_counts_folded m set txid = last.txid, id = last.id
       from (select txid, id from part order by txid desc, id desc limit 1) last
   )
-  select count(*) into v_folded from part;
+  select case when count(*) < max(page_rows) then p_limit else count(*) end into v_folded from part;
   return v_folded;
 end
 $$;

@@ -195,13 +195,16 @@ create table actions (
   -- Given while several actions of a target could be open: its end does not speak for the whole target (src/domain/transitions.ts,
   -- effectsWithMultiAssignment).
   multi_assignment    boolean not null default false,
+  -- For the index below. A condition on the status itself would cost each report that changes the status a new entry in every index of this table:
+  -- PostgreSQL compares the values of the columns that a condition names, not what it comes to.
+  scheduled           boolean generated always as (status = 8) stored,
   primary key (tenant_id, id)
 ) with (fillfactor = 70);
 create unique index actions_rollout_target on actions (tenant_id, rollout_id, target_id) where rollout_id is not null;
 create index actions_target on actions (tenant_id, target_id, id);
 create index actions_open on actions (tenant_id, target_id, weight desc, id) where active;
 create index actions_group on actions (tenant_id, rollout_id, group_id, target_id) where rollout_id is not null;
-create index actions_scheduled on actions (tenant_id, target_id) where status = 8;  -- superseding scheduled ones
+create index actions_scheduled on actions (tenant_id, target_id) where scheduled;  -- superseding scheduled ones
 -- Actions of a set are walked in the order of their ids, chunk by chunk; by set alone they would have to be sorted for every chunk.
 create index actions_of_set on actions (tenant_id, set_id, id);
 -- Whether a target ever had a set: asked for every target of a fleet, pass after pass (contract management.md §5.8). An index that knows

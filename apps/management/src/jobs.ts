@@ -104,7 +104,7 @@ export const jobs = {
     runs: "every replica",
     group: "feed",
     // a withdrawn permission ends within a second, with time for the way to the gateways
-    everyMs: 750,
+    everyMs: 500,
     work: ({ feed }) => feed.read(),
     onStop: ({ feed }) => feed.close(),
     failure: "the log of principal changes cannot be read",

@@ -17,8 +17,11 @@ const checkEveryMs = 15_000;
 const restShare = 0.02;
 /** With less work since the last time there is little to give back. */
 const worthMs = 1_000;
-/** The pause is a tenth of a second for 30 MB. V8 is not asked to do so for a heap like that of a gateway with millions of credentials. */
-const maxHeapBytes = 200 * 2 ** 20;
+/**
+ * The pause is a tenth of a second for 30 MB, and a revocation has to be heard within a second: V8 is not asked to do so for a heap like that of a
+ * gateway with millions of credentials.
+ */
+const maxHeapBytes = 100 * 2 ** 20;
 
 /**
  * Gives back the memory of work that is over, the start above all, when the process has come to rest: V8 keeps what its heap has grown to until it

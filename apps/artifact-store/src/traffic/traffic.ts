@@ -52,6 +52,7 @@ export function createTraffic(deps: TrafficDeps): Traffic {
   /** Bytes that are being written, or have been, but are not yet in `volumes`. */
   let writing: Bytes = new Map();
   let volumes: ReadonlyMap<number, VolumeRow> | undefined;
+  let refreshing: Promise<void> | undefined;
   let beating: Promise<void> = Promise.resolve();
   let readAt = Number.NEGATIVE_INFINITY;
   let neededAt = Number.NEGATIVE_INFINITY;
@@ -91,8 +92,15 @@ export function createTraffic(deps: TrafficDeps): Traffic {
     },
     async refresh() {
       neededAt = performance.now();
-      // limits that cannot be read stay as they are, and `check` says whether there are any
-      if (neededAt - readAt > freshMs) await beat().catch(() => {});
+      if (neededAt - readAt <= freshMs) return;
+      // Downloads that begin at the same moment wait for one reading. Limits that cannot be read stay as they are, and `check` says whether there are
+      // any.
+      refreshing ??= beat()
+        .catch(() => {})
+        .finally(() => {
+          refreshing = undefined;
+        });
+      await refreshing;
     },
     check(tenantId) {
       neededAt = performance.now();

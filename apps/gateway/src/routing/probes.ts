@@ -21,7 +21,7 @@ const answerWithinMs = 2_000;
 /** A replica that has been ready for so long is asked more seldom: what ends its connection, the end of its process above all, is seen at once. */
 const steadyAfterMs = 10_000;
 /** Only a replica that hangs, or that has lost its database, is noticed so late: others end the connection. */
-const steadyEveryMs = 3_000;
+const steadyEveryMs = 1_500;
 
 interface Course {
   askedAt: number;

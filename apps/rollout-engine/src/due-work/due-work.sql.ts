@@ -13,7 +13,10 @@ export interface DueWork {
   expected: boolean;
 }
 
-const dueIn = (leases: string): string => `exists (select from ${leases} where due_at <= now() and (until is null or until <= now()))`;
+/** The leases of a suspended tenant stay due and are not claimed (work/leases.sql.ts). */
+const dueIn = (leases: string): string =>
+  `exists (select from ${leases} l join management.tenants_v1 t on t.tenant_id = l.tenant_id
+            where l.due_at <= now() and (l.until is null or l.until <= now()) and t.status = 'active')`;
 
 /** Looks for everything that any worker waits for, in one round trip that writes nothing; each part ends at the first row that it finds. */
 export const findDueWork = statement<[], DueWork>(
@@ -27,9 +30,10 @@ export const findDueWork = statement<[], DueWork>(
                    where (f.txid, f.id) > ((select txid from fleet_cursor), (select id from fleet_cursor))) as fleet,
           ${dueIn("leases")} as rollouts,
           ${dueIn("auto_assign_leases")} as "autoAssignments",
-          ${dueIn("rollouts r join dynamic_leases d on d.tenant_id = r.tenant_id and d.rollout_id = r.id and r.dynamic and r.status = 'running'")}
+          ${dueIn("(select d.* from dynamic_leases d join rollouts r on r.tenant_id = d.tenant_id and r.id = d.rollout_id where r.dynamic and r.status = 'running')")}
             as "dynamicRollouts",
-          exists (select from leases where due_at < now() + interval '1 minute')
+          exists (select from leases join management.tenants_v1 t using (tenant_id)
+                   where due_at < now() + interval '1 minute' and t.status = 'active')
             or exists (select from auto_assign_leases where due_at < 'infinity')
             or exists (select from rollouts where status not in ('ready', 'waiting_for_approval', 'approval_denied', 'finished', 'stopped', 'deleted'))
             as expected`,

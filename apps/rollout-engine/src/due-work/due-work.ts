@@ -18,10 +18,21 @@ export async function wakeForDueWork({ db, wake }: DueWorkDeps): Promise<false |
   const due = await runOne(db.pool, findDueWork, []);
   if (due === undefined) return undefined;
   const { progress, fleet } = due;
-  await Promise.all([progress ? noticeProgress(db.pool) : undefined, fleet ? noticeFleet(db.pool) : undefined]);
-  if (progress || due.rollouts) wake("rollouts");
-  if (fleet || due.autoAssignments) wake("auto-assignments");
-  if (fleet || due.dynamicRollouts) wake("dynamic-rollouts");
+  // What is due already does not wait for the notices, and neither notice for the other: each may have to wait for a lock.
+  if (due.rollouts) wake("rollouts");
+  if (due.autoAssignments) wake("auto-assignments");
+  if (due.dynamicRollouts) wake("dynamic-rollouts");
+  const notices = await Promise.allSettled([
+    progress ? noticeProgress(db.pool).then(() => wake("rollouts")) : undefined,
+    fleet
+      ? noticeFleet(db.pool).then(() => {
+          wake("auto-assignments");
+          wake("dynamic-rollouts");
+        })
+      : undefined,
+  ]);
+  const failed = notices.find((notice) => notice.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
   const found = progress || fleet || due.rollouts || due.autoAssignments || due.dynamicRollouts;
   return found || due.expected ? undefined : false;
 }
