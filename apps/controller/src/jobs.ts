@@ -22,9 +22,9 @@ interface Deps {
 
 type OnDatabase = Pick<Deps, "background">;
 
-/** The links of a deleted tag are not visible, so they are deleted later, in chunks that delay nothing else. */
-const linksAtOnce = 10_000;
-/** This number and the period decide the pace of the scan: the recorded use of quotas may be as old as the number of targets in milliseconds. */
+/** Rows that nobody sees any more (links of deleted tags, lines of imports) are deleted later, in chunks that delay nothing else. */
+const rowsAtOnce = 10_000;
+/** This number and the period decide the pace of the scan: recorded use of quotas may be as old as twice the number of targets in milliseconds. */
 const usageTargets = 1_000;
 const deltasAtOnce = 10_000;
 
@@ -56,7 +56,7 @@ export const jobs = {
     does: "Removes the links of targets to deleted tags.",
     everyMs: 10_000,
     restMs: 60_000,
-    work: async ({ background }) => ((await runOne(background.pool, sweepTags, [linksAtOnce]))?.swept === 0 ? false : undefined),
+    work: async ({ background }) => ((await runOne(background.pool, sweepTags, [rowsAtOnce]))?.swept === 0 ? false : undefined),
     failure: "links to deleted tags could not be swept",
   }),
   imports: every<OnDatabase>({
@@ -64,7 +64,7 @@ export const jobs = {
     does: "Removes imports of targets that were left behind.",
     everyMs: 10_000,
     restMs: 60_000,
-    work: async ({ background }) => ((await runOne(background.pool, sweepImports, [linksAtOnce]))?.swept === 0 ? false : undefined),
+    work: async ({ background }) => ((await runOne(background.pool, sweepImports, [rowsAtOnce]))?.swept === 0 ? false : undefined),
     failure: "imports that were left behind could not be swept",
   }),
   "target-usage": every<OnDatabase>({

@@ -112,7 +112,7 @@ export const gatewayConfig = z.object({
   HARRIER_SIGN_IN_FAILURES_ADDRESS: rate.default(100),
   /** of all devices from one address. */
   HARRIER_SIGN_IN_FAILURES_ADDRESS_DEVICES: rate.default(600),
-  /** Seconds after which a credential is verified again, even if the change stream reported nothing. */
+  /** Seconds after which a credential is verified again, whatever the change stream said; for devices rounded up to minutes. */
   HARRIER_CREDENTIAL_TTL: z.coerce.number().int().min(1).max(86_400).default(300),
 });
 

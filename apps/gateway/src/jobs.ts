@@ -17,7 +17,7 @@ export type JobName = keyof typeof jobs;
 /** All background jobs of the gateway. They end after the last request, whose uses and denials are sent then. */
 export const jobs = {
   "upstream-readiness": every<Pick<Deps, "upstreams">>({
-    does: "Asks every replica of every service for its readiness and its clock.",
+    does: "Asks the replicas of all services for their readiness and clock, those that have long been ready every three seconds.",
     runs: "every replica",
     everyMs: 500,
     steady: true,

@@ -5,7 +5,7 @@ import { type NeededView, unreadable } from "./schema/needs.ts";
 export interface DatabaseState {
   /** Answers the needed views that cannot be read now, as `schema.view`. */
   missingViews(): Promise<string[]>;
-  /** Answers how many milliseconds this machine's clock is ahead of the server's, as `clockAheadMs` does. */
+  /** Answers how many milliseconds this machine's clock is ahead of the server's, measured at the middle of the round trip. */
   clockAheadMs(): Promise<number>;
 }
 

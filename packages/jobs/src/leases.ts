@@ -73,7 +73,7 @@ export class Leases<Claim extends Claimed> {
     void this.#loop.start();
   }
 
-  /** Claims at once, because something was changed here. */
+  /** Claims at once, because there is something due. */
   readonly wake = (): void => this.#loop.wake();
 
   /** Ends with the running parts and releases their claims, so that others need not wait for them. */
@@ -86,7 +86,7 @@ export class Leases<Claim extends Claimed> {
   async #round(): Promise<void> {
     const { pollMs, observer } = this.#options;
     try {
-      // a wake-up is about what was changed here; what changes elsewhere is noticed at its own pace
+      // whoever wakes has noticed what changed, or has changed it; this is for what a wake-up could have missed
       if (performance.now() - this.#polledAt >= pollMs) {
         this.#polledAt = performance.now();
         await this.#work.notice?.();

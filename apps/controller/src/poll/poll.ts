@@ -24,7 +24,10 @@ export interface PollRequest {
   mayRegister: boolean;
 }
 
-/** Answers one poll (spec 000 §2.2): one round trip when the target exists; its last poll is written with the next flush. */
+/**
+ * Answers one poll (spec 000 §2.2): one round trip when the target exists, shared under load, and one more if the poll changes something beside
+ * others; its last poll is written with the next flush.
+ */
 export async function poll(deps: PollDeps, request: PollRequest): Promise<PollView> {
   const { device, address } = request;
   const { polling } = deps.settings.get(device.tenantId);

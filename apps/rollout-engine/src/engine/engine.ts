@@ -23,8 +23,8 @@ interface Released {
 const keyOf = ({ tenantId, rolloutId }: { tenantId: number; rolloutId: number }): string => `${tenantId}/${rolloutId}`;
 
 /**
- * Polls for rollouts that are due, claims them by lease and drives them. Any number of engines share the work. The claims of an engine that is
- * killed expire within seconds, and another one continues the work.
+ * Claims rollouts that are due, when it is woken (due-work, commands) and every 15 s, by lease, and drives them. Any number of engines share the
+ * work. The claims of an engine that is killed expire within seconds, and another one continues the work.
  */
 export function createEngine(deps: PerformDeps, options: LeaseOptions): RolloutEngine {
   const owner = randomUUID();

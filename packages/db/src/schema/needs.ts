@@ -15,7 +15,10 @@ export const unreadable = `
         and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select'))
    order by 1`;
 
-/** Answers which of the views that a service needs it cannot read now, as `schema.view`. It is part of its readiness. */
+/**
+ * Answers which of the views that a service needs it cannot read now, as `schema.view`. Whoever starts something that reads them asks this
+ * (when-readable.ts); readiness asks the same in database-state.ts.
+ */
 export async function checkNeeds(pool: pg.Pool, needs: readonly NeededView[]): Promise<string[]> {
   if (needs.length === 0) return [];
   const { rows } = await pool.query<{ name: string }>(unreadable, [needs.map((need) => need.schema), needs.map((need) => need.view)]);
