@@ -17,7 +17,7 @@ export type JobName = keyof typeof jobs;
 /** All background jobs of the gateway. They end after the last request, whose uses and denials are sent then. */
 export const jobs = {
   "upstream-readiness": every<Pick<Deps, "upstreams">>({
-    does: "Asks the replicas of all services for their readiness and clock, those that have long been ready every three seconds.",
+    does: "Asks the replicas of all services for their readiness and clock, those that have long been ready every one and a half seconds.",
     runs: "every replica",
     everyMs: 500,
     steady: true,
