@@ -25,8 +25,8 @@ const maxMessages = 100;
 
 /**
  * Reads what a device sees of one of its actions, and records this retrieval in the history (RETRIEVED, or CANCELING where the last maintenance
- * window has passed): one round trip, shared with others under load, and one more if it has to wait for the lock of its target. It is 404 with a body for an unknown or another device's action, and without one where the action's state does
- * not show it (contract device.md §4.2).
+ * window has passed): one round trip, shared with others under load, and one more if it has to wait for the lock of its target. It is 404 with a
+ * body for an unknown or another device's action, and without one where the action's state does not show it (contract device.md §4.2).
  */
 export async function retrieve(deps: RetrieveDeps, request: RetrieveRequest): Promise<Retrieved> {
   const { device, resource, actionId, history = 0 } = request;

@@ -29,7 +29,7 @@ export interface Upstreams {
   isOwnClockWrong(): boolean;
   /**
    * Asks every replica for its readiness and waits for none: one that hangs must not delay the answers of the others. It is called twice a second;
-   * a replica that has long been ready is asked every three seconds alone, and at once when the connection for it ends.
+   * a replica that has long been ready is asked every one and a half seconds alone, and at once when the connection for it ends.
    */
   check(): void;
   stop(): void;
