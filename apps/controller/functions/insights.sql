@@ -7,7 +7,8 @@ language sql immutable parallel safe as 'select action_bucket(p_status, p_force_
 
 -- Adds the next p_limit rows of the outbox up, as far as no older transaction still runs, and makes the fleets due that they are about. One replica
 -- does it at a time. Returns how many rows it has read, p_limit if more are left. A row may tell of thousands of actions, so rows are not kept for the
--- sums, a page ends at a megabyte, and the text of a row without an inactive action is not parsed, which most reports are.
+-- sums, a page ends at a megabyte, and the text of a row is not parsed if it has no inactive action, as
+-- most reports, or if its first one is new and scheduled: then all are, because a row tells of what one statement has created.
 create or replace function fold_monthly_counts(p_limit int) returns int
 language plpgsql set plan_cache_mode = force_custom_plan as $$
 declare
@@ -34,7 +35,8 @@ begin
                count(*) filter (where i.bucket = 4) as canceled
           from (select action_bucket((a.item ->> 4)::smallint, (a.item ->> 6)::smallint) as bucket
                   from json_array_elements(case when o.type in ('io.update.action.created.v1', 'io.update.action.status_changed.v1')
-                                                 and o.items::text like '%, false, %' then o.items end) as a (item)
+                                                 and o.items::text like '%, false, %'
+                                                 and o.items::text !~ '^\[\[\d+, "[^"]*", 1, null, 8, ' then o.items end) as a (item)
                  where action_ended((a.item ->> 4)::smallint, (a.item ->> 6)::smallint)
                    and not action_ended((a.item ->> 3)::smallint, (a.item ->> 6)::smallint)) i
       ) e on true

@@ -34,8 +34,8 @@ const STOP_LIMIT_MS = 5_000;
 
 const settings = {
   both: { listen_addresses: "127.0.0.1", unix_socket_directories: "", jit: "off", timezone: "UTC", log_timezone: "UTC" },
-  // the pages of a larger database are in the system's cache, which gives them back when others need the memory
-  durable: { shared_buffers: "128MB", max_wal_size: "2GB", checkpoint_timeout: "15min", max_connections: "300", log_checkpoints: "off" },
+  // with half of it the polls beside the start of a rollout take twice as long, because each connection writes out pages to make room
+  durable: { shared_buffers: "256MB", max_wal_size: "2GB", checkpoint_timeout: "15min", max_connections: "300", log_checkpoints: "off" },
   throwaway: {
     shared_buffers: "128MB",
     max_wal_size: "1GB",
