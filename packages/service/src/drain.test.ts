@@ -55,7 +55,7 @@ it("the announcement turns readiness off and closes each connection after its an
   agent.destroy();
 });
 
-it("the announcement ends the connection over which readiness was asked, so that the asker notices at once", async () => {
+it("the announcement ends the connection over which readiness was asked, so that the gateway notices at once", async () => {
   const served = await start(() => {}, { pauseMs: 1_000, transfersMs: 0 });
   const agent = new Agent({ keepAlive: true });
   const over = await new Promise<Socket>((resolve, reject) => {

@@ -49,7 +49,7 @@ export class Drain {
     };
   }
 
-  /** Notes a connection over which readiness is asked: its end is the announcement that the asker notices at once. */
+  /** Notes a connection over which readiness is asked: its end is the announcement, which the gateway notices at once. */
   probedOver(socket: Socket): void {
     if (this.#probes.has(socket)) return;
     this.#probes.add(socket);

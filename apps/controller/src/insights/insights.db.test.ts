@@ -195,6 +195,29 @@ describe("management 10.6 monthly counts", () => {
     await makePartitions(system.fixture.db);
   });
 
+  test("a page of large events ends at a megabyte, and tells that more are left", async () => {
+    await foldAll();
+    await sql(
+      `insert into outbox (tenant_id, topic, type, common, items)
+       select 1, 'action-events', 'io.update.action.created.v1', '{}',
+              json_build_array(json_build_array(n, 'd', 1, null, 3, true, 1, 1, null,
+                (select array_agg(md5(n || ' ' || i)) from generate_series(1, 20000) i), 1, 3))
+         from generate_series(1, 3) n`,
+    );
+    let folded: number | undefined;
+    // Other databases of this server may have older transactions open for a moment.
+    await vi.waitUntil(
+      async () => {
+        folded = (await runOne(system.fixture.db.pool, foldMonthlyCounts, [10]))?.folded;
+        return folded !== 0;
+      },
+      { timeout: 20_000, interval: 1 },
+    );
+    expect(folded).toBe(10);
+    expect(await unfolded()).toBe(2);
+    await foldAll();
+  });
+
   test("of two replicas at once one folds, and a tenant that is being deleted is not counted anew", async () => {
     await newTarget(system);
     await perform(
