@@ -37,10 +37,39 @@ const freshMs = 1_000;
 const restAfterMs = 5_000;
 const restMs = 15_000;
 
-type Bytes = Map<number, number>;
+/** The bytes that have been sent and are not yet in the limits that were read last. */
+function createUncounted(pool: Queryable) {
+  let gathered = new Map<number, number>();
+  let writing: ReadonlyMap<number, number> = new Map();
 
-function addTo(bytes: Bytes, tenantId: number, n: number): void {
-  bytes.set(tenantId, (bytes.get(tenantId) ?? 0) + n);
+  function add(tenantId: number, bytes: number): void {
+    gathered.set(tenantId, (gathered.get(tenantId) ?? 0) + bytes);
+  }
+
+  return {
+    add,
+    of: (tenantId: number) => (writing.get(tenantId) ?? 0) + (gathered.get(tenantId) ?? 0),
+    get size() {
+      return gathered.size + writing.size;
+    },
+    /** Writes what was gathered. If that fails, it stays gathered. */
+    async write(month: string): Promise<void> {
+      writing = gathered;
+      gathered = new Map();
+      if (writing.size === 0) return;
+      try {
+        await run(pool, addTraffic, [month, [...writing.keys()], [...writing.values()]]);
+      } catch (error) {
+        for (const [tenantId, bytes] of writing) add(tenantId, bytes);
+        writing = new Map();
+        throw error;
+      }
+    },
+    /** What was written is in the limits that have been read since. */
+    forgetWritten(): void {
+      writing = new Map();
+    },
+  };
 }
 
 /**
@@ -48,35 +77,20 @@ function addTo(bytes: Bytes, tenantId: number, n: number): void {
  * others within two calls of `beat`. Running downloads are not cut: what is on its way when the limit is reached exceeds it.
  */
 export function createTraffic(deps: TrafficDeps): Traffic {
-  let gathered: Bytes = new Map();
-  /** Bytes that are being written, or have been, but are not yet in `volumes`. */
-  let writing: Bytes = new Map();
+  const uncounted = createUncounted(deps.pool);
   let volumes: ReadonlyMap<number, VolumeRow> | undefined;
   let refreshing: Promise<void> | undefined;
   let beating: Promise<void> = Promise.resolve();
   let readAt = Number.NEGATIVE_INFINITY;
   let neededAt = Number.NEGATIVE_INFINITY;
 
-  async function write(month: string): Promise<void> {
-    writing = gathered;
-    gathered = new Map();
-    if (writing.size === 0) return;
-    try {
-      await run(deps.pool, addTraffic, [month, [...writing.keys()], [...writing.values()]]);
-    } catch (error) {
-      for (const [tenantId, bytes] of writing) addTo(gathered, tenantId, bytes);
-      writing = new Map();
-      throw error;
-    }
-  }
-
   async function work(): Promise<void> {
     const month = monthOf(deps.now());
-    await write(month);
+    await uncounted.write(month);
     const rows = await run(deps.pool, readVolumes, [month, key]);
     readAt = performance.now();
     volumes = new Map(rows.map((row) => [row.tenantId, row]));
-    writing = new Map();
+    uncounted.forgetWritten();
   }
 
   const beat = (): Promise<void> => {
@@ -88,7 +102,7 @@ export function createTraffic(deps: TrafficDeps): Traffic {
   return {
     sent(tenantId, bytes) {
       neededAt = performance.now();
-      addTo(gathered, tenantId, bytes);
+      uncounted.add(tenantId, bytes);
     },
     async refresh() {
       neededAt = performance.now();
@@ -107,18 +121,18 @@ export function createTraffic(deps: TrafficDeps): Traffic {
       if (volumes === undefined) throw new HarrierError("unavailable");
       const volume = volumes.get(tenantId);
       if (volume === undefined) return;
-      const used = volume.used + (writing.get(tenantId) ?? 0) + (gathered.get(tenantId) ?? 0);
+      const used = volume.used + uncounted.of(tenantId);
       if (used < volume.limit) return;
       const message = `Quota exceeded: the data volume of ${volume.limit} bytes for this month is used up.`;
       throw new HarrierError("dataVolumeExceeded", message);
     },
     ready: () => volumes !== undefined,
     get size() {
-      return gathered.size + writing.size;
+      return uncounted.size;
     },
     async beatUnlessAtRest() {
       const at = performance.now();
-      const pending = gathered.size + writing.size > 0;
+      const pending = uncounted.size > 0;
       if (pending || at - neededAt < restAfterMs || at - readAt >= restMs) await beat();
     },
     beat,
