@@ -37,20 +37,23 @@ function runs(pid: number): boolean {
   }
 }
 
-test("when npm itself is killed, every process that it started ends", async () => {
+test("a first start prints no word of its services; when npm itself is killed, every process that it started ends", async () => {
   const data = join(dir, "data");
   const port = String(await freePort());
   const npm = spawn("npm", ["start"], {
     cwd: root,
     env: shellEnv({ HARRIER_DATA_DIR: data, HARRIER_HTTP_PORT: port }),
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
   let said = "";
-  npm.stdout.on("data", (piece: Buffer) => {
-    said += piece.toString();
-  });
+  for (const output of [npm.stdout, npm.stderr])
+    output.on("data", (piece: Buffer) => {
+      said += piece.toString();
+    });
   try {
     await eventually(() => expect(said).toContain("Harrier is ready"), 120_000);
+    // A warning of a service is printed with its name, for instance where it reads a view of another that is not there yet.
+    expect(said.match(/^\[[\w-]+\] .*/gm)).toBeNull();
     const run = JSON.parse(readFileSync(join(data, "run.json"), "utf8")) as { pid: number; children: { pid: number }[] };
     const postmaster = Number(readFileSync(join(data, "postgres", "postmaster.pid"), "utf8").split("\n", 1)[0]);
     const all = [run.pid, postmaster, ...run.children.map(({ pid }) => pid)];

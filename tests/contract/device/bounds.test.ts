@@ -88,12 +88,18 @@ it("transport: a client that goes on sending after its answer is cut off, on eve
 it.each([
   ["two Host headers", ["host: other"], "400"],
   ["a transfer coding that nobody undoes", ["transfer-encoding: gzip, chunked"], "400"],
-  ["a header of 70 KB", [`x-long: ${"x".repeat(70_000)}`], "431"],
 ])("transport: %s", async (_name, headers, status) => {
   const one = raw("GET /DEFAULT/controller/v1/nobody", headers);
   await one.closed;
   expect(one.status()).toBe(status);
   expect((await send("/livez", {})).status).toBe(200);
+});
+
+it("transport: a header of 70 KB is answered 431, and never by a reset", async () => {
+  // The answer comes while the client still sends: only many clients show whether it always arrives.
+  const clients = Array.from({ length: 20 }, () => raw("GET /DEFAULT/controller/v1/nobody", [`x-long: ${"x".repeat(70_000)}`]));
+  await forEach(clients, ({ closed }) => closed);
+  expect(new Set(clients.map((one) => one.status()))).toEqual(new Set(["431"]));
 });
 
 describe.runIf(trustsUs)("the byte limit of a device's reports", () => {

@@ -100,6 +100,25 @@ describe("ranges of a download", () => {
     }
   });
 
+  it("device 6.3 up to 512 ranges come in one answer, each with its bytes; more are 416", async () => {
+    const { set, moduleId, artifact } = await build.setWithArtifact(Buffer.alloc(200_000, "0123456789"), unique("file"));
+    const { controllerId } = await build.target();
+    await build.assign(set.id, controllerId);
+    const path = { softwareModuleId: moduleId, fileName: artifact.providedFilename };
+    const ask = (count: number) => {
+      const ranges = Array.from({ length: count }, (_, n) => `${n * 300}-${n * 300 + 9}`);
+      return device(controllerId).ask(r.device.artifact, path, { headers: { range: `bytes=${ranges.join(",")}` } });
+    };
+    // SWUpdate and zckdl ask for 150 and more.
+    for (const count of [65, 150, 512]) {
+      const { status, text } = await ask(count);
+      const parts = [...text.matchAll(/content-range: bytes (\d+)-(\d+)\/200000\r\n\r\n(\d{10})\r\n--/gi)];
+      expect([status, parts.length]).toEqual([206, count]);
+      expect(parts.map(([, from]) => Number(from))).toEqual(Array.from({ length: count }, (_, n) => n * 300));
+    }
+    expect((await ask(513)).status).toBe(416);
+  });
+
   it("device 6.2 there is no 304 for a download", async () => {
     const { status } = await fetch({ "if-none-match": `"${sha1(bytes)}"` });
     expect(status).toBe(200);

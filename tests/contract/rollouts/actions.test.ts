@@ -46,14 +46,14 @@ describe.each(dialects)("actions, %s", (dialect) => {
     }
   });
 
-  it("rollouts 10.89 soft can be changed to forced, and nothing else", async () => {
-    const { controllerId, actionId } = await build.deployment({ type: "soft" });
+  it.each(["soft", "downloadonly"] as const)("rollouts 10.89 %s can be changed to forced, and nothing else", async (type) => {
+    const { controllerId, actionId } = await build.deployment({ type });
     const options = (body: unknown): CallOptions => ({ ...one(controllerId, actionId), body });
     for (const body of [{ forceType: "soft" }, { forceType: "timeforced" }, { forceType: "downloadonly" }, {}, { forceType: null }]) {
       await refused(r.targets.forceAction, dialect, options(body), [400, "repo.constraintViolation"]);
     }
     for (const body of [{ forceType: "other" }, { forceType: 5 }, "{"]) await refused(r.targets.forceAction, dialect, options(body), [400]);
-    expect((await view.action(controllerId, actionId)).forceType).toBe("soft");
+    expect((await view.action(controllerId, actionId)).forceType).toBe(type);
     for (let twice = 0; twice < 2; twice += 1) {
       const { json } = await call<ActionView>(r.targets.forceAction, dialect, options({ forceType: "forced" }));
       expect(json.forceType).toBe("forced");
