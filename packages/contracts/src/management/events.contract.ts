@@ -13,8 +13,7 @@ const types = z
   .string()
   .max(1_000)
   .transform((list) => list.split(",").filter((type) => type !== ""))
-  .refine((list) => list.every((type) => knownTypes.has(type)), { error: "is not a list of event types" })
-  .meta({ description: "Event types, separated by commas", example: eventTypes.rolloutStatusChanged });
+  .refine((list) => list.every((type) => knownTypes.has(type)), { error: "is not a list of event types" });
 
 const after = z.string().max(4_000).meta({ description: "A cursor of an earlier answer; without it events begin now" });
 
@@ -65,15 +64,8 @@ export const events = {
       changes: z
         .enum(["true", "false"])
         .default("false")
-        .transform((text) => text === "true")
-        .meta({ description: "With `true` the stream tells the subjects that have changed, and not the events" }),
-      seconds: z.coerce
-        .number()
-        .int()
-        .min(1)
-        .max(300)
-        .default(300)
-        .meta({ description: "The stream ends after so long; clients connect again" }),
+        .transform((text) => text === "true"),
+      seconds: z.coerce.number().int().min(1).max(300).default(300),
       rollout: pathId.optional(),
       target: lookedUpText.optional(),
     }),
