@@ -38,6 +38,7 @@ const views: Record<string, { columns: string; readers: DatabaseService[] }> = {
     columns: "tenant_id rollout_id group_id scheduled running finished error cancelled",
     readers: ["management", "rollout-engine"],
   },
+  events_v1: { columns: "id txid tenant_id topic type common items traceparent at", readers: ["management"] },
   fleet_changes_v1: { columns: "tenant_id txid id", readers: ["rollout-engine"] },
   group_changes_v1: { columns: "tenant_id rollout_id group_id txid id", readers: ["management", "rollout-engine"] },
   target_counts_v1: { columns: "tenant_id n", readers: ["management"] },

@@ -1,6 +1,7 @@
 import { type Audit, auditJobs } from "@harrier/audit";
 import { type Database, ensurePartitions, runOne } from "@harrier/db";
 import { every, type Job } from "@harrier/jobs";
+import type { Changes } from "./events/changes.ts";
 import type { PrincipalFeed } from "./identity/principal-feed.ts";
 import type { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
 import type { SigningKeys } from "./oauth-tokens/signing-keys.ts";
@@ -19,6 +20,7 @@ interface Deps {
   readonly targetDeletions: Parameters<typeof deleteDueTargets>[0];
   readonly signingKeys: SigningKeys;
   readonly feed: PrincipalFeed;
+  readonly changes: Changes;
 }
 
 export type JobName = keyof typeof jobs;
@@ -109,6 +111,16 @@ export const jobs = {
     onStop: ({ feed }) => feed.close(),
     failure: "the log of principal changes cannot be read",
     recovered: "the log of principal changes can be read again",
+  }),
+  "event-streams": every<Pick<Deps, "changes">>({
+    does: "Reads what has changed for the clients that follow it, if there are any; woken by the first one.",
+    runs: "every replica",
+    // a change is told within a second
+    everyMs: 500,
+    restMs: 60_000,
+    work: ({ changes }) => changes.read(),
+    onStop: ({ changes }) => changes.close(),
+    failure: "what has changed cannot be read for those who follow it",
   }),
   partitions: every<Pick<Deps, "background">>({
     does: "Makes the partitions of the next days and drops those that are over.",

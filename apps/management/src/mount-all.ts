@@ -6,6 +6,7 @@ import { mountArtifacts } from "./artifacts/artifacts.routes.ts";
 import { mountAudit } from "./audit/audit.routes.ts";
 import { mountDistributionSets } from "./distribution-sets/distribution-sets.routes.ts";
 import { mountSetStatistics } from "./distribution-sets/statistics.routes.ts";
+import { mountEvents } from "./events/events.routes.ts";
 import { mountUserinfo } from "./identity/userinfo.routes.ts";
 import { mountInsights } from "./insights/insights.routes.ts";
 import { mountInvalidation } from "./invalidation/invalidate-set.routes.ts";
@@ -50,7 +51,8 @@ export type Parts = Parameters<typeof mountTargets>[1] &
   Parameters<typeof mountTargetCsv>[1] &
   Parameters<typeof mountTargetDeletion>[1] &
   Parameters<typeof mountAudit>[1] &
-  Parameters<typeof mountInsights>[1];
+  Parameters<typeof mountInsights>[1] &
+  Parameters<typeof mountEvents>[1];
 
 /** Mounts every HTTP route of this service; a violated constraint of the database is answered by 400 or 409, not as an internal error. */
 export function mountAll(register: Mount, parts: Parts): void {
@@ -88,4 +90,5 @@ export function mountAll(register: Mount, parts: Parts): void {
   mountOperations(mount, parts);
   mountOAuthClients(mount, parts);
   mountInsights(mount, parts);
+  mountEvents(mount, parts);
 }

@@ -28,6 +28,7 @@ import {
 } from "@harrier/service";
 import { catalogueHandlers } from "./catalogue/catalogue.rpc.ts";
 import type { ManagementConfig } from "./config.ts";
+import { createChanges } from "./events/changes.ts";
 import { identityHandlers } from "./identity/identity.rpc.ts";
 import { createPrincipalFeed } from "./identity/principal-feed.ts";
 import { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
@@ -58,7 +59,9 @@ const needs = [
   { schema: "controller", view: "monthly_counts_start_v1" },
   { schema: "controller", view: "fleet_counts_v1" },
   { schema: "controller", view: "fleet_walks_v1" },
+  { schema: "controller", view: "events_v1" },
   { schema: "artifact_store", view: "data_traffic_v1" },
+  { schema: "rollout_engine", view: "events_v1" },
   { schema: "rollout_engine", view: "rollouts_v1" },
   { schema: "rollout_engine", view: "rollout_groups_v1" },
   { schema: "rollout_engine", view: "target_filters_v1" },
@@ -110,6 +113,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   };
   const restDialect = config.HARRIER_REST_DIALECT;
   const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, onEnded: () => jobs.wake("audit-seal"), log });
+  const changes = createChanges({ db: background.pool, onFirst: () => jobs.wake("event-streams") });
   const workers = {
     deletions,
     invalidations,
@@ -118,7 +122,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   };
   const jobs: Jobs<JobName> = createJobs(
     jobList,
-    { ...workers, audit, background, signingKeys, feed },
+    { ...workers, audit, background, signingKeys, feed, changes },
     { log, registry: metrics.registry },
   );
   void jobs.group("audit").start();
@@ -149,6 +153,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     targets,
     actions,
     invalidations,
+    changes,
     ...wakes,
     auditKeys: config.HARRIER_AUDIT_PUBLIC_KEYS,
     now: Date.now,

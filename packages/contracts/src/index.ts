@@ -25,6 +25,7 @@ export * from "./management/auto-confirm.contract.ts";
 export * from "./management/distribution-set-tags.contract.ts";
 export * from "./management/distribution-set-types.contract.ts";
 export * from "./management/distribution-sets.contract.ts";
+export * from "./management/events.contract.ts";
 export * from "./management/grants.ts";
 export * from "./management/insights.contract.ts";
 export * from "./management/metadata.contract.ts";

@@ -30,7 +30,7 @@ export interface Route<P = unknown, Q = unknown, B = unknown> {
   /** The body of a success on `/rest/v1` if it differs from `response`; null stands for none. */
   readonly responseRest?: z.ZodType | null;
   /** The media type of a success that is not JSON. */
-  readonly responseType?: "application/octet-stream" | "text/plain" | "text/csv";
+  readonly responseType?: "application/octet-stream" | "text/plain" | "text/csv" | "text/event-stream";
   /** The caller must hold all of these permissions (spec 001 §4). An empty list allows any signed-in user. */
   readonly permission: readonly string[];
   /** On `/rest/v1` any of these lists is sufficient too (contract management.md D7). */
@@ -60,12 +60,17 @@ export function route<P = Nothing, Q = Nothing, B = undefined>(row: Route<P, Q, 
 /** Whether any number of bytes is sent or received: such a request has no deadline and is never held in memory as a whole. */
 export function isTransfer(row: Pick<Route, "id" | "credential" | "bodyKind" | "responseType">): boolean {
   if (row.credential === "download" || row.bodyKind === "multipart" || row.bodyKind === "csv") return true;
-  return row.responseType === "text/csv" || row.responseType === "application/octet-stream";
+  return row.responseType === "text/csv" || row.responseType === "application/octet-stream" || isEventStream(row);
+}
+
+/** Whether the answer goes on while things happen, most of the time without a byte. */
+export function isEventStream(row: Pick<Route, "responseType">): boolean {
+  return row.responseType === "text/event-stream";
 }
 
 /**
  * These operations are no lists but read as much: a preview sorts all targets, a creation counts them, reports and insights of a rollout read its
- * actions, the count of rollouts all of them, a verification reads the trail.
+ * actions, the count of rollouts all of them, a verification reads the trail, events the outboxes of all tenants.
  */
 const expensive: ReadonlySet<string> = new Set([
   "rollouts.preview",
@@ -80,6 +85,7 @@ const expensive: ReadonlySet<string> = new Set([
   "rollouts.groupInsightsCsv",
   "insights.currentRollouts",
   "audit.verify",
+  "events.list",
   "targetGroups.list",
   "distributionSets.statistics",
   "distributionSets.rolloutStatistics",

@@ -10,6 +10,7 @@ import { autoConfirm } from "./management/auto-confirm.contract.ts";
 import { distributionSetTags } from "./management/distribution-set-tags.contract.ts";
 import { distributionSetTypes } from "./management/distribution-set-types.contract.ts";
 import { distributionSets } from "./management/distribution-sets.contract.ts";
+import { events } from "./management/events.contract.ts";
 import { insights } from "./management/insights.contract.ts";
 import { moduleMetadata, setMetadata } from "./management/metadata.contract.ts";
 import { oauth2Clients } from "./management/oauth2-clients.contract.ts";
@@ -73,6 +74,7 @@ export const routeTable = {
   tenants,
   tenantQuotas,
   operations,
+  events,
   oauth2Clients,
 };
 

@@ -38,6 +38,7 @@ describe("the error table", () => {
     ["targetTypeUsed", 409],
     ["configChangeNotAllowed", 403],
     ["artifactBinaryDeleted", 410],
+    ["eventCursorExpired", 410],
     ["artifactUploadFailed", 500],
     ["storageFull", 507],
     ["multipartInvalid", 400],

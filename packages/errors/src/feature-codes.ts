@@ -236,4 +236,12 @@ export const featureCodes = {
     status: everywhere(423),
     message: "The rollouts could not be stopped in time.",
   },
+  eventCursorExpired: {
+    hawkbit: "hawkbit.server.error.event.cursorExpired",
+    exceptionClass: `${repository}.EventCursorExpiredException`,
+    grpc: grpcStatus.failedPrecondition,
+    retryable: false,
+    status: everywhere(410),
+    message: "The events behind this cursor are not kept any more.",
+  },
 } as const satisfies Record<string, ErrorRow>;

@@ -1,6 +1,6 @@
 import type { Topic } from "@harrier/contracts";
 import type { Consumer } from "kafkajs";
-import { createKafka, type KafkaSettings } from "./kafka.ts";
+import type { KafkaSettings } from "./kafka.ts";
 
 /** A CloudEvent as it is stored on a topic. */
 export interface ReceivedEvent {
@@ -23,6 +23,8 @@ export async function consumeEvents(
   settings: KafkaSettings & { groupId: string; topics: readonly Topic[] },
   onEvent: (event: ReceivedEvent) => void | Promise<void>,
 ): Promise<{ stop(): Promise<void> }> {
+  // whoever only relays or expands events does not load the client of Kafka
+  const { createKafka } = await import("./kafka.ts");
   const consumer: Consumer = createKafka(settings).consumer({ groupId: settings.groupId, readUncommitted: false });
   await consumer.connect();
   await consumer.subscribe({ topics: [...settings.topics], fromBeginning: true });

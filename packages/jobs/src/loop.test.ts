@@ -135,3 +135,20 @@ test("a paced loop is woken from its rest at once, and otherwise begins a round 
   expect(begun.slice(3)).toEqual([5_500, 6_500]);
   await own.stop();
 });
+
+test("a round that answers a number chooses the wait for the next one, and a wake-up ends it", async () => {
+  const soon = async () => {
+    begun.push(Date.now());
+    return begun.length < 3 ? 100 : undefined;
+  };
+  const own = loop({ round: soon, restMs: 8_000 });
+  void own.start();
+  await vi.advanceTimersByTimeAsync(1_150);
+  expect(begun).toEqual([0, 100, 200]);
+  await vi.advanceTimersByTimeAsync(50);
+  expect(begun.slice(3)).toEqual([1_200]);
+  own.wake();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(begun.slice(4)).toEqual([1_200]);
+  await own.stop();
+});

@@ -1,7 +1,10 @@
 import { pause, within } from "./pause.ts";
 
 export interface LoopOptions {
-  /** Does one round and never rejects; true when there is more to do, so that the next round begins at once. */
+  /**
+   * Does one round and never rejects; true when there is more to do, so that the next round begins at once, and a number of milliseconds where the
+   * next one is wanted sooner than after a period.
+   */
   readonly round: (signal: AbortSignal) => Promise<unknown>;
   /** So long is the wait between the end of a round and the beginning of the next one. */
   readonly everyMs: number | (() => number);
@@ -76,14 +79,14 @@ export class Loop {
       const more = await this.#options.round(signal);
       this.#empty = more === false ? this.#empty + 1 : 0;
       this.#first.resolve();
-      if (more !== true && !signal.aborted) await this.#wait(began);
+      if (more !== true && !signal.aborted) await this.#wait(began, more);
       if (this.#woken.signal.aborted) this.#empty = 0;
     }
     this.#first.resolve();
   }
 
-  async #wait(began: number): Promise<void> {
-    await pause(this.#waitMs(began), this.#woken.signal);
+  async #wait(began: number, more: unknown): Promise<void> {
+    await pause(typeof more === "number" ? more : this.#waitMs(began), this.#woken.signal);
     const left = began + this.#period() - performance.now();
     if (this.#options.paced === true && left > 0) await pause(left, this.stopping);
   }

@@ -123,6 +123,7 @@ describe("the limiter of a tenant", () => {
       "rollouts.groupInsightsCsv",
       "insights.currentRollouts",
       "audit.verify",
+      "events.list",
       "targetGroups.list",
       "distributionSets.statistics",
       "distributionSets.rolloutStatistics",

@@ -10,6 +10,7 @@ import { createReport, type Report } from "./lib/report.ts";
 import { Against, otherStarter, type StartStack } from "./scenarios/against.ts";
 import { benchCycle } from "./scenarios/cycle.ts";
 import { benchFootprint } from "./scenarios/footprint.ts";
+import { benchGroupChange } from "./scenarios/group-change.ts";
 import { benchPolls } from "./scenarios/polls.ts";
 import { benchQueries } from "./scenarios/queries.ts";
 import { benchRanges } from "./scenarios/ranges.ts";
@@ -24,6 +25,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   polls: { run: benchPolls, start: startStack },
   cycle: { run: benchCycle, start: startStack },
   rollout: { run: benchRollout, start: startStack },
+  groups: { run: benchGroupChange, start: startStack },
   queries: { run: benchQueries, start: startStack },
   ranges: { run: benchRanges, start: startWithBucket },
 };
@@ -49,7 +51,7 @@ const { values, positionals } = parseArgs({
 
 if (values.help) {
   console.log(
-    "npm run bench -- [polls] [cycle] [rollout] [queries] [ranges] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--json FILE] [--check]\n" +
+    "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [ranges] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--json FILE] [--check]\n" +
       "npm run bench -- [polls] [downloads] [cycle] --against ../other-checkout [--starts 3] [--rounds 5] [--check]: polls, downloads and device cycles beside another built checkout.\n" +
       "Starts a stack of its own, measures, and prints each figure beside its limit of the same run; --check exits 1 where a budget is missed.",
   );

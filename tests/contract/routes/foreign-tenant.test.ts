@@ -49,6 +49,8 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "targetFilters.create": "own",
   "actions.list": "empty",
   "rollouts.list": "empty",
+  "events.list": "own",
+  "events.stream": "own",
   "insights.dataTraffic": "own",
   "insights.artifactStorage": "own",
   "insights.currentTargets": "own",

@@ -108,6 +108,8 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "actions.delete": "unknown",
   "actions.deleteMany": "unknown",
   // Only targets of the user's types are counted, and rollouts that reach no other ones.
+  "events.list": "forbidden",
+  "events.stream": "forbidden",
   "insights.currentTargets": "none counted",
   "insights.currentRollouts": "none counted",
   "insights.topInstalled": "no name",

@@ -94,6 +94,8 @@ function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
       const set = await build.set();
       return { params: { distributionSetId: set.id, softwareModuleId: set.modules[0]?.id as number } };
     },
+    "events.list": () => ({}),
+    "events.stream": () => ({ query: { seconds: 1 } }),
     "insights.dataTraffic": () => ({ query: { startMonth: "2026-01", endMonth: "2026-03" } }),
     "insights.artifactStorage": () => ({}),
     "insights.currentTargets": async () => {

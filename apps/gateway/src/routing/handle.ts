@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { isTransfer, type Route, type Surface } from "@harrier/contracts";
+import { isEventStream, isTransfer, type Route, type Surface } from "@harrier/contracts";
 import { HarrierError, toHarrierError } from "@harrier/errors";
 import type { KeySet, Principal } from "@harrier/rpc";
 import { type FaultPoint, maxBodyBytesOf, requirePermission } from "@harrier/service";
@@ -217,9 +217,10 @@ function passWithBody(exchange: Exchange, passing: Passing): void {
 function enter(exchange: Exchange, passing: Passing, body?: Buffer): void {
   const { deps, req, res } = exchange;
   const { signIn, principal, transfer } = passing;
-  // Transfers take hours, so they have places of their own.
+  // Transfers take hours, and streams of events minutes, so they have places of their own.
   if (signIn.route.interface === "management") {
-    const leave = deps.inFlight.enter(principal.tenantId * 2 + (transfer ? 1 : 0));
+    const kind = isEventStream(signIn.route) ? "stream" : transfer ? "transfer" : "request";
+    const leave = deps.inFlight.enter(`${principal.tenantId} ${kind}`);
     whenOver(req, res, () => (goesOn(exchange, passing) ? leaveAtDeadline(leave, exchange, passing) : leave()));
   } else if (transfer) whenOver(req, res, deps.downloads.enter(downloaderOf(passing)));
   pass(exchange, passing, body);

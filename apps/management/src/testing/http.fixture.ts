@@ -7,6 +7,7 @@ import { countRoundTrips } from "@harrier/db";
 import { type Identity, identityHeaders, parseKeys, unboundBody } from "@harrier/rpc";
 import { createHttp, createLog, createMetrics } from "@harrier/service";
 import { expect } from "vitest";
+import { createChanges } from "../events/changes.ts";
 import { allPermissions } from "../identity/permissions.ts";
 import { mountAll } from "../mount-all.ts";
 import { controllerFake } from "./controller-fake.fixture.ts";
@@ -87,6 +88,7 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
         return true;
       },
     },
+    changes: createChanges({ db: fixture.db.pool, onFirst: () => {} }),
     now: Date.now,
     fault: () => {},
   });

@@ -19,17 +19,17 @@ const change = (type: string) =>
 async function look() {
   const woken: string[] = [];
   const answer = await wakeForDueWork({ db: fixture.create.db, wake: (worker) => woken.push(worker) });
-  return { woken, rests: answer === false };
+  return { woken, rests: answer === false, soon: answer === 100 };
 }
 
 test("while nothing is under way nobody is woken, and the next look may come later", async () => {
-  expect(await look()).toEqual({ woken: [], rests: true });
+  expect(await look()).toEqual({ woken: [], rests: true, soon: false });
 });
 
 test("a change of the fleet wakes those who search it, once", async () => {
   await change("t");
-  expect(await look()).toEqual({ woken: ["auto-assignments", "dynamic-rollouts"], rests: false });
-  expect(await look()).toEqual({ woken: [], rests: true });
+  expect(await look()).toEqual({ woken: ["auto-assignments", "dynamic-rollouts"], rests: false, soon: false });
+  expect(await look()).toEqual({ woken: [], rests: true, soon: false });
 });
 
 test("an engine that polls once a minute is woken for what is due and for each report; while a rollout runs nothing rests", async () => {
@@ -40,7 +40,7 @@ test("an engine that polls once a minute is woken for what is due and for each r
   const { id, g1, g2 } = await fixture.started({ amountGroups: 2, successCondition: { expression: "50" } });
   await fixture.areStatuses(id, "running", "scheduled");
   await job.stop();
-  expect((await look()).rests).toBe(false);
+  expect(await look()).toMatchObject({ rests: false, soon: true });
   const again = createJob(jobs["due-work"], { dueWork }, { log: {}, everyMs: 50 });
   void again.start();
   await fixture.controller.report(id, g1, 6, "finished");
@@ -60,7 +60,7 @@ test("a start within the minute is expected, a later one and a filter without a 
   await engine.stop();
   expect(await look()).toMatchObject({ woken: [], rests: true });
   await fixture.sql("update rollout_engine.leases set due_at = now() + interval '30 seconds' where rollout_id = $1", [id]);
-  expect(await look()).toEqual({ woken: [], rests: false });
+  expect(await look()).toEqual({ woken: [], rests: false, soon: false });
   await fixture.sql("update rollout_engine.leases set due_at = now() where rollout_id = $1", [id]);
-  expect(await look()).toEqual({ woken: ["rollouts"], rests: false });
+  expect(await look()).toEqual({ woken: ["rollouts"], rests: false, soon: false });
 });

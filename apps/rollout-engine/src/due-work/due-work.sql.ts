@@ -9,6 +9,8 @@ export interface DueWork {
   rollouts: boolean;
   autoAssignments: boolean;
   dynamicRollouts: boolean;
+  /** A report of a device may begin the next group of a rollout. */
+  running: boolean;
   /** Devices, or the clock, may make work due at any moment: a rollout is under way, a start is near, or a filter assigns its set. */
   expected: boolean;
 }
@@ -17,6 +19,9 @@ export interface DueWork {
 const dueIn = (leases: string): string =>
   `exists (select from ${leases} l join management.tenants_v1 t on t.tenant_id = l.tenant_id
             where l.due_at <= now() and (l.until is null or l.until <= now()) and t.status = 'active')`;
+
+/** The condition of the index `rollouts_under_way`. */
+const underWay = "status not in ('ready', 'waiting_for_approval', 'approval_denied', 'finished', 'stopped', 'deleted')";
 
 /** Looks for everything that any worker waits for, in one round trip that writes nothing; each part ends at the first row that it finds. */
 export const findDueWork = statement<[], DueWork>(
@@ -32,9 +37,10 @@ export const findDueWork = statement<[], DueWork>(
           ${dueIn("auto_assign_leases")} as "autoAssignments",
           ${dueIn("(select d.* from dynamic_leases d join rollouts r on r.tenant_id = d.tenant_id and r.id = d.rollout_id where r.dynamic and r.status = 'running')")}
             as "dynamicRollouts",
+          exists (select from rollouts where ${underWay} and status in ('starting', 'running')) as running,
           exists (select from leases join management.tenants_v1 t using (tenant_id)
                    where due_at < now() + interval '1 minute' and t.status = 'active')
             or exists (select from auto_assign_leases where due_at < 'infinity')
-            or exists (select from rollouts where status not in ('ready', 'waiting_for_approval', 'approval_denied', 'finished', 'stopped', 'deleted'))
+            or exists (select from rollouts where ${underWay})
             as expected`,
 );

@@ -32,7 +32,7 @@ function commonErrors(row: Route): ErrorCode[] {
   const common: ErrorCode[] = ["unauthenticated", "tooManyRequests", "unavailable", "internal"];
   if (row.interface === "management" && row.permission.length > 0) common.push("insufficientPermission");
   if (row.params || row.query || row.body) common.push("bodyNotReadable");
-  if (row.responseType !== "application/octet-stream" && row.responseType !== "text/csv") common.push("notAcceptable");
+  if (row.responseType === undefined || row.responseType === "text/plain") common.push("notAcceptable");
   if (row.body) common.push("unsupportedMediaType", "payloadTooLarge");
   if (row.body && (row.interface === "device" || isArrayBody(row.body))) common.push("quotaTooManyEntries");
   return common;

@@ -314,4 +314,6 @@ export const memberTexts: Readonly<Record<string, string>> = {
   version: "Version",
   vouched: "Up to where other services have seen the chain as it is; absent: all of it",
   weight: "Higher goes first, 0 to 1000",
+  "CloudEvent.source": "The tenant in which it happened",
+  "CloudEvent.specversion": "Version of CloudEvents",
 };

@@ -2,11 +2,13 @@
 export const parameterTexts: Readonly<Record<string, string>> = {
   actionHistory: "How many messages of the action's history come with the answer; -1 for all, 0 for none",
   actionId: "Id of the action",
+  after: "The cursor of an earlier answer; without it events begin now",
   apiKeyId: "Id of the device API key",
   artifactId: "Id of the artifact",
   auditId: "Id of the entry",
   autoAssignmentId: "Id of the auto-assignment",
   c: "Checksum of the deployment, as the link of the poll has it: it makes a changed deployment a new address, and is not looked at",
+  changes: "With `true` the stream tells the subjects that have changed, and not the events",
   clientId: "Id of the OAuth 2.0 client, which begins with `oc_`",
   code: "Only actions whose device has reported one of these codes last: whole numbers with commas between them, `none` for no code",
   confirm: "How many targets the query means; another number there deletes nothing",
@@ -58,4 +60,9 @@ export const parameterTexts: Readonly<Record<string, string>> = {
   top: "How many sets are answered: 1 to 500",
   useartifacturlhandler: "Asks for the links under which devices download the artifact",
   userId: "Id of the user",
+  rollout: "Only changes of this rollout, and of the target if there is one",
+  seconds: "The stream ends after so many seconds, 1 to 300; clients connect again",
+  target: "Only changes of this target, or of many at once",
+  types: "Only events of these types, with commas between them",
+  wait: "How many seconds the answer waits for the first event: 0 to 20",
 };

@@ -10,6 +10,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   distributionSetTags: "Tags of distribution sets",
   distributionSetTypes: "Types of distribution sets: which module types they need and may have",
   distributionSets: "Software modules that are installed together, and their assignment to targets",
+  events: "What happens to targets, actions and rollouts",
   insights: "Figures of the tenant by month, and its state now",
   oauth2: "The token endpoint of OAuth 2.0 clients, and what others need to trust its tokens",
   oauth2Clients: "Programs that sign in with an id and a secret",

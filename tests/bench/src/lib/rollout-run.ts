@@ -32,9 +32,9 @@ export async function untilRow(client: pg.Client, text: string, values: unknown[
 export async function makeRollout(
   bench: Bench,
   client: pg.Client,
-  input: { prefix: string; setId: number; targets: number },
+  input: { prefix: string; setId: number; targets: number; groups?: number },
 ): Promise<RolloutRun> {
-  const groups = Math.max(3, Math.ceil(input.targets / maxInGroup));
+  const groups = input.groups ?? Math.max(3, Math.ceil(input.targets / maxInGroup));
   const posted = performance.now();
   const { id } = await bench.api.post<{ id: number }>("/rollouts", {
     name: `rollout-${input.prefix}${input.setId}`,

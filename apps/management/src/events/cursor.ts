@@ -1,0 +1,76 @@
+import { HarrierError, violationsInfo } from "@harrier/errors";
+
+/** The outboxes that events come from, by the schema of their service. */
+export const sources = ["controller", "rollout_engine"] as const;
+export type Source = (typeof sources)[number];
+
+/** How far one outbox has been read. */
+export interface Position {
+  /** Everything that was visible in this snapshot has been read. */
+  readonly seen: string;
+  /** While not everything of the next snapshot has been read: that snapshot, the row to go on with, and how many of its items have been read. */
+  readonly reading?: { readonly upTo: string; readonly row: string; readonly items: number };
+}
+
+/** A cursor is a position in each outbox. */
+export interface Cursor {
+  /** Epoch ms of its making: events are kept for days only. */
+  readonly at: number;
+  readonly positions: Readonly<Record<Source, Position>>;
+}
+
+/** Answers the opaque text of a cursor. */
+export function encodeCursor({ at, positions }: Cursor): string {
+  const parts = sources.map((source) => {
+    const { seen, reading } = positions[source];
+    return reading === undefined ? [seen] : [seen, reading.upTo, reading.row, reading.items];
+  });
+  return Buffer.from(JSON.stringify([at, ...parts])).toString("base64url");
+}
+
+/** Reads the text of a cursor; throws a violation of the query if it is none. */
+export function decodeCursor(text: string): Cursor {
+  const parts = parse(text);
+  const at = parts[0];
+  if (parts.length !== sources.length + 1 || typeof at !== "number" || !Number.isSafeInteger(at)) throw noCursor();
+  const positions = Object.fromEntries(sources.map((source, i) => [source, positionOf(parts[i + 1])])) as Cursor["positions"];
+  return { at, positions };
+}
+
+function parse(text: string): unknown[] {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    return Array.isArray(parts) ? parts : [];
+  } catch {
+    return [];
+  }
+}
+
+function positionOf(part: unknown): Position {
+  if (!Array.isArray(part) || !isSnapshot(part[0])) throw noCursor();
+  const [seen, upTo, row, items] = part as [string, unknown, unknown, unknown];
+  if (part.length === 1) return { seen };
+  const isRow = typeof row === "string" && /^\d{1,18}$/.test(row);
+  if (part.length !== 4 || !isSnapshot(upTo) || !isRow || typeof items !== "number" || !Number.isSafeInteger(items) || items < 0)
+    throw noCursor();
+  return { seen, reading: { upTo, row, items } };
+}
+
+/** PostgreSQL refuses a snapshot whose transactions are not in order, so nothing else may reach it. */
+function isSnapshot(value: unknown): value is string {
+  if (typeof value !== "string" || !/^\d{1,18}:\d{1,18}:(\d{1,18}(,\d{1,18})*)?$/.test(value)) return false;
+  const [min = "", max = "", running = ""] = value.split(":");
+  const order = [min, ...(running === "" ? [] : running.split(",")), max].map(BigInt);
+  return order[0] !== 0n && order.every((id, i) => i === 0 || (order[i - 1] as bigint) <= id) && isStrict(order);
+}
+
+/** The first running transaction may be the lowest one; no other number may come twice, and none may be the upper bound. */
+function isStrict(order: readonly bigint[]): boolean {
+  const running = order.slice(1, -1);
+  return running.every((id, i) => id < (order.at(-1) as bigint) && (i === 0 || id > (running[i - 1] as bigint)));
+}
+
+function noCursor(): HarrierError {
+  const info = violationsInfo([{ path: "after", problem: "is not a cursor of an earlier answer" }]);
+  return new HarrierError("bodyNotReadable", undefined, { info });
+}

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type EventPage, events, type QueryOf } from "@harrier/contracts";
+import type { Database } from "@harrier/db";
+import { HarrierError, lacksPermission } from "@harrier/errors";
+import { scopeOf } from "@harrier/query";
+import type { Mount, RequestContext } from "@harrier/service";
+import type { Changes } from "./changes.ts";
+import { type Cursor, decodeCursor, encodeCursor } from "./cursor.ts";
+import { EventStream } from "./event-stream.ts";
+import { followChanges } from "./follow-changes.ts";
+import { followEvents } from "./follow-events.ts";
+import { cursorOfNow, type EventsRead, readEvents, requireKept } from "./read-events.ts";
+
+export interface EventDeps {
+  db: Database;
+  changes: Changes;
+  now: () => number;
+}
+
+/** So many streams are open at a replica, each of which takes some ten kilobytes. */
+const maxStreams = 2_000;
+const tooManyStreams = new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "5" } });
+
+/** Serves events by cursor and as a stream (contract extensions.md, Events; contract console.md, M07). */
+export function mountEvents(mount: Mount, deps: EventDeps): void {
+  mount(events.list, async (ctx) => {
+    requireUnrestricted(ctx);
+    const until = Math.min(deps.now() + ctx.query.wait * 1_000, ctx.deadline - answerMs);
+    return { body: pageJson(await readOrWait(deps, ctx, { cursor: await cursorFor(deps, ctx), until })) };
+  });
+
+  let streams = 0;
+  mount(events.stream, async (ctx) => {
+    requireUnrestricted(ctx);
+    if (streams >= maxStreams) throw tooManyStreams;
+    streams += 1;
+    try {
+      const cursor = await cursorFor(deps, ctx);
+      const stream = new EventStream(ctx.res, ctx.query.seconds);
+      if (ctx.req.method === "HEAD") stream.end();
+      else if (ctx.query.changes) await followChanges(deps, ctx, stream);
+      else await followEvents(deps, ctx, { stream, cursor });
+    } finally {
+      streams -= 1;
+    }
+  });
+}
+
+/** The time that is left for the way of an answer after it has waited. */
+const answerMs = 2_000;
+/** Events that nobody was told of are found after so long. */
+const pollMs = 1_000;
+
+/** Events name targets of any type, so that a caller who sees some types only may not read them. */
+function requireUnrestricted({ identity }: Pick<RequestContext, "identity">): void {
+  for (const permission of ["READ_TARGET", "READ_ROLLOUT"]) {
+    if (scopeOf(identity, permission) !== null) throw lacksPermission([permission], "restricted");
+  }
+}
+
+async function cursorFor(deps: EventDeps, { query }: { query: { after?: string | undefined } }): Promise<Cursor> {
+  if (query.after === undefined) return cursorOfNow(deps.db.pool, deps.now);
+  const cursor = decodeCursor(query.after);
+  requireKept(cursor, deps.now());
+  return cursor;
+}
+
+type ListContext = Pick<RequestContext, "tenantId" | "req"> & { query: QueryOf<typeof events.list> };
+
+/** Reads pages until there is an event, and waits for one until `until` (epoch ms). */
+async function readOrWait(
+  deps: EventDeps,
+  { tenantId, query, req }: ListContext,
+  { cursor, until }: { cursor: Cursor; until: number },
+): Promise<EventsRead> {
+  const types = query.types === undefined ? undefined : new Set(query.types);
+  for (let from = cursor; ; ) {
+    const read = await readEvents(deps.db.pool, { tenantId, cursor: from, types, limit: query.limit }, deps.now);
+    const left = until - deps.now();
+    if (read.events.length > 0 || left <= 0 || req.destroyed) return read;
+    from = read.cursor;
+    if (!read.more) await sleep(Math.min(pollMs, left));
+  }
+}
+
+const pageJson = ({ events: content, cursor, more }: EventsRead): EventPage => ({
+  content: content as EventPage["content"],
+  next: encodeCursor(cursor),
+  more,
+});
