@@ -138,7 +138,7 @@ function targetRequests(fixture: Fixture): Record<string, ValidRequest> {
     return made;
   };
   return {
-    "targets.list": () => ({ query: { q: `controllerid==${targetId}`, sort: "name:ASC" } }),
+    "targets.list": () => ({ query: { q: `controllerid==${targetId}`, sort: "name:ASC", representation: "full" } }),
     "targets.create": () => ({
       body: [{ controllerId: unique(), name: "n", description: "d", address: "http://h", securityToken: unique() }],
     }),
