@@ -2,6 +2,7 @@ export { arrayBody, isArrayBody, maxAssignments, maxElements, maxItems } from ".
 export * from "./artifact-links.ts";
 export * from "./codes.ts";
 export { isConfidential } from "./confidential.ts";
+export * from "./cursor.ts";
 export * from "./device/answers.ts";
 export * from "./device/confirmation.ts";
 export * from "./device/device.contract.ts";

@@ -65,10 +65,12 @@ const actionColumns = {
   lastmodifiedby: "t.last_modified_by",
 };
 
+const nullable = ["t.last_status_code"];
+
 /** The newest action comes first by default (contract rollouts.md §6). */
 export const actionSort: Readonly<Record<"spec" | "rest", SortMap>> = {
-  spec: { fields: { ...actionColumns, status: "t.active" }, initial: "t.id desc", last: "t.id desc" },
-  rest: { fields: { ...actionColumns, status: "t.status" }, initial: "t.id desc", last: "t.id desc" },
+  spec: { fields: { ...actionColumns, status: "t.active" }, initial: "t.id desc", last: "t.id desc", nullable },
+  rest: { fields: { ...actionColumns, status: "t.status" }, initial: "t.id desc", last: "t.id desc", nullable },
 };
 
 /** The sorting of an action's entries: `from controller.action_statuses_v1 t`; an entry's id is its revision. */

@@ -1,15 +1,19 @@
-import { routeTable as r, type TargetView } from "@harrier/contracts";
+import { type Route, routeTable as r, type TargetView } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
-import { builder } from "../support/build.ts";
-import { call, dialects } from "../support/call.ts";
+import { accessBuilder } from "../support/access.ts";
+import { builder, unique } from "../support/build.ts";
+import { type CallOptions, call, dialects, refused } from "../support/call.ts";
 import { device, report } from "../support/device.ts";
 import type { Page } from "../support/look.ts";
+import { rolloutBuilder } from "../support/rollout.ts";
 import { tagBuilder } from "../support/tags.ts";
+import { eventually } from "../support/wait.ts";
 
 // What consoles read of targets and actions (contract console.md §1).
 describe.each(dialects)("lists for consoles, %s", (dialect) => {
   const build = builder(dialect);
   const tags = tagBuilder(dialect);
+  const rollouts = rolloutBuilder(dialect);
   const listed = async (controllerId: string, query: Record<string, string> = {}) => {
     const q = `controllerid==${controllerId}`;
     return (await call<Page<TargetView>>(r.targets.list, dialect, { query: { q, ...query } })).json.content[0] as TargetView;
@@ -31,5 +35,101 @@ describe.each(dialects)("lists for consoles, %s", (dialect) => {
     expect(done).not.toHaveProperty("openAction");
     const plain = await listed(controllerId);
     for (const member of ["assignedSet", "installedSet", "openAction", "tags"]) expect(plain).not.toHaveProperty(member);
+  });
+
+  type Walked = Partial<Page<Record<string, unknown>>> & { content: Record<string, unknown>[]; next?: string; totalRelation?: string };
+  const read = async (route: Route, options: CallOptions) => (await call<Walked>(route, dialect, options)).json;
+
+  /** Walks a list two items at a time; there is no total on the way. */
+  const walk = async (route: Route, options: CallOptions): Promise<Record<string, unknown>[]> => {
+    const seen: Record<string, unknown>[] = [];
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const query: NonNullable<CallOptions["query"]> = { ...options.query, limit: 2, total: "none", after };
+      const { content, next, ...rest }: Walked = await read(route, { ...options, query });
+      expect(rest).toEqual({ size: content.length });
+      seen.push(...content);
+      after = next;
+      if (seen.length > 100) throw new Error("the walk has no end");
+    }
+    return seen;
+  };
+
+  const prefix = unique("walk");
+  const ids = Array.from({ length: 5 }, (_, n) => `${prefix}-${n}`);
+  const matching = { q: `controllerid==${prefix}*` };
+
+  it("console M02 every list of targets is walked by its cursor, each target once", async () => {
+    const group = unique("group");
+    await build.targets(...ids.map((controllerId) => ({ controllerId, group, name: controllerId.endsWith("4") ? "a" : "b" })));
+    const [{ id: distributionSetId }, { id: targetTagId }] = [await build.set(), await tags.targetTag()];
+    for (const controllerId of ids) await call(r.targetTags.assignOne, dialect, { params: { targetTagId, controllerId } });
+    const { id: rolloutId } = await rollouts.running(prefix, { amountGroups: 1, distributionSetId });
+    const [{ id: groupId } = { id: 0 }] = await rollouts.groupsBecome(rolloutId, "running");
+    const lists: [Route, CallOptions][] = [
+      [r.targets.list, { query: matching }],
+      [r.distributionSets.listAssignedTargets, { params: { distributionSetId } }],
+      [r.targetTags.listAssigned, { params: { targetTagId } }],
+      [r.targetGroups.listTargets, { query: { group } }],
+      [r.targetGroups.listTargetsOf, { params: { group } }],
+      [r.rollouts.groupTargets, { params: { rolloutId, groupId } }],
+    ];
+    for (const [route, options] of lists) {
+      expect(
+        (await walk(route, options)).map(({ controllerId }) => controllerId),
+        route.id,
+      ).toEqual(ids);
+      const sorted = { ...options, query: { ...options.query, sort: "name:ASC,id:DESC" } };
+      const expected = [4, 3, 2, 1, 0].map((n) => ids[n]);
+      expect(
+        (await walk(route, sorted)).map(({ controllerId }) => controllerId),
+        route.id,
+      ).toEqual(expected);
+    }
+  });
+
+  it("console M02 the total is exact, left out, or counted no further than asked", async () => {
+    const total = async (mode?: string) => {
+      const { content, next, size, ...rest } = await read(r.targets.list, {
+        query: { ...matching, limit: 1, ...(mode === undefined ? {} : { total: mode }) },
+      });
+      expect([content.length, size, next !== undefined]).toEqual([1, 1, mode !== undefined]);
+      return rest;
+    };
+    expect(await total()).toEqual({ total: 5 });
+    expect(await total("exact")).toEqual({ total: 5 });
+    expect(await total("none")).toEqual({});
+    expect(await total("atMost:4")).toEqual({ total: 4, totalRelation: "gte" });
+    expect(await total("atMost:5")).toEqual({ total: 5, totalRelation: "eq" });
+    await refused(r.targets.list, dialect, { query: { total: "some" } }, [400, "rest.body.notReadable"]);
+  });
+
+  it("console M02 a cursor of another sort, or none at all, is refused; a restricted user walks what they may see", async () => {
+    const { next } = await read(r.targets.list, { query: { ...matching, total: "none", limit: 1 } });
+    const invalid = [400, "repo.constraintViolation"] as const;
+    await refused(r.targets.list, dialect, { query: { ...matching, after: next as string, sort: "name:ASC" } }, invalid);
+    await refused(r.audit.list, dialect, { query: { after: next as string } }, invalid);
+    await refused(r.actions.list, dialect, { query: { after: "WyJ4Il0" } }, invalid);
+    const { auth } = await accessBuilder(dialect).user([{ permission: "READ_TARGET", targetTypeScopes: [] }]);
+    const none = await read(r.targets.list, { auth, query: { total: "exact", after: next as string } });
+    expect(none).toEqual({ content: [], total: 0, size: 0 });
+  });
+
+  it("console M02 actions and the audit trail are walked from the newest to the oldest", async () => {
+    const { controllerId: targetId } = await build.deployment();
+    for (let n = 0; n < 4; n++) await build.assign((await build.set()).id, targetId);
+    const ofTarget = await walk(r.targets.listActions, { params: { targetId } });
+    const all = await walk(r.actions.list, { query: { q: `target.controllerid==${targetId}` } });
+    for (const walked of [ofTarget, all]) {
+      const numbers = walked.map(({ id }) => id as number);
+      expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
+      expect(new Set(numbers).size).toBe(5);
+    }
+    for (let n = 0; n < 4; n++) await call(r.targets.update, dialect, { params: { targetId }, body: { description: `${n}` } });
+    const query = { q: `action==targets.update;entityid==${targetId}` };
+    const { content: entries } = await eventually(async () => {
+      const found = await read(r.audit.list, { query });
+      return found.total === 4 && found;
+    });
+    expect((await walk(r.audit.list, { query })).map(({ id }) => id)).toEqual(entries.map(({ id }) => id));
   });
 });

@@ -1,8 +1,8 @@
-import { actionDeletion, actions, page, targetActionDeletion, targetActions } from "@harrier/contracts";
+import { actionDeletion, actions, cursorPage, page, targetActionDeletion, targetActions } from "@harrier/contracts";
 import type { Database } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import { actionFields, sortFields } from "@harrier/fiql";
-import { readPage, scopeOf } from "@harrier/query";
+import { readCursorPage, scopeOf } from "@harrier/query";
 import type { Client } from "@harrier/rpc";
 import type { Mount, RequestContext } from "@harrier/service";
 import { actionJson, statusJson } from "./action.json.ts";
@@ -26,18 +26,11 @@ export function mountActions(mount: Mount, deps: Deps): void {
   mount(actions.list, async (ctx) => {
     const dialect = dialectOf(ctx);
     const source = actionList(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"));
-    const { rows, total } = await readPage<ActionRow>(
-      list,
-      { source, sort: sortFields.actions[dialect], fields: actionFields[dialect] },
-      ctx.query,
-    );
+    const kind = { source, sort: sortFields.actions[dialect], fields: actionFields[dialect] };
+    const found = await readCursorPage<ActionRow>(list, kind, ctx.query);
     const full = ctx.query.representation === "full";
-    return {
-      body: page(
-        rows.map((row) => shown(ctx, row, full)),
-        total,
-      ),
-    };
+    const content = found.rows.map((row) => shown(ctx, row, full));
+    return { body: cursorPage(content, found) };
   });
 
   mount(actions.get, async (ctx) => ({ body: shown(ctx, await getAction(deps, ctx.identity, ctx.params.actionId), true) }));
@@ -47,14 +40,10 @@ export function mountActions(mount: Mount, deps: Deps): void {
     const dialect = dialectOf(ctx);
     const source = actionsOfTarget(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), targetId);
     const kind = { source, sort: sortFields.actions[dialect], fields: actionFields[dialect] };
-    const { rows, total, known } = await readPage<ActionRow>(list, kind, ctx.query);
-    if (!known) throw entityNotFound("Target", targetId);
-    return {
-      body: page(
-        rows.map((row) => shown(ctx, row, false)),
-        total,
-      ),
-    };
+    const found = await readCursorPage<ActionRow>(list, kind, ctx.query);
+    if (!found.known) throw entityNotFound("Target", targetId);
+    const content = found.rows.map((row) => shown(ctx, row, false));
+    return { body: cursorPage(content, found) };
   });
 
   const keyOf = (params: { targetId: string; actionId: number }) => ({ controllerId: params.targetId, id: params.actionId });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type ActionStatus, actionStatus, actionStatusNames, forceTypeNames } from "../codes.ts";
+import { cursorPageOf } from "../cursor.ts";
 import { audit, links } from "../link.ts";
-import { pageOf } from "../paging.ts";
 
 /** The statuses in lower case, as the management interface and the events write them; the index is the code. */
 export const actionStatusWords = actionStatusNames.map((name) => name.toLowerCase()) as Lowercase<(typeof actionStatusNames)[number]>[];
@@ -40,8 +40,8 @@ export const actionView = z
 /** An action as hawkBit 1.x shows it: `status` is the detailed one (contract rollouts.md §0, row 4). */
 export const actionViewRest = z.object({ ...actionMembers, status: statusWord }).meta({ id: "ActionRest" });
 
-export const actionPage = pageOf(actionView);
-export const actionPageRest = pageOf(actionViewRest);
+export const actionPage = cursorPageOf(actionView);
+export const actionPageRest = cursorPageOf(actionViewRest);
 
 export type ActionView = z.output<typeof actionView> | z.output<typeof actionViewRest>;
 

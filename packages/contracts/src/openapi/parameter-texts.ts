@@ -3,6 +3,8 @@ export const parameterTexts: Readonly<Record<string, string>> = {
   actionHistory: "How many messages of the action's history come with the answer; -1 for all, 0 for none",
   actionId: "Id of the action",
   apiKeyId: "Id of the device API key",
+  after:
+    "The `next` of the page before, with the same sort: the page begins behind it, however much has come or gone meanwhile; `offset` counts from there",
   artifactId: "Id of the artifact",
   auditId: "Id of the entry",
   autoAssignmentId: "Id of the auto-assignment",
@@ -55,6 +57,7 @@ export const parameterTexts: Readonly<Record<string, string>> = {
   targetTypeId: "Id of the target type",
   tenant: "Name of the device's tenant",
   tenantName: "Name of the tenant",
+  total: "How the matches are counted: `exact`, `none` (then the answer has no `total`), or `atMost:N`, which counts no further than N",
   top: "How many sets are answered: 1 to 500",
   useartifacturlhandler: "Asks for the links under which devices download the artifact",
   userId: "Id of the user",
