@@ -27,6 +27,11 @@ const shared: FieldMap = {
       updatestatus: { kind: "enum", column: "tg.update_status", codes: updateStatusCodes },
       address: { kind: "text", column: "tg.address" },
       ipaddress: { kind: "text", column: "tg.address" },
+      lastcontrollerrequestat: { kind: "timestamp", column: "tg.last_poll_at", hour: "tg.poll_hour" },
+      "targettype.key": {
+        kind: "text",
+        column: "(select ty.key from management.target_types_v1 ty where ty.tenant_id = tg.tenant_id and ty.id = tg.target_type_id)",
+      },
     },
   },
   distributionset: setRelation("t.set_id"),

@@ -1,4 +1,4 @@
-import { type Route, routeTable as r, type TargetView } from "@harrier/contracts";
+import { type ActionView, type Route, routeTable as r, type TargetView } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { accessBuilder } from "../support/access.ts";
 import { builder, unique } from "../support/build.ts";
@@ -35,6 +35,42 @@ describe.each(dialects)("lists for consoles, %s", (dialect) => {
     expect(done).not.toHaveProperty("openAction");
     const plain = await listed(controllerId);
     for (const member of ["assignedSet", "installedSet", "openAction", "tags"]) expect(plain).not.toHaveProperty(member);
+  });
+
+  it("console M04 a row of actions names target, set, group and the last message", async () => {
+    const { prefix: fleet, ids: members } = await rollouts.fleet(1);
+    const set = await build.set();
+    const { id: rolloutId } = await rollouts.running(fleet, { amountGroups: 1, distributionSetId: set.id });
+    const [group] = await rollouts.groupsBecome(rolloutId, "running");
+    const [controllerId] = members as [string];
+    const query = { q: `rollout.id==${rolloutId}` };
+    const shown = async () => (await call<Page<ActionView>>(r.actions.list, dialect, { query })).json.content[0] as ActionView;
+    const { id: actionId } = await shown();
+    await device(controllerId).feedback(actionId, report("closed", "failure", { details: ["step 1", "no space left"] }));
+    const row = await shown();
+    expect(row).toMatchObject({
+      target: { controllerId },
+      distributionSet: { id: set.id, name: set.name, version: set.version },
+      rolloutGroup: { id: group?.id, name: group?.name },
+      lastMessage: "no space left",
+    });
+    const ofTarget = await call<Page<ActionView>>(r.targets.listActions, dialect, { params: { targetId: controllerId } });
+    expect(ofTarget.json.content).toEqual([row]);
+  });
+
+  it("console M09 actions are asked for by the last poll and the type of their target", async () => {
+    const { controllerId, actionId } = await build.deployment();
+    const found = async (condition: string) => {
+      const query = { q: `target.controllerid==${controllerId};${condition}` };
+      return (await call<Page<ActionView>>(r.actions.list, dialect, { query })).json.content.map(({ id }) => id);
+    };
+    expect(await found("target.lastcontrollerrequestat=is=null")).toEqual([actionId]);
+    await device(controllerId).poll();
+    const overdue = `$\{OVERDUE_TS}`;
+    await eventually(async () => (await found(`target.lastcontrollerrequestat=gt=${overdue}`)).length === 1);
+    expect(await found(`target.lastcontrollerrequestat=le=${overdue}`)).toEqual([]);
+    expect(await found("target.targettype.key==none")).toEqual([]);
+    expect(await found("target.targettype.key!=none")).toEqual([actionId]);
   });
 
   type Walked = Partial<Page<Record<string, unknown>>> & { content: Record<string, unknown>[]; next?: string; totalRelation?: string };

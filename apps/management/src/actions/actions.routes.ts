@@ -2,7 +2,7 @@ import { actionDeletion, actions, cursorPage, page, targetActionDeletion, target
 import type { Database } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import { actionFields, sortFields } from "@harrier/fiql";
-import { readCursorPage, scopeOf } from "@harrier/query";
+import { readCursorPage, scopeOf, targetLists } from "@harrier/query";
 import type { Client } from "@harrier/rpc";
 import type { Mount, RequestContext } from "@harrier/service";
 import { actionJson, statusJson } from "./action.json.ts";
@@ -20,14 +20,15 @@ const dialectOf = (ctx: RequestContext): "spec" | "rest" => (ctx.surface === "re
 
 /** Serves the actions of all targets and those of one target (spec 001 §4.2, §4.3; contract rollouts.md §6). */
 export function mountActions(mount: Mount, deps: Deps): void {
-  const list = { db: deps.db.pool, now: deps.now };
+  // a query may name the target's last poll, and with it the moment before which one is overdue
+  const list = (ctx: RequestContext) => targetLists(deps, ctx.tenantId);
   const shown = (ctx: RequestContext, row: ActionRow, full: boolean) => actionJson(ctx, row, { now: deps.now(), full });
 
   mount(actions.list, async (ctx) => {
     const dialect = dialectOf(ctx);
     const source = actionList(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"));
     const kind = { source, sort: sortFields.actions[dialect], fields: actionFields[dialect] };
-    const found = await readCursorPage<ActionRow>(list, kind, ctx.query);
+    const found = await readCursorPage<ActionRow>(list(ctx), kind, ctx.query);
     const full = ctx.query.representation === "full";
     const content = found.rows.map((row) => shown(ctx, row, full));
     return { body: cursorPage(content, found) };
@@ -40,7 +41,7 @@ export function mountActions(mount: Mount, deps: Deps): void {
     const dialect = dialectOf(ctx);
     const source = actionsOfTarget(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), targetId);
     const kind = { source, sort: sortFields.actions[dialect], fields: actionFields[dialect] };
-    const found = await readCursorPage<ActionRow>(list, kind, ctx.query);
+    const found = await readCursorPage<ActionRow>(list(ctx), kind, ctx.query);
     if (!found.known) throw entityNotFound("Target", targetId);
     const content = found.rows.map((row) => shown(ctx, row, false));
     return { body: cursorPage(content, found) };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type ActionStatus, actionStatus, actionStatusNames, forceTypeNames } from "../codes.ts";
 import { cursorPageOf } from "../cursor.ts";
 import { audit, links } from "../link.ts";
+import { namedGroup, namedSet, namedTarget } from "./named.ts";
 
 /** The statuses in lower case, as the management interface and the events write them; the index is the code. */
 export const actionStatusWords = actionStatusNames.map((name) => name.toLowerCase()) as Lowercase<(typeof actionStatusNames)[number]>[];
@@ -29,6 +30,10 @@ const actionMembers = {
   lastStatusCode: z.int().optional(),
   externalRef: z.string().optional(),
   maintenanceWindow: maintenanceWindowView.optional(),
+  target: namedTarget,
+  distributionSet: namedSet.optional(),
+  rolloutGroup: namedGroup.optional(),
+  lastMessage: z.string().optional(),
   _links: links("self", "canceledaction", "target", "distributionset", "status", "rollout"),
 };
 

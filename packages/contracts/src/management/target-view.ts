@@ -3,18 +3,12 @@ import { updateStatusNames } from "../codes.ts";
 import { cursorPageOf } from "../cursor.ts";
 import { audit, links } from "../link.ts";
 import { actionStatusWords } from "./action-view.ts";
-
-/** A distribution set by its id, with the words by which people know it. */
-export const namedSet = z.object({ id: z.int(), name: z.string(), version: z.string() }).meta({ id: "NamedDistributionSet" });
-export type NamedSet = z.output<typeof namedSet>;
+import { namedSet, namedTag } from "./named.ts";
 
 /** The open action of a target that its device is offered first; `since` is when it was created (contract console.md §1, M03). */
 export const openActionView = z
   .object({ id: z.int(), detailStatus: z.enum(actionStatusWords), since: z.int(), rolloutId: z.int().optional() })
   .meta({ id: "OpenAction" });
-
-/** A tag of a target, in lists that name the tags of each (contract console.md §1, M03). */
-export const namedTag = z.object({ id: z.int(), name: z.string(), colour: z.string().optional() }).meta({ id: "NamedTag" });
 
 /** When a target polled last; absent before its first poll (contract management.md §4.6). */
 export const pollStatusView = z

@@ -64,6 +64,8 @@ function actionFields(status: string): ListFields {
       "target.updatestatus": oneOf(updateStatusNames),
       "target.address": text,
       "target.ipaddress": text,
+      "target.lastcontrollerrequestat": moment,
+      "target.targettype.key": text,
       ...setIn("distributionset"),
       ...relation("rollout"),
       ...relation("rolloutgroup"),
