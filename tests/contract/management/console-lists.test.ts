@@ -1,4 +1,4 @@
-import { type ActionView, type Route, routeTable as r, type TargetView } from "@harrier/contracts";
+import { type ActionView, type Route, routeTable as r, type TargetFacet, type TargetView } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { accessBuilder } from "../support/access.ts";
 import { builder, unique } from "../support/build.ts";
@@ -71,6 +71,33 @@ describe.each(dialects)("lists for consoles, %s", (dialect) => {
     expect(await found(`target.lastcontrollerrequestat=le=${overdue}`)).toEqual([]);
     expect(await found("target.targettype.key==none")).toEqual([]);
     expect(await found("target.targettype.key!=none")).toEqual([actionId]);
+  });
+
+  it("console M12 targets are counted by what they have", async () => {
+    const [set, tag] = [await build.set(), await tags.targetTag()];
+    const made = unique("sum");
+    const [first, second] = [`${made}-1`, `${made}-2`];
+    await build.targets({ controllerId: first }, { controllerId: second }, { controllerId: `${made}-3` });
+    await build.assignAll(set.id, [{ id: first }, { id: second }]);
+    await call(r.targetTags.assignOne, dialect, { params: { targetTagId: tag.id, controllerId: first } });
+    await device(first).configData({ data: { hw: "rev 1" } });
+    const query = { q: `controllerid==${made}*`, by: "UpdateStatus, tag,assignedds,overdue,attribute.HW" };
+    const { facets } = (await call<{ facets: TargetFacet[] }>(r.targets.summary, dialect, { query })).json;
+    expect(facets.map(({ by }) => by)).toEqual(["updatestatus", "tag", "assignedds", "overdue", "attribute.HW"]);
+    expect(facets.map(({ values }) => values)).toEqual([
+      [
+        { value: "pending", count: 2 },
+        { value: "unknown", count: 1 },
+      ],
+      [{ value: tag.name, count: 1 }],
+      [{ value: String(set.id), label: `${set.name}:1.0`, count: 2 }],
+      [{ value: "false", count: 3 }],
+      [{ value: "rev 1", count: 1 }],
+    ]);
+    expect(facets.map(({ without }) => without)).toEqual([0, 2, 1, 0, 2]);
+    const limited = await call<{ facets: TargetFacet[] }>(r.targets.summary, dialect, { query: { ...query, by: "updatestatus", top: 1 } });
+    expect(limited.json.facets).toEqual([{ by: "updatestatus", values: [{ value: "pending", count: 2 }], other: 1, without: 0 }]);
+    for (const by of ["", "name"]) await refused(r.targets.summary, dialect, { query: { by } }, [400, "repo.constraintViolation"]);
   });
 
   type Walked = Partial<Page<Record<string, unknown>>> & { content: Record<string, unknown>[]; next?: string; totalRelation?: string };

@@ -1,5 +1,14 @@
 /** Descriptions of the members that lists of targets and actions have for consoles (contract console.md §1), as in `memberTexts`. */
 export const listMemberTexts: Readonly<Record<string, string>> = {
+  "FacetValue.count": "How many of the targets have it",
+  "FacetValue.label": "How people know it: `name:version` of a set, name of a type",
+  "FacetValue.value": "The value, as queries take it; the id of a set, the key of a type, the name of a tag",
+  "TargetFacet.by": "What is counted by",
+  "TargetFacet.countedAt": "When the fleet was counted, epoch milliseconds; absent where the targets were counted for this answer",
+  "TargetFacet.other": "How many of the targets have a value beyond the listed ones; with several tags a target counts for each",
+  "TargetFacet.values": "The most frequent values",
+  "TargetFacet.without": "How many of the targets have none",
+  "TargetSummary.facets": "One for each thing that is counted by, in the order of the request",
   lastMessage: "The last message of its history, its first 512 characters; absent where the newest ten entries have none",
   rolloutGroup: "The group of the rollout that has made it; absent for other actions, and where the rollout is gone",
   "Action.distributionSet": "The set that it delivers",
