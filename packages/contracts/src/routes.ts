@@ -29,6 +29,7 @@ import { targetDeletion } from "./management/target-deletion.contract.ts";
 import { filtersOfSet, targetFilters } from "./management/target-filters.contract.ts";
 import { targetGroups } from "./management/target-groups.contract.ts";
 import { targetMetadata } from "./management/target-metadata.contract.ts";
+import { targetSummary } from "./management/target-summary.contract.ts";
 import { tagsOfTarget, targetTags } from "./management/target-tags.contract.ts";
 import { targetTypes, typeOfTarget } from "./management/target-types.contract.ts";
 import { targets } from "./management/targets.contract.ts";
@@ -45,6 +46,8 @@ export const routeTable = {
   distributionSetTypes,
   distributionSets: { ...distributionSets, ...setMetadata, ...setStatistics, ...filtersOfSet, ...autoAssignmentsOfSet },
   targets: {
+    // its path is also that of a target with this name
+    ...targetSummary,
     ...targets,
     ...typeOfTarget,
     ...targetActions,

@@ -27,6 +27,11 @@ const shared: FieldMap = {
       updatestatus: { kind: "enum", column: "tg.update_status", codes: updateStatusCodes },
       address: { kind: "text", column: "tg.address" },
       ipaddress: { kind: "text", column: "tg.address" },
+      lastcontrollerrequestat: { kind: "timestamp", column: "tg.last_poll_at", hour: "tg.poll_hour" },
+      "targettype.key": {
+        kind: "text",
+        column: "(select ty.key from management.target_types_v1 ty where ty.tenant_id = tg.tenant_id and ty.id = tg.target_type_id)",
+      },
     },
   },
   distributionset: setRelation("t.set_id"),
@@ -65,10 +70,12 @@ const actionColumns = {
   lastmodifiedby: "t.last_modified_by",
 };
 
+const nullable = ["t.last_status_code"];
+
 /** The newest action comes first by default (contract rollouts.md §6). */
 export const actionSort: Readonly<Record<"spec" | "rest", SortMap>> = {
-  spec: { fields: { ...actionColumns, status: "t.active" }, initial: "t.id desc", last: "t.id desc" },
-  rest: { fields: { ...actionColumns, status: "t.status" }, initial: "t.id desc", last: "t.id desc" },
+  spec: { fields: { ...actionColumns, status: "t.active" }, initial: "t.id desc", last: "t.id desc", nullable },
+  rest: { fields: { ...actionColumns, status: "t.status" }, initial: "t.id desc", last: "t.id desc", nullable },
 };
 
 /** The sorting of an action's entries: `from controller.action_statuses_v1 t`; an entry's id is its revision. */

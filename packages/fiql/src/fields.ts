@@ -54,4 +54,6 @@ export interface SortMap {
   fields: Readonly<Record<string, string>>;
   initial: string;
   last: string;
+  /** The expressions that may be null; lists that are walked by a cursor need to know. */
+  nullable?: readonly string[];
 }

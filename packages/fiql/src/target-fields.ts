@@ -51,4 +51,5 @@ export const targetSort: SortMap = {
   },
   initial: "t.controller_id asc",
   last: "t.id asc",
+  nullable: ["t.description", "t.target_group", "t.address", "t.last_poll_at"],
 };

@@ -2,7 +2,16 @@ export { type AuditRow, auditColumns, type Columns, epochMs, jsonObject, selectL
 export { withConflicts, withRetries } from "./conflicts.ts";
 export { csvRecord, escapeFormula, unescapeFormula } from "./csv.ts";
 export { auditOf, encoded, type Link, optional, type View } from "./json.ts";
-export { type ListDeps, type ListKind, type ListQuery, narrow, readPage } from "./list.ts";
+export {
+  type CursorPage,
+  type CursorQuery,
+  type ListDeps,
+  type ListKind,
+  type ListQuery,
+  narrow,
+  readCursorPage,
+  readPage,
+} from "./list.ts";
 export { nextStatement, type Page, type PageSource, pageStatement } from "./page.sql.ts";
 export { inScope, isInScope, type Scope, type Scoped, scopeOf } from "./scope.ts";
 export { type SoftDeletedMode, softDeletedPredicate } from "./soft-deleted.ts";

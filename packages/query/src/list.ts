@@ -1,6 +1,8 @@
+import type { CursorPageMembers, TotalMode } from "@harrier/contracts";
 import { type Queryable, run, runOne } from "@harrier/db";
 import { type Ast, compile, type FieldMap, type LookupResults, lookups, type Macros, orderBy, parse, type SortMap } from "@harrier/fiql";
-import { type Page, type PageSource, pageStatement, toPage } from "./page.sql.ts";
+import { foreignCursor, type Position, readCursor, writeCursor } from "./keyset.ts";
+import { type Page, type PageRow, type PageSource, pageStatement, toPage } from "./page.sql.ts";
 
 export type { Page };
 
@@ -10,6 +12,18 @@ export interface ListQuery {
   limit: number;
   sort?: string | undefined;
   q?: string | undefined;
+}
+
+/** The paging parameters of a list that can be walked by a cursor (contract console.md §1, M02). */
+export interface CursorQuery extends ListQuery {
+  total?: TotalMode | undefined;
+  after?: string | undefined;
+}
+
+/** A page with what it says of the list; `rows` are at most as many as the limit. */
+export interface CursorPage<Row> extends CursorPageMembers {
+  known: boolean;
+  rows: Row[];
 }
 
 /** One kind of list: what it reads, and the names by which it is searched and sorted. */
@@ -38,6 +52,55 @@ export async function readPage<Row>(deps: ListDeps, kind: ListKind, query: ListQ
   return toPage(await run(deps.db, pageStatement<Row>(await narrow(deps, kind, query.q), window)));
 }
 
+/**
+ * Reads one page like `readPage`, and counts as the query says. If it has `total` or `after` the page tells where the next one begins, for which one
+ * row more is read. Throws constraintViolation for a cursor that is not of this list and sort.
+ */
+export async function readCursorPage<Row>(deps: ListDeps, kind: ListKind, query: CursorQuery): Promise<CursorPage<Row>> {
+  const { total = "exact", after, offset, limit } = query;
+  const order = orderBy(query.sort, kind.sort);
+  const walked = query.total !== undefined || after !== undefined;
+  const position = after === undefined ? undefined : readCursor(order, after);
+  const source = await narrow(deps, kind, query.q);
+  const { nullable } = kind.sort;
+  const window = { orderBy: order, offset, limit: walked ? limit + 1 : limit, total, after: position, nullable, positions: walked };
+  const found = await rowsBehind<Row>(deps, pageStatement<Positioned<Row>>(source, window), position);
+  const rows = found.filter((row) => row.ordinal !== null);
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return {
+    ...counted(total, found[0]?.total ?? null),
+    ...(last === undefined ? {} : { next: writeCursor(order, last.position) }),
+    known: found[0]?.known ?? false,
+    rows: rows.slice(0, limit),
+  };
+}
+
+type Positioned<Row> = Row & { position: Position };
+
+/** A cursor's values are texts: PostgreSQL refuses those that are no values of their columns, which only a forged cursor has. */
+async function rowsBehind<Row>(
+  deps: ListDeps,
+  statement: ReturnType<typeof pageStatement<Positioned<Row>>>,
+  position: Position | undefined,
+): Promise<PageRow<Positioned<Row>>[]> {
+  try {
+    return await run(deps.db, statement);
+  } catch (error) {
+    if (position !== undefined && String((error as { code?: unknown }).code).startsWith(dataException)) throw foreignCursor(error);
+    throw error;
+  }
+}
+
+/** The class of PostgreSQL's codes for values that a type does not have. */
+const dataException = "22";
+
+function counted(mode: TotalMode, total: number | null): CursorPageMembers {
+  if (mode === "none") return {};
+  const n = total ?? 0;
+  if (mode === "exact") return { total: n };
+  return n > mode.atMost ? { total: mode.atMost, totalRelation: "gte" } : { total: n, totalRelation: "eq" };
+}
+
 /** Selects the rows of a list that match a query. */
 export async function narrow(deps: ListDeps, kind: Pick<ListKind, "source" | "fields">, q: string | undefined): Promise<PageSource> {
   const { source } = kind;
@@ -51,7 +114,8 @@ export async function narrow(deps: ListDeps, kind: Pick<ListKind, "source" | "fi
     ? await lookUp(deps.db, ast, kind.fields, { ...clock, tenantId: Number(source.values[0]) })
     : new Map<never, never>();
   const requested = compile(ast, kind.fields, { firstParam: source.values.length + 1, ...clock, found });
-  return { ...source, where: `${source.where} and (${requested.sql})`, values: [...source.values, ...requested.values] };
+  const { count: _ofAll, ...searched } = source;
+  return { ...searched, where: `${source.where} and (${requested.sql})`, values: [...source.values, ...requested.values] };
 }
 
 async function lookUp(

@@ -102,6 +102,8 @@ const lists: Record<string, List> = {
       "target.updatestatus": literals("in_sync"),
       "target.address": texts,
       "target.ipaddress": texts,
+      "target.lastcontrollerrequestat": numbers,
+      "target.targettype.key": texts,
       ...ofSet("distributionset"),
       "rollout.id": numbers,
       "rollout.name": texts,
@@ -111,7 +113,7 @@ const lists: Record<string, List> = {
       status: literals("finished"),
     },
     sort: ["id", "status", "detailstatus", "weight", "active", "laststatuscode", "createdat", "lastmodifiedat"],
-    not: ["target", "distributionset", "name", "target.description"],
+    not: ["target", "distributionset", "name", "target.description", "target.targettype", "target.targettype.colour"],
   },
   rollouts: {
     route: r.rollouts.list,

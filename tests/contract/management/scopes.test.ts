@@ -4,6 +4,7 @@ import {
   routeTable as r,
   routes,
   type SetStatisticsView,
+  type TargetFacet,
   type TargetTypeView,
   type TargetView,
 } from "@harrier/contracts";
@@ -66,7 +67,10 @@ describe.each(dialects)("target types, %s", (dialect) => {
     else if (outcome === "not as many") await refused(route, dialect, requested, [409, "repo.concurrentModification"]);
     else if (outcome === "no line") expect((await call(route, dialect, requested)).text).toMatch(/^controllerId,[^\n]*\n$/);
     else if (outcome === "none counted") expect((await call<{ total: number }>(route, dialect, requested)).json.total).toBe(0);
-    else if (outcome === "no name") expect((await call(route, dialect, requested)).json).toEqual([]);
+    else if (outcome === "no facet") {
+      for (const facet of (await call<{ facets: TargetFacet[] }>(route, dialect, requested)).json.facets)
+        expect(facet).toMatchObject({ values: [], other: 0, without: 0 });
+    } else if (outcome === "no name") expect((await call(route, dialect, requested)).json).toEqual([]);
     // The walk checks that nothing has changed.
     else if (outcome === "passed over") await call(route, dialect, requested);
     else if (outcome === "nobody")

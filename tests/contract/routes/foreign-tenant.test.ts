@@ -30,6 +30,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "distributionSetTags.create": "own",
   "distributionSets.list": "empty",
   "targets.list": "empty",
+  "targets.summary": "own",
   "targets.create": "own",
   "targets.exportCsv": "own",
   "targets.importCsv": "own",

@@ -12,7 +12,8 @@ export type Outcome =
   | "none toggled"
   | "not imported"
   | "not as many"
-  | "none counted";
+  | "none counted"
+  | "no facet";
 
 /** These routes reach targets, or are not for the users of a tenant at all. */
 export const outcomes: Readonly<Record<string, Outcome>> = {
@@ -23,6 +24,7 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   // An invalidation would end actions of targets that the user does not reach.
   "distributionSets.invalidate": "forbidden",
   "targets.list": "nobody",
+  "targets.summary": "no facet",
   "targets.create": "forbidden",
   "targets.exportCsv": "no line",
   "targets.importCsv": "not imported",

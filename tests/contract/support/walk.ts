@@ -140,7 +140,8 @@ function targetRequests(fixture: Fixture): Record<string, ValidRequest> {
     return made;
   };
   return {
-    "targets.list": () => ({ query: { q: `controllerid==${targetId}`, sort: "name:ASC" } }),
+    "targets.list": () => ({ query: { q: `controllerid==${targetId}`, sort: "name:ASC", representation: "full" } }),
+    "targets.summary": () => ({ query: { by: "updatestatus,tag,installedds,attribute.a", q: `controllerid==${targetId}`, top: 5 } }),
     "targets.create": () => ({
       body: [{ controllerId: unique(), name: "n", description: "d", address: "http://h", securityToken: unique() }],
     }),

@@ -32,7 +32,18 @@ export function actionJson(view: View, row: ActionRow, { now, full }: ActionShow
     ...optional("rolloutName", row.rolloutName),
     ...optional("lastStatusCode", row.lastStatusCode),
     ...optional("maintenanceWindow", maintenanceWindow(row, now)),
+    ...named(row),
     _links: { self: { href: self }, ...(full ? fullLinks(view.base, self, { row, cancelled: state.type === "cancel" }) : {}) },
+  };
+}
+
+/** Names what the action is about, so that a list needs no further call for each row (contract console.md §1, M04). */
+function named({ controllerId, targetName, setId, setName, setVersion, groupId, groupName, lastMessage }: ActionRow) {
+  return {
+    target: { controllerId, ...optional("name", targetName) },
+    ...optional("distributionSet", setName === null || setVersion === null ? null : { id: setId, name: setName, version: setVersion }),
+    ...optional("rolloutGroup", groupId === null || groupName === null ? null : { id: groupId, name: groupName }),
+    ...optional("lastMessage", lastMessage),
   };
 }
 

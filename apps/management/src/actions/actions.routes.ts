@@ -1,8 +1,8 @@
-import { actionDeletion, actions, page, targetActionDeletion, targetActions } from "@harrier/contracts";
+import { actionDeletion, actions, cursorPage, page, targetActionDeletion, targetActions } from "@harrier/contracts";
 import type { Database } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import { actionFields, sortFields } from "@harrier/fiql";
-import { readPage, scopeOf } from "@harrier/query";
+import { readCursorPage, scopeOf, targetLists } from "@harrier/query";
 import type { Client } from "@harrier/rpc";
 import type { Mount, RequestContext } from "@harrier/service";
 import { actionJson, statusJson } from "./action.json.ts";
@@ -20,24 +20,18 @@ const dialectOf = (ctx: RequestContext): "spec" | "rest" => (ctx.surface === "re
 
 /** Serves the actions of all targets and those of one target (spec 001 §4.2, §4.3; contract rollouts.md §6). */
 export function mountActions(mount: Mount, deps: Deps): void {
-  const list = { db: deps.db.pool, now: deps.now };
+  // a query may name the target's last poll, and with it the moment before which one is overdue
+  const list = (ctx: RequestContext) => targetLists(deps, ctx.tenantId);
   const shown = (ctx: RequestContext, row: ActionRow, full: boolean) => actionJson(ctx, row, { now: deps.now(), full });
 
   mount(actions.list, async (ctx) => {
     const dialect = dialectOf(ctx);
     const source = actionList(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"));
-    const { rows, total } = await readPage<ActionRow>(
-      list,
-      { source, sort: sortFields.actions[dialect], fields: actionFields[dialect] },
-      ctx.query,
-    );
+    const kind = { source, sort: sortFields.actions[dialect], fields: actionFields[dialect] };
+    const found = await readCursorPage<ActionRow>(list(ctx), kind, ctx.query);
     const full = ctx.query.representation === "full";
-    return {
-      body: page(
-        rows.map((row) => shown(ctx, row, full)),
-        total,
-      ),
-    };
+    const content = found.rows.map((row) => shown(ctx, row, full));
+    return { body: cursorPage(content, found) };
   });
 
   mount(actions.get, async (ctx) => ({ body: shown(ctx, await getAction(deps, ctx.identity, ctx.params.actionId), true) }));
@@ -47,14 +41,10 @@ export function mountActions(mount: Mount, deps: Deps): void {
     const dialect = dialectOf(ctx);
     const source = actionsOfTarget(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), targetId);
     const kind = { source, sort: sortFields.actions[dialect], fields: actionFields[dialect] };
-    const { rows, total, known } = await readPage<ActionRow>(list, kind, ctx.query);
-    if (!known) throw entityNotFound("Target", targetId);
-    return {
-      body: page(
-        rows.map((row) => shown(ctx, row, false)),
-        total,
-      ),
-    };
+    const found = await readCursorPage<ActionRow>(list(ctx), kind, ctx.query);
+    if (!found.known) throw entityNotFound("Target", targetId);
+    const content = found.rows.map((row) => shown(ctx, row, false));
+    return { body: cursorPage(content, found) };
   });
 
   const keyOf = (params: { targetId: string; actionId: number }) => ({ controllerId: params.targetId, id: params.actionId });

@@ -16,12 +16,31 @@ export interface ActionRow extends AuditRow {
   weight: number;
   rolloutId: number | null;
   rolloutName: string | null;
+  /** Null for an action of no rollout, and where the group is gone with its rollout. */
+  groupId: number | null;
+  groupName: string | null;
+  lastMessage: string | null;
   lastStatusCode: number | null;
   /** Either all three members of the window are set or none is. */
   maintenanceSchedule: string | null;
   maintenanceDuration: string | null;
   maintenanceTimezone: string | null;
 }
+
+/** A message may be as long as a report: rows show so many characters of it. */
+const maxMessage = 512;
+/** Entries without a message may follow one that has one; it is looked for in so many of the newest. */
+const newest = 10;
+
+/**
+ * Selects the last message of an action's history. The newest entries are read by their key, since an entry's revision is the action's own, and no
+ * partition is older than the action.
+ */
+const lastMessage = (action: string): string =>
+  `(select left(h.messages[cardinality(h.messages)], ${maxMessage}) from controller.action_statuses_v1 h
+     where h.tenant_id = ${action}.tenant_id and h.action_id = ${action}.id and h.revision between ${action}.revision - ${newest - 1} and ${action}.revision
+       and h.reported_at >= ${action}.created_at and h.messages <> '{}'
+     order by h.revision desc limit 1)`;
 
 const columns: Columns = {
   id: "t.id",
@@ -37,6 +56,9 @@ const columns: Columns = {
   weight: "t.weight",
   rolloutId: "t.rollout_id",
   rolloutName: "ro.name",
+  groupId: "rg.id",
+  groupName: "rg.name",
+  lastMessage: lastMessage("t"),
   lastStatusCode: "t.last_status_code",
   maintenanceSchedule: "t.maintenance_schedule",
   maintenanceDuration: "t.maintenance_duration",
@@ -47,7 +69,8 @@ const columns: Columns = {
 // The join is a left one because the set or the rollout may be gone; the target exists for as long as its action does.
 const joins = `left join controller.targets_v1 g on g.tenant_id = t.tenant_id and g.id = t.target_id
   left join distribution_sets ds on ds.tenant_id = t.tenant_id and ds.id = t.set_id
-  left join rollout_engine.rollouts_v1 ro on ro.tenant_id = t.tenant_id and ro.id = t.rollout_id`;
+  left join rollout_engine.rollouts_v1 ro on ro.tenant_id = t.tenant_id and ro.id = t.rollout_id
+  left join rollout_engine.rollout_groups_v1 rg on rg.tenant_id = t.tenant_id and rg.rollout_id = t.rollout_id and rg.id = t.group_id`;
 
 const targetInScope = `exists (select from controller.targets_v1 v
     where v.tenant_id = t.tenant_id and v.id = t.target_id and ${inScope("v.target_type_id", "$2")})`;

@@ -2,7 +2,7 @@ import { maxActionsPerRequest } from "@harrier/contracts";
 import { type Database, run } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import { actionFields, sortFields } from "@harrier/fiql";
-import { type ListKind, narrow, nextStatement, scopeOf } from "@harrier/query";
+import { type ListKind, narrow, nextStatement, scopeOf, targetLists } from "@harrier/query";
 import type { Client } from "@harrier/rpc";
 import type { Actor } from "../targets/targets.ts";
 import { actionList } from "./actions.sql.ts";
@@ -57,7 +57,7 @@ export async function deleteActionsOfTarget(
 async function matching(deps: DeleteDeps, { identity }: Actor, { q, dialect }: { q: string; dialect: "spec" | "rest" }): Promise<number[]> {
   const source = { ...actionList(identity.tenantId, scopeOf(identity, "UPDATE_TARGET")), columns: { id: "t.id" }, joins: "" };
   const kind: ListKind = { source, sort: sortFields.actions[dialect], fields: actionFields[dialect] };
-  const narrowed = await narrow({ db: deps.db.pool, now: deps.now }, kind, q);
+  const narrowed = await narrow(targetLists(deps, identity.tenantId), kind, q);
   const rows = await run(
     deps.db.pool,
     nextStatement<{ id: number }>(narrowed, "t.id", { after: undefined, limit: maxActionsPerRequest + 1 }),

@@ -104,6 +104,7 @@ export const entrySort: SortMap = {
   },
   initial: "t.at desc, t.id desc",
   last: "t.at desc, t.id desc",
+  nullable: ["t.status"],
 };
 
 /** Finds an entry by id. An id of version 7 holds the time of the entry, so that the partitions of other months are only searched by their index. */

@@ -1,7 +1,7 @@
-import { page, routeTable, targetTags } from "@harrier/contracts";
+import { cursorPage, page, routeTable, targetTags } from "@harrier/contracts";
 import { entityNotFound } from "@harrier/errors";
 import { sortFields, tagFields, targetFields } from "@harrier/fiql";
-import { readPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
+import { readCursorPage, readPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
 import type { Mount, RequestContext } from "@harrier/service";
 import { getChanged, type TargetDeps, withTokens } from "../targets/targets.ts";
 import { targetTagJson } from "./tag.json.ts";
@@ -59,15 +59,11 @@ function mountTargets(mount: Mount, deps: Deps): void {
     const id = ctx.params.targetTagId;
     const source = targetsOfTag(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), id);
     const list = targetLists(deps, ctx.tenantId);
-    const { rows, total, known } = await readPage<TargetRow>(list, { source, sort: sortFields.targets, fields: targetFields }, ctx.query);
-    if (!known) throw entityNotFound("TargetTag", id);
-    const found = await withTokens(deps, ctx, rows);
-    return {
-      body: page(
-        found.map(({ row, securityToken }) => targetJson(ctx, row, { now: deps.now(), securityToken }, false)),
-        total,
-      ),
-    };
+    const found = await readCursorPage<TargetRow>(list, { source, sort: sortFields.targets, fields: targetFields }, ctx.query);
+    if (!found.known) throw entityNotFound("TargetTag", id);
+    const shown = await withTokens(deps, ctx, found.rows);
+    const content = shown.map(({ row, securityToken }) => targetJson(ctx, row, { now: deps.now(), securityToken }, false));
+    return { body: cursorPage(content, found) };
   });
 
   const change = (ctx: RequestContext, tagId: number, request: Omit<Parameters<typeof changeTagOfTargets>[2], "tagId">) =>

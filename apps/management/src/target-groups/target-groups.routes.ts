@@ -1,6 +1,6 @@
-import { type PageQuery, page, targetGroups } from "@harrier/contracts";
+import { type CursorPageQuery, cursorPage, targetGroups } from "@harrier/contracts";
 import { sortFields, targetFields } from "@harrier/fiql";
-import { encoded, readPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
+import { encoded, readCursorPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
 import type { Mount, RequestContext } from "@harrier/service";
 import { type TargetDeps, withTokens } from "../targets/targets.ts";
 import { targetsOfGroup } from "./target-groups.sql.ts";
@@ -35,11 +35,12 @@ export function mountTargetGroups(mount: Mount, deps: Deps): void {
 }
 
 /** Returns a page of the targets in a group; an empty group has none. */
-async function targetsIn(deps: Deps, ctx: RequestContext, query: PageQuery & { group: string; subgroups: boolean }) {
+async function targetsIn(deps: Deps, ctx: RequestContext, query: CursorPageQuery & { group: string; subgroups: boolean }) {
   const source = targetsOfGroup(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), query);
   const list = targetLists(deps, ctx.tenantId);
-  const { rows, total } = await readPage<TargetRow>(list, { source, sort: sortFields.targets, fields: targetFields }, query);
-  const found = await withTokens(deps, ctx, rows);
-  const shown = found.map(({ row, securityToken }) => targetJson(ctx, row, { now: deps.now(), securityToken }, false));
-  return { body: page(shown, total) };
+  const found = await readCursorPage<TargetRow>(list, { source, sort: sortFields.targets, fields: targetFields }, query);
+  const shown = (await withTokens(deps, ctx, found.rows)).map(({ row, securityToken }) =>
+    targetJson(ctx, row, { now: deps.now(), securityToken }, false),
+  );
+  return { body: cursorPage(shown, found) };
 }

@@ -1,8 +1,8 @@
-import { distributionSets, page, targets } from "@harrier/contracts";
+import { cursorPage, distributionSets, targets } from "@harrier/contracts";
 import type { Database } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import { sortFields, targetFields } from "@harrier/fiql";
-import { readPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
+import { readCursorPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
 import type { Client } from "@harrier/rpc";
 import type { Mount } from "@harrier/service";
 import { assignSets, assignTargets } from "./assign-set.ts";
@@ -38,11 +38,11 @@ export function mountAssignment(mount: Mount, deps: Deps): void {
       const id = ctx.params.distributionSetId;
       const source = targetsOfSet(column, ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), id);
       const list = targetLists(deps, ctx.tenantId);
-      const found = await readPage<TargetRow>(list, { source, sort: sortFields.targets, fields: targetFields }, ctx.query);
+      const found = await readCursorPage<TargetRow>(list, { source, sort: sortFields.targets, fields: targetFields }, ctx.query);
       if (!found.known) throw entityNotFound("DistributionSet", id);
       const shown = await withTokens(deps, ctx, found.rows);
       const content = shown.map(({ row, securityToken }) => targetJson(ctx, row, { now: deps.now(), securityToken }, false));
-      return { body: page(content, found.total) };
+      return { body: cursorPage(content, found) };
     });
   }
 }

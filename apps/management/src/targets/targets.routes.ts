@@ -1,9 +1,11 @@
-import { page, targets, typeOfTarget } from "@harrier/contracts";
+import { cursorPage, targets, typeOfTarget } from "@harrier/contracts";
 import { sortFields, targetFields } from "@harrier/fiql";
-import { readPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
+import { readCursorPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
 import type { Mount, RequestContext } from "@harrier/service";
 import { setJson } from "../distribution-sets/distribution-set.json.ts";
 import { newCommandId } from "./assignment.ts";
+import { besideTarget } from "./full-target.json.ts";
+import type { FullTargetRow } from "./full-target.sql.ts";
 import { targetList } from "./targets.sql.ts";
 import {
   changeTarget,
@@ -28,15 +30,16 @@ export function mountTargets(mount: Mount, deps: Deps): void {
     targetJson(ctx, row, { now: deps.now(), securityToken }, single);
 
   mount(targets.list, async (ctx) => {
-    const kind = { source: targetList(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET")), sort: sortFields.targets, fields: targetFields };
-    const { rows, total } = await readPage<TargetRow>(targetLists(deps, ctx.tenantId), kind, ctx.query);
-    const found = await withTokens(deps, ctx, rows);
-    return {
-      body: page(
-        found.map((target) => shown(ctx, target, false)),
-        total,
-      ),
-    };
+    const full = ctx.query.representation === "full";
+    const source = targetList(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), full);
+    const kind = { source, sort: sortFields.targets, fields: targetFields };
+    const found = await readCursorPage<TargetRow | FullTargetRow>(targetLists(deps, ctx.tenantId), kind, ctx.query);
+    const withToken = await withTokens(deps, ctx, found.rows);
+    const item = (target: FoundTarget<TargetRow | FullTargetRow>) => ({
+      ...shown(ctx, target, false),
+      ...("tags" in target.row ? besideTarget(target.row) : {}),
+    });
+    return { body: cursorPage(withToken.map(item), found) };
   });
 
   mount(targets.create, async (ctx) => {

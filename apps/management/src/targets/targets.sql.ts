@@ -1,15 +1,17 @@
 import { statement } from "@harrier/db";
 import { inScope, type PageSource, type Scope, selectList, type TargetRow, targetColumns, targetJoins } from "@harrier/query";
 import { type SetRow, setColumns, setJoins } from "../rows/set.ts";
+import { fullTargetColumns, fullTargetJoins } from "./full-target.sql.ts";
 
 const visible = inScope("t.target_type_id", "$2");
 
-export const targetList = (tenantId: number, scope: Scope): PageSource => ({
+export const targetList = (tenantId: number, scope: Scope, full = false): PageSource => ({
   from: "controller.targets_v1",
-  columns: targetColumns,
-  joins: targetJoins,
+  columns: full ? fullTargetColumns : targetColumns,
+  joins: full ? fullTargetJoins : targetJoins,
   large: true,
-  // The list of a caller without restriction is counted and sorted by the tenant's own indexes.
+  // The list of a caller without restriction is counted by the tenant's own counter and sorted by its indexes.
+  ...(scope === null ? { count: "select c.n from controller.target_counts_v1 c where c.tenant_id = $1" } : {}),
   where: scope === null ? "t.tenant_id = $1" : `t.tenant_id = $1 and ${visible}`,
   values: scope === null ? [tenantId] : [tenantId, scope],
 });

@@ -19,15 +19,19 @@ export interface Actor {
 }
 
 /** This is a target and, where the caller may read it, its token. */
-export interface FoundTarget {
-  row: TargetRow;
+export interface FoundTarget<Row extends TargetRow = TargetRow> {
+  row: Row;
   securityToken: string | undefined;
 }
 
 export const mayReadTokens = (identity: Identity): boolean => identity.permissions.includes("READ_TARGET_SECURITY_TOKEN");
 
 /** Adds the security tokens, which only controller can read, for callers who may see them (contract management.md §3). */
-export async function withTokens(deps: Pick<TargetDeps, "targets">, actor: Actor, rows: readonly TargetRow[]): Promise<FoundTarget[]> {
+export async function withTokens<Row extends TargetRow>(
+  deps: Pick<TargetDeps, "targets">,
+  actor: Actor,
+  rows: readonly Row[],
+): Promise<FoundTarget<Row>[]> {
   if (rows.length === 0 || !mayReadTokens(actor.identity)) return rows.map((row) => ({ row, securityToken: undefined }));
   const { tokens } = await deps.targets.readSecurityTokens({ controllerIds: rows.map((row) => row.controllerId) }, actor.out());
   return rows.map((row) => ({ row, securityToken: tokens[row.controllerId] }));

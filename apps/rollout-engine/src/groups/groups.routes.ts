@@ -1,4 +1,4 @@
-import { page, rollouts } from "@harrier/contracts";
+import { cursorPage, page, rollouts } from "@harrier/contracts";
 import { targetJson } from "@harrier/query";
 import type { Mount } from "@harrier/service";
 import { checkReach } from "../rollouts/check-reach.ts";
@@ -29,10 +29,11 @@ export function mountGroups(mount: Mount, deps: GroupDeps): void {
   /** Lists the targets of a group (spec 001 §4.6, list targets of a group). */
   mount(rollouts.groupTargets, async (ctx) => {
     await checkReach(deps, ctx.identity, ctx.params.rolloutId);
-    const { rows, total, tokens, now } = await listMembers(deps, ctx.out(), ctx.params, ctx.query);
+    const found = await listMembers(deps, ctx.out(), ctx.params, ctx.query);
+    const { rows, tokens, now } = found;
     // a group that does not exist has no targets by the specification, but is unknown in hawkBit 1.x
-    if (ctx.surface === "rest" && total === 0) await getGroup(deps, ctx.tenantId, ctx.params.rolloutId, ctx.params.groupId);
+    if (ctx.surface === "rest" && rows.length === 0) await getGroup(deps, ctx.tenantId, ctx.params.rolloutId, ctx.params.groupId);
     const items = rows.map((row) => targetJson(ctx, row, { now, securityToken: tokens[row.controllerId] }));
-    return { body: page(items, total) };
+    return { body: cursorPage(items, found) };
   });
 }

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { type ActionStatus, actionStatus, actionStatusNames, forceTypeNames } from "../codes.ts";
+import { cursorPageOf } from "../cursor.ts";
 import { audit, links } from "../link.ts";
-import { pageOf } from "../paging.ts";
+import { namedGroup, namedSet, namedTarget } from "./named.ts";
 
 /** The statuses in lower case, as the management interface and the events write them; the index is the code. */
 export const actionStatusWords = actionStatusNames.map((name) => name.toLowerCase()) as Lowercase<(typeof actionStatusNames)[number]>[];
@@ -29,6 +30,10 @@ const actionMembers = {
   lastStatusCode: z.int().optional(),
   externalRef: z.string().optional(),
   maintenanceWindow: maintenanceWindowView.optional(),
+  target: namedTarget,
+  distributionSet: namedSet.optional(),
+  rolloutGroup: namedGroup.optional(),
+  lastMessage: z.string().optional(),
   _links: links("self", "canceledaction", "target", "distributionset", "status", "rollout"),
 };
 
@@ -40,8 +45,8 @@ export const actionView = z
 /** An action as hawkBit 1.x shows it: `status` is the detailed one (contract rollouts.md §0, row 4). */
 export const actionViewRest = z.object({ ...actionMembers, status: statusWord }).meta({ id: "ActionRest" });
 
-export const actionPage = pageOf(actionView);
-export const actionPageRest = pageOf(actionViewRest);
+export const actionPage = cursorPageOf(actionView);
+export const actionPageRest = cursorPageOf(actionViewRest);
 
 export type ActionView = z.output<typeof actionView> | z.output<typeof actionViewRest>;
 

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { representedPageQuery } from "../paging.ts";
+import { representedCursorPageQuery } from "../cursor.ts";
 import { ok, route } from "../route.ts";
 import { pathId } from "../values.ts";
 import { actionPage, actionPageRest, actionView, actionViewRest } from "./action-view.ts";
-import { listErrors } from "./common.ts";
+import { cursorListErrors } from "./common.ts";
 
 /** The operations on actions of all targets (spec 001 §4.3). */
 export const actions = {
@@ -13,12 +13,12 @@ export const actions = {
     interface: "management",
     method: "GET",
     path: "/actions",
-    query: representedPageQuery,
+    query: representedCursorPageQuery,
     success: ok,
     response: actionPage,
     responseRest: actionPageRest,
     permission: ["READ_TARGET"],
-    errors: listErrors,
+    errors: cursorListErrors,
     summary: "List actions, newest first",
     source: "spec 001 §4.3",
   }),

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { pageOf, pageQuery } from "../paging.ts";
+import { cursorPageOf, cursorPageQuery } from "../cursor.ts";
 import { ok, route } from "../route.ts";
 import { lookedUpText } from "../values.ts";
-import { listErrors } from "./common.ts";
+import { cursorListErrors } from "./common.ts";
 
 export const auditResults = ["SUCCESS", "REFUSED", "FAILED", "UNKNOWN"] as const;
 
@@ -89,9 +89,9 @@ export const audits = {
     ...common,
     id: "audit.list",
     path: "/audit",
-    query: pageQuery,
-    response: pageOf(auditEntryView),
-    errors: listErrors,
+    query: cursorPageQuery,
+    response: cursorPageOf(auditEntryView),
+    errors: cursorListErrors,
     summary: "List changing calls and failed sign-ins, the newest first",
     source: "contract extensions.md, Audit",
   }),

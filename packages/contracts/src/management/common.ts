@@ -12,6 +12,9 @@ export const listErrors: readonly ErrorCode[] = [
   "rsqlInvalidField",
 ];
 
+/** The errors of a list that can be walked by a cursor. */
+export const cursorListErrors: readonly ErrorCode[] = [...listErrors, "constraintViolation"];
+
 /** The errors of a list that has `sort` but no `q`. */
 export const plainListErrors: readonly ErrorCode[] = ["sortParamSyntax", "invalidField", "invalidDirection"];
 

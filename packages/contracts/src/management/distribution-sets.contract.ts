@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { cursorPageQuery } from "../cursor.ts";
 import { audit, links } from "../link.ts";
 import { pageOf, pageQuery, plainPageQuery, queryFlag } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
 import { arrayBody, arrayOf, flag, idReference, optionalDescription, optionalName, pathId, requiredName, withoutNulls } from "../values.ts";
 import { assignmentResult, assignTargetsBody } from "./assignment.ts";
-import { listErrors, plainListErrors, withDeletedModes } from "./common.ts";
+import { cursorListErrors, listErrors, plainListErrors, withDeletedModes } from "./common.ts";
 import { softwareModulePage, softwareModuleView } from "./software-modules.contract.ts";
 import { targetPage } from "./target-view.ts";
 
@@ -234,11 +235,11 @@ export const distributionSets = {
     method: "GET",
     path: `${path}/assignedTargets`,
     params: one,
-    query: pageQuery,
+    query: cursorPageQuery,
     success: ok,
     response: targetPage,
     permission: ["READ_REPOSITORY", "READ_TARGET"],
-    errors: [...listErrors, "entityNotFound"],
+    errors: [...cursorListErrors, "entityNotFound"],
     summary: "List the targets that a distribution set is assigned to",
     source: "spec 001 §4.1",
   }),
@@ -249,11 +250,11 @@ export const distributionSets = {
     method: "GET",
     path: `${path}/installedTargets`,
     params: one,
-    query: pageQuery,
+    query: cursorPageQuery,
     success: ok,
     response: targetPage,
     permission: ["READ_REPOSITORY", "READ_TARGET"],
-    errors: [...listErrors, "entityNotFound"],
+    errors: [...cursorListErrors, "entityNotFound"],
     summary: "List the targets that a distribution set is installed on",
     source: "spec 001 §4.1",
   }),

@@ -1,9 +1,10 @@
 import type { ErrorCode } from "@harrier/errors";
 import { z } from "zod";
-import { first, pageOf, pageQuery, representedPageQuery } from "../paging.ts";
+import { cursorPageQuery } from "../cursor.ts";
+import { first, pageOf, representedPageQuery } from "../paging.ts";
 import { bodiless, created, ok, type Route, route } from "../route.ts";
 import { optionalText, pathId } from "../values.ts";
-import { listErrors, withDeletedModes } from "./common.ts";
+import { cursorListErrors, listErrors, withDeletedModes } from "./common.ts";
 import { rolloutCreateBody, rolloutDecisionBody, rolloutUpdateBody } from "./rollout-create.ts";
 import { rolloutPreview } from "./rollout-preview.ts";
 import { rolloutGroupView, rolloutView } from "./rollout-view.ts";
@@ -228,11 +229,11 @@ export const rollouts = {
     method: "GET",
     path: `${groups}/:groupId/targets`,
     params: group,
-    query: pageQuery,
+    query: cursorPageQuery,
     success: ok,
     response: targetPage,
     permission: ["READ_ROLLOUT", "READ_TARGET"],
-    errors: [...listErrors, "entityNotFound"],
+    errors: [...cursorListErrors, "entityNotFound"],
     summary: "List the targets of a group",
     source: "spec 001 §4.6",
   }),

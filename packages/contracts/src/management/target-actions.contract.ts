@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { forceTypeNames } from "../codes.ts";
+import { cursorPageQuery } from "../cursor.ts";
 import { details } from "../device/feedback.ts";
-import { pageOf, pageQuery, plainPageQuery, queryFlag } from "../paging.ts";
+import { pageOf, plainPageQuery, queryFlag } from "../paging.ts";
 import { bodiless, ok, route } from "../route.ts";
 import { int32, lookedUpText, pathId, withoutNulls } from "../values.ts";
 import { actionPage, actionPageRest, actionStatusView, actionView, actionViewRest } from "./action-view.ts";
-import { listErrors, plainListErrors } from "./common.ts";
+import { cursorListErrors, plainListErrors } from "./common.ts";
 
 const target = z.object({ targetId: lookedUpText });
 const one = z.object({ targetId: lookedUpText, actionId: pathId });
@@ -36,12 +37,12 @@ export const targetActions = {
     method: "GET",
     path: base,
     params: target,
-    query: pageQuery,
+    query: cursorPageQuery,
     success: ok,
     response: actionPage,
     responseRest: actionPageRest,
     permission: ["READ_TARGET"],
-    errors: [...listErrors, "entityNotFound"],
+    errors: [...cursorListErrors, "entityNotFound"],
     summary: "List the actions of a target, newest first",
     source: "spec 001 §4.2",
   }),

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { pageQuery, queryFlag, queryInt, queryText } from "../paging.ts";
+import { cursorPageQuery } from "../cursor.ts";
+import { queryFlag, queryInt, queryText } from "../paging.ts";
 import { bodiless, ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { arrayBody, lookedUpText, optionalDescription, requiredName } from "../values.ts";
-import { listErrors, neededInQuery } from "./common.ts";
+import { cursorListErrors, listErrors, neededInQuery } from "./common.ts";
 import { targetPage } from "./target-view.ts";
 
 /** A group's name, with all its parts and the slashes between them, has at most so many characters. */
@@ -58,7 +59,7 @@ export const targetGroups = {
     id: "targetGroups.listTargets",
     method: "GET",
     path: `${path}/assigned`,
-    query: pageQuery.extend({ group, subgroups: queryFlag }),
+    query: cursorPageQuery.extend({ group, subgroups: queryFlag }),
     success: ok,
     response: targetPage,
     errors: [...listErrors, "constraintViolation"],
@@ -70,10 +71,10 @@ export const targetGroups = {
     method: "GET",
     path: `${path}/:group/assigned`,
     params: z.object({ group: lookedUpText }),
-    query: pageQuery,
+    query: cursorPageQuery,
     success: ok,
     response: targetPage,
-    errors: listErrors,
+    errors: cursorListErrors,
     summary: "List the targets of a group without subgroups",
   }),
   assign: route({

@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { cursorPageQuery } from "../cursor.ts";
 import { links } from "../link.ts";
 import { first, pageOf, pageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { arrayBody, lookedUpText, pathId, withoutNulls } from "../values.ts";
-import { listErrors } from "./common.ts";
+import { cursorListErrors, listErrors } from "./common.ts";
 import { tagCreate, tagMembers, tagUpdate } from "./tags.ts";
 import { targetPage, targetView } from "./target-view.ts";
 
@@ -100,11 +101,11 @@ export const targetTags = {
     method: "GET",
     path: taggedTargets,
     params: targetTag,
-    query: pageQuery,
+    query: cursorPageQuery,
     success: ok,
     response: targetPage,
     permission: ["READ_TARGET"],
-    errors: ["entityNotFound", ...listErrors],
+    errors: ["entityNotFound", ...cursorListErrors],
     summary: "List the targets that have a tag",
   }),
   assign: route({

@@ -1,7 +1,14 @@
 import { z } from "zod";
 import { updateStatusNames } from "../codes.ts";
+import { cursorPageOf } from "../cursor.ts";
 import { audit, links } from "../link.ts";
-import { pageOf } from "../paging.ts";
+import { actionStatusWords } from "./action-view.ts";
+import { namedSet, namedTag } from "./named.ts";
+
+/** The open action of a target that its device is offered first; `since` is when it was created (contract console.md §1, M03). */
+export const openActionView = z
+  .object({ id: z.int(), detailStatus: z.enum(actionStatusWords), since: z.int(), rolloutId: z.int().optional() })
+  .meta({ id: "OpenAction" });
 
 /** When a target polled last; absent before its first poll (contract management.md §4.6). */
 export const pollStatusView = z
@@ -26,11 +33,15 @@ export const targetView = z
     requestAttributes: z.boolean(),
     targetType: z.int().optional(),
     targetTypeName: z.string().optional(),
+    assignedSet: namedSet.optional(),
+    installedSet: namedSet.optional(),
+    openAction: openActionView.optional(),
+    tags: z.array(namedTag).optional(),
     autoConfirmActive: z.boolean().optional().meta({ description: "Only where the tenant's confirmation flow is on" }),
     _links: links("self", "assignedDS", "installedDS", "attributes", "actions", "metadata", "targetType", "autoConfirm"),
   })
   .meta({ id: "Target" });
-export const targetPage = pageOf(targetView);
+export const targetPage = cursorPageOf(targetView);
 export type TargetView = z.output<typeof targetView>;
 
 /** Whether a target has auto-confirmation, and who activated it (contract management.md §4.6); only active auto-confirmation has details. */

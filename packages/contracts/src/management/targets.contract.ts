@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { pageQuery, queryFlag } from "../paging.ts";
+import { representedCursorPageQuery } from "../cursor.ts";
+import { queryFlag } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
 import {
   arrayBody,
@@ -14,7 +15,7 @@ import {
   withoutNulls,
 } from "../values.ts";
 import { assignmentResult, assignSetsBody } from "./assignment.ts";
-import { listErrors } from "./common.ts";
+import { cursorListErrors } from "./common.ts";
 import { distributionSetView } from "./distribution-sets.contract.ts";
 import { groupMember } from "./target-groups.contract.ts";
 import { targetPage, targetView } from "./target-view.ts";
@@ -62,11 +63,11 @@ export const targets = {
     interface: "management",
     method: "GET",
     path: base,
-    query: pageQuery,
+    query: representedCursorPageQuery,
     success: ok,
     response: targetPage,
     permission: ["READ_TARGET"],
-    errors: listErrors,
+    errors: cursorListErrors,
     summary: "List targets",
     source: "spec 001 §4.2",
   }),

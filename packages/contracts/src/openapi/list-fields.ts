@@ -64,6 +64,8 @@ function actionFields(status: string): ListFields {
       "target.updatestatus": oneOf(updateStatusNames),
       "target.address": text,
       "target.ipaddress": text,
+      "target.lastcontrollerrequestat": moment,
+      "target.targettype.key": text,
       ...setIn("distributionset"),
       ...relation("rollout"),
       ...relation("rolloutgroup"),
@@ -142,6 +144,7 @@ export const fieldsByItem: Readonly<Record<string, ListFields>> = {
 /** These operations take a query but answer no page; the query selects items of this schema. */
 const itemsOfOthers: Readonly<Record<string, { spec: string; rest: string }>> = {
   "targets.exportCsv": { spec: "Target", rest: "Target" },
+  "targets.summary": { spec: "Target", rest: "Target" },
   "targets.deleteByQuery": { spec: "Target", rest: "Target" },
   "targetGroups.assignByQuery": { spec: "Target", rest: "Target" },
   "targetGroups.assignToByQuery": { spec: "Target", rest: "Target" },

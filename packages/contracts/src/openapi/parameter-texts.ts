@@ -2,11 +2,13 @@
 export const parameterTexts: Readonly<Record<string, string>> = {
   actionHistory: "How many messages of the action's history come with the answer; -1 for all, 0 for none",
   actionId: "Id of the action",
-  after: "The cursor of an earlier answer; without it events begin now",
   apiKeyId: "Id of the device API key",
+  after:
+    "The `next` of the page before, with the same sort: the page begins behind it, however much has come or gone meanwhile; `offset` counts from there",
   artifactId: "Id of the artifact",
   auditId: "Id of the entry",
   autoAssignmentId: "Id of the auto-assignment",
+  by: "What the targets are counted by, with commas between them: `updatestatus`, `targettype`, `tag`, `installedds`, `assignedds`, `overdue`, `attribute.KEY`; ten at most",
   c: "Checksum of the deployment, as the link of the poll has it: it makes a changed deployment a new address, and is not looked at",
   changes: "With `true` the stream tells the subjects that have changed, and not the events",
   clientId: "Id of the OAuth 2.0 client, which begins with `oc_`",
@@ -57,6 +59,8 @@ export const parameterTexts: Readonly<Record<string, string>> = {
   targetTypeId: "Id of the target type",
   tenant: "Name of the device's tenant",
   tenantName: "Name of the tenant",
+  total: "How the matches are counted: `exact`, `none` (then the answer has no `total`), or `atMost:N`, which counts no further than N",
+  "targets.summary.top": "How many values of each are answered, the most frequent first: 1 to 100",
   top: "How many sets are answered: 1 to 500",
   useartifacturlhandler: "Asks for the links under which devices download the artifact",
   userId: "Id of the user",
@@ -65,4 +69,6 @@ export const parameterTexts: Readonly<Record<string, string>> = {
   target: "Only changes of this target, or of many at once",
   types: "Only events of these types, with commas between them",
   wait: "How many seconds the answer waits for the first event: 0 to 20",
+  "events.list.after": "The cursor of an earlier answer; without it events begin now",
+  "events.stream.after": "The cursor of an earlier answer; without it events begin now",
 };

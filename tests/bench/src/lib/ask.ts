@@ -35,7 +35,11 @@ export async function pageOf(client: pg.Client, q: string | undefined, offset = 
   const window = { orderBy: orderBy(undefined, sortFields.targets), limit: 50, offset };
   const requested = q === undefined ? undefined : await predicate(client, q, source.values.length + 1);
   const where = requested === undefined ? source.where : `${source.where} and (${requested.compiled.text})`;
-  const { sql, bindings } = pageStatement({ ...source, where, values: [...source.values, ...(requested?.compiled.values ?? [])] }, window);
+  const { count, ...searched } = source;
+  const values = [...source.values, ...(requested?.compiled.values ?? [])];
+  // the counter knows all targets, and nothing of those that match
+  const counted = requested === undefined && count !== undefined ? { count } : {};
+  const { sql, bindings } = pageStatement({ ...searched, ...counted, where, values }, window);
   return [requested?.lookup, { text: sql, values: [...bindings] }].filter(isSql);
 }
 
