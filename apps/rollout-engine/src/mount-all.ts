@@ -7,6 +7,7 @@ import { mountGroups } from "./groups/groups.routes.ts";
 import type { GroupDeps } from "./groups/read-groups.ts";
 import { mountReports } from "./reports/reports.routes.ts";
 import { mountRollouts, type RolloutDeps } from "./rollouts/rollouts.routes.ts";
+import { mountTimelines } from "./timeline/timeline.routes.ts";
 
 /** The routes need these parts; rollouts and filters wake different workers. */
 export interface Parts {
@@ -21,6 +22,7 @@ export function mountAll(register: Mount, { rollouts, groups, filters }: Parts):
   mountRollouts(mount, rollouts);
   mountGroups(mount, groups);
   mountReports(mount, rollouts);
+  mountTimelines(mount, rollouts);
   mountFilters(mount, filters);
   mountAutoAssignments(mount, filters);
 }

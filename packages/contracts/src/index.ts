@@ -35,6 +35,7 @@ export * from "./management/roles.contract.ts";
 export * from "./management/rollout-create.ts";
 export * from "./management/rollout-preview.ts";
 export * from "./management/rollout-report.contract.ts";
+export * from "./management/rollout-timeline.contract.ts";
 export * from "./management/rollout-view.ts";
 export * from "./management/rollouts.contract.ts";
 export * from "./management/software-module-types.contract.ts";

@@ -17,6 +17,7 @@ import { operations } from "./management/operations.contract.ts";
 import { quotas, tenantQuotas } from "./management/quotas.contract.ts";
 import { roles } from "./management/roles.contract.ts";
 import { rolloutReports } from "./management/rollout-report.contract.ts";
+import { rolloutTimelines } from "./management/rollout-timeline.contract.ts";
 import { rollouts } from "./management/rollouts.contract.ts";
 import { softwareModuleTypes } from "./management/software-module-types.contract.ts";
 import { softwareModules } from "./management/software-modules.contract.ts";
@@ -62,7 +63,7 @@ export const routeTable = {
   autoAssignments,
   actions: { ...actions, ...actionDeletion },
   insights,
-  rollouts: { ...rollouts, ...rolloutReports },
+  rollouts: { ...rollouts, ...rolloutReports, ...rolloutTimelines },
   configs,
   quotas,
   userinfo,

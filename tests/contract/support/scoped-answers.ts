@@ -138,6 +138,7 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "rollouts.insightsCsv": "unknown",
   "rollouts.groupInsights": "unknown",
   "rollouts.groupInsightsCsv": "unknown",
+  "rollouts.timeline": "unknown",
   // These routes are for the operator only.
   "tenants.list": "forbidden",
   "tenants.create": "forbidden",

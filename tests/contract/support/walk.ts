@@ -231,6 +231,7 @@ function rolloutRequests(fixture: Fixture): Record<string, ValidRequest> {
     "rollouts.groupInsights": () => ({ ...group, query: { status: "scheduled,running" } }),
     "rollouts.groupInsightsCsv": () => ({ ...group, query: { code: "none" } }),
     "rollouts.groupTargets": () => ({ ...group, query: { q: "name==*" } }),
+    "rollouts.timeline": () => ({ ...one, query: { limit: "10" } }),
   };
 }
 
