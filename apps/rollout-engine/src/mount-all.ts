@@ -1,6 +1,7 @@
 import { withConflicts } from "@harrier/query";
 import type { Mount } from "@harrier/service";
 import { mountAutoAssignments } from "./auto-assignments/auto-assignments.routes.ts";
+import { mountFailures } from "./failures/failures.routes.ts";
 import type { AutoAssignDeps } from "./filters/auto-assign.ts";
 import { mountFilters } from "./filters/filters.routes.ts";
 import { mountGroups } from "./groups/groups.routes.ts";
@@ -23,6 +24,7 @@ export function mountAll(register: Mount, { rollouts, groups, filters }: Parts):
   mountGroups(mount, groups);
   mountReports(mount, rollouts);
   mountTimelines(mount, rollouts);
+  mountFailures(mount, rollouts);
   mountFilters(mount, filters);
   mountAutoAssignments(mount, filters);
 }

@@ -33,6 +33,7 @@ export * from "./management/operations.contract.ts";
 export * from "./management/quotas.contract.ts";
 export * from "./management/roles.contract.ts";
 export * from "./management/rollout-create.ts";
+export * from "./management/rollout-failures.contract.ts";
 export * from "./management/rollout-preview.ts";
 export * from "./management/rollout-report.contract.ts";
 export * from "./management/rollout-timeline.contract.ts";

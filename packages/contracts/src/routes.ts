@@ -16,6 +16,7 @@ import { oauth2Clients } from "./management/oauth2-clients.contract.ts";
 import { operations } from "./management/operations.contract.ts";
 import { quotas, tenantQuotas } from "./management/quotas.contract.ts";
 import { roles } from "./management/roles.contract.ts";
+import { rolloutFailures } from "./management/rollout-failures.contract.ts";
 import { rolloutReports } from "./management/rollout-report.contract.ts";
 import { rolloutTimelines } from "./management/rollout-timeline.contract.ts";
 import { rollouts } from "./management/rollouts.contract.ts";
@@ -63,7 +64,7 @@ export const routeTable = {
   autoAssignments,
   actions: { ...actions, ...actionDeletion },
   insights,
-  rollouts: { ...rollouts, ...rolloutReports, ...rolloutTimelines },
+  rollouts: { ...rollouts, ...rolloutReports, ...rolloutTimelines, ...rolloutFailures },
   configs,
   quotas,
   userinfo,
