@@ -5,7 +5,7 @@
 create or replace function action_ended(p_status smallint, p_force_type smallint) returns boolean
 language sql immutable parallel safe as 'select action_bucket(p_status, p_force_type) in (2, 3, 4)';
 
--- Adds the next p_limit rows of the outbox up, as far as no older transaction still runs, and makes the fleets due that they are about. One replica
+-- Adds the next p_limit rows of the outbox up, with the failures of rollouts among them (functions/rollout-failures.sql), as far as no older transaction still runs, and makes the fleets due that they are about. One replica
 -- does it at a time. Returns how many rows it has read, p_limit if more are left. A row may tell of thousands of actions, so rows are not kept for the
 -- sums, a page ends at a megabyte, and the text of a row is not parsed if it has no inactive action, as
 -- most reports, or if its first one is new and scheduled: then all are, because a row tells of what one statement has created.
@@ -14,6 +14,7 @@ language plpgsql set plan_cache_mode = force_custom_plan as $$
 declare
   f monthly_counts_folded;
   v_folded int;
+  v_failures json;
 begin
   select * into f from monthly_counts_folded for update skip locked;
   if not found then return 0; end if;
@@ -22,7 +23,8 @@ begin
            case o.type when 'io.update.target.created.v1' then json_array_length(o.items) else 0 end as targets_created,
            case o.type when 'io.update.target.deleted.v1' then json_array_length(o.items) else 0 end as targets_deleted,
            case o.type when 'io.update.action.created.v1' then json_array_length(o.items) else 0 end as actions_created,
-           e.finished, e.error, e.canceled, o.page_rows
+           e.finished, e.error, e.canceled, o.page_rows,
+           case when e.error > 0 and o.common ->> 'rolloutId' is not null then o.items end as failed, o.common, o.at
       from (select * from (
               select x.*, row_number() over page as n, sum(pg_column_size(x.items)) over page as bytes, count(*) over () as page_rows
                 from (select * from outbox x
@@ -62,7 +64,19 @@ begin
     update monthly_counts_folded m set txid = last.txid, id = last.id
       from (select txid, id from part order by txid desc, id desc limit 1) last
   )
-  select case when count(*) < max(page_rows) then p_limit else count(*) end into v_folded from part;
+  select case when count(*) < max(page_rows) then p_limit else count(*) end,
+         (select json_agg(json_build_array(p.tenant_id, p.common -> 'rolloutId', p.common -> 'rolloutGroupId',
+                                           (extract(epoch from p.at) * 1000)::bigint, a.item -> 0, a.item -> 1, a.item -> 8,
+                                           -- a report without messages of the device has one of the server
+                                           case when a.item -> 9 ->> 0 not like 'Update Server: %' then a.item -> 9 -> 0 end))
+            from part p
+            join management.tenants_v1 t on t.tenant_id = p.tenant_id and t.status <> 'deleting'
+            cross join lateral json_array_elements(p.failed) as a (item)
+           where action_bucket((a.item ->> 4)::smallint, (a.item ->> 6)::smallint) = 3
+             and not action_ended((a.item ->> 3)::smallint, (a.item ->> 6)::smallint))
+    into v_folded, v_failures
+    from part;
+  if v_failures is not null then perform add_rollout_failures(v_failures); end if;
   return v_folded;
 end
 $$;

@@ -85,7 +85,7 @@ export const jobs = {
   }),
   insights: every<OnDatabase>({
     ...maintenance,
-    does: "Adds events up to monthly counts, and counts the next 20,000 targets of the fleets that are due.",
+    does: "Adds events up to monthly counts and failures of rollouts, and counts the next 20,000 targets of the fleets that are due.",
     everyMs: 2_000,
     restMs: 8_000,
     work: ({ background }) => keepInsights({ background, now: Date.now }),

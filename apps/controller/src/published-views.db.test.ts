@@ -40,6 +40,10 @@ const views: Record<string, { columns: string; readers: DatabaseService[] }> = {
   },
   events_v1: { columns: "id txid tenant_id topic type common items traceparent at", readers: ["management"] },
   fleet_changes_v1: { columns: "tenant_id txid id", readers: ["rollout-engine"] },
+  rollout_failures_v1: {
+    columns: "tenant_id rollout_id key group_id type_id code message others n first_at last_at sample",
+    readers: ["rollout-engine"],
+  },
   group_changes_v1: { columns: "tenant_id rollout_id group_id txid id", readers: ["management", "rollout-engine"] },
   target_counts_v1: { columns: "tenant_id n", readers: ["management"] },
   target_usage_v1: { columns: "tenant_id attributes actions status_entries messages", readers: ["management"] },

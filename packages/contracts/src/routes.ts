@@ -17,7 +17,9 @@ import { oauth2Clients } from "./management/oauth2-clients.contract.ts";
 import { operations } from "./management/operations.contract.ts";
 import { quotas, tenantQuotas } from "./management/quotas.contract.ts";
 import { roles } from "./management/roles.contract.ts";
+import { rolloutFailures } from "./management/rollout-failures.contract.ts";
 import { rolloutReports } from "./management/rollout-report.contract.ts";
+import { rolloutTimelines } from "./management/rollout-timeline.contract.ts";
 import { rollouts } from "./management/rollouts.contract.ts";
 import { softwareModuleTypes } from "./management/software-module-types.contract.ts";
 import { softwareModules } from "./management/software-modules.contract.ts";
@@ -66,7 +68,7 @@ export const routeTable = {
   autoAssignments,
   actions: { ...actions, ...actionDeletion },
   insights,
-  rollouts: { ...rollouts, ...rolloutReports },
+  rollouts: { ...rollouts, ...rolloutReports, ...rolloutTimelines, ...rolloutFailures },
   configs,
   quotas,
   userinfo,

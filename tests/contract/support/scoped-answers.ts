@@ -142,6 +142,8 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "rollouts.insightsCsv": "unknown",
   "rollouts.groupInsights": "unknown",
   "rollouts.groupInsightsCsv": "unknown",
+  "rollouts.timeline": "unknown",
+  "rollouts.failures": "unknown",
   // These routes are for the operator only.
   "tenants.list": "forbidden",
   "tenants.create": "forbidden",

@@ -9,6 +9,7 @@ import { type CallOptions, call, type Dialect } from "./call.ts";
 import { device, report } from "./device.ts";
 import { filterRequests } from "./filters.ts";
 import { groupRequests } from "./groups.ts";
+import type { Page } from "./look.ts";
 import { metadataRequests } from "./metadata.ts";
 import { oauth2ClientRequests } from "./oauth2-clients.ts";
 import { rolloutBuilder } from "./rollout.ts";
@@ -234,6 +235,12 @@ function rolloutRequests(fixture: Fixture): Record<string, ValidRequest> {
     "rollouts.groupInsights": () => ({ ...group, query: { status: "scheduled,running" } }),
     "rollouts.groupInsightsCsv": () => ({ ...group, query: { code: "none" } }),
     "rollouts.groupTargets": () => ({ ...group, query: { q: "name==*" } }),
+    "rollouts.failures": async () => {
+      const one = await failed();
+      await eventually(async () => (await call<Page<unknown>>(routeTable.rollouts.failures, dialect, one)).json.total > 0);
+      return { ...one, query: { top: "10" } };
+    },
+    "rollouts.timeline": () => ({ ...one, query: { limit: "10" } }),
   };
 }
 

@@ -32,13 +32,16 @@ export async function applyChanges(db: Queryable, changes: Changes): Promise<boo
     requestStart: group.requestStart ?? false,
     reason: null,
     causedBy: null,
+    value: null,
+    limit: null,
     decidedBy: null,
     remark: null,
   }));
   if (rollout) {
-    const { from = null, to, reason = null, groupId: causedBy = null, decision } = rollout;
+    const { from = null, to, reason = null, groupId: causedBy = null, measured, decision } = rollout;
+    const compared = { value: measured?.value ?? null, limit: measured?.limit ?? null };
     const decided = { decidedBy: decision?.by ?? null, remark: decision?.remark ?? null };
-    requested.push({ n: requested.length, groupId: null, from, to, requestStart: false, reason, causedBy, ...decided });
+    requested.push({ n: requested.length, groupId: null, from, to, requestStart: false, reason, causedBy, ...compared, ...decided });
   }
   const row = await runOne(db, applyChangesStatement, [
     tenantId,

@@ -11,6 +11,12 @@ export interface GroupChange {
   requestStart?: true;
 }
 
+/** A value beside the limit that it has reached or passed, both in the unit of the reason. */
+export interface Measured {
+  value: number;
+  limit: number;
+}
+
 export interface RolloutChange {
   /** Without it the rollout may be in any of the expected statuses. */
   from?: RolloutStatus;
@@ -18,6 +24,8 @@ export interface RolloutChange {
   reason?: Reason;
   /** This group caused the change. */
   groupId?: number;
+  /** What was compared with which limit: percent of the group for a threshold, groups for a quota. */
+  measured?: Measured;
   /** Who decided about the approval, and with which remark; without a remark an earlier one stays. */
   decision?: { by: string; remark?: string | undefined };
 }

@@ -51,7 +51,7 @@ describe("dynamic rollouts (contract rollouts.md §4.6)", () => {
       {
         do: "change",
         groups: [{ id: 2, from: "running", to: "error" }],
-        rollout: { from: "running", to: "paused", reason: "error_threshold", groupId: 2 },
+        rollout: { from: "running", to: "paused", reason: "error_threshold", groupId: 2, measured: { value: 75, limit: 50 } },
       },
     ]);
     // 2 of 4 may have finished before the next group begins
@@ -72,7 +72,11 @@ describe("dynamic rollouts (contract rollouts.md §4.6)", () => {
     const groups = (total: number) => [group(1, "finished"), last(2, "running", { totalTargets: total })];
     expect(decide(dynamic(max), groups(3), { 2: { finished: 3 } })).toEqual(waits);
     expect(decide(dynamic(max), groups(4), { 2: { finished: 4 } })).toEqual([
-      { do: "change", groups: [{ id: 2, from: "running", to: "finished" }], rollout: { from: "running", to: "stopped", reason: "quota" } },
+      {
+        do: "change",
+        groups: [{ id: 2, from: "running", to: "finished" }],
+        rollout: { from: "running", to: "stopped", reason: "quota", measured: { value: 2, limit: 2 } },
+      },
     ]);
     expect(decide(dynamic({ maxGroups: 0 }), groups(4), { 2: { finished: 4 } })).toEqual([{ do: "extend", behind: 2 }]);
   });

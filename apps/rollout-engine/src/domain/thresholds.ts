@@ -9,6 +9,11 @@ function percents(expression: string): number | undefined {
 
 const float = Math.fround;
 
+/** Answers a part in percent with four decimals, enough to tell one target in a million from none; undefined if there is nothing to compare with. */
+export function percentOf(part: number, total: number): number | undefined {
+  return total > 0 ? Math.round((part / total) * 1_000_000) / 10_000 : undefined;
+}
+
 /** Whether enough of the group has finished; an empty group always meets it. The quotient is a 32-bit float, as clients expect. */
 export function successMet(expression: string, counts: BucketCounts, total: number): boolean {
   const threshold = percents(expression);

@@ -42,6 +42,9 @@ export const addGroup = statement<Values, { id: number }>(
    ), recorded as (
      update rollouts r set sequence = r.sequence + 1, revision = r.revision + 1, last_modified_at = now()
        from made where r.tenant_id = $1 and r.id = $3
+   ), step as (
+     insert into rollout_steps (tenant_id, rollout_id, sequence, group_id, status, actor)
+     select l.tenant_id, l.id, l.sequence + 1, m.id, m.status, 'system' from locked l, made m
    ), event as (
      insert into outbox (tenant_id, topic, type, common, items)
      select l.tenant_id, 'rollout-events', 'io.update.rollout_group.created.v1',

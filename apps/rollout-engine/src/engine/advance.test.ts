@@ -119,13 +119,25 @@ describe("running (contract rollouts.md §4.2-4.5)", () => {
       "errors over the threshold pause",
       [group(1, "running"), group(2, "scheduled")],
       progress([1, { running: 1, error: 3 }], scheduled),
-      [{ do: "change", groups: [fail(1)], rollout: { from: "running", to: "paused", reason: "error_threshold", groupId: 1 } }],
+      [
+        {
+          do: "change",
+          groups: [fail(1)],
+          rollout: { from: "running", to: "paused", reason: "error_threshold", groupId: 1, measured: { value: 75, limit: 50 } },
+        },
+      ],
     ],
     [
       "threshold 0 trips at the first error",
       [group(1, "running", { errorExpression: "0" }), group(2, "scheduled")],
       progress([1, { running: 3, error: 1 }], scheduled),
-      [{ do: "change", groups: [fail(1)], rollout: { from: "running", to: "paused", reason: "error_threshold", groupId: 1 } }],
+      [
+        {
+          do: "change",
+          groups: [fail(1)],
+          rollout: { from: "running", to: "paused", reason: "error_threshold", groupId: 1, measured: { value: 25, limit: 0 } },
+        },
+      ],
     ],
     [
       "threshold 100 never trips; completion counts as success",
@@ -137,7 +149,13 @@ describe("running (contract rollouts.md §4.2-4.5)", () => {
       "an error pauses before another group's success begins one",
       [group(1, "running", { totalTargets: 2 }), group(2, "running"), group(3, "scheduled")],
       progress([1, { error: 2 }], [2, { finished: 4 }], [3, { scheduled: 4 }]),
-      [{ do: "change", groups: [fail(1), finish(2)], rollout: { from: "running", to: "paused", reason: "error_threshold", groupId: 1 } }],
+      [
+        {
+          do: "change",
+          groups: [fail(1), finish(2)],
+          rollout: { from: "running", to: "paused", reason: "error_threshold", groupId: 1, measured: { value: 100, limit: 50 } },
+        },
+      ],
     ],
     [
       "cancelled actions count for neither and close the group",
@@ -167,7 +185,13 @@ describe("running (contract rollouts.md §4.2-4.5)", () => {
       "error in the last group ends the rollout",
       [group(1, "finished"), group(2, "running")],
       progress([1, { finished: 4 }], [2, { error: 4 }]),
-      [{ do: "change", groups: [fail(2)], rollout: { from: "running", to: "finished", reason: "error_threshold", groupId: 2 } }],
+      [
+        {
+          do: "change",
+          groups: [fail(2)],
+          rollout: { from: "running", to: "finished", reason: "error_threshold", groupId: 2, measured: { value: 100, limit: 50 } },
+        },
+      ],
     ],
     [
       "stragglers keep an earlier group, and with it the rollout, running",
@@ -179,13 +203,25 @@ describe("running (contract rollouts.md §4.2-4.5)", () => {
       "success action PAUSE",
       [group(1, "running", { successAction: "PAUSE" }), group(2, "scheduled")],
       progress([1, { running: 2, finished: 2 }], scheduled),
-      [{ do: "change", groups: [], rollout: { from: "running", to: "paused", reason: "success_pause", groupId: 1 } }],
+      [
+        {
+          do: "change",
+          groups: [],
+          rollout: { from: "running", to: "paused", reason: "success_pause", groupId: 1, measured: { value: 50, limit: 50 } },
+        },
+      ],
     ],
     [
       "success action PAUSE of a complete group",
       [group(1, "running", { successAction: "PAUSE" }), group(2, "scheduled")],
       progress([1, { finished: 4 }], scheduled),
-      [{ do: "change", groups: [finish(1)], rollout: { from: "running", to: "paused", reason: "success_pause", groupId: 1 } }],
+      [
+        {
+          do: "change",
+          groups: [finish(1)],
+          rollout: { from: "running", to: "paused", reason: "success_pause", groupId: 1, measured: { value: 100, limit: 50 } },
+        },
+      ],
     ],
     [
       "success action PAUSE on the last group finishes",

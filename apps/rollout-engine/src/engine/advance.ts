@@ -1,4 +1,4 @@
-import type { GroupChange, Reason, RolloutChange } from "../domain/changes.ts";
+import type { GroupChange, Measured, Reason, RolloutChange } from "../domain/changes.ts";
 import { expectedTotal, mayGrow, staysOpen, wantsGroup } from "../domain/dynamic.ts";
 import {
   actionsIn,
@@ -10,7 +10,7 @@ import {
   type RolloutFacts,
   type RolloutStatus,
 } from "../domain/facts.ts";
-import { errorMet, successMet } from "../domain/thresholds.ts";
+import { errorMet, percentOf, successMet } from "../domain/thresholds.ts";
 
 /** One step of a rollout. Every step is idempotent and guarded by the status and epoch that it was decided on. */
 export type Command =
@@ -121,24 +121,28 @@ function decide(rollout: RolloutFacts, groups: readonly GroupFacts[], progress: 
   });
   const failed = verdicts.findIndex((verdict) => verdict.failed);
   const changes: GroupChange[] = [];
-  let cause: { reason: Reason; groupId: number } | undefined;
+  let cause: Cause | undefined;
   groups.forEach((group, index) => {
     const verdict = verdicts[index];
     if (!verdict || group.status !== "running") return;
     if (verdict.failed) {
       changes.push({ id: group.id, from: "running", to: "error" });
-      cause ??= { reason: "error_threshold", groupId: group.id };
+      const measured = { value: verdict.errorPercent, limit: Number(group.errorExpression) };
+      cause ??= { reason: "error_threshold", groupId: group.id, measured };
       return;
     }
     if (verdict.complete) changes.push({ id: group.id, from: "running", to: "finished" });
     // an error in any group pauses the rollout, so no success may start another group in the same round
     const next = groups[index + 1];
     if (failed >= 0 || !verdict.succeeded || !next || !canBegin(next)) return;
-    if (group.successAction === "PAUSE") cause ??= { reason: "success_pause", groupId: group.id };
-    else changes.push(begin(next));
+    if (group.successAction !== "PAUSE") changes.push(begin(next));
+    else {
+      const measured = { value: verdict.successPercent, limit: Number(group.successExpression) };
+      cause ??= { reason: "success_pause", groupId: group.id, measured };
+    }
   });
   const remaining = groups.filter((group) => open(statusAfter(group, changes)));
-  if (remaining.length === 0 && !mayGrow(rollout, groups)) return { do: "change", groups: changes, rollout: ended(rollout, cause) };
+  if (remaining.length === 0 && !mayGrow(rollout, groups)) return { do: "change", groups: changes, rollout: ended(rollout, groups, cause) };
   if (cause) return { do: "change", groups: changes, rollout: { from: "running", to: "paused", ...cause } };
   changes.push(...nextGroups(groups, changes));
   return changes.length > 0 ? { do: "change", groups: changes } : undefined;
@@ -148,22 +152,34 @@ function decide(rollout: RolloutFacts, groups: readonly GroupFacts[], progress: 
  * Ends the rollout in the same round as an error in its last group; the group keeps the error (§4.1). A dynamic rollout has no group left for
  * targets to join.
  */
-function ended({ dynamic }: RolloutFacts, cause: { reason: Reason; groupId: number } | undefined): RolloutChange {
-  return dynamic ? { from: "running", to: "stopped", reason: "quota", ...cause } : { from: "running", to: "finished", ...cause };
+function ended({ dynamic, maxGroups }: RolloutFacts, groups: readonly GroupFacts[], cause: Cause | undefined): RolloutChange {
+  if (!dynamic) return { from: "running", to: "finished", ...cause };
+  return { from: "running", to: "stopped", reason: "quota", measured: { value: groups.length, limit: maxGroups }, ...cause };
+}
+
+/** Why a round pauses or ends the rollout: the group, and what was compared with its threshold. */
+interface Cause {
+  reason: Reason;
+  groupId: number;
+  measured: Measured;
 }
 
 interface Verdict {
   failed: boolean;
   succeeded: boolean;
   complete: boolean;
+  /** What the conditions compare with their thresholds; an empty group always meets its success. */
+  errorPercent: number;
+  successPercent: number;
 }
 
 /** Evaluates the error condition first. A group whose actions are all closed has succeeded whatever its threshold says (§0#14). */
 function verdictOf(group: GroupFacts, counts: BucketCounts, total: number): Verdict {
-  if (group.status !== "running") return { failed: false, succeeded: false, complete: false };
-  if (errorMet(group.errorExpression, counts, total)) return { failed: true, succeeded: false, complete: false };
+  const percents = { errorPercent: percentOf(counts.error, total) ?? 0, successPercent: percentOf(counts.finished, total) ?? 100 };
+  if (group.status !== "running") return { failed: false, succeeded: false, complete: false, ...percents };
+  if (errorMet(group.errorExpression, counts, total)) return { failed: true, succeeded: false, complete: false, ...percents };
   const complete = group.started && !group.lags && counts.scheduled + counts.running === 0;
-  return { failed: false, complete, succeeded: complete || successMet(group.successExpression, counts, total) };
+  return { failed: false, complete, succeeded: complete || successMet(group.successExpression, counts, total), ...percents };
 }
 
 function statusAfter(group: GroupFacts, changes: readonly GroupChange[]): GroupStatus {

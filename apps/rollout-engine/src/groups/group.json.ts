@@ -1,5 +1,6 @@
 import type { RolloutGroupView } from "@harrier/contracts";
 import { auditOf, optional } from "@harrier/query";
+import { percentOf } from "../domain/thresholds.ts";
 import { totalsOf } from "../lists/totals.ts";
 import type { GroupRow } from "./groups.sql.ts";
 
@@ -20,7 +21,17 @@ export function groupJson(base: string, rolloutId: number, row: GroupRow, full: 
     errorCondition: { condition: "THRESHOLD", expression: row.errorExpression },
     errorAction: { action: "PAUSE", expression: row.errorActionExpression },
     ...(row.consentFlow ? { confirmationRequired: row.confirmationRequired } : {}),
-    ...(full ? { totalTargetsPerStatus: totalsOf(row.totalTargets, row.counts) } : {}),
+    ...(full ? fullMembers(row) : {}),
     _links: { self: { href: `${base}/rollouts/${rolloutId}/deploygroups/${row.id}` } },
+  };
+}
+
+function fullMembers({ totalTargets, counts, startedAt, finishedAt }: GroupRow) {
+  return {
+    totalTargetsPerStatus: totalsOf(totalTargets, counts),
+    ...optional("startedAt", startedAt),
+    ...optional("finishedAt", finishedAt),
+    ...optional("successPercent", percentOf(counts.finished, totalTargets)),
+    ...optional("errorPercent", percentOf(counts.error, totalTargets)),
   };
 }

@@ -4,6 +4,7 @@ import {
   type AuditRow,
   auditColumns,
   type Columns,
+  epochMs,
   type ListKind,
   type PageSource,
   type Scope,
@@ -37,6 +38,10 @@ export interface GroupRow extends AuditRow {
   errorExpression: string;
   errorActionExpression: string;
   counts: BucketCounts;
+  /** Null until it runs. */
+  startedAt: number | null;
+  /** Null until it is finished or has failed. */
+  finishedAt: number | null;
 }
 
 const columns: Columns = {
@@ -58,6 +63,8 @@ const columns: Columns = {
   errorExpression: "t.error_expression",
   errorActionExpression: "t.error_action_expression",
   counts: "p.counts",
+  startedAt: epochMs("t.started_at"),
+  finishedAt: epochMs("t.finished_at"),
 };
 
 const progress = progressWhere("g.rollout_id = t.rollout_id and g.group_id = t.id");

@@ -101,10 +101,10 @@ export const insertRollout = statement<
   `with rollout as (
      insert into rollouts (tenant_id, id, name, description, status, target_filter, set_id, set_name, set_version, set_type_id,
                            migration_step, force_type, force_time, weight, maintenance_window, start_at, target_types, total_targets, sequence,
-                           creator_approves, created_by, last_modified_by, dynamic, dynamic_suffix)
+                           status_step, creator_approves, created_by, last_modified_by, dynamic, dynamic_suffix)
      select $1, x.id, x.name, x.description, 'creating', x.filter, x."setId", x."setName", x."setVersion", x."setTypeId",
             x."migrationStep", x."forceType", x."forceTime", x.weight, nullif(x."maintenanceWindow", 'null'), to_timestamp(x."startAt" / 1000.0), x."targetTypes", x."totalTargets",
-            1 + jsonb_array_length($5::jsonb), x."creatorApproves", x."createdBy", x."createdBy", x.dynamic, x."dynamicSuffix"
+            1 + jsonb_array_length($5::jsonb), 1, x."creatorApproves", x."createdBy", x."createdBy", x.dynamic, x."dynamicSuffix"
        from jsonb_to_record($4::jsonb) as x(
               id bigint, name text, description text, filter text, "setId" bigint, "setName" text, "setVersion" text, "setTypeId" bigint,
               "migrationStep" boolean, "forceType" smallint, "forceTime" bigint, weight int, "maintenanceWindow" jsonb, "startAt" bigint, "targetTypes" bigint[],
@@ -123,7 +123,12 @@ export const insertRollout = statement<
               id bigint, position int, name text, description text, filter text, percentage real, "targetCount" int, "confirmationRequired" boolean,
               "successCondition" text, "successExpression" text, "successAction" text, "successActionExpression" text,
               "errorCondition" text, "errorExpression" text, "errorAction" text, "errorActionExpression" text)
-     returning rollout_id, id, position, name, status
+     returning tenant_id, rollout_id, id, position, name, status, created_by
+   ), step as (
+     insert into rollout_steps (tenant_id, rollout_id, sequence, group_id, status, actor, total_targets)
+     select tenant_id, id, 1, null, 'creating', created_by, total_targets from rollout
+     union all
+     select tenant_id, rollout_id, 2 + position, id, status, created_by, null from groups
    ), counted as (
      insert into rollout_months as m (tenant_id, month, created)
      select tenant_id, date_trunc('month', now() at time zone 'UTC')::date, 1 from rollout

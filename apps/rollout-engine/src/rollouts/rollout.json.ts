@@ -1,7 +1,7 @@
-import { forceTypeNames, type RolloutView } from "@harrier/contracts";
+import { forceTypeNames, type RolloutView, type StatusReasonView } from "@harrier/contracts";
 import { auditOf, optional } from "@harrier/query";
 import { totalsOf } from "../lists/totals.ts";
-import type { RolloutRow } from "./rollouts.sql.ts";
+import type { RolloutRow, StatusReason } from "./rollouts.sql.ts";
 
 /** Shows a rollout (spec 001 §2.6). The full form is for single answers and for lists that ask for it (contract rollouts.md §2.3). */
 export function rolloutJson(base: string, row: RolloutRow, full: boolean): RolloutView {
@@ -34,6 +34,21 @@ function fullMembers(row: RolloutRow) {
     ...optional("approveDecidedBy", row.approveDecidedBy),
     ...optional("approvalRemark", row.approvalRemark),
     ...optional("maintenanceWindow", row.maintenanceWindow),
+    ...optional("startedAt", row.startedAt),
+    ...optional("finishedAt", row.finishedAt),
+    ...optional("statusReason", row.statusReason && statusReasonView(row.statusReason)),
+    distributionSet: { id: row.setId, name: row.setName, version: row.setVersion },
+  };
+}
+
+function statusReasonView({ reason, actor, at, groupId, value, limit }: StatusReason): StatusReasonView {
+  return {
+    ...optional("reason", reason),
+    actor,
+    at,
+    ...optional("groupId", groupId),
+    ...optional("value", value),
+    ...optional("limit", limit),
   };
 }
 

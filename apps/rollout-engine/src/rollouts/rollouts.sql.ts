@@ -12,6 +12,7 @@ import {
   selectList,
   softDeletedPredicate,
 } from "@harrier/query";
+import type { Reason } from "../domain/changes.ts";
 import type { BucketCounts, RolloutStatus } from "../domain/facts.ts";
 import type { Failure } from "../domain/failure.ts";
 import { progressWhere } from "../lists/progress.sql.ts";
@@ -40,9 +41,31 @@ export interface RolloutRow extends AuditRow {
   totalTargets: number;
   totalGroups: number;
   counts: BucketCounts;
+  /** Null until it is started, or if that was before steps were recorded. */
+  startedAt: number | null;
+  /** Null until it is finished or stopped. */
+  finishedAt: number | null;
+  /** The step that led to the present status; null if it was not recorded. */
+  statusReason: StatusReason | null;
   /** It is null while the work does not fail. */
   lastError: Failure | null;
 }
+
+/** Why a rollout has the status that it has. */
+export interface StatusReason {
+  reason: Reason | null;
+  actor: string;
+  at: number;
+  groupId: number | null;
+  value: number | null;
+  limit: number | null;
+}
+
+/** A step of another status is an older one: the release before does not record its steps. */
+const statusReason = `(select json_build_object('reason', s.reason, 'actor', s.actor, 'at', ${epochMs("s.at")}, 'groupId', s.caused_by,
+                              'value', s.value, 'limit', s.threshold)
+     from rollout_steps s
+    where s.tenant_id = t.tenant_id and s.rollout_id = t.id and s.sequence = t.status_step and s.status = t.status)`;
 
 const columns: Columns = {
   ...auditColumns("t"),
@@ -66,6 +89,9 @@ const columns: Columns = {
   totalTargets: "t.total_targets",
   totalGroups: "(select count(*)::int from rollout_groups g where g.tenant_id = t.tenant_id and g.rollout_id = t.id)",
   counts: "p.counts",
+  startedAt: epochMs("t.started_at"),
+  finishedAt: epochMs("t.finished_at"),
+  statusReason,
   lastError: failureOf({ table: "leases", key: "rollout_id" }, { table: "dynamic_leases", key: "rollout_id" }),
 };
 

@@ -19,10 +19,21 @@ export const stopNextOfSet = statement<
       order by id limit $5 for no key update
    ), stopped as (
      update rollouts r
-        set status = 'stopping', keep_running = $4, stop_cursor = -1, sequence = r.sequence + 1,
+        set status = 'stopping', keep_running = $4, stop_cursor = -1, sequence = r.sequence + 1, status_step = r.sequence + 1,
             last_modified_at = now(), last_modified_by = $6, revision = r.revision + 1
        from picked p where r.tenant_id = p.tenant_id and r.id = p.id
      returning r.id
+   ), progress as materialized (
+     select p.id, coalesce(sum(g.scheduled), 0)::bigint as scheduled, coalesce(sum(g.running), 0)::bigint as running,
+            coalesce(sum(g.finished), 0)::bigint as finished, coalesce(sum(g.error), 0)::bigint as error,
+            coalesce(sum(g.cancelled), 0)::bigint as cancelled
+       from picked p left join lateral (
+         select * from controller.group_progress_v1 v where v.tenant_id = $1 and v.rollout_id = p.id) g on true
+      group by p.id
+   ), step as (
+     insert into rollout_steps (tenant_id, rollout_id, sequence, previous_status, status, reason, actor, total_targets, counts)
+     select p.tenant_id, p.id, p.sequence + 1, p.status, 'stopping', 'invalidation', $6::text, p.total_targets, to_jsonb(c) - 'id'
+       from picked p join progress c on c.id = p.id
    ), event as (
      insert into outbox (tenant_id, topic, type, common, items, traceparent)
      select p.tenant_id, 'rollout-events', 'io.update.rollout.status_changed.v1',
@@ -34,11 +45,7 @@ export const stopNextOfSet = statement<
                   'cancelled', c.cancelled,
                   'notstarted', greatest(0, p.total_targets - c.scheduled - c.running - c.finished - c.error - c.cancelled))))),
             $7
-       from picked p, lateral (
-         select coalesce(sum(g.scheduled), 0)::bigint as scheduled, coalesce(sum(g.running), 0)::bigint as running,
-                coalesce(sum(g.finished), 0)::bigint as finished, coalesce(sum(g.error), 0)::bigint as error,
-                coalesce(sum(g.cancelled), 0)::bigint as cancelled
-           from controller.group_progress_v1 g where g.tenant_id = $1 and g.rollout_id = p.id) c
+       from picked p join progress c on c.id = p.id
    ), notified as (
      update leases l set due_at = now(), notifications = l.notifications + 1
        from (select b.tenant_id, b.rollout_id from leases b

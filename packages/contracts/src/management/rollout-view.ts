@@ -27,6 +27,25 @@ export const lastErrorView = z
   })
   .meta({ id: "LastError" });
 
+/** Why a rollout changes its status; the regular course has no reason (contract rollouts.md §7.2). */
+export const statusReasons = ["user", "schedule", "error_threshold", "success_pause", "invalidation", "quota"] as const;
+
+/** Why a rollout has its present status, and who caused it (contract console.md §2). */
+export const statusReasonView = z
+  .object({
+    reason: z.enum(statusReasons).optional(),
+    /** Whoever asked for it; `system` stands for the server itself. */
+    actor: z.string(),
+    at: z.int(),
+    /** The group whose threshold decided. */
+    groupId: z.int().optional(),
+    /** What was compared with `limit`: percent of the group, or groups of the rollout if the reason is a quota. */
+    value: z.number().optional(),
+    limit: z.number().optional(),
+  })
+  .meta({ id: "RolloutStatusReason" });
+export type StatusReasonView = z.output<typeof statusReasonView>;
+
 /** A rollout (spec 001 §2.6); only the full form has the members after `weight` (contract rollouts.md §2.3). */
 export const rolloutView = z
   .object({
@@ -49,6 +68,10 @@ export const rolloutView = z
     maintenanceWindow: maintenanceScheduleView.optional(),
     approveDecidedBy: z.string().optional(),
     approvalRemark: z.string().optional(),
+    startedAt: z.int().optional(),
+    finishedAt: z.int().optional(),
+    statusReason: statusReasonView.optional(),
+    distributionSet: z.object({ id: z.int(), name: z.string(), version: z.string() }).meta({ id: "RolloutDistributionSet" }).optional(),
     lastError: lastErrorView.optional(),
     _links: links("self", "start", "pause", "resume", "triggerNextGroup", "approve", "deny", "groups", "distributionset"),
   })
@@ -59,7 +82,7 @@ const conditionView = z.object({ condition: z.literal("THRESHOLD"), expression: 
 const actionTaken = (id: string, ...actions: [string, ...string[]]) =>
   z.object({ action: z.enum(actions), expression: z.string() }).meta({ id });
 
-/** A rollout group (spec 001 §2.6); only the full form has `totalTargetsPerStatus`. */
+/** A rollout group (spec 001 §2.6); only the full form has `totalTargetsPerStatus` and the members after it. */
 export const rolloutGroupView = z
   .object({
     ...audit,
@@ -77,6 +100,10 @@ export const rolloutGroupView = z
     errorAction: actionTaken("RolloutErrorAction", "PAUSE"),
     confirmationRequired: z.boolean().optional(),
     totalTargetsPerStatus: totalsView.optional(),
+    startedAt: z.int().optional(),
+    finishedAt: z.int().optional(),
+    successPercent: z.number().optional(),
+    errorPercent: z.number().optional(),
     _links: links("self"),
   })
   .meta({ id: "RolloutGroup" });

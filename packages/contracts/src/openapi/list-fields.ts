@@ -124,6 +124,7 @@ export const fieldsByItem: Readonly<Record<string, ListFields>> = {
   ActionStatus: { q: {}, sort: ["id", "reportedat", "timestamp", "createdat"] },
   Rollout: { q: { ...named, status: oneOf(rolloutStatusNames), ...setIn("distributionset") }, sort: rolloutSort },
   RolloutGroup: { q: named, sort: rolloutSort },
+  RolloutStep: { q: {}, sort: ["sequence"] },
   User: idAndName,
   Role: idAndName,
   AuditEntry: {

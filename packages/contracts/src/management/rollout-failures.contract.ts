@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { first, pageOf, queryInt } from "../paging.ts";
+import { ok, route } from "../route.ts";
+import { pathId } from "../values.ts";
+
+/** Failures of a rollout that are the same but for numbers and the like in their message (contract console.md §2). */
+export const rolloutFailure = z
+  .object({
+    /** The code that the devices gave; absent if they gave none. */
+    code: z.int().optional(),
+    /** The folded first message; absent if the devices gave none. */
+    message: z.string().optional(),
+    /** True for what is beyond the number that is told apart: neither code nor message then. */
+    others: z.boolean().optional(),
+    count: z.int().min(1),
+    firstAt: z.int(),
+    lastAt: z.int(),
+    /** At most ten of the targets. */
+    sample: z.array(z.string()),
+  })
+  .meta({ id: "RolloutFailure" });
+export type RolloutFailure = z.output<typeof rolloutFailure>;
+
+/** Why a rollout fails (contract console.md §2). */
+export const rolloutFailures = {
+  failures: route({
+    id: "rollouts.failures",
+    service: "rollout-engine",
+    interface: "management",
+    method: "GET",
+    path: "/rollouts/:rolloutId/failures",
+    params: z.object({ rolloutId: pathId }),
+    query: z.object({
+      groupId: z.preprocess((value) => (first(value) === "" ? undefined : first(value)), pathId.optional()),
+      top: queryInt(50, (value) => (value < 1 ? 50 : Math.min(500, value))),
+    }),
+    success: ok,
+    response: pageOf(rolloutFailure),
+    // it names targets
+    permission: ["READ_ROLLOUT", "READ_TARGET"],
+    errors: ["constraintViolation", "entityNotFound"],
+    summary: "List why targets of a rollout have failed, the most frequent first",
+    source: "contract console.md §2",
+  }),
+};
