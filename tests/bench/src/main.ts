@@ -14,6 +14,7 @@ import { benchGroupChange } from "./scenarios/group-change.ts";
 import { benchPolls } from "./scenarios/polls.ts";
 import { benchQueries } from "./scenarios/queries.ts";
 import { benchRanges } from "./scenarios/ranges.ts";
+import { benchReads } from "./scenarios/reads.ts";
 import { benchRollout } from "./scenarios/rollout.ts";
 
 interface Scenario {
@@ -27,12 +28,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   rollout: { run: benchRollout, start: startStack },
   groups: { run: benchGroupChange, start: startStack },
   queries: { run: benchQueries, start: startStack },
+  reads: { run: benchReads, start: startStack },
   ranges: { run: benchRanges, start: startWithBucket },
 };
 /** This scenario starts the server as a user does, by `npm start`. */
 const footprint = "footprint";
-/** These scenarios run only on request: one builds an S3 server first, the other waits for minutes and needs Linux. */
-const onRequest: ReadonlySet<string> = new Set(["ranges", footprint]);
+/** These scenarios run only on request: one builds an S3 server first, one fills a large fleet of its own, one waits for minutes and needs Linux. */
+const onRequest: ReadonlySet<string> = new Set(["ranges", "reads", footprint]);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -51,7 +53,7 @@ const { values, positionals } = parseArgs({
 
 if (values.help) {
   console.log(
-    "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [ranges] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--json FILE] [--check]\n" +
+    "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [reads] [ranges] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--json FILE] [--check]\n" +
       "npm run bench -- [polls] [downloads] [cycle] --against ../other-checkout [--starts 3] [--rounds 5] [--check]: polls, downloads and device cycles beside another built checkout.\n" +
       "Starts a stack of its own, measures, and prints each figure beside its limit of the same run; --check exits 1 where a budget is missed.",
   );
