@@ -81,6 +81,7 @@ const expensive: ReadonlySet<string> = new Set([
   "insights.currentRollouts",
   "audit.verify",
   "targetGroups.list",
+  "distributionSets.invalidationPreview",
   "distributionSets.statistics",
   "distributionSets.rolloutStatistics",
   "distributionSets.actionStatistics",

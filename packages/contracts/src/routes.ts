@@ -11,6 +11,7 @@ import { distributionSetTags } from "./management/distribution-set-tags.contract
 import { distributionSetTypes } from "./management/distribution-set-types.contract.ts";
 import { distributionSets } from "./management/distribution-sets.contract.ts";
 import { insights } from "./management/insights.contract.ts";
+import { setInvalidationPreviews } from "./management/invalidation-preview.contract.ts";
 import { moduleMetadata, setMetadata } from "./management/metadata.contract.ts";
 import { oauth2Clients } from "./management/oauth2-clients.contract.ts";
 import { operations } from "./management/operations.contract.ts";
@@ -44,7 +45,14 @@ export const routeTable = {
   artifacts,
   softwareModuleTypes,
   distributionSetTypes,
-  distributionSets: { ...distributionSets, ...setMetadata, ...setStatistics, ...filtersOfSet, ...autoAssignmentsOfSet },
+  distributionSets: {
+    ...distributionSets,
+    ...setMetadata,
+    ...setStatistics,
+    ...setInvalidationPreviews,
+    ...filtersOfSet,
+    ...autoAssignmentsOfSet,
+  },
   targets: {
     ...targets,
     ...typeOfTarget,

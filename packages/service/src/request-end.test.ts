@@ -128,6 +128,7 @@ describe("the limiter of a tenant", () => {
       "distributionSets.rolloutStatistics",
       "distributionSets.actionStatistics",
       "distributionSets.autoAssignmentStatistics",
+      "distributionSets.invalidationPreview",
     ];
     expect(
       routes
