@@ -10,6 +10,7 @@ import { mountEvents } from "./events/events.routes.ts";
 import { mountUserinfo } from "./identity/userinfo.routes.ts";
 import { mountInsights } from "./insights/insights.routes.ts";
 import { mountInvalidation } from "./invalidation/invalidate-set.routes.ts";
+import { mountInvalidationPreview } from "./invalidation/invalidation-preview.routes.ts";
 import { placingDuplicates } from "./lists/duplicates.ts";
 import { mountMetadata } from "./metadata/metadata.routes.ts";
 import { mountTargetMetadata } from "./metadata/target-metadata.routes.ts";
@@ -71,6 +72,7 @@ export function mountAll(register: Mount, parts: Parts): void {
   mountArtifacts(mount, parts);
   mountDistributionSets(mount, parts);
   mountInvalidation(mount, parts);
+  mountInvalidationPreview(mount, parts);
   mountSetStatistics(mount, parts);
   mountAutoAssignedSet(mount, parts);
   mountMetadata(mount, parts);

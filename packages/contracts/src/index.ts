@@ -29,6 +29,7 @@ export * from "./management/distribution-sets.contract.ts";
 export * from "./management/events.contract.ts";
 export * from "./management/grants.ts";
 export * from "./management/insights.contract.ts";
+export * from "./management/invalidation-preview.contract.ts";
 export * from "./management/metadata.contract.ts";
 export * from "./management/named.ts";
 export * from "./management/oauth2-clients.contract.ts";

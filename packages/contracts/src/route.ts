@@ -87,6 +87,7 @@ const expensive: ReadonlySet<string> = new Set([
   "audit.verify",
   "events.list",
   "targetGroups.list",
+  "distributionSets.invalidationPreview",
   "distributionSets.statistics",
   "distributionSets.rolloutStatistics",
   "distributionSets.actionStatistics",

@@ -12,6 +12,7 @@ import { distributionSetTypes } from "./management/distribution-set-types.contra
 import { distributionSets } from "./management/distribution-sets.contract.ts";
 import { events } from "./management/events.contract.ts";
 import { insights } from "./management/insights.contract.ts";
+import { setInvalidationPreviews } from "./management/invalidation-preview.contract.ts";
 import { moduleMetadata, setMetadata } from "./management/metadata.contract.ts";
 import { oauth2Clients } from "./management/oauth2-clients.contract.ts";
 import { operations } from "./management/operations.contract.ts";
@@ -46,7 +47,14 @@ export const routeTable = {
   artifacts,
   softwareModuleTypes,
   distributionSetTypes,
-  distributionSets: { ...distributionSets, ...setMetadata, ...setStatistics, ...filtersOfSet, ...autoAssignmentsOfSet },
+  distributionSets: {
+    ...distributionSets,
+    ...setMetadata,
+    ...setStatistics,
+    ...setInvalidationPreviews,
+    ...filtersOfSet,
+    ...autoAssignmentsOfSet,
+  },
   targets: {
     // its path is also that of a target with this name
     ...targetSummary,

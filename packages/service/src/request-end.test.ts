@@ -129,6 +129,7 @@ describe("the limiter of a tenant", () => {
       "distributionSets.rolloutStatistics",
       "distributionSets.actionStatistics",
       "distributionSets.autoAssignmentStatistics",
+      "distributionSets.invalidationPreview",
     ];
     expect(
       routes

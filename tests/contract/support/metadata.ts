@@ -48,6 +48,13 @@ export function metadataRequests({ dialect, rolloutId }: Fixture): Record<string
     "targets.getMetadata": () => entry(onTarget),
     "targets.updateMetadata": async () => ({ ...(await entry(onTarget)), body: { value: "w" } }),
     "targets.deleteMetadata": () => entry(onTarget),
+    "distributionSets.invalidationPreview": async () => {
+      const one = await used();
+      const body = { name: unique("previewed"), query: `controllerid==${unique("nobody")}` };
+      const { json } = await call<{ id: number }>(r.targetFilters.create, dialect, { body });
+      await call(r.targetFilters.setAutoAssign, dialect, { params: { filterId: json.id }, body: { id: one.params.distributionSetId } });
+      return one;
+    },
     "distributionSets.statistics": used,
     "distributionSets.rolloutStatistics": used,
     "distributionSets.actionStatistics": used,

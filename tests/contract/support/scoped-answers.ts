@@ -190,7 +190,7 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
   ),
   ...named(
     "distributionSets",
-    "list create get update delete listModules assignModules removeModule listMetadata getMetadata updateMetadata deleteMetadata statistics rolloutStatistics actionStatistics autoAssignmentStatistics",
+    "list create get update delete listModules assignModules removeModule listMetadata getMetadata updateMetadata deleteMetadata statistics rolloutStatistics actionStatistics autoAssignmentStatistics invalidationPreview",
   ),
   ...named("distributionSetTags", "list create get update delete listAssigned assign assignByPut unassign toggle assignOne unassignOne"),
   ...named("configs", "list get put putMany delete"),
