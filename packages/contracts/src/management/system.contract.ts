@@ -122,9 +122,17 @@ export const configs = {
   }),
 };
 
-/** The signed-in user (contract management.md §4.11). */
+/** Who is signed in (contract management.md §4.11, console.md §3). */
 export const userinfoView = z
-  .object({ tenant: z.string(), username: z.string(), permissions: z.array(z.string()).optional() })
+  .object({
+    tenant: z.string(),
+    username: z.string(),
+    permissions: z.array(z.string()).optional(),
+    id: z.int().optional(),
+    kind: z.enum(["user", "client"]),
+    issuer: z.string().optional(),
+    targetTypeScopes: z.record(z.string(), z.array(z.int())),
+  })
   .meta({ id: "UserInfo" });
 export type UserinfoView = z.output<typeof userinfoView>;
 

@@ -306,6 +306,11 @@ export const memberTexts: Readonly<Record<string, string>> = {
   updateStatus: "How the device stands to what is assigned to it",
   used: "Of the tenant where that exists (targets, stored and sent bytes, API keys), else the highest of any single owner",
   username: "Name of the user",
+  "UserInfo.id": "Id of the user of the tenant whose permissions these are; absent for clients and for users that only an issuer knows",
+  "UserInfo.issuer": "Issuer of the access token; absent for those who sign in with a password and for clients of this server",
+  "UserInfo.kind": "`user`, or `client` for an OAuth 2.0 client of this server",
+  "UserInfo.targetTypeScopes":
+    "The target types to which permissions are restricted, by permission; those that are not listed hold for all targets",
   valid: "Whether it can be assigned",
   "AuditVerification.valid": "Whether everything is as it was sealed",
   "AuditVerificationService.valid": "Whether everything is as it was sealed",
