@@ -6,6 +6,7 @@ import { mountArtifacts } from "./artifacts/artifacts.routes.ts";
 import { mountAudit } from "./audit/audit.routes.ts";
 import { mountDistributionSets } from "./distribution-sets/distribution-sets.routes.ts";
 import { mountSetStatistics } from "./distribution-sets/statistics.routes.ts";
+import { mountPermissions } from "./identity/permissions.routes.ts";
 import { mountUserinfo } from "./identity/userinfo.routes.ts";
 import { mountInsights } from "./insights/insights.routes.ts";
 import { mountInvalidation } from "./invalidation/invalidate-set.routes.ts";
@@ -57,6 +58,7 @@ export function mountAll(register: Mount, parts: Parts): void {
   const mount: Mount = (route, handler) =>
     register(route, (ctx) => placingDuplicates(ctx.body, () => withConflicts(async () => (await handler(ctx)) ?? undefined)));
   mountUserinfo(mount);
+  mountPermissions(mount);
   mountUsers(mount, parts);
   mountRoles(mount, parts);
   mountSettings(mount, parts);

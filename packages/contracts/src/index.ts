@@ -30,6 +30,7 @@ export * from "./management/insights.contract.ts";
 export * from "./management/metadata.contract.ts";
 export * from "./management/oauth2-clients.contract.ts";
 export * from "./management/operations.contract.ts";
+export * from "./management/permissions.contract.ts";
 export * from "./management/quotas.contract.ts";
 export * from "./management/roles.contract.ts";
 export * from "./management/rollout-create.ts";
@@ -62,6 +63,7 @@ export { type OpenApi, type Operation, operationsOf, type Parameter } from "./op
 export { fieldsByItem, type ListFields } from "./openapi/list-fields.ts";
 export * from "./paging.ts";
 export * from "./parse.ts";
+export * from "./permissions.ts";
 export * from "./polling-time.ts";
 export * from "./quotas.ts";
 export * from "./route.ts";

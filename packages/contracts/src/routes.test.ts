@@ -1,5 +1,6 @@
 import { codes } from "@harrier/errors";
 import { describe, expect, expectTypeOf, it } from "vitest";
+import { permissionTable } from "./permissions.ts";
 import type { BodyOf, ParamsOf, QueryOf } from "./route.ts";
 import { routes, routeTable } from "./routes.ts";
 
@@ -34,6 +35,7 @@ const expectedIds = {
     "targetGroups.list targetGroups.listTargets targetGroups.listTargetsOf targetGroups.assign targetGroups.assignByQuery",
     "targetGroups.assignTo targetGroups.assignToByQuery targetGroups.unassign targetGroups.unassignByQuery",
     "actions.list actions.get actions.delete actions.deleteMany targets.deleteActions configs.list configs.get configs.put configs.putMany configs.delete userinfo.get",
+    "permissions.list",
     "users.list users.create users.get users.delete users.listPermissions users.setPermissions users.addPermissions users.removePermission",
     "users.changePassword roles.list roles.create roles.get roles.delete roles.listPermissions roles.setPermissions roles.addPermissions",
     "roles.removePermission roles.replaceScopes roles.addScopes roles.removeScopes",
@@ -65,7 +67,7 @@ const expectedIds = {
 };
 
 /** Any signed-in user may call these routes; their handlers check whose password it is, and who may begin such an operation. */
-const withoutPermission = ["userinfo.get", "users.changePassword", "operations.list", "operations.get"];
+const withoutPermission = ["userinfo.get", "permissions.list", "users.changePassword", "operations.list", "operations.get"];
 /** These deletions answer what is left of a list (spec 001 §4.7), or the operation that deletes (contract extensions.md). */
 const answersToDelete = /^(users|roles)\.remove(Permission|Scopes)$|^tenants\.delete$|^targets\.deleteByQuery$/;
 
@@ -75,6 +77,12 @@ describe("the route table", () => {
   it.each(Object.entries(expectedIds))("has every operation of %s", (service, ids) => {
     const owned = routes.filter((row) => row.service === service).map((row) => row.id);
     expect(owned.toSorted()).toEqual(ids.join(" ").split(" ").toSorted());
+  });
+
+  it("demands permissions that there are, and each permission is demanded or changes an answer", () => {
+    const demanded = new Set(routes.flatMap((row) => [...row.permission, ...(row.permissionRest ?? []).flat()]));
+    const inAnswers = ["READ_TARGET_SECURITY_TOKEN", "READ_GATEWAY_SECURITY_TOKEN"];
+    expect([...new Set([...demanded, ...inAnswers])].toSorted()).toEqual(Object.keys(permissionTable).toSorted());
   });
 
   it("has unique ids, and unique pairs of method and path", () => {

@@ -14,6 +14,7 @@ import { insights } from "./management/insights.contract.ts";
 import { moduleMetadata, setMetadata } from "./management/metadata.contract.ts";
 import { oauth2Clients } from "./management/oauth2-clients.contract.ts";
 import { operations } from "./management/operations.contract.ts";
+import { permissions } from "./management/permissions.contract.ts";
 import { quotas, tenantQuotas } from "./management/quotas.contract.ts";
 import { roles } from "./management/roles.contract.ts";
 import { rolloutReports } from "./management/rollout-report.contract.ts";
@@ -66,6 +67,7 @@ export const routeTable = {
   configs,
   quotas,
   userinfo,
+  permissions,
   users,
   roles,
   apiKeys,

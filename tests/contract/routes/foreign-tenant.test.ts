@@ -64,6 +64,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "configs.putMany": "own",
   "configs.delete": "own",
   "userinfo.get": "own",
+  "permissions.list": "own",
   "users.list": "own",
   "users.create": "own",
   "roles.list": "own",

@@ -191,6 +191,7 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
   ...named("quotas", "list get"),
   ...named("insights", "monthlyRollouts monthlyActions"),
   ...named("userinfo", "get"),
+  ...named("permissions", "list"),
   ...named("users", "list get listPermissions"),
   ...named("roles", "list create get listPermissions"),
   ...named("apiKeys", "list create get update delete"),

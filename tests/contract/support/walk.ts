@@ -120,6 +120,7 @@ function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
     "configs.putMany": () => ({ body: { [key]: 2 } }),
     "configs.delete": () => ({ params: { key } }),
     "userinfo.get": () => ({}),
+    "permissions.list": () => ({}),
   };
 }
 

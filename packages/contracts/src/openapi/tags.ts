@@ -14,6 +14,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   oauth2: "The token endpoint of OAuth 2.0 clients, and what others need to trust its tokens",
   oauth2Clients: "Programs that sign in with an id and a secret",
   operations: "Work that goes on after its request was answered",
+  permissions: "What users, roles and clients can be allowed",
   quotas: "How much the tenant may have, and has",
   roles: "Names for sets of permissions, which scopes of access tokens refer to",
   rollouts: "Updates of many targets, group by group",
