@@ -40,7 +40,7 @@ const expectedIds = {
     "users.changePassword roles.list roles.create roles.get roles.delete roles.listPermissions roles.setPermissions roles.addPermissions",
     "roles.removePermission roles.replaceScopes roles.addScopes roles.removeScopes",
     "quotas.list quotas.get apiKeys.list apiKeys.create apiKeys.get apiKeys.update apiKeys.delete",
-    "audit.list audit.verify audit.get tenantQuotas.list tenantQuotas.get tenantQuotas.set",
+    "audit.list audit.exportCsv audit.verify audit.get tenantQuotas.list tenantQuotas.get tenantQuotas.set",
     "tenants.list tenants.create tenants.get tenants.update tenants.delete tenants.suspend tenants.resume operations.list operations.get",
     "insights.dataTraffic insights.artifactStorage insights.currentTargets insights.monthlyTargets insights.currentRollouts",
     "insights.monthlyRollouts insights.monthlyActions insights.topInstalled insights.topAssigned",

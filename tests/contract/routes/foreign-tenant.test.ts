@@ -88,6 +88,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "operations.list": "empty",
   // The list shows the caller's own requests; the chain is common to all tenants, and shows no entries.
   "audit.list": "own",
+  "audit.exportCsv": "own",
   "audit.verify": "own",
   // A device of the caller's own tenant has the same name.
   "device.poll": "own",

@@ -195,7 +195,7 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
   ...named("users", "list get listPermissions"),
   ...named("roles", "list create get listPermissions"),
   ...named("apiKeys", "list create get update delete"),
-  ...named("audit", "list verify get"),
+  ...named("audit", "list exportCsv verify get"),
   ...named("oauth2Clients", "list create get update delete rotateSecret"),
 ]);
 

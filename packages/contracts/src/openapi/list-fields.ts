@@ -142,6 +142,7 @@ export const fieldsByItem: Readonly<Record<string, ListFields>> = {
 /** These operations take a query but answer no page; the query selects items of this schema. */
 const itemsOfOthers: Readonly<Record<string, { spec: string; rest: string }>> = {
   "targets.exportCsv": { spec: "Target", rest: "Target" },
+  "audit.exportCsv": { spec: "AuditEntry", rest: "AuditEntry" },
   "targets.deleteByQuery": { spec: "Target", rest: "Target" },
   "targetGroups.assignByQuery": { spec: "Target", rest: "Target" },
   "targetGroups.assignToByQuery": { spec: "Target", rest: "Target" },
