@@ -34,7 +34,7 @@ const expectedIds = {
     "distributionSetTags.toggle distributionSetTags.assignOne distributionSetTags.unassignOne targetFilters.getAutoAssign",
     "targetGroups.list targetGroups.listTargets targetGroups.listTargetsOf targetGroups.assign targetGroups.assignByQuery",
     "targetGroups.assignTo targetGroups.assignToByQuery targetGroups.unassign targetGroups.unassignByQuery",
-    "actions.list actions.get actions.delete actions.deleteMany targets.deleteActions configs.list configs.get configs.put configs.putMany configs.delete userinfo.get",
+    "actions.list actions.get actions.delete actions.deleteMany targets.deleteActions configs.list configs.schema configs.get configs.put configs.putMany configs.delete userinfo.get",
     "permissions.list",
     "users.list users.create users.get users.delete users.listPermissions users.setPermissions users.addPermissions users.removePermission",
     "users.changePassword roles.list roles.create roles.get roles.delete roles.listPermissions roles.setPermissions roles.addPermissions",

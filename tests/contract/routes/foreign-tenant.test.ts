@@ -59,6 +59,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "insights.topInstalled": "empty",
   "insights.topAssigned": "empty",
   "configs.list": "own",
+  "configs.schema": "own",
   "configs.get": "own",
   "configs.put": "own",
   "configs.putMany": "own",

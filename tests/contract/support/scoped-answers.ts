@@ -187,7 +187,7 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
     "list create get update delete listModules assignModules removeModule listMetadata getMetadata updateMetadata deleteMetadata statistics rolloutStatistics actionStatistics autoAssignmentStatistics",
   ),
   ...named("distributionSetTags", "list create get update delete listAssigned assign assignByPut unassign toggle assignOne unassignOne"),
-  ...named("configs", "list get put putMany delete"),
+  ...named("configs", "list schema get put putMany delete"),
   ...named("quotas", "list get"),
   ...named("insights", "monthlyRollouts monthlyActions"),
   ...named("userinfo", "get"),
