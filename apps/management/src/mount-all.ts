@@ -18,6 +18,7 @@ import { mountOAuthClients } from "./oauth-clients/oauth-clients.routes.ts";
 import { mountOperations } from "./operations/operations.routes.ts";
 import { mountQuotas, mountTenantQuotas } from "./quotas/quotas.routes.ts";
 import { mountRoles } from "./roles/roles.routes.ts";
+import { mountSearch } from "./search/search.routes.ts";
 import { mountSetTypes } from "./set-types/set-types.routes.ts";
 import { mountSettings } from "./settings/settings.routes.ts";
 import { mountSoftwareModules } from "./software-modules/software-modules.routes.ts";
@@ -59,6 +60,7 @@ export function mountAll(register: Mount, parts: Parts): void {
     register(route, (ctx) => placingDuplicates(ctx.body, () => withConflicts(async () => (await handler(ctx)) ?? undefined)));
   mountUserinfo(mount);
   mountPermissions(mount);
+  mountSearch(mount, parts);
   mountUsers(mount, parts);
   mountRoles(mount, parts);
   mountSettings(mount, parts);

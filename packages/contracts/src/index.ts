@@ -38,6 +38,7 @@ export * from "./management/rollout-preview.ts";
 export * from "./management/rollout-report.contract.ts";
 export * from "./management/rollout-view.ts";
 export * from "./management/rollouts.contract.ts";
+export * from "./management/search.contract.ts";
 export * from "./management/software-module-types.contract.ts";
 export * from "./management/software-modules.contract.ts";
 export * from "./management/statistics.contract.ts";

@@ -65,7 +65,7 @@ export function isTransfer(row: Pick<Route, "id" | "credential" | "bodyKind" | "
 
 /**
  * These operations are no lists but read as much: a preview sorts all targets, a creation counts them, reports and insights of a rollout read its
- * actions, the count of rollouts all of them, a verification reads the trail.
+ * actions, the count of rollouts all of them, a verification reads the trail, a search of a restricted user may pass over many targets.
  */
 const expensive: ReadonlySet<string> = new Set([
   "rollouts.preview",
@@ -80,6 +80,7 @@ const expensive: ReadonlySet<string> = new Set([
   "rollouts.groupInsightsCsv",
   "insights.currentRollouts",
   "audit.verify",
+  "search.find",
   "targetGroups.list",
   "distributionSets.statistics",
   "distributionSets.rolloutStatistics",

@@ -19,6 +19,7 @@ import { quotas, tenantQuotas } from "./management/quotas.contract.ts";
 import { roles } from "./management/roles.contract.ts";
 import { rolloutReports } from "./management/rollout-report.contract.ts";
 import { rollouts } from "./management/rollouts.contract.ts";
+import { search } from "./management/search.contract.ts";
 import { softwareModuleTypes } from "./management/software-module-types.contract.ts";
 import { softwareModules } from "./management/software-modules.contract.ts";
 import { setStatistics } from "./management/statistics.contract.ts";
@@ -68,6 +69,7 @@ export const routeTable = {
   quotas,
   userinfo,
   permissions,
+  search,
   users,
   roles,
   apiKeys,

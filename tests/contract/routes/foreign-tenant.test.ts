@@ -66,6 +66,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "configs.delete": "own",
   "userinfo.get": "own",
   "permissions.list": "own",
+  "search.find": "own",
   "users.list": "own",
   "users.create": "own",
   "roles.list": "own",

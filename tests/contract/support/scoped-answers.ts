@@ -192,6 +192,7 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
   ...named("insights", "monthlyRollouts monthlyActions"),
   ...named("userinfo", "get"),
   ...named("permissions", "list"),
+  ...named("search", "find"),
   ...named("users", "list get listPermissions"),
   ...named("roles", "list create get listPermissions"),
   ...named("apiKeys", "list create get update delete"),

@@ -122,6 +122,7 @@ function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
     "configs.delete": () => ({ params: { key } }),
     "userinfo.get": () => ({}),
     "permissions.list": () => ({}),
+    "search.find": () => ({ query: { text: "os", limit: 3 } }),
   };
 }
 

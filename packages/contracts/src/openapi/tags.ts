@@ -18,6 +18,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   quotas: "How much the tenant may have, and has",
   roles: "Names for sets of permissions, which scopes of access tokens refer to",
   rollouts: "Updates of many targets, group by group",
+  search: "Entities by the beginning of their names",
   softwareModuleTypes: "Types of software modules",
   softwareModules: "Software that can be part of a distribution set",
   targetFilters: "Kept queries, which may assign a distribution set to every target that they match",
