@@ -79,7 +79,12 @@ test("scopes name roles and permissions of the tenant; a request that none of th
   const admin = adminOf(stack);
   const [role] = await admin.post<{ id: number }[]>("roles", [{ name: "operator", permissions: [{ permission: "READ_TARGET" }] }]);
   await becomes(ann, 200);
-  expect(JSON.parse((await ask(ann, "userinfo")).text)).toMatchObject({ tenant: "DEFAULT", username: "ann" });
+  expect(JSON.parse((await ask(ann, "userinfo")).text)).toMatchObject({
+    tenant: "DEFAULT",
+    username: "ann",
+    kind: "user",
+    issuer: provider.issuer,
+  });
   expect(await statuses(ann, "distributionsets")).toEqual(everywhere(403));
   await admin.call(`roles/${role?.id}/permissions/READ_TARGET`, { method: "DELETE" });
   await becomes(ann, 403);

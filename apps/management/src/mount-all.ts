@@ -7,6 +7,7 @@ import { mountAudit } from "./audit/audit.routes.ts";
 import { mountDistributionSets } from "./distribution-sets/distribution-sets.routes.ts";
 import { mountSetStatistics } from "./distribution-sets/statistics.routes.ts";
 import { mountEvents } from "./events/events.routes.ts";
+import { mountPermissions } from "./identity/permissions.routes.ts";
 import { mountUserinfo } from "./identity/userinfo.routes.ts";
 import { mountInsights } from "./insights/insights.routes.ts";
 import { mountInvalidation } from "./invalidation/invalidate-set.routes.ts";
@@ -19,6 +20,7 @@ import { mountOAuthClients } from "./oauth-clients/oauth-clients.routes.ts";
 import { mountOperations } from "./operations/operations.routes.ts";
 import { mountQuotas, mountTenantQuotas } from "./quotas/quotas.routes.ts";
 import { mountRoles } from "./roles/roles.routes.ts";
+import { mountSearch } from "./search/search.routes.ts";
 import { mountSetTypes } from "./set-types/set-types.routes.ts";
 import { mountSettings } from "./settings/settings.routes.ts";
 import { mountSoftwareModules } from "./software-modules/software-modules.routes.ts";
@@ -61,6 +63,8 @@ export function mountAll(register: Mount, parts: Parts): void {
   const mount: Mount = (route, handler) =>
     register(route, (ctx) => placingDuplicates(ctx.body, () => withConflicts(async () => (await handler(ctx)) ?? undefined)));
   mountUserinfo(mount);
+  mountPermissions(mount);
+  mountSearch(mount, parts);
   mountUsers(mount, parts);
   mountRoles(mount, parts);
   mountSettings(mount, parts);

@@ -70,7 +70,8 @@ export function isEventStream(row: Pick<Route, "responseType">): boolean {
 
 /**
  * These operations are no lists but read as much: a preview sorts all targets, a creation counts them, reports and insights of a rollout read its
- * actions, the count of rollouts all of them, a verification reads the trail, events the outboxes of all tenants.
+ * actions, the count of rollouts all of them, a verification reads the trail, events the outboxes of all tenants, a search of a restricted user may
+ * pass over many targets.
  */
 const expensive: ReadonlySet<string> = new Set([
   "rollouts.preview",
@@ -86,6 +87,7 @@ const expensive: ReadonlySet<string> = new Set([
   "insights.currentRollouts",
   "audit.verify",
   "events.list",
+  "search.find",
   "targetGroups.list",
   "distributionSets.invalidationPreview",
   "distributionSets.statistics",

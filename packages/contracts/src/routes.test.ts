@@ -1,5 +1,6 @@
 import { codes } from "@harrier/errors";
 import { describe, expect, expectTypeOf, it } from "vitest";
+import { permissionTable } from "./permissions.ts";
 import type { BodyOf, ParamsOf, QueryOf } from "./route.ts";
 import { routes, routeTable } from "./routes.ts";
 
@@ -34,12 +35,13 @@ const expectedIds = {
     "distributionSetTags.toggle distributionSetTags.assignOne distributionSetTags.unassignOne targetFilters.getAutoAssign",
     "targetGroups.list targetGroups.listTargets targetGroups.listTargetsOf targetGroups.assign targetGroups.assignByQuery",
     "targetGroups.assignTo targetGroups.assignToByQuery targetGroups.unassign targetGroups.unassignByQuery",
-    "actions.list actions.get actions.delete actions.deleteMany targets.deleteActions configs.list configs.get configs.put configs.putMany configs.delete userinfo.get",
+    "actions.list actions.get actions.delete actions.deleteMany targets.deleteActions configs.list configs.schema configs.get configs.put configs.putMany configs.delete userinfo.get",
+    "permissions.list search.find",
     "users.list users.create users.get users.delete users.listPermissions users.setPermissions users.addPermissions users.removePermission",
     "users.changePassword roles.list roles.create roles.get roles.delete roles.listPermissions roles.setPermissions roles.addPermissions",
     "roles.removePermission roles.replaceScopes roles.addScopes roles.removeScopes",
     "quotas.list quotas.get apiKeys.list apiKeys.create apiKeys.get apiKeys.update apiKeys.delete",
-    "audit.list audit.verify audit.get tenantQuotas.list tenantQuotas.get tenantQuotas.set",
+    "audit.list audit.exportCsv audit.verify audit.get tenantQuotas.list tenantQuotas.get tenantQuotas.set",
     "tenants.list tenants.create tenants.get tenants.update tenants.delete tenants.suspend tenants.resume operations.list operations.get",
     "insights.dataTraffic insights.artifactStorage insights.currentTargets insights.monthlyTargets insights.currentRollouts",
     "events.list events.stream",
@@ -68,7 +70,7 @@ const expectedIds = {
 };
 
 /** Any signed-in user may call these routes; their handlers check whose password it is, and who may begin such an operation. */
-const withoutPermission = ["userinfo.get", "users.changePassword", "operations.list", "operations.get"];
+const withoutPermission = ["userinfo.get", "permissions.list", "search.find", "users.changePassword", "operations.list", "operations.get"];
 /** These deletions answer what is left of a list (spec 001 §4.7), or the operation that deletes (contract extensions.md). */
 const answersToDelete = /^(users|roles)\.remove(Permission|Scopes)$|^tenants\.delete$|^targets\.deleteByQuery$/;
 
@@ -78,6 +80,12 @@ describe("the route table", () => {
   it.each(Object.entries(expectedIds))("has every operation of %s", (service, ids) => {
     const owned = routes.filter((row) => row.service === service).map((row) => row.id);
     expect(owned.toSorted()).toEqual(ids.join(" ").split(" ").toSorted());
+  });
+
+  it("demands permissions that there are, and each permission is demanded or changes an answer", () => {
+    const demanded = new Set(routes.flatMap((row) => [...row.permission, ...(row.permissionRest ?? []).flat()]));
+    const inAnswers = ["READ_TARGET_SECURITY_TOKEN", "READ_GATEWAY_SECURITY_TOKEN"];
+    expect([...new Set([...demanded, ...inAnswers])].toSorted()).toEqual(Object.keys(permissionTable).toSorted());
   });
 
   it("has unique ids, and unique pairs of method and path", () => {

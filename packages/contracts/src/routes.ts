@@ -16,12 +16,14 @@ import { setInvalidationPreviews } from "./management/invalidation-preview.contr
 import { moduleMetadata, setMetadata } from "./management/metadata.contract.ts";
 import { oauth2Clients } from "./management/oauth2-clients.contract.ts";
 import { operations } from "./management/operations.contract.ts";
+import { permissions } from "./management/permissions.contract.ts";
 import { quotas, tenantQuotas } from "./management/quotas.contract.ts";
 import { roles } from "./management/roles.contract.ts";
 import { rolloutFailures } from "./management/rollout-failures.contract.ts";
 import { rolloutReports } from "./management/rollout-report.contract.ts";
 import { rolloutTimelines } from "./management/rollout-timeline.contract.ts";
 import { rollouts } from "./management/rollouts.contract.ts";
+import { search } from "./management/search.contract.ts";
 import { softwareModuleTypes } from "./management/software-module-types.contract.ts";
 import { softwareModules } from "./management/software-modules.contract.ts";
 import { setStatistics } from "./management/statistics.contract.ts";
@@ -80,6 +82,8 @@ export const routeTable = {
   configs,
   quotas,
   userinfo,
+  permissions,
+  search,
   users,
   roles,
   apiKeys,

@@ -41,6 +41,8 @@ describe("a signed identity", () => {
       ...identity,
       kind: "user",
       external: true,
+      userId: 12,
+      issuer: "https://login.example.com",
       permissions: ["READ_TARGET"],
       targetTypeScopes: { READ_TARGET: [11] },
     };

@@ -11,6 +11,10 @@ export interface Principal {
   subject: string;
   /** The subject was named by an issuer of access tokens, so a user of the same name here may be somebody else. */
   external?: true;
+  /** The id of the user of the tenant whose own permissions these are; absent for devices, services, clients and users that only an issuer knows. */
+  userId?: number;
+  /** The issuer of the access token by which a user is signed in; absent for passwords and for clients of our own token endpoint. */
+  issuer?: string;
   controllerId?: string;
   permissions: readonly string[];
   /** Maps a permission to the target type ids to which it is restricted. */
@@ -67,6 +71,8 @@ interface Payload {
   /** It is absent if it is the controller id. */
   s?: string;
   a?: 1;
+  u?: number;
+  o?: string;
   c?: string;
   p: readonly string[];
   y?: Record<string, readonly number[]>;
@@ -114,6 +120,8 @@ export function signIdentity(keys: KeySet, identity: Identity, also = ""): strin
   };
   if (identity.subject !== identity.controllerId) payload.s = identity.subject;
   if (identity.external) payload.a = 1;
+  if (identity.userId !== undefined) payload.u = identity.userId;
+  if (identity.issuer !== undefined) payload.o = identity.issuer;
   if (identity.controllerId !== undefined) payload.c = identity.controllerId;
   if (identity.targetTypeScopes !== undefined) payload.y = identity.targetTypeScopes;
   if (identity.traceparent !== undefined) payload.x = identity.traceparent;
@@ -185,6 +193,8 @@ function toPrincipal(payload: Payload): Principal {
     permissions: payload.p,
   };
   if (payload.a !== undefined) principal.external = true;
+  if (payload.u !== undefined) principal.userId = payload.u;
+  if (payload.o !== undefined) principal.issuer = payload.o;
   if (payload.c !== undefined) principal.controllerId = payload.c;
   if (payload.y !== undefined) principal.targetTypeScopes = payload.y;
   return principal;

@@ -1,4 +1,11 @@
-import { type AuditEntryView, type OAuth2ClientView, type OAuth2ClientWithSecret, oauthPaths, routeTable as r } from "@harrier/contracts";
+import {
+  type AuditEntryView,
+  type OAuth2ClientView,
+  type OAuth2ClientWithSecret,
+  oauthPaths,
+  routeTable as r,
+  type UserinfoView,
+} from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { accessBuilder } from "../support/access.ts";
 import { unique } from "../support/build.ts";
@@ -92,8 +99,11 @@ describe.each(dialects)("OAuth 2.0 clients, %s", (dialect) => {
     await refused(r.targets.create, dialect, { auth: token, body: [{ controllerId: unique() }] }, forbidden);
     const less = await tokenOf(client, { scope: "READ_REPOSITORY" });
     await refused(r.targets.list, dialect, { auth: less }, forbidden);
-    const who = (await call<{ username: string; permissions: string[] }>(r.userinfo.get, dialect, { auth: token })).json;
-    expect([who.username, who.permissions.toSorted()]).toEqual([client.clientId, ["READ_REPOSITORY", "READ_TARGET"]]);
+    const who = (await call<UserinfoView>(r.userinfo.get, dialect, { auth: token })).json;
+    expect([who.username, who.permissions?.toSorted()]).toEqual([client.clientId, ["READ_REPOSITORY", "READ_TARGET"]]);
+    expect(who).toMatchObject({ kind: "client" });
+    expect(who).not.toHaveProperty("id");
+    expect(who).not.toHaveProperty("issuer");
     expect(await get(client.clientId)).toHaveProperty("lastUsedOn", new Date().toISOString().slice(0, 10));
   });
 

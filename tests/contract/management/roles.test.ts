@@ -1,4 +1,4 @@
-import { type PermissionView, type RoleView, routeTable as r } from "@harrier/contracts";
+import { type PermissionInfoView, type PermissionView, type RoleView, routeTable as r } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { accessBuilder } from "../support/access.ts";
 import { unique } from "../support/build.ts";
@@ -28,6 +28,19 @@ describe.each(dialects)("roles, %s", (dialect) => {
     await refused(r.roles.replaceScopes, dialect, { ...held, body: [] }, readOnly);
     await refused(r.roles.removeScopes, dialect, held, readOnly);
     expect((await find("name==SYSTEM_ADMIN", { representation: "full" })).content).toEqual(content);
+  });
+
+  it("console M18 lists every permission, and those that are said to be about targets are those that can be restricted", async () => {
+    const { json } = await call<PermissionInfoView[]>(r.permissions.list, dialect);
+    const { content } = await find("name==SYSTEM_ADMIN", { representation: "full" });
+    const held = (content[0] as RoleView).permissions?.map(({ permission }) => permission);
+    expect(json.filter(({ area }) => area !== "installation").map(({ name }) => name)).toEqual(held);
+    expect(json.find(({ name }) => name === "TENANT_CONFIGURATION")?.implies).toContain("READ_TENANT_CONFIGURATION");
+    for (const { name: permission, targetRelated } of json.filter(({ area }) => area !== "installation")) {
+      const body = [{ name: unique(), permissions: [{ permission, targetTypeScopes: [] }] }];
+      if (targetRelated) await call(r.roles.create, dialect, { body });
+      else await refused(r.roles.create, dialect, { body }, [400, "repo.constraintViolation"]);
+    }
   });
 
   it("management 10.2 roles are created, shown, listed in brief and in full, deleted", async () => {

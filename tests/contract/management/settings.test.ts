@@ -1,4 +1,10 @@
-import { type ConfigEntryView, type ConfigView, type DistributionSetTypeView, routeTable as r } from "@harrier/contracts";
+import {
+  type ConfigEntryView,
+  type ConfigSchemaView,
+  type ConfigView,
+  type DistributionSetTypeView,
+  routeTable as r,
+} from "@harrier/contracts";
 import { afterEach, describe, expect, it } from "vitest";
 import { build, unique } from "../support/build.ts";
 import { call, dialects, refused } from "../support/call.ts";
@@ -50,6 +56,23 @@ describe.each(dialects)("settings of the tenant, %s", (dialect) => {
     await reset("pollingTime");
     await eventually(async () => (await sleep()) === "00:05:00", 20_000);
     await eventually(async () => (await d.ask(r.device.poll, {}, { headers: { "if-none-match": etag } })).status === 200, 20_000);
+  });
+
+  it("console M17 the schema has every setting, its default is in force, and what lies beyond its limits is refused", async () => {
+    const { json } = await call<ConfigSchemaView[]>(r.configs.schema, dialect);
+    const stored = await all();
+    expect(json.map(({ key }) => key).toSorted()).toEqual(Object.keys(stored).toSorted());
+    for (const { key, type, default: initial, minimum, maximum, words, fixed } of json) {
+      if (stored[key]?.global) expect(initial, key).toBe(stored[key].value);
+      if (initial !== undefined) expect(typeof initial, key).toBe(type === "integer" ? "number" : type);
+      if (typeof minimum === "number") await noPut(key, { value: minimum - 1 }, [400, "configValueInvalid"]);
+      if (typeof maximum === "number") await noPut(key, { value: maximum + 1 }, [400, "configValueInvalid"]);
+      if (typeof minimum === "string") await noPut(key, { value: "00:00:00" }, [400, "configValueInvalid"]);
+      if (words !== undefined) await noPut(key, { value: "NO_SUCH_WORD" }, [400, "configValueInvalid"]);
+      if (fixed !== undefined) await noPut(key, { value: initial !== true }, [400, "configValueInvalid"]);
+    }
+    const text = json.find(({ key }) => key === "artifact.links") as ConfigSchemaView;
+    await noPut(text.key, { value: "x".repeat((text.maxLength as number) + 1) }, [400, "repo.constraintViolation"]);
   });
 
   it("management 12.119 unknown keys are 400", async () => {

@@ -179,7 +179,7 @@ describe.each(dialects)("transport, %s", (dialect) => {
 
   it("management 12.126 userinfo shows the signed-in user", async () => {
     const { json } = await call<UserinfoView>(r.userinfo.get, dialect);
-    expect(json).toMatchObject({ tenant: "DEFAULT", username: adminUser });
+    expect(json).toMatchObject({ tenant: "DEFAULT", username: adminUser, kind: "user", targetTypeScopes: {} });
   });
 
   it.each(["", "/", "/nothing", "/targets/", "/targets//x", "/rollouts/x/y/z"])(

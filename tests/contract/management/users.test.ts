@@ -28,6 +28,7 @@ describe.each(dialects)("users, %s", (dialect) => {
     const full = await call<Page<UserView>>(r.users.list, dialect, { query: { q: `id==${made?.id}`, representation: "full" } });
     expect(full.json.content).toEqual([made]);
     expect((await info(basic(name, password))).json).toMatchObject({ tenant: "DEFAULT", username: name, permissions: ["READ_TARGET"] });
+    expect((await info(basic(name, password))).json).toMatchObject({ id: made?.id, kind: "user", targetTypeScopes: {} });
     expect((await info(basic(`default\\${name}`, password))).status).toBe(200);
     expect((await info(basic(name, `${password} `))).status).toBe(401);
   });

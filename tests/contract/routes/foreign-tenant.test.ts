@@ -62,11 +62,14 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "insights.topInstalled": "empty",
   "insights.topAssigned": "empty",
   "configs.list": "own",
+  "configs.schema": "own",
   "configs.get": "own",
   "configs.put": "own",
   "configs.putMany": "own",
   "configs.delete": "own",
   "userinfo.get": "own",
+  "permissions.list": "own",
+  "search.find": "own",
   "users.list": "own",
   "users.create": "own",
   "roles.list": "own",
@@ -90,6 +93,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "operations.list": "empty",
   // The list shows the caller's own requests; the chain is common to all tenants, and shows no entries.
   "audit.list": "own",
+  "audit.exportCsv": "own",
   "audit.verify": "own",
   // A device of the caller's own tenant has the same name.
   "device.poll": "own",

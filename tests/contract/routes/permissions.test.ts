@@ -10,7 +10,7 @@ import { forEach } from "../support/wait.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
 
 /** Every signed-in principal may use these routes. */
-const forAnybody = new Set(["userinfo.get", "operations.list"]);
+const forAnybody = new Set(["userinfo.get", "permissions.list", "search.find", "operations.list"]);
 /** A principal without the permission to begin the operation does not find it (tenants.test.ts). */
 const unseen = new Set(["operations.get"]);
 /** Only users of the operator hold it (ADR 12), and its routes demand no other permission. */

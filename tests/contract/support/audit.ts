@@ -8,6 +8,7 @@ export function auditRequests(dialect: Dialect): Record<string, ValidRequest> {
   const listed = { query: { q: "result==success;action==targets.*", sort: "time:DESC,action:ASC", limit: 5 } };
   return {
     "audit.list": () => listed,
+    "audit.exportCsv": () => ({ query: { q: "result==success;action==targets.create" } }),
     "audit.verify": () => ({}),
     "audit.get": async () => {
       const [entry] = (await call<Page<AuditEntryView>>(r.audit.list, dialect, listed)).json.content;

@@ -193,14 +193,16 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
     "list create get update delete listModules assignModules removeModule listMetadata getMetadata updateMetadata deleteMetadata statistics rolloutStatistics actionStatistics autoAssignmentStatistics invalidationPreview",
   ),
   ...named("distributionSetTags", "list create get update delete listAssigned assign assignByPut unassign toggle assignOne unassignOne"),
-  ...named("configs", "list get put putMany delete"),
+  ...named("configs", "list schema get put putMany delete"),
   ...named("quotas", "list get"),
   ...named("insights", "monthlyRollouts monthlyActions"),
   ...named("userinfo", "get"),
+  ...named("permissions", "list"),
+  ...named("search", "find"),
   ...named("users", "list get listPermissions"),
   ...named("roles", "list create get listPermissions"),
   ...named("apiKeys", "list create get update delete"),
-  ...named("audit", "list verify get"),
+  ...named("audit", "list exportCsv verify get"),
   ...named("oauth2Clients", "list create get update delete rotateSecret"),
 ]);
 

@@ -118,11 +118,14 @@ function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
     "quotas.list": () => ({}),
     "quotas.get": () => ({ params: { key: "TARGETS_MAX_COUNT" } }),
     "configs.list": () => ({}),
+    "configs.schema": () => ({}),
     "configs.get": () => ({ params: { key } }),
     "configs.put": () => ({ params: { key }, body: { value: 1 } }),
     "configs.putMany": () => ({ body: { [key]: 2 } }),
     "configs.delete": () => ({ params: { key } }),
     "userinfo.get": () => ({}),
+    "permissions.list": () => ({}),
+    "search.find": () => ({ query: { text: "os", limit: 3 } }),
   };
 }
 

@@ -71,6 +71,7 @@ async function verify(deps: Deps, request: UserSignIn, basic: Basic): Promise<Pr
     tenant: answer.tenant,
     kind: "user",
     subject: answer.subject,
+    userId: answer.userId,
     ...allowed(answer),
   };
   deps.cache.keep(basic.digest, { principal, userId: answer.userId, revision: answer.revision, generation });

@@ -8,7 +8,7 @@ import { PrincipalCache } from "./principal-cache.ts";
 import { type SignInDeps, signIn } from "./sign-in.ts";
 
 const resolved = { ok: true, tenantId: 7, tenant: "ACME", permissions: [], targetTypeScopes: {}, devices: true, revision: 1, userId: 0 };
-const token = { tenant: "ACME", subject: "ann", user: "ann", scopes: [], meaning: "m", expiresAt: 0 };
+const token = { tenant: "ACME", subject: "ann", user: "ann", scopes: [], issuer: "i", meaning: "m", expiresAt: 0 };
 const certificates = [{ name: "d1", issuers: "i" }];
 
 let known: DeviceScheme[];

@@ -6,6 +6,7 @@ import { readCursorPage } from "@harrier/query";
 import type { Mount } from "@harrier/service";
 import { type EntryRow, entryFields, entryList, entrySort, findEntry } from "./audit.sql.ts";
 import { auditEntryJson } from "./audit-entry.json.ts";
+import { csvOfEntries } from "./export-csv.ts";
 import { verifyNewest } from "./verify-trail.ts";
 
 interface Deps {
@@ -23,6 +24,18 @@ export function mountAudit(mount: Mount, deps: Deps): void {
     const kind = { source: entryList(ctx.tenantId), fields: entryFields, sort: entrySort };
     const found = await readCursorPage<EntryRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
     return { body: cursorPage(found.rows.map(auditEntryJson), found) };
+  });
+
+  mount(audits.exportCsv, async (ctx) => {
+    const { req, res } = ctx;
+    const send = await csvOfEntries(deps, ctx.tenantId, ctx.query.q);
+    res.writeHead(200, {
+      "content-type": "text/csv;charset=UTF-8;header=present",
+      "cache-control": "no-store",
+      "content-disposition": 'attachment; filename="audit.csv"',
+    });
+    if (req.method === "HEAD") res.end();
+    else await send(res);
   });
 
   mount(audits.verify, async (ctx) => ({

@@ -1,4 +1,4 @@
-import { type Queryable, runOne, statement } from "@harrier/db";
+import { type CompiledQuery, type Queryable, runOne, statement } from "@harrier/db";
 import type { FieldMap, SortMap } from "@harrier/fiql";
 import { type Columns, epochMs, type PageSource, selectList } from "@harrier/query";
 
@@ -67,6 +67,25 @@ export const entryList = (tenantId: number): PageSource => ({
   where: "t.tenant_id = $1",
   values: [tenantId],
 });
+
+/**
+ * Reads the newest entries of a source, or those before the entry of this time and id. Repeated until none is left, it walks the index of each
+ * trail backwards, without a long transaction; an entry that is written meanwhile is newer than where the walk began.
+ */
+export function entriesBefore(
+  source: PageSource,
+  { before, limit }: { before: EntryRow | undefined; limit: number },
+): CompiledQuery<EntryRow> {
+  const [at, id] = [`$${source.values.length + 1}`, `$${source.values.length + 2}`];
+  // The first condition alone is one that the index of every partition knows.
+  const older = before === undefined ? "" : `and t.at <= ${at}::timestamptz and (t.at, t.id) < (${at}::timestamptz, ${id}::uuid)`;
+  return {
+    sql: `select ${selectList(columns)}
+            from (select t.* from ${source.from} t where ${source.where} ${older} order by t.at desc, t.id desc limit ${limit}) t
+           order by t.at desc, t.id desc`,
+    bindings: before === undefined ? source.values : [...source.values, new Date(before.time), before.id],
+  };
+}
 
 const text = (column: string) => ({ kind: "text", column }) as const;
 

@@ -1,22 +1,9 @@
-const crud = (subject: string): string[] => ["READ", "CREATE", "UPDATE", "DELETE"].map((verb) => `${verb}_${subject}`);
+import { type PermissionRow, permissionTable } from "@harrier/contracts";
+
+const table: Readonly<Record<string, PermissionRow>> = permissionTable;
 
 /** These are all permissions of the interface (spec 001 §5; contract management.md §3). */
-export const allPermissions: readonly string[] = [
-  ...crud("TARGET"),
-  ...crud("REPOSITORY"),
-  ...crud("ROLLOUT"),
-  "HANDLE_ROLLOUT",
-  "APPROVE_ROLLOUT",
-  "DOWNLOAD_REPOSITORY_ARTIFACT",
-  "READ_TARGET_SECURITY_TOKEN",
-  "READ_GATEWAY_SECURITY_TOKEN",
-  "READ_TENANT_CONFIGURATION",
-  "TENANT_CONFIGURATION",
-  "USER_MANAGEMENT",
-  "ROLE_MANAGEMENT",
-  "API_KEY",
-  "SYSTEM_ADMIN",
-];
+export const allPermissions: readonly string[] = Object.keys(table);
 
 /** These permissions concern all tenants: only users of the operator hold and grant them. */
 export const systemPermission = "SYSTEM_ADMIN";
@@ -26,15 +13,10 @@ export const tenantPermissions: readonly string[] = allPermissions.filter((permi
 
 /** These permissions may be restricted to target types (spec 001 §5). */
 export function isTargetRelated(permission: string): boolean {
-  return permission.endsWith("_TARGET") || permission === "READ_TARGET_SECURITY_TOKEN";
+  return Object.hasOwn(table, permission) && table[permission]?.targetRelated === true;
 }
-
-/** This says which other permissions a permission implies (contract management.md §3). */
-const implied: Readonly<Record<string, readonly string[]>> = {
-  TENANT_CONFIGURATION: ["READ_TENANT_CONFIGURATION", "READ_GATEWAY_SECURITY_TOKEN"],
-};
 
 /** Returns the permissions held and those that they imply, each once. */
 export function withImplied(held: readonly string[]): string[] {
-  return [...new Set(held.flatMap((permission) => [permission, ...(implied[permission] ?? [])]))];
+  return [...new Set(held.flatMap((permission) => [permission, ...(table[permission]?.implies ?? [])]))];
 }

@@ -1,8 +1,6 @@
+import { maxSettingLength } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 import { type SettingKey, type SettingValue, settingKeys } from "./keys.ts";
-
-/** This is the maximum length of a setting's text (contract management.md §1.6). */
-const maxValueLength = 512;
 
 /** Returns the row of a key, or throws configKeyInvalid (contract management.md §8.2). */
 export function findKey(key: string): SettingKey {
@@ -23,7 +21,7 @@ export function checkValue(key: string, value: unknown): SettingValue {
 function wrongType(row: SettingKey, value: unknown): string | undefined {
   if (row.type === "integer") return Number.isSafeInteger(value) ? undefined : "must be a whole number";
   if (typeof value !== row.type) return `must be a ${row.type}`;
-  if (typeof value === "string" && value.length > maxValueLength) return `must not be longer than ${maxValueLength}`;
+  if (typeof value === "string" && value.length > maxSettingLength) return `must not be longer than ${maxSettingLength}`;
   return undefined;
 }
 

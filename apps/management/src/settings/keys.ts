@@ -1,10 +1,11 @@
 import {
-  actionStatusNames,
   isDownloadUrl,
   parseArtifactLinks,
   parsePollingTime,
+  type SettingDescription,
   type SettingName,
   settingDefaults,
+  settingDescriptions,
 } from "@harrier/contracts";
 import { parse } from "@harrier/fiql";
 
@@ -24,14 +25,18 @@ export interface SettingKey {
   readonly secret?: { readonly permission: string };
 }
 
-/** These are the limits of both polling times, as hawkBit ships them (contract management.md §8.1). */
-const min = "00:00:30";
-const max = "23:59:59";
+const isDuration = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/;
 
-const duration = (value: SettingValue): string | undefined => {
-  if (typeof value !== "string" || !/^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/.test(value)) return "must be of the form HH:MM:SS";
-  return value < min || value > max ? `must be between ${min} and ${max}` : undefined;
-};
+/** Checks a value against the limits that its description shows; durations of this form are in the order of their texts. */
+const within =
+  ({ minimum, maximum }: SettingDescription) =>
+  (value: SettingValue): string | undefined => {
+    if (typeof minimum === "string" && !isDuration.test(String(value))) return "must be of the form HH:MM:SS";
+    if (minimum !== undefined && maximum !== undefined) {
+      return value < minimum || value > maximum ? `must be between ${minimum} and ${maximum}` : undefined;
+    }
+    return minimum !== undefined && value < minimum ? `must not be below ${minimum}` : undefined;
+  };
 
 /**
  * Checks every interval, but only the syntax of queries (contract device.md §3.4): an override whose query names fields that targets do not
@@ -48,19 +53,14 @@ const pollingTime = (value: SettingValue): string | undefined => {
   return undefined;
 };
 
-const atLeast =
-  (minimum: number) =>
-  (value: SettingValue): string | undefined =>
-    Number(value) < minimum ? `must not be below ${minimum}` : undefined;
-
-const percent = (value: SettingValue): string | undefined =>
-  Number(value) < 0 || Number(value) > 100 ? "must be between 0 and 100" : undefined;
-
-const statusList = (value: SettingValue): string | undefined => {
-  const names = String(value).split(/[,;]/);
-  const unknown = names.find((name) => !(actionStatusNames as readonly string[]).includes(name.trim().toUpperCase()));
-  return unknown === undefined ? undefined : `holds '${unknown}', which is no status of an action`;
-};
+const wordsOf =
+  ({ words = [] }: SettingDescription) =>
+  (value: SettingValue): string | undefined => {
+    const unknown = String(value)
+      .split(/[,;]/)
+      .find((name) => !words.includes(name.trim().toUpperCase()));
+    return unknown === undefined ? undefined : `holds '${unknown}', which is no status of an action`;
+  };
 
 /** An empty value stands for the patterns of the installation (contract device.md §2.3). */
 const artifactLinks = (value: SettingValue): string | undefined => {
@@ -75,32 +75,36 @@ const artifactLinks = (value: SettingValue): string | undefined => {
 const downloadHost = (value: SettingValue): string | undefined =>
   value === "" || isDownloadUrl(String(value)) ? undefined : "must be empty or a URL like https://files.example.com";
 
-const signIn = { signIn: true } as const;
-const statuses = { check: statusList };
-const noBatches = "batches go to devices by messaging (AMQP), which this server does not have";
+/** These settings decide how devices or their gateways sign in. */
+const ofSignIn: ReadonlySet<string> = new Set<SettingName>([
+  "authentication.header.enabled",
+  "authentication.header.authority",
+  "authentication.targettoken.enabled",
+  "authentication.gatewaytoken.enabled",
+  "authentication.gatewaytoken.key",
+  "anonymous.download.enabled",
+]);
 
-/** These are the members of a setting besides its default. */
-const rules: { readonly [K in SettingName]?: Omit<SettingKey, "type" | "default"> } = {
-  "authentication.header.enabled": signIn,
-  "authentication.header.authority": signIn,
-  "authentication.targettoken.enabled": signIn,
-  "authentication.gatewaytoken.enabled": signIn,
-  "authentication.gatewaytoken.key": { ...signIn, secret: { permission: "READ_GATEWAY_SECURITY_TOKEN" } },
-  "anonymous.download.enabled": signIn,
-  pollingTime: { check: pollingTime },
-  pollingOverdueTime: { check: duration },
-  minPollingTime: { check: duration },
-  maintenanceWindowPollCount: { check: atLeast(1) },
-  "batch.assignments.enabled": { fixed: noBatches },
-  "artifact.links": { check: artifactLinks },
-  "artifact.links.host": { check: downloadHost },
-  "action.cleanup.actionExpiry": { check: atLeast(0) },
-  "action.cleanup.actionStatus": statuses,
-  "action.cleanup.auto.expiry": { check: atLeast(-1) },
-  "action.cleanup.auto.status": statuses,
-  "action.cleanup.onQuotaHit.percent": { check: percent },
-  "action.delete.allowed.statuses": statuses,
-};
+/** Returns the check of a setting, as its description says what a value must be. */
+function checkOf(row: SettingDescription): SettingKey["check"] {
+  if (row.format === "pollingTime") return pollingTime;
+  if (row.format === "artifactLinks") return artifactLinks;
+  if (row.format === "url") return downloadHost;
+  if (row.format === "statusList") return wordsOf(row);
+  return row.minimum === undefined ? undefined : within(row);
+}
+
+/** Returns the members of a setting besides its type and default. */
+function rulesOf(name: SettingName): Omit<SettingKey, "type" | "default"> {
+  const row = settingDescriptions[name];
+  const check = checkOf(row);
+  return {
+    ...(check && { check }),
+    ...(ofSignIn.has(name) && { signIn: true }),
+    ...(row.fixed !== undefined && { fixed: row.fixed }),
+    ...(row.readPermission !== undefined && { secret: { permission: row.readPermission } }),
+  };
+}
 
 const types = { boolean: "boolean", number: "integer", string: "string" } as const;
 
@@ -108,7 +112,7 @@ const types = { boolean: "boolean", number: "integer", string: "string" } as con
 export const settingKeys: Readonly<Record<string, SettingKey>> = Object.fromEntries(
   Object.entries(settingDefaults).map(([name, initial]) => [
     name,
-    { type: types[typeof initial as keyof typeof types], default: initial, ...rules[name as SettingName] },
+    { type: types[typeof initial as keyof typeof types], default: initial, ...rulesOf(name as SettingName) },
   ]),
 );
 

@@ -2,11 +2,15 @@ import { configs, type Surface } from "@harrier/contracts";
 import type { Mount } from "@harrier/service";
 import { convertValue } from "./convert-value.ts";
 import { settingJson, settingsJson } from "./setting.json.ts";
+import { settingSchemas } from "./setting-schema.json.ts";
 import { getSetting, listSettings, putSettings, resetSetting, type SettingsDeps } from "./settings.ts";
 
 /** Serves the settings of the tenant (spec 001 §4.7; contract management.md §4.11, §8). */
 export function mountSettings(mount: Mount, deps: SettingsDeps): void {
   mount(configs.list, async (ctx) => ({ body: settingsJson(ctx, await listSettings(deps, ctx.identity)) }));
+
+  const schemas = settingSchemas();
+  mount(configs.schema, () => ({ body: schemas }));
 
   mount(configs.get, async (ctx) => ({ body: settingJson(ctx, await getSetting(deps, ctx.identity, ctx.params.key)) }));
 

@@ -32,7 +32,7 @@ afterAll(() => all?.close());
 
 const every = "updatestatus,targettype,tag,installedds,assignedds,overdue,attribute.hw";
 const ask = (query: string, scopes?: Record<string, readonly number[]>) =>
-  all.http.call("GET", `${api}/targets/summary?${query}`, { permissions: ["READ_TARGET"], ...(scopes === undefined ? {} : { scopes }) });
+  all.http.call("GET", `${api}/targets.summary?${query}`, { permissions: ["READ_TARGET"], ...(scopes === undefined ? {} : { scopes }) });
 const facets = async (query: string, scopes?: Record<string, readonly number[]>) => (await ask(query, scopes)).body.facets;
 
 const expected = () => [

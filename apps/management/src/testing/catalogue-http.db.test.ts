@@ -167,7 +167,11 @@ test("userinfo shows the tenant, the name and the permissions of the caller", as
     tenant: "DEFAULT",
     username: "admin",
     permissions: expect.arrayContaining(["READ_TARGET"]),
+    kind: "user",
+    targetTypeScopes: {},
   });
+  const scopes = { READ_TARGET: [11, 12] };
+  expect((await http.call("GET", "/api/mgmt/v1/userinfo", { scopes })).body).toMatchObject({ targetTypeScopes: scopes });
 });
 
 test("an id that is no number is answered by 400, an unknown one by 404", async () => {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { cursorPageOf, cursorPageQuery } from "../cursor.ts";
 import { ok, route } from "../route.ts";
 import { lookedUpText } from "../values.ts";
-import { cursorListErrors } from "./common.ts";
+import { cursorListErrors, listErrors } from "./common.ts";
 
 export const auditResults = ["SUCCESS", "REFUSED", "FAILED", "UNKNOWN"] as const;
 
@@ -81,6 +81,12 @@ export const auditVerificationView = z
   .meta({ id: "AuditVerification" });
 export type AuditVerificationView = z.output<typeof auditVerificationView>;
 
+/** An export of the audit trail has these columns; `time` is in epoch milliseconds, `timeUtc` the same in ISO 8601. */
+export const auditCsvColumns = [
+  ...["id", "time", "timeUtc", "actorType", "actor", "action", "entity", "entityIds", "sourceIp", "requestId"],
+  ...["result", "status", "errorCode", "times", "service", "sealed", "details"],
+] as const;
+
 const common = { service: "management", interface: "management", method: "GET", success: ok, permission: ["USER_MANAGEMENT"] } as const;
 
 /** The audit trail of the tenant, over all services. */
@@ -94,6 +100,16 @@ export const audits = {
     errors: cursorListErrors,
     summary: "List changing calls and failed sign-ins, the newest first",
     source: "contract extensions.md, Audit",
+  }),
+  exportCsv: route({
+    ...common,
+    id: "audit.exportCsv",
+    path: "/audit.csv",
+    query: z.object({ q: z.string().optional() }),
+    responseType: "text/csv",
+    errors: listErrors,
+    summary: "Get entries of the audit trail as CSV, the newest first",
+    source: "contract console.md §3",
   }),
   verify: route({
     ...common,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { links } from "../link.ts";
 import { ok, route } from "../route.ts";
+import { settingFormats } from "../setting-descriptions.ts";
 import { shownAs } from "../shown-as.ts";
 import { isStorable, lookedUpText, recordUpTo } from "../values.ts";
 
@@ -39,6 +40,26 @@ export const configValue = shownAs(
   { anyOf: [{ type: "string", maxLength: 512 }, { type: "number" }, { type: "boolean" }] },
 );
 
+/** What a setting is and which values it may have (contract console.md §3). */
+export const configSchemaView = z
+  .object({
+    key: z.string(),
+    type: z.enum(["boolean", "integer", "string"]),
+    default: scalar.optional(),
+    text: z.string(),
+    format: z.enum(settingFormats).optional(),
+    minimum: z.union([z.int(), z.string()]).optional(),
+    maximum: z.union([z.int(), z.string()]).optional(),
+    maxLength: z.int().optional(),
+    words: z.array(z.string()).optional(),
+    fixed: z.string().optional(),
+    oneWay: z.boolean(),
+    signIn: z.boolean(),
+    readPermission: z.string().optional(),
+  })
+  .meta({ id: "TenantConfigurationSchema" });
+export type ConfigSchemaView = z.output<typeof configSchemaView>;
+
 const configBody = z.object({ value: configValue }).meta({ id: "TenantConfigurationUpdate" });
 const one = z.object({ key: lookedUpText });
 // hawkBit 1.x answers no body here, but the specification does (contract management.md §11)
@@ -60,6 +81,20 @@ export const configs = {
     errors: [],
     summary: "List the tenant's settings",
     source: "spec 001 §4.7",
+  }),
+  // It stands before the settings by key, which its path would match.
+  schema: route({
+    id: "configs.schema",
+    service: "management",
+    interface: "management",
+    method: "GET",
+    path: "/system/configs/schema",
+    success: ok,
+    response: z.array(configSchemaView),
+    permission: ["READ_TENANT_CONFIGURATION"],
+    errors: [],
+    summary: "List what settings there are and which values they may have",
+    source: "contract console.md §3",
   }),
   get: route({
     id: "configs.get",
@@ -122,9 +157,17 @@ export const configs = {
   }),
 };
 
-/** The signed-in user (contract management.md §4.11). */
+/** Who is signed in (contract management.md §4.11, console.md §3). */
 export const userinfoView = z
-  .object({ tenant: z.string(), username: z.string(), permissions: z.array(z.string()).optional() })
+  .object({
+    tenant: z.string(),
+    username: z.string(),
+    permissions: z.array(z.string()).optional(),
+    id: z.int().optional(),
+    kind: z.enum(["user", "client"]),
+    issuer: z.string().optional(),
+    targetTypeScopes: z.record(z.string(), z.array(z.int())),
+  })
   .meta({ id: "UserInfo" });
 export type UserinfoView = z.output<typeof userinfoView>;
 

@@ -51,7 +51,7 @@ export const targetSummary = {
     service: "management",
     interface: "management",
     method: "GET",
-    path: "/targets/summary",
+    path: "/targets.summary",
     query: z.object({ q: queryText, by, top: queryInt(20, (value) => (value < 1 ? 20 : Math.min(100, value))) }),
     success: ok,
     response: targetSummaryView,

@@ -146,6 +146,7 @@ export const fieldsByItem: Readonly<Record<string, ListFields>> = {
 const itemsOfOthers: Readonly<Record<string, { spec: string; rest: string }>> = {
   "targets.exportCsv": { spec: "Target", rest: "Target" },
   "targets.summary": { spec: "Target", rest: "Target" },
+  "audit.exportCsv": { spec: "AuditEntry", rest: "AuditEntry" },
   "targets.deleteByQuery": { spec: "Target", rest: "Target" },
   "targetGroups.assignByQuery": { spec: "Target", rest: "Target" },
   "targetGroups.assignToByQuery": { spec: "Target", rest: "Target" },

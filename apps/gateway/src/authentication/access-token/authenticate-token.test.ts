@@ -21,7 +21,7 @@ function setUp() {
   // A token is its own meaning here: "ann/1" and "ann/2" have the same claims.
   const verify = (token: string) => {
     const [user = ""] = token.split("/");
-    return { tenant: "acme", subject: user, user, scopes: ["operator"], meaning: user, expiresAt: 0 };
+    return { tenant: "acme", subject: user, user, scopes: ["operator"], issuer: "https://login.example.com", meaning: user, expiresAt: 0 };
   };
   const deps = { tokens: { verify }, cache, resolveToken };
   const ask = (token: string) => authenticateToken(deps, { ...request, token });
@@ -37,9 +37,16 @@ test("the principal of a token, and that an issuer's user is no user of the tena
     kind: "user",
     subject: "ann",
     external: true,
+    issuer: "https://login.example.com",
     permissions: ["READ_REPOSITORY", "READ_TARGET"],
     targetTypeScopes: { READ_TARGET: [11] },
   });
+});
+
+test("the principal of a token names the user of the tenant whose permissions it has", async () => {
+  const { ask, resolveToken } = setUp();
+  resolveToken.mockResolvedValue({ ...answer, userId: 12 });
+  expect(await ask("ann/1")).toMatchObject({ subject: "ann", external: true, userId: 12 });
 });
 
 test("management is asked once for tokens with the same claims, and later answers come at once", async () => {

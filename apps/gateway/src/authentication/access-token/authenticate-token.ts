@@ -48,12 +48,14 @@ export function authenticateDeviceToken(
 
 const user: PrincipalKind = {
   name: "user",
-  principalOf: ({ subject }, answer) => ({
+  principalOf: ({ subject, issuer }, answer) => ({
     tenantId: answer.tenantId,
     tenant: answer.tenant,
     kind: "user",
     subject,
     external: true,
+    issuer,
+    ...(answer.userId > 0 && { userId: answer.userId }),
     ...allowed(answer),
   }),
 };

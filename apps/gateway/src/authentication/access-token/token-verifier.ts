@@ -10,6 +10,8 @@ import type { Issuer } from "./issuers.ts";
 export type TrustedIssuer = Issuer & { readonly keys: Pick<IssuerKeys, "find"> };
 
 export interface VerifiedToken extends TokenFacts {
+  /** The trusted issuer that signed it. */
+  issuer: string;
   /** It is equal for tokens with the same claims. */
   meaning: string;
   /** The time in epoch milliseconds. */
@@ -55,6 +57,7 @@ export class TokenVerifier {
     const { tenant, subject, user, scopes } = facts;
     const verified: VerifiedToken = {
       ...facts,
+      issuer: issuer.issuer,
       meaning: JSON.stringify([issuer.issuer, tenant.toUpperCase(), subject, user, scopes]),
       expiresAt: (claims.exp ?? 0) * 1_000,
     };
