@@ -87,6 +87,7 @@ const expensive: ReadonlySet<string> = new Set([
   "insights.currentRollouts",
   "audit.verify",
   "events.list",
+  "events.stream",
   "search.find",
   "targetGroups.list",
   "distributionSets.invalidationPreview",

@@ -124,6 +124,7 @@ describe("the limiter of a tenant", () => {
       "insights.currentRollouts",
       "audit.verify",
       "events.list",
+      "events.stream",
       "targetGroups.list",
       "distributionSets.statistics",
       "distributionSets.rolloutStatistics",
