@@ -15,7 +15,7 @@ create or replace function add_rollout_failures(p_failures json) returns void
 language sql set plan_cache_mode = force_custom_plan as $$
   with failed as materialized (
     select f.tenant_id, f.rollout_id, f.group_id, coalesce(t.target_type_id, 0) as type_id, f.code, f.message,
-           md5(coalesce(f.code::text, '') || ' ' || coalesce(f.message, ''))::uuid as key,
+           encode(substring(sha256(convert_to(coalesce(f.code::text, '') || ' ' || coalesce(f.message, ''), 'UTF8')) for 16), 'hex')::uuid as key,
            count(*) as n, to_timestamp(min(f.at) / 1000.0) as first_at, to_timestamp(max(f.at) / 1000.0) as last_at,
            (array_agg(f.controller_id order by f.at, f.action_id))[1:10] as sample
       from (select (e ->> 0)::int as tenant_id, (e ->> 1)::bigint as rollout_id, (e ->> 2)::bigint as group_id, (e ->> 3)::bigint as at,

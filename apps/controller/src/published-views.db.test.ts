@@ -38,7 +38,7 @@ const views: Record<string, { columns: string; readers: DatabaseService[] }> = {
     columns: "tenant_id rollout_id group_id scheduled running finished error cancelled",
     readers: ["management", "rollout-engine"],
   },
-  events_v1: { columns: "id txid tenant_id topic type common items traceparent at", readers: ["management"] },
+  events_v1: { columns: "tenant_id id txid topic type common items traceparent at", readers: ["management"] },
   fleet_changes_v1: { columns: "tenant_id txid id", readers: ["rollout-engine"] },
   rollout_failures_v1: {
     columns: "tenant_id rollout_id key group_id type_id code message others n first_at last_at sample",

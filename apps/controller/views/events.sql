@@ -1,5 +1,5 @@
 -- The events of the days that are kept, in rows of the outbox: each item is one event. Rows without an item tell the engine of changes only.
 create or replace view events_v1 as
-  select id, txid, tenant_id, topic, type, common, items, traceparent, at from outbox;
+  select tenant_id, id, txid, topic, type, common, items, traceparent, at from outbox;
 
 grant select on events_v1 to harrier_management;

@@ -30,7 +30,7 @@ const pollMs = 15_000;
 /** All background jobs of rollout-engine. Those of the group `rollouts` start when the views of other services can be read. */
 export const jobs = {
   "due-work": every<Pick<Deps, "dueWork">>({
-    does: "Looks for what devices have reported and what has become due, and wakes the workers; woken by each command.",
+    does: "Looks for what devices have reported and what has become due, every 100 ms while a rollout runs, and wakes the workers; woken by each command.",
     runs: "every replica",
     group: "rollouts",
     everyMs: 500,

@@ -63,27 +63,44 @@ export function eventId(schema: string, outboxId: string, index: number): string
   return `${schema}-${outboxId}-${index}`;
 }
 
+/** Makes the CloudEvent 1.0 of one item of an outbox row. It is a pure function. */
+export function cloudEventOf(schema: string, row: OutboxRow, index: number): CloudEvent {
+  return cloudEvent(schema, row, { index, event: eventOf(row, index) });
+}
+
 /** Expands one outbox row to its Kafka messages, CloudEvents 1.0 in structured JSON. It is a pure function. */
 export function expand(schema: string, row: OutboxRow): EventMessage[] {
-  return row.items.map((item, index) => {
-    const event = row.topic === "action-events" ? actionEvent(row, item as ActionItem) : plainEvent(row, item as PlainItem);
-    const value = {
-      specversion: "1.0",
-      id: eventId(schema, row.id, index),
-      source: `/tenants/${row.common.tenant}/updates`,
-      type: event.type,
-      subject: event.subject,
-      time: new Date(row.at).toISOString(),
-      tenant: row.common.tenant,
-      sequence: String(event.sequence),
-      datacontenttype: "application/json",
-      ...(row.traceparent ? { traceparent: row.traceparent } : {}),
-      data: event.data,
-    };
+  return row.items.map((_, index) => {
+    const event = eventOf(row, index);
     const headers: Record<string, string> = { "content-type": "application/cloudevents+json; charset=UTF-8" };
     if (row.traceparent) headers["traceparent"] = row.traceparent;
-    return { topic: row.topic, key: `${row.common.tenant}/${event.key}`, value: JSON.stringify(value), headers };
+    const value = JSON.stringify(cloudEvent(schema, row, { index, event }));
+    return { topic: row.topic, key: `${row.common.tenant}/${event.key}`, value, headers };
   });
+}
+
+/** A CloudEvent as clients get it. */
+export type CloudEvent = Readonly<Record<string, unknown>> & { readonly type: string };
+
+function cloudEvent(schema: string, row: OutboxRow, { index, event }: { index: number; event: Expanded }): CloudEvent {
+  return {
+    specversion: "1.0",
+    id: eventId(schema, row.id, index),
+    source: `/tenants/${row.common.tenant}/updates`,
+    type: event.type,
+    subject: event.subject,
+    time: new Date(row.at).toISOString(),
+    tenant: row.common.tenant,
+    sequence: String(event.sequence),
+    datacontenttype: "application/json",
+    ...(row.traceparent ? { traceparent: row.traceparent } : {}),
+    data: event.data,
+  };
+}
+
+function eventOf(row: OutboxRow, index: number): Expanded {
+  const item = row.items[index];
+  return row.topic === "action-events" ? actionEvent(row, item as ActionItem) : plainEvent(row, item as PlainItem);
 }
 
 interface Expanded {

@@ -59,7 +59,7 @@ export interface Relay {
 
 /** The relay as a background job, for the list of its service. */
 export const relayJob = part<{ readonly relay: Relay }>({
-  does: "Sends the events of the outbox to Kafka; without Kafka it drops those older than a day.",
+  does: "Sends the events of the outbox to Kafka; without Kafka it passes over those older than a day, so that their partitions can go.",
   runs: "leader",
   everyMs: idleMs,
   start: ({ relay }, observer) => relay.start(observer),
@@ -71,7 +71,7 @@ interface Observed extends RelayOptions {
 }
 
 async function prune(options: Observed, signal: AbortSignal): Promise<void> {
-  options.log.info({ schema: options.schema }, "no Kafka brokers set: events are kept for a day and then dropped");
+  options.log.info({ schema: options.schema }, "no Kafka brokers set: events can be read by cursor for two days, and are sent to nobody");
   while (!signal.aborted) {
     const skip = () => skipOlderThan(options.db, retention);
     await observe(options, skip).catch((e: unknown) => options.log.warn({ err: e }, "outbox pruning failed"));

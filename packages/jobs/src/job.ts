@@ -57,7 +57,7 @@ interface Every<Deps>
     Pick<LoopOptions, "later" | "steady" | "restMs" | "paced" | "lastRound" | "stopLimitMs"> {
   readonly everyMs: number;
   /**
-   * Does one round; it answers true when there is more to do, so that the next one begins at once, a number of milliseconds when the next one is
+   * Does one round; it answers true when there is more to do, so that the next one begins at once, `{ againMs }` when the next one is
    * wanted sooner than usual, and false when it has found nothing to do, for `restMs`. A round that survives the failure of one piece of its work
    * calls `pieceFailed`, so that the failure is counted.
    */

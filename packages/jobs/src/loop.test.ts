@@ -136,10 +136,10 @@ test("a paced loop is woken from its rest at once, and otherwise begins a round 
   await own.stop();
 });
 
-test("a round that answers a number chooses the wait for the next one, and a wake-up ends it", async () => {
+test("a round chooses the wait for the next one, and a wake-up ends it", async () => {
   const soon = async () => {
     begun.push(Date.now());
-    return begun.length < 3 ? 100 : undefined;
+    return begun.length < 3 ? { againMs: 100 } : 0;
   };
   const own = loop({ round: soon, restMs: 8_000 });
   void own.start();

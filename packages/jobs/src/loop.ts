@@ -1,9 +1,18 @@
 import { pause, within } from "./pause.ts";
 
+/** A round that answers this wants the next one after so many milliseconds. */
+export interface Again {
+  readonly againMs: number;
+}
+
+function isAgain(more: unknown): more is Again {
+  return typeof more === "object" && more !== null && "againMs" in more && typeof more.againMs === "number";
+}
+
 export interface LoopOptions {
   /**
-   * Does one round and never rejects; true when there is more to do, so that the next round begins at once, and a number of milliseconds where the
-   * next one is wanted sooner than after a period.
+   * Does one round and never rejects; true when there is more to do, so that the next round begins at once, and `Again` where the next one is wanted
+   * sooner than after a period.
    */
   readonly round: (signal: AbortSignal) => Promise<unknown>;
   /** So long is the wait between the end of a round and the beginning of the next one. */
@@ -86,7 +95,7 @@ export class Loop {
   }
 
   async #wait(began: number, more: unknown): Promise<void> {
-    await pause(typeof more === "number" ? more : this.#waitMs(began), this.#woken.signal);
+    await pause(isAgain(more) ? more.againMs : this.#waitMs(began), this.#woken.signal);
     const left = began + this.#period() - performance.now();
     if (this.#options.paced === true && left > 0) await pause(left, this.stopping);
   }

@@ -25,16 +25,16 @@ export const positionColumn = (orderBy: string): string =>
     .map(({ column }) => `${column}::text`)
     .join(", ")}]`;
 
-/** An order is known by this much of its hash, so that a cursor fits only the list and the sort that it came from. */
+/** An order is known by this much of its hash, so that a cursor fits only the sort that it came from. */
 const nameOf = (orderBy: string): string => createHash("sha256").update(orderBy).digest("base64url").slice(0, 8);
 
 /** Writes a position as an opaque text for URLs. */
 export const writeCursor = (orderBy: string, position: Position): string =>
   Buffer.from(JSON.stringify([nameOf(orderBy), ...position])).toString("base64url");
 
-/** The error of a cursor that is none, or is one of another list or sort. */
+/** The error of a cursor that is none, or is one of another sort. */
 export function foreignCursor(cause?: unknown): HarrierError {
-  const problem = "must be the next of a page of the same list with the same sort";
+  const problem = "must be the next of a page with the same sort";
   const info = violationsInfo([{ path: "after", problem }]);
   return new HarrierError("constraintViolation", `after ${problem}.`, { info, ...(cause === undefined ? {} : { cause }) });
 }

@@ -125,6 +125,7 @@ describe("the limiter of a tenant", () => {
       "audit.verify",
       "events.list",
       "events.stream",
+      "search.find",
       "targetGroups.list",
       "distributionSets.statistics",
       "distributionSets.rolloutStatistics",

@@ -1,5 +1,6 @@
 import {
   type AssignmentResult,
+  type InvalidationPreview,
   type Route,
   routeTable as r,
   routes,
@@ -67,6 +68,11 @@ describe.each(dialects)("target types, %s", (dialect) => {
     else if (outcome === "not as many") await refused(route, dialect, requested, [409, "repo.concurrentModification"]);
     else if (outcome === "no line") expect((await call(route, dialect, requested)).text).toMatch(/^controllerId,[^\n]*\n$/);
     else if (outcome === "none counted") expect((await call<{ total: number }>(route, dialect, requested)).json.total).toBe(0);
+    else if (outcome === "none ending")
+      expect((await call<InvalidationPreview>(route, dialect, requested)).json).toMatchObject({
+        rollouts: { total: 0 },
+        actions: { total: 0 },
+      });
     else if (outcome === "no facet") {
       for (const facet of (await call<{ facets: TargetFacet[] }>(route, dialect, requested)).json.facets)
         expect(facet).toMatchObject({ values: [], other: 0, without: 0 });

@@ -13,6 +13,7 @@ export type Outcome =
   | "not imported"
   | "not as many"
   | "none counted"
+  | "none ending"
   | "no facet";
 
 /** These routes reach targets, or are not for the users of a tenant at all. */
@@ -23,6 +24,7 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "distributionSets.autoAssignFilters": "open",
   // An invalidation would end actions of targets that the user does not reach.
   "distributionSets.invalidate": "forbidden",
+  "distributionSets.invalidationPreview": "none ending",
   "targets.list": "nobody",
   "targets.summary": "no facet",
   "targets.create": "forbidden",
@@ -190,7 +192,7 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
   ),
   ...named(
     "distributionSets",
-    "list create get update delete listModules assignModules removeModule listMetadata getMetadata updateMetadata deleteMetadata statistics rolloutStatistics actionStatistics autoAssignmentStatistics invalidationPreview",
+    "list create get update delete listModules assignModules removeModule listMetadata getMetadata updateMetadata deleteMetadata statistics rolloutStatistics actionStatistics autoAssignmentStatistics",
   ),
   ...named("distributionSetTags", "list create get update delete listAssigned assign assignByPut unassign toggle assignOne unassignOne"),
   ...named("configs", "list schema get put putMany delete"),

@@ -34,14 +34,17 @@ export interface Changes {
  */
 export function createChanges({ db, onFirst }: { db: Queryable; onFirst: () => void }): Changes {
   const byTenant = new Map<number, Set<Listener>>();
+  /** These have been told nothing yet. */
+  const fresh = new Set<Listener>();
   let since: string | null = null;
   let closed = false;
 
-  function tell(rows: readonly ChangeRow[]): void {
-    const subjects = subjectsByTenant(rows);
-    for (const [tenantId, changed] of subjects) {
-      const told = changed.size > maxSubjects ? [everything] : [...changed];
-      for (const listener of byTenant.get(tenantId) ?? []) listener.changed(told);
+  /** Tells the listeners of a tenant what has changed; those that have just come are told that anything may have. */
+  function tell(listeners: ReadonlySet<Listener>, changed: ReadonlySet<string>): void {
+    const subjects = changed.size > maxSubjects ? [everything] : [...changed];
+    for (const listener of listeners) {
+      if (fresh.delete(listener)) listener.changed([everything]);
+      else if (subjects.length > 0) listener.changed(subjects);
     }
   }
 
@@ -53,8 +56,10 @@ export function createChanges({ db, onFirst }: { db: Queryable; onFirst: () => v
       }
       const listeners = byTenant.get(listener.tenantId) ?? new Set();
       byTenant.set(listener.tenantId, listeners.add(listener));
+      fresh.add(listener);
       if (byTenant.size === 1 && listeners.size === 1) onFirst();
       return () => {
+        fresh.delete(listener);
         listeners.delete(listener);
         if (listeners.size === 0 && byTenant.get(listener.tenantId) === listeners) byTenant.delete(listener.tenantId);
       };
@@ -64,12 +69,13 @@ export function createChanges({ db, onFirst }: { db: Queryable; onFirst: () => v
         since = null;
         return false;
       }
-      const rows = await run(db, changesSince, [since, [...byTenant.keys()], maxRows, fewTargets]);
-      const before = since;
+      // Whoever comes during the reading is told of the next one.
+      const told = [...byTenant].map(([tenantId, listeners]) => [tenantId, new Set(listeners)] as const);
+      const rows = await run(db, changesSince, [since, told.map(([tenantId]) => tenantId), maxRows, fewTargets]);
       since = rows[0]?.snapshot ?? null;
-      // What has changed between the first listener and the first reading is unknown.
-      if (before !== null && rows.length < maxRows) tell(rows);
-      else for (const listeners of byTenant.values()) for (const listener of listeners) listener.changed([everything]);
+      const changed = subjectsByTenant(rows);
+      const all = rows.length >= maxRows || rows[0]?.ahead === true;
+      for (const [tenantId, listeners] of told) tell(listeners, all ? new Set([everything]) : (changed.get(tenantId) ?? new Set()));
       return undefined;
     },
     close() {

@@ -4,6 +4,9 @@ import { HarrierError, violationsInfo } from "@harrier/errors";
 export const sources = ["controller", "rollout_engine"] as const;
 export type Source = (typeof sources)[number];
 
+/** A row of an outbox has at most so many items. */
+const maxItems = 10_000;
+
 /** How far one outbox has been read. */
 export interface Position {
   /** Everything that was visible in this snapshot has been read. */
@@ -51,7 +54,15 @@ function positionOf(part: unknown): Position {
   const [seen, upTo, row, items] = part as [string, unknown, unknown, unknown];
   if (part.length === 1) return { seen };
   const isRow = typeof row === "string" && /^\d{1,18}$/.test(row);
-  if (part.length !== 4 || !isSnapshot(upTo) || !isRow || typeof items !== "number" || !Number.isSafeInteger(items) || items < 0)
+  if (
+    part.length !== 4 ||
+    !isSnapshot(upTo) ||
+    !isRow ||
+    typeof items !== "number" ||
+    !Number.isInteger(items) ||
+    items < 0 ||
+    items > maxItems
+  )
     throw noCursor();
   return { seen, reading: { upTo, row, items } };
 }
@@ -72,5 +83,5 @@ function isStrict(order: readonly bigint[]): boolean {
 
 function noCursor(): HarrierError {
   const info = violationsInfo([{ path: "after", problem: "is not a cursor of an earlier answer" }]);
-  return new HarrierError("bodyNotReadable", undefined, { info });
+  return new HarrierError("constraintViolation", "after is not a cursor of an earlier answer.", { info });
 }

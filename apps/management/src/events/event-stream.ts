@@ -27,6 +27,7 @@ export class EventStream {
     }, heartbeatMs);
     this.#end = setTimeout(() => this.end(), seconds * 1_000);
     res.once("close", () => this.#close());
+    if (res.destroyed) this.#close();
   }
 
   /** Resolves when the stream has ended, for whatever reason. */
@@ -50,6 +51,11 @@ export class EventStream {
 
   send(event: string, data: unknown, id?: string): void {
     if (this.open) this.#res.write(`${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  /** Tells where the stream is without an event, for the case that the client connects again before there is one. */
+  sendPosition(id: string): void {
+    if (this.open) this.#res.write(`id: ${id}\n\n`);
   }
 
   readonly end = (): void => {

@@ -155,6 +155,21 @@ test("listeners are told what has changed in their tenant: of few targets each, 
   await changes.read();
   expect(told.splice(0)).toEqual([["one", "rollouts/11", "targets"]]);
   leaveOther();
+  const leaveLate = changes.listen(listener(1, "late"));
+  await addTargets("z");
+  await changes.read();
+  expect(told.splice(0)).toEqual([
+    ["one", "targets/z"],
+    ["late", everything],
+  ]);
+  const many = Array.from({ length: 6 }, (_, row) => Array.from({ length: 100 }, (_all, n) => `many-${row}-${n}`));
+  for (const row of many) await addTargets(...row);
+  await changes.read();
+  expect(told.splice(0)).toEqual([
+    ["one", everything],
+    ["late", everything],
+  ]);
+  leaveLate();
   changes.close();
   expect(ended).toEqual(["one"]);
   leave();

@@ -17,7 +17,7 @@ export interface EventDeps {
   now: () => number;
 }
 
-/** So many streams are open at a replica, each of which takes some ten kilobytes. */
+/** At most so many streams are open at a replica; each takes some ten kilobytes. */
 const maxStreams = 2_000;
 const tooManyStreams = new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "5" } });
 
@@ -26,7 +26,7 @@ export function mountEvents(mount: Mount, deps: EventDeps): void {
   mount(events.list, async (ctx) => {
     requireUnrestricted(ctx);
     const until = Math.min(deps.now() + ctx.query.wait * 1_000, ctx.deadline - answerMs);
-    return { body: pageJson(await readOrWait(deps, ctx, { cursor: await cursorFor(deps, ctx), until })) };
+    return { body: pageJson(await readOrWait(deps, ctx, { cursor: await cursorFor(deps, ctx.query.after), until })) };
   });
 
   let streams = 0;
@@ -35,7 +35,8 @@ export function mountEvents(mount: Mount, deps: EventDeps): void {
     if (streams >= maxStreams) throw tooManyStreams;
     streams += 1;
     try {
-      const cursor = await cursorFor(deps, ctx);
+      // Browsers that connect again by themselves tell the last `id` in a header, which is newer than the cursor of the address.
+      const cursor = await cursorFor(deps, ctx.req.get("last-event-id") ?? ctx.query.after);
       const stream = new EventStream(ctx.res, ctx.query.seconds);
       if (ctx.req.method === "HEAD") stream.end();
       else if (ctx.query.changes) await followChanges(deps, ctx, stream);
@@ -48,7 +49,7 @@ export function mountEvents(mount: Mount, deps: EventDeps): void {
 
 /** The time that is left for the way of an answer after it has waited. */
 const answerMs = 2_000;
-/** Events that nobody was told of are found after so long. */
+/** A request that waits looks for events so often. */
 const pollMs = 1_000;
 
 /** Events name targets of any type, so that a caller who sees some types only may not read them. */
@@ -58,9 +59,9 @@ function requireUnrestricted({ identity }: Pick<RequestContext, "identity">): vo
   }
 }
 
-async function cursorFor(deps: EventDeps, { query }: { query: { after?: string | undefined } }): Promise<Cursor> {
-  if (query.after === undefined) return cursorOfNow(deps.db.pool, deps.now);
-  const cursor = decodeCursor(query.after);
+async function cursorFor(deps: EventDeps, after: string | undefined): Promise<Cursor> {
+  if (after === undefined) return cursorOfNow(deps.db.pool, deps.now);
+  const cursor = decodeCursor(after);
   requireKept(cursor, deps.now());
   return cursor;
 }

@@ -27,6 +27,7 @@ export async function followEvents(
   let wake: () => void = () => {};
   const leave = deps.changes.listen({ tenantId, changed: () => wake(), ended: stream.end });
   void stream.ended.then(() => wake());
+  stream.sendPosition(encodeCursor(cursor));
   try {
     for (let from = cursor; stream.open; ) {
       const woken = new Promise<void>((resolve) => {

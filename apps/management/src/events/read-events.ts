@@ -1,11 +1,13 @@
 import { type Queryable, run, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
-import { expand, type OutboxRow } from "@harrier/events";
-import { type Cursor, type Position, type Source, sources } from "./cursor.ts";
+import { type CloudEvent, cloudEventOf, type OutboxRow } from "@harrier/events";
+import type { Cursor, Position, Source } from "./cursor.ts";
 import { currentSnapshot, type PageRow, pages } from "./events.sql.ts";
 
 /** A page looks at so many rows of all tenants, which takes some ten milliseconds. */
-const maxRows = 5_000;
+const maxScanned = 5_000;
+/** A page is made of so many bytes of items as they are stored, but of one row at least, which has up to 10,000 items. */
+const maxBytes = 256 * 1024;
 /** Outboxes keep their rows for two days at least (docs/architecture.md). */
 const keptMs = 2 * 24 * 60 * 60_000;
 
@@ -19,7 +21,7 @@ export interface ReadOptions {
 
 export interface EventsRead {
   /** CloudEvents, in the order of the changes of each subject. */
-  readonly events: readonly object[];
+  readonly events: readonly CloudEvent[];
   readonly cursor: Cursor;
   /** True if the next page may be read at once. */
   readonly more: boolean;
@@ -37,29 +39,27 @@ export function requireKept(cursor: Cursor, now: number): void {
 }
 
 /**
- * Reads the next events of a tenant behind a cursor: each outbox in turn, and of each a bounded number of rows, so that a page may be empty although
- * there is more.
+ * Reads the next events of a tenant behind a cursor: at most half of them from the first outbox, so that none waits for the other to end, and of each
+ * a bounded number of rows, so that a page may be empty although there is more. The cursor is as old as the one before until it has caught up.
  */
 export async function readEvents(db: Queryable, options: ReadOptions, now: () => number): Promise<EventsRead> {
-  const events: object[] = [];
-  const positions: Record<Source, Position> = { ...options.cursor.positions };
-  let more = false;
+  const { cursor, limit } = options;
   const at = now();
-  for (const source of sources) {
-    if (events.length >= options.limit) {
-      more = true;
-      break;
-    }
-    const read = await readSource(db, { ...options, source, from: positions[source], limit: options.limit - events.length });
-    events.push(...read.events);
-    positions[source] = read.position;
-    more ||= read.position.reading !== undefined;
-  }
-  return { events, cursor: { at, positions }, more };
+  const first = await readSource(db, {
+    ...options,
+    source: "rollout_engine",
+    from: cursor.positions.rollout_engine,
+    limit: Math.floor(limit / 2),
+  });
+  const rest = limit - first.events.length;
+  const second = await readSource(db, { ...options, source: "controller", from: cursor.positions.controller, limit: rest });
+  const positions = { controller: second.position, rollout_engine: first.position };
+  const more = Object.values(positions).some(({ reading }) => reading !== undefined);
+  return { events: [...second.events, ...first.events], cursor: { at: more ? cursor.at : at, positions }, more };
 }
 
 interface SourceRead {
-  readonly events: readonly object[];
+  readonly events: readonly CloudEvent[];
   readonly position: Position;
 }
 
@@ -68,18 +68,18 @@ async function readSource(
   { tenantId, source, from, limit, types }: ReadOptions & { source: Source; from: Position },
 ): Promise<SourceRead> {
   const { seen, reading } = from;
-  const skip = reading?.items ?? 0;
-  const answer = await run(db, pages[source], [tenantId, seen, reading?.upTo ?? null, reading?.row ?? null, maxRows, limit + skip]);
+  const { upTo: until = null, row: begin = null } = reading ?? {};
+  const answer = await run(db, pages[source], [tenantId, seen, until, begin, maxScanned, limit, maxBytes]);
   const [first] = answer;
   if (first === undefined) return { events: [], position: from };
-  const events: object[] = [];
+  if (first.ahead) throw new HarrierError("eventCursorExpired");
+  const events: CloudEvent[] = [];
   const { upTo } = first;
-  for (const row of answer.filter(isRow)) {
-    const begin = row.id === reading?.row ? skip : 0;
-    const expanded = expand(source, { ...row, at: row.at.getTime() });
-    for (let item = begin; item < expanded.length; item += 1) {
+  for (const found of answer.filter(isRow)) {
+    const row = { ...found, at: found.at.getTime() };
+    for (let item = row.id === reading?.row ? reading.items : 0; item < row.items.length; item += 1) {
       if (events.length === limit) return { events, position: { seen, reading: { upTo, row: row.id, items: item } } };
-      const event = JSON.parse((expanded[item] as { value: string }).value) as { type: string };
+      const event = cloudEventOf(source, row, item);
       if (types === undefined || types.has(event.type)) events.push(event);
     }
   }
@@ -89,7 +89,7 @@ async function readSource(
 /** The position behind a page of which all events have been taken. */
 function positionBehind(seen: string, { upTo, scanned, lastRow, leftOut }: PageRow): Position {
   if (leftOut !== null) return { seen, reading: { upTo, row: leftOut, items: 0 } };
-  if (scanned < maxRows || lastRow === null) return { seen: upTo };
+  if (scanned < maxScanned || lastRow === null) return { seen: upTo };
   return { seen, reading: { upTo, row: String(BigInt(lastRow) + 1n), items: 0 } };
 }
 

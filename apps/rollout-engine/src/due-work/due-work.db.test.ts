@@ -19,7 +19,7 @@ const change = (type: string) =>
 async function look() {
   const woken: string[] = [];
   const answer = await wakeForDueWork({ db: fixture.create.db, wake: (worker) => woken.push(worker) });
-  return { woken, rests: answer === false, soon: answer === 100 };
+  return { woken, rests: answer === false, soon: typeof answer === "object" };
 }
 
 test("while nothing is under way nobody is woken, and the next look may come later", async () => {

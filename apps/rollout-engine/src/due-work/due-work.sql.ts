@@ -37,7 +37,8 @@ export const findDueWork = statement<[], DueWork>(
           ${dueIn("auto_assign_leases")} as "autoAssignments",
           ${dueIn("(select d.* from dynamic_leases d join rollouts r on r.tenant_id = d.tenant_id and r.id = d.rollout_id where r.dynamic and r.status = 'running')")}
             as "dynamicRollouts",
-          exists (select from rollouts where ${underWay} and status in ('starting', 'running')) as running,
+          exists (select from rollouts r join management.tenants_v1 t using (tenant_id)
+                   where r.${underWay} and r.status in ('starting', 'running') and t.status = 'active') as running,
           exists (select from leases join management.tenants_v1 t using (tenant_id)
                    where due_at < now() + interval '1 minute' and t.status = 'active')
             or exists (select from auto_assign_leases where due_at < 'infinity')

@@ -10,7 +10,7 @@ export interface DueWorkDeps {
   readonly wake: (worker: Worker) => void;
 }
 
-/** While a rollout runs it is looked for its progress so often: the group that follows a completed one is offered 100 ms later on average. */
+/** While a rollout runs its progress is looked for this often, because the devices of the next group wait for it. */
 const whileRunningMs = 100;
 
 /**
@@ -18,7 +18,7 @@ const whileRunningMs = 100;
  * Answers the wait for the next look while a rollout runs, and false when nothing is under way and nothing is expected, so that such an
  * installation is asked more seldom.
  */
-export async function wakeForDueWork({ db, wake }: DueWorkDeps): Promise<number | false | undefined> {
+export async function wakeForDueWork({ db, wake }: DueWorkDeps): Promise<{ againMs: number } | false | undefined> {
   const due = await runOne(db.pool, findDueWork, []);
   if (due === undefined) return undefined;
   const { progress, fleet } = due;
@@ -38,6 +38,6 @@ export async function wakeForDueWork({ db, wake }: DueWorkDeps): Promise<number 
   const failed = notices.find((notice) => notice.status === "rejected");
   if (failed !== undefined) throw failed.reason;
   const found = progress || fleet || due.rollouts || due.autoAssignments || due.dynamicRollouts;
-  if (due.running) return whileRunningMs;
+  if (due.running) return { againMs: whileRunningMs };
   return found || due.expected ? undefined : false;
 }

@@ -1,12 +1,15 @@
 import { z } from "zod";
 import { eventTypes } from "../events.ts";
+import { queryFlag, queryInt } from "../paging.ts";
 import { ok, route } from "../route.ts";
 import { lookedUpText, pathId } from "../values.ts";
 
-/** A page has at most so many events. */
+/** A page has at most so many events, and at least room for two: one of each outbox. */
 export const maxEvents = 1_000;
 /** An answer waits at most so many seconds for the first event: less than the time that a request has. */
 export const maxEventWait = 20;
+/** A stream ends after at most so many seconds, so that a withdrawn permission ends it too. */
+const maxSeconds = 300;
 
 const knownTypes: ReadonlySet<string> = new Set(Object.values(eventTypes));
 const types = z
@@ -15,11 +18,21 @@ const types = z
   .transform((list) => list.split(",").filter((type) => type !== ""))
   .refine((list) => list.every((type) => knownTypes.has(type)), { error: "is not a list of event types" });
 
-const after = z.string().max(4_000).meta({ description: "A cursor of an earlier answer; without it events begin now" });
+const after = z.string().max(12_000).meta({ description: "A cursor of an earlier answer; without it events begin now" });
 
 /** CloudEvents 1.0 in structured JSON, as on Kafka (contract rollouts.md §7.2). */
 const cloudEventView = z
-  .looseObject({ specversion: z.literal("1.0"), id: z.string(), source: z.string(), type: z.string(), subject: z.string() })
+  .looseObject({
+    specversion: z.literal("1.0"),
+    id: z.string(),
+    source: z.string(),
+    type: z.string(),
+    subject: z.string(),
+    time: z.string(),
+    tenant: z.string(),
+    sequence: z.string(),
+    data: z.looseObject({}),
+  })
   .meta({ id: "CloudEvent" });
 
 export const eventPage = z
@@ -42,13 +55,13 @@ export const events = {
     query: z.object({
       after: after.optional(),
       types: types.optional(),
-      limit: z.coerce.number().int().min(1).max(maxEvents).default(100),
-      wait: z.coerce.number().int().min(0).max(maxEventWait).default(0),
+      limit: queryInt(100, (value) => (value < 1 ? 100 : Math.max(2, Math.min(maxEvents, value)))),
+      wait: queryInt(0, (value) => Math.max(0, Math.min(maxEventWait, value))),
     }),
     success: ok,
     response: eventPage,
     permission: ["READ_TARGET", "READ_ROLLOUT"],
-    errors: ["eventCursorExpired", "insufficientPermission"],
+    errors: ["constraintViolation", "eventCursorExpired", "insufficientPermission"],
     summary: "Read the events behind a cursor, and wait for the next ones",
     source: "contract extensions.md",
   }),
@@ -61,18 +74,15 @@ export const events = {
     query: z.object({
       after: after.optional(),
       types: types.optional(),
-      changes: z
-        .enum(["true", "false"])
-        .default("false")
-        .transform((text) => text === "true"),
-      seconds: z.coerce.number().int().min(1).max(300).default(300),
+      changes: queryFlag,
+      seconds: queryInt(maxSeconds, (value) => (value < 1 ? maxSeconds : Math.min(maxSeconds, value))),
       rollout: pathId.optional(),
       target: lookedUpText.optional(),
     }),
     success: ok,
     responseType: "text/event-stream",
     permission: ["READ_TARGET", "READ_ROLLOUT"],
-    errors: ["eventCursorExpired", "insufficientPermission", "tooManyRequests"],
+    errors: ["constraintViolation", "eventCursorExpired", "insufficientPermission", "tooManyRequests"],
     summary: "Follow events, or the subjects that change, as server-sent events",
     source: "contract console.md, M07",
   }),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { first, queryInt } from "../paging.ts";
 import { ok, route } from "../route.ts";
+import { shownAs } from "../shown-as.ts";
 import { isStorable } from "../values.ts";
 import { neededInQuery } from "./common.ts";
 
@@ -37,7 +38,7 @@ export const search = {
     method: "GET",
     path: "/search",
     query: z.object({
-      text: z.preprocess(first, text),
+      text: shownAs(z.preprocess(first, text), { type: "string", minLength: 1, maxLength: maxText }),
       limit: queryInt(5, (value) => (value < 1 ? 5 : Math.min(maxLimit, value))),
     }),
     success: ok,

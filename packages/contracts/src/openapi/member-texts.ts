@@ -384,4 +384,11 @@ export const memberTexts: Readonly<Record<string, string>> = {
   weight: "Higher goes first, 0 to 1000",
   "CloudEvent.source": "The tenant in which it happened",
   "CloudEvent.specversion": "Version of CloudEvents",
+  "CloudEvent.data": "What was true at the change, by the type of the event",
+  "CloudEvent.id": "Id of the event, the same on Kafka",
+  "CloudEvent.sequence": "Number of the change of its subject, from 1 without a gap",
+  "CloudEvent.subject": "What has changed, as a path: `targets/X`, `targets/X/actions/5`, `rollouts/11`",
+  "CloudEvent.tenant": "Name of the tenant",
+  "CloudEvent.time": "When it was recorded, ISO 8601",
+  "CloudEvent.type": "Type of the event, as `io.update.rollout.status_changed.v1`",
 };

@@ -31,6 +31,7 @@ const overAllTenants = [
   /^controller\.credential_changes_pkey$/,
   /^controller\.target_imports_at$/,
   /^management\.tenants_name$/,
+  /^rollout_engine\.rollouts_under_way$/,
   // the operator's operation on a tenant: its own tenant is the operator's
   /^management\.background_operations_tenant$/,
 ];
