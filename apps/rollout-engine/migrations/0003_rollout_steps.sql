@@ -1,5 +1,5 @@
 -- expand
--- What has happened to rollouts and their groups, one row per change of a status (contract console.md §2, time line). A row is written by the
+-- What has happened to rollouts and their groups, one row per change of a status (contract console.md §2, timeline). A row is written by the
 -- statement that changes the status and has the sequence of its event, so nothing has to be derived from events later. There is no row of what
 -- happened before this migration.
 create table rollout_steps (

@@ -4,12 +4,12 @@ import { type CallOptions, call, dialects, refused } from "../support/call.ts";
 import type { Page } from "../support/look.ts";
 import { filled, rolloutBuilder } from "../support/rollout.ts";
 
-describe.concurrent.each(dialects)("time lines of rollouts, %s", (dialect) => {
+describe.concurrent.each(dialects)("timelines of rollouts, %s", (dialect) => {
   const { fleet, ready, running, become, step, groupsBecome, reportAll } = rolloutBuilder(dialect);
   const read = async (rolloutId: number, query: CallOptions["query"] = {}) =>
     (await call<Page<RolloutStep>>(r.rollouts.timeline, dialect, { params: { rolloutId }, query })).json;
 
-  it("console 2 M08 a time line has every step with its cause, and the counts of its moment", async () => {
+  it("console 2 M08 a timeline has every step with its cause, and the counts of its moment", async () => {
     const { prefix, ids } = await fleet(4);
     const { id } = await running(prefix, { amountGroups: 2, errorCondition: { expression: "0" } });
     const [first] = await groupsBecome(id, "running", "scheduled");
@@ -45,7 +45,7 @@ describe.concurrent.each(dialects)("time lines of rollouts, %s", (dialect) => {
     expect(content.filter(({ reason }) => reason === "user")).toHaveLength(2);
   });
 
-  it("console 2 M08 a time line is paged and sorted; an unknown rollout is not found", async () => {
+  it("console 2 M08 a timeline is paged and sorted; an unknown rollout is not found", async () => {
     const { id } = await ready((await fleet(2)).prefix, { amountGroups: 2 });
     const all = await read(id);
     expect(await read(id, { offset: 1, limit: 2 })).toEqual({ content: all.content.slice(1, 3), total: all.total, size: 2 });

@@ -35,7 +35,7 @@ type Values = [
 /**
  * Changes statuses of a rollout and its groups, with their events, in one statement. The guards are in the statement: nothing happens and no row
  * comes back unless the rollout is as expected; a group that is no longer as expected is left alone. The event carries the `totals` of that moment.
- * All events of a rollout, including those of its groups, share one sequence. Each change of a status is a step of the time line, with the sequence
+ * All events of a rollout, including those of its groups, share one sequence. Each change of a status is a step of the timeline, with the sequence
  * of its event (contract console.md §2).
  */
 export const applyChangesStatement = statement<Values, { status: string; epoch: number; changed: number }>(

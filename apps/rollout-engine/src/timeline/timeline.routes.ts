@@ -25,7 +25,7 @@ function stepJson({ sequence, at, actor, status, totalTargets, counts, ...row }:
   };
 }
 
-/** Mounts the time line of a rollout (contract console.md §2). */
+/** Mounts the timeline of a rollout (contract console.md §2). */
 export function mountTimelines(mount: Mount, deps: ReadDeps): void {
   /** Lists the steps in one round trip, and one more for a restricted caller. Throws entityNotFound and what a wrong `sort` does. */
   mount(rolloutTimelines.timeline, async ({ identity, tenantId, params: { rolloutId }, query }) => {
