@@ -1,5 +1,5 @@
 import { Agent, request } from "node:https";
-import { basePaths, isTransfer, type Route, routes } from "@harrier/contracts";
+import { basePaths, isEventStream, isTransfer, type Route, routes } from "@harrier/contracts";
 import { actingOf, hosts, type KeySet, type RpcTls, type ServiceName, serviceNames, unboundBody } from "@harrier/rpc";
 import type { Stack } from "@harrier/stack";
 import { createDevice, eventually, startTestStack } from "@harrier/testkit";
@@ -70,7 +70,9 @@ const valuesOf: Readonly<Record<string, string>> = { tenant: "DEFAULT", controll
 /** Makes a request to a route, as one device or about things that do not exist, signed for the owner of the route under the gateway's name. */
 function requestTo(route: Route, keys: KeySet): Requested {
   const base = route.interface === "device" ? "" : basePaths.spec;
-  const path = base + route.path.replaceAll(/:(\w+)/g, (_, name: string) => valuesOf[name] ?? "999999999");
+  // a stream of events goes on until the time that is asked for
+  const query = isEventStream(route) ? "?seconds=1" : "";
+  const path = base + route.path.replaceAll(/:(\w+)/g, (_, name: string) => valuesOf[name] ?? "999999999") + query;
   const principal = route.interface === "device" ? deviceNamed(deviceId) : administrator;
   const content = isTransfer(route) ? { content: unboundBody } : {};
   const { method } = route;
