@@ -241,9 +241,9 @@ function rolloutRequests(fixture: Fixture): Record<string, ValidRequest> {
     "rollouts.failures": async () => {
       const one = await failed();
       await eventually(async () => (await call<Page<unknown>>(routeTable.rollouts.failures, dialect, one)).json.total > 0);
-      return { ...one, query: { top: "10" } };
+      return { ...one, query: { top: 10 } };
     },
-    "rollouts.timeline": () => ({ ...one, query: { limit: "10" } }),
+    "rollouts.timeline": () => ({ ...one, query: { limit: 10 } }),
   };
 }
 
