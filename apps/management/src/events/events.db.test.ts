@@ -1,9 +1,10 @@
+import { randomUUID } from "node:crypto";
 import type { PoolClient } from "@harrier/db";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type HttpFixture, httpFixture } from "../testing/http.fixture.ts";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
 import { createChanges, everything } from "./changes.ts";
-import { encodeCursor } from "./cursor.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
 
 const path = "/api/mgmt/v1/events";
 let fixture: Fixture;
@@ -115,6 +116,32 @@ test("a cursor behind which events may be gone is 410, and what is no cursor 400
   expect([expired.status, expired.body.errorCode]).toEqual([410, "hawkbit.server.error.event.cursorExpired"]);
   expect((await http.call("GET", `${path}?after=nonsense`)).status).toBe(400);
   expect((await http.call("GET", `${path}/stream?after=nonsense`)).status).toBe(400);
+});
+
+test("a cursor is as old as what it has read, and of a database that is behind it 410", async () => {
+  const { next } = await read();
+  const { at, positions } = decodeCursor(next);
+  const old = encodeCursor({ at: at - 60_000, positions });
+  await addTargets("old-1", "old-2", "old-3");
+  const page = await read(`?after=${old}&limit=2`);
+  expect([page.more, decodeCursor(page.next).at]).toEqual([true, at - 60_000]);
+  const caughtUp = await read(`?after=${page.next}`);
+  expect([caughtUp.subjects, caughtUp.more]).toEqual([["targets/old-3"], false]);
+  expect(decodeCursor(caughtUp.next).at).toBeGreaterThanOrEqual(at);
+  const ahead = { seen: "900000000:900000000:" };
+  const foreign = encodeCursor({ at, positions: { controller: ahead, rollout_engine: ahead } });
+  expect((await http.call("GET", `${path}?after=${foreign}`)).status).toBe(410);
+});
+
+test("a page is bounded by bytes, whatever the rows hold, and nothing is lost between pages", async () => {
+  const { next } = await read();
+  // Random names are hard to compress: each row is as large as a page may be.
+  const rows = Array.from({ length: 3 }, () => Array.from({ length: 6_000 }, () => randomUUID()));
+  for (const row of rows) await addTargets(...row);
+  const { body } = await http.call("GET", `${path}?after=${next}&limit=1000`);
+  expect([body.content.length, body.more]).toEqual([1_000, true]);
+  const subjects = await readAll(next, 1_000);
+  expect(subjects).toEqual(rows.flat().map((id) => `targets/${id}`));
 });
 
 test("a user who is restricted to types of targets may not read events", async () => {

@@ -16,7 +16,9 @@ const types = z
   .string()
   .max(1_000)
   .transform((list) => list.split(",").filter((type) => type !== ""))
-  .refine((list) => list.every((type) => knownTypes.has(type)), { error: "is not a list of event types" });
+  .refine((list) => list.every((type) => knownTypes.has(type)), { error: "is not a list of event types" })
+  // as an absent parameter, so that nobody waits for events of no type
+  .transform((list) => (list.length === 0 ? undefined : list));
 
 const after = z.string().max(12_000).meta({ description: "A cursor of an earlier answer; without it events begin now" });
 
