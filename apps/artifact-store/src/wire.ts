@@ -6,6 +6,7 @@ import {
   countRoundTrips,
   createDatabase,
   createDatabaseState,
+  createNodeStatus,
   prepareSchema,
   startWhenReadable,
   untilAborted,
@@ -17,6 +18,7 @@ import {
   createClockCheck,
   createHttp,
   createMetrics,
+  describeNode,
   drainOf,
   faultPoint,
   type Log,
@@ -103,9 +105,15 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
   };
   const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, onEnded: () => jobs.wake("audit-seal"), log });
   const janitor = createJanitor({ db: background, storage, catalogue, fault: faultPoint, now, log });
+  const nodeStatus = createNodeStatus({
+    db: background.pool,
+    node: describeNode(ownSchema.folder),
+    service: "artifact-store",
+    jobs: () => jobs.states(),
+  });
   const jobs: Jobs<keyof typeof jobList> = createJobs(
     jobList,
-    { audit, janitor, traffic, downloadBuffer },
+    { audit, janitor, traffic, downloadBuffer, nodeStatus },
     { log, registry: metrics.registry },
   );
   void jobs.group("audit").start();

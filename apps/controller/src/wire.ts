@@ -4,13 +4,14 @@ import {
   countRoundTrips,
   createDatabase,
   createDatabaseState,
+  createNodeStatus,
   createSecretBox,
   deviceLimits,
   IdBlocks,
   prepareSchema,
   startWhenReadable,
 } from "@harrier/db";
-import { createRelay } from "@harrier/events";
+import { createRelay, readWaitingSince } from "@harrier/events";
 import { createJobs, type Jobs } from "@harrier/jobs";
 import { createRpcServer, parseKeys } from "@harrier/rpc";
 import {
@@ -18,6 +19,7 @@ import {
   createClockCheck,
   createHttp,
   createMetrics,
+  describeNode,
   drainOf,
   type FaultPoint,
   faultPoint,
@@ -151,9 +153,16 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   });
 
   const cleanup = { db: background, settings, fault };
+  const nodeStatus = createNodeStatus({
+    db: background.pool,
+    node: describeNode(ownSchema.folder),
+    service,
+    jobs: () => jobs.states(),
+    outboxWaitingSince: config.HARRIER_KAFKA_BROKERS ? () => readWaitingSince(background.pool) : undefined,
+  });
   const jobs: Jobs<keyof typeof jobList> = createJobs(
     jobList,
-    { background, cleanup, feed, relay, settings, lastPolls },
+    { background, cleanup, feed, relay, settings, lastPolls, nodeStatus },
     { log, registry: metrics.registry },
   );
   void jobs.group("last-polls").start();

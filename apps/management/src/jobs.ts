@@ -1,6 +1,6 @@
 import { type Audit, auditJobs } from "@harrier/audit";
 import { type Database, ensurePartitions, runOne } from "@harrier/db";
-import { every, type Job } from "@harrier/jobs";
+import { every, type Job, type NodeStatus, nodeStatusJob } from "@harrier/jobs";
 import type { Changes } from "./events/changes.ts";
 import type { PrincipalFeed } from "./identity/principal-feed.ts";
 import type { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
@@ -21,6 +21,7 @@ interface Deps {
   readonly signingKeys: SigningKeys;
   readonly feed: PrincipalFeed;
   readonly changes: Changes;
+  readonly nodeStatus: NodeStatus;
 }
 
 export type JobName = keyof typeof jobs;
@@ -44,6 +45,7 @@ export const makePartitions = (db: Database) => ensurePartitions({ pool: db.pool
  * gRPC server.
  */
 export const jobs = {
+  "node-status": nodeStatusJob,
   "artifact-releases": every<Pick<Deps, "releases">>({
     does: "Gives references of deleted artifacts back to artifact-store until it has acknowledged each; woken by a deletion.",
     runs: "lease",

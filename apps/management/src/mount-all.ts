@@ -24,6 +24,7 @@ import { mountSearch } from "./search/search.routes.ts";
 import { mountSetTypes } from "./set-types/set-types.routes.ts";
 import { mountSettings } from "./settings/settings.routes.ts";
 import { mountSoftwareModules } from "./software-modules/software-modules.routes.ts";
+import { mountSystemStatus } from "./system-status/system-status.routes.ts";
 import { mountDistributionSetTags } from "./tags/distribution-set-tags.routes.ts";
 import { mountTargetTags } from "./tags/target-tags.routes.ts";
 import { mountTargetCsv } from "./target-csv/target-csv.routes.ts";
@@ -96,6 +97,7 @@ export function mountAll(register: Mount, parts: Parts): void {
   mountTenants(mount, parts);
   mountTenantQuotas(mount, parts);
   mountOperations(mount, parts);
+  mountSystemStatus(mount, parts);
   mountOAuthClients(mount, parts);
   mountInsights(mount, parts);
   mountEvents(mount, parts);

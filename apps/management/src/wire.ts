@@ -4,6 +4,7 @@ import {
   countRoundTrips,
   createDatabase,
   createDatabaseState,
+  createNodeStatus,
   createSecretBox,
   type Database,
   IdBlocks,
@@ -18,6 +19,7 @@ import {
   createClockCheck,
   createHttp,
   createMetrics,
+  describeNode,
   drainOf,
   faultPoint,
   Limiter,
@@ -60,6 +62,9 @@ const needs = [
   { schema: "controller", view: "fleet_counts_v1" },
   { schema: "controller", view: "fleet_walks_v1" },
   { schema: "controller", view: "events_v1" },
+  { schema: "controller", view: "nodes_v1" },
+  { schema: "artifact_store", view: "nodes_v1" },
+  { schema: "rollout_engine", view: "nodes_v1" },
   { schema: "artifact_store", view: "data_traffic_v1" },
   { schema: "rollout_engine", view: "events_v1" },
   { schema: "rollout_engine", view: "rollouts_v1" },
@@ -120,9 +125,15 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     releases: { db: background.pool, artifacts, log },
     targetDeletions: { db: background, targets, log },
   };
+  const nodeStatus = createNodeStatus({
+    db: background.pool,
+    node: describeNode(ownSchema.folder),
+    service: "management",
+    jobs: () => jobs.states(),
+  });
   const jobs: Jobs<JobName> = createJobs(
     jobList,
-    { ...workers, audit, background, signingKeys, feed, changes },
+    { ...workers, audit, background, signingKeys, feed, changes, nodeStatus },
     { log, registry: metrics.registry },
   );
   void jobs.group("audit").start();

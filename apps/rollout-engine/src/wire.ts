@@ -5,12 +5,13 @@ import {
   countRoundTrips,
   createDatabase,
   createDatabaseState,
+  createNodeStatus,
   IdBlocks,
   prepareSchema,
   startWhenReadable,
   untilAborted,
 } from "@harrier/db";
-import { createRelay } from "@harrier/events";
+import { createRelay, readWaitingSince } from "@harrier/events";
 import { createJobs, type Jobs } from "@harrier/jobs";
 import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
 import {
@@ -18,6 +19,7 @@ import {
   createClockCheck,
   createHttp,
   createMetrics,
+  describeNode,
   drainOf,
   type FaultPoint,
   faultPoint,
@@ -111,7 +113,18 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
     dynamicRollouts: { db: background, wake, now },
     dueWork: { db: background, wake: (worker: JobName) => jobs.wake(worker) },
   };
-  const jobs: Jobs<JobName> = createJobs(jobList, { ...workers, audit, background, relay }, { log, registry: metrics.registry });
+  const nodeStatus = createNodeStatus({
+    db: background.pool,
+    node: describeNode(ownSchema.folder),
+    service,
+    jobs: () => jobs.states(),
+    outboxWaitingSince: config.HARRIER_KAFKA_BROKERS ? () => readWaitingSince(background.pool) : undefined,
+  });
+  const jobs: Jobs<JobName> = createJobs(
+    jobList,
+    { ...workers, audit, background, relay, nodeStatus },
+    { log, registry: metrics.registry },
+  );
   void jobs.group("audit").start();
   const http = createHttp({
     drain: drainOf(config),

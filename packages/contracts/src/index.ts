@@ -49,6 +49,7 @@ export * from "./management/software-module-types.contract.ts";
 export * from "./management/software-modules.contract.ts";
 export * from "./management/statistics.contract.ts";
 export * from "./management/system.contract.ts";
+export * from "./management/system-status.contract.ts";
 export * from "./management/tags.ts";
 export * from "./management/target-actions.contract.ts";
 export * from "./management/target-csv.contract.ts";

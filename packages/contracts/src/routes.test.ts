@@ -42,7 +42,7 @@ const expectedIds = {
     "roles.removePermission roles.replaceScopes roles.addScopes roles.removeScopes",
     "quotas.list quotas.get apiKeys.list apiKeys.create apiKeys.get apiKeys.update apiKeys.delete",
     "audit.list audit.exportCsv audit.verify audit.get tenantQuotas.list tenantQuotas.get tenantQuotas.set",
-    "tenants.list tenants.create tenants.get tenants.update tenants.delete tenants.suspend tenants.resume operations.list operations.get",
+    "tenants.list tenants.create tenants.get tenants.update tenants.delete tenants.suspend tenants.resume systemStatus.get operations.list operations.get",
     "insights.dataTraffic insights.artifactStorage insights.currentTargets insights.monthlyTargets insights.currentRollouts",
     "events.list events.stream",
     "insights.monthlyRollouts insights.monthlyActions insights.topInstalled insights.topAssigned",

@@ -28,6 +28,7 @@ import { softwareModuleTypes } from "./management/software-module-types.contract
 import { softwareModules } from "./management/software-modules.contract.ts";
 import { setStatistics } from "./management/statistics.contract.ts";
 import { configs, userinfo } from "./management/system.contract.ts";
+import { systemStatus } from "./management/system-status.contract.ts";
 import { targetActions } from "./management/target-actions.contract.ts";
 import { targetCsv } from "./management/target-csv.contract.ts";
 import { targetDeletion } from "./management/target-deletion.contract.ts";
@@ -89,6 +90,7 @@ export const routeTable = {
   apiKeys,
   audit: audits,
   tenants,
+  systemStatus,
   tenantQuotas,
   operations,
   events,

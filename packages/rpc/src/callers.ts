@@ -69,6 +69,7 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
     readTokenKeys: { gateway: "itself" },
     watchPrincipalChanges: { gateway: "itself" },
     noteApiKeyUses: { gateway: "itself" },
+    noteNode: { gateway: "itself" },
     noteRefusals: { gateway: "itself" },
   },
   "harrier.rolloutengine.v1.RolloutsService": {

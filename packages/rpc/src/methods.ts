@@ -65,6 +65,7 @@ export const methods = {
     readTokenKeys: "idempotent",
     watchPrincipalChanges: "stream",
     noteApiKeyUses: "idempotent",
+    noteNode: "idempotent",
     noteRefusals: "command",
   },
   "harrier.rolloutengine.v1.RolloutsService": {

@@ -87,6 +87,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "tenants.delete": "forbidden",
   "tenants.suspend": "forbidden",
   "tenants.resume": "forbidden",
+  "systemStatus.get": "forbidden",
   "tenantQuotas.list": "forbidden",
   "tenantQuotas.get": "forbidden",
   "tenantQuotas.set": "forbidden",

@@ -154,6 +154,7 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "tenants.delete": "forbidden",
   "tenants.suspend": "forbidden",
   "tenants.resume": "forbidden",
+  "systemStatus.get": "forbidden",
   "tenantQuotas.list": "forbidden",
   "tenantQuotas.get": "forbidden",
   "tenantQuotas.set": "forbidden",

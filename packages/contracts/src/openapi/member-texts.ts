@@ -1,3 +1,4 @@
+import { consoleTexts } from "./console-texts.ts";
 import { listMemberTexts } from "./list-member-texts.ts";
 
 const moment = (what: string) => `${what}, epoch milliseconds`;
@@ -5,6 +6,7 @@ const moment = (what: string) => `${what}, epoch milliseconds`;
 /** Descriptions of members, by name or, if one name means several things, by `Component.name`. */
 export const memberTexts: Readonly<Record<string, string>> = {
   ...listMemberTexts,
+  ...consoleTexts,
   _links: "Links to this and related resources",
   bytes: "Bytes; absent where nothing is known of the month",
   "ActionCountInsightsMonth.count": "Actions that were created in the month",
