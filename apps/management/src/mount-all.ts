@@ -31,6 +31,7 @@ import { mountTargetCsv } from "./target-csv/target-csv.routes.ts";
 import { mountTargetDeletion } from "./target-deletion/target-deletion.routes.ts";
 import { mountAutoAssignedSet } from "./target-filters/target-filters.routes.ts";
 import { mountTargetGroups } from "./target-groups/target-groups.routes.ts";
+import { mountTargetSuggestions } from "./target-suggestions/target-suggestions.routes.ts";
 import { mountTargetSummary } from "./target-summary/target-summary.routes.ts";
 import { mountTargetTypes } from "./target-types/target-types.routes.ts";
 import { mountAssignment } from "./targets/assignment.routes.ts";
@@ -84,6 +85,7 @@ export function mountAll(register: Mount, parts: Parts): void {
   mountTargetCsv(mount, parts);
   mountTargetDeletion(mount, parts);
   mountTargetSummary(mount, parts);
+  mountTargetSuggestions(mount, parts);
   mountTargets(mount, parts);
   mountAssignment(mount, parts);
   mountAutoConfirm(mount, parts);

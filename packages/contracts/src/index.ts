@@ -57,6 +57,7 @@ export * from "./management/target-deletion.contract.ts";
 export * from "./management/target-filters.contract.ts";
 export * from "./management/target-groups.contract.ts";
 export * from "./management/target-metadata.contract.ts";
+export * from "./management/target-suggestions.contract.ts";
 export * from "./management/target-summary.contract.ts";
 export * from "./management/target-tags.contract.ts";
 export * from "./management/target-types.contract.ts";

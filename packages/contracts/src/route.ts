@@ -70,8 +70,8 @@ export function isEventStream(row: Pick<Route, "responseType">): boolean {
 
 /**
  * These operations are no lists but read as much: a preview sorts all targets, a creation counts them, reports and insights of a rollout read its
- * actions, the count of rollouts all of them, a verification reads the trail, a preview of an invalidation what it would end, events the outboxes of all tenants, a search of a restricted user may
- * pass over many targets.
+ * actions, the count of rollouts all of them, a verification reads the trail, a preview of an invalidation what it would end, events the outboxes of all tenants, a search and a suggestion
+ * for a restricted user may pass over many targets.
  */
 const expensive: ReadonlySet<string> = new Set([
   "rollouts.preview",
@@ -89,6 +89,7 @@ const expensive: ReadonlySet<string> = new Set([
   "events.list",
   "events.stream",
   "search.find",
+  "targets.suggest",
   "targetGroups.list",
   "distributionSets.invalidationPreview",
   "distributionSets.statistics",

@@ -35,6 +35,7 @@ import { targetDeletion } from "./management/target-deletion.contract.ts";
 import { filtersOfSet, targetFilters } from "./management/target-filters.contract.ts";
 import { targetGroups } from "./management/target-groups.contract.ts";
 import { targetMetadata } from "./management/target-metadata.contract.ts";
+import { targetSuggestions } from "./management/target-suggestions.contract.ts";
 import { targetSummary } from "./management/target-summary.contract.ts";
 import { tagsOfTarget, targetTags } from "./management/target-tags.contract.ts";
 import { targetTypes, typeOfTarget } from "./management/target-types.contract.ts";
@@ -61,6 +62,7 @@ export const routeTable = {
   targets: {
     // its path is also that of a target with this name
     ...targetSummary,
+    ...targetSuggestions,
     ...targets,
     ...typeOfTarget,
     ...targetActions,

@@ -31,6 +31,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "distributionSets.list": "empty",
   "targets.list": "empty",
   "targets.summary": "own",
+  "targets.suggest": "own",
   "targets.create": "own",
   "targets.exportCsv": "own",
   "targets.importCsv": "own",

@@ -14,7 +14,8 @@ export type Outcome =
   | "not as many"
   | "none counted"
   | "none ending"
-  | "no facet";
+  | "no facet"
+  | "no suggestion";
 
 /** These routes reach targets, or are not for the users of a tenant at all. */
 export const outcomes: Readonly<Record<string, Outcome>> = {
@@ -27,6 +28,7 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "distributionSets.invalidationPreview": "none ending",
   "targets.list": "nobody",
   "targets.summary": "no facet",
+  "targets.suggest": "no suggestion",
   "targets.create": "forbidden",
   "targets.exportCsv": "no line",
   "targets.importCsv": "not imported",

@@ -145,6 +145,7 @@ function targetRequests(fixture: Fixture): Record<string, ValidRequest> {
   };
   return {
     "targets.list": () => ({ query: { q: `controllerid==${targetId}`, sort: "name:ASC", representation: "full" } }),
+    "targets.suggest": () => ({ query: { field: "controllerid", prefix: targetId, limit: 3 } }),
     "targets.summary": () => ({ query: { by: "updatestatus,tag,installedds,attribute.a", q: `controllerid==${targetId}`, top: 5 } }),
     "targets.create": () => ({
       body: [{ controllerId: unique(), name: "n", description: "d", address: "http://h", securityToken: unique() }],

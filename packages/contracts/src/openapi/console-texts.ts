@@ -23,4 +23,6 @@ export const consoleTexts: Readonly<Record<string, string>> = {
   "SystemStatus.at": "Time of the answer, epoch milliseconds",
   "SystemStatus.nodes": "Processes of the installation; one that ended without a word stays for an hour, and is not up",
   "SystemStatus.queues": "Background operations that have not ended, by kind",
+  "TargetSuggestions.more": "Whether there are, or may be, other values that begin so",
+  "TargetSuggestions.values": "Values that begin with the text, each once, in the order of their letters without case",
 };
