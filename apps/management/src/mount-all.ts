@@ -27,6 +27,7 @@ import { mountSoftwareModules } from "./software-modules/software-modules.routes
 import { mountSystemStatus } from "./system-status/system-status.routes.ts";
 import { mountDistributionSetTags } from "./tags/distribution-set-tags.routes.ts";
 import { mountTargetTags } from "./tags/target-tags.routes.ts";
+import { mountTargetChanges } from "./target-changes/target-changes.routes.ts";
 import { mountTargetCsv } from "./target-csv/target-csv.routes.ts";
 import { mountTargetDeletion } from "./target-deletion/target-deletion.routes.ts";
 import { mountAutoAssignedSet } from "./target-filters/target-filters.routes.ts";
@@ -56,6 +57,7 @@ export type Parts = Parameters<typeof mountTargets>[1] &
   Parameters<typeof mountTargetMetadata>[1] &
   Parameters<typeof mountTargetCsv>[1] &
   Parameters<typeof mountTargetDeletion>[1] &
+  Parameters<typeof mountTargetChanges>[1] &
   Parameters<typeof mountAudit>[1] &
   Parameters<typeof mountInsights>[1] &
   Parameters<typeof mountEvents>[1];
@@ -84,6 +86,7 @@ export function mountAll(register: Mount, parts: Parts): void {
   mountMetadata(mount, parts);
   mountTargetCsv(mount, parts);
   mountTargetDeletion(mount, parts);
+  mountTargetChanges(mount, parts);
   mountTargetSummary(mount, parts);
   mountTargetSuggestions(mount, parts);
   mountTargets(mount, parts);

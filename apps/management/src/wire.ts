@@ -85,6 +85,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     invalidations,
     releases: { db: background.pool, artifacts, log },
     targetDeletions: { db: background, targets, log },
+    targetChanges: { db: background, targets, log },
   };
   const nodeStatus = backend.nodeStatus(() => jobs.states());
   const jobs: Jobs<JobName> = backend.jobs(jobList, { ...workers, audit, background, signingKeys, feed, changes, nodeStatus });
@@ -118,6 +119,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     wake: () => jobs.wake("artifact-releases"),
     wakeOperations: () => jobs.wake("tenant-deletions"),
     wakeTargetDeletions: () => jobs.wake("target-deletions"),
+    wakeTargetChanges: () => jobs.wake("target-changes"),
     wakeInvalidations: () => jobs.wake("invalidations"),
     auditKeys: config.HARRIER_AUDIT_PUBLIC_KEYS,
     now: Date.now,

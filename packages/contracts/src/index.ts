@@ -52,6 +52,7 @@ export * from "./management/system.contract.ts";
 export * from "./management/system-status.contract.ts";
 export * from "./management/tags.ts";
 export * from "./management/target-actions.contract.ts";
+export * from "./management/target-changes.contract.ts";
 export * from "./management/target-csv.contract.ts";
 export * from "./management/target-deletion.contract.ts";
 export * from "./management/target-filters.contract.ts";

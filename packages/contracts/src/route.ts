@@ -69,7 +69,7 @@ export function isEventStream(row: Pick<Route, "responseType">): boolean {
 }
 
 /**
- * These operations are no lists but read as much: a preview sorts all targets, a creation counts them, reports and insights of a rollout read its
+ * These operations are no lists but read as much: a change of many targets counts them, a preview sorts all targets, a creation counts them, reports and insights of a rollout read its
  * actions, the count of rollouts all of them, a verification reads the trail, a preview of an invalidation what it would end, events the outboxes of all tenants, a search and a suggestion
  * for a restricted user may pass over many targets.
  */
@@ -90,6 +90,7 @@ const expensive: ReadonlySet<string> = new Set([
   "events.stream",
   "search.find",
   "targets.suggest",
+  "targets.change",
   "targetGroups.list",
   "distributionSets.invalidationPreview",
   "distributionSets.statistics",

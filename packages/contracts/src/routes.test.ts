@@ -23,7 +23,7 @@ const expectedIds = {
     "distributionSets.invalidate",
     "distributionSets.listModules distributionSets.assignModules distributionSets.assignTargets",
     "distributionSets.listAssignedTargets distributionSets.listInstalledTargets",
-    "targets.summary targets.suggest targets.list targets.create targets.get targets.update targets.delete targets.attributes targets.assignedSet targets.installedSet",
+    "targets.summary targets.suggest targets.change targets.list targets.create targets.get targets.update targets.delete targets.attributes targets.assignedSet targets.installedSet",
     "targets.assign targets.listActions targets.getAction targets.actionStatus targets.forceAction targets.cancelAction",
     "targets.confirmAction targets.autoConfirm targets.activateAutoConfirm targets.deactivateAutoConfirm targets.tags",
     "targets.listMetadata targets.createMetadata targets.getMetadata targets.updateMetadata targets.deleteMetadata",

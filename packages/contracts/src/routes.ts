@@ -30,6 +30,7 @@ import { setStatistics } from "./management/statistics.contract.ts";
 import { configs, userinfo } from "./management/system.contract.ts";
 import { systemStatus } from "./management/system-status.contract.ts";
 import { targetActions } from "./management/target-actions.contract.ts";
+import { targetChanges } from "./management/target-changes.contract.ts";
 import { targetCsv } from "./management/target-csv.contract.ts";
 import { targetDeletion } from "./management/target-deletion.contract.ts";
 import { filtersOfSet, targetFilters } from "./management/target-filters.contract.ts";
@@ -63,6 +64,7 @@ export const routeTable = {
     // its path is also that of a target with this name
     ...targetSummary,
     ...targetSuggestions,
+    ...targetChanges,
     ...targets,
     ...typeOfTarget,
     ...targetActions,

@@ -45,6 +45,7 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
     createTargets: { management: "person" },
     updateTarget: { management: "person" },
     deleteTargets: { management: "person" },
+    changeTargetsById: { management: "itself" },
     deleteTargetsById: { management: "either" },
     readSecurityTokens: { management: "person", "rollout-engine": "person" },
     activateAutoConfirm: { management: "person" },

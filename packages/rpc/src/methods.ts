@@ -41,6 +41,7 @@ export const methods = {
     createTargets: "command",
     updateTarget: "idempotent",
     deleteTargets: "once", // a repetition would answer 0 deleted
+    changeTargetsById: "idempotent",
     deleteTargetsById: "idempotent", // it only matters that they are gone
     readSecurityTokens: "idempotent",
     activateAutoConfirm: "once", // a repetition would answer that it is active already

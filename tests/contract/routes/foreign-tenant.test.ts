@@ -36,6 +36,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "targets.exportCsv": "own",
   "targets.importCsv": "own",
   "targets.deleteByQuery": "not as many",
+  "targets.change": "not as many",
   "targetGroups.list": "empty",
   "targetGroups.listTargets": "empty",
   "targetGroups.listTargetsOf": "empty",

@@ -34,6 +34,7 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "targets.importCsv": "not imported",
   // The query matches none of the targets whose number the request confirms.
   "targets.deleteByQuery": "not as many",
+  "targets.change": "not as many",
   "targets.get": "unknown",
   "targets.update": "unknown",
   "targets.delete": "unknown",

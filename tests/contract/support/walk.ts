@@ -156,6 +156,9 @@ function targetRequests(fixture: Fixture): Record<string, ValidRequest> {
     "targets.exportCsv": () => ({ query: { q: `controllerid==${targetId}` } }),
     "targets.importCsv": () => ({ headers: { "content-type": "text/csv" }, body: `controllerId,name\n${unique()},n\n` }),
     "targets.deleteByQuery": async () => ({ query: { q: `controllerid==${(await build.target()).controllerId}`, confirm: 1 } }),
+    "targets.change": async () => ({
+      body: { action: "requestAttributes", q: `controllerid==${(await build.target()).controllerId}`, confirm: 1 },
+    }),
     "targets.attributes": () => one,
     "targets.assignedSet": () => one,
     "targets.installedSet": () => ({ params: { targetId: fixture.finished.controllerId } }),

@@ -18,6 +18,8 @@ const passes: Partial<Record<FaultPoint, readonly number[]>> = {
   // This point is not in the main job: target-deletion.long.test.ts tests it.
   "management.delete-targets.after-commit": [],
   "controller.delete-targets.after-commit": [],
+  // This point is not in the main job either; the same worker carries out deletions.
+  "management.change-targets.after-commit": [],
   // This point belongs to background work.
   "controller.clean-actions.after-commit": [],
   // This point is not in the main job: auto-assign.long.test.ts tests it.
