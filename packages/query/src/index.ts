@@ -12,8 +12,9 @@ export {
   readCursorPage,
   readPage,
 } from "./list.ts";
+export { readOpaque, writeOpaque } from "./opaque.ts";
 export { nextStatement, type Page, type PageSource, pageStatement } from "./page.sql.ts";
-export { inScope, isInScope, type Scope, type Scoped, scopeOf } from "./scope.ts";
+export { inScope, isInScope, reachesOnly, type Scope, type Scoped, scopeOf } from "./scope.ts";
 export { type SoftDeletedMode, softDeletedPredicate } from "./soft-deleted.ts";
 export { hostOf, type TargetExtras, targetJson, updateStatusName } from "./target.json.ts";
 export { type TargetRow, targetColumns, targetJoins } from "./target.ts";

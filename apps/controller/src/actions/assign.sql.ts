@@ -11,6 +11,21 @@ export interface AssignAnswer {
   limit?: number;
 }
 
+/** One list for each member of the assigned items. */
+type ItemLists = [
+  forceTypes: number[],
+  forceTimes: (Date | null)[],
+  weights: number[],
+  schedules: (string | null)[],
+  durations: (string | null)[],
+  timezones: (string | null)[],
+  windowsEnds: (Date | null)[],
+  confirmationsRequired: boolean[],
+];
+
+/** What every assignment ends with. */
+type Rest = [firstId: number, maxActions: number, scope: number[] | null, initiator: string, traceparent: string | null];
+
 export const assignSet = statement<
   [
     tenantId: number,
@@ -22,19 +37,8 @@ export const assignSet = statement<
     setType: number,
     migrationStep: boolean,
     controllerIds: string[],
-    forceTypes: number[],
-    forceTimes: (Date | null)[],
-    weights: number[],
-    schedules: (string | null)[],
-    durations: (string | null)[],
-    timezones: (string | null)[],
-    windowsEnds: (Date | null)[],
-    confirmationsRequired: boolean[],
-    firstId: number,
-    maxActions: number,
-    scope: number[] | null,
-    initiator: string,
-    traceparent: string | null,
+    ...items: ItemLists,
+    ...rest: Rest,
   ],
   { answer: AssignAnswer }
 >(
@@ -62,19 +66,8 @@ export const assignSets = statement<
     migrationSteps: boolean[],
     controllerIds: string[],
     places: number[],
-    forceTypes: number[],
-    forceTimes: (Date | null)[],
-    weights: number[],
-    schedules: (string | null)[],
-    durations: (string | null)[],
-    timezones: (string | null)[],
-    windowsEnds: (Date | null)[],
-    confirmationsRequired: boolean[],
-    firstId: number,
-    maxActions: number,
-    scope: number[] | null,
-    initiator: string,
-    traceparent: string | null,
+    ...items: ItemLists,
+    ...rest: Rest,
   ],
   { answer: AssignAnswer }
 >(
@@ -95,11 +88,7 @@ export const assignOffline = statement<
     setType: number,
     migrationStep: boolean,
     controllerIds: string[],
-    firstId: number,
-    maxActions: number,
-    scope: number[] | null,
-    initiator: string,
-    traceparent: string | null,
+    ...rest: Rest,
   ],
   { answer: AssignAnswer }
 >(
