@@ -8,7 +8,7 @@ export {
   uniqueName,
 } from "./builders/admin.ts";
 export { createDevice, type Deployment, type DeploymentArtifact, type Device, type DeviceOptions, type Poll } from "./builders/device.ts";
-export { type Answer, type Call, send, succeeded } from "./builders/http.ts";
+export { type Answer, basic, type Call, send, succeeded } from "./builders/http.ts";
 export { type FilePart, multipart, slowForm } from "./builders/multipart.ts";
 export { createClock, type TestClock } from "./clock.ts";
 export { type RoundTripCounter, startRoundTripCounter } from "./database/round-trips.ts";

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { listMembers } from "../groups/read-groups.ts";
 import { pauseRollout, resumeRollout, startRollout } from "../rollouts/rollout-commands.ts";
 import { typeIds } from "../testing/database.fixture.ts";
-import { all, createDynamicFixture, type DynamicFixture, dynamic, template } from "./dynamic.fixture.ts";
+import { all, createDynamicFixture, type DynamicFixture, dynamic, template } from "../testing/dynamic.fixture.ts";
 
 let dynamics: DynamicFixture;
 let fixture: DynamicFixture["fixture"];

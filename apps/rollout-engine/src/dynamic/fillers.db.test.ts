@@ -3,7 +3,7 @@ import { eventually } from "@harrier/testkit";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { getRollout } from "../rollouts/read-rollouts.ts";
 import { startRollout } from "../rollouts/rollout-commands.ts";
-import { all, createDynamicFixture, type DynamicFixture, dynamic, template } from "./dynamic.fixture.ts";
+import { all, createDynamicFixture, type DynamicFixture, dynamic, template } from "../testing/dynamic.fixture.ts";
 import { joinGroup } from "./fill.sql.ts";
 import { fillRollout } from "./fill.ts";
 

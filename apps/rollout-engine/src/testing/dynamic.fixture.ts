@@ -1,10 +1,10 @@
 import type { LeaseOptions } from "@harrier/jobs";
 import { eventually } from "@harrier/testkit";
 import { expect } from "vitest";
+import type { FillDeps } from "../dynamic/fill.ts";
+import { createFiller } from "../dynamic/filler.ts";
 import { getRollout } from "../rollouts/read-rollouts.ts";
-import { createEngineFixture } from "../testing/engine.fixture.ts";
-import type { FillDeps } from "./fill.ts";
-import { createFiller } from "./filler.ts";
+import { createEngineFixture } from "./engine.fixture.ts";
 
 const log = { warn: () => {} };
 
