@@ -16,7 +16,7 @@ const code = (error: unknown): string => (error instanceof HarrierError ? error 
 /** All background jobs of artifact-store. Those of the group `downloads` stop after the servers, to write what the last downloads add. */
 export const jobs = {
   janitor: every<Pick<Deps, "janitor">>({
-    does: "Ends uploads whose process died, deletes blobs without references and, every ten minutes, objects without a row.",
+    does: "Ends uploads whose process died or that nobody continues, deletes blobs without references and, every ten minutes, objects without a row.",
     runs: "lease",
     everyMs: 5_000,
     work: ({ janitor }) => janitor(),

@@ -29,6 +29,7 @@ import { mountDownloads } from "./download/download.routes.ts";
 import { DownloadBuffer } from "./download/download-buffer.ts";
 import { createJanitor } from "./janitor/janitor.ts";
 import { jobs as jobList } from "./jobs.ts";
+import { mountResumable } from "./resumable/resumable.routes.ts";
 import { ownSchema } from "./schema.ts";
 import { createDirectoryStorage } from "./storage/directory.ts";
 import { createReserve } from "./storage/reserve.ts";
@@ -122,6 +123,7 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
     ...secure,
   });
   mountUpload(http.mount, { db, storage, catalogue, fault: faultPoint, now, idleMs });
+  mountResumable(http.mount, { db, storage, catalogue, fault: faultPoint, now, idleMs });
   mountDownloads(http.mount, { db, storage, downloadBuffer, traffic, now, idleMs });
   const rpc = createRpcServer({
     service: "artifact-store",
