@@ -50,7 +50,7 @@ async function eraseBlobs(deps: BlobDeps, tenantId: number): Promise<number> {
   const blobs = await run(deps.db.pool, markUnheld, [tenantId, batch]);
   const left = blobs.values();
   const sweepLeft = async (): Promise<void> => {
-    for (const { sha256 } of left) await sweepBlob(deps, tenantId, sha256);
+    for (const { sha256 } of left) await sweepBlob({ ...deps, keepMs: 0 }, tenantId, sha256); // nothing is kept of a tenant that has gone
   };
   await Promise.all(Array.from({ length: sweepConcurrency }, sweepLeft));
   return blobs.length;
