@@ -86,7 +86,7 @@ export async function limitVolume({ bench, traffic }: RunningService, limit: num
 }
 
 /** Starts the whole service in this process, with a real database, a real directory, and test doubles of the other services. */
-export async function startService(settings: Readonly<Record<string, string>> = {}): Promise<RunningService> {
+export async function startService(settings: Readonly<Record<string, string | undefined>> = {}): Promise<RunningService> {
   const bench = await openBench();
   await seedCatalogue(bench);
   const neighbours: Neighbours = {
