@@ -87,7 +87,7 @@ export async function limitVolume({ bench, traffic }: RunningService, limit: num
 }
 
 /** Starts the whole service in this process, with a real database, a real directory, and test doubles of the other services. */
-export async function startService(settings: Readonly<Record<string, string>> = {}): Promise<RunningService> {
+export async function startService(settings: Readonly<Record<string, string | undefined>> = {}): Promise<RunningService> {
   const bench = await openBench();
   await seedCatalogue(bench);
   const neighbours: Neighbours = {
@@ -160,12 +160,15 @@ function send(port: number, method: string, path: string, options: Call): Return
     caller: "gateway",
     ...(controllerId === undefined ? {} : { controllerId }),
   };
+  // the gateway reads a JSON body, and signs for it; what is streamed it only passes on
+  const isJson = Buffer.isBuffer(options.body) && options.headers?.["content-type"] === "application/json";
+  const content = isJson ? (options.body as Buffer) : options.body === undefined ? undefined : unboundBody;
   const request = httpRequest({
     host: "127.0.0.1",
     port,
     method,
     path,
-    headers: { ...identityHeaders(keys, identity, options.body === undefined ? undefined : unboundBody), ...options.headers },
+    headers: { ...identityHeaders(keys, identity, content), ...options.headers },
     agent: false,
   });
   const answer = new Promise<IncomingMessage>((resolve, reject) => request.once("response", resolve).on("error", reject));
@@ -195,7 +198,7 @@ function catalogueOf(bench: Bench, neighbours: Neighbours): Handlers<"harrier.ma
       failOnce(neighbours.failures.checkUpload);
       const taken = await bench.sql("select from management.artifacts where module_id = $1 and filename = $2", [moduleId, filename]);
       if (taken.length > 0) throw new HarrierError("entityAlreadyExists");
-      return { maxBytes: neighbours.maxBytes, storageBound: true };
+      return { maxBytes: neighbours.maxBytes, storageBound: true, storageLeft: neighbours.maxBytes };
     },
     async attachArtifact(request, { commandId = "" }) {
       failOnce(neighbours.failures.attachArtifact);
