@@ -18,7 +18,7 @@ const code = (error: unknown): string => (error instanceof HarrierError ? error 
 export const jobs = {
   "node-status": nodeStatusJob,
   janitor: every<Pick<Deps, "janitor">>({
-    does: "Ends uploads whose process died, deletes blobs without references and, every ten minutes, objects without a row.",
+    does: "Ends uploads whose process died or that nobody continues, deletes blobs without references and, every ten minutes, objects without a row.",
     runs: "lease",
     everyMs: 5_000,
     work: ({ janitor }) => janitor(),

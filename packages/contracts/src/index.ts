@@ -17,6 +17,7 @@ export * from "./management/action-deletion.contract.ts";
 export * from "./management/action-view.ts";
 export * from "./management/actions.contract.ts";
 export * from "./management/api-keys.contract.ts";
+export * from "./management/artifact-uploads.contract.ts";
 export * from "./management/artifacts.contract.ts";
 export * from "./management/assignment.ts";
 export * from "./management/audit.contract.ts";

@@ -3,6 +3,7 @@ import { downloads } from "./device/downloads.contract.ts";
 import { actionDeletion, targetActionDeletion } from "./management/action-deletion.contract.ts";
 import { actions } from "./management/actions.contract.ts";
 import { apiKeys } from "./management/api-keys.contract.ts";
+import { artifactUploads } from "./management/artifact-uploads.contract.ts";
 import { artifacts } from "./management/artifacts.contract.ts";
 import { audits } from "./management/audit.contract.ts";
 import { autoAssignments, autoAssignmentsOfSet } from "./management/auto-assignments.contract.ts";
@@ -50,6 +51,7 @@ import type { Route } from "./route.ts";
 export const routeTable = {
   device: { ...device, ...downloads },
   softwareModules: { ...softwareModules, ...moduleMetadata },
+  artifactUploads,
   artifacts,
   softwareModuleTypes,
   distributionSetTypes,

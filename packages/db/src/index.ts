@@ -1,7 +1,6 @@
 // our functions take and return these types of the driver
 export type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from "pg";
 export { bootstrap, serviceUrl } from "./bootstrap.ts";
-export { isConnectionError } from "./connection-error.ts";
 export {
   backgroundOf,
   commandsOf,
@@ -10,7 +9,6 @@ export {
   type DatabaseOptions,
   deviceLimits,
   type PoolLimits,
-  requestLimits,
 } from "./database.ts";
 export { createDatabaseState, type DatabaseState } from "./database-state.ts";
 export { duplicateOf } from "./duplicate.ts";

@@ -4,7 +4,7 @@ import { accessBuilder, accessRequests, type SignedUp } from "./access.ts";
 import { apiKeyRequests } from "./api-keys.ts";
 import { auditRequests } from "./audit.ts";
 import { autoAssignmentRequests } from "./auto-assignments.ts";
-import { builder, someBytes, unique } from "./build.ts";
+import { builder, part, someBytes, unique } from "./build.ts";
 import { type CallOptions, call, type Dialect } from "./call.ts";
 import { device, report } from "./device.ts";
 import { filterRequests } from "./filters.ts";
@@ -62,6 +62,14 @@ function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
       const { type, body } = multipart([{ filename: unique(), bytes: someBytes() }]);
       return { params: { softwareModuleId: (await build.module()).id }, body, headers: { "content-type": type } };
     },
+    "artifactUploads.open": async () => ({
+      params: { softwareModuleId: (await build.module()).id },
+      body: { filename: unique(), size: 1_000 },
+    }),
+    "artifactUploads.get": async () => ({ params: await build.uploadInParts() }),
+    "artifactUploads.sendPart": async () => ({ params: await build.uploadInParts(1_000), query: { offset: 0 }, ...part(someBytes()) }),
+    "artifactUploads.complete": async () => ({ params: await build.uploadInParts(1_000, someBytes()) }),
+    "artifactUploads.cancel": async () => ({ params: await build.uploadInParts() }),
     "artifacts.list": () => ({ ...oneModule, query: { representation: "full" } }),
     "artifacts.get": () => oneArtifact,
     "artifacts.download": () => oneArtifact,

@@ -49,6 +49,7 @@ export const auditFields: Readonly<Record<string, readonly string[]>> = {
   "rollouts.update": ["name"],
   "rollouts.approve": ["remark"],
   "rollouts.deny": ["remark"],
+  "artifactUploads.open": ["filename", "size"],
   "apiKeys.create": ["name", "expiresAt"],
   "oauth2Clients.create": ["name", "scopes"],
   "oauth2Clients.update": ["name", "scopes"],

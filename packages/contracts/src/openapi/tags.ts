@@ -3,6 +3,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   actions: "Actions of all targets",
   apiKeys: "Keys that speak for every device of the tenant",
   artifacts: "Files of software modules",
+  artifactUploads: "Uploads of files in parts, which go on after an interruption",
   audit: "Who changed what, and who was turned away",
   autoAssignments: "Distribution sets for every target that a query means, now or later",
   configs: "Settings of the tenant",
