@@ -4,7 +4,14 @@ import { every, type Job, led, type NodeStatus, nodeStatusJob } from "@harrier/j
 import { type CleanupDeps, cleanUp } from "./cleanup/cleanup.ts";
 import type { CredentialFeed } from "./identity/credential-feed.ts";
 import { keepInsights } from "./insights/insights.ts";
-import { refreshStatistics, sweepImports, sweepTags, walkTargetUsage } from "./maintenance/maintenance.sql.ts";
+import {
+  coarsenProgress,
+  refreshStatistics,
+  sweepImports,
+  sweepRollouts,
+  sweepTags,
+  walkTargetUsage,
+} from "./maintenance/maintenance.sql.ts";
 import { makePartitions } from "./maintenance/maintenance.ts";
 import type { LastPolls } from "./poll/last-polls.ts";
 import { foldDeltas } from "./progress/fold.sql.ts";
@@ -60,6 +67,22 @@ export const jobs = {
     restMs: 60_000,
     work: async ({ background }) => ((await runOne(background.pool, sweepTags, [rowsAtOnce]))?.swept === 0 ? false : undefined),
     failure: "links to deleted tags could not be swept",
+  }),
+  "deleted-rollouts": every<OnDatabase>({
+    ...maintenance,
+    does: "Removes failures and series of rollouts that are gone.",
+    everyMs: 60_000,
+    restMs: 10 * 60_000,
+    work: async ({ background }) => ((await runOne(background.pool, sweepRollouts, [rowsAtOnce]))?.swept === 0 ? false : undefined),
+    failure: "what is left of deleted rollouts could not be swept",
+  }),
+  "progress-steps": every<OnDatabase>({
+    ...maintenance,
+    does: "Makes the series of rollouts coarser: hours after a day, days after thirty.",
+    everyMs: 60_000,
+    restMs: 10 * 60_000,
+    work: async ({ background }) => ((await runOne(background.pool, coarsenProgress, [rowsAtOnce]))?.coarsened === 0 ? false : undefined),
+    failure: "series of rollouts could not be made coarser",
   }),
   imports: every<OnDatabase>({
     ...maintenance,

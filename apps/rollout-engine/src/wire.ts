@@ -26,6 +26,7 @@ const needs = [
   { schema: "controller", view: "group_changes_v1" },
   { schema: "controller", view: "fleet_changes_v1" },
   { schema: "controller", view: "rollout_failures_v1" },
+  { schema: "controller", view: "rollout_progress_v1" },
   { schema: "management", view: "tenants_v1" },
   { schema: "management", view: "tenant_settings_v1" },
   { schema: "management", view: "tenant_quotas_v1" },

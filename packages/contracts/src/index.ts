@@ -41,6 +41,7 @@ export * from "./management/roles.contract.ts";
 export * from "./management/rollout-create.ts";
 export * from "./management/rollout-failures.contract.ts";
 export * from "./management/rollout-preview.ts";
+export * from "./management/rollout-progress.contract.ts";
 export * from "./management/rollout-report.contract.ts";
 export * from "./management/rollout-timeline.contract.ts";
 export * from "./management/rollout-view.ts";

@@ -57,7 +57,7 @@ const expectedIds = {
     "rollouts.retry rollouts.approve rollouts.deny rollouts.stop rollouts.triggerNextGroup rollouts.listGroups rollouts.getGroup rollouts.groupTargets",
     "rollouts.report rollouts.reportCsv rollouts.groupReport rollouts.groupReportCsv",
     "rollouts.insights rollouts.insightsCsv rollouts.groupInsights rollouts.groupInsightsCsv",
-    "rollouts.timeline rollouts.failures",
+    "rollouts.timeline rollouts.failures rollouts.progress",
     "targetFilters.list targetFilters.create targetFilters.get targetFilters.update targetFilters.delete targetFilters.setAutoAssign",
     "targetFilters.removeAutoAssign targetFilters.approveAutoAssign targetFilters.denyAutoAssign distributionSets.autoAssignFilters",
     "autoAssignments.list autoAssignments.create autoAssignments.get autoAssignments.update autoAssignments.delete autoAssignments.approve",

@@ -21,6 +21,7 @@ import { permissions } from "./management/permissions.contract.ts";
 import { quotas, tenantQuotas } from "./management/quotas.contract.ts";
 import { roles } from "./management/roles.contract.ts";
 import { rolloutFailures } from "./management/rollout-failures.contract.ts";
+import { rolloutProgress } from "./management/rollout-progress.contract.ts";
 import { rolloutReports } from "./management/rollout-report.contract.ts";
 import { rolloutTimelines } from "./management/rollout-timeline.contract.ts";
 import { rollouts } from "./management/rollouts.contract.ts";
@@ -85,7 +86,7 @@ export const routeTable = {
   autoAssignments,
   actions: { ...actions, ...actionDeletion },
   insights,
-  rollouts: { ...rollouts, ...rolloutReports, ...rolloutTimelines, ...rolloutFailures },
+  rollouts: { ...rollouts, ...rolloutReports, ...rolloutTimelines, ...rolloutFailures, ...rolloutProgress },
   configs,
   quotas,
   userinfo,

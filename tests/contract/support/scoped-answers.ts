@@ -149,6 +149,7 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "rollouts.groupInsightsCsv": "unknown",
   "rollouts.timeline": "unknown",
   "rollouts.failures": "unknown",
+  "rollouts.progress": "unknown",
   // These routes are for the operator only.
   "tenants.list": "forbidden",
   "tenants.create": "forbidden",

@@ -255,6 +255,7 @@ function rolloutRequests(fixture: Fixture): Record<string, ValidRequest> {
       await eventually(async () => (await call<Page<unknown>>(routeTable.rollouts.failures, dialect, one)).json.total > 0);
       return { ...one, query: { top: 10 } };
     },
+    "rollouts.progress": () => ({ ...one, query: { from: 0, step: 3_600 } }),
     "rollouts.timeline": () => ({ ...one, query: { limit: 10 } }),
   };
 }

@@ -74,4 +74,9 @@ export const consoleMemberTexts: Readonly<Record<string, string>> = {
   "TargetChangeRequest.targetTypeId": "Type that the targets get",
   "TargetSuggestions.more": "Whether there are, or may be, other values that begin so",
   "TargetSuggestions.values": "Values that begin with the text, each once, in the order of their letters without case",
+  "RolloutProgress.points": "The counts after each step in which they changed, the oldest first; between two points they hold on",
+  "RolloutProgress.step": "Length of a step in seconds",
+  "RolloutProgress.totalTargets": "All targets of the rollout, as of now",
+  "RolloutProgressPoint.at": "Beginning of the step, epoch milliseconds",
+  "RolloutProgressPoint.totalTargetsPerStatus": "Targets by status at the end of the step",
 };
