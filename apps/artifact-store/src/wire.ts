@@ -63,7 +63,8 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
   const traffic = createTraffic({ pool: background.pool, now });
   const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, onEnded: () => jobs.wake("audit-seal"), log });
   const janitor = createJanitor({ db: background, storage, keepMs, catalogue, fault: faultPoint, now, log });
-  const jobs: Jobs<keyof typeof jobList> = backend.jobs(jobList, { audit, janitor, traffic, downloadBuffer });
+  const nodeStatus = backend.nodeStatus(() => jobs.states());
+  const jobs: Jobs<keyof typeof jobList> = backend.jobs(jobList, { audit, janitor, traffic, downloadBuffer, nodeStatus });
   backend.run(jobs.group("audit"));
   // tests take the counter from here, so that they need not wait for its next write
   backend.add({ ...jobs.group("downloads"), traffic });

@@ -80,9 +80,9 @@ export function isEventStream(row: Pick<Route, "responseType">): boolean {
 }
 
 /**
- * These operations are no lists but read as much: a preview sorts all targets, a creation counts them, reports and insights of a rollout read its
- * actions, the count of rollouts all of them, a verification reads the trail, a preview of an invalidation what it would end, events the outboxes of all tenants, a search of a restricted user may
- * pass over many targets.
+ * These operations are no lists but read as much: a change of many targets counts them, a preview sorts all targets, a creation counts them, reports and insights of a rollout read its
+ * actions, the count of rollouts all of them, a verification reads the trail, a preview of an invalidation what it would end, events the outboxes of all tenants, a search and a suggestion
+ * for a restricted user may pass over many targets.
  */
 const expensive: ReadonlySet<string> = new Set([
   "rollouts.preview",
@@ -100,6 +100,8 @@ const expensive: ReadonlySet<string> = new Set([
   "events.list",
   "events.stream",
   "search.find",
+  "targets.suggest",
+  "targets.change",
   "targetGroups.list",
   "distributionSets.invalidationPreview",
   "distributionSets.statistics",

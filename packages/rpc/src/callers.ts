@@ -45,6 +45,7 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
     createTargets: { management: "person" },
     updateTarget: { management: "person" },
     deleteTargets: { management: "person" },
+    changeTargetsById: { management: "itself" },
     deleteTargetsById: { management: "either" },
     readSecurityTokens: { management: "person", "rollout-engine": "person" },
     activateAutoConfirm: { management: "person" },
@@ -69,6 +70,7 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
     readTokenKeys: { gateway: "itself" },
     watchPrincipalChanges: { gateway: "itself" },
     noteApiKeyUses: { gateway: "itself" },
+    noteNode: { gateway: "itself" },
     noteRefusals: { gateway: "itself" },
   },
   "harrier.rolloutengine.v1.RolloutsService": {

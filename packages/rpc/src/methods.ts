@@ -41,6 +41,7 @@ export const methods = {
     createTargets: "command",
     updateTarget: "idempotent",
     deleteTargets: "once", // a repetition would answer 0 deleted
+    changeTargetsById: "idempotent",
     deleteTargetsById: "idempotent", // it only matters that they are gone
     readSecurityTokens: "idempotent",
     activateAutoConfirm: "once", // a repetition would answer that it is active already
@@ -65,6 +66,7 @@ export const methods = {
     readTokenKeys: "idempotent",
     watchPrincipalChanges: "stream",
     noteApiKeyUses: "idempotent",
+    noteNode: "idempotent",
     noteRefusals: "command",
   },
   "harrier.rolloutengine.v1.RolloutsService": {

@@ -29,6 +29,7 @@ export const faultPoints = [
   "management.create-set.after-commit",
   "management.invalidate-set.after-commit",
   "management.delete-targets.after-commit",
+  "management.change-targets.after-commit",
   "management.attach-artifact.after-commit",
   "artifact-store.http.before-answer",
   "artifact-store.http.after-answer",

@@ -153,6 +153,7 @@ function targetRequests(fixture: Fixture): Record<string, ValidRequest> {
   };
   return {
     "targets.list": () => ({ query: { q: `controllerid==${targetId}`, sort: "name:ASC", representation: "full" } }),
+    "targets.suggest": () => ({ query: { field: "controllerid", prefix: targetId, limit: 3 } }),
     "targets.summary": () => ({ query: { by: "updatestatus,tag,installedds,attribute.a", q: `controllerid==${targetId}`, top: 5 } }),
     "targets.create": () => ({
       body: [{ controllerId: unique(), name: "n", description: "d", address: "http://h", securityToken: unique() }],
@@ -163,6 +164,9 @@ function targetRequests(fixture: Fixture): Record<string, ValidRequest> {
     "targets.exportCsv": () => ({ query: { q: `controllerid==${targetId}` } }),
     "targets.importCsv": () => ({ headers: { "content-type": "text/csv" }, body: `controllerId,name\n${unique()},n\n` }),
     "targets.deleteByQuery": async () => ({ query: { q: `controllerid==${(await build.target()).controllerId}`, confirm: 1 } }),
+    "targets.change": async () => ({
+      body: { action: "requestAttributes", q: `controllerid==${(await build.target()).controllerId}`, confirm: 1 },
+    }),
     "targets.attributes": () => one,
     "targets.assignedSet": () => one,
     "targets.installedSet": () => ({ params: { targetId: fixture.finished.controllerId } }),

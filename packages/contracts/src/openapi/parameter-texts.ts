@@ -63,6 +63,10 @@ export const parameterTexts: Readonly<Record<string, string>> = {
   tenantName: "Name of the tenant",
   text: "With what a name begins, in any case of letters; of targets also the controllerId",
   total: "How the matches are counted: `exact`, `none` (then the answer has no `total`), or `atMost:N`, which counts no further than N",
+  "targets.suggest.field":
+    "What values are suggested of: `controllerid`, `name`, `group`, `attribute` and `metadata` (their keys), `attribute.KEY` or `metadata.KEY` (values)",
+  "targets.suggest.limit": "How many values are answered at most: 1 to 100",
+  "targets.suggest.prefix": "With what the values begin, in any case of letters",
   "targets.summary.top": "How many values of each are answered, the most frequent first: 1 to 100",
   top: "How many sets are answered: 1 to 500",
   useartifacturlhandler: "Asks for the links under which devices download the artifact",

@@ -29,6 +29,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   targetTypes: "Types of targets, and which distribution sets are for them",
   targets: "Devices, what is assigned to and installed on them, and their actions",
   tenantQuotas: "Quotas of any tenant, for the operator of the installation",
+  systemStatus: "What runs in the installation, for its operator",
   tenants: "Tenants of the installation, for its operator",
   userinfo: "Who is signed in",
   users: "Users of the tenant and their permissions",
