@@ -10,6 +10,8 @@ const forApps = [...below, "query", "audit", "events", "service", "backend"];
 export const layers = {
   "packages/errors": [],
   "packages/contracts": ["errors"],
+  "packages/client": ["errors", "contracts"],
+  "packages/cli": ["errors", "contracts", "client"],
   "packages/jobs": [],
   "packages/rpc": ["errors"],
   "packages/db": ["errors"],
@@ -27,9 +29,9 @@ export const layers = {
   "apps/management": forApps,
   "apps/artifact-store": forApps,
   "apps/rollout-engine": forApps,
-  "tests/contract": [...forApps, "stack", "testkit", "simulator"],
+  "tests/contract": [...forApps, "stack", "testkit", "simulator", "client"],
   "tests/e2e": [...forApps, "stack", "testkit", "simulator"],
-  "tests/bench": [...forApps, "stack", "testkit", "simulator"],
+  "tests/bench": [...forApps, "stack", "testkit", "simulator", "client"],
   "tests/clients": ["stack", "testkit"],
   "tests/setup": [...forApps, "stack", "testkit"],
 };
@@ -65,6 +67,7 @@ const readsEnvironment = [
   /\/config\.ts$/,
   /^packages\/(stack|testkit)\//,
   /^packages\/simulator\/src\/cli\.ts$/, // a command reads its settings itself
+  /^packages\/cli\/src\/environment\.ts$/,
   /^tests\//,
   /(^|\/)scripts\//,
   /\.test\.ts$/,

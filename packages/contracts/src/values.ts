@@ -13,20 +13,21 @@ const markupStart = /<[a-z/!?]/i;
 const markupMessage = "Invalid characters in string";
 
 /**
- * Reads a scalar that is no text as its text, as hawkBit's mapper does; the rule holds for the bodies of both interfaces (contract device.md §1.2).
+ * Reads a scalar that is no text as its text, as hawkBit's mapper does; the rule holds for the bodies of both interfaces (contract device.md §1.2). The
+ * declared type is the one that our own clients are held to.
  */
-function asText(value: unknown): unknown {
+function asText(value: string): unknown {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : value;
 }
 
 /** Reads digits in quotes as the whole number. */
-function asWhole(value: unknown): unknown {
+function asWhole(value: number): unknown {
   return typeof value === "string" && /^-?\d{1,19}$/.test(value) ? Number(value) : value;
 }
 
 /** Makes a flag in a body, which may also be a text. */
 export function flag() {
-  return z.preprocess((value) => (value === "true" ? true : value === "false" ? false : value), z.boolean());
+  return z.preprocess((value: boolean | "true" | "false") => (value === "true" ? true : value === "false" ? false : value), z.boolean());
 }
 
 const errorOfMissing = (issue: { input?: unknown }) => (issue.input === undefined || issue.input === null ? missingMessage : undefined);

@@ -1,11 +1,21 @@
 import { hash } from "node:crypto";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { type ArtifactUploadView, type ArtifactView, routeTable as r } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { accessBuilder } from "../support/access.ts";
 import { builder, part, sha256, someBytes, unique } from "../support/build.ts";
 import { ask, call, dialects, type ErrorBody, refused } from "../support/call.ts";
+import { storageDir } from "../support/http.ts";
 
 const partSize = 8 * 1024 * 1024;
+
+/** Names what the storage has of an upload's parts, without its tenant; nothing where the storage is elsewhere. */
+function storedParts(uploadId: string): string[] {
+  const staging = join(storageDir, "staging");
+  if (storageDir === "" || !existsSync(staging)) return [];
+  return readdirSync(staging).flatMap((name) => (name.includes(uploadId) ? [name.slice(name.indexOf("-") + 1)] : []));
+}
 
 describe.each(dialects)("uploads in parts, %s", (dialect) => {
   const build = builder(dialect);
@@ -84,7 +94,9 @@ describe.each(dialects)("uploads in parts, %s", (dialect) => {
 
   it("console M15: an upload that is given up is gone; one that is complete is not", async () => {
     const params = await build.uploadInParts(1_000, someBytes());
+    expect(storedParts(params.uploadId)).toEqual(storageDir === "" ? [] : [`${params.uploadId}.parts`]);
     await call(r.artifactUploads.cancel, dialect, { params });
+    expect(storedParts(params.uploadId)).toEqual([]);
     await refused(r.artifactUploads.cancel, dialect, { params }, [404, "repo.entityNotFound"]);
     const done = await build.uploadInParts(1_000, someBytes());
     await call(r.artifactUploads.complete, dialect, { params: done });

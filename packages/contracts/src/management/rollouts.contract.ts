@@ -21,7 +21,7 @@ function step(
   name: "start" | "pause" | "resume" | "stop" | "triggerNextGroup",
   summary: string,
   more: Partial<Pick<Route, "permission" | "permissionRest" | "source">> = {},
-): Route<z.output<typeof one>, Record<string, never>, undefined> {
+): Route<z.output<typeof one>, Record<string, never>, undefined, undefined, undefined> {
   return route({
     id: `rollouts.${name}`,
     service: "rollout-engine",
