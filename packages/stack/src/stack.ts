@@ -8,7 +8,7 @@ import { allocator, heapOf } from "./heap.ts";
 import { freePorts, isPortFree } from "./ports.ts";
 import { askReady, type ReadinessTls } from "./readiness.ts";
 import { type ServiceName, serviceNames } from "./services.ts";
-import type { DatabaseSettings, S3Settings } from "./settings.ts";
+import type { AmqpSettings, DatabaseSettings, S3Settings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
 import { appMain, Supervised } from "./supervised.ts";
 
@@ -24,6 +24,8 @@ export interface StackOptions {
   database?: DatabaseSettings | string;
   kafkaBrokers?: string;
   s3?: S3Settings;
+  /** Without it there is no messaging. */
+  amqp?: AmqpSettings;
   /** Uploads leave so many bytes free on the disk of the data directory. */
   storageReserve?: number;
   logLevel?: string;
@@ -141,6 +143,7 @@ async function makePlan(options: StackOptions, data: DataDir, database: StackDat
     ...(options.tls === undefined ? {} : { secure: true }),
     ...(options.kafkaBrokers === undefined ? {} : { kafkaBrokers: options.kafkaBrokers }),
     ...(options.s3 === undefined ? {} : { s3: options.s3 }),
+    ...(options.amqp === undefined ? {} : { amqp: options.amqp }),
     ...(options.storageReserve === undefined ? {} : { storageReserve: options.storageReserve }),
     ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
     ...(options.unknownMembers === undefined ? {} : { unknownMembers: options.unknownMembers }),

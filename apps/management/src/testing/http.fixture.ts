@@ -89,6 +89,7 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
       },
     },
     changes: createChanges({ db: fixture.db.pool, onFirst: () => {} }),
+    broker: undefined,
     now: Date.now,
     fault: () => {},
   });
