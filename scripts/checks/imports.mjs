@@ -26,6 +26,7 @@ export const layers = {
   "apps/management": forApps,
   "apps/artifact-store": forApps,
   "apps/rollout-engine": forApps,
+  "apps/dmf": forApps,
   "tests/contract": [...forApps, "stack", "testkit", "simulator"],
   "tests/e2e": [...forApps, "stack", "testkit", "simulator"],
   "tests/bench": [...forApps, "stack", "testkit", "simulator"],
@@ -41,6 +42,11 @@ export const homes = [
     modules: ["kafkajs"],
     allowed: [/^packages\/events\//, /^packages\/testkit\//, /^tests\//],
     remedy: "use createRelay or consumeEvents of @harrier/events",
+  },
+  {
+    modules: ["amqplib"],
+    allowed: [/^apps\/dmf\//, /^packages\/(simulator|testkit)\//, /^tests\//],
+    remedy: "messages of things go through apps/dmf",
   },
   {
     modules: ["minio"],

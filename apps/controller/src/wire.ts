@@ -42,6 +42,7 @@ import { createRetrievalRecorder } from "./retrieval/record-retrieval.ts";
 import { ownSchema } from "./schema.ts";
 import { createTenantSettings } from "./settings/tenant-settings.ts";
 import { targetsHandlers } from "./targets/targets.rpc.ts";
+import { deviceMessagesHandlers } from "./things/device-messages.rpc.ts";
 
 const service = "controller";
 
@@ -52,6 +53,7 @@ const needs = [
   { schema: "management", view: "tenant_quotas_v1" },
   { schema: "management", view: "device_credentials_v1" },
   { schema: "management", view: "credential_changes_v1" },
+  { schema: "management", view: "messaging_v1" },
   { schema: "management", view: "distribution_sets_v1" },
   { schema: "management", view: "set_modules_v1" },
   { schema: "management", view: "software_modules_v1" },
@@ -111,11 +113,13 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   };
   const http = createHttp({ drain: drainOf(config), service, keys, log, metrics, readiness, countRoundTrips, ...secure });
   const links = createArtifactLinks(settings, { links: config.HARRIER_ARTIFACT_LINKS, host: config.HARRIER_DOWNLOAD_URL });
+  const recordReport = createReportRecorder(db.pool);
+  const recordRetrieval = createRetrievalRecorder(db.pool);
   mountDeviceInterface(http.mount, {
     db,
     readPoll: createPollReader(db.pool),
-    recordReport: createReportRecorder(db.pool),
-    recordRetrieval: createRetrievalRecorder(db.pool),
+    recordReport,
+    recordRetrieval,
     settings,
     limits,
     lastPolls,
@@ -141,6 +145,10 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     .add("harrier.controller.v1.DeviceIdentityService", deviceIdentityHandlers({ db: db.signIn, feed }))
     .add("harrier.controller.v1.TargetsService", targetsHandlers({ db: commands, ids: commandIds, secrets, limits, fault }))
     .add("harrier.controller.v1.ActionsService", actionsHandlers({ db: commands, ids: commandIds, limits, settings, fault, now }));
+  rpc.add(
+    "harrier.controller.v1.DeviceMessagesService",
+    deviceMessagesHandlers({ db, recordReport, recordRetrieval, settings, limits, documents, links, ids: deviceIds, secrets, now, fault }),
+  );
   const relay = createRelay({
     db: background,
     schema: "controller",

@@ -160,6 +160,11 @@ function own(plan: Plan, service: ServiceName): Variables {
             HARRIER_S3_SECRET_KEY: plan.s3.secretKey,
             HARRIER_S3_BUCKET: plan.s3.bucket,
           };
+    case "dmf":
+      return {
+        HARRIER_PUBLIC_URL: plan.gateway?.["HARRIER_PUBLIC_URL"] ?? firstGateway(plan),
+        ...(plan.amqp === undefined ? {} : { HARRIER_AMQP_URL: plan.amqp.url }),
+      };
     default:
       return {};
   }
