@@ -14,6 +14,7 @@ export {
   tlsOf,
   unknownSettings,
 } from "./config.ts";
+export { sendCsv } from "./csv-answer.ts";
 export { type DiscardBudget, discardRest } from "./discard-rest.ts";
 export type { DrainTimes } from "./drain.ts";
 export { armFaults, type FaultPoint, faultPoint, faultPoints } from "./faults.ts";

@@ -46,7 +46,7 @@ export const findAnswer = statement<[tenantId: number, commandId: string], { ans
   "select answer from commands where tenant_id = $1 and command_id = $2 limit 1",
 );
 
-export interface NewArtifact {
+interface NewArtifact {
   id: number;
   moduleId: number;
   filename: string;

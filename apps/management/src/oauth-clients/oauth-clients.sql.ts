@@ -66,7 +66,7 @@ export const insertClients = statement<[tenantId: number, clients: string, actor
    select ${selectList(columns)} from t order by t.id`,
 );
 
-export interface ClientChange {
+interface ClientChange {
   name: string | null;
   description: string | null;
   scopes: readonly string[] | null;
