@@ -13,8 +13,6 @@ import { answering, startAnsweringStack } from "./support/serving.ts";
 // There is one key per pair of caller and audience, and two are accepted during a rotation, which no client may notice (architecture §2).
 
 const dir = mkdtempSync(join(tmpdir(), "harrier-keys-"));
-// without a message broker there is no dmf
-const running = serviceNames.filter((service) => service !== "dmf");
 const keyFileOf = (service: ServiceName): string => join(dir, service);
 const secretOf = new Map(["k1", "k2"].map((id) => [id, new Map(keyPairs().map((pair) => [pair, randomBytes(32).toString("base64")]))]));
 let stack: Stack;
@@ -82,7 +80,7 @@ test("a new key is added, put first service by service, and the old one removed"
   expect([await accepts("management", "k1"), await accepts("management", "k2")]).toEqual([true, false]);
 
   give("k1", "k2"); // The new key is second: every service verifies both, none signs with it yet.
-  await restartAll(running);
+  await restartAll(serviceNames);
   await everythingWorks();
   expect([await accepts("management", "k1"), await accepts("management", "k2")]).toEqual([true, true]);
 
@@ -97,7 +95,7 @@ test("a new key is added, put first service by service, and the old one removed"
   await stack.restart("gateway", 0); // One gateway is without the old key, the other still has both.
   await answering(stack);
   await everythingWorks();
-  await restartAll(running);
+  await restartAll(serviceNames);
   await everythingWorks();
   expect([await accepts("management", "k1"), await accepts("management", "k2")]).toEqual([false, true]);
 });

@@ -1,6 +1,6 @@
 import { type Database, run, runOne, withLeadership } from "@harrier/db";
 import { type Relay, relayJob } from "@harrier/events";
-import { every, type Job, led } from "@harrier/jobs";
+import { every, type Job, led, type NodeStatus, nodeStatusJob } from "@harrier/jobs";
 import { type CleanupDeps, cleanUp } from "./cleanup/cleanup.ts";
 import type { CredentialFeed } from "./identity/credential-feed.ts";
 import { keepInsights } from "./insights/insights.ts";
@@ -18,6 +18,7 @@ interface Deps {
   readonly relay: Relay;
   readonly settings: TenantSettingsCache;
   readonly lastPolls: LastPolls;
+  readonly nodeStatus: NodeStatus;
 }
 
 type OnDatabase = Pick<Deps, "background">;
@@ -36,6 +37,7 @@ const maintenance = { runs: "every replica", later: true, steady: true, stopLimi
  * end after them.
  */
 export const jobs = {
+  "node-status": nodeStatusJob,
   partitions: every<OnDatabase>({
     ...maintenance,
     does: "Makes the partitions of the next days and drops those that are over, sent and folded.",

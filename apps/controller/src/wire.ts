@@ -1,6 +1,6 @@
 import { openBackend } from "@harrier/backend";
 import { commandsOf, createSecretBox, deviceLimits, IdBlocks } from "@harrier/db";
-import { createRelay } from "@harrier/events";
+import { createRelay, readWaitingSince } from "@harrier/events";
 import type { Jobs } from "@harrier/jobs";
 import { type FaultPoint, faultPoint, type Log, type Stoppable } from "@harrier/service";
 import { actionsHandlers } from "./actions/actions.rpc.ts";
@@ -78,7 +78,9 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   const brokers = config.HARRIER_KAFKA_BROKERS;
   const relay = createRelay({ db: background, schema: "controller", brokers, clientId: `harrier-${service}`, log, fault });
   const cleanup = { db: background, settings, fault };
-  const jobs: Jobs<keyof typeof jobList> = backend.jobs(jobList, { background, cleanup, feed, relay, settings, lastPolls });
+  const waiting = brokers ? () => readWaitingSince(background.pool) : undefined;
+  const nodeStatus = backend.nodeStatus(() => jobs.states(), waiting);
+  const jobs: Jobs<keyof typeof jobList> = backend.jobs(jobList, { background, cleanup, feed, relay, settings, lastPolls, nodeStatus });
   backend.add(jobs.group("settings"));
   backend.run(jobs.group("last-polls"));
 

@@ -1,12 +1,13 @@
 import { type Audit, auditJobs } from "@harrier/audit";
 import { type Database, ensurePartitions, runOne } from "@harrier/db";
-import { every, type Job } from "@harrier/jobs";
+import { every, type Job, type NodeStatus, nodeStatusJob } from "@harrier/jobs";
 import type { Changes } from "./events/changes.ts";
 import type { PrincipalFeed } from "./identity/principal-feed.ts";
 import type { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
 import type { SigningKeys } from "./oauth-tokens/signing-keys.ts";
 import { releaseDue } from "./operations/release-worker.ts";
 import { walkTargetMetadata } from "./quotas/metadata-walk.sql.ts";
+import { changeDueTargets } from "./target-changes/target-change-worker.ts";
 import { deleteDueTargets } from "./target-deletion/target-deletion-worker.ts";
 import type { DeletionWorker } from "./tenants/deletion-worker.ts";
 
@@ -17,10 +18,12 @@ interface Deps {
   readonly releases: Parameters<typeof releaseDue>[0];
   readonly deletions: DeletionWorker;
   readonly invalidations: InvalidationWorker;
+  readonly targetChanges: Parameters<typeof changeDueTargets>[0];
   readonly targetDeletions: Parameters<typeof deleteDueTargets>[0];
   readonly signingKeys: SigningKeys;
   readonly feed: PrincipalFeed;
   readonly changes: Changes;
+  readonly nodeStatus: NodeStatus;
 }
 
 export type JobName = keyof typeof jobs;
@@ -44,6 +47,7 @@ export const makePartitions = (db: Database) => ensurePartitions({ pool: db.pool
  * gRPC server.
  */
 export const jobs = {
+  "node-status": nodeStatusJob,
   "artifact-releases": every<Pick<Deps, "releases">>({
     does: "Gives references of deleted artifacts back to artifact-store until it has acknowledged each; woken by a deletion.",
     runs: "lease",
@@ -79,6 +83,15 @@ export const jobs = {
     restMs: 10_000,
     work: ({ targetDeletions }, signal, pieceFailed) => deleteDueTargets(targetDeletions, signal, pieceFailed),
     failure: "deletions of targets cannot go on",
+    everyFailure: true,
+  }),
+  "target-changes": every<Pick<Deps, "targetChanges">>({
+    does: "Changes tags and types of many targets, 500 at a time; woken by a request.",
+    runs: "lease",
+    everyMs: 1_000,
+    restMs: 10_000,
+    work: ({ targetChanges }, signal, pieceFailed) => changeDueTargets(targetChanges, signal, pieceFailed),
+    failure: "changes of targets cannot go on",
     everyFailure: true,
   }),
   "metadata-usage": every<Pick<Deps, "background">>({

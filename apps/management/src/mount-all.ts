@@ -25,12 +25,15 @@ import { mountSearch } from "./search/search.routes.ts";
 import { mountSetTypes } from "./set-types/set-types.routes.ts";
 import { mountSettings } from "./settings/settings.routes.ts";
 import { mountSoftwareModules } from "./software-modules/software-modules.routes.ts";
+import { mountSystemStatus } from "./system-status/system-status.routes.ts";
 import { mountDistributionSetTags } from "./tags/distribution-set-tags.routes.ts";
 import { mountTargetTags } from "./tags/target-tags.routes.ts";
+import { mountTargetChanges } from "./target-changes/target-changes.routes.ts";
 import { mountTargetCsv } from "./target-csv/target-csv.routes.ts";
 import { mountTargetDeletion } from "./target-deletion/target-deletion.routes.ts";
 import { mountAutoAssignedSet } from "./target-filters/target-filters.routes.ts";
 import { mountTargetGroups } from "./target-groups/target-groups.routes.ts";
+import { mountTargetSuggestions } from "./target-suggestions/target-suggestions.routes.ts";
 import { mountTargetSummary } from "./target-summary/target-summary.routes.ts";
 import { mountTargetTypes } from "./target-types/target-types.routes.ts";
 import { mountAssignment } from "./targets/assignment.routes.ts";
@@ -55,6 +58,7 @@ export type Parts = Parameters<typeof mountTargets>[1] &
   Parameters<typeof mountTargetMetadata>[1] &
   Parameters<typeof mountTargetCsv>[1] &
   Parameters<typeof mountTargetDeletion>[1] &
+  Parameters<typeof mountTargetChanges>[1] &
   Parameters<typeof mountAudit>[1] &
   Parameters<typeof mountInsights>[1] &
   Parameters<typeof mountEvents>[1] &
@@ -84,7 +88,9 @@ export function mountAll(register: Mount, parts: Parts): void {
   mountMetadata(mount, parts);
   mountTargetCsv(mount, parts);
   mountTargetDeletion(mount, parts);
+  mountTargetChanges(mount, parts);
   mountTargetSummary(mount, parts);
+  mountTargetSuggestions(mount, parts);
   mountTargets(mount, parts);
   mountAssignment(mount, parts);
   mountAutoConfirm(mount, parts);
@@ -98,6 +104,7 @@ export function mountAll(register: Mount, parts: Parts): void {
   mountTenants(mount, parts);
   mountTenantQuotas(mount, parts);
   mountOperations(mount, parts);
+  mountSystemStatus(mount, parts);
   mountOAuthClients(mount, parts);
   mountInsights(mount, parts);
   mountEvents(mount, parts);

@@ -38,6 +38,9 @@ const needs = [
   { schema: "controller", view: "fleet_counts_v1" },
   { schema: "controller", view: "fleet_walks_v1" },
   { schema: "controller", view: "events_v1" },
+  { schema: "controller", view: "nodes_v1" },
+  { schema: "artifact_store", view: "nodes_v1" },
+  { schema: "rollout_engine", view: "nodes_v1" },
   { schema: "artifact_store", view: "data_traffic_v1" },
   { schema: "rollout_engine", view: "events_v1" },
   { schema: "rollout_engine", view: "rollouts_v1" },
@@ -84,8 +87,10 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     invalidations,
     releases: { db: background.pool, artifacts, log },
     targetDeletions: { db: background, targets, log },
+    targetChanges: { db: background, targets, log },
   };
-  const jobs: Jobs<JobName> = backend.jobs(jobList, { ...workers, audit, background, signingKeys, feed, changes });
+  const nodeStatus = backend.nodeStatus(() => jobs.states());
+  const jobs: Jobs<JobName> = backend.jobs(jobList, { ...workers, audit, background, signingKeys, feed, changes, nodeStatus });
   backend.run(jobs.group("partitions"));
   backend.run(jobs.group("audit"));
   backend.add(backgroundWork(jobs.group()));
@@ -117,6 +122,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     wake: () => jobs.wake("artifact-releases"),
     wakeOperations: () => jobs.wake("tenant-deletions"),
     wakeTargetDeletions: () => jobs.wake("target-deletions"),
+    wakeTargetChanges: () => jobs.wake("target-changes"),
     wakeInvalidations: () => jobs.wake("invalidations"),
     auditKeys: config.HARRIER_AUDIT_PUBLIC_KEYS,
     now: Date.now,

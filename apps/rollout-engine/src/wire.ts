@@ -1,7 +1,7 @@
 import { openAudit } from "@harrier/audit";
 import { openBackend } from "@harrier/backend";
 import { commandsOf, IdBlocks } from "@harrier/db";
-import { createRelay } from "@harrier/events";
+import { createRelay, readWaitingSince } from "@harrier/events";
 import type { Jobs } from "@harrier/jobs";
 import { backgroundWork, type FaultPoint, faultPoint, type Log, type Stoppable, TenantLimiter } from "@harrier/service";
 import type { RolloutEngineConfig } from "./config.ts";
@@ -71,7 +71,9 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
     dynamicRollouts: { db: background, wake, now },
     dueWork: { db: background, wake: (worker: JobName) => jobs.wake(worker) },
   };
-  const jobs: Jobs<JobName> = backend.jobs(jobList, { ...workers, audit, background, relay });
+  const waiting = config.HARRIER_KAFKA_BROKERS ? () => readWaitingSince(background.pool) : undefined;
+  const nodeStatus = backend.nodeStatus(() => jobs.states(), waiting);
+  const jobs: Jobs<JobName> = backend.jobs(jobList, { ...workers, audit, background, relay, nodeStatus });
   backend.run(jobs.group("audit"));
 
   backend.rpc().add("harrier.rolloutengine.v1.RolloutsService", rolloutsHandlers({ db: commandsOf(db), wake }));

@@ -19,8 +19,8 @@ export interface Route<P = unknown, Q = unknown, B = unknown> {
   readonly params?: z.ZodType<P>;
   readonly query?: z.ZodType<Q>;
   readonly body?: z.ZodType<B>;
-  /** With `multipart` and `csv` the handler reads the stream itself, and `body` only describes it. The default for a body is `json`. */
-  readonly bodyKind?: "json" | "multipart" | "optional-json" | "csv";
+  /** With `multipart`, `csv` and `binary` the handler reads the stream itself, and `body` only describes it. The default for a body is `json`. */
+  readonly bodyKind?: "json" | "multipart" | "optional-json" | "csv" | "binary";
   /** The status of a success per surface; a 204 never has a body, whatever the handler returns. */
   readonly success: Readonly<Partial<Record<Surface, number>>>;
   /** Further statuses of a success, with the case that they stand for, e.g. 204 when there is nothing to show. */
@@ -57,9 +57,20 @@ export function route<P = Nothing, Q = Nothing, B = undefined>(row: Route<P, Q, 
   return row;
 }
 
-/** Whether any number of bytes is sent or received: such a request has no deadline and is never held in memory as a whole. */
+/** The owner reads such a body by itself, as it arrives. */
+const streamedKinds: ReadonlySet<string | undefined> = new Set(["multipart", "csv", "binary"] satisfies Route["bodyKind"][]);
+
+/** Whether the owner of a route reads its body by itself, as it arrives. */
+export function isStreamed(row: Pick<Route, "bodyKind">): boolean {
+  return streamedKinds.has(row.bodyKind);
+}
+
+/**
+ * Whether any number of bytes is sent, received or copied: such a request has no deadline and is never held in memory as a whole. The completion of
+ * an upload has no body, but a bucket may take minutes for it.
+ */
 export function isTransfer(row: Pick<Route, "id" | "credential" | "bodyKind" | "responseType">): boolean {
-  if (row.credential === "download" || row.bodyKind === "multipart" || row.bodyKind === "csv") return true;
+  if (row.credential === "download" || isStreamed(row) || row.id === "artifactUploads.complete") return true;
   return row.responseType === "text/csv" || row.responseType === "application/octet-stream" || isEventStream(row);
 }
 
@@ -69,9 +80,9 @@ export function isEventStream(row: Pick<Route, "responseType">): boolean {
 }
 
 /**
- * These operations are no lists but read as much: a preview sorts all targets, a creation counts them, reports and insights of a rollout read its
- * actions, the count of rollouts all of them, a verification reads the trail, a preview of an invalidation what it would end, events the outboxes of all tenants, a search of a restricted user may
- * pass over many targets.
+ * These operations are no lists but read as much: a change of many targets counts them, a preview sorts all targets, a creation counts them, reports and insights of a rollout read its
+ * actions, the count of rollouts all of them, a verification reads the trail, a preview of an invalidation what it would end, events the outboxes of all tenants, a search and a suggestion
+ * for a restricted user may pass over many targets.
  */
 const expensive: ReadonlySet<string> = new Set([
   "rollouts.preview",
@@ -89,6 +100,8 @@ const expensive: ReadonlySet<string> = new Set([
   "events.list",
   "events.stream",
   "search.find",
+  "targets.suggest",
+  "targets.change",
   "targetGroups.list",
   "distributionSets.invalidationPreview",
   "distributionSets.statistics",

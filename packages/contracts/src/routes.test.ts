@@ -23,7 +23,7 @@ const expectedIds = {
     "distributionSets.invalidate",
     "distributionSets.listModules distributionSets.assignModules distributionSets.assignTargets",
     "distributionSets.listAssignedTargets distributionSets.listInstalledTargets",
-    "targets.summary targets.list targets.create targets.get targets.update targets.delete targets.attributes targets.assignedSet targets.installedSet",
+    "targets.summary targets.suggest targets.change targets.list targets.create targets.get targets.update targets.delete targets.attributes targets.assignedSet targets.installedSet",
     "targets.assign targets.listActions targets.getAction targets.actionStatus targets.forceAction targets.cancelAction",
     "targets.confirmAction targets.autoConfirm targets.activateAutoConfirm targets.deactivateAutoConfirm targets.tags",
     "targets.listMetadata targets.createMetadata targets.getMetadata targets.updateMetadata targets.deleteMetadata",
@@ -42,7 +42,7 @@ const expectedIds = {
     "roles.removePermission roles.replaceScopes roles.addScopes roles.removeScopes",
     "quotas.list quotas.get apiKeys.list apiKeys.create apiKeys.get apiKeys.update apiKeys.delete",
     "audit.list audit.exportCsv audit.verify audit.get tenantQuotas.list tenantQuotas.get tenantQuotas.set",
-    "tenants.list tenants.create tenants.get tenants.update tenants.delete tenants.suspend tenants.resume operations.list operations.get",
+    "tenants.list tenants.create tenants.get tenants.update tenants.delete tenants.suspend tenants.resume systemStatus.get operations.list operations.get",
     "insights.dataTraffic insights.artifactStorage insights.currentTargets insights.monthlyTargets insights.currentRollouts",
     "events.list events.stream",
     "messaging.status messaging.setPasswords messaging.enableDmf messaging.enableDmfWithGeneratedPasswords messaging.enableSie",
@@ -50,6 +50,7 @@ const expectedIds = {
     "oauth2Clients.list oauth2Clients.create oauth2Clients.get oauth2Clients.update oauth2Clients.delete oauth2Clients.rotateSecret",
   ],
   "artifact-store": [
+    "artifactUploads.open artifactUploads.get artifactUploads.sendPart artifactUploads.complete artifactUploads.cancel",
     "artifacts.upload artifacts.download device.artifact device.artifactMd5 device.artifactDownload device.artifactDownloadMd5",
   ],
   "rollout-engine": [

@@ -3,6 +3,7 @@ import { downloads } from "./device/downloads.contract.ts";
 import { actionDeletion, targetActionDeletion } from "./management/action-deletion.contract.ts";
 import { actions } from "./management/actions.contract.ts";
 import { apiKeys } from "./management/api-keys.contract.ts";
+import { artifactUploads } from "./management/artifact-uploads.contract.ts";
 import { artifacts } from "./management/artifacts.contract.ts";
 import { audits } from "./management/audit.contract.ts";
 import { autoAssignments, autoAssignmentsOfSet } from "./management/auto-assignments.contract.ts";
@@ -29,12 +30,15 @@ import { softwareModuleTypes } from "./management/software-module-types.contract
 import { softwareModules } from "./management/software-modules.contract.ts";
 import { setStatistics } from "./management/statistics.contract.ts";
 import { configs, userinfo } from "./management/system.contract.ts";
+import { systemStatus } from "./management/system-status.contract.ts";
 import { targetActions } from "./management/target-actions.contract.ts";
+import { targetChanges } from "./management/target-changes.contract.ts";
 import { targetCsv } from "./management/target-csv.contract.ts";
 import { targetDeletion } from "./management/target-deletion.contract.ts";
 import { filtersOfSet, targetFilters } from "./management/target-filters.contract.ts";
 import { targetGroups } from "./management/target-groups.contract.ts";
 import { targetMetadata } from "./management/target-metadata.contract.ts";
+import { targetSuggestions } from "./management/target-suggestions.contract.ts";
 import { targetSummary } from "./management/target-summary.contract.ts";
 import { tagsOfTarget, targetTags } from "./management/target-tags.contract.ts";
 import { targetTypes, typeOfTarget } from "./management/target-types.contract.ts";
@@ -47,6 +51,7 @@ import type { Route } from "./route.ts";
 export const routeTable = {
   device: { ...device, ...downloads },
   softwareModules: { ...softwareModules, ...moduleMetadata },
+  artifactUploads,
   artifacts,
   softwareModuleTypes,
   distributionSetTypes,
@@ -61,6 +66,8 @@ export const routeTable = {
   targets: {
     // its path is also that of a target with this name
     ...targetSummary,
+    ...targetSuggestions,
+    ...targetChanges,
     ...targets,
     ...typeOfTarget,
     ...targetActions,
@@ -91,6 +98,7 @@ export const routeTable = {
   apiKeys,
   audit: audits,
   tenants,
+  systemStatus,
   tenantQuotas,
   operations,
   events,

@@ -74,6 +74,7 @@ describe("unknown members of a body", () => {
     expect(withoutMembers.sort()).toMatchInlineSnapshot(`
       [
         "actions.deleteMany",
+        "artifactUploads.sendPart",
         "artifacts.upload",
         "configs.putMany",
         "distributionSetTags.assign",

@@ -61,6 +61,24 @@ export function optionalFileName(max: number) {
   return trimmed(1, max).refine(noMarkup, markupMessage).refine(isSegment, markupMessage).optional();
 }
 
+/** The size of something in bytes, in a body. */
+export const byteCount = shownAs(z.preprocess(asWhole, wholeNumber().min(1).max(Number.MAX_SAFE_INTEGER)), {
+  type: "integer",
+  format: "int64",
+  minimum: 1,
+});
+
+/** Makes a required file name, with the rules of `optionalFileName`. */
+export function fileName(max: number) {
+  return requiredName(max).refine(isSegment, markupMessage);
+}
+
+/** Makes an optional checksum of so many hexadecimal digits, which are read in lower case. */
+export function checksum(digits: number) {
+  const lower = z.string().trim().toLowerCase();
+  return lower.refine((text) => text.length === digits && /^[0-9a-f]*$/.test(text), `must have ${digits} hexadecimal digits`).optional();
+}
+
 /**
  * Adds the rule for the id of a target to create: its device must be able to poll with it (contract device.md §3.2, §9.8). Existing ids are looked
  * up as they are.

@@ -148,6 +148,14 @@ export const featureCodes = {
     status: everywhere(400),
     message: "The multipart upload is not well formed.",
   },
+  uploadOffset: {
+    hawkbit: "hawkbit.server.error.artifact.uploadOffset",
+    exceptionClass: `${repository}.ArtifactUploadOffsetException`,
+    grpc: grpcStatus.failedPrecondition,
+    retryable: false,
+    status: everywhere(409),
+    message: "The request does not continue the upload where it is.",
+  },
   checksumMd5: {
     hawkbit: "hawkbit.server.error.artifact.uploadFailed.checksum.md5.match",
     exceptionClass: `${repository}.InvalidMD5HashException`,

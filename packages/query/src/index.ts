@@ -24,6 +24,6 @@ export {
 export { readOpaque, writeOpaque } from "./opaque.ts";
 export { nextStatement, type Page, type PageSource, pageStatement } from "./page.sql.ts";
 export { inScope, isInScope, reachesOnly, type Scope, type Scoped, scopeOf } from "./scope.ts";
-export { hostOf, type TargetExtras, targetJson, updateStatusName } from "./target.json.ts";
+export { type TargetExtras, targetJson, updateStatusName } from "./target.json.ts";
 export { type TargetRow, targetColumns, targetJoins } from "./target.ts";
 export { targetLists } from "./target-lists.ts";

@@ -55,6 +55,7 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
     createTargets: { management: "person" },
     updateTarget: { management: "person" },
     deleteTargets: { management: "person" },
+    changeTargetsById: { management: "itself" },
     deleteTargetsById: { management: "either" },
     readSecurityTokens: { management: "person", "rollout-engine": "person" },
     activateAutoConfirm: { management: "person" },
@@ -79,6 +80,7 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
     readTokenKeys: { gateway: "itself" },
     watchPrincipalChanges: { gateway: "itself" },
     noteApiKeyUses: { gateway: "itself" },
+    noteNode: { gateway: "itself" },
     noteRefusals: { gateway: "itself" },
   },
   "harrier.rolloutengine.v1.RolloutsService": {

@@ -51,6 +51,7 @@ export const methods = {
     createTargets: "command",
     updateTarget: "idempotent",
     deleteTargets: "once", // a repetition would answer 0 deleted
+    changeTargetsById: "idempotent",
     deleteTargetsById: "idempotent", // it only matters that they are gone
     readSecurityTokens: "idempotent",
     activateAutoConfirm: "once", // a repetition would answer that it is active already
@@ -75,6 +76,7 @@ export const methods = {
     readTokenKeys: "idempotent",
     watchPrincipalChanges: "stream",
     noteApiKeyUses: "idempotent",
+    noteNode: "idempotent",
     noteRefusals: "command",
   },
   "harrier.rolloutengine.v1.RolloutsService": {

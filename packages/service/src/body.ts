@@ -141,13 +141,16 @@ const accepted = {
   management: new Set(["application/json", "application/hal+json"]),
 };
 
+/** The media types of bodies that their handlers read. */
+const streamedTypes = { csv: "text/csv", binary: "application/octet-stream" } as const;
+
 /** Reads and checks the body of a route: 415 for another type, 413 above `maxBodyBytesOf`, 400 when missing, broken, too deep or wrong. */
 export async function parseBody<R extends Route>(route: R, from: Read): Promise<BodyOf<R>> {
   const schema = route.body;
   const { req } = from;
   if (schema === undefined || route.bodyKind === "multipart") return undefined as BodyOf<R>;
-  if (route.bodyKind === "csv") {
-    if (mediaType(req.headers["content-type"]) !== "text/csv") throw new HarrierError("unsupportedMediaType");
+  if (route.bodyKind === "csv" || route.bodyKind === "binary") {
+    if (mediaType(req.headers["content-type"]) !== streamedTypes[route.bodyKind]) throw new HarrierError("unsupportedMediaType");
     return undefined as BodyOf<R>;
   }
   if (!hasBody(req)) {

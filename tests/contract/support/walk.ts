@@ -4,7 +4,7 @@ import { accessBuilder, accessRequests, type SignedUp } from "./access.ts";
 import { apiKeyRequests } from "./api-keys.ts";
 import { auditRequests } from "./audit.ts";
 import { autoAssignmentRequests } from "./auto-assignments.ts";
-import { builder, someBytes, unique } from "./build.ts";
+import { builder, part, someBytes, unique } from "./build.ts";
 import { type CallOptions, call, type Dialect } from "./call.ts";
 import { device, report } from "./device.ts";
 import { filterRequests } from "./filters.ts";
@@ -64,6 +64,14 @@ function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
       const { type, body } = multipart([{ filename: unique(), bytes: someBytes() }]);
       return { params: { softwareModuleId: (await build.module()).id }, body, headers: { "content-type": type } };
     },
+    "artifactUploads.open": async () => ({
+      params: { softwareModuleId: (await build.module()).id },
+      body: { filename: unique(), size: 1_000 },
+    }),
+    "artifactUploads.get": async () => ({ params: await build.uploadInParts() }),
+    "artifactUploads.sendPart": async () => ({ params: await build.uploadInParts(1_000), query: { offset: 0 }, ...part(someBytes()) }),
+    "artifactUploads.complete": async () => ({ params: await build.uploadInParts(1_000, someBytes()) }),
+    "artifactUploads.cancel": async () => ({ params: await build.uploadInParts() }),
     "artifacts.list": () => ({ ...oneModule, query: { representation: "full" } }),
     "artifacts.get": () => oneArtifact,
     "artifacts.download": () => oneArtifact,
@@ -147,6 +155,7 @@ function targetRequests(fixture: Fixture): Record<string, ValidRequest> {
   };
   return {
     "targets.list": () => ({ query: { q: `controllerid==${targetId}`, sort: "name:ASC", representation: "full" } }),
+    "targets.suggest": () => ({ query: { field: "controllerid", prefix: targetId, limit: 3 } }),
     "targets.summary": () => ({ query: { by: "updatestatus,tag,installedds,attribute.a", q: `controllerid==${targetId}`, top: 5 } }),
     "targets.create": () => ({
       body: [{ controllerId: unique(), name: "n", description: "d", address: "http://h", securityToken: unique() }],
@@ -157,6 +166,9 @@ function targetRequests(fixture: Fixture): Record<string, ValidRequest> {
     "targets.exportCsv": () => ({ query: { q: `controllerid==${targetId}` } }),
     "targets.importCsv": () => ({ headers: { "content-type": "text/csv" }, body: `controllerId,name\n${unique()},n\n` }),
     "targets.deleteByQuery": async () => ({ query: { q: `controllerid==${(await build.target()).controllerId}`, confirm: 1 } }),
+    "targets.change": async () => ({
+      body: { action: "requestAttributes", q: `controllerid==${(await build.target()).controllerId}`, confirm: 1 },
+    }),
     "targets.attributes": () => one,
     "targets.assignedSet": () => one,
     "targets.installedSet": () => ({ params: { targetId: fixture.finished.controllerId } }),

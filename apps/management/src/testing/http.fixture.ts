@@ -81,6 +81,7 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
     wake: () => {},
     wakeOperations: () => {},
     wakeTargetDeletions: () => {},
+    wakeTargetChanges: () => {},
     wakeInvalidations: () => {},
     invalidations: {
       async carryOut(invalidation) {

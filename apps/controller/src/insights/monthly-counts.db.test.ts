@@ -1,32 +1,16 @@
 import { runOne } from "@harrier/db";
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { contextOf, setSetting } from "../commands.fixture.ts";
+import { describe, expect, test, vi } from "vitest";
+import { contextOf } from "../commands.fixture.ts";
 import { seedActions, seedTargets } from "../device.fixture.ts";
 import { anyStep } from "../domain/model.fixture.ts";
-import { idsOf, newTarget, perform, query, resetSwitches, type System, startSystem } from "../domain/system.fixture.ts";
+import { idsOf, newTarget, perform, resetSwitches } from "../domain/system.fixture.ts";
 import { makePartitions } from "../maintenance/maintenance.ts";
+import { deps, due, fleet, fleetByHand, sql, system, useInsights } from "./insights.fixture.ts";
 import { eventsFoldedUntil, findMonthlyCounts, foldMonthlyCounts } from "./insights.sql.ts";
-import { countDueFleets, keepInsights } from "./insights.ts";
+import { countDueFleets } from "./insights.ts";
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.fixture.close());
-
-const sql = <Row extends object>(text: string, values: unknown[] = []) => query<Row>(system, text, values);
-const deps = () => ({ background: { pool: system.fixture.db.pool }, now: Date.now });
-
-/** Begins anew: nothing is folded or found, and the counting began at a moment. */
-beforeEach(async () => {
-  await resetSwitches(system);
-  for (const table of ["actions", "outbox", "monthly_counts", "fleet_counts", "fleet_walks"]) await sql(`truncate ${table}`);
-  await sql("delete from targets");
-  await sql("truncate outbox");
-  await sql(`update monthly_counts_folded set txid = '0', id = 0, began_at = '2025-01-01Z', found_all = true, found_target_tenant = -1,
-                    found_target_id = -1, found_action_tenant = -1, found_action_id = -1`);
-});
+useInsights();
 
 const unfolded = async (): Promise<number> =>
   (await sql("select from outbox o, monthly_counts_folded f where (o.txid, o.id) > (f.txid, f.id)")).length;
@@ -80,16 +64,6 @@ async function byHand(): Promise<Month[]> {
   const something = ({ month: _month, ...counts }: Month) => Object.values(counts).some((n) => n > 0);
   return [...found.values()].filter(something).sort((a, b) => (a.month < b.month ? -1 : 1));
 }
-
-const fleet = () => sql("select kind, key::int, type_id::int, n::int from fleet_counts where tenant_id = 1 and n > 0 order by 1, 2, 3");
-const fleetByHand = () =>
-  sql(`select k.kind::int, k.key::int, coalesce(t.target_type_id, 0)::int as type_id, count(*)::int as n
-         from target_state s join targets t on t.tenant_id = s.tenant_id and t.id = s.target_id
-         left join target_polls p on p.tenant_id = s.tenant_id and p.target_id = s.target_id
-        cross join lateral (values (0, s.update_status::bigint), (1, s.installed_set_id), (2, s.assigned_set_id),
-                                   (3, case when p.last_poll_at < now() - interval '10 minutes' then 0 end)) k (kind, key)
-        where s.tenant_id = 1 and k.key is not null group by 1, 2, 3 order by 1, 2, 3`);
-const due = () => sql("update fleet_walks set due_at = now()");
 
 describe("management 10.6 monthly counts", () => {
   test("whatever happens to targets and actions, in whatever pieces it is folded and however often a fold dies, they equal a count by hand", async () => {
@@ -234,84 +208,5 @@ describe("management 10.6 monthly counts", () => {
     await foldAll();
     expect([await months(), await sql("select from fleet_walks")]).toEqual([[], []]);
     await system.fixture.database.db("management").pool.query("update tenants set status = 'active' where tenant_id = 1");
-  });
-});
-
-describe("management 10.6 the state of the fleet", () => {
-  const many = async (n: number) => {
-    await sql(
-      `insert into targets (tenant_id, id, controller_id, name, token_digest, token_cipher, target_type_id, created_by, last_modified_by)
-       select 1, i, 'f' || i, 'f', '', '', nullif(i % 3, 0), 'x', 'x' from generate_series(1, $1::int) i`,
-      [n],
-    );
-    // the keys of the next rows are checked by a plan that knows the first ones
-    await sql("select refresh_statistics()");
-    await sql(
-      `with p as (insert into target_polls (tenant_id, target_id, last_poll_at)
-                  select 1, i, now() - interval '1 minute' * (i % 20) from generate_series(1, $1::int, 2) i)
-       insert into target_state (tenant_id, target_id, update_status, installed_set_id, assigned_set_id)
-       select 1, i, i % 5, nullif(100 + i % 4, 100), 100 + i % 7 from generate_series(1, $1::int) i`,
-      [n],
-    );
-    await sql("select refresh_statistics()");
-    await sql("insert into fleet_walks (tenant_id) values (1) on conflict do nothing");
-  };
-
-  test("is counted by target type, and anew when something happens; the last count shows until the walk has ended", async () => {
-    await many(60);
-    await countDueFleets(deps());
-    const before = await fleetByHand();
-    expect(await fleet()).toEqual(before);
-    await sql("update target_state set update_status = 4, installed_set_id = 105 where target_id <= 30");
-    await sql("delete from targets where id > 50");
-    await countDueFleets(deps());
-    expect(await fleet()).toEqual(before);
-    await due();
-    await countDueFleets(deps());
-    expect(await fleet()).toEqual(await fleetByHand());
-  });
-
-  test("a large fleet is counted in steps, each with a pause behind it", async () => {
-    await many(45_000);
-    const steps: number[] = [];
-    for (let i = 0; i < 3; i++) {
-      await due();
-      await countDueFleets(deps());
-      const [walk] = await sql<{ cursor: number; due: boolean }>('select cursor_id as "cursor", due_at <= now() as due from fleet_walks');
-      steps.push(walk?.cursor ?? 0);
-      expect(walk?.due).toBe(false);
-    }
-    expect(steps).toEqual([20_000, 40_000, -1]);
-    expect(await fleet()).toEqual(await fleetByHand());
-  }, 30_000);
-
-  test("overdue follows the tenant's polling times", async () => {
-    await many(40);
-    await setSetting(system.fixture, "pollingTime", "00:01:00");
-    await setSetting(system.fixture, "pollingOverdueTime", "00:01:30");
-    await countDueFleets(deps());
-    const [overdue] = await sql<{ n: number }>(
-      "select count(*)::int as n from target_polls where last_poll_at < now() - interval '150 seconds'",
-    );
-    const [counted] = await sql<{ n: number }>("select sum(n)::int as n from fleet_counts where kind = 3");
-    expect(counted).toEqual(overdue);
-    await setSetting(system.fixture, "pollingTime", undefined);
-    await setSetting(system.fixture, "pollingOverdueTime", undefined);
-  });
-
-  test("one round does all of it, and a tenant with an event is counted by itself", async () => {
-    await newTarget(system);
-    await system.fixture.targets.createTargets(
-      { targets: [{ controllerId: "x", name: "x", description: "", address: "", securityToken: "x".repeat(16) }] } as never,
-      contextOf(),
-    );
-    await vi.waitUntil(
-      async () => {
-        await keepInsights(deps());
-        return (await fleet()).length > 0;
-      },
-      { timeout: 20_000 },
-    );
-    expect(await fleet()).toEqual(await fleetByHand());
   });
 });
