@@ -29,6 +29,7 @@ export const layers = {
   "apps/management": forApps,
   "apps/artifact-store": forApps,
   "apps/rollout-engine": forApps,
+  "apps/dmf": forApps,
   "tests/contract": [...forApps, "stack", "testkit", "simulator", "client"],
   "tests/e2e": [...forApps, "stack", "testkit", "simulator"],
   "tests/bench": [...forApps, "stack", "testkit", "simulator", "client"],
@@ -44,6 +45,11 @@ export const homes = [
     modules: ["kafkajs"],
     allowed: [/^packages\/events\//, /^packages\/testkit\//, /^tests\//],
     remedy: "use createRelay or consumeEvents of @harrier/events",
+  },
+  {
+    modules: ["amqplib"],
+    allowed: [/^apps\/dmf\//, /^packages\/(simulator|testkit)\//, /^tests\//],
+    remedy: "messages of things go through apps/dmf",
   },
   {
     modules: ["minio"],

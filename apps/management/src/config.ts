@@ -11,6 +11,8 @@ function readAnchorKeys(text: string, ctx: z.RefinementCtx): AnchorKeys {
   }
 }
 
+const amqpUrl = z.url({ protocol: /^amqps?$/ });
+
 /** These are the settings of management; nothing else reads the environment. Secrets may also be given as `…_FILE`. */
 const settings = z.object({
   HARRIER_HTTP_PORT: port.default(8082),
@@ -56,6 +58,12 @@ const settings = z.object({
    * ahead) and the longest deadline (30 s) together.
    */
   HARRIER_LATE_REQUESTS_SECONDS: z.coerce.number().int().min(0).max(3_600).default(180),
+  /** The message broker as the services connect to it, with user and password; without it messaging cannot be enabled (503). */
+  HARRIER_AMQP_URL: amqpUrl.optional(),
+  /** RabbitMQ's management interface, with user and password: virtual hosts and users of tenants are made there. */
+  HARRIER_AMQP_MANAGEMENT_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** The message broker as devices and users connect to it, `amqps://host:port`; if absent, the host and port of HARRIER_AMQP_URL. */
+  HARRIER_AMQP_PUBLIC_URL: amqpUrl.optional(),
   /** This setting is given to every service; this one emits no events. */
   HARRIER_KAFKA_BROKERS: z.string().optional(),
   HARRIER_MANAGEMENT_GRPC: z.string().optional(),

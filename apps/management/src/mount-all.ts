@@ -13,6 +13,7 @@ import { mountInsights } from "./insights/insights.routes.ts";
 import { mountInvalidation } from "./invalidation/invalidate-set.routes.ts";
 import { mountInvalidationPreview } from "./invalidation/invalidation-preview.routes.ts";
 import { placingDuplicates } from "./lists/duplicates.ts";
+import { mountMessaging } from "./messaging/messaging.routes.ts";
 import { mountMetadata } from "./metadata/metadata.routes.ts";
 import { mountTargetMetadata } from "./metadata/target-metadata.routes.ts";
 import { mountModuleTypes } from "./module-types/module-types.routes.ts";
@@ -60,7 +61,8 @@ export type Parts = Parameters<typeof mountTargets>[1] &
   Parameters<typeof mountTargetChanges>[1] &
   Parameters<typeof mountAudit>[1] &
   Parameters<typeof mountInsights>[1] &
-  Parameters<typeof mountEvents>[1];
+  Parameters<typeof mountEvents>[1] &
+  Parameters<typeof mountMessaging>[1];
 
 /** Mounts every HTTP route of this service; a violated constraint of the database is answered by 400 or 409, not as an internal error. */
 export function mountAll(register: Mount, parts: Parts): void {
@@ -106,4 +108,5 @@ export function mountAll(register: Mount, parts: Parts): void {
   mountOAuthClients(mount, parts);
   mountInsights(mount, parts);
   mountEvents(mount, parts);
+  mountMessaging(mount, parts);
 }

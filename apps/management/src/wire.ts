@@ -10,6 +10,7 @@ import { identityHandlers } from "./identity/identity.rpc.ts";
 import { createPrincipalFeed } from "./identity/principal-feed.ts";
 import { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
 import { type JobName, jobs as jobList, makePartitions } from "./jobs.ts";
+import { type Broker, createBroker } from "./messaging/broker.ts";
 import { mountAll } from "./mount-all.ts";
 import { SigningKeys } from "./oauth-tokens/signing-keys.ts";
 import { serveTokenEndpoint } from "./oauth-tokens/token-endpoint.ts";
@@ -74,7 +75,8 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const signingKeys = new SigningKeys({ db: background, secrets, log, rotateMs: config.HARRIER_OAUTH_KEY_DAYS * dayMs });
   const issuer = config.HARRIER_OAUTH_ISSUER.replace(/\/+$/, "");
 
-  const owners = ownersOf({ db: background, rollouts, targets, artifacts });
+  const broker = brokerOf(config);
+  const owners = ownersOf({ db: background, rollouts, targets, artifacts, broker });
   const lateMs = config.HARRIER_LATE_REQUESTS_SECONDS * 1_000;
   const deletions = new DeletionWorker({ db: background, owners, log, lateMs });
   const invalidations = new InvalidationWorker({ db: background, rollouts, actions, log });
@@ -116,6 +118,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     actions,
     invalidations,
     changes,
+    broker,
     wake: () => jobs.wake("artifact-releases"),
     wakeOperations: () => jobs.wake("tenant-deletions"),
     wakeTargetDeletions: () => jobs.wake("target-deletions"),
@@ -140,4 +143,16 @@ async function seed(config: ManagementConfig, db: Database, ids: IdBlocks): Prom
   const { tenantId } = await ensureDefaultTenant({ db: db.pool }, config.HARRIER_DEFAULT_TENANT);
   const administrator = { tenantId, name: config.HARRIER_ADMIN_USER, password: config.HARRIER_ADMIN_PASSWORD };
   await ensureAdministrator({ db: db.pool, ids }, administrator);
+}
+
+/** Both addresses belong together: without one of them messaging is not available. */
+function brokerOf(config: ManagementConfig): Broker | undefined {
+  const { HARRIER_AMQP_URL: url, HARRIER_AMQP_MANAGEMENT_URL: managementUrl, HARRIER_AMQP_PUBLIC_URL: publicUrl } = config;
+  if (url === undefined || managementUrl === undefined) return undefined;
+  const own = new URL(url);
+  return createBroker({
+    publicUrl: new URL(publicUrl ?? url),
+    serviceUser: decodeURIComponent(own.username),
+    managementUrl: new URL(managementUrl),
+  });
 }

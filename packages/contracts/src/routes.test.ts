@@ -45,6 +45,7 @@ const expectedIds = {
     "tenants.list tenants.create tenants.get tenants.update tenants.delete tenants.suspend tenants.resume systemStatus.get operations.list operations.get",
     "insights.dataTraffic insights.artifactStorage insights.currentTargets insights.monthlyTargets insights.currentRollouts",
     "events.list events.stream",
+    "messaging.status messaging.setPasswords messaging.enableDmf messaging.enableDmfWithGeneratedPasswords messaging.enableSie",
     "insights.monthlyRollouts insights.monthlyActions insights.topInstalled insights.topAssigned",
     "oauth2Clients.list oauth2Clients.create oauth2Clients.get oauth2Clients.update oauth2Clients.delete oauth2Clients.rotateSecret",
   ],

@@ -14,6 +14,7 @@ import { distributionSets } from "./management/distribution-sets.contract.ts";
 import { events } from "./management/events.contract.ts";
 import { insights } from "./management/insights.contract.ts";
 import { setInvalidationPreviews } from "./management/invalidation-preview.contract.ts";
+import { messaging } from "./management/messaging.contract.ts";
 import { moduleMetadata, setMetadata } from "./management/metadata.contract.ts";
 import { oauth2Clients } from "./management/oauth2-clients.contract.ts";
 import { operations } from "./management/operations.contract.ts";
@@ -86,6 +87,7 @@ export const routeTable = {
   autoAssignments,
   actions: { ...actions, ...actionDeletion },
   insights,
+  messaging,
   rollouts: { ...rollouts, ...rolloutReports, ...rolloutTimelines, ...rolloutFailures, ...rolloutProgress },
   configs,
   quotas,

@@ -80,6 +80,7 @@ describe("unknown members of a body", () => {
         "distributionSetTags.assign",
         "distributionSetTags.assignByPut",
         "distributionSetTags.unassign",
+        "messaging.setPasswords",
         "roles.addPermissions",
         "roles.addScopes",
         "roles.removeScopes",

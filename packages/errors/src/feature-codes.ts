@@ -252,4 +252,28 @@ export const featureCodes = {
     status: everywhere(410),
     message: "The events behind this cursor are not kept any more.",
   },
+  amqpNotAvailable: {
+    hawkbit: "hawkbit.server.error.amqp.notAvailable",
+    exceptionClass: `${repository}.AmqpNotAvailableException`,
+    grpc: grpcStatus.unavailable,
+    retryable: true,
+    status: everywhere(503),
+    message: "The message broker is not available.",
+  },
+  amqpNotEnabled: {
+    hawkbit: "hawkbit.server.error.amqp.notEnabled",
+    exceptionClass: `${repository}.AmqpNotEnabledException`,
+    grpc: grpcStatus.failedPrecondition,
+    retryable: false,
+    status: everywhere(409),
+    message: "Messaging is not enabled for the tenant.",
+  },
+  amqpAlreadyEnabled: {
+    hawkbit: "hawkbit.server.error.amqp.alreadyEnabled",
+    exceptionClass: `${repository}.AmqpAlreadyEnabledException`,
+    grpc: grpcStatus.failedPrecondition,
+    retryable: false,
+    status: everywhere(409),
+    message: "Messaging is already enabled for the tenant.",
+  },
 } as const satisfies Record<string, ErrorRow>;

@@ -41,6 +41,16 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
     verifyDevice: { gateway: "itself" },
     watchCredentialChanges: { gateway: "itself" },
   },
+  "harrier.controller.v1.DeviceMessagesService": {
+    listMessagingTenants: { dmf: "itself" },
+    findThings: { dmf: "itself" },
+    registerThing: { dmf: "itself" },
+    removeThing: { dmf: "itself" },
+    updateThingAttributes: { dmf: "itself" },
+    reportActionStatus: { dmf: "itself" },
+    switchThingAutoConfirm: { dmf: "itself" },
+    readDeviceMessages: { dmf: "itself" },
+  },
   "harrier.controller.v1.TargetsService": {
     createTargets: { management: "person" },
     updateTarget: { management: "person" },

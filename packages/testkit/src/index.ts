@@ -24,6 +24,7 @@ export { npmClient } from "./real/npm-client.ts";
 export { type OidcProvider, type OidcProviderOptions, type OidcUser, startOidcProvider } from "./real/oidc-provider.ts";
 export { pythonPackages } from "./real/python.ts";
 export { type PythonClient, type PythonPackage, pythonClient } from "./real/python-client.ts";
+export { installRabbitMq, type RabbitMq, startRabbitMq } from "./real/rabbitmq.ts";
 export { mountSmallDisk, type SmallDisk } from "./real/small-disk.ts";
 export { startTestStack, type TestStackOptions, twoOfEach } from "./real/stack.ts";
 export { installSwupdate, type Swupdate, type SwupdateOptions, startSwupdate } from "./real/swupdate.ts";

@@ -10,6 +10,7 @@ import { device, report } from "./device.ts";
 import { filterRequests } from "./filters.ts";
 import { groupRequests } from "./groups.ts";
 import type { Page } from "./look.ts";
+import { messagingRequests } from "./messaging.ts";
 import { metadataRequests } from "./metadata.ts";
 import { oauth2ClientRequests } from "./oauth2-clients.ts";
 import { rolloutBuilder } from "./rollout.ts";
@@ -39,6 +40,7 @@ export function validRequests(fixture: Fixture): Record<string, ValidRequest> {
     ...typeRequests(fixture.dialect),
     ...metadataRequests(fixture),
     ...tenantRequests(fixture.dialect),
+    ...messagingRequests(fixture.dialect),
     ...oauth2ClientRequests(fixture.dialect),
   };
 }

@@ -90,6 +90,7 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
       },
     },
     changes: createChanges({ db: fixture.db.pool, onFirst: () => {} }),
+    broker: undefined,
     now: Date.now,
     fault: () => {},
   });

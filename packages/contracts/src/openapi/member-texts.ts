@@ -1,10 +1,12 @@
 import { consoleMemberTexts } from "./console-member-texts.ts";
 import { listMemberTexts } from "./list-member-texts.ts";
+import { messagingMemberTexts } from "./messaging-member-texts.ts";
 import { moment, rolloutMemberTexts } from "./rollout-member-texts.ts";
 
 /** Descriptions of members, by name or, if one name means several things, by `Component.name`. */
 export const memberTexts: Readonly<Record<string, string>> = {
   ...listMemberTexts,
+  ...messagingMemberTexts,
   ...rolloutMemberTexts,
   ...consoleMemberTexts,
   _links: "Links to this and related resources",
