@@ -43,7 +43,7 @@ export async function waitForRollout(
   const until = Date.now() + timeoutMs;
   try {
     for (;;) {
-      const rung = changes.next();
+      const changed = changes.next();
       const rollout = await session.read(r.rollouts.get, { params: { rolloutId } });
       await seen?.(rollout);
       const outcome = outcomeOf(rollout, wanted);
@@ -51,7 +51,7 @@ export async function waitForRollout(
       if (outcome !== undefined) throw outcome;
       const left = until - Date.now();
       if (left <= 0) throw new ExitError(exit.waiting, `rollout ${rolloutId} is still ${rollout.status}`);
-      await Promise.race([rung, rest(Math.min(left, longestRestMs), ended.signal)]);
+      await Promise.race([changed, rest(Math.min(left, longestRestMs), ended.signal)]);
       if (session.signal.aborted) throw session.signal.reason;
     }
   } finally {

@@ -3,6 +3,12 @@ import { call, type Dialect } from "./call.ts";
 import { makeTenant } from "./tenants.ts";
 import type { ValidRequest } from "./walk.ts";
 
+/** A tenant is enabled once: these routes answer so to a tenant that is not enabled yet, or is already. All others succeed in either state. */
+export const messagingConflicts: Readonly<Record<string, string>> = {
+  "messaging.setPasswords": "amqp.notEnabled",
+  "messaging.enableDmfWithGeneratedPasswords": "amqp.alreadyEnabled",
+};
+
 /** Makes requests of tenants of their own: a tenant can be enabled once, and not by two files at the same time. */
 export function messagingRequests(dialect: Dialect): Record<string, ValidRequest> {
   const fresh = async () => ({ auth: (await makeTenant(dialect, 0)).admin });

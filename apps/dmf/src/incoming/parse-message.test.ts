@@ -41,6 +41,11 @@ describe("a message of a thing", () => {
     expect(parse({ type: "PING", tenant: "default" }, undefined, { replyTo: "r" })).toEqual({ kind: "ignored" });
   });
 
+  it.each(["amq.rabbitmq.trace", "amq.direct", "dmf.exchange", "sie.exchange"])("refuses %s as a reply exchange", (replyTo) => {
+    for (const headers of [{ type: "THING_CREATED", thingId: "t" }, { type: "PING" }])
+      expect(() => parse(headers, undefined, { replyTo, correlationId: "c" })).toThrow("an exchange of the broker");
+  });
+
   it.each<[string, RawMessage]>([
     ["too-large", message(status, "x".repeat(1024 * 1024 + 1))],
     ["missing-type", message({})],
