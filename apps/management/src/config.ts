@@ -56,8 +56,8 @@ const settings = z.object({
    * ahead) and the longest deadline (30 s) together.
    */
   HARRIER_LATE_REQUESTS_SECONDS: z.coerce.number().int().min(0).max(3_600).default(180),
-  /** This setting is given to every service; this one emits no events. */
-  HARRIER_KAFKA_BROKERS: z.string().optional(),
+  /** The brokers that events go to, `host:port` and comma separated; without them events can be read by cursor alone. */
+  HARRIER_KAFKA_BROKERS: z.string().min(1).optional(),
   HARRIER_MANAGEMENT_GRPC: z.string().optional(),
 });
 

@@ -1,9 +1,11 @@
 import { type Audit, auditJobs } from "@harrier/audit";
-import { type Database, ensurePartitions, runOne } from "@harrier/db";
+import { type Database, runOne } from "@harrier/db";
+import { type Relay, relayJob } from "@harrier/events";
 import { every, type Job } from "@harrier/jobs";
 import type { Changes } from "./events/changes.ts";
 import type { PrincipalFeed } from "./identity/principal-feed.ts";
 import type { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
+import { makePartitions } from "./maintenance/maintenance.ts";
 import type { SigningKeys } from "./oauth-tokens/signing-keys.ts";
 import { releaseDue } from "./operations/release-worker.ts";
 import { walkTargetMetadata } from "./quotas/metadata-walk.sql.ts";
@@ -21,23 +23,13 @@ interface Deps {
   readonly signingKeys: SigningKeys;
   readonly feed: PrincipalFeed;
   readonly changes: Changes;
+  readonly relay: Relay;
 }
 
 export type JobName = keyof typeof jobs;
 
 /** So many rows are an index range that is read in some milliseconds. */
 const metadataEntries = 5_000;
-
-const schema = "management";
-
-/** These tables are append-only; a command is repeated within seconds, a change is read within one second. */
-const partitioned = [
-  { name: "commands", every: "day", ahead: 3, keep: 7 },
-  { name: "credential_changes", every: "day", ahead: 3, keep: 7 },
-] as const;
-
-/** Creates the partitions of the next days and drops those that are over. */
-export const makePartitions = (db: Database) => ensurePartitions({ pool: db.pool, schema, tables: partitioned });
 
 /**
  * These are all background jobs of management. The keys and the feed are started before any request is served; the feed ends before the
@@ -122,8 +114,9 @@ export const jobs = {
     onStop: ({ changes }) => changes.close(),
     failure: "what has changed cannot be read for those who follow it",
   }),
+  "outbox-relay": relayJob,
   partitions: every<Pick<Deps, "background">>({
-    does: "Makes the partitions of the next days and drops those that are over.",
+    does: "Makes the partitions of the next days and drops those that are over and, for events, sent.",
     runs: "every replica",
     group: "partitions",
     everyMs: 6 * 60 * 60_000,

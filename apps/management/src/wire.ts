@@ -11,6 +11,7 @@ import {
   startWhenReadable,
   untilAborted,
 } from "@harrier/db";
+import { createRelay } from "@harrier/events";
 import { createJobs, type Jobs } from "@harrier/jobs";
 import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
 import {
@@ -19,6 +20,7 @@ import {
   createHttp,
   createMetrics,
   drainOf,
+  type FaultPoint,
   faultPoint,
   Limiter,
   type Log,
@@ -32,7 +34,8 @@ import { createChanges } from "./events/changes.ts";
 import { identityHandlers } from "./identity/identity.rpc.ts";
 import { createPrincipalFeed } from "./identity/principal-feed.ts";
 import { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
-import { type JobName, jobs as jobList, makePartitions } from "./jobs.ts";
+import { type JobName, jobs as jobList } from "./jobs.ts";
+import { makePartitions } from "./maintenance/maintenance.ts";
 import { mountAll } from "./mount-all.ts";
 import { SigningKeys } from "./oauth-tokens/signing-keys.ts";
 import { serveTokenEndpoint } from "./oauth-tokens/token-endpoint.ts";
@@ -114,6 +117,9 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const restDialect = config.HARRIER_REST_DIALECT;
   const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, onEnded: () => jobs.wake("audit-seal"), log });
   const changes = createChanges({ db: background.pool, onFirst: () => jobs.wake("event-streams") });
+  const fault = (name: string): unknown => faultPoint(name as FaultPoint);
+  const brokers = config.HARRIER_KAFKA_BROKERS;
+  const relay = createRelay({ db: background, schema, brokers, clientId: "harrier-management", log, fault });
   const workers = {
     deletions,
     invalidations,
@@ -122,7 +128,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   };
   const jobs: Jobs<JobName> = createJobs(
     jobList,
-    { ...workers, audit, background, signingKeys, feed, changes },
+    { ...workers, audit, background, signingKeys, feed, changes, relay },
     { log, registry: metrics.registry },
   );
   void jobs.group("audit").start();

@@ -4,7 +4,12 @@ import { actionStatusWords } from "./management/action-view.ts";
 import { totalsView } from "./management/rollout-view.ts";
 
 /** The Kafka topics (contract rollouts.md §7.2). */
-export const topics = { action: "action-events", rollout: "rollout-events", target: "target-events" } as const;
+export const topics = {
+  action: "action-events",
+  rollout: "rollout-events",
+  target: "target-events",
+  catalogue: "catalogue-events",
+} as const;
 export type Topic = (typeof topics)[keyof typeof topics];
 
 /** The types of CloudEvents; a breaking change of the data would get a new suffix. */
@@ -21,7 +26,14 @@ export const eventTypes = {
   rolloutGroupThresholdReached: "io.update.rollout_group.threshold_reached.v1",
   targetCreated: "io.update.target.created.v1",
   targetAttributesChanged: "io.update.target.attributes_changed.v1",
+  targetChanged: "io.update.target.changed.v1",
   targetDeleted: "io.update.target.deleted.v1",
+  setCreated: "io.update.distribution_set.created.v1",
+  setChanged: "io.update.distribution_set.changed.v1",
+  setDeleted: "io.update.distribution_set.deleted.v1",
+  moduleCreated: "io.update.software_module.created.v1",
+  moduleChanged: "io.update.software_module.changed.v1",
+  moduleDeleted: "io.update.software_module.deleted.v1",
 } as const;
 export type EventType = (typeof eventTypes)[keyof typeof eventTypes];
 
@@ -76,6 +88,24 @@ export const targetEventData = z
   .meta({ id: "TargetEventData" });
 export type TargetEventData = z.output<typeof targetEventData>;
 
+/** The data of an event of a distribution set or a software module: which one, what it is called, and its state after the change. */
+export const catalogueEventData = z
+  .looseObject({
+    tenant: z.string(),
+    distributionSetId: z.int().optional(),
+    softwareModuleId: z.int().optional(),
+    name: z.string(),
+    version: z.string(),
+    typeId: z.int(),
+    complete: z.boolean().optional(),
+    valid: z.boolean().optional(),
+    locked: z.boolean(),
+    initiatedBy: z.string().nullish(),
+    recordedAt: z.int(),
+  })
+  .meta({ id: "CatalogueEventData" });
+export type CatalogueEventData = z.output<typeof catalogueEventData>;
+
 /** Makes a schema of CloudEvents 1.0 in structured JSON; `sequence` counts the changes of one subject without a gap, starting at 1. */
 function cloudEvent<T extends readonly [EventType, ...EventType[]], D extends z.ZodType>(types: T, data: D) {
   return z.object({
@@ -111,13 +141,30 @@ export const rolloutEvent = cloudEvent(
 ).meta({ id: "RolloutEvent" });
 
 export const targetEvent = cloudEvent(
-  [eventTypes.targetCreated, eventTypes.targetAttributesChanged, eventTypes.targetDeleted],
+  [eventTypes.targetCreated, eventTypes.targetAttributesChanged, eventTypes.targetChanged, eventTypes.targetDeleted],
   targetEventData,
 ).meta({ id: "TargetEvent" });
+
+export const catalogueEvent = cloudEvent(
+  [
+    eventTypes.setCreated,
+    eventTypes.setChanged,
+    eventTypes.setDeleted,
+    eventTypes.moduleCreated,
+    eventTypes.moduleChanged,
+    eventTypes.moduleDeleted,
+  ],
+  catalogueEventData,
+).meta({ id: "CatalogueEvent" });
 
 export type ActionEvent = z.output<typeof actionEvent>;
 export type RolloutEvent = z.output<typeof rolloutEvent>;
 export type TargetEvent = z.output<typeof targetEvent>;
 
 /** The schema of the messages of each topic. */
-export const eventsOfTopic = { "action-events": actionEvent, "rollout-events": rolloutEvent, "target-events": targetEvent } as const;
+export const eventsOfTopic = {
+  "action-events": actionEvent,
+  "rollout-events": rolloutEvent,
+  "target-events": targetEvent,
+  "catalogue-events": catalogueEvent,
+} as const;

@@ -30,6 +30,7 @@ export const faultPoints = [
   "management.invalidate-set.after-commit",
   "management.delete-targets.after-commit",
   "management.attach-artifact.after-commit",
+  "management.relay.after-send",
   "artifact-store.http.before-answer",
   "artifact-store.http.after-answer",
   "artifact-store.audit.before-end",

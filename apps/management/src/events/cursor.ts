@@ -1,7 +1,7 @@
 import { HarrierError, violationsInfo } from "@harrier/errors";
 
 /** The outboxes that events come from, by the schema of their service. */
-export const sources = ["controller", "rollout_engine"] as const;
+export const sources = ["controller", "rollout_engine", "management"] as const;
 export type Source = (typeof sources)[number];
 
 /** A row of an outbox has at most so many items. */
@@ -35,6 +35,8 @@ export function encodeCursor({ at, positions }: Cursor): string {
 export function decodeCursor(text: string): Cursor {
   const parts = parse(text);
   const at = parts[0];
+  // a cursor of the time before management had an outbox goes on there from the place that it has in controller's: all snapshots are of one database
+  if (parts.length === sources.length && Array.isArray(parts[1])) parts.push([parts[1][0]]);
   if (parts.length !== sources.length + 1 || typeof at !== "number" || !Number.isSafeInteger(at)) throw noCursor();
   const positions = Object.fromEntries(sources.map((source, i) => [source, positionOf(parts[i + 1])])) as Cursor["positions"];
   return { at, positions };

@@ -30,7 +30,7 @@ export interface EventsRead {
 /** Makes a cursor behind everything that has happened. */
 export async function cursorOfNow(db: Queryable, now: () => number): Promise<Cursor> {
   const seen = (await runOne(db, currentSnapshot, []))?.now ?? "1:1:";
-  return { at: now(), positions: { controller: { seen }, rollout_engine: { seen } } };
+  return { at: now(), positions: { controller: { seen }, rollout_engine: { seen }, management: { seen } } };
 }
 
 /** Throws eventCursorExpired if events behind the cursor may be gone. */
@@ -39,23 +39,27 @@ export function requireKept(cursor: Cursor, now: number): void {
 }
 
 /**
- * Reads the next events of a tenant behind a cursor: at most half of them from the first outbox, so that none waits for the other to end, and of each
- * a bounded number of rows, so that a page may be empty although there is more. The cursor is as old as the one before until it has caught up.
+ * Reads the next events of a tenant behind a cursor: at most a third of them from the first outbox and half of the rest from the second, so
+ * that none waits for the others to end, and of each a bounded number of rows, so that a page may be empty although there is more. The cursor is as old as the one before until it has caught up.
  */
 export async function readEvents(db: Queryable, options: ReadOptions, now: () => number): Promise<EventsRead> {
   const { cursor, limit } = options;
   const at = now();
-  const first = await readSource(db, {
+  const { positions: from } = cursor;
+  const management = await readSource(db, {
     ...options,
-    source: "rollout_engine",
-    from: cursor.positions.rollout_engine,
-    limit: Math.floor(limit / 2),
+    source: "management",
+    from: from.management,
+    limit: Math.max(1, Math.floor(limit / 3)),
   });
-  const rest = limit - first.events.length;
-  const second = await readSource(db, { ...options, source: "controller", from: cursor.positions.controller, limit: rest });
-  const positions = { controller: second.position, rollout_engine: first.position };
+  let rest = limit - management.events.length;
+  const engine = await readSource(db, { ...options, source: "rollout_engine", from: from.rollout_engine, limit: Math.floor(rest / 2) });
+  rest -= engine.events.length;
+  const controller = await readSource(db, { ...options, source: "controller", from: from.controller, limit: rest });
+  const positions = { controller: controller.position, rollout_engine: engine.position, management: management.position };
   const more = Object.values(positions).some(({ reading }) => reading !== undefined);
-  return { events: [...second.events, ...first.events], cursor: { at: more ? cursor.at : at, positions }, more };
+  const events = [...management.events, ...controller.events, ...engine.events];
+  return { events, cursor: { at: more ? cursor.at : at, positions }, more };
 }
 
 interface SourceRead {

@@ -15,7 +15,7 @@ import { type TestDatabase, testDatabase } from "./test-database.ts";
 const ofTheInstallation = [
   /^\w+\.(knex_migrations|knex_migrations_lock|schema_files)$/,
   /^\w+_audit\.(audit_batches|audit_chain|audit_anchors)$/,
-  /^(controller|rollout_engine)\.outbox_cursor$/,
+  /^(controller|management|rollout_engine)\.outbox_cursor$/,
   /^controller\.(group_progress|monthly_counts)_folded$/,
   /^rollout_engine\.rollout_months_start$/,
   /^rollout_engine\.(fleet|progress)_cursor$/,
