@@ -85,7 +85,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   const background = backgroundOf(db);
   const commands = commandsOf(db);
   await prepareSchema({ pool: background.pool, ...ownSchema });
-  await makePartitions(background);
+  await makePartitions(background, config.HARRIER_EVENT_DAYS);
 
   const metrics = createMetrics({ service });
   const now = Date.now;
@@ -153,7 +153,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   const cleanup = { db: background, settings, fault };
   const jobs: Jobs<keyof typeof jobList> = createJobs(
     jobList,
-    { background, cleanup, feed, relay, settings, lastPolls },
+    { background, eventDays: config.HARRIER_EVENT_DAYS, cleanup, feed, relay, settings, lastPolls },
     { log, registry: metrics.registry },
   );
   void jobs.group("last-polls").start();

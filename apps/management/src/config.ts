@@ -58,6 +58,8 @@ const settings = z.object({
   HARRIER_LATE_REQUESTS_SECONDS: z.coerce.number().int().min(0).max(3_600).default(180),
   /** The brokers that events go to, `host:port` and comma separated; without them events can be read by cursor alone. */
   HARRIER_KAFKA_BROKERS: z.string().min(1).optional(),
+  /** Events stay readable by cursor, and can be replayed, for so many days. */
+  HARRIER_EVENT_DAYS: z.coerce.number().int().min(2).max(30).default(2),
   HARRIER_MANAGEMENT_GRPC: z.string().optional(),
 });
 

@@ -16,6 +16,8 @@ interface Deps {
   readonly audit: Audit;
   /** These connections are for work that nobody waits for. */
   readonly background: Database;
+  /** Events are kept for so many days. */
+  readonly eventDays: number;
   readonly releases: Parameters<typeof releaseDue>[0];
   readonly deletions: DeletionWorker;
   readonly invalidations: InvalidationWorker;
@@ -115,7 +117,7 @@ export const jobs = {
     failure: "what has changed cannot be read for those who follow it",
   }),
   "outbox-relay": relayJob,
-  partitions: every<Pick<Deps, "background">>({
+  partitions: every<Pick<Deps, "background" | "eventDays">>({
     does: "Makes the partitions of the next days and drops those that are over and, for events, sent.",
     runs: "every replica",
     group: "partitions",
@@ -123,7 +125,7 @@ export const jobs = {
     later: true,
     steady: true,
     stopLimitMs: 0,
-    work: ({ background }) => makePartitions(background),
+    work: ({ background, eventDays }) => makePartitions(background, eventDays),
     failure: "partitions cannot be made",
     everyFailure: true,
     level: "error",

@@ -90,7 +90,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const db = createDatabase({ url: config.HARRIER_DATABASE_URL, applicationName: "harrier/management", onConnectionError });
   // Background work has connections of its own, so that it neither takes those of requests nor waits for them.
   const background = backgroundOf(db);
-  await prepare(background);
+  await prepare(background, config.HARRIER_EVENT_DAYS);
   const ids = new IdBlocks(db.pool);
   await seed(config, db, ids);
 
@@ -128,7 +128,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   };
   const jobs: Jobs<JobName> = createJobs(
     jobList,
-    { ...workers, audit, background, signingKeys, feed, changes, relay },
+    { ...workers, audit, background, signingKeys, feed, changes, relay, eventDays: config.HARRIER_EVENT_DAYS },
     { log, registry: metrics.registry },
   );
   void jobs.group("audit").start();
@@ -160,6 +160,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     actions,
     invalidations,
     changes,
+    eventDays: config.HARRIER_EVENT_DAYS,
     ...wakes,
     auditKeys: config.HARRIER_AUDIT_PUBLIC_KEYS,
     now: Date.now,
@@ -215,9 +216,9 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   ];
 }
 
-async function prepare(db: Database): Promise<void> {
+async function prepare(db: Database, eventDays: number): Promise<void> {
   await prepareSchema({ pool: db.pool, ...ownSchema });
-  await makePartitions(db);
+  await makePartitions(db, eventDays);
 }
 
 async function seed(config: ManagementConfig, db: Database, ids: IdBlocks): Promise<void> {

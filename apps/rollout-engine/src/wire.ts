@@ -81,7 +81,7 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   });
   const background = backgroundOf(db);
   await prepareSchema({ pool: background.pool, ...ownSchema });
-  await makePartitions(background);
+  await makePartitions(background, config.HARRIER_EVENT_DAYS);
 
   const metrics = createMetrics({ service });
   const now = Date.now;
@@ -111,7 +111,11 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
     dynamicRollouts: { db: background, wake, now },
     dueWork: { db: background, wake: (worker: JobName) => jobs.wake(worker) },
   };
-  const jobs: Jobs<JobName> = createJobs(jobList, { ...workers, audit, background, relay }, { log, registry: metrics.registry });
+  const jobs: Jobs<JobName> = createJobs(
+    jobList,
+    { ...workers, audit, background, relay, eventDays: config.HARRIER_EVENT_DAYS },
+    { log, registry: metrics.registry },
+  );
   void jobs.group("audit").start();
   const http = createHttp({
     drain: drainOf(config),

@@ -14,6 +14,8 @@ import { cursorOfNow, type EventsRead, readEvents, requireKept } from "./read-ev
 export interface EventDeps {
   db: Database;
   changes: Changes;
+  /** Events are kept for so many days. */
+  eventDays: number;
   now: () => number;
 }
 
@@ -62,7 +64,7 @@ function requireUnrestricted({ identity }: Pick<RequestContext, "identity">): vo
 async function cursorFor(deps: EventDeps, after: string | undefined): Promise<Cursor> {
   if (after === undefined) return cursorOfNow(deps.db.pool, deps.now);
   const cursor = decodeCursor(after);
-  requireKept(cursor, deps.now());
+  requireKept(cursor, deps);
   return cursor;
 }
 

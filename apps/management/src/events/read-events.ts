@@ -8,8 +8,7 @@ import { currentSnapshot, type PageRow, pages } from "./events.sql.ts";
 const maxScanned = 5_000;
 /** A page is made of so many bytes of items as they are stored, but of one row at least, which has up to 10,000 items. */
 const maxBytes = 256 * 1024;
-/** Outboxes keep their rows for two days at least (docs/architecture.md). */
-const keptMs = 2 * 24 * 60 * 60_000;
+const dayMs = 24 * 60 * 60_000;
 
 export interface ReadOptions {
   readonly tenantId: number;
@@ -34,8 +33,8 @@ export async function cursorOfNow(db: Queryable, now: () => number): Promise<Cur
 }
 
 /** Throws eventCursorExpired if events behind the cursor may be gone. */
-export function requireKept(cursor: Cursor, now: number): void {
-  if (cursor.at < now - keptMs) throw new HarrierError("eventCursorExpired");
+export function requireKept(cursor: Cursor, { now, eventDays }: { now: () => number; eventDays: number }): void {
+  if (cursor.at < now() - eventDays * dayMs) throw new HarrierError("eventCursorExpired");
 }
 
 /**

@@ -89,6 +89,7 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
       },
     },
     changes: createChanges({ db: fixture.db.pool, onFirst: () => {} }),
+    eventDays: 2,
     now: Date.now,
     fault: () => {},
   });
