@@ -1,28 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { openAudit } from "@harrier/audit";
-import {
-  backgroundOf,
-  commandsOf,
-  countRoundTrips,
-  createDatabase,
-  createDatabaseState,
-  prepareSchema,
-  startWhenReadable,
-  untilAborted,
-} from "@harrier/db";
-import { createJobs, type Jobs } from "@harrier/jobs";
-import { createClient, createRpcServer, parseKeys, servicePrincipal } from "@harrier/rpc";
-import {
-  backgroundWork,
-  createClockCheck,
-  createHttp,
-  createMetrics,
-  drainOf,
-  faultPoint,
-  type Log,
-  type Stoppable,
-  tlsOf,
-} from "@harrier/service";
+import { openBackend } from "@harrier/backend";
+import { commandsOf } from "@harrier/db";
+import type { Jobs } from "@harrier/jobs";
+import { servicePrincipal } from "@harrier/rpc";
+import { faultPoint, type Log, type Stoppable } from "@harrier/service";
 import { artifactsHandlers } from "./blobs/artifacts.rpc.ts";
 import type { ArtifactStoreConfig, StorageSettings } from "./config.ts";
 import { mountDownloads } from "./download/download.routes.ts";
@@ -60,27 +42,15 @@ const commandConnections = 4;
 
 /** Builds and starts the whole service, and returns what has to be stopped. */
 export async function startArtifactStore(config: ArtifactStoreConfig, log: Log): Promise<readonly Stoppable[]> {
-  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS, "artifact-store");
-  const tls = tlsOf(config);
-  const onConnectionError = (error: Error): void => log.warn({ err: error }, "an idle database connection broke");
-  const db = createDatabase({
-    url: config.HARRIER_DATABASE_URL,
-    applicationName: "harrier/artifact-store",
-    limits: storeLimits,
-    idleInTransactionMs: storeMs,
-    commandsMax: commandConnections,
-    onConnectionError,
-  });
-  const background = backgroundOf(db);
-  await prepareSchema({ pool: background.pool, ...ownSchema });
+  const database = { limits: storeLimits, idleInTransactionMs: storeMs, commandsMax: commandConnections };
+  const backend = await openBackend({ service: "artifact-store", config, log, schema: ownSchema, needs, database });
+  const { db, background } = backend;
   const storage = await createStorage(config.storage, log);
   await storage.prepare();
 
-  const metrics = createMetrics({ service: "artifact-store" });
   const now = Date.now;
-  const common = { caller: "artifact-store", keys, log, observe: metrics.observeRpc, ...(tls === undefined ? {} : { tls }) } as const;
-  const catalogue = createClient("harrier.management.v1.CatalogueService", { ...common, addresses: config.HARRIER_MANAGEMENT_GRPC });
-  const actions = createClient("harrier.controller.v1.ActionsService", { ...common, addresses: config.HARRIER_CONTROLLER_GRPC });
+  const catalogue = backend.client("harrier.management.v1.CatalogueService", config.HARRIER_MANAGEMENT_GRPC);
+  const actions = backend.client("harrier.controller.v1.ActionsService", config.HARRIER_CONTROLLER_GRPC);
   const downloadBuffer = new DownloadBuffer({
     send: async (downloads, commandId) => {
       const call = { principal: servicePrincipal("artifact-store"), rid: randomUUID(), deadline: now() + recordDeadlineMs, commandId };
@@ -91,57 +61,31 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
   });
 
   const traffic = createTraffic({ pool: background.pool, now });
-  const state = createDatabaseState(db.pool, needs);
+  const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, onEnded: () => jobs.wake("audit-seal"), log });
+  const janitor = createJanitor({ db: background, storage, catalogue, fault: faultPoint, now, log });
+  const jobs: Jobs<keyof typeof jobList> = backend.jobs(jobList, { audit, janitor, traffic, downloadBuffer });
+  backend.run(jobs.group("audit"));
+  // tests take the counter from here, so that they need not wait for its next write
+  backend.add({ ...jobs.group("downloads"), traffic });
+
+  const beforeAnswer = () => faultPoint("artifact-store.rpc.before-answer");
+  const rpc = backend.rpc({ beforeAnswer });
+  rpc.add("harrier.artifactstore.v1.ArtifactsService", artifactsHandlers({ db: commandsOf(db), storage, log }));
   const readiness = {
-    database: () => state.missingViews(),
-    clock: createClockCheck({ aheadMs: () => state.clockAheadMs(), log }),
     quotas: async () => traffic.ready() || "the tenants' data volumes have not been read yet",
     storage: async () => {
       const warning = await storage.warning();
       return warning === undefined ? true : { warning };
     },
   };
-  const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, onEnded: () => jobs.wake("audit-seal"), log });
-  const janitor = createJanitor({ db: background, storage, catalogue, fault: faultPoint, now, log });
-  const jobs: Jobs<keyof typeof jobList> = createJobs(
-    jobList,
-    { audit, janitor, traffic, downloadBuffer },
-    { log, registry: metrics.registry },
-  );
-  void jobs.group("audit").start();
-  const secure = tls === undefined ? {} : { tls };
-  const http = createHttp({
-    drain: drainOf(config),
-    service: "artifact-store",
-    keys,
-    log,
-    metrics,
-    readiness,
-    countRoundTrips,
-    audit: audit.trail,
-    ...secure,
-  });
+  const http = backend.http({ readiness, audit: audit.trail });
   mountUpload(http.mount, { db, storage, catalogue, fault: faultPoint, now, idleMs });
   mountDownloads(http.mount, { db, storage, downloadBuffer, traffic, now, idleMs });
-  const rpc = createRpcServer({
-    service: "artifact-store",
-    host: config.HARRIER_HTTP_HOST,
-    port: config.HARRIER_GRPC_PORT,
-    keys,
-    log,
-    observe: metrics.observeRpc,
-    within: untilAborted,
-    beforeAnswer: () => faultPoint("artifact-store.rpc.before-answer"),
-    ...(tls === undefined ? {} : { tls }),
-  }).add("harrier.artifactstore.v1.ArtifactsService", artifactsHandlers({ db: commandsOf(db), storage, log }));
 
-  const reading = await startWhenReadable({ pool: db.pool, needs, start: () => void jobs.group("downloads").start() });
-  await rpc.start();
-  await http.listen(config.HARRIER_HTTP_HOST, config.HARRIER_HTTP_PORT);
-  void jobs.group().start();
-  // tests take the counter from here, so that they need not wait for its next write
-  const downloads = { ...jobs.group("downloads"), traffic };
-  return [db, jobs.group("audit"), catalogue, actions, downloads, backgroundWork(jobs.group()), rpc, http, backgroundWork(reading)];
+  await backend.whenReadable(() => void jobs.group("downloads").start());
+  await backend.listen();
+  backend.runUntilDrained(jobs.group());
+  return backend.parts;
 }
 
 async function createStorage(settings: StorageSettings, log: Log): Promise<Storage> {

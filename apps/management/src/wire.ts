@@ -1,33 +1,9 @@
 import { openAudit } from "@harrier/audit";
-import {
-  backgroundOf,
-  countRoundTrips,
-  createDatabase,
-  createDatabaseState,
-  createSecretBox,
-  type Database,
-  IdBlocks,
-  prepareSchema,
-  startWhenReadable,
-  untilAborted,
-} from "@harrier/db";
+import { openBackend } from "@harrier/backend";
+import { createSecretBox, type Database, IdBlocks } from "@harrier/db";
 import { createRelay } from "@harrier/events";
-import { createJobs, type Jobs } from "@harrier/jobs";
-import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
-import {
-  backgroundWork,
-  createClockCheck,
-  createHttp,
-  createMetrics,
-  drainOf,
-  type FaultPoint,
-  faultPoint,
-  Limiter,
-  type Log,
-  type Stoppable,
-  TenantLimiter,
-  tlsOf,
-} from "@harrier/service";
+import type { Jobs } from "@harrier/jobs";
+import { backgroundWork, type FaultPoint, faultPoint, Limiter, type Log, type Stoppable, TenantLimiter } from "@harrier/service";
 import { catalogueHandlers } from "./catalogue/catalogue.rpc.ts";
 import type { ManagementConfig } from "./config.ts";
 import { createChanges } from "./events/changes.ts";
@@ -82,76 +58,56 @@ const passwordHashes = { concurrency: 2, waiting: 200 };
 
 /** Builds the whole service and starts it; returns what has to be stopped. */
 export async function startManagement(config: ManagementConfig, log: Log): Promise<readonly Stoppable[]> {
-  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS, "management");
+  const { HARRIER_EVENT_DAYS: eventDays } = config;
   const secrets = createSecretBox(config.HARRIER_SECRET_KEY);
-  const mutualTls = tlsOf(config);
-  const tls = mutualTls === undefined ? {} : { tls: mutualTls };
-  const onConnectionError = (err: Error): void => log.warn({ err }, "an idle database connection broke");
-  const db = createDatabase({ url: config.HARRIER_DATABASE_URL, applicationName: "harrier/management", onConnectionError });
-  // Background work has connections of its own, so that it neither takes those of requests nor waits for them.
-  const background = backgroundOf(db);
-  await prepare(background, config.HARRIER_EVENT_DAYS);
+  const backend = await openBackend({ service: "management", config, log, schema: ownSchema, needs });
+  const { db, background } = backend;
+  await makePartitions(background, eventDays);
   const ids = new IdBlocks(db.pool);
   await seed(config, db, ids);
 
-  const metrics = createMetrics({ service: "management" });
-  const client = { caller: "management", keys, log, observe: metrics.observeRpc, ...tls } as const;
-  const targets = createClient("harrier.controller.v1.TargetsService", { ...client, addresses: config.HARRIER_CONTROLLER_GRPC });
-  const actions = createClient("harrier.controller.v1.ActionsService", { ...client, addresses: config.HARRIER_CONTROLLER_GRPC });
-  const artifacts = createClient("harrier.artifactstore.v1.ArtifactsService", { ...client, addresses: config.HARRIER_ARTIFACT_STORE_GRPC });
-  const rollouts = createClient("harrier.rolloutengine.v1.RolloutsService", { ...client, addresses: config.HARRIER_ROLLOUT_ENGINE_GRPC });
+  const targets = backend.client("harrier.controller.v1.TargetsService", config.HARRIER_CONTROLLER_GRPC);
+  const actions = backend.client("harrier.controller.v1.ActionsService", config.HARRIER_CONTROLLER_GRPC);
+  const artifacts = backend.client("harrier.artifactstore.v1.ArtifactsService", config.HARRIER_ARTIFACT_STORE_GRPC);
+  const rollouts = backend.client("harrier.rolloutengine.v1.RolloutsService", config.HARRIER_ROLLOUT_ENGINE_GRPC);
   const feed = createPrincipalFeed(background.pool);
   const signingKeys = new SigningKeys({ db: background, secrets, log, rotateMs: config.HARRIER_OAUTH_KEY_DAYS * dayMs });
   const issuer = config.HARRIER_OAUTH_ISSUER.replace(/\/+$/, "");
 
   const owners = ownersOf({ db: background, rollouts, targets, artifacts });
-  const deletions = new DeletionWorker({ db: background, owners, log, lateMs: config.HARRIER_LATE_REQUESTS_SECONDS * 1_000 });
-
+  const lateMs = config.HARRIER_LATE_REQUESTS_SECONDS * 1_000;
+  const deletions = new DeletionWorker({ db: background, owners, log, lateMs });
   const invalidations = new InvalidationWorker({ db: background, rollouts, actions, log });
-
-  const state = createDatabaseState(db.pool, needs);
-  const readiness = {
-    database: () => state.missingViews(),
-    clock: createClockCheck({ aheadMs: () => state.clockAheadMs(), log }),
-  };
-  const restDialect = config.HARRIER_REST_DIALECT;
   const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, onEnded: () => jobs.wake("audit-seal"), log });
   const changes = createChanges({ db: background.pool, onFirst: () => jobs.wake("event-streams") });
   const fault = (name: string): unknown => faultPoint(name as FaultPoint);
-  const brokers = config.HARRIER_KAFKA_BROKERS;
-  const relay = createRelay({ db: background, schema, brokers, clientId: "harrier-management", log, fault });
+  const relay = createRelay({ db: background, schema, brokers: config.HARRIER_KAFKA_BROKERS, clientId: "harrier-management", log, fault });
   const workers = {
     deletions,
     invalidations,
     releases: { db: background.pool, artifacts, log },
     targetDeletions: { db: background, targets, log },
   };
-  const jobs: Jobs<JobName> = createJobs(
-    jobList,
-    { ...workers, audit, background, signingKeys, feed, changes, relay, eventDays: config.HARRIER_EVENT_DAYS },
-    { log, registry: metrics.registry },
-  );
-  void jobs.group("audit").start();
-  const http = createHttp({
-    drain: drainOf(config),
-    service: "management",
-    keys,
-    log,
-    metrics,
-    readiness,
-    restDialect,
+  const jobs: Jobs<JobName> = backend.jobs(jobList, { ...workers, audit, background, signingKeys, feed, changes, relay, eventDays });
+  backend.run(jobs.group("partitions"));
+  backend.run(jobs.group("audit"));
+  backend.add(backgroundWork(jobs.group()));
+  backend.add(jobs.group("signing-keys"));
+
+  const hashing = new Limiter(passwordHashes);
+  const signIns = { db: db.signIn, defaultTenant: config.HARRIER_DEFAULT_TENANT, hashing, feed, keys: signingKeys, issuer };
+  backend
+    .rpc({ beforeAnswer: () => faultPoint("management.rpc.before-answer") })
+    .add("harrier.management.v1.CatalogueService", catalogueHandlers({ db, ids, fault: faultPoint }))
+    .add("harrier.management.v1.IdentityService", identityHandlers(signIns));
+  // it stops before the gRPC server, because the streams of the feed last as long as it does
+  backend.add(jobs.group("feed"));
+  const http = backend.http({
+    restDialect: config.HARRIER_REST_DIALECT,
     unknownMembers: config.HARRIER_UNKNOWN_MEMBERS,
-    countRoundTrips,
     audit: audit.trail,
     limiter: new TenantLimiter(),
-    ...tls,
   });
-  const wakes = {
-    wake: () => jobs.wake("artifact-releases"),
-    wakeOperations: () => jobs.wake("tenant-deletions"),
-    wakeTargetDeletions: () => jobs.wake("target-deletions"),
-    wakeInvalidations: () => jobs.wake("invalidations"),
-  };
   mountAll(http.mount, {
     db,
     ids,
@@ -160,65 +116,24 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     actions,
     invalidations,
     changes,
-    eventDays: config.HARRIER_EVENT_DAYS,
-    ...wakes,
+    eventDays,
+    wake: () => jobs.wake("artifact-releases"),
+    wakeOperations: () => jobs.wake("tenant-deletions"),
+    wakeTargetDeletions: () => jobs.wake("target-deletions"),
+    wakeInvalidations: () => jobs.wake("invalidations"),
     auditKeys: config.HARRIER_AUDIT_PUBLIC_KEYS,
     now: Date.now,
     fault: faultPoint,
   });
   serveTokenEndpoint(http.app, { db: db.signIn, keys: signingKeys, issuer, log });
-  const rpc = createRpcServer({
-    service: "management",
-    host: config.HARRIER_HTTP_HOST,
-    port: config.HARRIER_GRPC_PORT,
-    keys,
-    log,
-    observe: metrics.observeRpc,
-    within: untilAborted,
-    beforeAnswer: () => faultPoint("management.rpc.before-answer"),
-    ...tls,
-  })
-    .add("harrier.management.v1.CatalogueService", catalogueHandlers({ db, ids, fault: faultPoint }))
-    .add(
-      "harrier.management.v1.IdentityService",
-      identityHandlers({
-        db: db.signIn,
-        defaultTenant: config.HARRIER_DEFAULT_TENANT,
-        hashing: new Limiter(passwordHashes),
-        feed,
-        keys: signingKeys,
-        issuer,
-      }),
-    );
 
   await signingKeys.refresh();
   void jobs.group("signing-keys").start();
   await feed.read();
   void jobs.group("feed").start();
-  await rpc.start();
-  await http.listen(config.HARRIER_HTTP_HOST, config.HARRIER_HTTP_PORT);
-  const reading = await startWhenReadable({ pool: db.pool, needs, start: () => void jobs.group().start() });
-  void jobs.group("partitions").start();
-  return [
-    db,
-    targets,
-    actions,
-    artifacts,
-    rollouts,
-    jobs.group("partitions"),
-    jobs.group("audit"),
-    backgroundWork(jobs.group()),
-    jobs.group("signing-keys"),
-    rpc,
-    jobs.group("feed"),
-    http,
-    backgroundWork(reading),
-  ];
-}
-
-async function prepare(db: Database, eventDays: number): Promise<void> {
-  await prepareSchema({ pool: db.pool, ...ownSchema });
-  await makePartitions(db, eventDays);
+  await backend.listen();
+  await backend.whenReadable(() => void jobs.group().start());
+  return backend.parts;
 }
 
 async function seed(config: ManagementConfig, db: Database, ids: IdBlocks): Promise<void> {

@@ -1,31 +1,9 @@
 import { openAudit } from "@harrier/audit";
-import {
-  backgroundOf,
-  commandsOf,
-  countRoundTrips,
-  createDatabase,
-  createDatabaseState,
-  IdBlocks,
-  prepareSchema,
-  startWhenReadable,
-  untilAborted,
-} from "@harrier/db";
+import { openBackend } from "@harrier/backend";
+import { commandsOf, IdBlocks } from "@harrier/db";
 import { createRelay } from "@harrier/events";
-import { createJobs, type Jobs } from "@harrier/jobs";
-import { createClient, createRpcServer, parseKeys } from "@harrier/rpc";
-import {
-  backgroundWork,
-  createClockCheck,
-  createHttp,
-  createMetrics,
-  drainOf,
-  type FaultPoint,
-  faultPoint,
-  type Log,
-  type Stoppable,
-  TenantLimiter,
-  tlsOf,
-} from "@harrier/service";
+import type { Jobs } from "@harrier/jobs";
+import { backgroundWork, type FaultPoint, faultPoint, type Log, type Stoppable, TenantLimiter } from "@harrier/service";
 import type { RolloutEngineConfig } from "./config.ts";
 import { type JobName, jobs as jobList } from "./jobs.ts";
 import { makePartitions } from "./maintenance/maintenance.ts";
@@ -68,35 +46,17 @@ const commandConnections = 4;
 
 /** Builds and starts the whole service; returns what has to be stopped. */
 export async function startRolloutEngine(config: RolloutEngineConfig, log: Log): Promise<readonly Stoppable[]> {
-  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS, "rollout-engine");
-  const tls = tlsOf(config);
-  const secure = tls === undefined ? {} : { tls };
-  const onConnectionError = (error: Error): void => log.warn({ err: error }, "an idle database connection broke");
-  const db = createDatabase({
-    url: config.HARRIER_DATABASE_URL,
-    applicationName: `harrier/${service}`,
-    backgroundMax: backgroundConnections,
-    commandsMax: commandConnections,
-    onConnectionError,
-  });
-  const background = backgroundOf(db);
-  await prepareSchema({ pool: background.pool, ...ownSchema });
+  const database = { backgroundMax: backgroundConnections, commandsMax: commandConnections };
+  const backend = await openBackend({ service, config, log, schema: ownSchema, needs, database });
+  const { db, background } = backend;
   await makePartitions(background, config.HARRIER_EVENT_DAYS);
 
-  const metrics = createMetrics({ service });
   const now = Date.now;
   const fault = (name: string): unknown => faultPoint(name as FaultPoint);
-  const calls = { caller: service, keys, log, observe: metrics.observeRpc, ...secure } as const;
-  const catalogue = createClient("harrier.management.v1.CatalogueService", { ...calls, addresses: config.HARRIER_MANAGEMENT_GRPC });
-  const actions = createClient("harrier.controller.v1.ActionsService", { ...calls, addresses: config.HARRIER_CONTROLLER_GRPC });
-  const targets = createClient("harrier.controller.v1.TargetsService", { ...calls, addresses: config.HARRIER_CONTROLLER_GRPC });
+  const catalogue = backend.client("harrier.management.v1.CatalogueService", config.HARRIER_MANAGEMENT_GRPC);
+  const actions = backend.client("harrier.controller.v1.ActionsService", config.HARRIER_CONTROLLER_GRPC);
+  const targets = backend.client("harrier.controller.v1.TargetsService", config.HARRIER_CONTROLLER_GRPC);
 
-  const state = createDatabaseState(db.pool, needs);
-  const readiness = {
-    database: () => state.missingViews(),
-    clock: createClockCheck({ aheadMs: () => state.clockAheadMs(), log }),
-  };
-  const restDialect = config.HARRIER_REST_DIALECT;
   const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, onEnded: () => jobs.wake("audit-seal"), log });
   const relay = createRelay({ db: background, schema, brokers: config.HARRIER_KAFKA_BROKERS, clientId: `harrier-${service}`, log, fault });
   const wakeFor = (worker: JobName) => (): void => {
@@ -111,25 +71,15 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
     dynamicRollouts: { db: background, wake, now },
     dueWork: { db: background, wake: (worker: JobName) => jobs.wake(worker) },
   };
-  const jobs: Jobs<JobName> = createJobs(
-    jobList,
-    { ...workers, audit, background, relay, eventDays: config.HARRIER_EVENT_DAYS },
-    { log, registry: metrics.registry },
-  );
-  void jobs.group("audit").start();
-  const http = createHttp({
-    drain: drainOf(config),
-    service,
-    keys,
-    log,
-    metrics,
-    readiness,
-    restDialect,
+  const jobs: Jobs<JobName> = backend.jobs(jobList, { ...workers, audit, background, relay, eventDays: config.HARRIER_EVENT_DAYS });
+  backend.run(jobs.group("audit"));
+
+  backend.rpc().add("harrier.rolloutengine.v1.RolloutsService", rolloutsHandlers({ db: commandsOf(db), wake }));
+  const http = backend.http({
+    restDialect: config.HARRIER_REST_DIALECT,
     unknownMembers: config.HARRIER_UNKNOWN_MEMBERS,
-    countRoundTrips,
     audit: audit.trail,
     limiter: new TenantLimiter(),
-    ...secure,
   });
   const ids = new IdBlocks(db.pool);
   mountAll(http.mount, {
@@ -137,32 +87,10 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
     groups: { db, targets, now },
     filters: { db, ids, catalogue, wake: wakeFor("auto-assignments"), now },
   });
-  const host = config.HARRIER_HTTP_HOST;
-  const rpc = createRpcServer({
-    service,
-    host,
-    port: config.HARRIER_GRPC_PORT,
-    keys,
-    log,
-    observe: metrics.observeRpc,
-    within: untilAborted,
-    ...secure,
-  }).add("harrier.rolloutengine.v1.RolloutsService", rolloutsHandlers({ db: commandsOf(db), wake }));
 
-  await rpc.start();
-  await http.listen(host, config.HARRIER_HTTP_PORT);
-  const reading = await startWhenReadable({ pool: db.pool, needs, start: () => void jobs.group("rollouts").start() });
-  void jobs.group().start();
-  return [
-    db,
-    jobs.group("audit"),
-    catalogue,
-    actions,
-    targets,
-    rpc,
-    backgroundWork(jobs.group()),
-    backgroundWork(jobs.group("rollouts")),
-    http,
-    backgroundWork(reading),
-  ];
+  await backend.listen();
+  backend.add(backgroundWork(jobs.group("rollouts")));
+  await backend.whenReadable(() => void jobs.group("rollouts").start());
+  backend.runUntilDrained(jobs.group());
+  return backend.parts;
 }

@@ -1,0 +1,1 @@
+export { type Backend, type BackendConfig, type BackendOptions, openBackend } from "./backend.ts";
