@@ -1,7 +1,7 @@
 import { type Audit, auditJobs } from "@harrier/audit";
 import { type Database, runOne } from "@harrier/db";
 import { type Relay, relayJob } from "@harrier/events";
-import { every, type Job } from "@harrier/jobs";
+import { every, type Job, leased } from "@harrier/jobs";
 import type { Changes } from "./events/changes.ts";
 import type { PrincipalFeed } from "./identity/principal-feed.ts";
 import type { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
@@ -11,6 +11,7 @@ import { releaseDue } from "./operations/release-worker.ts";
 import { walkTargetMetadata } from "./quotas/metadata-walk.sql.ts";
 import { deleteDueTargets } from "./target-deletion/target-deletion-worker.ts";
 import type { DeletionWorker } from "./tenants/deletion-worker.ts";
+import { createDeliveries, type DeliveryDeps } from "./webhooks/deliver.ts";
 
 interface Deps {
   readonly audit: Audit;
@@ -26,6 +27,7 @@ interface Deps {
   readonly feed: PrincipalFeed;
   readonly changes: Changes;
   readonly relay: Relay;
+  readonly deliveries: DeliveryDeps;
 }
 
 export type JobName = keyof typeof jobs;
@@ -115,6 +117,14 @@ export const jobs = {
     work: ({ changes }) => changes.read(),
     onStop: ({ changes }) => changes.close(),
     failure: "what has changed cannot be read for those who follow it",
+  }),
+  webhooks: leased<Pick<Deps, "deliveries">>({
+    does: "Sends events to webhooks; woken by events, and by changes of webhooks.",
+    pollMs: 10_000,
+    // it is longer than a page of events and the last answer take
+    leaseSeconds: 60,
+    slots: 16,
+    worker: ({ deliveries }, options) => createDeliveries(deliveries, options),
   }),
   "outbox-relay": relayJob,
   partitions: every<Pick<Deps, "background" | "eventDays">>({

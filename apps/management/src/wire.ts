@@ -1,6 +1,7 @@
 import { openAudit } from "@harrier/audit";
 import { openBackend } from "@harrier/backend";
 import { createSecretBox, type Database, IdBlocks } from "@harrier/db";
+import { createEgress } from "@harrier/egress";
 import { createRelay } from "@harrier/events";
 import type { Jobs } from "@harrier/jobs";
 import { backgroundWork, type FaultPoint, faultPoint, Limiter, type Log, type Stoppable, TenantLimiter } from "@harrier/service";
@@ -82,7 +83,9 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const changes = createChanges({ db: background.pool, onFirst: () => jobs.wake("event-streams") });
   const fault = (name: string): unknown => faultPoint(name as FaultPoint);
   const relay = createRelay({ db: background, schema, brokers: config.HARRIER_KAFKA_BROKERS, clientId: "harrier-management", log, fault });
+  const egress = createEgress({ allowed: config.HARRIER_EGRESS_ALLOW });
   const workers = {
+    deliveries: { db: background, secrets, egress, changes, eventDays, now: Date.now },
     deletions,
     invalidations,
     releases: { db: background.pool, artifacts, log },
@@ -117,6 +120,9 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     invalidations,
     changes,
     eventDays,
+    egress,
+    egressAllowed: config.HARRIER_EGRESS_ALLOW,
+    wakeWebhooks: () => jobs.wake("webhooks"),
     wake: () => jobs.wake("artifact-releases"),
     wakeOperations: () => jobs.wake("tenant-deletions"),
     wakeTargetDeletions: () => jobs.wake("target-deletions"),

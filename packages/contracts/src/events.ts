@@ -9,6 +9,7 @@ export const topics = {
   rollout: "rollout-events",
   target: "target-events",
   catalogue: "catalogue-events",
+  webhook: "webhook-events",
 } as const;
 export type Topic = (typeof topics)[keyof typeof topics];
 
@@ -33,6 +34,7 @@ export const eventTypes = {
   moduleCreated: "io.update.software_module.created.v1",
   moduleChanged: "io.update.software_module.changed.v1",
   moduleDeleted: "io.update.software_module.deleted.v1",
+  webhookDisabled: "io.update.webhook.disabled.v1",
 } as const;
 export type EventType = (typeof eventTypes)[keyof typeof eventTypes];
 
@@ -117,6 +119,19 @@ export const catalogueEventData = z
   .meta({ id: "CatalogueEventData" });
 export type CatalogueEventData = z.output<typeof catalogueEventData>;
 
+/** The data of an event of a webhook: why deliveries to it have ended. */
+export const webhookEventData = z
+  .looseObject({
+    tenant: z.string(),
+    webhookId: z.int(),
+    name: z.string(),
+    reason: openWord(["failures", "gone"]),
+    lastError: z.string().nullish(),
+    recordedAt: z.int(),
+  })
+  .meta({ id: "WebhookEventData" });
+export type WebhookEventData = z.output<typeof webhookEventData>;
+
 /** The pattern of the types of a topic: what the types are about is fixed, what happens to it is open. */
 function typesOf(types: readonly EventType[]): RegExp {
   const kinds = new Set(types.map((type) => type.split(".")[2]));
@@ -173,6 +188,8 @@ export const catalogueEvent = cloudEvent(
   catalogueEventData,
 ).meta({ id: "CatalogueEvent" });
 
+export const webhookEvent = cloudEvent([eventTypes.webhookDisabled], webhookEventData).meta({ id: "WebhookEvent" });
+
 export type ActionEvent = z.output<typeof actionEvent>;
 export type RolloutEvent = z.output<typeof rolloutEvent>;
 export type TargetEvent = z.output<typeof targetEvent>;
@@ -183,6 +200,7 @@ export const eventsOfTopic = {
   "rollout-events": rolloutEvent,
   "target-events": targetEvent,
   "catalogue-events": catalogueEvent,
+  "webhook-events": webhookEvent,
 } as const;
 
 /** The JSON Schema (2020-12) of the messages of a topic, as it is committed under docs/api/events. */

@@ -55,7 +55,7 @@ const answerMs = 2_000;
 const pollMs = 1_000;
 
 /** Events name targets of any type, so that a caller who sees some types only may not read them. */
-function requireUnrestricted({ identity }: Pick<RequestContext, "identity">): void {
+export function requireUnrestricted({ identity }: Pick<RequestContext, "identity">): void {
   for (const permission of ["READ_TARGET", "READ_ROLLOUT"]) {
     if (scopeOf(identity, permission) !== null) throw lacksPermission([permission], "restricted");
   }

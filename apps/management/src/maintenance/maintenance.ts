@@ -13,6 +13,7 @@ export async function makePartitions({ pool }: Pick<Database, "pool">, eventDays
     tables: [
       { name: "commands", every: "day", ahead: 3, keep: 7 },
       { name: "credential_changes", every: "day", ahead: 3, keep: 7 },
+      { name: "webhook_deliveries", every: "day", ahead: 3, keep: 7 },
       { name: "outbox", every: "day", ahead: 3, keep: eventDays, mayDrop },
     ],
   });

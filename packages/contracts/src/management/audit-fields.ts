@@ -49,6 +49,8 @@ export const auditFields: Readonly<Record<string, readonly string[]>> = {
   "rollouts.approve": ["remark"],
   "rollouts.deny": ["remark"],
   "apiKeys.create": ["name", "expiresAt"],
+  "webhooks.create": ["name", "types"],
+  "webhooks.update": ["name", "types", "enabled"],
   "oauth2Clients.create": ["name", "scopes"],
   "oauth2Clients.update": ["name", "scopes"],
   "tenantQuotas.set": ["limit"],

@@ -1,10 +1,12 @@
 import { listMemberTexts } from "./list-member-texts.ts";
+import { webhookMemberTexts } from "./webhook-member-texts.ts";
 
 const moment = (what: string) => `${what}, epoch milliseconds`;
 
 /** Descriptions of members, by name or, if one name means several things, by `Component.name`. */
 export const memberTexts: Readonly<Record<string, string>> = {
   ...listMemberTexts,
+  ...webhookMemberTexts,
   _links: "Links to this and related resources",
   bytes: "Bytes; absent where nothing is known of the month",
   "ActionCountInsightsMonth.count": "Actions that were created in the month",
