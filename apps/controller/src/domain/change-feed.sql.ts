@@ -4,3 +4,7 @@
  */
 export const notify = (kind: "changed" | "polled", tenant: string, from: string): string =>
   `insert into outbox (tenant_id, topic, type, common, items) select ${tenant}, 'target-events', 'feed.${kind}', '{}', '[]' ${from}`;
+
+/** Calls a function that changes targets and writes the row of the change feed with it: one statement, one commit. */
+export const notifying = (select: string, changed: string): string =>
+  `with done as materialized (${select}), notified as (${notify("changed", "$1", `from done where ${changed}`)}) select * from done`;
