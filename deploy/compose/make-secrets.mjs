@@ -11,7 +11,7 @@ const given = process.argv.slice(2);
 const here = dirname(fileURLToPath(import.meta.url));
 const dir = given.find((argument) => !argument.startsWith("--")) ?? here;
 const secrets = join(dir, "secrets");
-const services = ["gateway", "controller", "management", "artifact-store", "rollout-engine"];
+const services = ["gateway", "controller", "management", "artifact-store", "rollout-engine", "dmf"];
 /** Who calls whom (packages/rpc/src/callers.ts): a key for each, which only these two get. */
 const pairs = [
   "gateway/controller",
@@ -25,6 +25,7 @@ const pairs = [
   "rollout-engine/management",
   "artifact-store/controller",
   "artifact-store/management",
+  "dmf/controller",
 ];
 
 const base64 = () => randomBytes(32).toString("base64");
@@ -56,7 +57,7 @@ function makeEnv() {
 function makeDatabasePasswords() {
   const address = (role, word) => `postgres://${role}:${word}@postgres:5432/harrier`;
   secret("admin-database-url", () => address("postgres", secret("postgres-password", password)));
-  for (const service of services.slice(1)) {
+  for (const service of services.filter((name) => name !== "gateway" && name !== "dmf")) {
     const word = secret(`${service}-db-password`, password);
     secret(`${service}-database-url`, () => address(`harrier_${service.replaceAll("-", "_")}`, word));
   }
@@ -68,6 +69,14 @@ function makeStoreUsers() {
   write("minio-root-password", password());
   write("s3-access-key", "harrier-artifacts");
   write("s3-secret-key", password());
+}
+
+/** The user that management and dmf are at the message broker (profile dmf), and their addresses with it. */
+function makeBrokerUser() {
+  const word = secret("rabbitmq-password", password);
+  write("rabbitmq-conf", `default_user = harrier\ndefault_pass = ${word}\nloopback_users = none`);
+  write("amqp-url", `amqp://harrier:${word}@rabbitmq:5672`);
+  write("amqp-management-url", `http://harrier:${word}@rabbitmq:15672`);
 }
 
 /** With them services sign what they see of the others' audit trails; management verifies with the public halves (Ed25519). */
@@ -82,10 +91,16 @@ function makeAuditKeys() {
   write("audit-public-keys", publicKeys.join(","));
 }
 
-/** All keys at once or none: half a pair would be no pair. */
+/** All keys at once or none: half a pair would be no pair. Those of a release without dmf get what dmf adds to them. */
 function makeIdentityKeys() {
   const present = services.filter((service) => existsSync(join(secrets, `${service}-identity-keys`)));
   if (present.length === services.length) return;
+  if (present.length === services.length - 1 && !present.includes("dmf")) {
+    const pair = `dmf/controller=k1:${base64()}`;
+    const file = join(secrets, "controller-identity-keys");
+    writeFileSync(file, `${readFileSync(file, "utf8").trim()};${pair}\n`);
+    return write("dmf-identity-keys", pair);
+  }
   if (present.length > 0)
     throw new Error(`identity keys of ${present.join(", ")} are there, the others' are not: remove them or bring the others back`);
   const keys = pairs.map((pair) => [pair, `${pair}=k1:${base64()}`]);
@@ -119,6 +134,7 @@ mkdirSync(secrets, { recursive: true, mode: 0o700 });
 makeEnv();
 makeDatabasePasswords();
 makeStoreUsers();
+makeBrokerUser();
 makeIdentityKeys();
 makeAuditKeys();
 write("secret-key", base64());

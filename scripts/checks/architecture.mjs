@@ -104,7 +104,7 @@ for (const name of named) {
     problems.push(`docs/operations.md: nothing reads ${name}`);
   }
 }
-for (const app of ["gateway", ...owners]) {
+for (const app of ["gateway", "dmf", ...owners]) {
   for (const name of new Set(text("apps", app, "src", "config.ts").match(/\bHARRIER_[A-Z0-9_]*[A-Z0-9]\b/g))) {
     if (!named.has(name)) problems.push(`docs/operations.md: the setting ${name} of ${app} is not described`);
   }

@@ -10,6 +10,8 @@ const forApps = [...below, "query", "audit", "events", "service", "backend", "eg
 export const layers = {
   "packages/errors": [],
   "packages/contracts": ["errors"],
+  "packages/client": ["errors", "contracts"],
+  "packages/cli": ["errors", "contracts", "client"],
   "packages/jobs": [],
   "packages/rpc": ["errors"],
   "packages/db": ["errors"],
@@ -28,9 +30,10 @@ export const layers = {
   "apps/management": forApps,
   "apps/artifact-store": forApps,
   "apps/rollout-engine": forApps,
-  "tests/contract": [...forApps, "stack", "testkit", "simulator"],
+  "apps/dmf": forApps,
+  "tests/contract": [...forApps, "stack", "testkit", "simulator", "client"],
   "tests/e2e": [...forApps, "stack", "testkit", "simulator"],
-  "tests/bench": [...forApps, "stack", "testkit", "simulator"],
+  "tests/bench": [...forApps, "stack", "testkit", "simulator", "client"],
   "tests/clients": ["stack", "testkit"],
   "tests/setup": [...forApps, "stack", "testkit"],
 };
@@ -43,6 +46,11 @@ export const homes = [
     modules: ["kafkajs"],
     allowed: [/^packages\/events\//, /^packages\/testkit\//, /^tests\//],
     remedy: "use createRelay or consumeEvents of @harrier/events",
+  },
+  {
+    modules: ["amqplib"],
+    allowed: [/^apps\/dmf\//, /^packages\/(simulator|testkit)\//, /^tests\//],
+    remedy: "messages of things go through apps/dmf",
   },
   {
     modules: ["minio"],
@@ -66,6 +74,7 @@ const readsEnvironment = [
   /\/config\.ts$/,
   /^packages\/(stack|testkit)\//,
   /^packages\/simulator\/src\/cli\.ts$/, // a command reads its settings itself
+  /^packages\/cli\/src\/environment\.ts$/,
   /^tests\//,
   /(^|\/)scripts\//,
   /\.test\.ts$/,

@@ -2,7 +2,7 @@
 // with --write it writes the table.
 import { readFile, writeFile } from "node:fs/promises";
 
-const services = ["gateway", "controller", "management", "artifact-store", "rollout-engine"];
+const services = ["gateway", "controller", "management", "artifact-store", "rollout-engine", "dmf"];
 const [begin, end] = ["<!-- jobs: written by scripts/checks/jobs.mjs -->", "<!-- end of jobs -->"];
 const file = new URL("../../docs/operations.md", import.meta.url);
 

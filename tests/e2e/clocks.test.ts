@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Stack } from "@harrier/stack";
 import { eventually } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { adminOf, allowTargetTokens, replicaOf, urlOf } from "./support/replicas.ts";
+import { adminOf, allowTargetTokens, basicOf, replicaOf, urlOf } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
 // Clocks of machines differ. Within a minute there is no effect; beyond it the installation reports that it cannot serve, and no client is told that
@@ -29,8 +29,7 @@ beforeAll(async () => {
   const { controllerId, securityToken } = await adminOf(stack).createTarget();
   const as = (authorization: string, path: string) => () => fetch(stack.baseUrl + path, { headers: { authorization } });
   poll = as(`TargetToken ${securityToken}`, `/DEFAULT/controller/v1/${controllerId}`);
-  const { user, password } = { user: stack.adminUser, password: stack.adminPassword };
-  list = as(`Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`, "/rest/v1/targets");
+  list = as(basicOf(stack), "/rest/v1/targets");
 });
 afterAll(async () => {
   await stack?.stop();

@@ -1,5 +1,5 @@
 import type { Stack } from "@harrier/stack";
-import { type CreatedTarget, createDevice, eventually } from "@harrier/testkit";
+import { basic, type CreatedTarget, createDevice, eventually } from "@harrier/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callsServed, counterOf } from "./support/metrics.ts";
 import { adminOf, allowTargetTokens, gatewayUrls, replicaOf, replicasOf } from "./support/replicas.ts";
@@ -124,7 +124,7 @@ describe("a change is in effect at every gateway within 2 s", () => {
   test("an administrator's permissions are cached too, but a changed password takes effect", async () => {
     for (const gateway of gatewayUrls(stack)) {
       expect((await adminOf(stack, gateway).call("userinfo")).status).toBe(200);
-      const headers = { authorization: `Basic ${Buffer.from("admin:wrong").toString("base64")}` };
+      const headers = { authorization: basic("admin", "wrong") };
       expect((await adminOf(stack, gateway).call("userinfo", { headers })).status).toBe(401);
     }
   });

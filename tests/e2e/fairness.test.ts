@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Stack } from "@harrier/stack";
-import { type Admin, createAdmin, eventually, uniqueName, withClient } from "@harrier/testkit";
+import { type Admin, basic, createAdmin, eventually, uniqueName, withClient } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminOf, basicOf, replicaOf } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
   const user = `${name}\\boss`;
   const password = made?.administrator.password as string;
   const admin = createAdmin({ baseUrl: stack.baseUrl, user, password });
-  hostile = { admin, authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
+  hostile = { admin, authorization: basic(user, password) };
   for (let first = 0; first < fleet; first += 1_000) {
     const targets = Array.from({ length: 1_000 }, (_, i) => ({ controllerId: `t${first + i}`, name: `t${first + i}`, description }));
     await admin.post("targets", targets);
@@ -94,7 +94,7 @@ test("expensive lists that one tenant requests and abandons repeatedly delay no 
   for (let n = 0; n < bystanders; n += 1) {
     // A user of another tenant reads a list, and another user of it signs in for the first time.
     const list = await fetch(`${stack.baseUrl}${api}/targets?q=createdat=gt=0`, { headers: { authorization: basicOf(stack) } });
-    const authorization = `Basic ${Buffer.from(`bystander-${n}:a-quiet-bystander`).toString("base64")}`;
+    const authorization = basic(`bystander-${n}`, "a-quiet-bystander");
     const signIn = await fetch(`${stack.baseUrl}${api}/userinfo`, { headers: { authorization } });
     const ready = await fetch(`http://127.0.0.1:${replicaOf(stack, "management").httpPort}/readyz`);
     outcomes.push(list.status, signIn.status, ready.status);

@@ -1,6 +1,6 @@
 import { oauthPaths } from "@harrier/contracts";
 import type { Stack } from "@harrier/stack";
-import { createAdmin, uniqueName } from "@harrier/testkit";
+import { basic, createAdmin, uniqueName } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callsServed } from "./support/metrics.ts";
 import { adminOf, gatewayUrls, replicasOf, urlOf } from "./support/replicas.ts";
@@ -31,9 +31,8 @@ async function create(scopes: readonly string[]): Promise<CreatedClient> {
 }
 
 function tokenAnswer({ clientId, clientSecret }: CreatedClient, from = stack.baseUrl): Promise<Response> {
-  const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}`;
   const body = new URLSearchParams({ grant_type: "client_credentials" });
-  return fetch(from + oauthPaths.token, { method: "POST", headers: { authorization: basic }, body });
+  return fetch(from + oauthPaths.token, { method: "POST", headers: { authorization: basic(clientId, clientSecret) }, body });
 }
 
 /** Gets a token from one replica of management itself, or through a gateway. */

@@ -1,5 +1,5 @@
 import type { Stack } from "@harrier/stack";
-import { eventually, withClient } from "@harrier/testkit";
+import { basic, eventually, withClient } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { gatewayUrls } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
@@ -24,7 +24,6 @@ const heardMs = 5_000;
 
 let stack: Stack;
 let userId: number;
-const basic = (name: string, secret: string) => `Basic ${Buffer.from(`${name}:${secret}`).toString("base64")}`;
 
 async function ask<T>(authorization: string, method: string, path: string, body?: unknown, gateway = stack.baseUrl): Promise<Answer<T>> {
   const headers = { authorization, ...(body === undefined ? {} : { "content-type": "application/json" }) };

@@ -19,6 +19,10 @@ const settings = z.object({
   HARRIER_STORAGE_DIR: z.string().min(1).optional(),
   /** The bytes that uploads leave free on the directory's disk: by default 1 GiB, or 5 % of a disk below 20 GiB; 0 means no reserve. */
   HARRIER_STORAGE_RESERVE: z.coerce.number().int().min(0).optional(),
+  /** Files that no artifact has any more are kept for so many days: longer than backups of the database. 0 removes them at once. */
+  HARRIER_ARTIFACT_KEEP_DAYS: z.coerce.number().min(0).max(3_650).default(0),
+  /** `main.js scrub` reads at most so many MiB per second. */
+  HARRIER_SCRUB_MIB_PER_SECOND: z.coerce.number().positive().default(50),
   HARRIER_S3_ENDPOINT: z.url().optional(),
   HARRIER_S3_ACCESS_KEY: z.string().optional(),
   HARRIER_S3_SECRET_KEY: z.string().optional(),

@@ -1,11 +1,12 @@
 import { type Audit, auditJobs } from "@harrier/audit";
 import { HarrierError, toHarrierError } from "@harrier/errors";
-import { every, type Job, part } from "@harrier/jobs";
+import { every, type Job, type NodeStatus, nodeStatusJob, part } from "@harrier/jobs";
 import type { DownloadBuffer } from "./download/download-buffer.ts";
 import type { Traffic } from "./traffic/traffic.ts";
 
 interface Deps {
   readonly audit: Audit;
+  readonly nodeStatus: NodeStatus;
   readonly janitor: () => Promise<void>;
   readonly traffic: Traffic;
   readonly downloadBuffer: DownloadBuffer;
@@ -15,8 +16,9 @@ const code = (error: unknown): string => (error instanceof HarrierError ? error 
 
 /** All background jobs of artifact-store. Those of the group `downloads` stop after the servers, to write what the last downloads add. */
 export const jobs = {
+  "node-status": nodeStatusJob,
   janitor: every<Pick<Deps, "janitor">>({
-    does: "Ends uploads whose process died, deletes blobs without references and, every ten minutes, objects without a row.",
+    does: "Ends uploads whose process died or that nobody continues, deletes blobs without references and, every ten minutes, objects without a row.",
     runs: "lease",
     everyMs: 5_000,
     work: ({ janitor }) => janitor(),

@@ -16,6 +16,7 @@ import {
 } from "@harrier/rpc";
 import { createLog, type Stoppable } from "@harrier/service";
 import { multipart, type RoundTripCounter, startRoundTripCounter } from "@harrier/testkit";
+import { seedCatalogue } from "./catalogue.suite.ts";
 import { readConfig } from "./config.ts";
 import { type Bench, openBench, silentLog, tenantId } from "./testing.suite.ts";
 import type { Traffic } from "./traffic/traffic.ts";
@@ -86,7 +87,7 @@ export async function limitVolume({ bench, traffic }: RunningService, limit: num
 }
 
 /** Starts the whole service in this process, with a real database, a real directory, and test doubles of the other services. */
-export async function startService(settings: Readonly<Record<string, string>> = {}): Promise<RunningService> {
+export async function startService(settings: Readonly<Record<string, string | undefined>> = {}): Promise<RunningService> {
   const bench = await openBench();
   await seedCatalogue(bench);
   const neighbours: Neighbours = {
@@ -159,12 +160,15 @@ function send(port: number, method: string, path: string, options: Call): Return
     caller: "gateway",
     ...(controllerId === undefined ? {} : { controllerId }),
   };
+  // the gateway reads a JSON body, and signs for it; what is streamed it only passes on
+  const isJson = Buffer.isBuffer(options.body) && options.headers?.["content-type"] === "application/json";
+  const content = isJson ? (options.body as Buffer) : options.body === undefined ? undefined : unboundBody;
   const request = httpRequest({
     host: "127.0.0.1",
     port,
     method,
     path,
-    headers: { ...identityHeaders(keys, identity, options.body === undefined ? undefined : unboundBody), ...options.headers },
+    headers: { ...identityHeaders(keys, identity, content), ...options.headers },
     agent: false,
   });
   const answer = new Promise<IncomingMessage>((resolve, reject) => request.once("response", resolve).on("error", reject));
@@ -194,7 +198,7 @@ function catalogueOf(bench: Bench, neighbours: Neighbours): Handlers<"harrier.ma
       failOnce(neighbours.failures.checkUpload);
       const taken = await bench.sql("select from management.artifacts where module_id = $1 and filename = $2", [moduleId, filename]);
       if (taken.length > 0) throw new HarrierError("entityAlreadyExists");
-      return { maxBytes: neighbours.maxBytes, storageBound: true };
+      return { maxBytes: neighbours.maxBytes, storageBound: true, storageLeft: neighbours.maxBytes };
     },
     async attachArtifact(request, { commandId = "" }) {
       failOnce(neighbours.failures.attachArtifact);
@@ -232,50 +236,6 @@ function actionsOf(neighbours: Neighbours): Handlers<"harrier.controller.v1.Acti
 function failOnce(failures: HarrierError[]): void {
   const failure = failures.shift();
   if (failure !== undefined) throw failure;
-}
-
-/** Adds modules and grants. Modules 11 and 12 are in set 21, 13 is deleted, 14 is in no set. Devices have an action of set 21 as their names say. */
-async function seedCatalogue({ sql }: Bench): Promise<void> {
-  const by = "'admin', 'admin'";
-  await sql(`insert into management.tenants (tenant_id, name, default_set_type_id) values (1, 'DEFAULT', 11) on conflict do nothing`);
-  await sql(`insert into management.software_module_types (tenant_id, id, key, name, max_assignments, created_by, last_modified_by)
-             values (1, 11, 'os', 'OS', 1, ${by})`);
-  await sql(
-    `insert into management.distribution_set_types (tenant_id, id, key, name, created_by, last_modified_by) values (1, 11, 'os', 'OS', ${by})`,
-  );
-  await sql(`insert into management.software_modules (tenant_id, id, type_id, name, version, deleted, created_by, last_modified_by)
-             select 1, id, 11, 'm' || id, '1', id = 13, ${by} from generate_series(11, 14) as id`);
-  await sql(`insert into management.distribution_sets (tenant_id, id, type_id, name, version, created_by, last_modified_by)
-             values (1, 21, 11, 's', '1', ${by})`);
-  await sql(`insert into management.set_modules (tenant_id, set_id, module_id, position) values (1, 21, 11, 1), (1, 21, 12, 2)`);
-  const devices = [
-    { name: "open", status: 3, active: true },
-    { name: "canceling", status: 5, active: true },
-    { name: "canceled", status: 4, active: false },
-    { name: "failed", status: 1, active: false },
-    { name: "installed", status: 0, active: false },
-    { name: "waiting", status: 11, active: true },
-    { name: "scheduled", status: 8, active: false },
-  ];
-  for (const [i, { name, status, active }] of devices.entries()) {
-    const id = 11 + i;
-    await sql(
-      `insert into controller.targets (tenant_id, id, controller_id, name, token_digest, token_cipher, created_by, last_modified_by)
-       values (1, $1, $2, $2, '', '', ${by})`,
-      [id, name],
-    );
-    await sql(
-      `insert into controller.actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, initiated_by, created_by, last_modified_by)
-       values (1, $1::int, $1::int, $2, 21, $3, $4, 1, 'admin', ${by})`,
-      [id, name, status, active],
-    );
-    const installed = name === "installed" ? id : null;
-    await sql(`insert into controller.target_state (tenant_id, target_id, installed_set_id, installed_action_id) values (1, $1, $2, $3)`, [
-      id,
-      installed === null ? null : 21,
-      installed,
-    ]);
-  }
 }
 
 async function freePort(): Promise<number> {

@@ -6,15 +6,14 @@ import type { Jobs } from "@harrier/jobs";
 import { servicePrincipal } from "@harrier/rpc";
 import { faultPoint, type Log, type Stoppable } from "@harrier/service";
 import { artifactsHandlers } from "./blobs/artifacts.rpc.ts";
-import type { ArtifactStoreConfig, StorageSettings } from "./config.ts";
+import type { ArtifactStoreConfig } from "./config.ts";
 import { mountDownloads } from "./download/download.routes.ts";
 import { DownloadBuffer } from "./download/download-buffer.ts";
 import { createJanitor } from "./janitor/janitor.ts";
 import { jobs as jobList } from "./jobs.ts";
+import { mountResumable } from "./resumable/resumable.routes.ts";
 import { ownSchema } from "./schema.ts";
-import { createDirectoryStorage } from "./storage/directory.ts";
-import { createReserve } from "./storage/reserve.ts";
-import type { Storage } from "./storage/storage.ts";
+import { openStorage } from "./storage/open-storage.ts";
 import { createTraffic } from "./traffic/traffic.ts";
 import { mountUpload } from "./upload/upload.routes.ts";
 
@@ -45,8 +44,9 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
   const database = { limits: storeLimits, idleInTransactionMs: storeMs, commandsMax: commandConnections };
   const backend = await openBackend({ service: "artifact-store", config, log, schema: ownSchema, needs, database });
   const { db, background } = backend;
-  const storage = await createStorage(config.storage, log);
+  const storage = await openStorage(config.storage, log);
   await storage.prepare();
+  const keepMs = config.HARRIER_ARTIFACT_KEEP_DAYS * 24 * 3_600_000;
 
   const now = Date.now;
   const catalogue = backend.client("harrier.management.v1.CatalogueService", config.HARRIER_MANAGEMENT_GRPC);
@@ -62,15 +62,16 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
 
   const traffic = createTraffic({ pool: background.pool, now });
   const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, onEnded: () => jobs.wake("audit-seal"), log });
-  const janitor = createJanitor({ db: background, storage, catalogue, fault: faultPoint, now, log });
-  const jobs: Jobs<keyof typeof jobList> = backend.jobs(jobList, { audit, janitor, traffic, downloadBuffer });
+  const janitor = createJanitor({ db: background, storage, keepMs, catalogue, fault: faultPoint, now, log });
+  const nodeStatus = backend.nodeStatus(() => jobs.states());
+  const jobs: Jobs<keyof typeof jobList> = backend.jobs(jobList, { audit, janitor, traffic, downloadBuffer, nodeStatus });
   backend.run(jobs.group("audit"));
   // tests take the counter from here, so that they need not wait for its next write
   backend.add({ ...jobs.group("downloads"), traffic });
 
   const beforeAnswer = () => faultPoint("artifact-store.rpc.before-answer");
   const rpc = backend.rpc({ beforeAnswer });
-  rpc.add("harrier.artifactstore.v1.ArtifactsService", artifactsHandlers({ db: commandsOf(db), storage, log }));
+  rpc.add("harrier.artifactstore.v1.ArtifactsService", artifactsHandlers({ db: commandsOf(db), storage, keepMs, log }));
   const readiness = {
     quotas: async () => traffic.ready() || "the tenants' data volumes have not been read yet",
     storage: async () => {
@@ -79,20 +80,12 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
     },
   };
   const http = backend.http({ readiness, audit: audit.trail });
-  mountUpload(http.mount, { db, storage, catalogue, fault: faultPoint, now, idleMs });
+  mountUpload(http.mount, { db, storage, keepMs, catalogue, fault: faultPoint, now, idleMs });
+  mountResumable(http.mount, { db, storage, keepMs, catalogue, fault: faultPoint, now, idleMs });
   mountDownloads(http.mount, { db, storage, downloadBuffer, traffic, now, idleMs });
 
   await backend.whenReadable(() => void jobs.group("downloads").start());
   await backend.listen();
   backend.runUntilDrained(jobs.group());
   return backend.parts;
-}
-
-async function createStorage(settings: StorageSettings, log: Log): Promise<Storage> {
-  if (settings.kind === "s3") {
-    // the client of S3 is loaded where it is used: with what it needs it takes fifteen megabytes
-    const { createS3Storage } = await import("./storage/s3.ts");
-    return createS3Storage(settings);
-  }
-  return createDirectoryStorage(settings.path, createReserve(settings.path, { bytes: settings.reserveBytes, log }));
 }

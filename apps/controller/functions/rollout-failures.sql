@@ -9,6 +9,14 @@ language sql immutable parallel safe as $$
     '[0-9]+', '#', 'g')), '')
 $$;
 
+-- The first ten controllerIds of a list, each once, in the order in which they came.
+create or replace function first_samples(p_ids text[]) returns text[]
+language sql immutable parallel safe as $$
+  select coalesce(array_agg(d.id order by d.place), '{}')
+    from (select u.id, min(u.place) as place from unnest(p_ids) with ordinality u (id, place)
+           where u.id is not null group by u.id order by 2 limit 10) d
+$$;
+
 -- Adds failures of one page of the outbox up: elements [tenant, rollout, group, at (epoch ms), action, controllerId, code, message]. A rollout has
 -- 5,000 rows at most, because devices choose codes and messages: what is beyond counts as others, group by group.
 create or replace function add_rollout_failures(p_failures json) returns void
@@ -17,7 +25,7 @@ language sql set plan_cache_mode = force_custom_plan as $$
     select f.tenant_id, f.rollout_id, f.group_id, coalesce(t.target_type_id, 0) as type_id, f.code, f.message,
            encode(substring(sha256(convert_to(coalesce(f.code::text, '') || ' ' || coalesce(f.message, ''), 'UTF8')) for 16), 'hex')::uuid as key,
            count(*) as n, to_timestamp(min(f.at) / 1000.0) as first_at, to_timestamp(max(f.at) / 1000.0) as last_at,
-           (array_agg(f.controller_id order by f.at, f.action_id))[1:10] as sample
+           first_samples(array_agg(f.controller_id order by f.at, f.action_id)) as sample
       from (select (e ->> 0)::int as tenant_id, (e ->> 1)::bigint as rollout_id, (e ->> 2)::bigint as group_id, (e ->> 3)::bigint as at,
                    (e ->> 4)::bigint as action_id, e ->> 5 as controller_id, (e ->> 6)::int as code, fold_message(e ->> 7) as message
               from json_array_elements(p_failures) e) f
@@ -39,9 +47,9 @@ language sql set plan_cache_mode = force_custom_plan as $$
   select tenant_id, rollout_id, key, group_id, type_id, code, message, false, n, first_at, last_at, sample from placed where kept
   union all
   select tenant_id, rollout_id, md5('others')::uuid, group_id, type_id, null, null, true, sum(n), min(first_at), max(last_at),
-         (array_agg(sample[1] order by first_at))[1:10]
+         first_samples(array_agg(sample[1] order by first_at))
     from placed where not kept group by tenant_id, rollout_id, group_id, type_id
   on conflict (tenant_id, rollout_id, key, group_id, type_id) do update
      set n = r.n + excluded.n, first_at = least(r.first_at, excluded.first_at), last_at = greatest(r.last_at, excluded.last_at),
-         sample = (r.sample || excluded.sample)[1:10]
+         sample = first_samples(r.sample || excluded.sample)
 $$;

@@ -136,6 +136,7 @@ begin
    where tenant_id = p_tenant and id = v_target;
   if p_request_attributes then
     update target_state set request_attributes = true, revision = revision + 1 where tenant_id = p_tenant and target_id = v_target;
+    perform notify_thing(p_tenant, p_controller_id, 'attributes');
   end if;
   if p_digest is distinct from v_digest and p_digest is not null then
     insert into credential_changes (tenant_id, controller_id) values (p_tenant, p_controller_id);
@@ -169,7 +170,13 @@ begin
   delete from action_history h where h.tenant_id = p_tenant and h.action_id = any ((select v_actions)::bigint[]);
 
   with gone as (
-    delete from targets t where t.tenant_id = p_tenant and t.id = any ((select p_targets)::int[]) returning t.id, t.controller_id, t.revision
+    delete from targets t where t.tenant_id = p_tenant and t.id = any ((select p_targets)::int[]) returning t.id, t.controller_id, t.revision, t.address
+  ), things as (
+    -- Things are told by message, at the address that is gone with the row.
+    insert into outbox (tenant_id, topic, type, common, items)
+    select p_tenant, 'target-events', 'feed.things-deleted',
+           json_build_object('tenant', p_tenant_name, 'things', json_agg(json_build_array(controller_id, address) order by id)), '[]'
+      from gone where address like 'amqp://%' having count(*) > 0
   ), forgotten as (
     insert into credential_changes (tenant_id, controller_id) select p_tenant, controller_id from gone
   ), event as (

@@ -1,10 +1,17 @@
 import { type Database, run, runOne, withLeadership } from "@harrier/db";
 import { type Relay, relayJob } from "@harrier/events";
-import { every, type Job, led } from "@harrier/jobs";
+import { every, type Job, led, type NodeStatus, nodeStatusJob } from "@harrier/jobs";
 import { type CleanupDeps, cleanUp } from "./cleanup/cleanup.ts";
 import type { CredentialFeed } from "./identity/credential-feed.ts";
 import { keepInsights } from "./insights/insights.ts";
-import { refreshStatistics, sweepImports, sweepTags, walkTargetUsage } from "./maintenance/maintenance.sql.ts";
+import {
+  coarsenProgress,
+  refreshStatistics,
+  sweepImports,
+  sweepRollouts,
+  sweepTags,
+  walkTargetUsage,
+} from "./maintenance/maintenance.sql.ts";
 import { makePartitions } from "./maintenance/maintenance.ts";
 import type { LastPolls } from "./poll/last-polls.ts";
 import { foldDeltas } from "./progress/fold.sql.ts";
@@ -20,6 +27,7 @@ interface Deps {
   readonly relay: Relay;
   readonly settings: TenantSettingsCache;
   readonly lastPolls: LastPolls;
+  readonly nodeStatus: NodeStatus;
 }
 
 type OnDatabase = Pick<Deps, "background">;
@@ -38,6 +46,7 @@ const maintenance = { runs: "every replica", later: true, steady: true, stopLimi
  * end after them.
  */
 export const jobs = {
+  "node-status": nodeStatusJob,
   partitions: every<Pick<Deps, "background" | "eventDays">>({
     ...maintenance,
     does: "Makes the partitions of the next days and drops those that are over, sent and folded.",
@@ -60,6 +69,22 @@ export const jobs = {
     restMs: 60_000,
     work: async ({ background }) => ((await runOne(background.pool, sweepTags, [rowsAtOnce]))?.swept === 0 ? false : undefined),
     failure: "links to deleted tags could not be swept",
+  }),
+  "deleted-rollouts": every<OnDatabase>({
+    ...maintenance,
+    does: "Removes failures and series of rollouts that are gone.",
+    everyMs: 60_000,
+    restMs: 10 * 60_000,
+    work: async ({ background }) => ((await runOne(background.pool, sweepRollouts, [rowsAtOnce]))?.swept === 0 ? false : undefined),
+    failure: "what is left of deleted rollouts could not be swept",
+  }),
+  "progress-steps": every<OnDatabase>({
+    ...maintenance,
+    does: "Makes the series of rollouts coarser: hours after a day, days after thirty.",
+    everyMs: 60_000,
+    restMs: 10 * 60_000,
+    work: async ({ background }) => ((await runOne(background.pool, coarsenProgress, [rowsAtOnce]))?.coarsened === 0 ? false : undefined),
+    failure: "series of rollouts could not be made coarser",
   }),
   imports: every<OnDatabase>({
     ...maintenance,

@@ -1,6 +1,6 @@
 import { openBackend } from "@harrier/backend";
 import { commandsOf, createSecretBox, deviceLimits, IdBlocks } from "@harrier/db";
-import { createRelay } from "@harrier/events";
+import { createRelay, readWaitingSince } from "@harrier/events";
 import type { Jobs } from "@harrier/jobs";
 import { type FaultPoint, faultPoint, type Log, type Stoppable } from "@harrier/service";
 import { actionsHandlers } from "./actions/actions.rpc.ts";
@@ -20,6 +20,7 @@ import { createRetrievalRecorder } from "./retrieval/record-retrieval.ts";
 import { ownSchema } from "./schema.ts";
 import { createTenantSettings } from "./settings/tenant-settings.ts";
 import { targetsHandlers } from "./targets/targets.rpc.ts";
+import { deviceMessagesHandlers } from "./things/device-messages.rpc.ts";
 
 const service = "controller";
 
@@ -30,6 +31,7 @@ const needs = [
   { schema: "management", view: "tenant_quotas_v1" },
   { schema: "management", view: "device_credentials_v1" },
   { schema: "management", view: "credential_changes_v1" },
+  { schema: "management", view: "messaging_v1" },
   { schema: "management", view: "distribution_sets_v1" },
   { schema: "management", view: "set_modules_v1" },
   { schema: "management", view: "software_modules_v1" },
@@ -76,6 +78,8 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   const brokers = config.HARRIER_KAFKA_BROKERS;
   const relay = createRelay({ db: background, schema: "controller", brokers, clientId: `harrier-${service}`, log, fault });
   const cleanup = { db: background, settings, fault };
+  const waiting = brokers ? () => readWaitingSince(background.pool) : undefined;
+  const nodeStatus = backend.nodeStatus(() => jobs.states(), waiting);
   const jobs: Jobs<keyof typeof jobList> = backend.jobs(jobList, {
     background,
     eventDays: config.HARRIER_EVENT_DAYS,
@@ -84,32 +88,34 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     relay,
     settings,
     lastPolls,
+    nodeStatus,
   });
   backend.add(jobs.group("settings"));
   backend.run(jobs.group("last-polls"));
 
-  backend
-    .rpc({ within: commandsByTenant(), beforeAnswer: () => faultPoint("controller.rpc.before-answer") })
-    .add("harrier.controller.v1.DeviceIdentityService", deviceIdentityHandlers({ db: db.signIn, feed }))
-    .add("harrier.controller.v1.TargetsService", targetsHandlers({ db: commands, ids: commandIds, secrets, limits, fault }))
-    .add("harrier.controller.v1.ActionsService", actionsHandlers({ db: commands, ids: commandIds, limits, settings, fault, now }));
-  // it stops before the gRPC server, because the streams of the feed last as long as it does
-  backend.add(jobs.group("feed"));
-  const http = backend.http({ readiness: { settings: async () => settings.ready() || "tenant settings have not been read yet" } });
-  mountDeviceInterface(http.mount, {
+  // what devices do is the same whichever way they speak
+  const ofDevices = {
     db,
-    readPoll: createPollReader(db.pool),
     recordReport: createReportRecorder(db.pool),
     recordRetrieval: createRetrievalRecorder(db.pool),
     settings,
     limits,
-    lastPolls,
     documents: createDeploymentDocuments({ pool: db.pool }),
     links: createArtifactLinks(settings, { links: config.HARRIER_ARTIFACT_LINKS, host: config.HARRIER_DOWNLOAD_URL }),
     ids: new IdBlocks(db.pool),
     secrets,
     now,
-  });
+  };
+  backend
+    .rpc({ within: commandsByTenant(), beforeAnswer: () => faultPoint("controller.rpc.before-answer") })
+    .add("harrier.controller.v1.DeviceIdentityService", deviceIdentityHandlers({ db: db.signIn, feed }))
+    .add("harrier.controller.v1.TargetsService", targetsHandlers({ db: commands, ids: commandIds, secrets, limits, fault }))
+    .add("harrier.controller.v1.ActionsService", actionsHandlers({ db: commands, ids: commandIds, limits, settings, fault, now }))
+    .add("harrier.controller.v1.DeviceMessagesService", deviceMessagesHandlers({ ...ofDevices, background, fault }));
+  // it stops before the gRPC server, because the streams of the feed last as long as it does
+  backend.add(jobs.group("feed"));
+  const http = backend.http({ readiness: { settings: async () => settings.ready() || "tenant settings have not been read yet" } });
+  mountDeviceInterface(http.mount, { ...ofDevices, readPoll: createPollReader(db.pool), lastPolls });
 
   await backend.whenReadable(async () => {
     void jobs.group("settings").start();

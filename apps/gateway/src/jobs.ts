@@ -1,4 +1,4 @@
-import { batched, every, type Job } from "@harrier/jobs";
+import { batched, every, type Job, type NodeStatus, nodeStatusJob } from "@harrier/jobs";
 import type { KeyUses } from "./authentication/key-uses.ts";
 import type { DeniedRequests } from "./denied-requests/denied-requests.ts";
 import type { Upstreams } from "./routing/upstreams.ts";
@@ -8,6 +8,7 @@ interface Deps {
   readonly deniedRequests: DeniedRequests;
   readonly upstreams: Pick<Upstreams, "check">;
   readonly tokens: { askForKeys(): Promise<unknown> };
+  readonly nodeStatus: NodeStatus;
   /** It is undefined if TLS does not end here. */
   readonly certificates: { readonly follow?: (() => void) | undefined };
 }
@@ -16,6 +17,7 @@ export type JobName = keyof typeof jobs;
 
 /** All background jobs of the gateway. They end after the last request, whose uses and denials are sent then. */
 export const jobs = {
+  "node-status": nodeStatusJob,
   "upstream-readiness": every<Pick<Deps, "upstreams">>({
     does: "Asks the replicas of all services for their readiness and clock, those that have long been ready every one and a half seconds.",
     runs: "every replica",

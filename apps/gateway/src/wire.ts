@@ -1,10 +1,21 @@
 import { randomUUID } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { HarrierError } from "@harrier/errors";
-import { createJobs, type Jobs } from "@harrier/jobs";
+import { createJobs, type JobState, type Jobs, type NodeStatus } from "@harrier/jobs";
 import { type Client, createClient, parseKeys, servicePrincipal } from "@harrier/rpc";
-import { ConfigError, createHttp, createMetrics, faultPoint, type Log, type Metrics, type Stoppable, tlsOf } from "@harrier/service";
+import {
+  ConfigError,
+  createHttp,
+  createMetrics,
+  describeNode,
+  faultPoint,
+  type Log,
+  type Metrics,
+  type Stoppable,
+  tlsOf,
+} from "@harrier/service";
 import { createApp } from "./app.ts";
 import { tokenVerifier } from "./authentication/access-token/trusted-issuers.ts";
 import { parseCertificateHeaders } from "./authentication/certificate.ts";
@@ -83,7 +94,8 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   checkScheme(Object.values(replicas), tls !== undefined);
   const upstreams = createUpstreams(replicas, tls);
   const following: { follow?: (() => void) | undefined } = {};
-  const jobDeps = { uses, deniedRequests, upstreams, tokens: { askForKeys }, certificates: following };
+  const nodeStatus = tellNode(identity, () => jobs.states());
+  const jobDeps = { nodeStatus, uses, deniedRequests, upstreams, tokens: { askForKeys }, certificates: following };
   const jobs: Jobs<JobName> = createJobs(jobList, jobDeps, { log, registry: metrics.registry });
   void jobs.group().start();
 
@@ -167,6 +179,17 @@ function keyUses(identity: Client<"harrier.management.v1.IdentityService">, wake
     wake,
     now: Date.now,
   });
+}
+
+/** The gateway owns no data, so management keeps its row. */
+function tellNode(identity: Client<"harrier.management.v1.IdentityService">, jobs: () => JobState[]): NodeStatus {
+  const principal = servicePrincipal("gateway");
+  const node = describeNode(fileURLToPath(new URL("..", import.meta.url)));
+  const call = () => ({ principal, rid: randomUUID(), deadline: Date.now() + usesDeadlineMs });
+  return {
+    note: () => identity.noteNode({ ...node, leaves: false, jobs: jobs() }, call()),
+    leave: () => identity.noteNode({ ...node, leaves: true, jobs: [] }, call()),
+  };
 }
 
 function countDeniedRequests(identity: Client<"harrier.management.v1.IdentityService">, log: Log, wake: () => void): DeniedRequests {

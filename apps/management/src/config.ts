@@ -21,6 +21,8 @@ function readAllowed(text: string, ctx: z.RefinementCtx): Allowed {
   }
 }
 
+const amqpUrl = z.url({ protocol: /^amqps?$/ });
+
 /** These are the settings of management; nothing else reads the environment. Secrets may also be given as `…_FILE`. */
 const settings = z.object({
   HARRIER_HTTP_PORT: port.default(8082),
@@ -66,6 +68,12 @@ const settings = z.object({
    * ahead) and the longest deadline (30 s) together.
    */
   HARRIER_LATE_REQUESTS_SECONDS: z.coerce.number().int().min(0).max(3_600).default(180),
+  /** The message broker as the services connect to it, with user and password; without it messaging cannot be enabled (503). */
+  HARRIER_AMQP_URL: amqpUrl.optional(),
+  /** RabbitMQ's management interface, with user and password: virtual hosts and users of tenants are made there. */
+  HARRIER_AMQP_MANAGEMENT_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** The message broker as devices and users connect to it, `amqps://host:port`; if absent, the host and port of HARRIER_AMQP_URL. */
+  HARRIER_AMQP_PUBLIC_URL: amqpUrl.optional(),
   /** The brokers that events go to, `host:port` and comma separated; without them events can be read by cursor alone. */
   HARRIER_KAFKA_BROKERS: z.string().min(1).optional(),
   /** Events stay readable by cursor, and can be replayed, for so many days. */

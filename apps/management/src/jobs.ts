@@ -1,7 +1,7 @@
 import { type Audit, auditJobs } from "@harrier/audit";
 import { type Database, runOne } from "@harrier/db";
 import { type Relay, relayJob } from "@harrier/events";
-import { every, type Job, leased } from "@harrier/jobs";
+import { every, type Job, leased, type NodeStatus, nodeStatusJob } from "@harrier/jobs";
 import type { Changes } from "./events/changes.ts";
 import type { PrincipalFeed } from "./identity/principal-feed.ts";
 import type { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
@@ -9,6 +9,7 @@ import { makePartitions } from "./maintenance/maintenance.ts";
 import type { SigningKeys } from "./oauth-tokens/signing-keys.ts";
 import { releaseDue } from "./operations/release-worker.ts";
 import { walkTargetMetadata } from "./quotas/metadata-walk.sql.ts";
+import { changeDueTargets } from "./target-changes/target-change-worker.ts";
 import { deleteDueTargets } from "./target-deletion/target-deletion-worker.ts";
 import type { DeletionWorker } from "./tenants/deletion-worker.ts";
 import { createDeliveries, type DeliveryDeps } from "./webhooks/deliver.ts";
@@ -22,12 +23,14 @@ interface Deps {
   readonly releases: Parameters<typeof releaseDue>[0];
   readonly deletions: DeletionWorker;
   readonly invalidations: InvalidationWorker;
+  readonly targetChanges: Parameters<typeof changeDueTargets>[0];
   readonly targetDeletions: Parameters<typeof deleteDueTargets>[0];
   readonly signingKeys: SigningKeys;
   readonly feed: PrincipalFeed;
   readonly changes: Changes;
   readonly relay: Relay;
   readonly deliveries: DeliveryDeps;
+  readonly nodeStatus: NodeStatus;
 }
 
 export type JobName = keyof typeof jobs;
@@ -40,6 +43,7 @@ const metadataEntries = 5_000;
  * gRPC server.
  */
 export const jobs = {
+  "node-status": nodeStatusJob,
   "artifact-releases": every<Pick<Deps, "releases">>({
     does: "Gives references of deleted artifacts back to artifact-store until it has acknowledged each; woken by a deletion.",
     runs: "lease",
@@ -75,6 +79,15 @@ export const jobs = {
     restMs: 10_000,
     work: ({ targetDeletions }, signal, pieceFailed) => deleteDueTargets(targetDeletions, signal, pieceFailed),
     failure: "deletions of targets cannot go on",
+    everyFailure: true,
+  }),
+  "target-changes": every<Pick<Deps, "targetChanges">>({
+    does: "Changes tags and types of many targets, 500 at a time; woken by a request.",
+    runs: "lease",
+    everyMs: 1_000,
+    restMs: 10_000,
+    work: ({ targetChanges }, signal, pieceFailed) => changeDueTargets(targetChanges, signal, pieceFailed),
+    failure: "changes of targets cannot go on",
     everyFailure: true,
   }),
   "metadata-usage": every<Pick<Deps, "background">>({

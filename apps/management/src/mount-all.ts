@@ -13,6 +13,7 @@ import { mountInsights } from "./insights/insights.routes.ts";
 import { mountInvalidation } from "./invalidation/invalidate-set.routes.ts";
 import { mountInvalidationPreview } from "./invalidation/invalidation-preview.routes.ts";
 import { placingDuplicates } from "./lists/duplicates.ts";
+import { mountMessaging } from "./messaging/messaging.routes.ts";
 import { mountMetadata } from "./metadata/metadata.routes.ts";
 import { mountTargetMetadata } from "./metadata/target-metadata.routes.ts";
 import { mountModuleTypes } from "./module-types/module-types.routes.ts";
@@ -24,12 +25,15 @@ import { mountSearch } from "./search/search.routes.ts";
 import { mountSetTypes } from "./set-types/set-types.routes.ts";
 import { mountSettings } from "./settings/settings.routes.ts";
 import { mountSoftwareModules } from "./software-modules/software-modules.routes.ts";
+import { mountSystemStatus } from "./system-status/system-status.routes.ts";
 import { mountDistributionSetTags } from "./tags/distribution-set-tags.routes.ts";
 import { mountTargetTags } from "./tags/target-tags.routes.ts";
+import { mountTargetChanges } from "./target-changes/target-changes.routes.ts";
 import { mountTargetCsv } from "./target-csv/target-csv.routes.ts";
 import { mountTargetDeletion } from "./target-deletion/target-deletion.routes.ts";
 import { mountAutoAssignedSet } from "./target-filters/target-filters.routes.ts";
 import { mountTargetGroups } from "./target-groups/target-groups.routes.ts";
+import { mountTargetSuggestions } from "./target-suggestions/target-suggestions.routes.ts";
 import { mountTargetSummary } from "./target-summary/target-summary.routes.ts";
 import { mountTargetTypes } from "./target-types/target-types.routes.ts";
 import { mountAssignment } from "./targets/assignment.routes.ts";
@@ -55,9 +59,11 @@ export type Parts = Parameters<typeof mountTargets>[1] &
   Parameters<typeof mountTargetMetadata>[1] &
   Parameters<typeof mountTargetCsv>[1] &
   Parameters<typeof mountTargetDeletion>[1] &
+  Parameters<typeof mountTargetChanges>[1] &
   Parameters<typeof mountAudit>[1] &
   Parameters<typeof mountInsights>[1] &
   Parameters<typeof mountEvents>[1] &
+  Parameters<typeof mountMessaging>[1] &
   Parameters<typeof mountWebhooks>[1];
 
 /** Mounts every HTTP route of this service; a violated constraint of the database is answered by 400 or 409, not as an internal error. */
@@ -84,7 +90,9 @@ export function mountAll(register: Mount, parts: Parts): void {
   mountMetadata(mount, parts);
   mountTargetCsv(mount, parts);
   mountTargetDeletion(mount, parts);
+  mountTargetChanges(mount, parts);
   mountTargetSummary(mount, parts);
+  mountTargetSuggestions(mount, parts);
   mountTargets(mount, parts);
   mountAssignment(mount, parts);
   mountAutoConfirm(mount, parts);
@@ -98,8 +106,10 @@ export function mountAll(register: Mount, parts: Parts): void {
   mountTenants(mount, parts);
   mountTenantQuotas(mount, parts);
   mountOperations(mount, parts);
+  mountSystemStatus(mount, parts);
   mountOAuthClients(mount, parts);
   mountInsights(mount, parts);
   mountEvents(mount, parts);
+  mountMessaging(mount, parts);
   mountWebhooks(mount, parts);
 }

@@ -2,7 +2,7 @@ import { openAudit } from "@harrier/audit";
 import { openBackend } from "@harrier/backend";
 import { createSecretBox, type Database, IdBlocks } from "@harrier/db";
 import { createEgress } from "@harrier/egress";
-import { createRelay } from "@harrier/events";
+import { createRelay, readWaitingSince } from "@harrier/events";
 import type { Jobs } from "@harrier/jobs";
 import { backgroundWork, type FaultPoint, faultPoint, Limiter, type Log, type Stoppable, TenantLimiter } from "@harrier/service";
 import { catalogueHandlers } from "./catalogue/catalogue.rpc.ts";
@@ -13,6 +13,7 @@ import { createPrincipalFeed } from "./identity/principal-feed.ts";
 import { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
 import { type JobName, jobs as jobList } from "./jobs.ts";
 import { makePartitions } from "./maintenance/maintenance.ts";
+import { type Broker, createBroker } from "./messaging/broker.ts";
 import { mountAll } from "./mount-all.ts";
 import { SigningKeys } from "./oauth-tokens/signing-keys.ts";
 import { serveTokenEndpoint } from "./oauth-tokens/token-endpoint.ts";
@@ -40,6 +41,9 @@ const needs = [
   { schema: "controller", view: "fleet_counts_v1" },
   { schema: "controller", view: "fleet_walks_v1" },
   { schema: "controller", view: "events_v1" },
+  { schema: "controller", view: "nodes_v1" },
+  { schema: "artifact_store", view: "nodes_v1" },
+  { schema: "rollout_engine", view: "nodes_v1" },
   { schema: "artifact_store", view: "data_traffic_v1" },
   { schema: "rollout_engine", view: "events_v1" },
   { schema: "rollout_engine", view: "rollouts_v1" },
@@ -75,7 +79,8 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const signingKeys = new SigningKeys({ db: background, secrets, log, rotateMs: config.HARRIER_OAUTH_KEY_DAYS * dayMs });
   const issuer = config.HARRIER_OAUTH_ISSUER.replace(/\/+$/, "");
 
-  const owners = ownersOf({ db: background, rollouts, targets, artifacts });
+  const broker = brokerOf(config);
+  const owners = ownersOf({ db: background, rollouts, targets, artifacts, broker });
   const lateMs = config.HARRIER_LATE_REQUESTS_SECONDS * 1_000;
   const deletions = new DeletionWorker({ db: background, owners, log, lateMs });
   const invalidations = new InvalidationWorker({ db: background, rollouts, actions, log });
@@ -90,8 +95,21 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     invalidations,
     releases: { db: background.pool, artifacts, log },
     targetDeletions: { db: background, targets, log },
+    targetChanges: { db: background, targets, log },
   };
-  const jobs: Jobs<JobName> = backend.jobs(jobList, { ...workers, audit, background, signingKeys, feed, changes, relay, eventDays });
+  const waiting = config.HARRIER_KAFKA_BROKERS ? () => readWaitingSince(background.pool) : undefined;
+  const nodeStatus = backend.nodeStatus(() => jobs.states(), waiting);
+  const jobs: Jobs<JobName> = backend.jobs(jobList, {
+    ...workers,
+    audit,
+    background,
+    signingKeys,
+    feed,
+    changes,
+    relay,
+    eventDays,
+    nodeStatus,
+  });
   backend.run(jobs.group("partitions"));
   backend.run(jobs.group("audit"));
   backend.add(backgroundWork(jobs.group()));
@@ -123,9 +141,11 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     egress,
     egressAllowed: config.HARRIER_EGRESS_ALLOW,
     wakeWebhooks: () => jobs.wake("webhooks"),
+    broker,
     wake: () => jobs.wake("artifact-releases"),
     wakeOperations: () => jobs.wake("tenant-deletions"),
     wakeTargetDeletions: () => jobs.wake("target-deletions"),
+    wakeTargetChanges: () => jobs.wake("target-changes"),
     wakeInvalidations: () => jobs.wake("invalidations"),
     auditKeys: config.HARRIER_AUDIT_PUBLIC_KEYS,
     now: Date.now,
@@ -146,4 +166,16 @@ async function seed(config: ManagementConfig, db: Database, ids: IdBlocks): Prom
   const { tenantId } = await ensureDefaultTenant({ db: db.pool }, config.HARRIER_DEFAULT_TENANT);
   const administrator = { tenantId, name: config.HARRIER_ADMIN_USER, password: config.HARRIER_ADMIN_PASSWORD };
   await ensureAdministrator({ db: db.pool, ids }, administrator);
+}
+
+/** Both addresses belong together: without one of them messaging is not available. */
+function brokerOf(config: ManagementConfig): Broker | undefined {
+  const { HARRIER_AMQP_URL: url, HARRIER_AMQP_MANAGEMENT_URL: managementUrl, HARRIER_AMQP_PUBLIC_URL: publicUrl } = config;
+  if (url === undefined || managementUrl === undefined) return undefined;
+  const own = new URL(url);
+  return createBroker({
+    publicUrl: new URL(publicUrl ?? url),
+    serviceUser: decodeURIComponent(own.username),
+    managementUrl: new URL(managementUrl),
+  });
 }

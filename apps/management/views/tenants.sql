@@ -33,6 +33,11 @@ create or replace view device_credentials_v1 as
 create or replace view credential_changes_v1 as
   select tenant_id, id, txid, at from credential_changes where user_id is null;
 
+-- Where the messages of tenants go; those of a suspended tenant wait.
+create or replace view messaging_v1 as
+  select m.tenant_id, t.name as tenant, m.vhost, m.dmf, m.sie from messaging m join tenants t on t.tenant_id = m.tenant_id where t.status = 'active';
+
+grant select on messaging_v1 to harrier_controller;
 grant select on tenants_v1 to harrier_controller, harrier_artifact_store, harrier_rollout_engine;
 grant select on tenant_quotas_v1 to harrier_controller, harrier_artifact_store, harrier_rollout_engine;
 grant select on tenant_settings_v1 to harrier_controller, harrier_rollout_engine;

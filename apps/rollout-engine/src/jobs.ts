@@ -1,7 +1,7 @@
 import { type Audit, auditJobs } from "@harrier/audit";
 import type { Database } from "@harrier/db";
 import { type Relay, relayJob } from "@harrier/events";
-import { every, type Job, leased } from "@harrier/jobs";
+import { every, type Job, leased, type NodeStatus, nodeStatusJob } from "@harrier/jobs";
 import { createAutoAssigner } from "./auto-assign/auto-assigner.ts";
 import type { RunDeps } from "./auto-assign/run-filter.ts";
 import { type DueWorkDeps, wakeForDueWork } from "./due-work/due-work.ts";
@@ -18,6 +18,7 @@ interface Deps {
   /** Events are kept for so many days. */
   readonly eventDays: number;
   readonly relay: Relay;
+  readonly nodeStatus: NodeStatus;
   readonly rollouts: PerformDeps;
   readonly autoAssignments: RunDeps;
   readonly dynamicRollouts: FillDeps;
@@ -31,6 +32,7 @@ const pollMs = 15_000;
 
 /** All background jobs of rollout-engine. Those of the group `rollouts` start when the views of other services can be read. */
 export const jobs = {
+  "node-status": nodeStatusJob,
   "due-work": every<Pick<Deps, "dueWork">>({
     does: "Looks for what devices have reported and what has become due, every 100 ms while a rollout runs, and wakes the workers; woken by each command.",
     runs: "every replica",

@@ -6,6 +6,7 @@ import type { AutoAssignDeps } from "./filters/auto-assign.ts";
 import { mountFilters } from "./filters/filters.routes.ts";
 import { mountGroups } from "./groups/groups.routes.ts";
 import type { GroupDeps } from "./groups/read-groups.ts";
+import { mountProgress } from "./progress/progress.routes.ts";
 import { mountReports } from "./reports/reports.routes.ts";
 import { mountRollouts, type RolloutDeps } from "./rollouts/rollouts.routes.ts";
 import { mountTimelines } from "./timeline/timeline.routes.ts";
@@ -25,6 +26,7 @@ export function mountAll(register: Mount, { rollouts, groups, filters }: Parts):
   mountReports(mount, rollouts);
   mountTimelines(mount, rollouts);
   mountFailures(mount, rollouts);
+  mountProgress(mount, rollouts);
   mountFilters(mount, filters);
   mountAutoAssignments(mount, filters);
 }

@@ -1,7 +1,7 @@
 import { openAudit } from "@harrier/audit";
 import { openBackend } from "@harrier/backend";
 import { commandsOf, IdBlocks } from "@harrier/db";
-import { createRelay } from "@harrier/events";
+import { createRelay, readWaitingSince } from "@harrier/events";
 import type { Jobs } from "@harrier/jobs";
 import { backgroundWork, type FaultPoint, faultPoint, type Log, type Stoppable, TenantLimiter } from "@harrier/service";
 import type { RolloutEngineConfig } from "./config.ts";
@@ -26,6 +26,7 @@ const needs = [
   { schema: "controller", view: "group_changes_v1" },
   { schema: "controller", view: "fleet_changes_v1" },
   { schema: "controller", view: "rollout_failures_v1" },
+  { schema: "controller", view: "rollout_progress_v1" },
   { schema: "management", view: "tenants_v1" },
   { schema: "management", view: "tenant_settings_v1" },
   { schema: "management", view: "tenant_quotas_v1" },
@@ -71,7 +72,10 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
     dynamicRollouts: { db: background, wake, now },
     dueWork: { db: background, wake: (worker: JobName) => jobs.wake(worker) },
   };
-  const jobs: Jobs<JobName> = backend.jobs(jobList, { ...workers, audit, background, relay, eventDays: config.HARRIER_EVENT_DAYS });
+  const waiting = config.HARRIER_KAFKA_BROKERS ? () => readWaitingSince(background.pool) : undefined;
+  const nodeStatus = backend.nodeStatus(() => jobs.states(), waiting);
+  const eventDays = config.HARRIER_EVENT_DAYS;
+  const jobs: Jobs<JobName> = backend.jobs(jobList, { ...workers, audit, background, relay, eventDays, nodeStatus });
   backend.run(jobs.group("audit"));
 
   backend.rpc().add("harrier.rolloutengine.v1.RolloutsService", rolloutsHandlers({ db: commandsOf(db), wake }));

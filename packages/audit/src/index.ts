@@ -1,12 +1,10 @@
 export { type AuditSchema, auditSchemas } from "./anchor.sql.ts";
 export { type AnchorKeys, parseAnchorKeys } from "./anchor.ts";
-export { anchorHeads } from "./anchorer.ts";
 export { type Audit, openAudit } from "./audit.ts";
 export type { AuditCall, AuditOutcome, AuditResult } from "./entry.ts";
 export { entryId, plainText } from "./entry-id.ts";
 export { type AuditJobDeps, auditJobs } from "./jobs.ts";
 export { keptSince } from "./retention.ts";
-export { checkRights } from "./rights.ts";
-export { entriesPerBatch, type SealedBatch, sealBatch } from "./sealer.ts";
+export { type SealedBatch, sealBatch } from "./sealer.ts";
 export { AuditTrail, type EndEntry } from "./trail.ts";
 export { type Verification, type VerifyOptions, verifyChain } from "./verify.ts";

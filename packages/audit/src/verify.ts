@@ -1,10 +1,9 @@
 import type { Queryable } from "@harrier/db";
 import type { AuditSchema } from "./anchor.sql.ts";
 import type { AnchorKeys } from "./anchor.ts";
-import { Broken } from "./broken.ts";
 import { batchHash, digestOf } from "./entry.ts";
 import { type ClaimedBatch, readBatches, readEntries, readMissingMonths, readOutline, type SealedEntry } from "./verify.sql.ts";
-import { type Vouched, Vouching } from "./vouching.ts";
+import { Broken, type Vouched, Vouching } from "./vouching.ts";
 
 export interface VerifyOptions {
   readonly db: Queryable;

@@ -1,8 +1,16 @@
 import type { Queryable } from "@harrier/db";
 import { type AuditSchema, readAnchors, readNewestAnchors } from "./anchor.sql.ts";
 import { type Anchor, type AnchorKeys, counts, faultOf } from "./anchor.ts";
-import { Broken } from "./broken.ts";
 import type { ClaimedBatch } from "./verify.sql.ts";
+
+/** Reports that a chain differs from what was sealed, from this batch on. */
+export class Broken extends Error {
+  readonly batch: number;
+  constructor(batch: number, reason: string) {
+    super(reason);
+    this.batch = batch;
+  }
+}
 
 /** Other services have seen the chain as it is up to here. Only the rights of the database protect later entries. */
 export interface Vouched {

@@ -3,6 +3,7 @@ import {
   countRoundTrips,
   createDatabase,
   createDatabaseState,
+  createNodeStatus,
   type Database,
   type DatabaseOptions,
   prepareSchema,
@@ -10,7 +11,7 @@ import {
   startWhenReadable,
   untilAborted,
 } from "@harrier/db";
-import { createJobs, type Job, type Jobs } from "@harrier/jobs";
+import { createJobs, type Job, type JobState, type Jobs, type NodeStatus } from "@harrier/jobs";
 import {
   type Client,
   createClient,
@@ -27,6 +28,7 @@ import {
   createClockCheck,
   createHttp,
   createMetrics,
+  describeNode,
   drainOf,
   type Http,
   type HttpOptions,
@@ -75,6 +77,8 @@ export interface Backend {
   client<Service extends ProtoServiceName>(service: Service, addresses: string): Client<Service>;
   /** Makes the declared jobs of the service; none is started yet. */
   jobs<Name extends string, Deps>(list: Readonly<Record<Name, Job<Deps>>>, deps: Deps): Jobs<Name>;
+  /** Makes what the job `node-status` writes: the states of the jobs, and since when events wait for Kafka. */
+  nodeStatus(states: () => JobState[], outboxWaitingSince?: () => Promise<number | null>): NodeStatus;
   /** Adds the gRPC server, which does not listen yet; unless `within` is given, what a call begins ends with it. */
   rpc(options?: Pick<RpcServerOptions, "within" | "beforeAnswer">): RpcServer;
   /** Adds the HTTP server, which does not listen yet; its readiness is that of database and clock, and what is given. */
@@ -126,6 +130,8 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
     },
     client: (name, addresses) => add(createClient(name, { ...common, caller: service, addresses })),
     jobs: (list, deps) => createJobs(list, deps, { log, registry: metrics.registry }),
+    nodeStatus: (jobs, outboxWaitingSince) =>
+      createNodeStatus({ db: background.pool, node: describeNode(options.schema.folder), service, jobs, outboxWaitingSince }),
     rpc(own = {}) {
       const server = add(createRpcServer({ ...common, service, host, port: config.HARRIER_GRPC_PORT, within: untilAborted, ...own }));
       servers.push(() => server.start());

@@ -24,7 +24,7 @@ const arrayBodies = new WeakMap<z.ZodType, ArrayBody>();
 
 /** Makes null members of a body count as absent, at every level (contract management.md §1.1). */
 export function withoutNulls<T extends z.ZodType>(schema: T) {
-  return z.preprocess((value) => dropNulls(value), schema);
+  return z.preprocess((value: z.input<T>) => dropNulls(value) as z.input<T>, schema);
 }
 
 /**
@@ -32,7 +32,7 @@ export function withoutNulls<T extends z.ZodType>(schema: T) {
  * quota before any of its elements is checked.
  */
 export function arrayBody<T extends z.ZodType>(item: T, max = maxItems) {
-  const schema = z.preprocess((value, context) => {
+  const schema = z.preprocess((value: z.input<T>[], context) => {
     const given = wrapped(value);
     if (Array.isArray(given) && given.length > max) context.addIssue({ ...tooManyItems(max), input: value });
     return context.issues.length > 0 ? z.NEVER : dropNulls(given);

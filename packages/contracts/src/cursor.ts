@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { first, pageQuery, representedPageQuery } from "./paging.ts";
+import { firstUnlessEmpty, optionalQuery, pageQuery, representedPageQuery } from "./paging.ts";
 import { shownAs } from "./shown-as.ts";
 
 /** How the matches of a list are counted: all, none, or no further than a number (contract console.md §1, M02). */
@@ -10,7 +10,7 @@ const maxAtMost = 1_000_000;
 
 /** An absent or empty text gives undefined, which counts as `exact`; any other text that is no mode is unreadable. */
 const total = shownAs(
-  z.preprocess(first, z.string().optional()).transform((value, context): TotalMode | undefined => {
+  optionalQuery.transform((value, context): TotalMode | undefined => {
     const word = (value ?? "").trim();
     if (word === "") return undefined;
     if (word === "exact" || word === "none") return word;
@@ -26,7 +26,7 @@ const total = shownAs(
 /** The `next` of the page before, unchanged; a text that is no cursor violates a constraint. */
 const after = shownAs(
   z
-    .preprocess((value) => (first(value) === "" ? undefined : first(value)), z.string().optional())
+    .preprocess(firstUnlessEmpty, z.string().optional())
     .refine((text) => text === undefined || /^[A-Za-z0-9_-]{1,12000}$/.test(text), "must be the next of a page"),
   { type: "string" },
 );

@@ -5,6 +5,12 @@ import { lookedUpText } from "./values.ts";
 /** Express gives an array for a repeated parameter; the first value counts. */
 export const first = (value: unknown) => (Array.isArray(value) ? value[0] : value);
 
+/** Takes the first value of a parameter, and an empty text as absent. */
+export const firstUnlessEmpty = (value: unknown) => (first(value) === "" ? undefined : first(value));
+
+/** A text in a query, which may be absent. */
+export const optionalQuery = z.preprocess(first, z.string().optional());
+
 const wholeNumber = z
   .string()
   .trim()
@@ -18,7 +24,7 @@ const wholeNumber = z
 /** Makes a whole number in a query; an absent or empty text gives the fallback, and a text that is no number is unreadable. */
 export function queryInt(fallback: number, lenient: (value: number) => number = (value) => value) {
   const schema = z
-    .preprocess((value) => (first(value) === "" ? undefined : first(value)), wholeNumber.optional())
+    .preprocess(firstUnlessEmpty, wholeNumber.optional())
     .transform((value) => (value === undefined ? fallback : lenient(value)));
   return shownAs(schema, { type: "integer", format: "int32", default: fallback });
 }
@@ -31,7 +37,7 @@ const no = new Set(["false", "off", "no", "0", ""]);
 
 /** A flag in a query, which is false if absent; any other value than true or false is unreadable. */
 export const queryFlag = shownAs(
-  z.preprocess(first, z.string().optional()).transform((value, context) => {
+  optionalQuery.transform((value, context) => {
     const word = (value ?? "").trim().toLowerCase();
     if (yes.has(word)) return true;
     if (!no.has(word)) context.addIssue({ code: "custom", message: "must be true or false", params: { unreadable: true } });
@@ -49,13 +55,15 @@ const pageMembers = {
 
 const q = queryText.meta({ description: "FIQL query", example: "name==a*;createdat=gt=0" });
 
-/** Any value but `full` silently means `compact` (contract management.md §1.3). */
-const representation = shownAs(
-  z
-    .preprocess(first, z.string().optional())
-    .transform((value) => (value?.trim().toLowerCase() === "full" ? ("full" as const) : ("compact" as const))),
-  { type: "string", enum: ["compact", "full"], default: "compact" },
-);
+const representations = ["compact", "full"] as const;
+
+/** Makes the choice of compact or full items; any value but the other one silently means the default (contract management.md §1.3). */
+export function representationOr(fallback: (typeof representations)[number]) {
+  const other = fallback === "full" ? "compact" : "full";
+  const schema = optionalQuery.transform((value) => (value?.trim().toLowerCase() === other ? other : fallback));
+  return shownAs(schema, { type: "string", enum: [...representations], default: fallback });
+}
+const representation = representationOr("compact");
 
 const softDeletedModes = ["EXCLUDE_SOFT_DELETED", "INCLUDE_SOFT_DELETED", "ONLY_SOFT_DELETED"] as const;
 

@@ -8,8 +8,11 @@ export type ServiceOfRoute = "controller" | "management" | "artifact-store" | "r
 /** The base paths of the management interface, one per dialect (contract clients.md, "Two dialects"). */
 export const basePaths = { spec: "/api/mgmt/v1", rest: "/rest/v1" } as const;
 
-/** One row of the route table: the whole contract of an operation. P, Q and B are the parsed path parameters, query and body that a handler gets. */
-export interface Route<P = unknown, Q = unknown, B = unknown> {
+/**
+ * One row of the route table: the whole contract of an operation. P, Q and B are the parsed path parameters, query and body that a handler gets; a
+ * client sends the body I and reads the answer R.
+ */
+export interface Route<P = unknown, Q = unknown, B = unknown, R = unknown, I = unknown> {
   readonly id: string;
   readonly service: ServiceOfRoute;
   readonly interface: "device" | "management";
@@ -18,15 +21,15 @@ export interface Route<P = unknown, Q = unknown, B = unknown> {
   readonly path: string;
   readonly params?: z.ZodType<P>;
   readonly query?: z.ZodType<Q>;
-  readonly body?: z.ZodType<B>;
-  /** With `multipart` and `csv` the handler reads the stream itself, and `body` only describes it. The default for a body is `json`. */
-  readonly bodyKind?: "json" | "multipart" | "optional-json" | "csv";
+  readonly body?: z.ZodType<B, I>;
+  /** With `multipart`, `csv` and `binary` the handler reads the stream itself, and `body` only describes it. The default for a body is `json`. */
+  readonly bodyKind?: "json" | "multipart" | "optional-json" | "csv" | "binary";
   /** The status of a success per surface; a 204 never has a body, whatever the handler returns. */
   readonly success: Readonly<Partial<Record<Surface, number>>>;
   /** Further statuses of a success, with the case that they stand for, e.g. 204 when there is nothing to show. */
   readonly otherSuccess?: Readonly<Record<number, string>>;
   /** The body of a success; absent if the body is empty. */
-  readonly response?: z.ZodType;
+  readonly response?: z.ZodType<R>;
   /** The body of a success on `/rest/v1` if it differs from `response`; null stands for none. */
   readonly responseRest?: z.ZodType | null;
   /** The media type of a success that is not JSON. */
@@ -49,17 +52,34 @@ export interface Route<P = unknown, Q = unknown, B = unknown> {
 export type ParamsOf<R> = R extends Route<infer P, infer _Q, infer _B> ? P : never;
 export type QueryOf<R> = R extends Route<infer _P, infer Q, infer _B> ? Q : never;
 export type BodyOf<R> = R extends Route<infer _P, infer _Q, infer B> ? B : never;
+/** The body of a success on the specified path. */
+export type ResponseOf<T> = T extends Route<infer _P, infer _Q, infer _B, infer R> ? R : never;
+/** The body as a client sends it, before it is parsed. */
+export type InputOf<T> = T extends Route<infer _P, infer _Q, infer _B, infer _R, infer I> ? I : never;
 
 type Nothing = Record<string, never>;
 
 /** Declares a route and keeps the types of its schemas for the handler. */
-export function route<P = Nothing, Q = Nothing, B = undefined>(row: Route<P, Q, B>): Route<P, Q, B> {
+export function route<P = Nothing, Q = Nothing, B = undefined, R = undefined, I = undefined>(
+  row: Route<P, Q, B, R, I>,
+): Route<P, Q, B, R, I> {
   return row;
 }
 
-/** Whether any number of bytes is sent or received: such a request has no deadline and is never held in memory as a whole. */
+/** The owner reads such a body by itself, as it arrives. */
+const streamedKinds: ReadonlySet<string | undefined> = new Set(["multipart", "csv", "binary"] satisfies Route["bodyKind"][]);
+
+/** Whether the owner of a route reads its body by itself, as it arrives. */
+export function isStreamed(row: Pick<Route, "bodyKind">): boolean {
+  return streamedKinds.has(row.bodyKind);
+}
+
+/**
+ * Whether any number of bytes is sent, received or copied: such a request has no deadline and is never held in memory as a whole. The completion of
+ * an upload has no body, but a bucket may take minutes for it.
+ */
 export function isTransfer(row: Pick<Route, "id" | "credential" | "bodyKind" | "responseType">): boolean {
-  if (row.credential === "download" || row.bodyKind === "multipart" || row.bodyKind === "csv") return true;
+  if (row.credential === "download" || isStreamed(row) || row.id === "artifactUploads.complete") return true;
   return row.responseType === "text/csv" || row.responseType === "application/octet-stream" || isEventStream(row);
 }
 
@@ -69,9 +89,9 @@ export function isEventStream(row: Pick<Route, "responseType">): boolean {
 }
 
 /**
- * These operations are no lists but read as much: a preview sorts all targets, a creation counts them, reports and insights of a rollout read its
- * actions, the count of rollouts all of them, a verification reads the trail, a preview of an invalidation what it would end, events the outboxes of all tenants, a search of a restricted user may
- * pass over many targets.
+ * These operations are no lists but read as much: a change of many targets counts them, a preview sorts all targets, a creation counts them, reports and insights of a rollout read its
+ * actions, the count of rollouts all of them, a verification reads the trail, a preview of an invalidation what it would end, events the outboxes of all tenants, a search and a suggestion
+ * for a restricted user may pass over many targets.
  */
 const expensive: ReadonlySet<string> = new Set([
   "rollouts.preview",
@@ -89,6 +109,8 @@ const expensive: ReadonlySet<string> = new Set([
   "events.list",
   "events.stream",
   "search.find",
+  "targets.suggest",
+  "targets.change",
   "targetGroups.list",
   "distributionSets.invalidationPreview",
   "distributionSets.statistics",

@@ -3,6 +3,7 @@ import { downloads } from "./device/downloads.contract.ts";
 import { actionDeletion, targetActionDeletion } from "./management/action-deletion.contract.ts";
 import { actions } from "./management/actions.contract.ts";
 import { apiKeys } from "./management/api-keys.contract.ts";
+import { artifactUploads } from "./management/artifact-uploads.contract.ts";
 import { artifacts } from "./management/artifacts.contract.ts";
 import { audits } from "./management/audit.contract.ts";
 import { autoAssignments, autoAssignmentsOfSet } from "./management/auto-assignments.contract.ts";
@@ -13,6 +14,7 @@ import { distributionSets } from "./management/distribution-sets.contract.ts";
 import { events } from "./management/events.contract.ts";
 import { insights } from "./management/insights.contract.ts";
 import { setInvalidationPreviews } from "./management/invalidation-preview.contract.ts";
+import { messaging } from "./management/messaging.contract.ts";
 import { moduleMetadata, setMetadata } from "./management/metadata.contract.ts";
 import { oauth2Clients } from "./management/oauth2-clients.contract.ts";
 import { operations } from "./management/operations.contract.ts";
@@ -20,6 +22,7 @@ import { permissions } from "./management/permissions.contract.ts";
 import { quotas, tenantQuotas } from "./management/quotas.contract.ts";
 import { roles } from "./management/roles.contract.ts";
 import { rolloutFailures } from "./management/rollout-failures.contract.ts";
+import { rolloutProgress } from "./management/rollout-progress.contract.ts";
 import { rolloutReports } from "./management/rollout-report.contract.ts";
 import { rolloutTimelines } from "./management/rollout-timeline.contract.ts";
 import { rollouts } from "./management/rollouts.contract.ts";
@@ -28,12 +31,15 @@ import { softwareModuleTypes } from "./management/software-module-types.contract
 import { softwareModules } from "./management/software-modules.contract.ts";
 import { setStatistics } from "./management/statistics.contract.ts";
 import { configs, userinfo } from "./management/system.contract.ts";
+import { systemStatus } from "./management/system-status.contract.ts";
 import { targetActions } from "./management/target-actions.contract.ts";
+import { targetChanges } from "./management/target-changes.contract.ts";
 import { targetCsv } from "./management/target-csv.contract.ts";
 import { targetDeletion } from "./management/target-deletion.contract.ts";
 import { filtersOfSet, targetFilters } from "./management/target-filters.contract.ts";
 import { targetGroups } from "./management/target-groups.contract.ts";
 import { targetMetadata } from "./management/target-metadata.contract.ts";
+import { targetSuggestions } from "./management/target-suggestions.contract.ts";
 import { targetSummary } from "./management/target-summary.contract.ts";
 import { tagsOfTarget, targetTags } from "./management/target-tags.contract.ts";
 import { targetTypes, typeOfTarget } from "./management/target-types.contract.ts";
@@ -47,6 +53,7 @@ import type { Route } from "./route.ts";
 export const routeTable = {
   device: { ...device, ...downloads },
   softwareModules: { ...softwareModules, ...moduleMetadata },
+  artifactUploads,
   artifacts,
   softwareModuleTypes,
   distributionSetTypes,
@@ -61,6 +68,8 @@ export const routeTable = {
   targets: {
     // its path is also that of a target with this name
     ...targetSummary,
+    ...targetSuggestions,
+    ...targetChanges,
     ...targets,
     ...typeOfTarget,
     ...targetActions,
@@ -79,7 +88,8 @@ export const routeTable = {
   autoAssignments,
   actions: { ...actions, ...actionDeletion },
   insights,
-  rollouts: { ...rollouts, ...rolloutReports, ...rolloutTimelines, ...rolloutFailures },
+  messaging,
+  rollouts: { ...rollouts, ...rolloutReports, ...rolloutTimelines, ...rolloutFailures, ...rolloutProgress },
   configs,
   quotas,
   userinfo,
@@ -90,6 +100,7 @@ export const routeTable = {
   apiKeys,
   audit: audits,
   tenants,
+  systemStatus,
   tenantQuotas,
   operations,
   events,

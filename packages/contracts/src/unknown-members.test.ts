@@ -74,11 +74,13 @@ describe("unknown members of a body", () => {
     expect(withoutMembers.sort()).toMatchInlineSnapshot(`
       [
         "actions.deleteMany",
+        "artifactUploads.sendPart",
         "artifacts.upload",
         "configs.putMany",
         "distributionSetTags.assign",
         "distributionSetTags.assignByPut",
         "distributionSetTags.unassign",
+        "messaging.setPasswords",
         "roles.addPermissions",
         "roles.addScopes",
         "roles.removeScopes",

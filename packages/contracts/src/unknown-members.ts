@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Route } from "./route.ts";
+import { isStreamed, type Route } from "./route.ts";
 
 /** What is known of a value: the members of an object, or the items of a list; undefined if any value is allowed. */
 interface KnownShape {
@@ -23,7 +23,7 @@ const deepest = 8;
 
 /** Answers the members that bodies of a route may have; undefined if it has no body or accepts any member. */
 export function knownMembers(route: Pick<Route, "body" | "bodyKind" | "response">): KnownMembers | undefined {
-  if (route.body === undefined || route.bodyKind === "multipart" || route.bodyKind === "csv") return undefined;
+  if (route.body === undefined || isStreamed(route)) return undefined;
   const body = shapeOf(route.body);
   if (body === undefined) return undefined;
   const answer = route.response === undefined ? undefined : shapeOf(route.response);

@@ -13,20 +13,21 @@ const markupStart = /<[a-z/!?]/i;
 const markupMessage = "Invalid characters in string";
 
 /**
- * Reads a scalar that is no text as its text, as hawkBit's mapper does; the rule holds for the bodies of both interfaces (contract device.md §1.2).
+ * Reads a scalar that is no text as its text, as hawkBit's mapper does; the rule holds for the bodies of both interfaces (contract device.md §1.2). The
+ * declared type is the one that our own clients are held to.
  */
-function asText(value: unknown): unknown {
+function asText(value: string): unknown {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : value;
 }
 
 /** Reads digits in quotes as the whole number. */
-function asWhole(value: unknown): unknown {
+function asWhole(value: number): unknown {
   return typeof value === "string" && /^-?\d{1,19}$/.test(value) ? Number(value) : value;
 }
 
 /** Makes a flag in a body, which may also be a text. */
 export function flag() {
-  return z.preprocess((value) => (value === "true" ? true : value === "false" ? false : value), z.boolean());
+  return z.preprocess((value: boolean | "true" | "false") => (value === "true" ? true : value === "false" ? false : value), z.boolean());
 }
 
 const errorOfMissing = (issue: { input?: unknown }) => (issue.input === undefined || issue.input === null ? missingMessage : undefined);
@@ -59,6 +60,24 @@ export function optionalName(max: number, min = 1) {
 /** Makes an optional file name for devices: it must contain no path, which could lead out of the device's storage folder. */
 export function optionalFileName(max: number) {
   return trimmed(1, max).refine(noMarkup, markupMessage).refine(isSegment, markupMessage).optional();
+}
+
+/** The size of something in bytes, in a body. */
+export const byteCount = shownAs(z.preprocess(asWhole, wholeNumber().min(1).max(Number.MAX_SAFE_INTEGER)), {
+  type: "integer",
+  format: "int64",
+  minimum: 1,
+});
+
+/** Makes a required file name, with the rules of `optionalFileName`. */
+export function fileName(max: number) {
+  return requiredName(max).refine(isSegment, markupMessage);
+}
+
+/** Makes an optional checksum of so many hexadecimal digits, which are read in lower case. */
+export function checksum(digits: number) {
+  const lower = z.string().trim().toLowerCase();
+  return lower.refine((text) => text.length === digits && /^[0-9a-f]*$/.test(text), `must have ${digits} hexadecimal digits`).optional();
 }
 
 /**

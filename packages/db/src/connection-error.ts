@@ -5,7 +5,13 @@ const networkCodes = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT"
 // PostgreSQL's classes 08 (connection), 53 (no disk, memory or connection left; not 53400, which a retry does not help) and 57P0x (shutting down,
 // starting up)
 const serverCodes = /^(08...|53[0-3]00|57P0[1-4])$/;
-const driverMessages = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+const driverMessages =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout)/;
+
+/** Whether the driver gave up waiting for an answer: the connection is of no further use. */
+export function isReadTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === "Query read timeout";
+}
 
 /** Whether the database could not be reached or had no resources left, as opposed to a database that refused a statement. */
 export function isConnectionError(error: unknown): boolean {

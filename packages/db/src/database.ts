@@ -1,5 +1,6 @@
 import pg from "pg";
 import { createCanceller } from "./cancel.ts";
+import { endPool, followConnections } from "./open-connections.ts";
 
 /** The connections of one service: several pools to one PostgreSQL database, each opened when it is first needed. */
 export interface Database {
@@ -13,6 +14,7 @@ export interface Database {
   readonly background: pg.Pool;
   /** It is for commands of other services, of which a chunk may take longer than a request; it is `pool` if none were requested. */
   readonly commands: pg.Pool;
+  /** Waits for a second at most for what still runs, and then cuts its connections: the server rolls it back. */
   close(): Promise<void>;
 }
 
@@ -61,6 +63,14 @@ const commandLimits: PoolLimits = { statementMs: 600_000, lockMs: 30_000, idleIn
 /** The freeze of a million members takes a minute at most, so ten minutes mean that something is wrong. Leases and retries handle locks. */
 const backgroundLimits: PoolLimits = { statementMs: 600_000, lockMs: 0, idleInTransactionMs: 60_000 };
 
+/**
+ * A host that vanishes closes no connection, and the kernel notices it after a quarter of an hour: a statement whose answer is so much later than the
+ * server's own limit (milliseconds) gives its connection up.
+ */
+const answerGraceMs = 5_000;
+/** A connection that says nothing is probed after this time, so that a dead one is noticed before it is needed. */
+const keepAliveMs = 30_000;
+
 /** The server checks this often whether the client of a statement is still connected. */
 const connectionCheckMs = 2_000;
 
@@ -89,11 +99,12 @@ export function createDatabase(options: DatabaseOptions): Database {
   const { max = 10, sessionMax = 3, signInMax = 4, backgroundMax = 4, commandsMax = 0 } = options;
   const idle = options.idleInTransactionMs === undefined ? {} : { idleInTransactionMs: options.idleInTransactionMs };
   const limits = { ...requestLimits, ...options.limits, ...idle };
-  const pool = openPool(options, "", { size: max, limits });
+  const pool = openPool(options, "", { size: max, limits, bounded: true });
   const session = openPool(options, "/session", { size: sessionMax, limits: { ...backgroundLimits, idleInTransactionMs: 0 } });
-  const signIn = openPool(options, "/sign-in", { size: signInMax, limits: signInLimits });
+  const signIn = openPool(options, "/sign-in", { size: signInMax, limits: signInLimits, bounded: true });
   const background = openPool(options, "/background", { size: backgroundMax, limits: { ...backgroundLimits, ...idle } });
-  const commands = commandsMax === 0 ? pool : openPool(options, "/commands", { size: commandsMax, limits: { ...commandLimits, ...idle } });
+  const commands =
+    commandsMax === 0 ? pool : openPool(options, "/commands", { size: commandsMax, limits: { ...commandLimits, ...idle }, bounded: true });
   return {
     pool,
     session,
@@ -101,7 +112,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     background,
     commands,
     async close() {
-      await Promise.all([...new Set([pool, session, signIn, background, commands])].map((one) => one.end()));
+      await Promise.all([...new Set([pool, session, signIn, background, commands])].map(endPool));
     },
   };
 }
@@ -116,12 +127,21 @@ export function commandsOf(db: Database): Database {
   return { ...db, pool: db.commands };
 }
 
-function openPool(options: DatabaseOptions, suffix: string, { size, limits }: { size: number; limits: PoolLimits }): pg.Pool {
+interface PoolSettings {
+  size: number;
+  limits: PoolLimits;
+  /** Whether a statement waits for its answer no longer than the server may take for it. Migrations and locks lift that limit, and wait on. */
+  bounded?: boolean;
+}
+
+function openPool(options: DatabaseOptions, suffix: string, { size, limits, bounded = false }: PoolSettings): pg.Pool {
   const config: pg.PoolConfig = {
     connectionString: options.url,
     application_name: `${options.applicationName}${suffix}`,
     max: size,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
+    ...(bounded && limits.statementMs > 0 ? { query_timeout: limits.statementMs + answerGraceMs } : {}),
     connectionTimeoutMillis: 10_000,
     // a new connection costs the database a process, and all statements must be prepared again; one that a burst has left costs it 5 to 10 MB
     idleTimeoutMillis: 60_000,
@@ -136,5 +156,6 @@ function openPool(options: DatabaseOptions, suffix: string, { size, limits }: { 
   // without a listener an idle connection that the server closes would end the process
   pool.on("error", (error) => options.onConnectionError?.(error));
   createCanceller(pool, config);
+  followConnections(pool);
   return pool;
 }

@@ -1,7 +1,6 @@
 // our functions take and return these types of the driver
 export type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from "pg";
 export { bootstrap, serviceUrl } from "./bootstrap.ts";
-export { isConnectionError } from "./connection-error.ts";
 export {
   backgroundOf,
   commandsOf,
@@ -10,13 +9,13 @@ export {
   type DatabaseOptions,
   deviceLimits,
   type PoolLimits,
-  requestLimits,
 } from "./database.ts";
 export { createDatabaseState, type DatabaseState } from "./database-state.ts";
 export { duplicateOf } from "./duplicate.ts";
 export { checkBeingDeleted, eraseSliceMs, eraseTenantRows } from "./erase-tenant.ts";
 export { IdBlocks } from "./id-blocks.ts";
 export { type LeadershipOptions, withLeadership } from "./leadership.ts";
+export { createNodeStatus, forgetNode, type NodeNote, noteNode } from "./node-status.sql.ts";
 export { ensurePartitions, type PartitionedTable } from "./partitions.ts";
 export { apart, countRoundTrips, type RequestScope, type StatementLimiter, untilAborted } from "./request-scope.ts";
 export { applyFunctions, applyViews, checkNeeds, migrate, migrateDatabase, prepareSchema, type ServiceSchema } from "./schema/index.ts";

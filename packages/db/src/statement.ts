@@ -2,7 +2,8 @@ import { createRequire } from "node:module";
 import type { Knex } from "knex";
 import type pg from "pg";
 import { wasCancelled } from "./cancel.ts";
-import { mapConnectionError } from "./connection-error.ts";
+import { isReadTimeout, mapConnectionError } from "./connection-error.ts";
+import { closeConnection } from "./open-connections.ts";
 import { beginRoundTrip, connectWithin, limitingScope, queryWithin, throwIfOver, withinLimit } from "./request-scope.ts";
 
 /** It is a pool, or the connection of a transaction. */
@@ -57,6 +58,8 @@ async function execute<Row>(db: Queryable, config: pg.QueryConfig): Promise<pg.Q
       ? db.query<Row & pg.QueryResultRow>(config)
       : queryWithin<Row & pg.QueryResultRow>(db, config, scope));
   } catch (error) {
+    // the rollback of a transaction would wait as long again
+    if (isReadTimeout(error)) closeConnection(db);
     throw mapConnectionError(error);
   }
 }

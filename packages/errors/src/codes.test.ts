@@ -42,6 +42,7 @@ describe("the error table", () => {
     ["artifactUploadFailed", 500],
     ["storageFull", 507],
     ["multipartInvalid", 400],
+    ["uploadOffset", 409],
     ["rolloutIllegalState", 400],
     ["stopRolloutFailed", 423],
   ] as const)("answers %s with %i everywhere", (code, status) => {

@@ -15,5 +15,5 @@ export {
   setIncomplete,
   toHarrierError,
 } from "./harrier-error.ts";
-export { type ErrorRow, grpcStatus, type StatusBySurface, type Surface } from "./row.ts";
+export type { ErrorRow, StatusBySurface, Surface } from "./row.ts";
 export { type Violation, violationsInfo } from "./violations.ts";

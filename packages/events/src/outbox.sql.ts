@@ -74,6 +74,19 @@ export async function waitForReader(tx: Queryable): Promise<void> {
   await run(tx, wait, []);
 }
 
+const waiting = statement<[], { at: Date }>(
+  "events.outbox_waiting",
+  `select o.at from outbox_cursor c cross join lateral (
+     select at from outbox
+      where txid >= pg_snapshot_xmin(c.sent) and not pg_visible_in_snapshot(txid, c.sent)
+      order by txid, id limit 1) o`,
+);
+
+/** Answers since when the oldest row has waited to be sent, epoch ms; null if none waits. One round trip, by the index of the order. */
+export async function readWaitingSince(db: Queryable): Promise<number | null> {
+  return (await runOne(db, waiting, []))?.at.getTime() ?? null;
+}
+
 const move = statement<[sent: Sent], never>(
   "events.outbox_move",
   `update outbox_cursor set sent = $1::pg_snapshot where pg_snapshot_xmax(sent) <= pg_snapshot_xmax($1::pg_snapshot)`,

@@ -54,7 +54,7 @@ export function createRelay(options: RelayOptions): Relay {
 
 export interface Relay {
   start(observer?: Observer): void;
-  stop(): Promise<void>;
+  stop(): Promise<unknown>;
 }
 
 /** The relay as a background job, for the list of its service. */
@@ -90,6 +90,7 @@ async function publish(options: Observed, brokers: string, signal: AbortSignal):
   const kafka = client.createKafka({ brokers, clientId: options.clientId });
   for (let attempts = 1; !signal.aborted; attempts += 1) {
     const backoff = backOff(attempts, retries);
+    const began = performance.now();
     try {
       await withLeadership({
         session: options.db.session,
@@ -102,6 +103,8 @@ async function publish(options: Observed, brokers: string, signal: AbortSignal):
       options.log.warn({ err: e, schema: options.schema, backoff }, "relay stopped, trying again");
     }
     await pause(backoff, signal);
+    // a relay that has worked for a while meets a new failure, after which the next attempt comes soon again
+    if (performance.now() - began > 2 * retries.maxMs) attempts = 0;
   }
 }
 

@@ -21,20 +21,18 @@ export {
   moduleFields,
   moduleMetadataFields,
   moduleTypeFields,
-  namedFields,
   setFields,
   tagFields,
   targetFilterFields,
   typeFields,
 } from "./catalogue-fields.ts";
-export { actionStatusCodes, rolloutStatusCodes, updateStatusCodes } from "./codes.ts";
 export { type Compiled, type CompileOptions, compile, type LookupResults } from "./compile.ts";
 export type { ById, EnumCode, Field, FieldMap, MapField, RelationField, ScalarField, SortMap } from "./fields.ts";
 export { type Lookup, lookups } from "./lookups.ts";
 export type { Macros } from "./macros.ts";
 export { orderBy } from "./order-by.ts";
 export { limits, parse } from "./parse.ts";
-export { entries, type Links, setRelation, tagRelation, typeRelation } from "./relations.ts";
+export { entries, type Links, tagRelation } from "./relations.ts";
 export { groupFields, rolloutFields } from "./rollout-fields.ts";
 export { targetFields } from "./target-fields.ts";
 

@@ -61,7 +61,9 @@ interface Every<Deps>
    * wanted sooner than usual, and false when it has found nothing to do, for `restMs`. A round that survives the failure of one piece of its work
    * calls `pieceFailed`, so that the failure is counted.
    */
-  readonly work: (deps: Deps, signal: AbortSignal, pieceFailed: () => void) => unknown;
+  readonly work: (deps: Deps, signal: AbortSignal, pieceFailed: (error?: unknown) => void) => unknown;
+  /** The next round after a failed one begins so much later; a period later if it is absent. */
+  readonly retryMs?: number;
   readonly backlog?: (deps: Deps) => number;
   /** This is called when the job begins to stop, before its round has ended. */
   readonly onStop?: (deps: Deps) => void;
@@ -70,7 +72,7 @@ interface Every<Deps>
 /** The job does a round of work once a period, and at once when it is woken or its last round has left something to do. */
 export function every<Deps>(options: Every<Deps>): Job<Deps> {
   const { does, runs, group, everyMs, restMs, work, onStop, backlog } = options;
-  const { later, steady, paced, lastRound, stopLimitMs } = options;
+  const { later, steady, paced, lastRound, stopLimitMs, retryMs } = options;
   return {
     ...described({ does, runs, group, everyMs, restMs, backlog }),
     create(deps, tools) {
@@ -82,7 +84,8 @@ export function every<Deps>(options: Every<Deps>): Job<Deps> {
           return more;
         } catch (error) {
           failures.failed(error);
-          return undefined; // it is tried again after a period, because nobody knows what there is to do
+          // it is tried again after a period unless the job says otherwise, because nobody knows what there is to do
+          return retryMs === undefined ? undefined : { againMs: retryMs };
         }
       };
       const loop = new Loop({

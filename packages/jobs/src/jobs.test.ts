@@ -46,6 +46,22 @@ test("rounds run once a period and are measured; an outage is logged at its begi
   expect(rounds).toBe(7);
 });
 
+test("a failed round is repeated sooner than after a period if that is declared", async () => {
+  let rounds = 0;
+  const work = () => {
+    rounds += 1;
+    if (rounds < 3) throw new Error("not yet");
+  };
+  const list = { tell: every<object>({ ...described, everyMs: 30_000, retryMs: 1_000, work, failure: "untold" }) };
+  const jobs = createJobs(list, {}, { log, registry });
+  await jobs.group().start();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect([rounds, lines]).toEqual([3, ["warn untold err"]]);
+  await vi.advanceTimersByTimeAsync(29_000);
+  expect(rounds).toBe(3);
+  await jobs.group().stop();
+});
+
 test("every failure is logged if that is declared, with its level and its fields", async () => {
   const work = () => Promise.reject(new Error("no database"));
   const options = { ...described, everyMs: 1_000, failure: "failed", everyFailure: true, level: "error" } as const;

@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
 import type { Job, JobTools, RunningJob } from "./job.ts";
+import { type JobState, JobStates } from "./job-states.ts";
 import { createJobMetrics } from "./metrics.ts";
 import type { JobLog, Observer } from "./observer.ts";
 
@@ -17,6 +18,8 @@ export interface JobGroup {
 export interface Jobs<Name extends string> {
   group(name?: string): JobGroup;
   wake(name: Name): void;
+  /** What the jobs of this process last did. */
+  states(): JobState[];
 }
 
 /** Makes the declared jobs of a service, with their metrics. None is started yet. */
@@ -27,8 +30,10 @@ export function createJobs<Name extends string, Deps>(
 ): Jobs<Name> {
   const declared = Object.entries<Job<Deps>>(list);
   const backlogs = declared.flatMap(([name, { backlog }]) => (backlog === undefined ? [] : [[name, () => backlog(deps)] as const]));
-  const observerOf = createJobMetrics(registry, Object.fromEntries(backlogs));
-  const made = new Map(declared.map(([name, job]) => [name, job.create(deps, { log, observer: observerOf(name) })]));
+  const sizes = Object.fromEntries(backlogs);
+  const observerOf = createJobMetrics(registry, sizes);
+  const states = new JobStates(sizes);
+  const made = new Map(declared.map(([name, job]) => [name, job.create(deps, { log, observer: states.observe(name, observerOf(name)) })]));
   return {
     group(name = usualGroup) {
       const members = declared.flatMap(([key, { group = usualGroup }]) => (group === name ? [made.get(key) as RunningJob] : []));
@@ -39,6 +44,7 @@ export function createJobs<Name extends string, Deps>(
       };
     },
     wake: (name) => made.get(name)?.wake?.(),
+    states: () => states.list(),
   };
 }
 

@@ -78,8 +78,8 @@ export class Leases<Claim extends Claimed> {
 
   /** Ends with the running parts and releases their claims, so that others need not wait for them. */
   async stop(): Promise<void> {
-    await this.#loop.stop();
-    await within(Promise.all([...this.#underWay.values()].map(({ done }) => done)), stopLimitMs);
+    const ended = this.#loop.stop().then(() => Promise.all([...this.#underWay.values()].map(({ done }) => done)));
+    await within(ended, stopLimitMs);
     clearInterval(this.#renewing);
   }
 

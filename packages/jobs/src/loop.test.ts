@@ -84,6 +84,14 @@ test("a stop with a limit waits no longer, and one with a last round writes what
   expect(begun).toEqual([1_000, 1_000]);
 });
 
+test("a stop waits no longer than two seconds for a round that hangs, and does no last round beside it", async () => {
+  const hanging = loop({ takesMs: 3_600_000, lastRound: true });
+  void hanging.start();
+  const stopped = hanging.stop().then(() => Date.now());
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([await stopped, begun]).toEqual([2_000, [0]]);
+});
+
 test("a stop ends a wait at once", async () => {
   const own = loop();
   await own.start();

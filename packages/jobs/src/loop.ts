@@ -28,11 +28,14 @@ export interface LoopOptions {
   readonly later?: boolean | undefined;
   /** Rounds begin in step, however long each takes; a step at which a round is still under way is left out. */
   readonly steady?: boolean | undefined;
-  /** `stop()` does one more round, which writes what has been collected. */
+  /** `stop()` does one more round, which writes what has been collected, unless the round that is under way does not end in time. */
   readonly lastRound?: boolean | undefined;
-  /** `stop()` waits so long for the round that is under way; without it to its end. */
+  /** `stop()` waits so long for the round that is under way; the default is `usualStopLimitMs`. */
   readonly stopLimitMs?: number | undefined;
 }
+
+/** A round that hangs, in a statement that waits for a lock say, must not use up the time that the whole process has to stop. */
+export const usualStopLimitMs = 2_000;
 
 /** A power of two of this is beyond every rest. */
 const longestRest = 20;
@@ -69,14 +72,13 @@ export class Loop {
   /** Ends the wait at once. A wake-up in the middle of a round counts after it. */
   readonly wake = (): void => this.#woken.abort();
 
-  /** Begins no further round and waits for the one that is under way. */
+  /** Begins no further round and waits, up to the limit, for the one that is under way. */
   async stop(): Promise<void> {
-    const { round, lastRound, stopLimitMs } = this.#options;
+    const { round, lastRound, stopLimitMs = usualStopLimitMs } = this.#options;
     this.#stopping.abort();
     this.wake();
-    const ended = this.#running ?? Promise.resolve();
-    await (stopLimitMs === undefined ? ended : within(ended, stopLimitMs));
-    if (lastRound === true) await round(this.stopping);
+    const ended = await within(this.#running ?? Promise.resolve(), stopLimitMs);
+    if (lastRound === true && ended) await within(round(this.stopping), stopLimitMs);
   }
 
   async #run(): Promise<void> {

@@ -8,5 +8,5 @@ export interface Observer {
   /** A round that is not measured has ended well. */
   ran(): void;
   /** A round that is not measured has failed. */
-  failed(): void;
+  failed(error?: unknown): void;
 }

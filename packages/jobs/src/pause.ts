@@ -12,9 +12,10 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves when `work` has ended, and after `limitMs` in any case. */
-export async function within(work: Promise<unknown>, limitMs: number): Promise<void> {
+/** Resolves when `work` has ended, and after `limitMs` in any case; answers whether it has ended. */
+export async function within(work: Promise<unknown>, limitMs: number): Promise<boolean> {
   const limit = new AbortController();
-  await Promise.race([work, pause(limitMs, limit.signal)]);
+  const ended = await Promise.race([work.then(() => true), pause(limitMs, limit.signal).then(() => false)]);
   limit.abort();
+  return ended;
 }

@@ -1,3 +1,12 @@
+/** Selects the rows that a list shows (contract management.md §11); the alias of the list is `t`. */
+export const softDeletedPredicate = {
+  EXCLUDE_SOFT_DELETED: "not t.deleted",
+  INCLUDE_SOFT_DELETED: "true",
+  ONLY_SOFT_DELETED: "t.deleted",
+} as const;
+
+export type SoftDeletedMode = keyof typeof softDeletedPredicate;
+
 /** SQL expressions by the camelCase name that they get in TypeScript. They are written once and used for rows and for nested objects. */
 export type Columns = Readonly<Record<string, string>>;
 

@@ -1,4 +1,13 @@
-export { type AuditRow, auditColumns, type Columns, epochMs, jsonObject, selectList } from "./columns.ts";
+export {
+  type AuditRow,
+  auditColumns,
+  type Columns,
+  epochMs,
+  jsonObject,
+  type SoftDeletedMode,
+  selectList,
+  softDeletedPredicate,
+} from "./columns.ts";
 export { withConflicts, withRetries } from "./conflicts.ts";
 export { csvRecord, escapeFormula, unescapeFormula } from "./csv.ts";
 export { auditOf, encoded, type Link, optional, type View } from "./json.ts";
@@ -12,9 +21,9 @@ export {
   readCursorPage,
   readPage,
 } from "./list.ts";
+export { readOpaque, writeOpaque } from "./opaque.ts";
 export { nextStatement, type Page, type PageSource, pageStatement } from "./page.sql.ts";
-export { inScope, isInScope, type Scope, type Scoped, scopeOf } from "./scope.ts";
-export { type SoftDeletedMode, softDeletedPredicate } from "./soft-deleted.ts";
-export { hostOf, type TargetExtras, targetJson, updateStatusName } from "./target.json.ts";
+export { inScope, isInScope, reachesOnly, type Scope, type Scoped, scopeOf } from "./scope.ts";
+export { type TargetExtras, targetJson, updateStatusName } from "./target.json.ts";
 export { type TargetRow, targetColumns, targetJoins } from "./target.ts";
 export { targetLists } from "./target-lists.ts";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { HarrierError, violationsInfo } from "@harrier/errors";
+import { readOpaque, writeOpaque } from "./opaque.ts";
 
 /** The place behind a row in an order: the values of the order's columns, as PostgreSQL writes them. */
 export type Position = readonly (string | null)[];
@@ -29,8 +30,7 @@ export const positionColumn = (orderBy: string): string =>
 const nameOf = (orderBy: string): string => createHash("sha256").update(orderBy).digest("base64url").slice(0, 8);
 
 /** Writes a position as an opaque text for URLs. */
-export const writeCursor = (orderBy: string, position: Position): string =>
-  Buffer.from(JSON.stringify([nameOf(orderBy), ...position])).toString("base64url");
+export const writeCursor = (orderBy: string, position: Position): string => writeOpaque([nameOf(orderBy), ...position]);
 
 /** The error of a cursor that is none, or is one of another sort. */
 export function foreignCursor(cause?: unknown): HarrierError {
@@ -41,14 +41,7 @@ export function foreignCursor(cause?: unknown): HarrierError {
 
 /** Reads a cursor of this order; throws constraintViolation for any other text. */
 export function readCursor(orderBy: string, text: string): Position {
-  let read: unknown;
-  try {
-    read = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
-  } catch (error) {
-    throw foreignCursor(error);
-  }
-  if (!Array.isArray(read)) throw foreignCursor();
-  const [name, ...position] = read as unknown[];
+  const [name, ...position] = readOpaque(text) ?? [];
   const fits = position.length === criteriaOf(orderBy).length && position.every((key) => key === null || typeof key === "string");
   if (name !== nameOf(orderBy) || !fits) throw foreignCursor();
   return position as (string | null)[];

@@ -20,6 +20,10 @@ export function isInScope(scope: Scope, typeId: number | null): boolean {
   return scope === null || (typeId !== null && scope.includes(typeId));
 }
 
+/** Makes a predicate over the types of targets that a rollout reaches (null before they are known): it is true if the scope has all of them (ADR 16). */
+export const reachesOnly = (types: string, parameter: string): string =>
+  `(${parameter}::bigint[] is null or coalesce(${types} <@ ${parameter}::bigint[], false))`;
+
 /** Makes a predicate over the type id of a target; `parameter` is bound to a Scope. */
 export const inScope = (typeId: string, parameter: string): string =>
   `(${parameter}::bigint[] is null or ${typeId} = any(${parameter}::bigint[]))`;

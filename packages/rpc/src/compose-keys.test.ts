@@ -24,8 +24,8 @@ it("the script of the composition creates the keys once and gives each service t
       const [pair = "", key = ""] = part.split("=k1:");
       keysOfPairs.set(pair, (keysOfPairs.get(pair) ?? new Set()).add(key));
     }
-    expect([...keysOfPairs.values()].map((keys) => keys.size)).toEqual(Array(11).fill(1));
-    expect(new Set([...keysOfPairs.values()].flatMap((keys) => [...keys])).size).toBe(11);
+    expect([...keysOfPairs.values()].map((keys) => keys.size)).toEqual(Array(12).fill(1));
+    expect(new Set([...keysOfPairs.values()].flatMap((keys) => [...keys])).size).toBe(12);
     expect(read(".env")).not.toContain("change-me");
     expect(statSync(join(dir, "secrets")).mode & 0o777).toBe(0o700);
     const first = read("secrets/secret-key");

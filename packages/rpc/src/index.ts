@@ -1,4 +1,4 @@
-export { type Acting, actingOf, callers, mayCall, mayConnect, onwardAudiences } from "./callers.ts";
+export { type Acting, actingOf, callers, mayCall } from "./callers.ts";
 export { isCertificateOf, namesOf } from "./certificates.ts";
 export { type ClientOptions, createClient } from "./client.ts";
 export type * from "./gen/index.ts";
@@ -9,7 +9,6 @@ export {
   type Identity,
   identityHeader,
   identityLifeMs,
-  newNonce,
   type Principal,
   refused,
   servicePrincipal,
@@ -23,9 +22,8 @@ export { type HeadersOfIdentity, identityHeaders } from "./identity-headers.ts";
 export { type KeySet, keyPairs, keyPairsOf, type Pair, parseKeys } from "./keys.ts";
 export { loaderOptions } from "./loader-options.ts";
 export { coveredInCall, keysOfMetadata } from "./metadata.ts";
-export { isChange, type MethodKind, methodKind, methods } from "./methods.ts";
-export { delegate, delegationFor, type OnBehalf, onBehalfHeader } from "./on-behalf.ts";
-export { defaultProtosDir } from "./protos.ts";
+export { type MethodKind, methodKind, methods } from "./methods.ts";
+export { delegationFor, type OnBehalf, onBehalfHeader } from "./on-behalf.ts";
 export { createRpcServer, type RpcServer, type RpcServerOptions, type Within } from "./server.ts";
 export {
   hosts,

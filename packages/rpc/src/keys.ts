@@ -36,9 +36,9 @@ export function parseKeys(text: string, service?: ServiceName): KeySet {
   return keyRings;
 }
 
-/** Answers the pairs that have keys: the calls of the caller table, and the gateway with every service that it forwards to. */
+/** Answers the pairs that have keys: the calls of the caller table, and the gateway with every service that it forwards to (dmf serves nothing). */
 export function keyPairs(): Pair[] {
-  const forwards = serviceNames.filter((name) => name !== "gateway").map((audience): Pair => `gateway/${audience}`);
+  const forwards = serviceNames.filter((name) => name !== "gateway" && name !== "dmf").map((audience): Pair => `gateway/${audience}`);
   return [...new Set([...forwards, ...callPairs()])].sort();
 }
 

@@ -37,10 +37,21 @@ export const methods = {
     verifyDevice: "idempotent",
     watchCredentialChanges: "stream",
   },
+  "harrier.controller.v1.DeviceMessagesService": {
+    listMessagingTenants: "idempotent",
+    findThings: "idempotent",
+    registerThing: "idempotent",
+    removeThing: "once", // a repetition would answer that there is none
+    updateThingAttributes: "idempotent",
+    reportActionStatus: "once", // dmf itself knows what a repeated message may be answered
+    switchThingAutoConfirm: "idempotent",
+    readDeviceMessages: "idempotent",
+  },
   "harrier.controller.v1.TargetsService": {
     createTargets: "command",
     updateTarget: "idempotent",
     deleteTargets: "once", // a repetition would answer 0 deleted
+    changeTargetsById: "idempotent",
     deleteTargetsById: "idempotent", // it only matters that they are gone
     readSecurityTokens: "idempotent",
     activateAutoConfirm: "once", // a repetition would answer that it is active already
@@ -65,6 +76,7 @@ export const methods = {
     readTokenKeys: "idempotent",
     watchPrincipalChanges: "stream",
     noteApiKeyUses: "idempotent",
+    noteNode: "idempotent",
     noteRefusals: "command",
   },
   "harrier.rolloutengine.v1.RolloutsService": {
@@ -77,6 +89,7 @@ export const methods = {
 const reads: { readonly [S in ProtoServiceName]?: readonly string[] } = {
   "harrier.artifactstore.v1.ArtifactsService": ["statBlob"],
   "harrier.controller.v1.DeviceIdentityService": ["verifyDevice"],
+  "harrier.controller.v1.DeviceMessagesService": ["listMessagingTenants", "findThings"],
   "harrier.controller.v1.TargetsService": ["readSecurityTokens"],
   "harrier.management.v1.CatalogueService": ["checkUpload"],
   "harrier.management.v1.IdentityService": ["signIn", "resolveToken", "signInClient", "readTokenKeys"],

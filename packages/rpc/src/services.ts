@@ -1,8 +1,8 @@
 import type { MethodDefinition } from "@grpc/proto-loader";
 import type { ServiceDefinitions } from "./gen/index.ts";
 
-/** The five processes, which are the audience and the caller of a signed identity. */
-export type ServiceName = "gateway" | "controller" | "management" | "artifact-store" | "rollout-engine";
+/** The processes, which are the audience and the caller of a signed identity. */
+export type ServiceName = "gateway" | "controller" | "management" | "artifact-store" | "rollout-engine" | "dmf";
 
 /** The full name of a proto service, e.g. `harrier.controller.v1.ActionsService`. */
 export type ProtoServiceName = keyof ServiceDefinitions;
@@ -34,10 +34,11 @@ export const hosts: Readonly<Record<ProtoServiceName, ServiceName>> = {
   "harrier.artifactstore.v1.ArtifactsService": "artifact-store",
   "harrier.controller.v1.ActionsService": "controller",
   "harrier.controller.v1.DeviceIdentityService": "controller",
+  "harrier.controller.v1.DeviceMessagesService": "controller",
   "harrier.controller.v1.TargetsService": "controller",
   "harrier.management.v1.CatalogueService": "management",
   "harrier.management.v1.IdentityService": "management",
   "harrier.rolloutengine.v1.RolloutsService": "rollout-engine",
 };
 
-export const serviceNames: readonly ServiceName[] = ["gateway", "controller", "management", "artifact-store", "rollout-engine"];
+export const serviceNames: readonly ServiceName[] = ["gateway", "controller", "management", "artifact-store", "rollout-engine", "dmf"];

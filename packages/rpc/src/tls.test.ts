@@ -38,6 +38,7 @@ async function call(clientTls: RpcTls | undefined): Promise<string> {
     changeMetadata: unused,
     removeMetadata: unused,
     deleteTargets: unused,
+    changeTargetsById: unused,
     deleteTargetsById: async () => ({ deleted: 1 }),
   });
   const port = await server.start();

@@ -2,15 +2,25 @@ import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { MIMEType } from "node:util";
-import type { BodyOf, Route } from "@harrier/contracts";
-import { isArrayBody, maxElements, maxReported, parseWith } from "@harrier/contracts";
+import { type BodyOf, isArrayBody, maxElements, maxReported, parseWith, type Route } from "@harrier/contracts";
 import { HarrierError, violationsInfo } from "@harrier/errors";
 import { digestOf } from "@harrier/rpc";
 import express from "express";
 import { cborType, readCbor } from "./cbor.ts";
 import { findBreak, maxSearched, type Position } from "./json-position.ts";
 import { cborItems, jsonExcess } from "./members.ts";
-import { isPlain } from "./plain.ts";
+
+/** Real bodies are four levels deep; without a limit one could be as deep as it is long. */
+const deepest = 64;
+
+/** Whether a parsed body could come from JSON, nested no deeper than any of ours; CBOR also has byte strings. */
+function isPlain(value: unknown, left = deepest): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (left === 0 || ArrayBuffer.isView(value)) return false;
+  if (Array.isArray(value)) return value.every((member) => isPlain(member, left - 1));
+  for (const key in value) if (!isPlain((value as Record<string, unknown>)[key], left - 1)) return false;
+  return true;
+}
 
 /** A request body has at most so many bytes after decompression; nothing of a longer one is kept (contract device.md §8). */
 const largestBody = 1024 * 1024;
@@ -131,13 +141,16 @@ const accepted = {
   management: new Set(["application/json", "application/hal+json"]),
 };
 
+/** The media types of bodies that their handlers read. */
+const streamedTypes = { csv: "text/csv", binary: "application/octet-stream" } as const;
+
 /** Reads and checks the body of a route: 415 for another type, 413 above `maxBodyBytesOf`, 400 when missing, broken, too deep or wrong. */
 export async function parseBody<R extends Route>(route: R, from: Read): Promise<BodyOf<R>> {
   const schema = route.body;
   const { req } = from;
   if (schema === undefined || route.bodyKind === "multipart") return undefined as BodyOf<R>;
-  if (route.bodyKind === "csv") {
-    if (mediaType(req.headers["content-type"]) !== "text/csv") throw new HarrierError("unsupportedMediaType");
+  if (route.bodyKind === "csv" || route.bodyKind === "binary") {
+    if (mediaType(req.headers["content-type"]) !== streamedTypes[route.bodyKind]) throw new HarrierError("unsupportedMediaType");
     return undefined as BodyOf<R>;
   }
   if (!hasBody(req)) {

@@ -51,6 +51,6 @@ describe("a fault point", () => {
 it("have names of service, operation and moment, each unique", () => {
   expect(new Set(faultPoints).size).toBe(faultPoints.length);
   for (const name of faultPoints) {
-    expect(name).toMatch(/^(gateway|controller|management|artifact-store|rollout-engine)\.[a-z-]+\.(before|after)-[a-z]+$/);
+    expect(name).toMatch(/^(gateway|controller|management|artifact-store|rollout-engine|dmf)\.[a-z-]+\.(before|after)-[a-z]+$/);
   }
 });

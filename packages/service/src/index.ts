@@ -10,21 +10,21 @@ export {
   drainOf,
   loadConfig,
   port,
-  redactConfig,
   tlsOf,
-  unknownSettings,
 } from "./config.ts";
+export { sendCsv } from "./csv-answer.ts";
 export { type DiscardBudget, discardRest } from "./discard-rest.ts";
 export type { DrainTimes } from "./drain.ts";
-export { armFaults, type FaultPoint, faultPoint, faultPoints } from "./faults.ts";
+export { type FaultPoint, faultPoint, faultPoints } from "./faults.ts";
 export { createHttp, type Http, type HttpOptions } from "./http.ts";
 export { Limiter } from "./limiter.ts";
 export { createLog, type Log, type LogOptions } from "./log.ts";
 export { createMetrics, type Metrics, type RouteTimer } from "./metrics.ts";
 export type { Handler, Mount } from "./mount.ts";
 export { negotiate } from "./negotiate.ts";
+export { describeNode, type Node } from "./node.ts";
 export { permits, requirePermission } from "./permission.ts";
 export { createReadiness, type Readiness, type ReadinessCheck, type ReadinessChecks } from "./readiness.ts";
 export { budgetHeader, type RequestContext } from "./request-context.ts";
 export { backgroundWork, type RunOptions, runService, type Stoppable } from "./run-service.ts";
-export { listLimits, type RequestLimiter, TenantLimiter, type TenantLimits } from "./tenant-limiter.ts";
+export { type RequestLimiter, TenantLimiter, type TenantLimits } from "./tenant-limiter.ts";

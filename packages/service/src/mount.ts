@@ -213,7 +213,8 @@ async function work<R extends Route>(
   await audited?.begin();
   const reply = (await (mounted.ends ? handleWithin(mounted, ctx) : handle(mounted, ctx))) ?? undefined;
   if (audited !== undefined) {
-    if (faultsArmed() && deps.service !== "gateway" && deps.service !== "controller") await faultPoint(`${deps.service}.audit.before-end`);
+    if (faultsArmed() && deps.service !== "gateway" && deps.service !== "controller" && deps.service !== "dmf")
+      await faultPoint(`${deps.service}.audit.before-end`);
     await audited.succeeded(reply?.status ?? mounted.success, reply);
   }
   return reply;
@@ -283,7 +284,7 @@ async function readBody<R extends Route>({ deps, route, members }: Mounted<R>, c
 }
 
 async function passFaults(service: ServiceName, res: Response): Promise<void> {
-  if (service === "gateway") return;
+  if (service === "gateway" || service === "dmf") return;
   const after: FaultPoint = `${service}.http.after-answer`;
   res.once("finish", () => void faultPoint(after));
   await faultPoint(`${service}.http.before-answer`);

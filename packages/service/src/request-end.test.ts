@@ -127,6 +127,8 @@ describe("the limiter of a tenant", () => {
       "events.stream",
       "search.find",
       "targetGroups.list",
+      "targets.change",
+      "targets.suggest",
       "distributionSets.statistics",
       "distributionSets.rolloutStatistics",
       "distributionSets.actionStatistics",

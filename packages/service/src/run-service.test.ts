@@ -19,7 +19,8 @@ function launch(
     import { backgroundWork, runService } from ${here("./run-service.ts")};
     const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
     await runService({ name: "controller", config: ${config}, start: async (_config, log) => { ${start} },
-      migrate: async () => { if (process.env.MIGRATE === "fails") throw new Error("no database\\nnowhere"); } });`;
+      migrate: async () => { if (process.env.MIGRATE === "fails") throw new Error("no database\\nnowhere"); },
+      commands: { scrub: async () => { process.stdout.write("scrubbed"); return 3; } } });`;
   const child = spawn(process.execPath, ["--no-warnings", "--input-type=module", "-e", code, "main.js", ...command], {
     stdio: ["ignore", stdout, "pipe"],
     env: { ...process.env, ...env },
@@ -47,6 +48,8 @@ describe("runService", () => {
   it.each([
     ["migrate", "", 0, "the schema is up to date", ""],
     ["migrate", "fails", 1, "cannot start", "controller: cannot start: no database\n"],
+    ["scrub", "", 3, "scrubbed", ""],
+    ["toString", "", 1, "cannot start", 'controller: cannot start: there is no command "toString"\n'],
     ["serve", "", 1, "cannot start", 'controller: cannot start: there is no command "serve"\n'],
   ])("with the command %s %s does that alone and ends", async (command, how, code, said, error) => {
     const run = launch("process.stdout.write('served'); return [];", undefined, "pipe", [command], { MIGRATE: how });

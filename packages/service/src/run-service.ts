@@ -17,6 +17,8 @@ export interface RunOptions<Config extends Partial<CommonConfig>> {
   start: (config: Config, log: Log) => Promise<readonly Stoppable[]>;
   /** `main.js migrate` does this alone and ends: 0, or 1 with the reason in one line. Without it there is no such command. */
   migrate?: (config: Config, log: Log) => Promise<void>;
+  /** Further such words: each does one thing instead of serving, and resolves to the exit code. */
+  commands?: Readonly<Record<string, (config: Config, log: Log) => Promise<number>>>;
   log?: Log;
   /** The stop may take so many milliseconds; by default 8 s more than the drain settings give. */
   stopLimitMs?: (config: Config) => number;
@@ -64,9 +66,11 @@ export async function runService<Config extends Partial<CommonConfig>>(options: 
 /** What a service does instead of serving when its program is given a word. */
 async function runCommand<Config extends Partial<CommonConfig>>(
   command: string,
-  { config, migrate }: { config: Config; migrate?: RunOptions<Config>["migrate"] },
+  { config, migrate, commands = {} }: { config: Config } & Pick<RunOptions<Config>, "migrate" | "commands">,
   log: Log,
 ): Promise<void> {
+  const work = Object.hasOwn(commands, command) ? commands[command] : undefined;
+  if (work !== undefined) return exit(log, await work(config, log));
   if (command !== "migrate" || migrate === undefined) throw new Error(`there is no command ${JSON.stringify(command)}`);
   await migrate(config, log);
   log.info("the schema is up to date");

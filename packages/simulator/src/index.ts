@@ -1,4 +1,3 @@
 export { type DemoOptions, type DemoResult, runDemo } from "./demo/demo.ts";
-export { parseDuration } from "./duration.ts";
 export { type Fleet, type FleetDevices, type FleetOptions, runFleet } from "./fleet.ts";
 export type { FinalReport, FleetEvent, FleetReport } from "./report.ts";

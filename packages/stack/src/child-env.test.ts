@@ -8,6 +8,7 @@ const replicas: Replica[] = [
     .filter((service) => service !== "gateway")
     .flatMap((service, n) => [0, 1].map((index) => ({ service, index, httpPort: 100 + 10 * n + index, grpcPort: 200 + 10 * n + index }))),
   { service: "gateway", index: 0, httpPort: 80 },
+  { service: "dmf", index: 0, httpPort: 150 },
 ];
 const auditKey = (n: number) => Buffer.alloc(32, n).toString("base64");
 const plan: Plan = {
@@ -52,7 +53,7 @@ test("a service gets its own secrets and no others", () => {
     HARRIER_HTTP_PORT: "110",
     HARRIER_GRPC_PORT: "210",
     HARRIER_DATABASE_URL: "db:c",
-    HARRIER_IDENTITY_KEYS: ["management", "artifact-store", "rollout-engine", "gateway"]
+    HARRIER_IDENTITY_KEYS: ["management", "artifact-store", "rollout-engine", "gateway", "dmf"]
       .map((caller) => `${caller}/controller=k1:KEY-${caller}/controller`)
       .join(";"),
     HARRIER_SECRET_KEY: "SECRET",

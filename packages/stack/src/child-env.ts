@@ -1,7 +1,7 @@
 import { auditedServices, createSigner, type DatabaseService } from "@harrier/db";
 import type { Secrets } from "./data-dir.ts";
 import { type BackendName, calls, isBackend, keyPairs, type ServiceName, settingPart } from "./services.ts";
-import type { S3Settings } from "./settings.ts";
+import type { AmqpSettings, S3Settings } from "./settings.ts";
 
 /** The ports of one replica, always on 127.0.0.1. The gateway has no gRPC port. */
 export interface Replica {
@@ -23,6 +23,7 @@ export interface Plan {
   storageReserve?: number;
   kafkaBrokers?: string;
   s3?: S3Settings;
+  amqp?: AmqpSettings;
   logLevel?: string;
   /** It is set for the services that take JSON of the management interface. */
   unknownMembers?: string;
@@ -123,6 +124,17 @@ const publicKeys = (secrets: Readonly<Record<string, string>>): string =>
     .map(([service, secret]) => `${service}=${createSigner(secret).publicKey.toString("base64")}`)
     .join(",");
 
+/** The broker as management asks it to make virtual hosts and users of tenants. */
+function broker({ amqp }: Plan): Variables {
+  if (amqp === undefined) return {};
+  const { url, managementUrl, publicUrl } = amqp;
+  return {
+    HARRIER_AMQP_URL: url,
+    HARRIER_AMQP_MANAGEMENT_URL: managementUrl,
+    ...(publicUrl === undefined ? {} : { HARRIER_AMQP_PUBLIC_URL: publicUrl }),
+  };
+}
+
 function own(plan: Plan, service: ServiceName): Variables {
   switch (service) {
     case "controller":
@@ -134,6 +146,7 @@ function own(plan: Plan, service: ServiceName): Variables {
         HARRIER_ADMIN_PASSWORD: plan.adminPassword,
         HARRIER_DEFAULT_TENANT: "DEFAULT",
         HARRIER_OAUTH_ISSUER: plan.gateway?.["HARRIER_PUBLIC_URL"] ?? firstGateway(plan),
+        ...broker(plan),
       };
     case "artifact-store":
       return plan.s3 === undefined
@@ -147,6 +160,11 @@ function own(plan: Plan, service: ServiceName): Variables {
             HARRIER_S3_SECRET_KEY: plan.s3.secretKey,
             HARRIER_S3_BUCKET: plan.s3.bucket,
           };
+    case "dmf":
+      return {
+        HARRIER_PUBLIC_URL: plan.gateway?.["HARRIER_PUBLIC_URL"] ?? firstGateway(plan),
+        ...(plan.amqp === undefined ? {} : { HARRIER_AMQP_URL: plan.amqp.url }),
+      };
     default:
       return {};
   }

@@ -30,7 +30,7 @@ test("secrets are created once, each its own, and only the owner can read them",
     ...Object.values(first.secrets.auditKeys ?? {}),
   ];
   // these are the database, its roles, the key for stored secrets, the pairs of services, and the trails
-  expect(all).toHaveLength(1 + 4 + 1 + 11 + 3);
+  expect(all).toHaveLength(1 + 4 + 1 + 12 + 3);
   expect(new Set(all).size).toBe(all.length);
   expect(statSync(dir).mode & 0o777).toBe(0o700);
   expect(statSync(join(dir, "secrets.json")).mode & 0o777).toBe(0o600);

@@ -14,6 +14,7 @@ export const heapOf: Readonly<Record<ServiceName, readonly string[]>> = {
   management: ["--expose-gc", "--max-semi-space-size=8", "--max-old-space-size=192"],
   "artifact-store": ["--expose-gc", "--max-semi-space-size=8"],
   "rollout-engine": ["--expose-gc", "--max-semi-space-size=8"],
+  dmf: ["--expose-gc", "--max-semi-space-size=8"],
 };
 
 /** The environment of the system's allocator: with an arena for each thread a service keeps tens of megabytes that it has freed. */

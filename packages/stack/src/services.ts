@@ -1,11 +1,11 @@
 import type { DatabaseService } from "@harrier/db";
 
-/** The five processes, in the order in which they are started. */
-export const serviceNames = ["management", "controller", "artifact-store", "rollout-engine", "gateway"] as const;
+/** The processes, in the order in which they are started; dmf only where there is a message broker. */
+export const serviceNames = ["management", "controller", "artifact-store", "rollout-engine", "gateway", "dmf"] as const;
 export type ServiceName = (typeof serviceNames)[number];
-export type BackendName = Exclude<ServiceName, "gateway">;
+export type BackendName = Exclude<ServiceName, "gateway" | "dmf">;
 
-export const isBackend = (service: ServiceName): service is BackendName & DatabaseService => service !== "gateway";
+export const isBackend = (service: ServiceName): service is BackendName & DatabaseService => service !== "gateway" && service !== "dmf";
 
 /** The calls of each service (architecture §2): it gets these addresses, and no others. */
 export const calls: Readonly<Record<ServiceName, readonly BackendName[]>> = {
@@ -14,6 +14,7 @@ export const calls: Readonly<Record<ServiceName, readonly BackendName[]>> = {
   "rollout-engine": ["controller", "management"],
   "artifact-store": ["controller", "management"],
   controller: [],
+  dmf: ["controller"],
 };
 
 /** The caller and the audience, `gateway/controller`: each pair has a key of its own, which only these two get. */

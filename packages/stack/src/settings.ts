@@ -12,6 +12,16 @@ export interface S3Settings {
   bucket: string;
 }
 
+/** The message broker of devices that speak DMF. */
+export interface AmqpSettings {
+  /** As the services connect, with user and password. */
+  url: string;
+  /** Its management interface, with user and password. */
+  managementUrl: string;
+  /** As devices and users connect; absent means as the services do. */
+  publicUrl?: string;
+}
+
 /** It is embedded, one server that we may set up, or four databases' URLs that are used as they are. */
 export type DatabaseSettings =
   | { kind: "embedded" }
@@ -25,6 +35,7 @@ export interface StartSettings {
   database: DatabaseSettings;
   kafkaBrokers?: string;
   s3?: S3Settings;
+  amqp?: AmqpSettings;
   /** Uploads leave so many bytes free on the disk of the data directory. */
   storageReserve?: number;
   logLevel?: string;
@@ -43,6 +54,7 @@ const s3Names = {
   secretKey: "HARRIER_S3_SECRET_KEY",
   bucket: "HARRIER_S3_BUCKET",
 };
+const amqpNames = { url: "HARRIER_AMQP_URL", managementUrl: "HARRIER_AMQP_MANAGEMENT_URL" };
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal"];
 
 const addressLists = ["HARRIER_TRUSTED_PROXIES", "HARRIER_RATE_EXEMPT"];
@@ -92,6 +104,7 @@ const plainNames = [
   "HARRIER_HTTP_PORT",
   "HARRIER_DATA_DIR",
   "HARRIER_KAFKA_BROKERS",
+  "HARRIER_AMQP_PUBLIC_URL",
   "HARRIER_LOG_LEVEL",
   "HARRIER_STORAGE_RESERVE",
   "HARRIER_UNKNOWN_MEMBERS",
@@ -107,6 +120,7 @@ const secretNames = [
   ...databaseServices.map(databaseSetting),
   s3Names.accessKey,
   s3Names.secretKey,
+  ...Object.values(amqpNames),
 ];
 
 const namesWithFile = [issuersName, ...secretNames];
@@ -129,6 +143,7 @@ export function readSettings(env: Environment, cwd: string): StartSettings {
     throw new StartError("HARRIER_ADMIN_PASSWORD must hold no control characters: nobody can sign in with them");
   const kafkaBrokers = readBrokers(value("HARRIER_KAFKA_BROKERS"));
   const s3 = readS3(value);
+  const amqp = readAmqp(value);
   const gateway = readGateway(value);
   const storageReserve = readBytes("HARRIER_STORAGE_RESERVE", value("HARRIER_STORAGE_RESERVE"));
   const controller = readController(value);
@@ -145,6 +160,7 @@ export function readSettings(env: Environment, cwd: string): StartSettings {
     ...(adminPassword === undefined ? {} : { adminPassword }),
     ...(kafkaBrokers === undefined ? {} : { kafkaBrokers }),
     ...(s3 === undefined ? {} : { s3 }),
+    ...(amqp === undefined ? {} : { amqp }),
     ...(storageReserve === undefined ? {} : { storageReserve }),
     ...(logLevel === undefined ? {} : { logLevel }),
     ...(unknownMembers === undefined ? {} : { unknownMembers }),
@@ -287,4 +303,24 @@ function readS3(value: (name: string) => string | undefined): S3Settings | undef
   if (!URL.canParse(s3.endpoint) || !/^https?:$/.test(new URL(s3.endpoint).protocol))
     throw new StartError(`HARRIER_S3_ENDPOINT must be a URL like http://127.0.0.1:9000, not "${s3.endpoint}"`);
   return s3;
+}
+
+function readAmqp(value: (name: string) => string | undefined): AmqpSettings | undefined {
+  const [url, managementUrl, publicUrl] = [value(amqpNames.url), value(amqpNames.managementUrl), value("HARRIER_AMQP_PUBLIC_URL")];
+  if (url === undefined && managementUrl === undefined && publicUrl === undefined) return undefined;
+  if (url === undefined || managementUrl === undefined)
+    throw new StartError(
+      `${url === undefined ? amqpNames.url : amqpNames.managementUrl} is missing: messaging needs both addresses of the broker`,
+    );
+  // the first two contain passwords, so their values are not shown
+  checkUrl(url, /^amqps?:$/, `${amqpNames.url} must be a URL like amqp://user:password@host:5672`);
+  checkUrl(managementUrl, /^https?:$/, `${amqpNames.managementUrl} must be a URL like http://user:password@host:15672`);
+  if (publicUrl === undefined) return { url, managementUrl };
+  checkUrl(publicUrl, /^amqps?:$/, `HARRIER_AMQP_PUBLIC_URL must be a URL like amqps://broker.example.com:5671, not "${publicUrl}"`);
+  return { url, managementUrl, publicUrl };
+}
+
+function checkUrl(text: string, protocol: RegExp, message: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !protocol.test(url.protocol) || url.hostname === "") throw new StartError(message);
 }

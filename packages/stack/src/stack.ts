@@ -8,7 +8,7 @@ import { allocator, heapOf } from "./heap.ts";
 import { freePorts, isPortFree } from "./ports.ts";
 import { askReady, type ReadinessTls } from "./readiness.ts";
 import { type ServiceName, serviceNames } from "./services.ts";
-import type { DatabaseSettings, S3Settings } from "./settings.ts";
+import type { AmqpSettings, DatabaseSettings, S3Settings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
 import { appMain, Supervised } from "./supervised.ts";
 
@@ -24,6 +24,8 @@ export interface StackOptions {
   database?: DatabaseSettings | string;
   kafkaBrokers?: string;
   s3?: S3Settings;
+  /** Without it there is no messaging. */
+  amqp?: AmqpSettings;
   /** Uploads leave so many bytes free on the disk of the data directory. */
   storageReserve?: number;
   logLevel?: string;
@@ -121,12 +123,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 async function makePlan(options: StackOptions, data: DataDir, database: StackDatabase): Promise<Plan> {
-  const slots = serviceNames.flatMap((service) =>
-    Array.from({ length: options.replicas?.[service] ?? 1 }, (_, index) => ({ service, index })),
-  );
+  const slots = serviceNames.flatMap((service) => Array.from({ length: replicasOf(options, service) }, (_, index) => ({ service, index })));
   const ports = await freePorts(slots.length * 2);
   const replicas = slots.map(({ service, index }, n): Replica => {
     const http = ports[2 * n] ?? 0;
+    if (service === "dmf") return { service, index, httpPort: http };
     if (service === "gateway") return { service, index, httpPort: index === 0 && options.httpPort !== 0 ? options.httpPort : http };
     return { service, index, httpPort: http, grpcPort: ports[2 * n + 1] ?? 0 };
   });
@@ -141,12 +142,19 @@ async function makePlan(options: StackOptions, data: DataDir, database: StackDat
     ...(options.tls === undefined ? {} : { secure: true }),
     ...(options.kafkaBrokers === undefined ? {} : { kafkaBrokers: options.kafkaBrokers }),
     ...(options.s3 === undefined ? {} : { s3: options.s3 }),
+    ...(options.amqp === undefined ? {} : { amqp: options.amqp }),
     ...(options.storageReserve === undefined ? {} : { storageReserve: options.storageReserve }),
     ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
     ...(options.unknownMembers === undefined ? {} : { unknownMembers: options.unknownMembers }),
     ...(options.gateway === undefined ? {} : { gateway: options.gateway }),
     ...(options.controller === undefined ? {} : { controller: options.controller }),
   };
+}
+
+/** Answers how many there are: one of each by default, and no dmf without a message broker. */
+function replicasOf(options: StackOptions, service: ServiceName): number {
+  if (service === "dmf" && options.amqp === undefined) return 0;
+  return options.replicas?.[service] ?? 1;
 }
 
 function launchAll(options: StackOptions, plan: Plan, data: DataDir, print: (line: string) => void): Member[] {
@@ -241,7 +249,12 @@ async function waitUntilReady(members: readonly Member[], limitMs: number, { dat
 }
 
 /** Callers stop before the services that they call, so that work in progress can end: the gateways first, controller last. */
-const stopOrder: readonly (readonly ServiceName[])[] = [["gateway"], ["artifact-store", "rollout-engine"], ["management"], ["controller"]];
+const stopOrder: readonly (readonly ServiceName[])[] = [
+  ["gateway", "dmf"],
+  ["artifact-store", "rollout-engine"],
+  ["management"],
+  ["controller"],
+];
 
 /** Stops stage by stage; each gets a head start and is not waited for longer. The database comes last. */
 async function stopAll(members: readonly Member[], data: DataDir, database: StackDatabase): Promise<void> {

@@ -16,6 +16,7 @@ import { benchQueries } from "./scenarios/queries.ts";
 import { benchRanges } from "./scenarios/ranges.ts";
 import { benchReads } from "./scenarios/reads.ts";
 import { benchRollout } from "./scenarios/rollout.ts";
+import { benchTransfer } from "./scenarios/transfer.ts";
 
 interface Scenario {
   run(bench: Bench): Promise<void>;
@@ -30,11 +31,12 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   queries: { run: benchQueries, start: startStack },
   reads: { run: benchReads, start: startStack },
   ranges: { run: benchRanges, start: startWithBucket },
+  transfer: { run: benchTransfer, start: startStack },
 };
 /** This scenario starts the server as a user does, by `npm start`. */
 const footprint = "footprint";
-/** These scenarios run only on request: one builds an S3 server first, one fills a large fleet of its own, one waits for minutes and needs Linux. */
-const onRequest: ReadonlySet<string> = new Set(["ranges", "reads", footprint]);
+/** These scenarios run only on request: one builds an S3 server first, one fills a large fleet of its own, one writes gigabytes, one waits for minutes and needs Linux. */
+const onRequest: ReadonlySet<string> = new Set(["ranges", "reads", "transfer", footprint]);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -43,6 +45,7 @@ const { values, positionals } = parseArgs({
     targets: { type: "string", default: "100000" },
     fleet: { type: "string", default: "1000000" },
     rounds: { type: "string", default: "5" },
+    mebibytes: { type: "string", default: "512" },
     starts: { type: "string", default: "3" },
     json: { type: "string" },
     against: { type: "string" },
@@ -53,7 +56,7 @@ const { values, positionals } = parseArgs({
 
 if (values.help) {
   console.log(
-    "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [reads] [ranges] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--json FILE] [--check]\n" +
+    "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [reads] [ranges] [transfer] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--mebibytes 512] [--json FILE] [--check]\n" +
       "npm run bench -- [polls] [downloads] [cycle] --against ../other-checkout [--starts 3] [--rounds 5] [--check]: polls, downloads and device cycles beside another built checkout.\n" +
       "Starts a stack of its own, measures, and prints each figure beside its limit of the same run; --check exits 1 where a budget is missed.",
   );
@@ -77,6 +80,7 @@ async function main(): Promise<number> {
     targets: Number(values.targets),
     rounds: Number(values.rounds),
     fleet: Number(values.fleet),
+    mebibytes: Number(values.mebibytes),
   };
   for (const name of names) {
     console.error(`${name} …`);

@@ -227,7 +227,8 @@ describe.each(dialects)("distribution sets, %s", (dialect) => {
   it("management 12.65 statistics have zeros and empty parts for an unused set, and counts by status otherwise", async () => {
     const { statistics, actionStatistics, rolloutStatistics, autoAssignmentStatistics } = r.distributionSets;
     const idle = await build.set();
-    const get = async (route: typeof statistics, id: number) => (await call<object>(route, dialect, one(id))).json;
+    const get = async (route: typeof statistics | typeof actionStatistics | typeof rolloutStatistics, id: number) =>
+      (await call<object>(route, dialect, one(id))).json;
     const zeros = { actions: { total: 0 }, rollouts: { total: 0 }, totalAutoAssignments: 0 };
     expect(await get(statistics, idle.id)).toEqual(zeros);
     for (const part of [actionStatistics, rolloutStatistics, autoAssignmentStatistics]) {

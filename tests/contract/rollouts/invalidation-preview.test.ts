@@ -12,8 +12,8 @@ describe.concurrent.each(dialects)("preview of an invalidation, %s", (dialect) =
   it("console 2 M23 names what an invalidation would end: rollouts that have not ended, auto-assignments, open actions", async () => {
     const { id: distributionSetId } = await set();
     expect(await read(distributionSetId)).toEqual({
-      rollouts: { total: 0, content: [] },
-      autoAssignments: { total: 0, content: [] },
+      rollouts: { total: 0, size: 0, content: [] },
+      autoAssignments: { total: 0, size: 0, content: [] },
       actions: { total: 0 },
     });
     const { prefix, ids } = await fleet(4);
@@ -37,7 +37,7 @@ describe.concurrent.each(dialects)("preview of an invalidation, %s", (dialect) =
         { id: waiting.id, name: waiting.name, status: "ready" },
       ]),
     );
-    expect(seen.autoAssignments).toEqual({ total: 1, content: [{ id: filter.id, name: filter.name }] });
+    expect(seen.autoAssignments).toEqual({ total: 1, size: 1, content: [{ id: filter.id, name: filter.name }] });
     expect(seen.actions).toEqual({ RUNNING: 1, SCHEDULED: 2, CANCELING: 1, total: 4 });
     await call(r.distributionSets.invalidate, dialect, { params: { distributionSetId }, body: { actionCancelationType: "force" } });
     await become(on.id, "stopped");

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { isArrayBody } from "@harrier/contracts";
+import { isArrayBody, isStreamed } from "@harrier/contracts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { mutations } from "../support/bad-values.ts";
 import { ask, type CallOptions, dialects, type ErrorBody } from "../support/call.ts";
@@ -37,9 +37,7 @@ describe.each(dialects)("bad bodies to every route, %s", (dialect) => {
     before = await snapshot(fixture);
   });
   const request = async (id: string): Promise<CallOptions> => (requests[id] as ValidRequest)();
-  const withBody = routesOn(dialect).filter(
-    ([, route]) => route.body !== undefined && !["multipart", "csv"].includes(route.bodyKind ?? "json"),
-  );
+  const withBody = routesOn(dialect).filter(([, route]) => route.body !== undefined && !isStreamed(route));
 
   it.each(withBody)("%s with an unreadable body", async (id, route, surface) => {
     const options = await request(id);

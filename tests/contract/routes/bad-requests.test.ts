@@ -99,7 +99,7 @@ function oddIds(name: string, route: Route): [value: string, expected: number[]]
     ["a\u0000b", device && name === "controllerId" ? [400, 401] : [400]],
     ["'; drop table x; --", [unknown]],
   ];
-  if (/^(controllerId|targetId|key|fileName|permission|metadataKey|tenantName|clientId|auditId)$/.test(name)) {
+  if (/^(controllerId|targetId|key|fileName|permission|metadataKey|tenantName|clientId|auditId|uploadId)$/.test(name)) {
     return registers ? texts : [...texts, ["nobody-at-all", [unknown]], ["ünknown", [unknown]]];
   }
   const noNumber = ["abc", "1.5", "0x10", "1e3", "99999999999999999999", " 1", "1;1", "x".repeat(2_000), "a\u0000b", "+5"];

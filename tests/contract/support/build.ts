@@ -1,6 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import {
   type ActionView,
+  type ArtifactUploadView,
   type ArtifactView,
   type AssignmentResult,
   type DistributionSetView,
@@ -25,6 +26,11 @@ export function someBytes(size = 1_000): Buffer {
   return randomBytes(size);
 }
 
+/** The body of a part of an upload. */
+export function part(bytes: Buffer): Pick<CallOptions, "body" | "headers"> {
+  return { body: bytes, headers: { "content-type": "application/octet-stream" } };
+}
+
 /** Does in one dialect the administrator's work that the cases need before they begin. */
 export function builder(dialect: Dialect) {
   const modules = async (...bodies: object[]): Promise<SoftwareModuleView[]> => {
@@ -37,6 +43,18 @@ export function builder(dialect: Dialect) {
     const form = multipart([{ filename, bytes }]);
     const options: CallOptions = { params: { softwareModuleId }, body: form.body, headers: { "content-type": form.type } };
     return { ...(await call<ArtifactView>(r.artifacts.upload, dialect, options)).json, bytes };
+  };
+
+  /** Opens an upload in parts, and sends its one part if it is given. */
+  const uploadInParts = async (size = 1_000, bytes?: Buffer, body: object = {}) => {
+    const softwareModuleId = (await module()).id;
+    const opened = await call<ArtifactUploadView>(r.artifactUploads.open, dialect, {
+      params: { softwareModuleId },
+      body: { filename: unique("file"), size, ...body },
+    });
+    const params = { softwareModuleId, uploadId: opened.json.id };
+    if (bytes !== undefined) await call(r.artifactUploads.sendPart, dialect, { params, query: { offset: 0 }, ...part(bytes) });
+    return params;
   };
 
   /** Makes a set as given; without modules it gets one `os` module and is complete. */
@@ -80,7 +98,7 @@ export function builder(dialect: Dialect) {
   const cancel = (targetId: string, actionId: number, query: CallOptions["query"] = {}) =>
     call(r.targets.cancelAction, dialect, { params: { targetId, actionId }, query });
 
-  return { modules, module, upload, set, setWithArtifact, targets, target, assignAll, assign, deployment, cancel };
+  return { modules, module, upload, uploadInParts, set, setWithArtifact, targets, target, assignAll, assign, deployment, cancel };
 }
 
 /** Cases at the device interface use this one, because the dialect does not matter to them. */

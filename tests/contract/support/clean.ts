@@ -52,6 +52,8 @@ export function createCleaner(): <T>(pair: T) => T {
       .replaceAll(baseUrl, exampleAddress)
       .replaceAll("127.0.0.1", "192.0.2.1")
       .replaceAll(namePattern, (_all, prefix: string, rest: string) => nameOf(prefix, rest))
+      .replaceAll(/\bharrier-\d+-[0-9a-f]{8}\b/g, "harrier-11-00000000")
+      .replaceAll(/(?<=^amqps?:\/\/[^:]+:)[^@]+(?=@)/g, noSecret)
       .replaceAll(momentPattern, (moment) => String(moments.get(moment)))
       .replaceAll(idInAddress, (id) => String(idOf(id)))
       .replaceAll(/(?<=\bid==)\d+/g, (id) => String(idOf(id)))

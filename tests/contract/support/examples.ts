@@ -19,6 +19,7 @@ function requestBody(route: Pick<Route, "bodyKind">, { body, headers = {} }: Cal
   if (body === undefined) return {};
   const type = headers["content-type"]?.split(";")[0] ?? "application/json";
   if (route.bodyKind === "multipart") return { type, body: { file: "(the bytes of the file)" } };
+  if (route.bodyKind === "binary") return { type, body: "(the bytes of the part)" };
   return { type, body };
 }
 

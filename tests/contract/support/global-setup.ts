@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Stack, startPostgres, startStack } from "@harrier/stack";
 import { type Admin, createAdmin, eventually, succeeded } from "@harrier/testkit";
 import type { TestProject } from "vitest/node";
+import { startBrokerStub } from "./broker-stub.ts";
 import { makeWaiting, type Waiting } from "./waiting.ts";
 
 /** What the tests know of the service: its address and its operator's credentials. */
@@ -84,7 +85,9 @@ async function startOwn(): Promise<{ stack: Stack; stop(): Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), "harrier-contract-"));
   const keep = process.env["KEEP_DATA"] !== undefined;
   const database = keep ? undefined : await startPostgres();
+  const broker = await startBrokerStub();
   const remove = async () => {
+    await broker.stop();
     await database?.stop();
     if (keep) console.log(`kept ${dataDir}`);
     else rmSync(dataDir, { recursive: true, force: true });
@@ -104,6 +107,7 @@ async function startOwn(): Promise<{ stack: Stack; stop(): Promise<void> }> {
       replicas: { controller: 2, "rollout-engine": 2 },
       gateway,
       env,
+      envOf: { management: { HARRIER_AMQP_URL: "amqp://harrier:stub@127.0.0.1:5672", HARRIER_AMQP_MANAGEMENT_URL: broker.managementUrl } },
       ...(database && { database: database.url }),
     });
     return {

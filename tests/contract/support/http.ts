@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { basic } from "@harrier/testkit";
 import { decode } from "cborg";
 import { Pool } from "undici";
 import { inject } from "vitest";
@@ -10,8 +11,6 @@ const service = inject("service");
 export const baseUrl = service.baseUrl;
 export const storageDir = service.storageDir;
 export const trustsUs = service.trustsUs;
-
-const basic = (user: string, password: string): string => `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 
 /** Says in which tenant a file works, and as whom. */
 export interface Identity {

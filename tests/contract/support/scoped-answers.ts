@@ -14,7 +14,8 @@ export type Outcome =
   | "not as many"
   | "none counted"
   | "none ending"
-  | "no facet";
+  | "no facet"
+  | "no suggestion";
 
 /** These routes reach targets, or are not for the users of a tenant at all. */
 export const outcomes: Readonly<Record<string, Outcome>> = {
@@ -27,11 +28,13 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "distributionSets.invalidationPreview": "none ending",
   "targets.list": "nobody",
   "targets.summary": "no facet",
+  "targets.suggest": "no suggestion",
   "targets.create": "forbidden",
   "targets.exportCsv": "no line",
   "targets.importCsv": "not imported",
   // The query matches none of the targets whose number the request confirms.
   "targets.deleteByQuery": "not as many",
+  "targets.change": "not as many",
   "targets.get": "unknown",
   "targets.update": "unknown",
   "targets.delete": "unknown",
@@ -154,6 +157,7 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "rollouts.groupInsightsCsv": "unknown",
   "rollouts.timeline": "unknown",
   "rollouts.failures": "unknown",
+  "rollouts.progress": "unknown",
   // These routes are for the operator only.
   "tenants.list": "forbidden",
   "tenants.create": "forbidden",
@@ -162,6 +166,7 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "tenants.delete": "forbidden",
   "tenants.suspend": "forbidden",
   "tenants.resume": "forbidden",
+  "systemStatus.get": "forbidden",
   "tenantQuotas.list": "forbidden",
   "tenantQuotas.get": "forbidden",
   "tenantQuotas.set": "forbidden",
@@ -193,6 +198,7 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
   ...withoutTargets,
   ...named("softwareModules", "list create get update delete listMetadata createMetadata getMetadata updateMetadata deleteMetadata"),
   ...named("artifacts", "upload list get delete download"),
+  ...named("artifactUploads", "open get sendPart complete cancel"),
   ...named("softwareModuleTypes", "list create get update delete"),
   ...named(
     "distributionSetTypes",

@@ -110,6 +110,7 @@ export function tenantRequests(dialect: Dialect): Record<string, ValidRequest> {
     "tenants.delete": fresh,
     "tenants.suspend": fresh,
     "tenants.resume": suspended,
+    "systemStatus.get": () => asOperator({}),
     "tenantQuotas.list": fresh,
     "tenantQuotas.get": async () => asOperator({ params: { tenantName: (await create()).name, key: "TARGETS_MAX_COUNT" } }),
     "tenantQuotas.set": async () =>

@@ -1,4 +1,5 @@
 import { type OAuth2ClientWithSecret, oauthPaths } from "@harrier/contracts";
+import { basic } from "@harrier/testkit";
 import { Client } from "undici";
 import { expect } from "vitest";
 import { baseUrl, type Headers } from "./http.ts";
@@ -31,7 +32,7 @@ export async function openPage(path: string, ask: { method?: string; headers?: H
 export function tokenAnswer({ clientId, clientSecret }: Secret, form: Record<string, string> = {}, by: "basic" | "post" = "basic") {
   const body = new URLSearchParams({ grant_type: "client_credentials", ...form });
   const headers: Headers = { "content-type": "application/x-www-form-urlencoded" };
-  if (by === "basic") headers["authorization"] = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}`;
+  if (by === "basic") headers["authorization"] = basic(clientId, clientSecret);
   else for (const [name, value] of Object.entries({ client_id: clientId, client_secret: clientSecret })) body.set(name, value);
   return openPage(oauthPaths.token, { method: "POST", headers, body: body.toString() });
 }

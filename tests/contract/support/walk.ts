@@ -4,12 +4,13 @@ import { accessBuilder, accessRequests, type SignedUp } from "./access.ts";
 import { apiKeyRequests } from "./api-keys.ts";
 import { auditRequests } from "./audit.ts";
 import { autoAssignmentRequests } from "./auto-assignments.ts";
-import { builder, someBytes, unique } from "./build.ts";
+import { builder, part, someBytes, unique } from "./build.ts";
 import { type CallOptions, call, type Dialect } from "./call.ts";
 import { device, report } from "./device.ts";
 import { filterRequests } from "./filters.ts";
 import { groupRequests } from "./groups.ts";
 import type { Page } from "./look.ts";
+import { messagingRequests } from "./messaging.ts";
 import { metadataRequests } from "./metadata.ts";
 import { oauth2ClientRequests } from "./oauth2-clients.ts";
 import { rolloutBuilder } from "./rollout.ts";
@@ -40,6 +41,7 @@ export function validRequests(fixture: Fixture): Record<string, ValidRequest> {
     ...typeRequests(fixture.dialect),
     ...metadataRequests(fixture),
     ...tenantRequests(fixture.dialect),
+    ...messagingRequests(fixture.dialect),
     ...oauth2ClientRequests(fixture.dialect),
     ...webhookRequests(fixture.dialect),
   };
@@ -64,6 +66,14 @@ function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
       const { type, body } = multipart([{ filename: unique(), bytes: someBytes() }]);
       return { params: { softwareModuleId: (await build.module()).id }, body, headers: { "content-type": type } };
     },
+    "artifactUploads.open": async () => ({
+      params: { softwareModuleId: (await build.module()).id },
+      body: { filename: unique(), size: 1_000 },
+    }),
+    "artifactUploads.get": async () => ({ params: await build.uploadInParts() }),
+    "artifactUploads.sendPart": async () => ({ params: await build.uploadInParts(1_000), query: { offset: 0 }, ...part(someBytes()) }),
+    "artifactUploads.complete": async () => ({ params: await build.uploadInParts(1_000, someBytes()) }),
+    "artifactUploads.cancel": async () => ({ params: await build.uploadInParts() }),
     "artifacts.list": () => ({ ...oneModule, query: { representation: "full" } }),
     "artifacts.get": () => oneArtifact,
     "artifacts.download": () => oneArtifact,
@@ -147,6 +157,7 @@ function targetRequests(fixture: Fixture): Record<string, ValidRequest> {
   };
   return {
     "targets.list": () => ({ query: { q: `controllerid==${targetId}`, sort: "name:ASC", representation: "full" } }),
+    "targets.suggest": () => ({ query: { field: "controllerid", prefix: targetId, limit: 3 } }),
     "targets.summary": () => ({ query: { by: "updatestatus,tag,installedds,attribute.a", q: `controllerid==${targetId}`, top: 5 } }),
     "targets.create": () => ({
       body: [{ controllerId: unique(), name: "n", description: "d", address: "http://h", securityToken: unique() }],
@@ -157,6 +168,9 @@ function targetRequests(fixture: Fixture): Record<string, ValidRequest> {
     "targets.exportCsv": () => ({ query: { q: `controllerid==${targetId}` } }),
     "targets.importCsv": () => ({ headers: { "content-type": "text/csv" }, body: `controllerId,name\n${unique()},n\n` }),
     "targets.deleteByQuery": async () => ({ query: { q: `controllerid==${(await build.target()).controllerId}`, confirm: 1 } }),
+    "targets.change": async () => ({
+      body: { action: "requestAttributes", q: `controllerid==${(await build.target()).controllerId}`, confirm: 1 },
+    }),
     "targets.attributes": () => one,
     "targets.assignedSet": () => one,
     "targets.installedSet": () => ({ params: { targetId: fixture.finished.controllerId } }),
@@ -245,6 +259,7 @@ function rolloutRequests(fixture: Fixture): Record<string, ValidRequest> {
       await eventually(async () => (await call<Page<unknown>>(routeTable.rollouts.failures, dialect, one)).json.total > 0);
       return { ...one, query: { top: 10 } };
     },
+    "rollouts.progress": () => ({ ...one, query: { from: 0, step: 3_600 } }),
     "rollouts.timeline": () => ({ ...one, query: { limit: 10 } }),
   };
 }

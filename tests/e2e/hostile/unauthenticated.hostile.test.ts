@@ -1,9 +1,8 @@
 import { oauthPaths } from "@harrier/contracts";
-import { uniqueName } from "@harrier/testkit";
+import { basic, uniqueName } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { attackersAddresses, expectNobodyHarmed, type HostileStack, startHostileStack } from "./support/hostile-stack.ts";
 import { chunk1, chunk64, chunked, head, oneMiB } from "./support/openings.ts";
-import { basic } from "./support/tenant.ts";
 
 // A client without credentials attacks; others must not notice.
 

@@ -18,6 +18,18 @@ const passes: Partial<Record<FaultPoint, readonly number[]>> = {
   // This point is not in the main job: target-deletion.long.test.ts tests it.
   "management.delete-targets.after-commit": [],
   "controller.delete-targets.after-commit": [],
+  // These points need a message broker: dmf-faults.real.test.ts tests them.
+  "dmf.message.after-handled": [],
+  "dmf.message.after-ack": [],
+  "dmf.publish.before-confirm": [],
+  "dmf.publish.after-confirm": [],
+  // This point is not in the main job either; the same worker carries out deletions.
+  "management.change-targets.after-commit": [],
+  // These points are not in the main job: uploads-in-parts.real.test.ts tests them.
+  "artifact-store.part.after-store": [],
+  "artifact-store.part.after-commit": [],
+  "artifact-store.complete.after-join": [],
+  "artifact-store.complete.after-commit": [],
   // This point belongs to background work.
   "controller.clean-actions.after-commit": [],
   // This point is not in the main job: auto-assign.long.test.ts tests it.

@@ -1,5 +1,5 @@
 import type { RunningService, ServiceName, Stack } from "@harrier/stack";
-import { type Admin, createAdmin, eventually } from "@harrier/testkit";
+import { type Admin, basic, createAdmin, eventually } from "@harrier/testkit";
 
 /** Lists all replicas of a service, in the order of their index. */
 export function replicasOf(stack: Stack, service: ServiceName): RunningService[] {
@@ -24,7 +24,7 @@ export function adminOf(stack: Stack, baseUrl = stack.baseUrl): Admin {
 
 /** Makes the administrator's Authorization header. */
 export function basicOf(stack: Stack): string {
-  return `Basic ${Buffer.from(`${stack.adminUser}:${stack.adminPassword}`).toString("base64")}`;
+  return basic(stack.adminUser, stack.adminPassword);
 }
 
 /** Lets devices sign in with the token of their target, and waits until controller and every gateway know the setting. */

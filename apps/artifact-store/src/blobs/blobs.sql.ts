@@ -24,9 +24,16 @@ export const suspectBlob = statement<Blob, never>(
    on conflict (tenant_id, sha256) do nothing`,
 );
 
-export const lockBlob = statement<[tenantId: number, sha256: string], { state: "stored" | "deleting" }>(
+export const lockBlob = statement<[tenantId: number, sha256: string], { sha256: string }>(
   "artifact_store.lock_blob",
-  "select state from blobs where tenant_id = $1 and sha256 = $2 for update",
+  "select sha256 from blobs where tenant_id = $1 and sha256 = $2 for update",
+);
+
+/** Locks a blob that nothing has held for so long; no row if it is held, or was held more recently. */
+export const lockUnheld = statement<[tenantId: number, sha256: string, keepMs: number], { sha256: string }>(
+  "artifact_store.lock_unheld",
+  `select sha256 from blobs
+    where tenant_id = $1 and sha256 = $2 and state = 'deleting' and unheld_at <= now() - $3 * interval '1 millisecond' for update`,
 );
 
 const unheld = `not exists (select from blob_references r where r.tenant_id = b.tenant_id and r.sha256 = b.sha256)
@@ -35,7 +42,7 @@ const unheld = `not exists (select from blob_references r where r.tenant_id = b.
 /** Marks a blob for the sweep if nothing holds it. The caller holds the lock of the row. */
 export const markIfUnheld = statement<[tenantId: number, sha256: string], never>(
   "artifact_store.mark_if_unheld",
-  `update blobs b set state = 'deleting' where b.tenant_id = $1 and b.sha256 = $2 and b.state = 'stored' and ${unheld}`,
+  `update blobs b set state = 'deleting', unheld_at = now() where b.tenant_id = $1 and b.sha256 = $2 and b.state = 'stored' and ${unheld}`,
 );
 
 /** Deletes the row of a blob whose object has been deleted. The caller holds the lock of the row. */
@@ -44,10 +51,11 @@ export const forgetBlob = statement<[tenantId: number, sha256: string], never>(
   "delete from blobs where tenant_id = $1 and sha256 = $2 and state = 'deleting'",
 );
 
-/** Lists blobs of all tenants that the janitor has to sweep. */
-export const listDeleting = statement<[limit: number], { tenantId: number; sha256: string }>(
+/** Lists blobs of all tenants that nothing has held for so long, for the janitor to sweep. */
+export const listDeleting = statement<[limit: number, keepMs: number], { tenantId: number; sha256: string }>(
   "artifact_store.list_deleting",
-  `select tenant_id as "tenantId", sha256 from blobs where state = 'deleting' order by tenant_id, sha256 limit $1`,
+  `select tenant_id as "tenantId", sha256 from blobs
+    where state = 'deleting' and unheld_at <= now() - $2 * interval '1 millisecond' order by unheld_at limit $1`,
 );
 
 /** Removes an artifact's reference, or leaves a mark for the upload that is about to add it. The caller holds the lock of the blob. */

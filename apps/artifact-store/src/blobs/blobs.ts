@@ -1,10 +1,12 @@
 import { type Database, inTransaction, type PoolClient, run, runCount, runOne } from "@harrier/db";
 import { contentKey, type Storage } from "../storage/storage.ts";
-import { findBlob, forgetBlob, listDeleting, lockBlob, markIfUnheld, removeReference } from "./blobs.sql.ts";
+import { findBlob, forgetBlob, listDeleting, lockBlob, lockUnheld, markIfUnheld, removeReference } from "./blobs.sql.ts";
 
 export interface BlobDeps {
   readonly db: Database;
   readonly storage: Storage;
+  /** A blob that nothing holds is kept for this long, so that a backup of the database finds its object; absent is 0. */
+  readonly keepMs?: number | undefined;
 }
 
 /**
@@ -24,11 +26,13 @@ export async function changeHolders(
   });
 }
 
-/** Deletes the object of a blob without references. An upload of the same content waits for the row and then stores it again. */
+/**
+ * Deletes the object of a blob that nothing has held for `keepMs`. An upload of the same content waits for the row: it then finds the object, or
+ * stores it again.
+ */
 export async function sweepBlob(deps: BlobDeps, tenantId: number, sha256: string): Promise<void> {
   await inTransaction(deps.db.pool, async (tx) => {
-    const blob = await runOne(tx, lockBlob, [tenantId, sha256]);
-    if (blob?.state !== "deleting") return;
+    if ((await runOne(tx, lockUnheld, [tenantId, sha256, deps.keepMs ?? 0])) === undefined) return;
     await deps.storage.delete(contentKey(tenantId, sha256));
     await run(tx, forgetBlob, [tenantId, sha256]);
   });
@@ -36,7 +40,7 @@ export async function sweepBlob(deps: BlobDeps, tenantId: number, sha256: string
 
 /** Finishes deletions that a crash or a failing store interrupted, and returns the number of blobs that it found. */
 export async function sweepBlobs(deps: BlobDeps): Promise<number> {
-  const blobs = await run(deps.db.pool, listDeleting, [100]);
+  const blobs = await run(deps.db.pool, listDeleting, [100, deps.keepMs ?? 0]);
   for (const blob of blobs) await sweepBlob(deps, blob.tenantId, blob.sha256);
   return blobs.length;
 }
@@ -48,7 +52,7 @@ export interface ReleasedArtifact {
 }
 
 /**
- * Releases the reference of one artifact row, idempotently by artifact id. The object is deleted with the last reference. If the store
+ * Releases the reference of one artifact row, idempotently by artifact id. The object is deleted with the last reference, or `keepMs` later. If the store
  * cannot delete it now, the release succeeds nevertheless: the blob stays marked, and the janitor deletes it later.
  */
 export async function releaseArtifact(

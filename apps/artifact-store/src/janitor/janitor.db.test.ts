@@ -34,7 +34,7 @@ function createCatalogue(): Catalogue & { answers: Map<string, number>; calls: n
     answers,
     calls: 0,
     failure: undefined,
-    checkUpload: async () => ({ maxBytes: 1_000_000, storageBound: false }),
+    checkUpload: async () => ({ maxBytes: 1_000_000, storageBound: false, storageLeft: 0 }),
     async attachArtifact(request, { commandId = "" }) {
       this.calls += 1;
       if (this.failure !== undefined) throw this.failure;

@@ -3,6 +3,7 @@ import { backOff } from "@harrier/jobs";
 import { servicePrincipal } from "@harrier/rpc";
 import { pruneReleased } from "../blobs/blobs.sql.ts";
 import { sweepBlobs } from "../blobs/blobs.ts";
+import { expireUploads } from "../resumable/expire-uploads.ts";
 import { parseStagingKey, stagingKey } from "../storage/storage.ts";
 import { type AttachDeps, attachUpload, type PendingUpload, postpone, settleByRows } from "../upload/attach.ts";
 import { leaseMs } from "../upload/lease.ts";
@@ -84,6 +85,7 @@ export function createJanitor(deps: JanitorDeps): () => Promise<void> {
   let tidiedAt = 0;
   return async () => {
     await mendUploads(deps);
+    await expireUploads(deps);
     await sweepBlobs(deps);
     if (deps.now() - tidiedAt < tidyEveryMs) return;
     tidiedAt = deps.now();

@@ -4,31 +4,13 @@ import { dirname, join, sep } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { HarrierError } from "@harrier/errors";
+import { codeOf, readChunk, syncDirectory, withinReserve } from "./directory-files.ts";
+import { joinFiles, partsSuffix, writePart } from "./directory-parts.ts";
 import { mapFull, type Reserve } from "./reserve.ts";
 import { type ByteRange, checkSize, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";
 
-/** This is larger than the default of 64 KiB, so that a 1 GiB artifact takes a quarter of the read calls. */
-const readChunk = 256 * 1024;
-
-/** An upload writes at most this many bytes between two checks of the disk's reserve. */
-const reserveStep = 8 * 1024 * 1024;
-
 /** File systems without hard links (exFAT, some network mounts) answer `link` with one of these. */
 const cannotLink = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EXDEV", "EMLINK"]);
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? "";
-}
-
-/** Syncs a directory: without that a renamed or linked file may be lost in a power cut. */
-async function syncDirectory(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
 
 /** Without a reserve uploads may use every byte of the disk. */
 const noReserve: Reserve = { check: async () => {}, warning: async () => undefined };
@@ -55,6 +37,21 @@ export function createDirectoryStorage(root: string, reserve: Reserve = noReserv
         throw mapFull(error);
       }
     },
+    async putPart(part, source) {
+      try {
+        return await writePart(pathOf(part.key), part, { source, reserve });
+      } catch (error) {
+        source.destroy(error as Error);
+        throw mapFull(error);
+      }
+    },
+    async joinParts(key, parts) {
+      try {
+        await joinFiles(pathOf(key), parts);
+      } catch (error) {
+        throw mapFull(error);
+      }
+    },
     async promote(from, to) {
       try {
         await mkdir(dirname(pathOf(to)), { recursive: true, mode: 0o700 });
@@ -77,6 +74,7 @@ export function createDirectoryStorage(root: string, reserve: Reserve = noReserv
     },
     async delete(key) {
       await rm(pathOf(key), { force: true });
+      if (key.startsWith(stagingPrefix)) await rm(pathOf(key) + partsSuffix, { recursive: true, force: true });
     },
     async *listStaging() {
       yield* listFiles(root);
@@ -94,19 +92,6 @@ async function write(path: string, source: Readable, reserve: Reserve): Promise<
   } catch (error) {
     await rm(path, { force: true });
     throw error;
-  }
-}
-
-/** Passes the bytes on and checks the disk before each further step, so that a large upload does not use up the reserve. */
-async function* withinReserve(chunks: AsyncIterable<Buffer>, reserve: Reserve): AsyncGenerator<Buffer> {
-  let left = reserveStep;
-  for await (const chunk of chunks) {
-    left -= chunk.length;
-    if (left < 0) {
-      await reserve.check();
-      left = reserveStep;
-    }
-    yield chunk;
   }
 }
 
@@ -142,7 +127,8 @@ async function openFile(path: string, size: number, range: ByteRange | undefined
 async function* listFiles(root: string): AsyncGenerator<StagedObject> {
   for (const name of await readdir(join(root, stagingPrefix))) {
     try {
-      yield { key: stagingPrefix + name, modifiedAt: (await stat(join(root, stagingPrefix, name))).mtimeMs };
+      const key = stagingPrefix + (name.endsWith(partsSuffix) ? name.slice(0, -partsSuffix.length) : name);
+      yield { key, modifiedAt: (await stat(join(root, stagingPrefix, name))).mtimeMs };
     } catch (error) {
       if (codeOf(error) !== "ENOENT") throw error; // a missing file is that of an upload that has just ended
     }

@@ -43,10 +43,13 @@ it.each([
   expect(requested).toBe(1);
 });
 
-const operations = ["put", "promote", "stat", "delete", "open"] as const;
+const operations = ["put", "putPart", "joinParts", "promote", "stat", "delete", "open"] as const;
+const part = { key, place: "1", number: 1, offset: 0, size: 10, interruptions: 0 };
 const ask = (storage: Storage, what: (typeof operations)[number]): Promise<unknown> =>
   ({
     put: () => storage.put(key, Readable.from([Buffer.alloc(10)])),
+    putPart: () => storage.putPart(part, Readable.from([Buffer.alloc(10)])),
+    joinParts: () => storage.joinParts(key, { place: "1", receipts: ["e"], partSize: 10, size: 10 }),
     promote: () => storage.promote(key, contentKey(1, "00")),
     stat: () => storage.stat(key),
     delete: () => storage.delete(key),

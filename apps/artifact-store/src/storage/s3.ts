@@ -1,11 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { HarrierError } from "@harrier/errors";
-import { backOff, pause } from "@harrier/jobs";
 import { Client, CopyDestinationOptions, CopySourceOptions } from "minio";
 import { mapFull } from "./reserve.ts";
+import { joinUploaded, uploadOnePart } from "./s3-parts.ts";
+import { asking, isMissing, isUnavailable, type Place, retrying } from "./s3-requests.ts";
 import { timedTransport } from "./s3-transport.ts";
-import { type ByteRange, checkSize, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";
+import { type ByteRange, checkSize, partSize, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";
 
 export interface S3Settings {
   readonly endpoint: string;
@@ -16,67 +17,13 @@ export interface S3Settings {
   readonly silenceMs?: number;
 }
 
-/**
- * The size of a part, and so the memory that one running upload takes. S3 demands parts of at least 5 MiB and at most 10,000 of them,
- * so this also limits an artifact to 80 GB.
- */
-const partSize = 8 * 1024 * 1024;
-
 /** S3 copies at most 5 GiB in one request; larger objects are copied in parts of this size. */
 const copyPartSize = 1024 ** 3;
 const maxSingleCopy = 5 * 1024 ** 3;
 
-const attempts = 3;
-
 interface Part {
   part: number;
   etag: string;
-}
-
-function isMissing(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
-  return code === "NotFound" || code === "NoSuchKey";
-}
-
-/** The codes of a store that cannot serve at the moment; a 5xx without a body has the empty code. */
-const passing = /^(|SlowDown\w*|ServiceUnavailable|InternalError|UnknownError|XMinioServerNotInitialized)$/;
-/** Node's codes of failed connections, such as ECONNREFUSED, ETIMEDOUT and EAI_AGAIN; codes that begin with ERR_ mean misuse. */
-const ofConnection = /^E(?!RR_)[A-Z_]+$/;
-
-/** Says whether a repetition may succeed: after a broken connection or a 5xx it may, but any other S3 code is final. */
-function isTransient(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
-  return typeof code !== "string" || passing.test(code) || ofConnection.test(code);
-}
-
-/**
- * Makes one request to the store.
- * @throws HarrierError `unavailable` (503, Retry-After) if the store is silent, absent or overloaded; its other errors are passed on unchanged.
- */
-async function asking<T>(request: () => Promise<T>): Promise<T> {
-  try {
-    return await request();
-  } catch (error) {
-    if (!isTransient(error)) throw error;
-    const message = "The object store is not available at the moment.";
-    throw new HarrierError("unavailable", message, { cause: error, headers: { "retry-after": "5" } });
-  }
-}
-
-function isUnavailable(error: unknown): error is HarrierError {
-  return error instanceof HarrierError && error.code === "unavailable";
-}
-
-/** Repeats a request, which must be repeatable, so that a short outage of the store goes unnoticed. */
-async function retrying<T>(request: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await asking(request);
-    } catch (error) {
-      if (attempt === attempts || !isUnavailable(error)) throw error;
-      await pause(backOff(attempt, { firstMs: 200, maxMs: 1_000 }));
-    }
-  }
 }
 
 function connect(settings: S3Settings): Client {
@@ -121,6 +68,22 @@ export function createS3Storage(settings: S3Settings): Storage {
         throw mapFull(error);
       }
     },
+    async putPart(part, source) {
+      try {
+        return await uploadOnePart({ client, bucket, key: part.key }, part, source);
+      } catch (error) {
+        source.destroy(error as Error);
+        throw mapFull(error);
+      }
+    },
+    async joinParts(key, parts) {
+      if ((await statObject(key))?.size === parts.size) return;
+      try {
+        await joinUploaded({ client, bucket, key }, parts);
+      } catch (error) {
+        throw mapFull(error);
+      }
+    },
     async promote(from, to) {
       const staged = await statObject(from);
       if (staged === undefined) throw new HarrierError("artifactUploadFailed", `The staged object ${from} is missing.`);
@@ -143,12 +106,6 @@ export function createS3Storage(settings: S3Settings): Storage {
     },
     listStaging: () => listObjects(client, bucket),
   };
-}
-
-interface Place {
-  readonly client: Client;
-  readonly bucket: string;
-  readonly key: string;
 }
 
 async function createBucket(client: Client, bucket: string): Promise<void> {

@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { contentKey, type StagedObject, type Storage, stagingKey } from "./storage.ts";
+import { contentKey, partSize, type StagedObject, type Storage, stagingKey } from "./storage.ts";
 
 export interface StorageUnderTest {
   readonly storage: Storage;
@@ -117,6 +117,89 @@ export function describeStorage(kind: string, create: () => Promise<StorageUnder
       await under.storage.delete(key);
       await under.storage.delete(contentKey(7, sha256(bytes)));
       expect(await under.contents()).toEqual([]);
+    });
+
+    describe("parts", () => {
+      interface Sent {
+        readonly bytes: Buffer;
+        readonly interruptions?: number;
+      }
+      /** Sends parts one behind the other and returns what the storage said. */
+      const send = async (key: string, parts: readonly Sent[]): Promise<{ place: string; receipts: string[] }> => {
+        let place: string | null = null;
+        const receipts: string[] = [];
+        for (const [i, { bytes, interruptions = 0 }] of parts.entries()) {
+          const part = { key, place, number: i + 1, offset: i * partSize, size: bytes.length, interruptions };
+          const stored = await under.storage.putPart(part, Readable.from(pieces(bytes)));
+          place = stored.place;
+          receipts.push(stored.receipt);
+        }
+        return { place: place ?? "", receipts };
+      };
+      const read = async (key: string, size: number): Promise<string> => sha256(await buffer(await under.storage.open(key, size)));
+
+      it.each([1, partSize, 2 * partSize + 5])("become one object of %d bytes, repeatedly", async (size) => {
+        const bytes = randomBytes(size);
+        const key = stagingKey(7, randomUUID());
+        const parts = Array.from({ length: Math.ceil(size / partSize) }, (_, i) => bytes.subarray(i * partSize, (i + 1) * partSize));
+        const collected = {
+          ...(await send(
+            key,
+            parts.map((one) => ({ bytes: one })),
+          )),
+          partSize,
+          size,
+        };
+        expect(await under.storage.stat(key)).toBeUndefined();
+        await under.storage.joinParts(key, collected);
+        await under.storage.joinParts(key, collected);
+        expect(await read(key, size)).toBe(sha256(bytes));
+        await under.storage.delete(key);
+        expect(await under.contents()).toEqual([]);
+      });
+
+      it("may be sent again after a failure, and hold the bytes that counted last", async () => {
+        const [first, second] = [randomBytes(partSize), randomBytes(100)];
+        const key = stagingKey(7, randomUUID());
+        const { place, receipts } = await send(key, [{ bytes: first }]);
+        const part = { key, place, number: 2, offset: partSize, size: 100, interruptions: 0 };
+        const cut = async function* (): AsyncGenerator<Buffer> {
+          yield randomBytes(60);
+          throw new Error("cut");
+        };
+        await expect(under.storage.putPart(part, Readable.from(cut()))).rejects.toThrow("cut");
+        const stored = await under.storage.putPart(part, Readable.from([second]));
+        await under.storage.joinParts(key, { place, receipts: [...receipts, stored.receipt], partSize, size: partSize + 100 });
+        expect(await read(key, partSize + 100)).toBe(sha256(Buffer.concat([first, second])));
+        await under.storage.delete(key);
+      });
+
+      it("of a writer that was given up change nothing that counted afterwards, or are noticed", async () => {
+        const [first, second, third, stale] = [randomBytes(partSize), randomBytes(partSize), randomBytes(50), randomBytes(partSize)];
+        const key = stagingKey(7, randomUUID());
+        const { place, receipts } = await send(key, [
+          { bytes: first },
+          { bytes: second, interruptions: 1 },
+          { bytes: third, interruptions: 1 },
+        ]);
+        const late = { key, place, number: 2, offset: partSize, size: partSize, interruptions: 0 };
+        await under.storage.putPart(late, Readable.from(pieces(stale)));
+        const size = 2 * partSize + 50;
+        const joined = await under.storage.joinParts(key, { place, receipts, partSize, size }).then(
+          () => read(key, size),
+          () => "noticed",
+        );
+        expect(["noticed", sha256(Buffer.concat([first, second, third]))]).toContain(joined);
+        await under.storage.delete(key);
+        expect(await under.contents()).toEqual([]);
+      });
+
+      it("that were never joined are deleted with their upload", async () => {
+        const key = stagingKey(7, randomUUID());
+        await send(key, [{ bytes: randomBytes(partSize) }]);
+        await under.storage.delete(key);
+        expect(await under.contents()).toEqual([]);
+      });
     });
 
     it("lets a reader stop in the middle", async () => {

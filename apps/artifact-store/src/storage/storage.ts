@@ -12,6 +12,45 @@ export interface StagedObject {
 }
 
 /**
+ * The size of a part of an upload, and so the memory that one running upload takes in S3. S3 demands parts of at least 5 MiB and at most 10,000 of
+ * them, so this also limits an artifact to 80 GB.
+ */
+export const partSize = 8 * 1024 * 1024;
+export const maxParts = 10_000;
+
+/** A part of a file that comes in several requests; parts come in their order. */
+export interface IncomingPart {
+  /** The staging key of the file. */
+  readonly key: string;
+  /** What the storage answered for the part before; null for the first one. */
+  readonly place: string | null;
+  /** The first part has number 1. */
+  readonly number: number;
+  /** The bytes before the part, and those of the part. */
+  readonly offset: number;
+  readonly size: number;
+  /** The writers of this file that were given up: none of them may change what counts by now. */
+  readonly interruptions: number;
+}
+
+/** What the storage needs to find the bytes of a part again; the caller keeps it. */
+export interface StoredPart {
+  readonly place: string;
+  readonly receipt: string;
+}
+
+/** All parts of a file. */
+export interface CollectedParts {
+  readonly place: string;
+  /** The receipts in the order of the parts. */
+  readonly receipts: readonly string[];
+  /** The size of every part but the last, in bytes. */
+  readonly partSize: number;
+  /** The size of the file, in bytes. */
+  readonly size: number;
+}
+
+/**
  * The store of the artifacts' bytes. There are two kinds of keys: `staging/<tenantId>-<uploadId>` while an upload runs, and the content
  * address `<tenantId>/<sha256>` afterwards. An object under a content address is always complete, because `promote` is atomic.
  * If the store is on another machine, each method rejects with `unavailable` while that machine does not answer.
@@ -28,14 +67,21 @@ export interface Storage {
    * It rejects with `storageFull` if there is no room.
    */
   put(key: string, source: Readable): Promise<void>;
+  /**
+   * Stores a part durably. If it or the source fails, the parts before it are unchanged, and the part may be sent again; the source is destroyed.
+   * It rejects with `storageFull` if there is no room. A bucket holds the part in memory.
+   */
+  putPart(part: IncomingPart, source: Readable): Promise<StoredPart>;
+  /** Makes an object of all parts under the staging key, whole or not at all. A repetition changes nothing. */
+  joinParts(key: string, parts: CollectedParts): Promise<void>;
   /** Makes the object appear under `to` as well, whole or not at all. `from` stays, and a repetition changes nothing. */
   promote(from: string, to: string): Promise<void>;
   /** Opens an object. It rejects with `artifactLoadFailed` before a byte is read if the object is missing or has another size. */
   open(key: string, size: number, range?: ByteRange): Promise<Readable>;
   stat(key: string): Promise<{ readonly size: number } | undefined>;
-  /** Deletes an object, and also what an interrupted `put` left unfinished. A missing key is no error. */
+  /** Deletes an object, and also the parts and what an interrupted `put` left unfinished. A missing key is no error. */
   delete(key: string): Promise<void>;
-  /** Lists every finished object under `staging/`, for the janitor. */
+  /** Lists every finished object under `staging/`, for the janitor; of a directory also what has parts, so a key may come twice. */
   listStaging(): AsyncIterable<StagedObject>;
 }
 

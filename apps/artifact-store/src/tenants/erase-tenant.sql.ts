@@ -1,15 +1,16 @@
 import { statement } from "@harrier/db";
 
-/** Lists uploads of the tenant, whichever process works on them, so that their staged files are deleted before their rows. */
+/** Lists uploads of the tenant, in one piece or in parts, whichever process works on them, so that their staged files are deleted before their rows. */
 export const listUploads = statement<[tenantId: number, limit: number], { id: string }>(
   "artifact_store.list_uploads",
-  "select id from uploads where tenant_id = $1 order by id limit $2",
+  "select id from uploads where tenant_id = $1 union select id from resumable_uploads where tenant_id = $1 order by id limit $2",
 );
 
 /** Deletes uploads. A process that still works on one finds its lease lost and gives up. */
 export const endUploads = statement<[tenantId: number, ids: readonly string[]], never>(
   "artifact_store.end_uploads",
-  "delete from uploads where tenant_id = $1 and id = any($2::uuid[])",
+  `with in_parts as (delete from resumable_uploads where tenant_id = $1 and id = any($2::uuid[]))
+   delete from uploads where tenant_id = $1 and id = any($2::uuid[])`,
 );
 
 /** Marks blobs of the tenant without references for the sweep. Rows are locked in the same order everywhere. */

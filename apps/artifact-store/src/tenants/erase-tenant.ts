@@ -1,4 +1,4 @@
-import { checkBeingDeleted, countTenantRows, deleteTenantRows, eraseSliceMs, run, runCount } from "@harrier/db";
+import { checkBeingDeleted, countTenantRows, deleteTenantRows, eraseSliceMs, run } from "@harrier/db";
 import type { CallContext } from "@harrier/rpc";
 import { type BlobDeps, sweepBlob } from "../blobs/blobs.ts";
 import { stagingKey } from "../storage/storage.ts";
@@ -24,8 +24,8 @@ export async function eraseTenant(
   if (countOnly) return { rows: await countTenantRows(which), done: false };
   const untilMs = Date.now() + eraseSliceMs;
   let rows = await inBatches(untilMs, () => eraseUploads(deps, tenantId));
-  // rows of these two tables are deleted only after their objects
-  const plain = await deleteTenantRows({ ...which, except: ["uploads", "blobs"], untilMs });
+  // rows of these tables are deleted only after their objects
+  const plain = await deleteTenantRows({ ...which, except: ["uploads", "resumable_uploads", "upload_parts", "blobs"], untilMs });
   rows += plain.deleted;
   if (!plain.done) return { rows, done: false };
   rows += await inBatches(untilMs, () => eraseBlobs(deps, tenantId));
@@ -42,14 +42,15 @@ async function eraseUploads(deps: BlobDeps, tenantId: number): Promise<number> {
   const ids = (await run(deps.db.pool, listUploads, [tenantId, batch])).map(({ id }) => id);
   if (ids.length === 0) return 0;
   await Promise.all(ids.map((id) => deps.storage.delete(stagingKey(tenantId, id))));
-  return runCount(deps.db.pool, endUploads, [tenantId, ids]);
+  await run(deps.db.pool, endUploads, [tenantId, ids]);
+  return ids.length;
 }
 
 async function eraseBlobs(deps: BlobDeps, tenantId: number): Promise<number> {
   const blobs = await run(deps.db.pool, markUnheld, [tenantId, batch]);
   const left = blobs.values();
   const sweepLeft = async (): Promise<void> => {
-    for (const { sha256 } of left) await sweepBlob(deps, tenantId, sha256);
+    for (const { sha256 } of left) await sweepBlob({ ...deps, keepMs: 0 }, tenantId, sha256); // nothing is kept of a tenant that has gone
   };
   await Promise.all(Array.from({ length: sweepConcurrency }, sweepLeft));
   return blobs.length;

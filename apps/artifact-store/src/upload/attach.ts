@@ -5,7 +5,7 @@ import { addReference } from "../blobs/blobs.sql.ts";
 import { type BlobDeps, changeHolders, sweepBlob } from "../blobs/blobs.ts";
 import type { Lease } from "./lease.ts";
 import { dropUpload, type UploadContent } from "./store.ts";
-import { endUpload, findAttached, postponeUpload } from "./upload.sql.ts";
+import { endAttached, findAttached, postponeUpload } from "./upload.sql.ts";
 
 export type Catalogue = Pick<Client<"harrier.management.v1.CatalogueService">, "checkUpload" | "attachArtifact">;
 
@@ -78,7 +78,7 @@ async function settleAttached(deps: BlobDeps, upload: PendingUpload, artifactId:
   const { tenantId, id, leaseId, sha256 } = upload;
   const { unheld } = await changeHolders(deps, upload, async (tx) => {
     await run(tx, addReference, [tenantId, artifactId, sha256]);
-    await run(tx, endUpload, [tenantId, id, leaseId]);
+    await run(tx, endAttached, [tenantId, id, leaseId, artifactId]);
   });
   if (unheld) await sweepBlob(deps, tenantId, sha256);
 }

@@ -35,7 +35,7 @@ it("still serves and deletes artifacts while the disk is below its reserve, and 
   const upload = await storeContent(bench, bytes);
   const log = { warn: () => {} };
   const catalogue = {
-    checkUpload: async () => ({ maxBytes: 1, storageBound: false }),
+    checkUpload: async () => ({ maxBytes: 1, storageBound: false, storageLeft: 0 }),
     attachArtifact: async () => ({ id: 900, createdBy: "admin", createdAt: 0 }),
   };
   await attachUpload({ ...bench, catalogue, log, fault: () => {} }, upload, {

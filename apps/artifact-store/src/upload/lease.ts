@@ -23,10 +23,10 @@ export async function openUpload(db: Database, principal: Principal, moduleId: n
 
 /**
  * Renews the lease until it is disposed. If a renewal fails, the next one follows soon. A process that loses the lease nevertheless can
- * change nothing more, because every statement checks the lease.
+ * change nothing more, because every statement checks the lease. `statement` renews it: uploads in one piece and those in parts have tables of their own.
  */
-export function keepLease(db: Database, lease: Lease): Disposable {
-  const renew = (): void => void runCount(db.pool, renewLease, [lease.tenantId, lease.id, lease.leaseId, leaseMs]).catch(() => {});
+export function keepLease(db: Database, lease: Lease, statement = renewLease): Disposable {
+  const renew = (): void => void runCount(db.pool, statement, [lease.tenantId, lease.id, lease.leaseId, leaseMs]).catch(() => {});
   const timer = setInterval(renew, leaseMs / 3);
   timer.unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };

@@ -7,6 +7,8 @@ import type { BlobHashes } from "../blobs/blobs.sql.ts";
 export interface Room {
   readonly maxBytes: number;
   readonly storageBound: boolean;
+  /** What is left of the tenant's storage, in bytes; absent if it is not limited, and from a management of the release before. */
+  readonly storageLeft?: number | undefined;
 }
 
 export interface Measure {

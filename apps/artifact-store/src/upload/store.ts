@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { inTransaction, run, runCount } from "@harrier/db";
+import { inTransaction, type PoolClient, run, runCount } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import { type BlobHashes, holdBlob, suspectBlob } from "../blobs/blobs.sql.ts";
 import { type BlobDeps, changeHolders, sweepBlob } from "../blobs/blobs.ts";
@@ -35,6 +35,20 @@ export async function storeBlob(deps: BlobDeps, upload: Lease, content: UploadCo
   const { filename, size, sha256, sha1, md5 } = content;
   const described = await runCount(deps.db.pool, describeUpload, [tenantId, id, leaseId, filename, size, sha256, sha1, md5]);
   if (described === 0) throw leaseLost();
+  await holdStaged(deps, { tenantId, id, content }, (tx) => runCount(tx, startAttaching, [tenantId, id, leaseId]));
+}
+
+/**
+ * Makes a staged file the content of a blob, and lets its upload hold the blob by `hold`, which answers 0 if it may not any more. A crash at any
+ * point leaves either the staged file or an upload that holds the blob.
+ */
+export async function holdStaged(
+  deps: BlobDeps,
+  staged: { readonly tenantId: number; readonly id: string; readonly content: BlobHashes },
+  hold: (tx: PoolClient) => Promise<number>,
+): Promise<void> {
+  const { tenantId, id } = staged;
+  const { size, sha256, sha1, md5 } = staged.content;
   const promote = async (): Promise<void> => {
     if ((await deps.storage.stat(contentKey(tenantId, sha256)))?.size === size) return;
     await deps.storage.promote(stagingKey(tenantId, id), contentKey(tenantId, sha256));
@@ -43,7 +57,7 @@ export async function storeBlob(deps: BlobDeps, upload: Lease, content: UploadCo
   await inTransaction(deps.db.pool, async (tx) => {
     await run(tx, holdBlob, [tenantId, sha256, sha1, md5, size]);
     await promote();
-    if ((await runCount(tx, startAttaching, [tenantId, id, leaseId])) === 0) throw leaseLost();
+    if ((await hold(tx)) === 0) throw leaseLost();
   });
   await deps.storage.delete(stagingKey(tenantId, id)).catch(() => {}); // the janitor deletes it later
 }

@@ -1,10 +1,9 @@
 import type { Readable } from "node:stream";
 import { parseWith, type UploadFields, uploadFields } from "@harrier/contracts";
 import { HarrierError, violationsInfo } from "@harrier/errors";
-import { backOff, pause } from "@harrier/jobs";
-import type { OnBehalf, OutCall, Principal } from "@harrier/rpc";
 import type { BlobHashes } from "../blobs/blobs.sql.ts";
-import { type AttachDeps, type Attached, attachUpload, outcomeUnknown, type PendingUpload, postpone } from "./attach.ts";
+import type { AttachDeps, Attached } from "./attach.ts";
+import { attachWithRetries, checkUpload, type Uploading } from "./attach-with-retries.ts";
 import { keepLease, type Lease, openUpload } from "./lease.ts";
 import type { Room } from "./measure.ts";
 import type { Multipart } from "./multipart.ts";
@@ -17,12 +16,7 @@ export interface UploadDeps extends Omit<AttachDeps, "fault"> {
   readonly now: () => number;
 }
 
-export interface UploadOrder {
-  readonly principal: Principal;
-  readonly onBehalf?: OnBehalf;
-  readonly rid: string;
-  readonly traceparent?: string;
-  readonly moduleId: number;
+export interface UploadOrder extends Uploading {
   /** The file name and checksums of the query. */
   readonly given: Readonly<Record<string, string | undefined>>;
   /** Reads the request body and passes the file to `store`. */
@@ -30,10 +24,6 @@ export interface UploadOrder {
 }
 
 export interface UploadedArtifact extends Attached, UploadContent {}
-
-/** The timeout of one attempt to attach. The attempts together (`timeoutMs`) take longer than a restart of management. */
-const attemptMs = 5_000;
-const timeoutMs = 20_000;
 
 /**
  * Takes one file from its first byte to an artifact row (contract management.md §4.3). Management checks whether the module may have it,
@@ -48,18 +38,6 @@ export async function uploadArtifact(deps: UploadDeps, order: UploadOrder): Prom
   using _lease = keepLease(deps.db, upload);
   const content = await receive(deps, order, { upload, given, room });
   return { ...content, ...(await attachWithRetries(deps, order, { ...upload, ...content, moduleId: order.moduleId, attempts: 0 })) };
-}
-
-async function checkUpload(deps: UploadDeps, order: UploadOrder, filename = ""): Promise<Room> {
-  return await deps.catalogue.checkUpload({ moduleId: order.moduleId, filename }, callOf(deps, order));
-}
-
-function callOf(deps: UploadDeps, order: UploadOrder): OutCall {
-  const { principal, onBehalf, rid, traceparent } = order;
-  const call: OutCall = { principal, rid, deadline: deps.now() + attemptMs };
-  if (onBehalf !== undefined) call.onBehalf = onBehalf;
-  if (traceparent !== undefined) call.traceparent = traceparent;
-  return call;
 }
 
 async function receive(
@@ -113,24 +91,10 @@ function checkName(name: string | undefined): string {
   return filename;
 }
 
-function findMismatch(wanted: UploadFields, found: BlobHashes): HarrierError | undefined {
+/** Returns the error for the first checksum that the file does not have. */
+export function findMismatch(wanted: Omit<UploadFields, "filename">, found: Omit<BlobHashes, "size">): HarrierError | undefined {
   if (wanted.sha1sum !== undefined && wanted.sha1sum !== found.sha1) return new HarrierError("checksumSha1");
   if (wanted.md5sum !== undefined && wanted.md5sum !== found.md5) return new HarrierError("checksumMd5");
   if (wanted.sha256sum !== undefined && wanted.sha256sum !== found.sha256) return new HarrierError("checksumSha256");
   return undefined;
-}
-
-/** Repeats the same command while its outcome is unknown. After `timeoutMs` the janitor takes over, and the client is told to try again. */
-async function attachWithRetries(deps: UploadDeps, order: UploadOrder, upload: PendingUpload): Promise<Attached> {
-  const until = deps.now() + timeoutMs;
-  for (let attempts = 0; ; attempts += 1) {
-    const outcome = await attachUpload(deps, { ...upload, attempts }, { ...callOf(deps, order), uploader: order.principal.subject });
-    if (outcome.kind === "attached") return outcome.artifact;
-    if (outcome.kind === "refused") throw outcome.error;
-    if (deps.now() >= until) {
-      await postpone(deps, upload, 0, outcome.error).catch(() => {}); // if this fails, the lease runs out by itself
-      throw outcomeUnknown(outcome.error);
-    }
-    await pause(backOff(attempts + 1, { firstMs: 100, maxMs: 2_000 }));
-  }
 }

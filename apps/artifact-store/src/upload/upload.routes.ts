@@ -1,6 +1,7 @@
-import { type ArtifactView, artifacts } from "@harrier/contracts";
+import { type ArtifactView, artifacts, type Route } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 import { discardRest, type Mount, type RequestContext } from "@harrier/service";
+import type { Uploading } from "./attach-with-retries.ts";
 import { readMultipart } from "./multipart.ts";
 import { type UploadDeps, type UploadedArtifact, uploadArtifact } from "./upload-artifact.ts";
 
@@ -9,25 +10,19 @@ export interface UploadRouteDeps extends Omit<UploadDeps, "log"> {
   readonly idleMs: number;
 }
 
-type Context = RequestContext<typeof artifacts.upload>;
-
 /** After an error at most this much of the body is read and discarded, so that the client can read the answer. */
 const discardBudget = { bytes: 16 * 1024 * 1024, ms: 5_000 };
 
 /** Mounts the POST of a file to a software module (spec 001 §4.4, contract management.md §4.3). */
 export function mountUpload(mount: Mount, deps: UploadRouteDeps): void {
   mount(artifacts.upload, async (ctx) => {
-    const { req, identity } = ctx;
+    const { req } = ctx;
     try {
       if (!/^multipart\/form-data\b/i.test(req.headers["content-type"] ?? "")) throw new HarrierError("unsupportedMediaType");
       const artifact = await uploadArtifact(
         { ...deps, log: ctx.log },
         {
-          principal: principalOf(ctx),
-          ...onBehalfOf(ctx),
-          rid: identity.rid,
-          ...(identity.traceparent === undefined ? {} : { traceparent: identity.traceparent }),
-          moduleId: ctx.params.softwareModuleId,
+          ...uploadingOf(ctx, ctx.params.softwareModuleId),
           given: ctx.query,
           read: async (store) => {
             req.setTimeout(deps.idleMs);
@@ -39,7 +34,7 @@ export function mountUpload(mount: Mount, deps: UploadRouteDeps): void {
           },
         },
       );
-      return { body: toView(ctx, artifact) };
+      return { body: toView(ctx.base, ctx.params.softwareModuleId, artifact) };
     } catch (error) {
       discardRest(req, discardBudget);
       throw error;
@@ -47,22 +42,29 @@ export function mountUpload(mount: Mount, deps: UploadRouteDeps): void {
   });
 }
 
+/** What a request tells management of its caller. */
+export function uploadingOf(ctx: Pick<RequestContext<Route>, "identity" | "out">, moduleId: number): Uploading {
+  const { rid, traceparent } = ctx.identity;
+  const { onBehalf } = ctx.out();
+  return {
+    principal: principalOf(ctx),
+    ...(onBehalf === undefined ? {} : { onBehalf }),
+    rid,
+    ...(traceparent === undefined ? {} : { traceparent }),
+    moduleId,
+  };
+}
+
 /** Returns the principal without the other parts of the identity: those are valid for this request only, but the janitor may need it a day later. */
-function principalOf(ctx: Context): UploadPrincipal {
-  const { tenantId, tenant, kind, subject, permissions, targetTypeScopes } = ctx.identity;
+function principalOf({ identity }: Pick<RequestContext<Route>, "identity">): Uploading["principal"] {
+  const { tenantId, tenant, kind, subject, permissions, targetTypeScopes } = identity;
   return { tenantId, tenant, kind, subject, permissions, ...(targetTypeScopes === undefined ? {} : { targetTypeScopes }) };
 }
 
-function onBehalfOf(ctx: Context): Pick<Parameters<typeof uploadArtifact>[1], "onBehalf"> {
-  const { onBehalf } = ctx.out();
-  return onBehalf === undefined ? {} : { onBehalf };
-}
-
-type UploadPrincipal = Parameters<typeof uploadArtifact>[1]["principal"];
-
-function toView(ctx: Context, artifact: UploadedArtifact): ArtifactView {
+/** Shows the artifact that an upload has become. */
+export function toView(base: string, moduleId: number, artifact: UploadedArtifact): ArtifactView {
   const { id, createdBy, createdAt, filename, size, sha1, md5, sha256 } = artifact;
-  const self = `${ctx.base}/softwaremodules/${ctx.params.softwareModuleId}/artifacts/${id}`;
+  const self = `${base}/softwaremodules/${moduleId}/artifacts/${id}`;
   return {
     createdBy,
     createdAt,

@@ -27,10 +27,18 @@ export const startAttaching = statement<Lease, never>(
   `update uploads set state = 'attaching' where tenant_id = $1 and id = $2 and lease_id = $3 and state = 'storing'`,
 );
 
-/** Deletes an upload. If it has a blob, the caller holds the lock of the blob. */
+/** Deletes an upload, and with it the one in parts that it was. If it has a blob, the caller holds the lock of the blob. */
 export const endUpload = statement<Lease, never>(
   "artifact_store.end_upload",
-  "delete from uploads where tenant_id = $1 and id = $2 and lease_id = $3",
+  `with ended as (delete from uploads where tenant_id = $1 and id = $2 and lease_id = $3 returning tenant_id, id)
+   delete from resumable_uploads r using ended e where r.tenant_id = e.tenant_id and r.id = e.id`,
+);
+
+/** Ends an upload whose artifact exists; one that came in parts goes on telling of it. The caller holds the lock of the blob. */
+export const endAttached = statement<[...Lease, artifactId: number], never>(
+  "artifact_store.end_attached",
+  `with ended as (delete from uploads where tenant_id = $1 and id = $2 and lease_id = $3 returning tenant_id, id)
+   update resumable_uploads r set state = 'attached', artifact_id = $4 from ended e where r.tenant_id = e.tenant_id and r.id = e.id`,
 );
 
 /** Makes the next attempt to attach due after a pause, because the outcome of the last one is unknown. */
@@ -66,10 +74,13 @@ export const claimAbandoned = statement<[leaseMs: number, limit: number], Upload
      u.sha1, u.md5, u.principal, u.attempts, (extract(epoch from now() - u.created_at) * 1000)::bigint as "ageMs"`,
 );
 
-/** Returns which of these uploads exist. */
+/** Returns which of these uploads exist, in one piece or in parts. */
 export const findUploads = statement<[tenantIds: readonly number[], ids: readonly string[]], { id: string }>(
   "artifact_store.find_uploads",
-  `select u.id from uploads u join unnest($1::int[], $2::uuid[]) as requested(tenant_id, id) on requested.tenant_id = u.tenant_id and requested.id = u.id`,
+  `select requested.id
+     from unnest($1::int[], $2::uuid[]) as requested(tenant_id, id)
+    where exists (select from uploads u where u.tenant_id = requested.tenant_id and u.id = requested.id)
+       or exists (select from resumable_uploads r where r.tenant_id = requested.tenant_id and r.id = requested.id)`,
 );
 
 /**

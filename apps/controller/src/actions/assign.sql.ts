@@ -1,6 +1,5 @@
 import { statement } from "@harrier/db";
-import { confirmationFlow } from "../settings/confirmation-flow.sql.ts";
-import { autoclose } from "./autoclose.sql.ts";
+import { autoclose, confirmationFlow } from "../settings/present-settings.sql.ts";
 
 export interface AssignAnswer {
   outcome: "ok" | "incompatible" | "quota" | "open" | "notEnabled";
@@ -10,6 +9,21 @@ export interface AssignAnswer {
   /** The maximum of open actions that a target may have side by side; only with `open`. */
   limit?: number;
 }
+
+/** One list for each member of the assigned items. */
+type ItemLists = [
+  forceTypes: number[],
+  forceTimes: (Date | null)[],
+  weights: number[],
+  schedules: (string | null)[],
+  durations: (string | null)[],
+  timezones: (string | null)[],
+  windowsEnds: (Date | null)[],
+  confirmationsRequired: boolean[],
+];
+
+/** What every assignment ends with. */
+type Rest = [firstId: number, maxActions: number, scope: number[] | null, initiator: string, traceparent: string | null];
 
 export const assignSet = statement<
   [
@@ -22,19 +36,8 @@ export const assignSet = statement<
     setType: number,
     migrationStep: boolean,
     controllerIds: string[],
-    forceTypes: number[],
-    forceTimes: (Date | null)[],
-    weights: number[],
-    schedules: (string | null)[],
-    durations: (string | null)[],
-    timezones: (string | null)[],
-    windowsEnds: (Date | null)[],
-    confirmationsRequired: boolean[],
-    firstId: number,
-    maxActions: number,
-    scope: number[] | null,
-    initiator: string,
-    traceparent: string | null,
+    ...items: ItemLists,
+    ...rest: Rest,
   ],
   { answer: AssignAnswer }
 >(
@@ -62,19 +65,8 @@ export const assignSets = statement<
     migrationSteps: boolean[],
     controllerIds: string[],
     places: number[],
-    forceTypes: number[],
-    forceTimes: (Date | null)[],
-    weights: number[],
-    schedules: (string | null)[],
-    durations: (string | null)[],
-    timezones: (string | null)[],
-    windowsEnds: (Date | null)[],
-    confirmationsRequired: boolean[],
-    firstId: number,
-    maxActions: number,
-    scope: number[] | null,
-    initiator: string,
-    traceparent: string | null,
+    ...items: ItemLists,
+    ...rest: Rest,
   ],
   { answer: AssignAnswer }
 >(
@@ -95,11 +87,7 @@ export const assignOffline = statement<
     setType: number,
     migrationStep: boolean,
     controllerIds: string[],
-    firstId: number,
-    maxActions: number,
-    scope: number[] | null,
-    initiator: string,
-    traceparent: string | null,
+    ...rest: Rest,
   ],
   { answer: AssignAnswer }
 >(

@@ -20,7 +20,7 @@ import { forceTimeOf, forceTypeOf } from "./force.ts";
 import { incompatibleSets, incompatibleTargets } from "./incompatible.ts";
 import { windowLists } from "./windows.ts";
 
-interface Deps {
+export interface AssignDeps {
   db: Database;
   ids: Pick<IdBlocks, "take">;
   fault: (name: string) => unknown;
@@ -33,14 +33,11 @@ interface Deps {
  * Assigns one reserved set to many targets in one statement (contract management.md §5.3): all checks come first, then superseding, actions, state,
  * history and events together. A repeated command gets the actions of the first one.
  */
-export async function assignSet(deps: Deps, request: AssignSetRequest, ctx: CallContext): Promise<AssignSetResponse> {
+export async function assignSet(deps: AssignDeps, request: AssignSetRequest, ctx: CallContext): Promise<AssignSetResponse> {
   const { set, items } = request;
   if (set === null) throw new HarrierError("internal", "assignSet without a set");
   if (items.length === 0) return { alreadyAssigned: 0, actions: [] };
-  const { tenantId, tenant } = ctx.principal;
-  const max = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
-  const firstId = await deps.ids.take(tenantId, "action", items.length);
-  const scope = scopeOf(ctx, "UPDATE_TARGET");
+  const { tenantId, tenant, max, scope, rest } = await prepare(deps, ctx, { actions: items.length, initiator: request.initiator });
   const assign = () =>
     runOne(deps.db.pool, write, [
       tenantId,
@@ -53,11 +50,7 @@ export async function assignSet(deps: Deps, request: AssignSetRequest, ctx: Call
       set.migrationStep,
       items.map((i) => i.controllerId),
       ...itemLists(items, deps.now()),
-      firstId,
-      max,
-      scope,
-      request.initiator,
-      ctx.traceparent ?? null,
+      ...rest,
     ]);
   const controllerIds = items.map((i) => i.controllerId);
   const row = await withEviction(deps, { tenantId, setId: set.id, controllerIds, max, scope }, assign);
@@ -72,14 +65,11 @@ export async function assignSet(deps: Deps, request: AssignSetRequest, ctx: Call
  * Assigns several reserved sets at once, each beside the open actions of its target (contract rollouts.md §6.9), in one statement: all or none. Only
  * a tenant with multi-assignment allows it; a target's actions of equal weight are offered in the order of the items.
  */
-export async function assignSets(deps: Deps, request: AssignSetsRequest, ctx: CallContext): Promise<AssignSetResponse> {
+export async function assignSets(deps: AssignDeps, request: AssignSetsRequest, ctx: CallContext): Promise<AssignSetResponse> {
   const { sets, items } = request;
   if (items.some((i) => sets[i.setIndex] === undefined)) throw new HarrierError("internal", "an item without a set");
   if (items.length === 0) return { alreadyAssigned: 0, actions: [] };
-  const { tenantId, tenant } = ctx.principal;
-  const max = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
-  const firstId = await deps.ids.take(tenantId, "action", items.length);
-  const scope = scopeOf(ctx, "UPDATE_TARGET");
+  const { tenantId, tenant, max, scope, rest } = await prepare(deps, ctx, { actions: items.length, initiator: request.initiator });
   const controllerIds = items.map((i) => i.controllerId);
   const assign = () =>
     runOne(deps.db.pool, writeSeveral, [
@@ -94,11 +84,7 @@ export async function assignSets(deps: Deps, request: AssignSetsRequest, ctx: Ca
       controllerIds,
       items.map((i) => i.setIndex + 1),
       ...itemLists(items, deps.now()),
-      firstId,
-      max,
-      scope,
-      request.initiator,
-      ctx.traceparent ?? null,
+      ...rest,
     ]);
   const row = await withEviction(deps, { tenantId, setId: sets[0]?.id ?? 0, controllerIds, max, scope }, assign);
   await deps.fault("controller.assign.after-commit");
@@ -125,14 +111,11 @@ function itemLists(items: readonly AssignmentItem[], now: number) {
  * Records one reserved set for targets that run it already (contract management.md §5.5): each gets a finished action, the set is assigned and
  * installed at once, and their devices have nothing to do. Targets with an open update are counted as assigned and stay as they are.
  */
-export async function assignOffline(deps: Deps, request: AssignOfflineRequest, ctx: CallContext): Promise<AssignSetResponse> {
+export async function assignOffline(deps: AssignDeps, request: AssignOfflineRequest, ctx: CallContext): Promise<AssignSetResponse> {
   const { set, controllerIds } = request;
   if (set === null) throw new HarrierError("internal", "assignOffline without a set");
   if (controllerIds.length === 0) return { alreadyAssigned: 0, actions: [] };
-  const { tenantId, tenant } = ctx.principal;
-  const max = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
-  const firstId = await deps.ids.take(tenantId, "action", controllerIds.length);
-  const scope = scopeOf(ctx, "UPDATE_TARGET");
+  const { tenantId, tenant, max, scope, rest } = await prepare(deps, ctx, { actions: controllerIds.length, initiator: request.initiator });
   const assign = () =>
     runOne(deps.db.pool, record, [
       tenantId,
@@ -144,11 +127,7 @@ export async function assignOffline(deps: Deps, request: AssignOfflineRequest, c
       set.typeId,
       set.migrationStep,
       controllerIds,
-      firstId,
-      max,
-      scope,
-      request.initiator,
-      ctx.traceparent ?? null,
+      ...rest,
     ]);
   const row = await withEviction(deps, { tenantId, setId: set.id, controllerIds: [...new Set(controllerIds)], max, scope }, assign);
   await deps.fault("controller.assign.after-commit");
@@ -156,6 +135,16 @@ export async function assignOffline(deps: Deps, request: AssignOfflineRequest, c
     throw await incompatibleTargets(deps.db.pool, { tenantId, setType: set.typeId, controllerIds, scope });
   }
   return toResponse(row?.answer, max);
+}
+
+/** Takes the ids of the actions, and answers what every assignment needs. */
+async function prepare(deps: AssignDeps, ctx: CallContext, { actions, initiator }: { actions: number; initiator: string }) {
+  const { tenantId, tenant } = ctx.principal;
+  const max = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
+  const firstId = await deps.ids.take(tenantId, "action", actions);
+  const scope = scopeOf(ctx, "UPDATE_TARGET");
+  const rest = [firstId, max, scope, initiator, ctx.traceparent ?? null] as const;
+  return { tenantId, tenant, max, scope, rest };
 }
 
 interface Requested {
@@ -172,7 +161,7 @@ type Answered = { answer: AssignAnswer } | undefined;
 /**
  * If a target is full, and the tenant wants its oldest closed actions evicted for new ones, this evicts them and tries once more (rollouts.md §4.4).
  */
-async function withEviction(deps: Deps, requested: Requested, assign: () => Promise<Answered>): Promise<Answered> {
+async function withEviction(deps: AssignDeps, requested: Requested, assign: () => Promise<Answered>): Promise<Answered> {
   const { tenantId, setId, controllerIds, max, scope } = requested;
   const row = await assign();
   const percent = row?.answer.outcome === "quota" ? evictionPercent(deps.settings.get(tenantId)) : 0;

@@ -1,6 +1,5 @@
 import { statement } from "@harrier/db";
-import { confirmationFlow } from "../settings/confirmation-flow.sql.ts";
-import { autoclose } from "./autoclose.sql.ts";
+import { autoclose, confirmationFlow } from "../settings/present-settings.sql.ts";
 import type { WindowValues } from "./windows.ts";
 
 /** Counts the candidates that a chunk will read, at most `limit`. */

@@ -1,34 +1,24 @@
 import { forceType } from "@harrier/contracts";
-import { type Database, type IdBlocks, runOne } from "@harrier/db";
+import { runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import type { AutoAssignChunkRequest, AutoAssignChunkResponse, CallContext } from "@harrier/rpc";
 import { evictForCandidates } from "../cleanup/cleanup.sql.ts";
 import { evictionPercent } from "../cleanup/rules.ts";
-import type { LimitsOf } from "../domain/quotas.ts";
-import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
+import type { AssignDeps } from "./assign.ts";
 import { autoAssignChunk as assign, countCandidates } from "./auto-assign.sql.ts";
 import { createChunkSize } from "./chunk-size.ts";
 import { forceTypeOf } from "./force.ts";
 import { windowValues } from "./windows.ts";
 
-interface Deps {
-  db: Database;
-  ids: Pick<IdBlocks, "take">;
-  fault: (name: string) => unknown;
-  now: () => number;
-  limits: LimitsOf;
-  settings: Pick<TenantSettingsCache, "get">;
-}
-
 /** Carries out the chunks of auto-assignments (contract management.md §5.8); like those of rollouts, each returns where it ended. */
-export function createAutoAssign(deps: Deps) {
+export function createAutoAssign(deps: AssignDeps) {
   const size = createChunkSize(2_000);
   return {
     autoAssignChunk: (request: AutoAssignChunkRequest, ctx: CallContext) => assignNext({ ...deps, size }, request, ctx),
   };
 }
 
-type Sized = Deps & { size: ReturnType<typeof createChunkSize> };
+type Sized = AssignDeps & { size: ReturnType<typeof createChunkSize> };
 
 /** Assigns the filter's set to the next candidates that never had it. A target with too many actions is skipped. */
 async function assignNext(deps: Sized, request: AutoAssignChunkRequest, ctx: CallContext): Promise<AutoAssignChunkResponse> {

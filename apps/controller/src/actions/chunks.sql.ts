@@ -1,6 +1,5 @@
 import { statement } from "@harrier/db";
-import { confirmationFlow } from "../settings/confirmation-flow.sql.ts";
-import { autoclose } from "./autoclose.sql.ts";
+import { autoclose, confirmationFlow } from "../settings/present-settings.sql.ts";
 import type { WindowValues } from "./windows.ts";
 
 /** Counts the members that a chunk will process; it reads `limit` of them at most. Groups are frozen, so the number stays right. */

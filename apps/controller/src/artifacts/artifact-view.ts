@@ -9,6 +9,8 @@ export interface ArtifactFacts {
   sha1: string;
   md5: string;
   sha256: string;
+  /** In epoch ms. */
+  createdAt: number;
 }
 
 /** Says where the artifacts of a module are linked, and for whom. */

@@ -1,7 +1,7 @@
 import { statement } from "@harrier/db";
 import type { ConfirmationOutcome } from "../domain/confirmation.ts";
 import { type PollRow, pollMembers, pollTables } from "../poll/poll.sql.ts";
-import { confirmationFlow } from "../settings/confirmation-flow.sql.ts";
+import { confirmationFlow } from "../settings/present-settings.sql.ts";
 
 /** The target types that the caller may touch; null means all. Devices have no such limit. */
 type Scope = readonly number[] | null;

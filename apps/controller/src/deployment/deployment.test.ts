@@ -36,7 +36,7 @@ const device = {
   tenantPath: "Default",
   controllerPath: "a%20b",
 };
-const facts = { filename: "rootfs ä.swu", size: 5, sha1: "1", md5: "2", sha256: "3" };
+const facts = { filename: "rootfs ä.swu", size: 5, sha1: "1", md5: "2", sha256: "3", createdAt: 4 };
 const view = (text: string, host?: string) => artifactView({ device, moduleId: 17, links: artifactLinks(text, host) }, facts);
 const hrefs = (text: string, host?: string) => Object.values(view(text, host)._links ?? {}).map((link) => link?.href);
 

@@ -9,6 +9,8 @@ import { type ModuleRow, readSetDocument } from "./documents.sql.ts";
 export interface ChunkTemplate {
   moduleId: number;
   part: string;
+  /** The key of the type of the module, which `part` may differ from. */
+  typeKey: string;
   name: string;
   version: string;
   metadata: readonly { key: string; value: string }[];
@@ -63,6 +65,7 @@ function toChunk(row: ModuleRow): ChunkTemplate {
   return {
     moduleId: row.moduleId as number,
     part: chunkPart(row.typeKey),
+    typeKey: row.typeKey,
     name: row.name,
     version: row.version,
     metadata: row.metadata.map(({ key, value }) => ({ key, value: value ?? "" })).sort((a, b) => (a.key < b.key ? -1 : 1)),

@@ -18,6 +18,18 @@ export const refreshStatistics = statement<[], never>("controller.refresh_statis
 /** Removes links to deleted tags, at most `limit` of them. */
 export const sweepTags = statement<[limit: number], { swept: number }>("controller.sweep_tags", "select sweep_target_tags($1) as swept");
 
+/** Removes failures and series of rollouts that are gone, at most `limit` rows of each. */
+export const sweepRollouts = statement<[limit: number], { swept: number }>(
+  "controller.sweep_rollouts",
+  "select sweep_rollouts($1) as swept",
+);
+
+/** Makes the series of rollouts coarser: hours after a day, days after thirty (contract console.md §2), at most `limit` rows of each. */
+export const coarsenProgress = statement<[limit: number], { coarsened: number }>(
+  "controller.coarsen_rollout_progress",
+  "select coarsen_rollout_progress(60, 1440, $1) + coarsen_rollout_progress(1440, 43200, $1) as coarsened",
+);
+
 /** Deletes lines of unfinished imports, at most `limit` of them. */
 export const sweepImports = statement<[limit: number], { swept: number }>("controller.sweep_imports", "select sweep_imports($1) as swept");
 

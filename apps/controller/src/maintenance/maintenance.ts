@@ -1,5 +1,6 @@
 import { type Database, ensurePartitions, runOne } from "@harrier/db";
 import { eventsFoldedUntil } from "../insights/insights.sql.ts";
+import { messagesSentUntil } from "../things/outgoing.sql.ts";
 import { deltasFoldedUntil, eventsSentUntil } from "./maintenance.sql.ts";
 
 /**
@@ -8,7 +9,9 @@ import { deltasFoldedUntil, eventsSentUntil } from "./maintenance.sql.ts";
  */
 export async function makePartitions({ pool }: Pick<Database, "pool">, eventDays: number): Promise<void> {
   const sent = async ({ until }: { until: Date }) =>
-    ((await runOne(pool, eventsSentUntil, [until]))?.sent ?? false) && ((await runOne(pool, eventsFoldedUntil, [until]))?.folded ?? false);
+    ((await runOne(pool, eventsSentUntil, [until]))?.sent ?? false) &&
+    ((await runOne(pool, eventsFoldedUntil, [until]))?.folded ?? false) &&
+    ((await runOne(pool, messagesSentUntil, [until]))?.sent ?? false);
   const folded = async ({ until }: { until: Date }) => (await runOne(pool, deltasFoldedUntil, [until]))?.folded ?? false;
   await ensurePartitions({
     pool,

@@ -8,6 +8,7 @@ export const settingNames = [
   "minPollingTime",
   "maintenanceWindowPollCount",
   "repository.actions.autoclose.enabled",
+  "multi.assignments.enabled",
   "artifact.links",
   "artifact.links.host",
   "action.cleanup.enabled",

@@ -1,6 +1,7 @@
 import type { Handlers } from "@harrier/rpc";
 import { activateAutoConfirm, deactivateAutoConfirm } from "../confirmation/commands.ts";
 import { eraseTenant } from "../tenants/erase-tenant.ts";
+import { changeTargetsById } from "./changes.ts";
 import { changeGroup } from "./groups.ts";
 import { importTargets } from "./import.ts";
 import { addMetadata, changeMetadata, removeMetadata } from "./metadata.ts";
@@ -13,6 +14,7 @@ export function targetsHandlers(deps: TargetDeps): Handlers<"harrier.controller.
     createTargets: (request, ctx) => createTargets(deps, request, ctx),
     updateTarget: (request, ctx) => updateTarget(deps, request, ctx),
     deleteTargets: (request, ctx) => deleteTargets(deps, request, ctx),
+    changeTargetsById: (request, ctx) => changeTargetsById(deps, request, ctx),
     deleteTargetsById: (request, ctx) => deleteTargetsById(deps, request, ctx),
     readSecurityTokens: (request, ctx) => readSecurityTokens(deps, request, ctx),
     activateAutoConfirm: (request, ctx) => activateAutoConfirm(deps, request, ctx),

@@ -10,7 +10,14 @@ import { parseCredential } from "./credential.ts";
 import type { DeviceCache, DeviceScheme, VerifiedDevice } from "./device-cache.ts";
 import { gatewayTokenPrincipal } from "./gateway-token.ts";
 import type { KeyUses } from "./key-uses.ts";
-import { targetTokenPrincipal } from "./target-token.ts";
+
+/**
+ * Makes the principal of `Authorization: TargetToken <securityToken>` (spec 000 §5.6): the device is the target of the path, and it must exist, so
+ * this scheme never registers one.
+ */
+function targetTokenPrincipal(device: VerifiedDevice, controllerId: string): Principal {
+  return { tenantId: device.tenantId, tenant: device.tenant, kind: "device", subject: controllerId, controllerId, permissions: [] };
+}
 
 export interface DeviceSignIn {
   tenant: string;

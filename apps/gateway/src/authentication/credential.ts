@@ -1,5 +1,14 @@
 import { deviceApiKeyPrefix } from "@harrier/contracts";
 
+// It runs for every poll: most credentials differ from a token in their first letter.
+const scheme = /^bearer /i;
+
+/** Reads the access token of `Authorization: Bearer …`, if it is one. */
+export function parseBearer(authorization: string | undefined): string | undefined {
+  if (authorization === undefined || !scheme.test(authorization)) return undefined;
+  return parseCredential(authorization)?.value;
+}
+
 /** A credential as the Authorization header carries it. */
 export interface Credential {
   /** The canonical name of the scheme; undefined for an unknown one. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { isEventStream, isTransfer, type Route, type Surface } from "@harrier/contracts";
+import { isEventStream, isStreamed, isTransfer, type Route, type Surface } from "@harrier/contracts";
 import { HarrierError, toHarrierError } from "@harrier/errors";
 import type { KeySet, Principal } from "@harrier/rpc";
 import { type FaultPoint, maxBodyBytesOf, requirePermission } from "@harrier/service";
@@ -165,11 +165,6 @@ function certificatesOf(deps: HandleDeps, req: IncomingMessage, client: Client):
 
 function refuseUnrouted(found: Exclude<Located, { kind: "route" }>, req: IncomingMessage, res: ServerResponse): void {
   sendRefusal({ req, res, error: unrouted(found), surface: found.surface });
-}
-
-/** Returns true if the owner reads the body itself, as it arrives. */
-function isStreamed({ bodyKind }: Route): boolean {
-  return bodyKind === "multipart" || bodyKind === "csv";
 }
 
 /** It is made once, because denials of a flood should cost little. */

@@ -1,7 +1,13 @@
-import { apiKeys } from "@harrier/contracts";
+import { type ApiKeyView, apiKeys } from "@harrier/contracts";
+import { optional } from "@harrier/query";
 import type { Mount } from "@harrier/service";
-import { apiKeyJson } from "./api-key.json.ts";
+import type { ApiKeyRow } from "./api-keys.sql.ts";
 import { type ApiKeyDeps, createKey, describeKey, getKey, listKeys, revokeKey } from "./api-keys.ts";
+
+/** Renders a key without its secret (spec 000 §4.3); it is the same in both dialects. */
+function apiKeyJson({ id, name, description, expiresAt, lastUsedOn }: ApiKeyRow): ApiKeyView {
+  return { id, name, ...optional("description", description), expiresAt, ...optional("lastUsedOn", lastUsedOn) };
+}
 
 /** Serves API keys for the device interface (spec 000 §4.3; contract management.md §10.4). */
 export function mountApiKeys(mount: Mount, deps: ApiKeyDeps): void {

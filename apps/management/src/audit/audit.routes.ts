@@ -3,7 +3,7 @@ import { audits, cursorPage } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import { readCursorPage } from "@harrier/query";
-import type { Mount } from "@harrier/service";
+import { type Mount, sendCsv } from "@harrier/service";
 import { type EntryRow, entryFields, entryList, entrySort, findEntry } from "./audit.sql.ts";
 import { auditEntryJson } from "./audit-entry.json.ts";
 import { csvOfEntries } from "./export-csv.ts";
@@ -27,15 +27,7 @@ export function mountAudit(mount: Mount, deps: Deps): void {
   });
 
   mount(audits.exportCsv, async (ctx) => {
-    const { req, res } = ctx;
-    const send = await csvOfEntries(deps, ctx.tenantId, ctx.query.q);
-    res.writeHead(200, {
-      "content-type": "text/csv;charset=UTF-8;header=present",
-      "cache-control": "no-store",
-      "content-disposition": 'attachment; filename="audit.csv"',
-    });
-    if (req.method === "HEAD") res.end();
-    else await send(res);
+    await sendCsv(ctx, { name: "audit", noStore: true }, await csvOfEntries(deps, ctx.tenantId, ctx.query.q));
   });
 
   mount(audits.verify, async (ctx) => ({

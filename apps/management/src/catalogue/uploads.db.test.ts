@@ -102,9 +102,9 @@ test("of two concurrent uploads with the same name one succeeds", async () => {
 
 test("a check says how long the file may be, and changes nothing", async () => {
   const moduleId = await newModule();
-  expect(await check(moduleId)).toEqual({ maxBytes: 1000, storageBound: false });
+  expect(await check(moduleId)).toEqual({ maxBytes: 1000, storageBound: false, storageLeft: expect.any(Number) });
   await fixture.rows("update tenants set artifact_bytes = 4900");
-  expect(await check(moduleId)).toEqual({ maxBytes: 100, storageBound: true });
+  expect(await check(moduleId)).toEqual({ maxBytes: 100, storageBound: true, storageLeft: 100 });
   await fixture.rows("update tenants set artifact_bytes = 5000");
   await expect(check(moduleId)).rejects.toMatchObject({ code: "storageExceeded" });
   await expect(check(9999)).rejects.toMatchObject({ code: "entityNotFound" });

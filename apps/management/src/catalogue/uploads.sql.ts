@@ -46,16 +46,6 @@ export const findAnswer = statement<[tenantId: number, commandId: string], { ans
   "select answer from commands where tenant_id = $1 and command_id = $2 limit 1",
 );
 
-export interface NewArtifact {
-  id: number;
-  moduleId: number;
-  filename: string;
-  size: number;
-  sha1: string;
-  md5: string;
-  sha256: string;
-}
-
 /**
  * Writes the artifact row, the tenant's storage, the module, the sets with this module and the answer of the command, all or nothing. No
  * row comes back when the tenant's storage would be exceeded: that guard stands in the WHERE, because two uploads into two modules share

@@ -51,13 +51,13 @@ export async function checkUpload(
   deps: Pick<Deps, "db">,
   tenantId: number,
   upload: CheckUploadRequest,
-): Promise<{ maxBytes: number; storageBound: boolean }> {
+): Promise<{ maxBytes: number; storageBound: boolean; storageLeft: number }> {
   const state = await uploadStateOf(deps.db.pool, tenantId, upload);
   checkUploadState(state, upload);
   const left = state.maxStored > 0 ? state.maxStored - state.stored : unlimited;
   if (left <= 0) throw storageExceeded(state.maxStored);
   const largest = state.maxBytes > 0 ? state.maxBytes : unlimited;
-  return { maxBytes: Math.min(largest, left), storageBound: left < largest };
+  return { maxBytes: Math.min(largest, left), storageBound: left < largest, storageLeft: left === unlimited ? 0 : left };
 }
 
 /**

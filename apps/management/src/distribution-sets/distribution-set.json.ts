@@ -1,7 +1,7 @@
 import type { DistributionSetView } from "@harrier/contracts";
-import { auditOf, optional, type View } from "@harrier/query";
+import type { View } from "@harrier/query";
 import type { SetRow } from "../rows/set.ts";
-import { moduleJson } from "../software-modules/software-module.json.ts";
+import { moduleJson, versionedJson } from "../software-modules/software-module.json.ts";
 
 /**
  * Renders a set (spec 001 §2.2); a single answer carries more links than an item of a list, and both hold the modules
@@ -15,13 +15,7 @@ export function setJson(view: View, row: SetRow, single: boolean): DistributionS
     metadata: { href: `${self}/metadata?offset=0&limit=50` },
   };
   return {
-    ...auditOf(row),
-    id: row.id,
-    name: row.name,
-    ...optional("description", row.description),
-    version: row.version,
-    type: row.typeKey,
-    typeName: row.typeName,
+    ...versionedJson(row),
     complete: row.complete,
     locked: row.locked,
     deleted: row.deleted,

@@ -1,6 +1,6 @@
 import { type Queryable, runOne } from "@harrier/db";
 import { HarrierError, setIncomplete } from "@harrier/errors";
-import { readSetGaps } from "./set-gaps.sql.ts";
+import { readSetGaps } from "./distribution-sets.sql.ts";
 
 /** Runs a check that may refuse a set as incomplete, and adds to the error what the set lacks. Only a refusal costs a round trip. */
 export async function explainIncomplete<T>(

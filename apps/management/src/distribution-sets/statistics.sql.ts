@@ -1,5 +1,5 @@
 import { statement } from "@harrier/db";
-import type { Scope } from "@harrier/query";
+import { reachesOnly, type Scope } from "@harrier/query";
 
 /** These are counts by status; null means that there is nothing to count. */
 export interface SetCounts {
@@ -28,7 +28,7 @@ export const countUses = statement<
           (select jsonb_object_agg(c.status, c.n)
              from (select r.status, count(*) as n from rollout_engine.rollouts_v1 r
                     where $4 and r.tenant_id = $1 and r.set_id = $2 and not r.deleted
-                      and ($6::bigint[] is null or coalesce(r.reached_types <@ $6::bigint[], false))
+                      and ${reachesOnly("r.reached_types", "$6")}
                     group by r.status) c) as rollouts,
           (select count(*)::int from rollout_engine.target_filters_v1 f
             where $5 and f.tenant_id = $1 and f.auto_assign_set_id = $2 and s.valid and not s.deleted) as "autoAssignments"

@@ -1,4 +1,5 @@
 import { HarrierError, violationsInfo } from "@harrier/errors";
+import { readOpaque, writeOpaque } from "@harrier/query";
 
 /** The outboxes that events come from, by the schema of their service. */
 export const sources = ["controller", "rollout_engine", "management"] as const;
@@ -28,27 +29,18 @@ export function encodeCursor({ at, positions }: Cursor): string {
     const { seen, reading } = positions[source];
     return reading === undefined ? [seen] : [seen, reading.upTo, reading.row, reading.items];
   });
-  return Buffer.from(JSON.stringify([at, ...parts])).toString("base64url");
+  return writeOpaque([at, ...parts]);
 }
 
 /** Reads the text of a cursor; throws a violation of the query if it is none. */
 export function decodeCursor(text: string): Cursor {
-  const parts = parse(text);
+  const parts = [...(readOpaque(text) ?? [])];
   const at = parts[0];
   // a cursor of the time before management had an outbox goes on there from the place that it has in controller's: all snapshots are of one database
   if (parts.length === sources.length && Array.isArray(parts[1])) parts.push([parts[1][0]]);
   if (parts.length !== sources.length + 1 || typeof at !== "number" || !Number.isSafeInteger(at)) throw noCursor();
   const positions = Object.fromEntries(sources.map((source, i) => [source, positionOf(parts[i + 1])])) as Cursor["positions"];
   return { at, positions };
-}
-
-function parse(text: string): unknown[] {
-  try {
-    const parts: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
-    return Array.isArray(parts) ? parts : [];
-  } catch {
-    return [];
-  }
 }
 
 function positionOf(part: unknown): Position {

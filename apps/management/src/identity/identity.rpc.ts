@@ -5,6 +5,7 @@ import { recordUses } from "../api-keys/record-uses.ts";
 import { recordDeniedRequests } from "../audit/record-denied-requests.ts";
 import { signInClient } from "../oauth-tokens/sign-in-client.ts";
 import { type KeySetNow, publicKeys } from "../oauth-tokens/signing-keys.ts";
+import { noteGateway } from "../system-status/note-gateway.ts";
 import type { PrincipalFeed } from "./principal-feed.ts";
 import { resolveToken } from "./resolve-token.ts";
 import { signIn } from "./sign-in.ts";
@@ -35,6 +36,7 @@ export function identityHandlers(deps: Deps): Handlers<"harrier.management.v1.Id
     }),
     watchPrincipalChanges: (_request, ctx, send) => deps.feed.subscribe((message) => void send(message), ctx.signal),
     noteApiKeyUses: (request) => recordUses(deps, request),
+    noteNode: (request) => noteGateway(deps, request),
     noteRefusals: (request, ctx) => recordDeniedRequests(deps, request, ctx.commandId ?? ctx.rid),
   };
 }

@@ -1,5 +1,5 @@
 import { statement } from "@harrier/db";
-import { epochMs, type Scope } from "@harrier/query";
+import { epochMs, reachesOnly, type Scope } from "@harrier/query";
 
 /** A month with what is known of it; times in epoch ms. */
 interface MonthRow {
@@ -143,6 +143,6 @@ export const countRollouts = statement<[tenantId: number, scope: Scope], { statu
   "management.insights_count_rollouts",
   `select r.status, count(*)::int as n from rollout_engine.rollouts_v1 r
     where r.tenant_id = $1 and not r.deleted and r.status <> 'deleted'
-      and ($2::bigint[] is null or coalesce(r.reached_types <@ $2::bigint[], false))
+      and ${reachesOnly("r.reached_types", "$2")}
     group by r.status`,
 );

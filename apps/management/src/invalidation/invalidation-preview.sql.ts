@@ -1,12 +1,12 @@
 import { actionStatus, type rolloutStatusNames } from "@harrier/contracts";
 import { statement } from "@harrier/db";
-import type { Scope } from "@harrier/query";
+import { reachesOnly, type Scope } from "@harrier/query";
 
 type Named = { id: number; name: string };
 
 export interface PreviewRow {
-  rollouts: { total: number; content: (Named & { status: (typeof rolloutStatusNames)[number] })[] };
-  autoAssignments: { total: number; content: Named[] };
+  rollouts: { total: number; size: number; content: (Named & { status: (typeof rolloutStatusNames)[number] })[] };
+  autoAssignments: { total: number; size: number; content: Named[] };
   /** Open and scheduled actions by the code of their status; null if there are none. */
   actions: Record<number, number> | null;
 }
@@ -22,13 +22,13 @@ const most = 50;
  */
 export const previewInvalidation = statement<[tenantId: number, id: number, scope: Scope], PreviewRow>(
   "management.preview_invalidation",
-  `select (select json_build_object('total', coalesce(max(r.total), 0), 'content',
+  `select (select json_build_object('total', coalesce(max(r.total), 0), 'size', count(*), 'content',
                   coalesce(json_agg(json_build_object('id', r.id, 'name', r.name, 'status', r.status) order by r.id desc), '[]'))
              from (select v.id, v.name, v.status, count(*) over () as total from rollout_engine.rollouts_v1 v
                     where v.tenant_id = $1 and v.set_id = $2 and not v.deleted and v.status not in ${ended}
-                      and ($3::bigint[] is null or coalesce(v.reached_types <@ $3::bigint[], false))
+                      and ${reachesOnly("v.reached_types", "$3")}
                     order by v.id desc limit ${most}) r) as rollouts,
-          (select json_build_object('total', coalesce(max(f.total), 0), 'content',
+          (select json_build_object('total', coalesce(max(f.total), 0), 'size', count(*), 'content',
                   coalesce(json_agg(json_build_object('id', f.id, 'name', f.name) order by f.id desc), '[]'))
              from (select v.id, v.name, count(*) over () as total from rollout_engine.target_filters_v1 v
                     where v.tenant_id = $1 and v.auto_assign_set_id = $2 and s.valid and not s.deleted

@@ -66,13 +66,6 @@ export const insertClients = statement<[tenantId: number, clients: string, actor
    select ${selectList(columns)} from t order by t.id`,
 );
 
-export interface ClientChange {
-  name: string | null;
-  description: string | null;
-  scopes: readonly string[] | null;
-  accessTokenTtl: number | null;
-}
-
 type ChangeValues = [
   tenantId: number,
   id: number,

@@ -2,7 +2,7 @@ import { statement } from "@harrier/db";
 import type { FieldMap, SortMap } from "@harrier/fiql";
 import { type Columns, epochMs, type PageSource, selectList } from "@harrier/query";
 
-export type OperationKind = "delete-tenant" | "invalidate-set" | "delete-targets";
+export type OperationKind = "delete-tenant" | "invalidate-set" | "delete-targets" | "change-targets";
 
 /** This is an operation as the interface shows it. */
 export interface OperationRow {
@@ -14,6 +14,9 @@ export interface OperationRow {
   /** The number is null while it is unknown. It is not called `total`, because that is how many rows a list has. */
   outOf: number | null;
   lastError: string | null;
+  /** How many targets a change has not reached, and the first of them. */
+  failed: number | null;
+  failures: { controllerId: string; reason: string }[] | null;
   createdBy: string;
   createdAt: number;
   startedAt: number | null;
@@ -28,6 +31,8 @@ export const operationColumns: Columns = {
   done: "t.done",
   outOf: "t.total",
   lastError: "t.last_error",
+  failed: "(t.payload ->> 'failed')::int",
+  failures: "t.payload -> 'failures'",
   createdBy: "t.created_by",
   createdAt: epochMs("t.created_at"),
   startedAt: epochMs("t.started_at"),

@@ -12,6 +12,8 @@ export function operationJson({ base }: Pick<View, "base">, row: OperationRow): 
     done: row.done,
     ...optional("total", row.outOf),
     ...optional("lastError", row.lastError),
+    ...optional("failed", row.failed),
+    ...optional("failures", row.failures),
     createdBy: row.createdBy,
     createdAt: row.createdAt,
     ...optional("startedAt", row.startedAt),

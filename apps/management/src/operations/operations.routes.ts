@@ -18,12 +18,16 @@ const permissions: Readonly<Record<OperationKind, string>> = {
   "delete-tenant": systemPermission,
   "invalidate-set": "UPDATE_REPOSITORY",
   "delete-targets": "DELETE_TARGET",
+  "change-targets": "UPDATE_TARGET",
 };
+
+/** Their operations reach targets, whose types a permission may be restricted to. */
+const onTargets: ReadonlySet<OperationKind> = new Set(["delete-targets", "change-targets"]);
 
 /** A user who is limited to target types may not begin operations that reach other targets. */
 function viewerOf(identity: Identity): Viewer {
   const held = (Object.keys(permissions) as OperationKind[]).filter((kind) => identity.permissions.includes(permissions[kind]));
-  const limited = (kind: OperationKind) => kind === "delete-targets" && scopeOf(identity, "DELETE_TARGET") !== null;
+  const limited = (kind: OperationKind) => onTargets.has(kind) && scopeOf(identity, permissions[kind]) !== null;
   return { kinds: held.filter((kind) => !limited(kind)), ownKinds: held.filter(limited), subject: identity.subject };
 }
 

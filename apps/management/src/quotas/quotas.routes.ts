@@ -1,9 +1,15 @@
-import { quotas, tenantQuotas } from "@harrier/contracts";
+import { type QuotaView, quotas, tenantQuotas } from "@harrier/contracts";
+import { encoded, type View } from "@harrier/query";
 import type { Mount } from "@harrier/service";
 import { checkOperator, getTenant } from "../tenants/tenants.ts";
-import { quotaJson } from "./quota.json.ts";
-import { getQuota, listQuotas, type QuotaDeps } from "./quotas.ts";
+import { getQuota, listQuotas, type Quota, type QuotaDeps } from "./quotas.ts";
 import { setQuota } from "./tenant-quotas.ts";
+
+/** Renders one quota (spec 001 §2.8); it has audit members only where its limit was set. `of` is the tenant, where it is not that of the caller. */
+function quotaJson({ base }: Pick<View, "base">, { key, limit, used, audit }: Quota, of?: string): QuotaView {
+  const quotas = of === undefined ? "/system/quotas" : `/system/tenants/${of}/quotas`;
+  return { ...audit, limit, used, _links: { self: { href: `${base}${quotas}/${encoded(key)}` } } };
+}
 
 /** Serves the quotas of the tenant (spec 001 §4.7; contract management.md §10.3). */
 export function mountQuotas(mount: Mount, deps: QuotaDeps): void {

@@ -1,5 +1,5 @@
 import { statement } from "@harrier/db";
-import { inScope, type Scope } from "@harrier/query";
+import { inScope, reachesOnly, type Scope } from "@harrier/query";
 
 /** The kinds of entities, in the order of the answer. */
 export type FoundKind =
@@ -61,7 +61,7 @@ export const findEntities = statement<Search, FoundRow>(
        part("softwareModules", { from: "software_modules", where: "not t.deleted", version: "t.version" }),
        part("rollouts", {
          from: "rollout_engine.rollouts_v1",
-         where: "not t.deleted and ($5::bigint[] is null or coalesce(t.reached_types <@ $5::bigint[], false))",
+         where: `not t.deleted and ${reachesOnly("t.reached_types", "$5")}`,
        }),
        part("targetFilters", { from: "rollout_engine.target_filters_v1", where: "not t.standalone" }),
        part("targetTags", { from: "target_tags" }),

@@ -9,11 +9,17 @@ import {
   lockTenant,
   readDefaultSetType,
   readSettings,
+  readSeveralAssignments,
   recordTenantChange,
   type SettingRow,
   setDefaultSetType,
   writeSettings,
 } from "./settings.sql.ts";
+
+/** Says whether the tenant allows several open actions of a target (contract rollouts.md §6.9). It costs one round trip. */
+export async function allowsSeveralAssignments(db: Queryable, tenantId: number): Promise<boolean> {
+  return (await runOne(db, readSeveralAssignments, [tenantId]))?.on ?? false;
+}
 
 export interface SettingsDeps {
   db: Database;

@@ -1,9 +1,10 @@
-import { cursorPage, page, routeTable, targetTags } from "@harrier/contracts";
+import { page, routeTable, targetTags } from "@harrier/contracts";
 import { entityNotFound } from "@harrier/errors";
-import { sortFields, tagFields, targetFields } from "@harrier/fiql";
-import { readCursorPage, readPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
+import { sortFields, tagFields } from "@harrier/fiql";
+import { readPage, scopeOf } from "@harrier/query";
 import type { Mount, RequestContext } from "@harrier/service";
-import { getChanged, type TargetDeps, withTokens } from "../targets/targets.ts";
+import { targetItems, targetPage } from "../targets/target-page.ts";
+import { getChanged, type TargetDeps } from "../targets/targets.ts";
 import { targetTagJson } from "./tag.json.ts";
 import { targetsOfTag } from "./tagged-targets.sql.ts";
 import { changeTagOfTargets, listTagsOfTarget, type TagTargetDeps, toggleTagOfTargets } from "./tagged-targets.ts";
@@ -58,12 +59,7 @@ function mountTargets(mount: Mount, deps: Deps): void {
   mount(targetTags.listAssigned, async (ctx) => {
     const id = ctx.params.targetTagId;
     const source = targetsOfTag(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), id);
-    const list = targetLists(deps, ctx.tenantId);
-    const found = await readCursorPage<TargetRow>(list, { source, sort: sortFields.targets, fields: targetFields }, ctx.query);
-    if (!found.known) throw entityNotFound("TargetTag", id);
-    const shown = await withTokens(deps, ctx, found.rows);
-    const content = shown.map(({ row, securityToken }) => targetJson(ctx, row, { now: deps.now(), securityToken }, false));
-    return { body: cursorPage(content, found) };
+    return targetPage(deps, ctx, { source, query: ctx.query, missing: () => entityNotFound("TargetTag", id) });
   });
 
   const change = (ctx: RequestContext, tagId: number, request: Omit<Parameters<typeof changeTagOfTargets>[2], "tagId">) =>
@@ -81,9 +77,7 @@ function mountTargets(mount: Mount, deps: Deps): void {
   mount(targetTags.toggle, async (ctx) => {
     const controllerIds = ctx.body.map(({ controllerId }) => controllerId);
     const { assigned, unassigned } = await toggleTagOfTargets(deps, ctx, { tagId: ctx.params.targetTagId, controllerIds });
-    const shown = (await getChanged(deps, ctx, [...assigned, ...unassigned])).map(({ row, securityToken }) =>
-      targetJson(ctx, row, { now: deps.now(), securityToken }, false),
-    );
+    const shown = targetItems(deps, ctx, await getChanged(deps, ctx, [...assigned, ...unassigned]));
     const [assignedTargets, unassignedTargets] = assigned.length > 0 ? [shown, []] : [[], shown];
     return { body: { assignedTargets, unassignedTargets } };
   });

@@ -1,5 +1,5 @@
 import { targetCsv } from "@harrier/contracts";
-import { discardRest, type Mount, TenantLimiter } from "@harrier/service";
+import { discardRest, type Mount, sendCsv, TenantLimiter } from "@harrier/service";
 import type { TargetDeps } from "../targets/targets.ts";
 import { csvOfTargets } from "./export-csv.ts";
 import { importTargets } from "./import-csv.ts";
@@ -21,16 +21,8 @@ const importLimits = { perTenant: 2, total: Number.POSITIVE_INFINITY, waiting: 0
 /** Serves the export and the import of targets as CSV (contract extensions.md). */
 export function mountTargetCsv(mount: Mount, deps: Deps): void {
   mount(targetCsv.exportCsv, async (ctx) => {
-    const { req, res } = ctx;
-    const send = await csvOfTargets(deps, ctx, ctx.query.q);
-    res.writeHead(200, {
-      "content-type": "text/csv;charset=UTF-8;header=present",
-      // The export has the tokens of the targets for users who may read them.
-      "cache-control": "no-store",
-      "content-disposition": 'attachment; filename="targets.csv"',
-    });
-    if (req.method === "HEAD") res.end();
-    else await send(res);
+    // The export has the tokens of the targets for users who may read them.
+    await sendCsv(ctx, { name: "targets", noStore: true }, await csvOfTargets(deps, ctx, ctx.query.q));
   });
 
   const imports = new TenantLimiter(importLimits);

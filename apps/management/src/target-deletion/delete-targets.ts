@@ -5,9 +5,12 @@ import { narrow, scopeOf, targetLists } from "@harrier/query";
 import type { Client } from "@harrier/rpc";
 import type { FaultPoint } from "@harrier/service";
 import type { OperationRow } from "../operations/background.sql.ts";
+import { beginChunks } from "../operations/chunks.sql.ts";
 import { targetList } from "../targets/targets.sql.ts";
 import type { Actor } from "../targets/targets.ts";
-import { beginTargetDeletion } from "./target-deletion.sql.ts";
+
+/** So many targets are deleted before the answer; more are deleted in the background. */
+const maxDirectly = 1_000;
 
 export interface TargetDeletionDeps {
   db: Pick<Database, "pool">;
@@ -32,7 +35,8 @@ export async function deleteTargetsByQuery(
   const { tenantId, subject } = identity;
   const scope = scopeOf(identity, "DELETE_TARGET", "READ_TARGET");
   const source = await narrow(targetLists(deps, tenantId), { source: targetList(tenantId, scope), fields: targetFields }, q);
-  const begun = await runOne(deps.db.pool, beginTargetDeletion(source, { confirm, q, scope, actor: subject }));
+  const begin = { kind: "delete-targets", subject: q, payload: { scope }, actor: subject, confirm, directly: maxDirectly } as const;
+  const begun = await runOne(deps.db.pool, beginChunks(source, begin));
   if (begun === undefined || begun.matched !== confirm) throw countDiffers(confirm, begun?.matched ?? 0);
   if (begun.id !== null) {
     await deps.fault("management.delete-targets.after-commit");

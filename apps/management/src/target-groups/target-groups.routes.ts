@@ -1,8 +1,8 @@
-import { type CursorPageQuery, cursorPage, targetGroups } from "@harrier/contracts";
-import { sortFields, targetFields } from "@harrier/fiql";
-import { encoded, readCursorPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
+import { type CursorPageQuery, targetGroups } from "@harrier/contracts";
+import { encoded, scopeOf } from "@harrier/query";
 import type { Mount, RequestContext } from "@harrier/service";
-import { type TargetDeps, withTokens } from "../targets/targets.ts";
+import { targetPage } from "../targets/target-page.ts";
+import type { TargetDeps } from "../targets/targets.ts";
 import { targetsOfGroup } from "./target-groups.sql.ts";
 import { changeGroupByQuery, changeGroupOf, listTargetGroups, type TargetGroupDeps } from "./target-groups.ts";
 
@@ -37,10 +37,5 @@ export function mountTargetGroups(mount: Mount, deps: Deps): void {
 /** Returns a page of the targets in a group; an empty group has none. */
 async function targetsIn(deps: Deps, ctx: RequestContext, query: CursorPageQuery & { group: string; subgroups: boolean }) {
   const source = targetsOfGroup(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), query);
-  const list = targetLists(deps, ctx.tenantId);
-  const found = await readCursorPage<TargetRow>(list, { source, sort: sortFields.targets, fields: targetFields }, query);
-  const shown = (await withTokens(deps, ctx, found.rows)).map(({ row, securityToken }) =>
-    targetJson(ctx, row, { now: deps.now(), securityToken }, false),
-  );
-  return { body: cursorPage(shown, found) };
+  return targetPage(deps, ctx, { source, query });
 }

@@ -1,10 +1,10 @@
-import { page, targetTypes } from "@harrier/contracts";
+import { page, type TargetTypeView, targetTypes } from "@harrier/contracts";
 import { sortFields, typeFields } from "@harrier/fiql";
-import { readPage, scopeOf } from "@harrier/query";
+import { readPage, scopeOf, type View } from "@harrier/query";
 import type { Mount } from "@harrier/service";
+import { typeMembersOf } from "../lists/type.json.ts";
 import type { TypeRow } from "../rows/type.ts";
 import { setTypeJson } from "../set-types/set-type.json.ts";
-import { targetTypeJson } from "./target-type.json.ts";
 import { targetTypeList } from "./target-types.sql.ts";
 import {
   addCompatibleSetTypes,
@@ -18,6 +18,13 @@ import {
   removeTargetType,
   type TargetTypeDeps,
 } from "./target-types.ts";
+
+/** Renders a target type (spec 001 §2.7); a single answer also links the set types that its targets may get (contract management.md §1.5). */
+function targetTypeJson({ base }: View, row: TypeRow, single: boolean): TargetTypeView {
+  const self = `${base}/targettypes/${row.id}`;
+  const compatible = { compatibledistributionsettypes: { href: `${self}/compatibledistributionsettypes` } };
+  return { ...typeMembersOf(row), _links: { self: { href: self }, ...(single ? compatible : {}) } };
+}
 
 interface Deps extends TargetTypeDeps {
   now: () => number;

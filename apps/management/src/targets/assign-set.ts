@@ -5,7 +5,7 @@ import { scopeOf } from "@harrier/query";
 import type { AssignmentItemInput, AssignSetResponse, Client, ReserveSetResponse } from "@harrier/rpc";
 import { endUse, reserveAll } from "../catalogue/reserve-set.ts";
 import { limitsOf } from "../quotas/limits.ts";
-import { allowsSeveralAssignments } from "../settings/several-assignments.ts";
+import { allowsSeveralAssignments } from "../settings/settings.ts";
 import { checkItems, distinctIds, newCommandId, toAssignment } from "./assignment.ts";
 import { findTargets } from "./targets.sql.ts";
 import type { Actor } from "./targets.ts";

@@ -1,14 +1,14 @@
-import { cursorPage, distributionSets, targets } from "@harrier/contracts";
+import { distributionSets, targets } from "@harrier/contracts";
 import type { Database } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
-import { sortFields, targetFields } from "@harrier/fiql";
-import { readCursorPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
+import { scopeOf } from "@harrier/query";
 import type { Client } from "@harrier/rpc";
 import type { Mount } from "@harrier/service";
 import { assignSets, assignTargets } from "./assign-set.ts";
 import { assignmentJson } from "./assignment.json.ts";
+import { targetPage } from "./target-page.ts";
 import { targetsOfSet } from "./targets.sql.ts";
-import { type TargetDeps, withTokens } from "./targets.ts";
+import type { TargetDeps } from "./targets.ts";
 
 interface Deps {
   db: Database;
@@ -37,12 +37,7 @@ export function mountAssignment(mount: Mount, deps: Deps): void {
     mount(route, async (ctx) => {
       const id = ctx.params.distributionSetId;
       const source = targetsOfSet(column, ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), id);
-      const list = targetLists(deps, ctx.tenantId);
-      const found = await readCursorPage<TargetRow>(list, { source, sort: sortFields.targets, fields: targetFields }, ctx.query);
-      if (!found.known) throw entityNotFound("DistributionSet", id);
-      const shown = await withTokens(deps, ctx, found.rows);
-      const content = shown.map(({ row, securityToken }) => targetJson(ctx, row, { now: deps.now(), securityToken }, false));
-      return { body: cursorPage(content, found) };
+      return targetPage(deps, ctx, { source, query: ctx.query, missing: () => entityNotFound("DistributionSet", id) });
     });
   }
 }

@@ -29,6 +29,7 @@ const away = async ({ countOnly }: { countOnly?: boolean }) => {
 const none = async () => ({ rows: 0, done: true });
 const owners = (): readonly Owner[] =>
   ownersOf({
+    broker: undefined,
     db: fixture.db,
     rollouts: { eraseTenantRollouts: none },
     targets: { eraseTenantTargets: away },

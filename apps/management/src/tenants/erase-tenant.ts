@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { countTenantRows, type Database, deleteTenantRows, eraseSliceMs } from "@harrier/db";
 import { type Client, type OutCall, servicePrincipal } from "@harrier/rpc";
+import type { Broker } from "../messaging/broker.ts";
+import { type MessagingDeps, removeMessaging } from "../messaging/messaging.ts";
 
 /** This is an owner of rows of tenants, which erases them slice by slice. */
 export interface Owner {
@@ -11,7 +13,8 @@ export interface Owner {
 }
 
 export interface OwnerDeps {
-  db: Pick<Database, "pool">;
+  db: Database;
+  broker: Broker | undefined;
   rollouts: Pick<Client<"harrier.rolloutengine.v1.RolloutsService">, "eraseTenantRollouts">;
   targets: Pick<Client<"harrier.controller.v1.TargetsService">, "eraseTenantTargets">;
   artifacts: Pick<Client<"harrier.artifactstore.v1.ArtifactsService">, "eraseTenantArtifacts">;
@@ -24,13 +27,26 @@ const callMs = 30_000;
  * Returns all owners in the order in which they are called: an owner that gives others work comes first, and artifact-store comes after the
  * rows that its uploads would be attached to.
  */
-export function ownersOf({ db, rollouts, targets, artifacts }: OwnerDeps): readonly Owner[] {
+export function ownersOf({ db, broker, rollouts, targets, artifacts }: OwnerDeps): readonly Owner[] {
   return [
+    messagingOf({ db, broker }),
     remote("rollout-engine", (request, call) => rollouts.eraseTenantRollouts(request, call)),
     remote("controller", (request, call) => targets.eraseTenantTargets(request, call)),
     ownRows(db),
     remote("artifact-store", (request, call) => artifacts.eraseTenantArtifacts(request, call)),
   ];
+}
+
+/** The virtual host goes before the rows of the tenant, which say which one it is. */
+function messagingOf(deps: MessagingDeps): Owner {
+  return {
+    name: "messaging",
+    count: async () => 0,
+    async erase({ id }) {
+      await removeMessaging(deps, id);
+      return { rows: 0, done: true };
+    },
+  };
 }
 
 type Ask = (request: { countOnly: boolean }, call: OutCall) => Promise<{ rows: number; done: boolean }>;

@@ -85,6 +85,7 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
     wake: () => {},
     wakeOperations: () => {},
     wakeTargetDeletions: () => {},
+    wakeTargetChanges: () => {},
     wakeInvalidations: () => {},
     invalidations: {
       async carryOut(invalidation) {
@@ -97,6 +98,7 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
     egress: createEgress({ allowed: egressAllowed }),
     egressAllowed,
     wakeWebhooks: () => {},
+    broker: undefined,
     now: Date.now,
     fault: () => {},
   });

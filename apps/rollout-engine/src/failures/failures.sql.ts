@@ -38,7 +38,7 @@ export const findFailures = statement<[tenantId: number, rolloutId: number, grou
      left join kinds k on true
      left join lateral (
        select coalesce(json_agg(x.controller_id), '[]') as ids
-         from (select t.controller_id
+         from (select distinct t.controller_id
                  from controller.rollout_failures_v1 v
                 cross join lateral unnest(v.sample) as i (controller_id)
                  join controller.targets_v1 t on t.tenant_id = v.tenant_id and t.controller_id = i.controller_id

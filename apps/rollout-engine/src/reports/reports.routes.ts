@@ -1,6 +1,6 @@
 import { type RolloutGroupInsights, type RolloutGroupReport, rolloutReports } from "@harrier/contracts";
 import type { Database } from "@harrier/db";
-import type { Mount, RequestContext } from "@harrier/service";
+import { type Mount, type RequestContext, sendCsv } from "@harrier/service";
 import { checkReach } from "../rollouts/check-reach.ts";
 import {
   byStatusAndCode,
@@ -10,7 +10,6 @@ import {
   type ReportRequest,
   readInsights,
   readReport,
-  type Send,
 } from "./read-reports.ts";
 import type { CountedCell, ListedCell } from "./reports.sql.ts";
 
@@ -33,14 +32,6 @@ export function mountReports(mount: Mount, deps: { db: Database }): void {
     await checkReach(deps, identity, params.rolloutId);
     return { principal: identity, rolloutId: params.rolloutId, groupId: groupId as number | undefined, filter: query };
   };
-  const send = async ({ req, res }: Pick<Context, "req" | "res">, name: string, csv: Send): Promise<void> => {
-    res.writeHead(200, {
-      "content-type": "text/csv;charset=UTF-8;header=present",
-      "content-disposition": `attachment; filename="${name}.csv"`,
-    });
-    if (req.method === "HEAD") res.end();
-    else await csv(res);
-  };
 
   mount(rolloutReports.report, async (ctx) => {
     const { groups, ...head } = await readReport(deps, await requestOf(ctx));
@@ -60,9 +51,9 @@ export function mountReports(mount: Mount, deps: { db: Database }): void {
   });
 
   for (const route of [rolloutReports.reportCsv, rolloutReports.groupReportCsv]) {
-    mount(route, async (ctx) => send(ctx, "report", await csvOfReport(deps, await requestOf(ctx))));
+    mount(route, async (ctx) => sendCsv(ctx, { name: "report" }, await csvOfReport(deps, await requestOf(ctx))));
   }
   for (const route of [rolloutReports.insightsCsv, rolloutReports.groupInsightsCsv]) {
-    mount(route, async (ctx) => send(ctx, "insights", await csvOfInsights(deps, await requestOf(ctx))));
+    mount(route, async (ctx) => sendCsv(ctx, { name: "insights" }, await csvOfInsights(deps, await requestOf(ctx))));
   }
 }

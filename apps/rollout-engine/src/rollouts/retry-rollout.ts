@@ -2,10 +2,12 @@ import { forceTypeNames, type RolloutCreate } from "@harrier/contracts";
 import { runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { OutCall } from "@harrier/rpc";
-import { defaultWeight } from "../domain/limits.ts";
 import { parseOwnFilter } from "../matching/matching.ts";
 import { type CreateDeps, createRollout } from "./create-rollout.ts";
 import { findFinished } from "./retry-rollout.sql.ts";
+
+/** A rollout's actions have this weight when none is given (contract rollouts.md §2.1). */
+const defaultWeight = 1000;
 
 const maxNameLength = 128;
 

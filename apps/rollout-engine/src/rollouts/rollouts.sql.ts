@@ -17,7 +17,7 @@ import type { BucketCounts, RolloutStatus } from "../domain/facts.ts";
 import type { Failure } from "../domain/failure.ts";
 import { progressWhere } from "../lists/progress.sql.ts";
 import { failureOf } from "../work/leases.sql.ts";
-import { reachesOnly } from "./reach.sql.ts";
+import { isWithin } from "./reach.sql.ts";
 
 /** The interface shows a rollout in this form. */
 export interface RolloutRow extends AuditRow {
@@ -105,7 +105,7 @@ export const findRollout = statement<[tenantId: number, id: number], RolloutRow>
 export const rolloutList = (tenantId: number, mode: SoftDeletedMode, reach: Scope): ListKind => ({
   source: {
     from: "rollouts",
-    where: `t.tenant_id = $1 and ${softDeletedPredicate[mode]} and ${reachesOnly("$2")}`,
+    where: `t.tenant_id = $1 and ${softDeletedPredicate[mode]} and ${isWithin("$2")}`,
     values: [tenantId, reach],
     columns,
     joins: progress,

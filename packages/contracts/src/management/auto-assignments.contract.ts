@@ -1,21 +1,10 @@
 import { z } from "zod";
 import { forceTypeNames } from "../codes.ts";
 import { audit, links } from "../link.ts";
-import { first, pageOf, pageQuery } from "../paging.ts";
+import { pageOf, pageQuery } from "../paging.ts";
 import { created, ok, route } from "../route.ts";
-import {
-  bodyId,
-  epochMs,
-  flag,
-  optionalDescription,
-  optionalName,
-  optionalText,
-  pathId,
-  requiredName,
-  weight,
-  withoutNulls,
-} from "../values.ts";
-import { listErrors } from "./common.ts";
+import { bodyId, epochMs, flag, optionalDescription, optionalName, pathId, requiredName, weight, withoutNulls } from "../values.ts";
+import { listErrors, remarkQuery } from "./common.ts";
 import { lastErrorView } from "./rollout-view.ts";
 
 /** The states of an auto-assignment; only one that is `running` assigns anything. */
@@ -70,7 +59,6 @@ export type AutoAssignmentUpdate = z.output<typeof autoAssignmentUpdate>;
 
 const path = "/autoassignments";
 const params = z.object({ autoAssignmentId: pathId });
-const remark = z.object({ remark: z.preprocess(first, optionalText(255)) });
 const common = { service: "rollout-engine", interface: "management", source: "contract management.md §11" } as const;
 const one = { ...common, path: `${path}/:autoAssignmentId`, params } as const;
 const done = { spec: 204, rest: 204 } as const;
@@ -97,7 +85,7 @@ function decision(name: "approve" | "deny", summary: string) {
     id: `autoAssignments.${name}`,
     method: "POST",
     path: `${one.path}/${name}`,
-    query: remark,
+    query: remarkQuery,
     success: done,
     permission: ["APPROVE_ROLLOUT"],
     errors: ["constraintViolation", ...stepErrors],

@@ -1,7 +1,9 @@
 import type { ErrorCode } from "@harrier/errors";
 import { z } from "zod";
+import { audit } from "../link.ts";
 import { first, softDeletedMode } from "../paging.ts";
 import { missingMessage } from "../parse.ts";
+import { optionalText } from "../values.ts";
 
 /** The errors of every list with `sort` and `q`. */
 export const listErrors: readonly ErrorCode[] = [
@@ -17,6 +19,20 @@ export const cursorListErrors: readonly ErrorCode[] = [...listErrors, "constrain
 
 /** The errors of a list that has `sort` but no `q`. */
 export const plainListErrors: readonly ErrorCode[] = ["sortParamSyntax", "invalidField", "invalidDirection"];
+
+/** What distribution sets and software modules have in common. */
+export const versionedMembers = {
+  ...audit,
+  id: z.int(),
+  name: z.string(),
+  description: z.string().optional(),
+  version: z.string(),
+  type: z.string(),
+  typeName: z.string(),
+};
+
+/** The remark of a decision, which may come in the query or in the body. */
+export const remarkQuery = z.object({ remark: z.preprocess(first, optionalText(255)) });
 
 /** Makes a required query parameter: without it a change would apply to everything. */
 export const neededInQuery = (schema: z.ZodType<string>) =>

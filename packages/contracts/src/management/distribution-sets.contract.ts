@@ -1,24 +1,18 @@
 import { z } from "zod";
 import { cursorPageQuery } from "../cursor.ts";
-import { audit, links } from "../link.ts";
+import { links } from "../link.ts";
 import { pageOf, pageQuery, plainPageQuery, queryFlag } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
 import { arrayBody, arrayOf, flag, idReference, optionalDescription, optionalName, pathId, requiredName, withoutNulls } from "../values.ts";
 import { assignmentResult, assignTargetsBody } from "./assignment.ts";
-import { cursorListErrors, listErrors, plainListErrors, withDeletedModes } from "./common.ts";
+import { cursorListErrors, listErrors, plainListErrors, versionedMembers, withDeletedModes } from "./common.ts";
 import { softwareModulePage, softwareModuleView } from "./software-modules.contract.ts";
 import { targetPage } from "./target-view.ts";
 
 /** A distribution set (spec 001 §2.2); only single answers have links besides `self` (contract management.md §1.5). */
 export const distributionSetView = z
   .object({
-    ...audit,
-    id: z.int(),
-    name: z.string(),
-    description: z.string().optional(),
-    version: z.string(),
-    type: z.string(),
-    typeName: z.string(),
+    ...versionedMembers,
     complete: z.boolean(),
     locked: z.boolean(),
     deleted: z.boolean(),

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { rolloutStatusNames, updateStatusNames } from "../codes.ts";
-import { first, queryInt } from "../paging.ts";
+import { firstUnlessEmpty, queryInt } from "../paging.ts";
 import { ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 
 /** A month in a query; an absent or empty text gives undefined, and any other that is no month violates a constraint. */
 const month = shownAs(
   z
-    .preprocess((value) => (first(value) === "" ? undefined : first(value)), z.string().optional())
+    .preprocess(firstUnlessEmpty, z.string().optional())
     .refine((text) => text === undefined || /^(19[7-9]\d|[2-9]\d{3})-(0[1-9]|1[0-2])$/.test(text), "must be a month of the form YYYY-MM"),
   { type: "string", example: "2026-10" },
 );

@@ -12,11 +12,12 @@ export const invalidationPreview = z
     rollouts: z
       .object({
         total,
+        size: total,
         content: z.array(z.object({ ...named, status: z.enum(rolloutStatusNames) }).meta({ id: "InvalidationPreviewRollout" })),
       })
       .meta({ id: "InvalidationPreviewRollouts" }),
     autoAssignments: z
-      .object({ total, content: z.array(z.object(named).meta({ id: "InvalidationPreviewFilter" })) })
+      .object({ total, size: total, content: z.array(z.object(named).meta({ id: "InvalidationPreviewFilter" })) })
       .meta({ id: "InvalidationPreviewFilters" }),
     actions: z
       .record(z.string(), z.int())

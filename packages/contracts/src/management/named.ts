@@ -1,7 +1,8 @@
 import { z } from "zod";
 
-/** A distribution set by its id, with the words by which people know it. */
-export const namedSet = z.object({ id: z.int(), name: z.string(), version: z.string() }).meta({ id: "NamedDistributionSet" });
+/** Makes a distribution set by its id, with the words by which people know it; `schema` is its name in the documents. */
+export const namedSetAs = (schema: string) => z.object({ id: z.int(), name: z.string(), version: z.string() }).meta({ id: schema });
+export const namedSet = namedSetAs("NamedDistributionSet");
 export type NamedSet = z.output<typeof namedSet>;
 
 /** A tag of a target, in lists that name the tags of each (contract console.md §1, M03). */

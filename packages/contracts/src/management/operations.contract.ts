@@ -9,14 +9,17 @@ import { listErrors } from "./common.ts";
 export const operationView = z
   .object({
     id: z.int(),
-    kind: z.enum(["delete-tenant", "invalidate-set", "delete-targets"]),
-    /** The subject is the name of the tenant, name and version of the set, or the query of the targets. */
+    kind: z.enum(["delete-tenant", "invalidate-set", "delete-targets", "change-targets"]),
+    /** The subject is the name of the tenant, name and version of the set, the query of the targets, or what is changed of them. */
     subject: z.string(),
     status: z.enum(["waiting", "running", "finished"]),
     done: z.int(),
     total: z.int().optional(),
     /** Why its work fails; it is retried until it ends. */
     lastError: z.string().optional(),
+    /** Targets that a change has not reached, and the first hundred of those that have a name. */
+    failed: z.int().optional(),
+    failures: z.array(z.object({ controllerId: z.string(), reason: z.string() }).meta({ id: "OperationFailure" })).optional(),
     createdBy: z.string(),
     createdAt: z.int(),
     startedAt: z.int().optional(),

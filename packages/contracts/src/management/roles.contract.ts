@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { audit, links } from "../link.ts";
-import { first, pageOf, representedPageQuery } from "../paging.ts";
+import { pageOf, representationOr, representedPageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
-import { shownAs } from "../shown-as.ts";
 import { arrayBody, pathId, requiredName } from "../values.ts";
 import { listErrors } from "./common.ts";
 import { permissionGrants, permissionName, permissionNames, permissionView, targetTypeIds } from "./grants.ts";
@@ -24,12 +23,7 @@ export const roleCreate = z.object({ name: requiredName(128), permissions: permi
 export type RoleCreate = z.output<typeof roleCreate>;
 
 /** Full objects are the default here: any value but `compact` means `full` (contract management.md §10.2). */
-const representation = shownAs(
-  z
-    .preprocess(first, z.string().optional())
-    .transform((value) => (value?.trim().toLowerCase() === "compact" ? ("compact" as const) : ("full" as const))),
-  { type: "string", enum: ["compact", "full"], default: "full" },
-);
+const representation = representationOr("full");
 
 const one = z.object({ roleId: pathId });
 const onePermission = one.extend({ permission: permissionName });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { first, pageOf, queryInt } from "../paging.ts";
+import { firstUnlessEmpty, pageOf, queryInt } from "../paging.ts";
 import { ok, route } from "../route.ts";
 import { pathId } from "../values.ts";
 
@@ -31,7 +31,7 @@ export const rolloutFailures = {
     path: "/rollouts/:rolloutId/failures",
     params: z.object({ rolloutId: pathId }),
     query: z.object({
-      groupId: z.preprocess((value) => (first(value) === "" ? undefined : first(value)), pathId.optional()),
+      groupId: z.preprocess(firstUnlessEmpty, pathId.optional()),
       top: queryInt(50, (value) => (value < 1 ? 50 : Math.min(500, value))),
     }),
     success: ok,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { forceTypeNames, rolloutGroupStatusNames, rolloutStatusNames } from "../codes.ts";
 import { audit, links } from "../link.ts";
 import { maintenanceScheduleView } from "./action-view.ts";
+import { namedSetAs } from "./named.ts";
 
 /** The counts of a rollout or group by bucket (spec 001 §2.6), always all six. */
 export const totalsView = z
@@ -71,7 +72,7 @@ export const rolloutView = z
     startedAt: z.int().optional(),
     finishedAt: z.int().optional(),
     statusReason: statusReasonView.optional(),
-    distributionSet: z.object({ id: z.int(), name: z.string(), version: z.string() }).meta({ id: "RolloutDistributionSet" }).optional(),
+    distributionSet: namedSetAs("RolloutDistributionSet").optional(),
     lastError: lastErrorView.optional(),
     _links: links("self", "start", "pause", "resume", "triggerNextGroup", "approve", "deny", "groups", "distributionset"),
   })

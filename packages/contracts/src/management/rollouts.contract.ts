@@ -1,10 +1,10 @@
 import type { ErrorCode } from "@harrier/errors";
 import { z } from "zod";
 import { cursorPageQuery } from "../cursor.ts";
-import { first, pageOf, representedPageQuery } from "../paging.ts";
+import { pageOf, representedPageQuery } from "../paging.ts";
 import { bodiless, created, ok, type Route, route } from "../route.ts";
-import { optionalText, pathId } from "../values.ts";
-import { cursorListErrors, listErrors, withDeletedModes } from "./common.ts";
+import { pathId } from "../values.ts";
+import { cursorListErrors, listErrors, remarkQuery, withDeletedModes } from "./common.ts";
 import { rolloutCreateBody, rolloutDecisionBody, rolloutUpdateBody } from "./rollout-create.ts";
 import { rolloutPreview } from "./rollout-preview.ts";
 import { rolloutGroupView, rolloutView } from "./rollout-view.ts";
@@ -21,7 +21,7 @@ function step(
   name: "start" | "pause" | "resume" | "stop" | "triggerNextGroup",
   summary: string,
   more: Partial<Pick<Route, "permission" | "permissionRest" | "source">> = {},
-): Route<z.output<typeof one>, Record<string, never>, undefined> {
+): Route<z.output<typeof one>, Record<string, never>, undefined, undefined, undefined> {
   return route({
     id: `rollouts.${name}`,
     service: "rollout-engine",
@@ -47,7 +47,7 @@ function decision(name: "approve" | "deny", summary: string) {
     method: "POST",
     path: `${path}/${name}`,
     params: one,
-    query: z.object({ remark: z.preprocess(first, optionalText(255)) }),
+    query: remarkQuery,
     body: rolloutDecisionBody,
     bodyKind: "optional-json",
     success: bodiless,

@@ -1,20 +1,14 @@
 import { z } from "zod";
-import { audit, links } from "../link.ts";
+import { links } from "../link.ts";
 import { pageOf, pageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
 import { arrayBody, flag, optionalDescription, pathId, requiredName, withoutNulls } from "../values.ts";
-import { listErrors, withDeletedModes } from "./common.ts";
+import { listErrors, versionedMembers, withDeletedModes } from "./common.ts";
 
 /** A software module (spec 001 §2.3); only single answers have links besides `self` (contract management.md §1.5). */
 export const softwareModuleView = z
   .object({
-    ...audit,
-    id: z.int(),
-    name: z.string(),
-    description: z.string().optional(),
-    version: z.string(),
-    type: z.string(),
-    typeName: z.string(),
+    ...versionedMembers,
     vendor: z.string().optional(),
     encrypted: z.boolean(),
     locked: z.boolean(),

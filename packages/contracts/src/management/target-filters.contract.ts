@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { forceTypeNames } from "../codes.ts";
 import { audit, links } from "../link.ts";
-import { first, pageOf, pageQuery, representedPageQuery } from "../paging.ts";
+import { pageOf, pageQuery, representedPageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
-import { bodyId, flag, optionalName, optionalText, pathId, requiredName, weight, withoutNulls } from "../values.ts";
+import { bodyId, flag, optionalName, pathId, requiredName, weight, withoutNulls } from "../values.ts";
 import { maintenanceScheduleView } from "./action-view.ts";
 import { maintenanceWindowBody } from "./assignment.ts";
-import { listErrors } from "./common.ts";
+import { listErrors, remarkQuery } from "./common.ts";
 import { distributionSetView } from "./distribution-sets.contract.ts";
 import { rolloutDecisionBody } from "./rollout-create.ts";
 import { lastErrorView } from "./rollout-view.ts";
@@ -79,7 +79,7 @@ function decision(name: "approve" | "deny", summary: string) {
     method: "POST",
     path: `${autoAssign}/${name}`,
     params: one,
-    query: z.object({ remark: z.preprocess(first, optionalText(255)) }),
+    query: remarkQuery,
     body: rolloutDecisionBody,
     bodyKind: "optional-json",
     success: bodiless,

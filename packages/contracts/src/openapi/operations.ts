@@ -13,7 +13,7 @@ const objectsSent = {
   // `application/hal+json` is read too, but a second type for the same body would only make clients ask which one to send
   management: ["application/json"],
 } as const;
-const streamed = { multipart: "multipart/form-data", csv: "text/csv" } as const;
+const streamed = { multipart: "multipart/form-data", csv: "text/csv", binary: "application/octet-stream" } as const;
 
 /** Answers the paths of one interface in one dialect, each with its base path. */
 export function pathsOf(table: readonly Route[], surface: Surface): ZodOpenApiPathsObject {
@@ -57,7 +57,7 @@ function part<K extends "path" | "query">(name: K, schema: z.ZodType | undefined
 
 function requestBodyOf(row: Route, schema: z.ZodType): NonNullable<ZodOpenApiOperationObject["requestBody"]> {
   const { bodyKind = "json" } = row;
-  const types = bodyKind === "multipart" || bodyKind === "csv" ? [streamed[bodyKind]] : objectsSent[row.interface];
+  const types = bodyKind in streamed ? [streamed[bodyKind as keyof typeof streamed]] : objectsSent[row.interface];
   return { required: bodyKind !== "optional-json", content: Object.fromEntries(types.map((type) => [type, { schema }])) };
 }
 

@@ -5,7 +5,7 @@ import { refuseYoungerCluster } from "../cluster.ts";
 import { checkedIdentifier } from "../identifier.ts";
 import { inTransaction } from "../statement.ts";
 import { ensureFileTable, readFilesInForce, recordFile } from "./files-in-force.ts";
-import { lockSchema, withoutLimits } from "./lock.ts";
+import { limitTableLocks, lockSchema, whenTablesAreFree, withoutLimits } from "./lock.ts";
 import { readSqlFiles, type SqlFile } from "./sql-files.ts";
 
 /** The schema of one service, and the folder of the service that holds `migrations`, `functions` and `views`. */
@@ -98,7 +98,7 @@ async function runPending(pool: pg.Pool, schema: string, files: readonly SqlFile
     for (;;) {
       const [, pending] = (await runner.migrate.list()) as [unknown, unknown[]];
       if (pending.length === 0) return done;
-      const [, names] = (await runner.migrate.up()) as [number, string[]];
+      const [, names] = (await whenTablesAreFree(() => runner.migrate.up())) as [number, string[]];
       done.push(...names);
     }
   } finally {
@@ -115,6 +115,7 @@ function sourceOf(schema: string, files: readonly SqlFile[]): Knex.MigrationSour
         // the driver's own connection is used, because knex reads question marks as bindings and repeats the whole text in its errors
         const connection = (await trx.client.acquireConnection()) as pg.ClientBase;
         await withoutLimits(connection);
+        await limitTableLocks(connection);
         await connection.query(`set local search_path = ${checkedIdentifier(schema)}`);
         try {
           await connection.query(file.text);

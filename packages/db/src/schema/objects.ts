@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type pg from "pg";
 import { inTransaction } from "../statement.ts";
 import { ensureFileTable, knowsAllApplied, readFilesInForce, recordFile } from "./files-in-force.ts";
-import { lockSchema } from "./lock.ts";
+import { limitTableLocks, lockSchema, whenTablesAreFree } from "./lock.ts";
 import type { ServiceSchema } from "./migrate.ts";
 import { readSqlFiles, type SqlFile, type SqlFolder } from "./sql-files.ts";
 
@@ -40,21 +40,24 @@ export function applyViews(service: ServiceSchema): Promise<string[]> {
 async function applyObjects({ pool, schema, folder }: ServiceSchema, kind: SqlFolder, setting?: string): Promise<string[]> {
   const files = await readSqlFiles(join(folder, kind));
   if (files.length === 0) return [];
-  return inTransaction(pool, async (tx) => {
-    await lockSchema(tx, schema);
-    await ensureFileTable(tx);
-    if (!(await knowsAllApplied(tx, join(folder, "migrations")))) return [];
-    if (setting !== undefined) await tx.query(setting);
-    const inForce = await readFilesInForce(tx, kind);
-    const existing = await readObjectNames(tx, schema);
-    const done: string[] = [];
-    for (const file of files) {
-      if (inForce.get(file.name) === file.sha256 && objectsOf(file).every((name) => existing.has(name))) continue;
-      await applyFile(tx, { schema, kind, file });
-      done.push(file.name);
-    }
-    return done;
-  });
+  const apply = (): Promise<string[]> =>
+    inTransaction(pool, async (tx) => {
+      await lockSchema(tx, schema);
+      await limitTableLocks(tx);
+      await ensureFileTable(tx);
+      if (!(await knowsAllApplied(tx, join(folder, "migrations")))) return [];
+      if (setting !== undefined) await tx.query(setting);
+      const inForce = await readFilesInForce(tx, kind);
+      const existing = await readObjectNames(tx, schema);
+      const done: string[] = [];
+      for (const file of files) {
+        if (inForce.get(file.name) === file.sha256 && objectsOf(file).every((name) => existing.has(name))) continue;
+        await applyFile(tx, { schema, kind, file });
+        done.push(file.name);
+      }
+      return done;
+    });
+  return whenTablesAreFree(apply);
 }
 
 /** Answers the names of the views and functions that a file creates. */

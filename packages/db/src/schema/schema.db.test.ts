@@ -226,3 +226,25 @@ test("a migration that is killed on its way leaves no lock behind", async () => 
   migration("0001_slow.sql", "-- expand\ncreate table a (x int);\n");
   expect(await apply()).toEqual(["0001_slow.sql"]);
 });
+
+test("a migration or view whose table is in use lets others pass meanwhile, and is applied once the table is free", async () => {
+  migration("0001_first.sql", "-- expand\ncreate table a (x int);\n");
+  view("a.sql", "create or replace view a_v1 as select x from a;\n");
+  await prepareSchema(service());
+  const reader = await db.session.connect();
+  try {
+    await reader.query(`begin; select * from ${schema}.a_v1`);
+    migration("0002_more.sql", "-- expand\nalter table a add column y int;\n");
+    view("a.sql", "create or replace view a_v1 as select x, y from a;\n");
+    const prepared = prepareSchema(service());
+    const waits = "select from pg_stat_activity where wait_event_type = 'Lock' and query like '%alter table a add column y%'";
+    await expect.poll(async () => (await db.pool.query(waits)).rowCount).toBe(1);
+    // behind a migration that waited without a limit this would wait as long as the reader does
+    await db.pool.query(`select * from ${schema}.a`);
+    await reader.query("commit");
+    await prepared;
+  } finally {
+    reader.release(true);
+  }
+  await db.pool.query(`select y from ${schema}.a_v1`);
+});

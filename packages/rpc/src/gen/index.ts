@@ -2,6 +2,7 @@
 import type { ArtifactsServiceDefinition } from "./harrier/artifactstore/v1/artifacts.ts";
 import type { ActionsServiceDefinition } from "./harrier/controller/v1/actions.ts";
 import type { DeviceIdentityServiceDefinition } from "./harrier/controller/v1/device_identity.ts";
+import type { DeviceMessagesServiceDefinition } from "./harrier/controller/v1/device_messages.ts";
 import type { TargetsServiceDefinition } from "./harrier/controller/v1/targets.ts";
 import type { CatalogueServiceDefinition } from "./harrier/management/v1/catalogue.ts";
 import type { IdentityServiceDefinition } from "./harrier/management/v1/identity.ts";
@@ -10,6 +11,7 @@ import type { RolloutsServiceDefinition } from "./harrier/rolloutengine/v1/rollo
 export type * from "./harrier/artifactstore/v1/artifacts.ts";
 export type * from "./harrier/controller/v1/actions.ts";
 export type * from "./harrier/controller/v1/device_identity.ts";
+export type * from "./harrier/controller/v1/device_messages.ts";
 export type * from "./harrier/controller/v1/targets.ts";
 export type * from "./harrier/management/v1/catalogue.ts";
 export type * from "./harrier/management/v1/identity.ts";
@@ -20,6 +22,7 @@ export interface ServiceDefinitions {
   "harrier.artifactstore.v1.ArtifactsService": ArtifactsServiceDefinition;
   "harrier.controller.v1.ActionsService": ActionsServiceDefinition;
   "harrier.controller.v1.DeviceIdentityService": DeviceIdentityServiceDefinition;
+  "harrier.controller.v1.DeviceMessagesService": DeviceMessagesServiceDefinition;
   "harrier.controller.v1.TargetsService": TargetsServiceDefinition;
   "harrier.management.v1.CatalogueService": CatalogueServiceDefinition;
   "harrier.management.v1.IdentityService": IdentityServiceDefinition;

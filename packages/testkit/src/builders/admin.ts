@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { eventually } from "../eventually.ts";
-import { type Answer, type Call, send, succeeded } from "./http.ts";
+import { type Answer, basic, type Call, send, succeeded } from "./http.ts";
 
 export interface AdminOptions {
   baseUrl: string;
@@ -37,7 +37,7 @@ export type Admin = ReturnType<typeof createAdmin>;
 
 /** Makes an administrator, with any request of the management interface, and builders for the things that most tests begin with. */
 export function createAdmin({ baseUrl, user = "admin", password, prefix = "/api/mgmt/v1" }: AdminOptions) {
-  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+  const authorization = basic(user, password);
   const call = <Body = unknown>(path: string, options: Call = {}): Promise<Answer<Body>> =>
     send<Body>(`${baseUrl}${prefix}/${path}`, { ...options, headers: { authorization, accept: "application/json", ...options.headers } });
   const get = async <Body>(path: string) => succeeded(await call<Body>(path), `GET ${path}`);

@@ -12,6 +12,9 @@ export interface Call {
   body?: unknown;
 }
 
+/** Makes the Authorization header of a name and a password or secret (RFC 7617). */
+export const basic = (name: string, secret: string): string => `Basic ${Buffer.from(`${name}:${secret}`).toString("base64")}`;
+
 const isRaw = (body: unknown): body is FormData | Uint8Array<ArrayBuffer> | ReadableStream =>
   body instanceof FormData || body instanceof Uint8Array || body instanceof ReadableStream;
 

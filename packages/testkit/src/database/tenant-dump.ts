@@ -13,9 +13,17 @@ export const auditTables: readonly string[] = auditedServices.flatMap((service) 
 export const movingTables: readonly string[] = [
   "rollout_engine.leases",
   "rollout_engine.auto_assign_leases",
-  ...["target_polls", "target_usage", "group_deltas", "group_progress", "monthly_counts", "fleet_counts", "fleet_walks"].map(
-    (table) => `controller.${table}`,
-  ),
+  ...[
+    "target_polls",
+    "target_usage",
+    "group_deltas",
+    "group_progress",
+    "rollout_progress",
+    "rollout_failures",
+    "monthly_counts",
+    "fleet_counts",
+    "fleet_walks",
+  ].map((table) => `controller.${table}`),
   "management.target_metadata_usage",
   "artifact_store.data_traffic",
 ];

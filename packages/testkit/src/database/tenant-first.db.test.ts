@@ -15,8 +15,11 @@ import { type TestDatabase, testDatabase } from "./test-database.ts";
 const ofTheInstallation = [
   /^\w+\.(knex_migrations|knex_migrations_lock|schema_files)$/,
   /^\w+_audit\.(audit_batches|audit_chain|audit_anchors)$/,
+  /^(controller|management|artifact_store|rollout_engine)\.nodes$/,
   /^(controller|management|rollout_engine)\.outbox_cursor$/,
   /^controller\.(group_progress|monthly_counts)_folded$/,
+  // how far the outbox has been sent to things
+  /^controller\.device_messages_cursor$/,
   /^rollout_engine\.rollout_months_start$/,
   /^rollout_engine\.(fleet|progress)_cursor$/,
   /^management\.signing_keys$/,
@@ -31,6 +34,8 @@ const overAllTenants = [
   /^controller\.credential_changes_pkey$/,
   /^controller\.target_imports_at$/,
   /^management\.tenants_name$/,
+  // virtual hosts are those of the whole broker
+  /^management\.messaging_vhost_key$/,
   /^rollout_engine\.rollouts_under_way$/,
   // the operator's operation on a tenant: its own tenant is the operator's
   /^management\.background_operations_tenant$/,

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DebianFiles, debianPackages } from "./debian.ts";
-import { startServer } from "./server-process.ts";
+import { startServerIn } from "./server-process.ts";
 
 /** A request that reached nginx, as its log shows it. */
 export interface ProxiedRequest {
@@ -42,27 +42,15 @@ export async function startNginx({ http, port }: NginxOptions): Promise<Nginx> {
   const dir = mkdtempSync(join(tmpdir(), "harrier-nginx-"));
   const config = join(dir, "nginx.conf");
   writeFileSync(config, configOf(dir, http));
-  try {
-    const process = await startServer({
-      name: "nginx",
-      command: join(root, "usr", "sbin", "nginx"),
-      args: ["-p", dir, "-e", "stderr", "-c", config],
-      cwd: dir,
-      env,
-      isReady: () => accepts(port),
-      limitMs: 20_000,
-    });
-    return {
-      requests: () => requestsIn(join(dir, "access.log")),
-      async stop() {
-        await process.stop();
-        rmSync(dir, { recursive: true, force: true });
-      },
-    };
-  } catch (error) {
-    rmSync(dir, { recursive: true, force: true });
-    throw error;
-  }
+  const { stop } = await startServerIn(dir, {
+    name: "nginx",
+    command: join(root, "usr", "sbin", "nginx"),
+    args: ["-p", dir, "-e", "stderr", "-c", config],
+    env,
+    isReady: () => accepts(port),
+    limitMs: 20_000,
+  });
+  return { requests: () => requestsIn(join(dir, "access.log")), stop };
 }
 
 // it is one process, so that it ends with the signal that ends us, and it uses no path of the machine's own nginx

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { rmSync } from "node:fs";
 import { guardProcess } from "@harrier/stack";
 
 export interface ServerProcess {
@@ -64,6 +65,18 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
     throw new Error(`${options.name} ${what}:\n${words}`);
   }
   return server;
+}
+
+/** The same for a server whose files are in a folder of its own, which goes with it, also if it does not start. */
+export async function startServerIn(dir: string, options: Omit<ServerOptions, "cwd">): Promise<ServerProcess> {
+  const remove = (): void => rmSync(dir, { recursive: true, force: true });
+  try {
+    const server = await startServer({ ...options, cwd: dir });
+    return { ...server, stop: (signal) => server.stop(signal).finally(remove) };
+  } catch (error) {
+    remove();
+    throw error;
+  }
 }
 
 const isOver = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;

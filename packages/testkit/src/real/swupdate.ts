@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DebianFiles, debianPackages } from "./debian.ts";
-import { startServer } from "./server-process.ts";
+import { startServerIn } from "./server-process.ts";
 
 export interface SwupdateOptions {
   baseUrl: string;
@@ -50,28 +50,15 @@ export async function startSwupdate(options: SwupdateOptions): Promise<Swupdate>
   if (speed !== undefined) suricatta.push("-n", speed);
   const config = join(dir, "swupdate.cfg");
   writeFileSync(config, configOf(options.identify ?? {}));
-  try {
-    const process = await startServer({
-      name: "SWUpdate",
-      command: join(root, "usr", "bin", "swupdate"),
-      args: ["-f", config, "-k", options.certificate, "-H", options.hardware, "-u", suricatta.join(" ")],
-      cwd: dir,
-      // it unpacks and opens its sockets there
-      env: { ...env, TMPDIR: dir },
-      isReady: async () => existsSync(join(dir, "sockinstctrl")),
-      limitMs: 20_000,
-    });
-    return {
-      output: process.output,
-      async stop() {
-        await process.stop();
-        rmSync(dir, { recursive: true, force: true });
-      },
-    };
-  } catch (error) {
-    rmSync(dir, { recursive: true, force: true });
-    throw error;
-  }
+  return startServerIn(dir, {
+    name: "SWUpdate",
+    command: join(root, "usr", "bin", "swupdate"),
+    args: ["-f", config, "-k", options.certificate, "-H", options.hardware, "-u", suricatta.join(" ")],
+    // it unpacks and opens its sockets there
+    env: { ...env, TMPDIR: dir },
+    isReady: async () => existsSync(join(dir, "sockinstctrl")),
+    limitMs: 20_000,
+  });
 }
 
 /**

@@ -9,6 +9,8 @@ export interface Options {
   rounds: number;
   /** The number of targets that queries search. */
   fleet: number;
+  /** The size of the file that is transferred, in MiB. */
+  mebibytes: number;
 }
 
 export interface Bench {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { uniqueName } from "@harrier/testkit";
-import { basic, type Tenant } from "./tenant.ts";
+import { basic, uniqueName } from "@harrier/testkit";
+import type { Tenant } from "./tenant.ts";
 
 /** `fleet-000000` and so on. */
 export const fleetId = (n: number): string => `fleet-${String(n).padStart(6, "0")}`;

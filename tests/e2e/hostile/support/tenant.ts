@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Stack } from "@harrier/stack";
-import { type Admin, createAdmin, uniqueName } from "@harrier/testkit";
+import { type Admin, basic, createAdmin, uniqueName } from "@harrier/testkit";
 import { adminOf } from "../../support/replicas.ts";
 
 /** A tenant whose devices sign in with the tokens of their targets. */
@@ -44,5 +44,3 @@ export async function makeUsers({ name, boss }: Tenant, n: number): Promise<stri
   await boss.post("users", users);
   return users.map((user) => basic(`${name}\\${user.name}`, user.password));
 }
-
-export const basic = (user: string, password: string): string => `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;

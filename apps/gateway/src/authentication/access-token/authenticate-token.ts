@@ -1,9 +1,8 @@
-import { HarrierError } from "@harrier/errors";
 import type { Client, Principal, ResolveTokenResponse } from "@harrier/rpc";
 import { allowed } from "../allowed.ts";
 import { nobody } from "../authenticate-device.ts";
-import { registerPermission } from "../gateway-token.ts";
 import type { PrincipalCache } from "../principal-cache.ts";
+import { asDevice, ofAllDevices, resolveOnce } from "../resolve-once.ts";
 import type { TokenVerifier, VerifiedToken } from "./token-verifier.ts";
 
 export interface TokenSignIn {
@@ -39,11 +38,7 @@ export function authenticateDeviceToken(
   request: TokenSignIn & { tenant: string; controllerId: string },
 ): Principal | Promise<Principal> {
   const found = authenticateAs(devices, deps, request);
-  const admit = (principal: Principal): Principal => {
-    if (principal.tenant.toUpperCase() !== request.tenant.toUpperCase()) throw new HarrierError("unauthenticated");
-    return { ...principal, controllerId: request.controllerId };
-  };
-  return found instanceof Promise ? found.then(admit) : admit(found);
+  return found instanceof Promise ? found.then((principal) => asDevice(principal, request)) : asDevice(found, request);
 }
 
 const user: PrincipalKind = {
@@ -62,12 +57,7 @@ const user: PrincipalKind = {
 
 const devices: PrincipalKind = {
   name: "devices",
-  principalOf({ subject }, answer) {
-    if (!answer.devices) return undefined;
-    const { tenantId, tenant } = answer;
-    // The subject differs from that of every device.
-    return { tenantId, tenant, kind: "device", subject: `token ${subject}`, external: true, permissions: [registerPermission] };
-  },
+  principalOf: ({ subject }, answer) => (answer.devices ? ofAllDevices(answer, `token ${subject}`) : undefined),
 };
 
 function authenticateAs(kind: PrincipalKind, deps: Deps, request: TokenSignIn): Principal | Promise<Principal> {
@@ -78,21 +68,11 @@ function authenticateAs(kind: PrincipalKind, deps: Deps, request: TokenSignIn): 
 
 type Verified = TokenSignIn & { verified: VerifiedToken };
 
-function principalOf(kind: PrincipalKind, deps: Deps, request: Verified): Principal | Promise<Principal> {
-  const digest = deps.cache.digest(`${kind.name} ${request.verified.meaning}`);
-  return deps.cache.lookup(digest) ?? resolve(kind, deps, { ...request, digest });
-}
-
-async function resolve(kind: PrincipalKind, deps: Deps, request: Verified & { digest: string }): Promise<Principal> {
-  const generation = deps.cache.generation;
-  const { verified, rid, traceparent, deadline, digest } = request;
-  const { tenant, scopes } = verified;
-  const answer = await deps.resolveToken(
-    { tenant, user: verified.user, scopes },
-    { principal: nobody, rid, ...(traceparent && { traceparent }), deadline },
-  );
-  const principal = answer.ok ? kind.principalOf(verified, answer) : undefined;
-  if (principal === undefined) throw new HarrierError("unauthenticated");
-  deps.cache.keep(digest, { principal, userId: answer.userId, revision: answer.revision, generation });
-  return principal;
+function principalOf(kind: PrincipalKind, { cache, resolveToken }: Deps, request: Verified): Principal | Promise<Principal> {
+  const { verified, rid, traceparent, deadline } = request;
+  return resolveOnce(cache, `${kind.name} ${verified.meaning}`, async () => {
+    const { tenant, user, scopes } = verified;
+    const answer = await resolveToken({ tenant, user, scopes }, { principal: nobody, rid, ...(traceparent && { traceparent }), deadline });
+    return { ...answer, principal: answer.ok ? kind.principalOf(verified, answer) : undefined };
+  });
 }

@@ -1,9 +1,8 @@
-import { HarrierError } from "@harrier/errors";
 import type { Client, Principal, SignInClientResponse } from "@harrier/rpc";
 import { allowed } from "../allowed.ts";
 import { nobody } from "../authenticate-device.ts";
-import { registerPermission } from "../gateway-token.ts";
 import type { PrincipalCache } from "../principal-cache.ts";
+import { asDevice, ofAllDevices, resolveOnce } from "../resolve-once.ts";
 import type { ClientToken, OwnTokens } from "./own-tokens.ts";
 
 export interface ClientSignIn {
@@ -41,11 +40,7 @@ export function authenticateClient(deps: ClientDeps, request: ClientSignIn): Sig
  */
 export function authenticateDeviceClient(deps: ClientDeps, request: ClientSignIn & { tenant: string; controllerId: string }): SignedIn {
   const found = authenticateAs(devices, deps, request);
-  const admit = (principal: Principal | undefined): Principal | undefined => {
-    if (principal === undefined) return undefined;
-    if (principal.tenant.toUpperCase() !== request.tenant.toUpperCase()) throw new HarrierError("unauthenticated");
-    return { ...principal, controllerId: request.controllerId };
-  };
+  const admit = (principal: Principal | undefined) => principal && asDevice(principal, request);
   return found instanceof Promise ? found.then(admit) : admit(found);
 }
 
@@ -64,12 +59,7 @@ const user: PrincipalKind = {
 
 const devices: PrincipalKind = {
   name: "devices of client",
-  principalOf({ clientId }, answer) {
-    if (!answer.devices) return undefined;
-    const { tenantId, tenant } = answer;
-    // The subject differs from that of every device.
-    return { tenantId, tenant, kind: "device", subject: `client ${clientId}`, external: true, permissions: [registerPermission] };
-  },
+  principalOf: ({ clientId }, answer) => (answer.devices ? ofAllDevices(answer, `client ${clientId}`) : undefined),
 };
 
 function authenticateAs(kind: PrincipalKind, deps: ClientDeps, request: ClientSignIn): SignedIn {
@@ -80,21 +70,12 @@ function authenticateAs(kind: PrincipalKind, deps: ClientDeps, request: ClientSi
 
 type Verified = ClientSignIn & { verified: ClientToken };
 
-function principalOf(kind: PrincipalKind, deps: ClientDeps, request: Verified): Principal | Promise<Principal> {
-  const digest = deps.cache.digest(`${kind.name} ${request.verified.meaning}`);
-  return deps.cache.lookup(digest) ?? ask(kind, deps, { ...request, digest });
-}
-
-async function ask(kind: PrincipalKind, deps: ClientDeps, request: Verified & { digest: string }): Promise<Principal> {
-  const generation = deps.cache.generation;
-  const { verified, rid, traceparent, deadline, digest } = request;
-  const { clientId, scopes, generation: ofTokens } = verified;
-  const answer = await deps.signInClient(
-    { clientId, scopes, generation: ofTokens },
-    { principal: nobody, rid, ...(traceparent && { traceparent }), deadline },
-  );
-  const principal = answer.ok ? kind.principalOf(verified, answer) : undefined;
-  if (principal === undefined) throw new HarrierError("unauthenticated");
-  deps.cache.keep(digest, { principal, userId: answer.userId, revision: answer.revision, generation });
-  return principal;
+function principalOf(kind: PrincipalKind, { cache, signInClient }: ClientDeps, request: Verified): Principal | Promise<Principal> {
+  const { verified, rid, traceparent, deadline } = request;
+  return resolveOnce(cache, `${kind.name} ${verified.meaning}`, async () => {
+    const { clientId, scopes, generation } = verified;
+    const call = { principal: nobody, rid, ...(traceparent && { traceparent }), deadline };
+    const answer = await signInClient({ clientId, scopes, generation }, call);
+    return { ...answer, principal: answer.ok ? kind.principalOf(verified, answer) : undefined };
+  });
 }

@@ -106,6 +106,30 @@ export interface ChangeTagResponse {
   missing: string[];
 }
 
+export interface ChangeTargetsByIdRequestInput {
+  targetIds?: number[];
+  change?: string;
+  value?: number | string | Long;
+  initiator?: string;
+}
+
+export interface ChangeTargetsByIdRequest {
+  targetIds: number[];
+  change: string;
+  value: number;
+  initiator: string;
+}
+
+export interface ChangeTargetsByIdResponseInput {
+  reached?: number[];
+  changed?: number;
+}
+
+export interface ChangeTargetsByIdResponse {
+  reached: number[];
+  changed: number;
+}
+
 export interface CreateTargetsRequestInput {
   targets?: NewTargetInput[];
 }
@@ -339,6 +363,12 @@ export interface TargetsServiceDefinition extends grpc.ServiceDefinition {
   ChangeGroup: MethodDefinition<ChangeGroupRequestInput, ChangeGroupResponseInput, ChangeGroupRequest, ChangeGroupResponse>;
   ChangeMetadata: MethodDefinition<ChangeMetadataRequestInput, ChangeMetadataResponseInput, ChangeMetadataRequest, ChangeMetadataResponse>;
   ChangeTag: MethodDefinition<ChangeTagRequestInput, ChangeTagResponseInput, ChangeTagRequest, ChangeTagResponse>;
+  ChangeTargetsById: MethodDefinition<
+    ChangeTargetsByIdRequestInput,
+    ChangeTargetsByIdResponseInput,
+    ChangeTargetsByIdRequest,
+    ChangeTargetsByIdResponse
+  >;
   CreateTargets: MethodDefinition<CreateTargetsRequestInput, CreateTargetsResponseInput, CreateTargetsRequest, CreateTargetsResponse>;
   DeactivateAutoConfirm: MethodDefinition<
     DeactivateAutoConfirmRequestInput,

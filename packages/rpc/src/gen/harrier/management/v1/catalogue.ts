@@ -53,11 +53,13 @@ export interface CheckUploadRequest {
 export interface CheckUploadResponseInput {
   maxBytes?: number | string | Long;
   storageBound?: boolean;
+  storageLeft?: number | string | Long;
 }
 
 export interface CheckUploadResponse {
   maxBytes: number;
   storageBound: boolean;
+  storageLeft: number;
 }
 
 export interface ReserveSetRequestInput {

@@ -16,6 +16,7 @@ export interface ApiKeyUse {
 
 export interface IdentityServiceDefinition extends grpc.ServiceDefinition {
   NoteApiKeyUses: MethodDefinition<NoteApiKeyUsesRequestInput, NoteApiKeyUsesResponseInput, NoteApiKeyUsesRequest, NoteApiKeyUsesResponse>;
+  NoteNode: MethodDefinition<NoteNodeRequestInput, NoteNodeResponseInput, NoteNodeRequest, NoteNodeResponse>;
   NoteRefusals: MethodDefinition<NoteRefusalsRequestInput, NoteRefusalsResponseInput, NoteRefusalsRequest, NoteRefusalsResponse>;
   ReadTokenKeys: MethodDefinition<ReadTokenKeysRequestInput, ReadTokenKeysResponseInput, ReadTokenKeysRequest, ReadTokenKeysResponse>;
   ResolveToken: MethodDefinition<ResolveTokenRequestInput, ResolveTokenResponseInput, ResolveTokenRequest, ResolveTokenResponse>;
@@ -29,6 +30,32 @@ export interface IdentityServiceDefinition extends grpc.ServiceDefinition {
   >;
 }
 
+export interface JobStateInput {
+  name?: string;
+  lastRunAt?: number | string | Long;
+  failures?: number | string | Long;
+  lastError?: string;
+  lastErrorAt?: number | string | Long;
+  backlog?: number | string | Long;
+  _lastRunAt?: "lastRunAt";
+  _lastError?: "lastError";
+  _lastErrorAt?: "lastErrorAt";
+  _backlog?: "backlog";
+}
+
+export interface JobState {
+  name: string;
+  lastRunAt?: number;
+  failures: number;
+  lastError?: string;
+  lastErrorAt?: number;
+  backlog?: number;
+  _lastRunAt?: "lastRunAt";
+  _lastError?: "lastError";
+  _lastErrorAt?: "lastErrorAt";
+  _backlog?: "backlog";
+}
+
 export interface NoteApiKeyUsesRequestInput {
   uses?: ApiKeyUseInput[];
 }
@@ -40,6 +67,28 @@ export interface NoteApiKeyUsesRequest {
 export type NoteApiKeyUsesResponseInput = Record<string, never>;
 
 export type NoteApiKeyUsesResponse = Record<string, never>;
+
+export interface NoteNodeRequestInput {
+  id?: string;
+  host?: string;
+  version?: string;
+  startedAt?: number | string | Long;
+  leaves?: boolean;
+  jobs?: JobStateInput[];
+}
+
+export interface NoteNodeRequest {
+  id: string;
+  host: string;
+  version: string;
+  startedAt: number;
+  leaves: boolean;
+  jobs: JobState[];
+}
+
+export type NoteNodeResponseInput = Record<string, never>;
+
+export type NoteNodeResponse = Record<string, never>;
 
 export interface NoteRefusalsRequestInput {
   refusals?: RefusalInput[];

@@ -1,0 +1,301 @@
+import { createHash, randomBytes } from "node:crypto";
+import { eventually } from "@harrier/testkit";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Answer, type Call, type RunningService, startService } from "../service.suite.ts";
+import { contentKey, partSize } from "../storage/storage.ts";
+import { silentLog, tenantId } from "../testing.suite.ts";
+import { expireUploads } from "./expire-uploads.ts";
+
+const path = "/api/mgmt/v1/softwaremodules/11/artifacts/uploads";
+const mebi = 1024 * 1024;
+const code = (answer: Answer): [number, unknown] => [answer.status, answer.json()["errorCode"]];
+let service: RunningService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(async () => service?.stop());
+beforeEach(async () => {
+  await service.bench.sql("delete from artifact_store.resumable_uploads");
+  await service.bench.clear();
+  for (const failures of Object.values(service.neighbours.failures)) failures.length = 0;
+  service.neighbours.attached.length = 0;
+  service.neighbours.maxBytes = 100_000_000;
+});
+
+function content(size: number) {
+  const bytes = randomBytes(size);
+  const hash = (name: string): string => createHash(name).update(bytes).digest("hex");
+  return { bytes, sha256: hash("sha256"), sha1: hash("sha1"), md5: hash("md5") };
+}
+
+const json = (value: object): Call => ({ headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(value)) });
+const octets = (body: Buffer, headers: Record<string, string> = {}): Call => ({
+  headers: { "content-type": "application/octet-stream", "content-length": String(body.length), ...headers },
+  body,
+});
+
+async function open(size: number, more: object = {}): Promise<string> {
+  const answer = await service.call("POST", path, json({ filename: "fw.bin", size, ...more }));
+  expect(answer.status, String(answer.body)).toBe(201);
+  return String(answer.json()["id"]);
+}
+
+const put = (id: string, offset: number, body: Buffer, headers: Record<string, string> = {}): Promise<Answer> =>
+  service.call("PUT", `${path}/${id}?offset=${offset}`, octets(body, headers));
+const get = (id: string): Promise<Answer> => service.call("GET", `${path}/${id}`);
+const complete = (id: string): Promise<Answer> => service.call("POST", `${path}/${id}/complete`);
+const cancel = (id: string): Promise<Answer> => service.call("DELETE", `${path}/${id}`);
+
+/** Sends everything from an offset on, part by part. */
+async function sendFrom(id: string, bytes: Buffer, offset = 0): Promise<void> {
+  for (let at = offset; at < bytes.length; at += partSize) {
+    const answer = await put(id, at, bytes.subarray(at, at + partSize));
+    expect(answer.status, String(answer.body)).toBe(200);
+    expect(answer.json()["offset"]).toBe(Math.min(at + partSize, bytes.length));
+  }
+}
+
+/** Waits until the one upload has a writer, or has none any more. */
+async function untilLeased(leased: boolean): Promise<void> {
+  await eventually(async () => {
+    expect(await service.bench.sql("select lease_id is not null as leased from artifact_store.resumable_uploads")).toEqual([{ leased }]);
+  });
+}
+
+async function expectNothingLeft(): Promise<void> {
+  expect(await service.bench.files()).toEqual([]);
+  expect(await service.bench.rows()).toEqual({ blobs: 0, blobReferences: 0, uploads: 0 });
+  expect(await service.bench.sql("select from artifact_store.upload_parts")).toEqual([]);
+}
+
+describe("an upload in parts (contract console.md M15)", () => {
+  it.each([1, partSize, partSize + 1, 2 * partSize + 5])("of %d bytes becomes an artifact with all three hashes", async (size) => {
+    const { bytes, sha256, sha1, md5 } = content(size);
+    const id = await open(size, { sha256sum: sha256.toUpperCase(), sha1sum: sha1, md5sum: md5 });
+    await sendFrom(id, bytes);
+    const answer = await complete(id);
+    expect(answer.status, String(answer.body)).toBe(201);
+    expect(answer.json()).toMatchObject({ providedFilename: "fw.bin", size, hashes: { sha256, sha1, md5 }, createdBy: "admin" });
+    expect(await service.bench.files()).toEqual([contentKey(tenantId, sha256)]);
+    expect(await service.bench.rows()).toEqual({ blobs: 1, blobReferences: 1, uploads: 0 });
+    const artifactId = answer.json()["id"];
+    expect((await get(id)).json()).toMatchObject({ status: "completed", offset: size, artifactId });
+    const again = await complete(id);
+    expect([again.status, again.json()]).toEqual([201, answer.json()]);
+    const download = await service.call("GET", `/api/mgmt/v1/softwaremodules/11/artifacts/${String(artifactId)}/download`);
+    expect(createHash("sha256").update(download.body).digest("hex")).toBe(sha256);
+  });
+
+  it("tells where the next part begins, and that it is kept for a day", async () => {
+    const id = await open(20 * mebi);
+    const row = (await get(id)).json();
+    expect(row).toEqual({
+      id,
+      status: "open",
+      filename: "fw.bin",
+      size: 20 * mebi,
+      offset: 0,
+      partSize: 8 * mebi,
+      expiresAt: expect.any(Number),
+    });
+    expect(Math.abs(Number(row["expiresAt"]) - Date.now() - 24 * 3_600_000)).toBeLessThan(60_000);
+  });
+
+  it("goes on behind the last whole part when the client is gone in the middle of one", async () => {
+    const { bytes, sha256 } = content(2 * partSize + 17);
+    const id = await open(bytes.length);
+    await sendFrom(id, bytes.subarray(0, partSize));
+    for (let n = 0; n < 3; n += 1) {
+      const { request } = service.open("PUT", `${path}/${id}?offset=${partSize}`, {
+        headers: { "content-type": "application/octet-stream", "content-length": String(partSize) },
+        body: (async function* () {
+          yield bytes.subarray(partSize, partSize + 1_000_000 * (n + 1));
+          await new Promise((resolve) => request.once("close", resolve));
+        })(),
+      });
+      await untilLeased(true);
+      request.destroy();
+      await untilLeased(false);
+      expect((await get(id)).json()["offset"]).toBe(partSize);
+    }
+    await sendFrom(id, bytes, partSize);
+    expect((await complete(id)).json()).toMatchObject({ hashes: { sha256 } });
+  });
+
+  it("takes one writer at a time, and goes on when the lease of a dead one has run out", async () => {
+    const { bytes, sha256 } = content(2 * partSize + 3);
+    const id = await open(bytes.length);
+    await sendFrom(id, bytes.subarray(0, partSize));
+    const taken = async (until: string): Promise<void> => {
+      await service.bench.sql(
+        `update artifact_store.resumable_uploads set lease_id = gen_random_uuid(), lease_until = now() + interval '${until}'`,
+      );
+    };
+    await taken("10 seconds");
+    const refused = await put(id, partSize, bytes.subarray(partSize, 2 * partSize));
+    expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "3"]);
+    expect((await cancel(id)).status).toBe(429);
+    await taken("-1 seconds");
+    await sendFrom(id, bytes, partSize);
+    expect(
+      (await service.bench.sql("select receipt from artifact_store.upload_parts order by number")).map((row) => Object.values(row)[0]),
+    ).toEqual(["0", "1", "1"]);
+    expect((await complete(id)).json()).toMatchObject({ hashes: { sha256 }, size: bytes.length });
+    const [file] = await service.bench.files();
+    expect(file).toBe(contentKey(tenantId, sha256));
+  });
+
+  it("refuses a part that does not continue it, and says where it is", async () => {
+    const { bytes } = content(partSize + 5);
+    const id = await open(bytes.length);
+    await sendFrom(id, bytes.subarray(0, partSize));
+    for (const offset of [0, 5, partSize - 1, 2 * partSize]) {
+      const answer = await put(id, offset, bytes.subarray(0, 5));
+      expect(code(answer)).toEqual([409, "hawkbit.server.error.artifact.uploadOffset"]);
+      expect(answer.json()["info"]).toEqual({ offset: partSize });
+    }
+    expect(code(await complete(id))).toEqual([409, "hawkbit.server.error.artifact.uploadOffset"]);
+    await sendFrom(id, bytes, partSize);
+    expect((await put(id, bytes.length, Buffer.from("x"))).status).toBe(409);
+  });
+
+  it.each([
+    ["shorter", partSize - 1],
+    ["longer", partSize + 1],
+  ])("refuses a part that is %s than the others, with and without a length", async (_what, size) => {
+    const { bytes } = content(size);
+    const id = await open(3 * partSize);
+    expect((await put(id, 0, bytes)).status).toBe(400);
+    const chunked = await service.call("PUT", `${path}/${id}?offset=0`, {
+      headers: { "content-type": "application/octet-stream" },
+      body: (async function* () {
+        for (let at = 0; at < bytes.length; at += 100_000) yield bytes.subarray(at, at + 100_000);
+      })(),
+    });
+    expect(code(chunked)).toEqual([400, "hawkbit.server.error.repo.constraintViolation"]);
+    expect((await get(id)).json()["offset"]).toBe(0);
+  });
+
+  it("checks the digest of a part before it counts", async () => {
+    const { bytes, sha256 } = content(10_000);
+    const id = await open(bytes.length);
+    const digest = (algorithm: string, of: Buffer): string => createHash(algorithm).update(of).digest("base64");
+    for (const wrong of [`sha-256=:${digest("sha256", Buffer.from("x"))}:`, "sha-256=:AA==:", "sha-512=xyz"]) {
+      expect((await put(id, 0, bytes, { "content-digest": wrong })).status).toBe(400);
+    }
+    expect((await get(id)).json()["offset"]).toBe(0);
+    const right = `unknown=:AA==:, sha-256=:${digest("sha256", bytes)}:, sha-512=:${digest("sha512", bytes)}:`;
+    expect((await put(id, 0, bytes, { "content-digest": right })).status).toBe(200);
+    expect((await complete(id)).json()).toMatchObject({ hashes: { sha256 } });
+  });
+
+  it.each([
+    ["sha256sum", "0".repeat(64), "sha256"],
+    ["sha1sum", "0".repeat(40), "sha1"],
+    ["md5sum", "0".repeat(32), "md5"],
+  ])("ends with a wrong %s", async (name, value, what) => {
+    const { bytes } = content(5_000);
+    const id = await open(bytes.length, { [name]: value });
+    await sendFrom(id, bytes);
+    expect(code(await complete(id))).toEqual([400, `hawkbit.server.error.artifact.uploadFailed.checksum.${what}.match`]);
+    expect((await get(id)).status).toBe(404);
+    await expectNothingLeft();
+  });
+
+  it.each([
+    ["no size", { filename: "a" }],
+    ["an empty file", { filename: "a", size: 0 }],
+    ["a path as name", { filename: "../a", size: 1 }],
+    ["a hash that is none", { filename: "a", size: 1, sha256sum: "xyz" }],
+  ])("is not opened with %s", async (_what, body) => {
+    expect((await service.call("POST", path, json(body))).status).toBe(400);
+  });
+
+  it("is not opened beyond the storage that is left, which other unfinished uploads count in", async () => {
+    service.neighbours.maxBytes = 10_000;
+    expect(code(await service.call("POST", path, json({ filename: "a", size: 10_001 })))).toEqual([
+      403,
+      "hawkbit.server.error.quota.storageExceeded",
+    ]);
+    await open(6_000);
+    expect((await service.call("POST", path, json({ filename: "b", size: 5_000 }))).status).toBe(403);
+    await open(4_000);
+  });
+
+  it("is not opened beyond fifty unfinished ones, however many ask at once", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, n) => service.call("POST", path, json({ filename: `f${n}`, size: 1 }))),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(50);
+    expect(answers.filter(({ status }) => status === 403)).toHaveLength(10);
+  });
+
+  it("is found in its own module only", async () => {
+    const id = await open(5);
+    const elsewhere = path.replace("/11/", "/12/");
+    expect((await service.call("GET", `${elsewhere}/${id}`)).status).toBe(404);
+    expect((await service.call("PUT", `${elsewhere}/${id}?offset=0`, octets(Buffer.from("12345")))).status).toBe(404);
+    expect((await service.call("POST", `${elsewhere}/${id}/complete`)).status).toBe(404);
+    expect((await service.call("DELETE", `${elsewhere}/${id}`)).status).toBe(404);
+  });
+
+  it("leaves nothing behind when its client gives it up", async () => {
+    const { bytes } = content(partSize + 10);
+    const id = await open(bytes.length);
+    await sendFrom(id, bytes.subarray(0, partSize));
+    expect((await cancel(id)).status).toBe(200);
+    expect((await get(id)).status).toBe(404);
+    expect((await cancel(id)).status).toBe(404);
+    await expectNothingLeft();
+  });
+
+  it("stays open while the module cannot take it, and is completed afterwards", async () => {
+    const { bytes, sha256 } = content(1_000);
+    const id = await open(bytes.length);
+    await sendFrom(id, bytes);
+    const { HarrierError } = await import("@harrier/errors");
+    service.neighbours.failures.checkUpload.push(new HarrierError("locked"));
+    expect((await complete(id)).status).toBe(423);
+    expect((await complete(id)).json()).toMatchObject({ hashes: { sha256 } });
+    expect((await cancel(id)).status).toBe(409);
+  });
+
+  it("shares the bytes of an artifact that exists", async () => {
+    const { bytes, sha256 } = content(1_000);
+    for (const filename of ["one", "two"]) {
+      const id = await open(bytes.length, { filename });
+      await sendFrom(id, bytes);
+      expect((await complete(id)).status).toBe(201);
+    }
+    expect(await service.bench.files()).toEqual([contentKey(tenantId, sha256)]);
+    expect(await service.bench.rows()).toEqual({ blobs: 1, blobReferences: 2, uploads: 0 });
+  });
+
+  it("is removed when nobody has continued it for a day", async () => {
+    const { bytes } = content(partSize + 10);
+    const deps = { db: service.bench.db, storage: service.bench.storage, log: silentLog };
+    const [halfway, whole, kept] = [await open(bytes.length), await open(bytes.length), await open(bytes.length)];
+    await sendFrom(halfway, bytes.subarray(0, partSize));
+    await sendFrom(whole, bytes);
+    await service.bench.sql("update artifact_store.resumable_uploads set expires_at = now() - interval '1 second' where id <> $1", [kept]);
+    expect((await get(halfway)).status).toBe(404);
+    expect((await put(halfway, partSize, bytes.subarray(partSize))).status).toBe(404);
+    expect(await expireUploads(deps)).toBe(2);
+    expect(await expireUploads(deps)).toBe(0);
+    expect((await get(kept)).status).toBe(200);
+    await cancel(kept);
+    await expectNothingLeft();
+  });
+
+  it("costs four round trips for every part, two of them for the audit entry", async () => {
+    const parts = 8;
+    const { bytes } = content(partSize);
+    const id = await open(parts * partSize);
+    const counts: number[] = [];
+    for (let n = 0; n < parts; n += 1) counts.push(await service.counter.during(() => put(id, n * partSize, bytes)));
+    // rounds of the janitor are counted too
+    expect(Math.min(...counts.slice(0, 4))).toBe(4);
+    expect(Math.min(...counts.slice(4))).toBe(4);
+  });
+});

@@ -1,0 +1,77 @@
+import { type ArtifactUploadView, artifactUploads } from "@harrier/contracts";
+import { discardRest, type Mount, TenantLimiter } from "@harrier/service";
+import { partSize } from "../storage/storage.ts";
+import { toView as artifactView, uploadingOf } from "../upload/upload.routes.ts";
+import { type CompleteDeps, completeUpload } from "./complete-upload.ts";
+import { readContentDigest } from "./content-digest.ts";
+import { openUploadInParts } from "./open-upload.ts";
+import { type PartDeps, receivePart } from "./receive-part.ts";
+import type { ResumableRow } from "./resumable.sql.ts";
+import { cancelUpload, getUpload } from "./resumable.ts";
+
+export interface ResumableRouteDeps extends Omit<CompleteDeps, "fault" | "log"> {
+  readonly fault: (name: Parameters<CompleteDeps["fault"]>[0] | Parameters<PartDeps["fault"]>[0]) => void | Promise<void>;
+  /** A part of which no byte comes for this long is cut off. */
+  readonly idleMs: number;
+}
+
+/** A part of a bucket is in memory as a whole: so many parts are received at a time, and the others wait in their connections. */
+const partLimits = { perTenant: 4, total: 8, waiting: 50 };
+
+/** A part has to come within this time, however steadily: a slow sender must not keep the places of others. */
+const partMs = 600_000;
+
+/** After an error at most this much of the body is read and discarded, so that the client can read the answer. */
+const discardBudget = { bytes: 2 * partSize, ms: 5_000 };
+
+const statuses = { open: "open", attaching: "completing", attached: "completed" } as const;
+
+/** Mounts uploads in parts (contract console.md M15). */
+export function mountResumable(mount: Mount, deps: ResumableRouteDeps): void {
+  const places = new TenantLimiter(partLimits);
+  mount(artifactUploads.open, async (ctx) => {
+    const row = await openUploadInParts({ ...deps, log: ctx.log }, uploadingOf(ctx, ctx.params.softwareModuleId), ctx.body);
+    return { body: toView(row) };
+  });
+  mount(artifactUploads.get, async (ctx) => ({ body: toView(await getUpload(deps, namedBy(ctx))) }));
+  mount(artifactUploads.sendPart, async (ctx) => {
+    const { req } = ctx;
+    const length = req.headers["content-length"];
+    try {
+      const digest = readContentDigest(req.get("content-digest"));
+      const part = { ...namedBy(ctx), offset: ctx.query.offset, length: length === undefined ? undefined : Number(length), digest };
+      const row = await places.limiterOf(ctx.tenantId).run(async () => {
+        const cut = setTimeout(() => req.destroy(), partMs);
+        req.setTimeout(deps.idleMs);
+        try {
+          return await receivePart(deps, { ...part, source: req });
+        } finally {
+          clearTimeout(cut);
+          req.setTimeout(0);
+        }
+      });
+      return { body: toView(row) };
+    } catch (error) {
+      discardRest(req, discardBudget);
+      throw error;
+    }
+  });
+  mount(artifactUploads.complete, async (ctx) => {
+    const order = uploadingOf(ctx, ctx.params.softwareModuleId);
+    const artifact = await completeUpload({ ...deps, log: ctx.log }, order, ctx.params.uploadId);
+    return { body: artifactView(ctx.base, ctx.params.softwareModuleId, artifact) };
+  });
+  mount(artifactUploads.cancel, async (ctx) => {
+    await cancelUpload(deps, namedBy(ctx));
+    return {};
+  });
+}
+
+function namedBy(ctx: { readonly tenantId: number; readonly params: { readonly softwareModuleId: number; readonly uploadId: string } }) {
+  return { tenantId: ctx.tenantId, moduleId: ctx.params.softwareModuleId, uploadId: ctx.params.uploadId };
+}
+
+function toView({ id, state, filename, size, received, expiresAt, artifactId }: ResumableRow): ArtifactUploadView {
+  const view = { id, status: statuses[state], filename, size, offset: received, partSize, expiresAt };
+  return artifactId === null ? view : { ...view, artifactId };
+}

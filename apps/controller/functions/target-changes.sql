@@ -1,0 +1,47 @@
+-- Changes many targets at once, by internal ids: those of a list that was made before. p_change is addTag or removeTag (p_value: the tag), setType
+-- (p_value: the type; null: none) or requestAttributes. The outcome says what does not exist; `reached` lists the targets that are there and within the
+-- scope, `changed` how many were not so before. Repeating it changes nothing more.
+create or replace function change_targets_by_id(p_tenant int, p_ids int[], p_change text, p_value bigint, p_scope bigint[], p_by text)
+returns table (outcome text, reached int[], changed int)
+language plpgsql set plan_cache_mode = force_custom_plan as $$
+declare
+  v_targets int[];
+  v_changed int := 0;
+begin
+  if p_change in ('addTag', 'removeTag')
+     and not exists (select from management.target_tags_v1 g where g.tenant_id = p_tenant and g.id = p_value) then
+    return query select 'tagNotFound', null::int[], 0;
+    return;
+  end if;
+  if p_change = 'setType' and p_value is not null
+     and not exists (select from management.target_types_v1 y where y.tenant_id = p_tenant and y.id = p_value) then
+    return query select 'typeNotFound', null::int[], 0;
+    return;
+  end if;
+  -- the lock of a target is its state row; commands on many targets take them in the order of ids
+  select array_agg(l.target_id) into v_targets
+    from (select s.target_id
+            from targets t join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.id
+           where t.tenant_id = p_tenant and t.id = any ((select p_ids)::int[])
+             and (p_scope is null or t.target_type_id = any (p_scope))
+           order by s.target_id for no key update of s) l;
+  if p_change = 'addTag' then
+    insert into target_tag_links (tenant_id, target_id, tag_id)
+    select p_tenant, u.id, p_value from unnest(v_targets) as u(id) on conflict do nothing;
+  elsif p_change = 'removeTag' then
+    delete from target_tag_links l where l.tenant_id = p_tenant and l.tag_id = p_value and l.target_id = any ((select v_targets)::int[]);
+  elsif p_change = 'setType' then
+    update targets t
+       set target_type_id = p_value, last_modified_by = p_by, last_modified_at = now(), revision = t.revision + 1
+     where t.tenant_id = p_tenant and t.id = any ((select v_targets)::int[]) and t.target_type_id is distinct from p_value;
+  elsif p_change = 'requestAttributes' then
+    update target_state s
+       set request_attributes = true, revision = s.revision + 1
+     where s.tenant_id = p_tenant and s.target_id = any ((select v_targets)::int[]) and not s.request_attributes;
+  else
+    raise exception 'there is no change %', p_change;
+  end if;
+  get diagnostics v_changed = row_count;
+  return query select 'ok', coalesce(v_targets, '{}'), v_changed;
+end
+$$;

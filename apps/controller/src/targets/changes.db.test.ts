@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type CommandsFixture, commandsFixture, contextOf } from "../commands.fixture.ts";
+
+let fixture: CommandsFixture;
+let ids: Record<string, number>;
+
+beforeAll(async () => {
+  fixture = await commandsFixture();
+  const management = fixture.database.db("management").pool;
+  await management.query(
+    `insert into target_types (tenant_id, id, key, name, created_by, last_modified_by) values (1, 7, 'k', 'n', 'a', 'a'), (1, 8, 'l', 'm', 'a', 'a')`,
+  );
+  await management.query("insert into target_tags (tenant_id, id, name, created_by, last_modified_by) values (1, 5, 'eu', 'a', 'a')");
+});
+afterAll(() => fixture.close());
+beforeEach(async () => {
+  await fixture.db.pool.query("delete from targets");
+  const { targets = [] } = await fixture.targets.createTargets(
+    {
+      targets: [
+        { controllerId: "a", name: "a", targetTypeId: 7 },
+        { controllerId: "b", name: "b" },
+        { controllerId: "c", name: "c", targetTypeId: 8 },
+      ],
+    },
+    contextOf({}, `new-${Math.random()}`),
+  );
+  ids = Object.fromEntries(targets.map((one) => [one.controllerId, one.id as number]));
+  await fixture.db.pool.query("update target_state set request_attributes = false");
+});
+
+const idsOf = (names: string) => [...names].map((name) => ids[name] as number);
+const change = (name: string, value: number, names: string, scope?: number[]) =>
+  fixture.targets.changeTargetsById(
+    { targetIds: [...idsOf(names), 999_999], change: name, value, initiator: "ann" },
+    contextOf(scope === undefined ? {} : { targetTypeScopes: { UPDATE_TARGET: scope } }),
+  );
+const rows = async (sql: string) => (await fixture.db.pool.query(sql)).rows;
+const tagged = async () => (await rows("select target_id as id from target_tag_links order by 1")).map(({ id }) => id);
+const types = async () =>
+  Object.fromEntries(
+    (await rows("select controller_id, target_type_id, revision from targets")).map((row) => [
+      row.controller_id,
+      [row.target_type_id, row.revision],
+    ]),
+  );
+
+test("a tag is given and taken; a repeated call changes nothing and reaches the same targets", async () => {
+  expect(await change("addTag", 5, "ab")).toEqual({ reached: idsOf("ab"), changed: 2 });
+  expect(await change("addTag", 5, "abc")).toEqual({ reached: idsOf("abc"), changed: 1 });
+  expect(await tagged()).toEqual(idsOf("abc"));
+  expect(await change("removeTag", 5, "ac")).toEqual({ reached: idsOf("ac"), changed: 2 });
+  expect(await tagged()).toEqual(idsOf("b"));
+});
+
+test("a type is given and taken, and a target that has it keeps its revision", async () => {
+  expect(await change("setType", 7, "ab")).toEqual({ reached: idsOf("ab"), changed: 1 });
+  expect(await types()).toEqual({ a: [7, 1], b: [7, 2], c: [8, 1] });
+  expect(await change("setType", 0, "abc")).toEqual({ reached: idsOf("abc"), changed: 3 });
+  expect(await types()).toEqual({ a: [null, 2], b: [null, 3], c: [null, 2] });
+  expect(await rows("select distinct last_modified_by as by from targets")).toEqual([{ by: "ann" }]);
+});
+
+test("attributes are asked for, and asking again changes nothing", async () => {
+  expect((await change("requestAttributes", 0, "ab")).changed).toBe(2);
+  expect((await change("requestAttributes", 0, "ab")).changed).toBe(0);
+  expect(await rows("select target_id as id from target_state where request_attributes order by 1")).toEqual(
+    idsOf("ab").map((id) => ({ id })),
+  );
+});
+
+test("a restriction to target types holds; what does not exist is named", async () => {
+  expect(await change("addTag", 5, "abc", [7])).toEqual({ reached: idsOf("a"), changed: 1 });
+  expect(await change("addTag", 5, "abc", [])).toEqual({ reached: [], changed: 0 });
+  await expect(change("addTag", 6, "a")).rejects.toMatchObject({ code: "entityNotFound" });
+  await expect(change("setType", 9, "a")).rejects.toMatchObject({ code: "entityNotFound" });
+  await expect(change("explode", 0, "a")).rejects.toMatchObject({ code: "constraintViolation" });
+  expect(await types()).toEqual({ a: [7, 1], b: [null, 1], c: [8, 1] });
+});
+
+test("a change makes filters look again, once; a call that changes nothing does not", async () => {
+  const notified = async () => (await rows("select count(*)::int as n from outbox where type = 'feed.changed'"))[0]?.n;
+  const before = await notified();
+  await change("addTag", 5, "abc");
+  await change("addTag", 5, "abc");
+  expect((await notified()) - before).toBe(1);
+});

@@ -1,0 +1,88 @@
+import { actionStatus, forceType, isWindowOpen } from "@harrier/contracts";
+import type { WrittenLinks } from "../artifacts/artifact-links.ts";
+import type { ArtifactFacts } from "../artifacts/artifact-view.ts";
+import type { ChunkTemplate } from "../deployment/documents.ts";
+import type { OpenAction } from "./things.sql.ts";
+
+/** A message to a thing, before it has an address (contract rollouts.md §8.4). */
+export interface Told {
+  readonly type: "EVENT" | "THING_DELETED";
+  readonly topic: string;
+  /** Undefined where there is no body. */
+  readonly body?: object;
+}
+
+/** What is needed of a thing to tell it what to do. */
+export interface ThingFacts {
+  readonly actions: readonly OpenAction[];
+  /** The modules of a set; undefined if it was deleted. */
+  chunksOf(action: OpenAction): readonly ChunkTemplate[] | undefined;
+  linksOf(moduleId: number, artifact: ArtifactFacts): WrittenLinks;
+  readonly securityToken: string;
+  /** Whether the tenant allows several open actions of a target. */
+  readonly several: boolean;
+  readonly now: number;
+}
+
+/** Answers the message that tells a thing what to do: its first open action, or all of them where a target may have several. */
+export function actionMessage(facts: ThingFacts): Told | undefined {
+  if (facts.several) return allActions(facts);
+  const [first] = facts.actions;
+  return first === undefined ? undefined : messageOf(facts, first);
+}
+
+/** Answers it again after a report, if the maintenance window of its action is open: then what was downloaded may be installed. */
+export function windowMessage(facts: ThingFacts): Told | undefined {
+  const [first] = facts.actions;
+  const open = first !== undefined && first.maintenance !== null && isWindowOpen(first.maintenance, facts.now);
+  return open && first.status !== actionStatus.CANCELING ? actionMessage(facts) : undefined;
+}
+
+function allActions(facts: ThingFacts): Told | undefined {
+  const all = facts.actions.flatMap((action) => {
+    const message = messageOf(facts, action);
+    return message === undefined ? [] : [{ topic: message.topic, weight: action.weight, action: message.body }];
+  });
+  return all.length === 0 ? undefined : { type: "EVENT", topic: "MULTI_ACTION", body: all };
+}
+
+function messageOf(facts: ThingFacts, action: OpenAction): Told | undefined {
+  if (action.status === actionStatus.CANCELING) return { type: "EVENT", topic: "CANCEL_DOWNLOAD", body: { actionId: action.id } };
+  const chunks = facts.chunksOf(action);
+  if (chunks === undefined) return undefined;
+  const softwareModules = chunks.map((chunk) => moduleOf(facts, chunk));
+  const body = { actionId: action.id, targetSecurityToken: facts.securityToken, softwareModules };
+  return { type: "EVENT", topic: topicOf(action, facts.now), body };
+}
+
+function topicOf({ status, forceType: force, maintenance }: OpenAction, now: number): string {
+  if (status === actionStatus.WAIT_FOR_CONFIRMATION) return "CONFIRM";
+  const downloadOnly = force === forceType.downloadonly || (maintenance !== null && !isWindowOpen(maintenance, now));
+  return downloadOnly ? "DOWNLOAD" : "DOWNLOAD_AND_INSTALL";
+}
+
+function moduleOf(facts: ThingFacts, { moduleId, typeKey, version, metadata, artifacts }: ChunkTemplate): object {
+  return {
+    moduleId,
+    moduleType: typeKey,
+    moduleVersion: version,
+    artifacts: artifacts.map((artifact) => ({
+      filename: artifact.filename,
+      urls: urlsOf(facts.linksOf(moduleId, artifact)),
+      hashes: { sha1: artifact.sha1, md5: artifact.md5 },
+      size: artifact.size,
+      lastModified: artifact.createdAt,
+    })),
+    ...(metadata.length === 0 ? {} : { metadata }),
+  };
+}
+
+/** The links by protocol: of two with the same one the first counts. */
+function urlsOf(links: WrittenLinks): Record<string, string> {
+  const urls: Record<string, string> = {};
+  for (const { href } of [links.download, links["download-http"]]) {
+    const protocol = href.slice(0, href.indexOf(":")).toUpperCase();
+    urls[protocol] ??= href;
+  }
+  return urls;
+}

@@ -1,0 +1,26 @@
+import { every, type Job } from "@harrier/jobs";
+import type { Tenants } from "./tenants.ts";
+
+interface Deps {
+  readonly tenants: Tenants;
+  readonly send: () => Promise<boolean>;
+}
+
+/** All background jobs of dmf. Messages that come in are no job: the broker brings them. */
+export const jobs = {
+  tenants: every<Pick<Deps, "tenants">>({
+    does: "Connects to the virtual hosts of the tenants that have enabled DMF.",
+    runs: "every replica",
+    everyMs: 2_000,
+    work: ({ tenants }) => tenants.refresh(),
+    failure: "controller cannot be asked for tenants",
+  }),
+  messages: every<Pick<Deps, "send">>({
+    does: "Sends messages to things, from the outbox of controller and in its order.",
+    runs: "lease",
+    everyMs: 250,
+    restMs: 1_000,
+    work: ({ send }) => send(),
+    failure: "messages to things could not be sent; they are sent again",
+  }),
+} satisfies Record<string, Job<Deps>>;

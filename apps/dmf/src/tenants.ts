@@ -1,0 +1,134 @@
+import { randomUUID } from "node:crypto";
+import { type Client, servicePrincipal } from "@harrier/rpc";
+import type { ConsumeMessage } from "amqplib";
+import { ask } from "./ask.ts";
+import { type Settle, VirtualHost, type VirtualHostOptions } from "./broker/virtual-host.ts";
+import { handleMessage, type Tenant } from "./incoming/handle.ts";
+import { InOrder } from "./incoming/in-order.ts";
+import { type Incoming, parseMessage, type RefusalKind, RefusedMessage } from "./incoming/parse-message.ts";
+
+type Controller = Client<"harrier.controller.v1.DeviceMessagesService">;
+
+export interface TenantsDeps {
+  controller: Controller;
+  amqpUrl: string;
+  log: VirtualHostOptions["log"];
+  /** Counts messages by what became of them. */
+  count(outcome: "handled" | RefusalKind): void;
+  fault(name: "dmf.message.after-handled" | "dmf.message.after-ack"): void | Promise<void>;
+}
+
+/** A tenant whose things may speak, with its connection. */
+interface Connected {
+  readonly tenant: Tenant;
+  readonly host: VirtualHost;
+}
+
+/** Refusals are logged in full up to so many a minute and replica. */
+const loggedPerMinute = 60;
+
+/** The tenants that have enabled DMF, each with a connection to its virtual host. */
+export class Tenants {
+  readonly #deps: TenantsDeps;
+  readonly #connected = new Map<string, Connected>();
+  #logged = { minute: 0, n: 0 };
+
+  constructor(deps: TenantsDeps) {
+    this.#deps = deps;
+  }
+
+  hostOf(vhost: string): VirtualHost | undefined {
+    return this.#connected.get(vhost)?.host;
+  }
+
+  get size(): number {
+    return this.#connected.size;
+  }
+
+  /** Connects to the virtual hosts of tenants that have been enabled, and ends the connections of those that are not any more. */
+  async refresh(): Promise<void> {
+    const call = { principal: servicePrincipal("dmf"), rid: randomUUID(), deadline: Date.now() + 5_000 };
+    const { tenants } = await this.#deps.controller.listMessagingTenants({}, call);
+    const wanted = new Map(tenants.map((tenant) => [tenant.vhost, tenant]));
+    for (const [vhost, { host }] of this.#connected) {
+      if (wanted.has(vhost)) continue;
+      this.#connected.delete(vhost);
+      void host.stop();
+    }
+    for (const [vhost, tenant] of wanted) {
+      if (this.#connected.has(vhost)) continue;
+      const connected = this.#connect(tenant);
+      this.#connected.set(vhost, connected);
+      connected.host.start();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#connected.values()].map(({ host }) => host.stop()));
+    this.#connected.clear();
+  }
+
+  #connect(tenant: Tenant): Connected {
+    const { controller, amqpUrl: url, log } = this.#deps;
+    // each connection sorts what it gets by itself: what an ended one has left comes again with the next one
+    let sorter: { signal: AbortSignal; inOrder: InOrder } | undefined;
+    const host: VirtualHost = new VirtualHost({
+      url,
+      vhost: tenant.vhost,
+      log,
+      onMessage: (message, settle, signal) => {
+        if (sorter?.signal !== signal) sorter = { signal, inOrder: new InOrder((ids) => ask.things(controller, tenant, { ids, signal })) };
+        this.#take({ tenant, host, inOrder: sorter.inOrder, signal }, message, settle);
+      },
+    });
+    return { tenant, host };
+  }
+
+  #take(at: { tenant: Tenant; host: VirtualHost; inOrder: InOrder; signal: AbortSignal }, message: ConsumeMessage, settle: Settle): void {
+    const { tenant, inOrder } = at;
+    let incoming: Incoming;
+    try {
+      incoming = parseMessage(message, tenant.tenant);
+    } catch (error) {
+      this.#refuse(tenant, error, settle);
+      return;
+    }
+    const of = incoming.kind === "status" ? { actionId: incoming.actionId } : { thingId: "thingId" in incoming ? incoming.thingId : "" };
+    inOrder.add({ of, work: (thingId) => this.#handle(at, { incoming, thingId, again: message.fields.redelivered, settle }) });
+  }
+
+  async #handle(
+    { tenant, host, signal }: { tenant: Tenant; host: VirtualHost; signal: AbortSignal },
+    work: { incoming: Incoming; thingId: string | undefined; again: boolean; settle: Settle },
+  ): Promise<void> {
+    if (signal.aborted) return;
+    const { controller, count, fault } = this.#deps;
+    const answerPing = (exchange: string, correlationId: string) => {
+      const headers = { type: "PING_RESPONSE", tenant: tenant.tenant };
+      const options = { contentType: "text/plain", correlationId, headers };
+      return host.publish([{ exchange, content: Buffer.from(String(Date.now())), options }], () => undefined);
+    };
+    try {
+      await handleMessage({ controller, answerPing }, { tenant, ...work, signal });
+      await fault("dmf.message.after-handled");
+      work.settle("done");
+      count("handled");
+      await fault("dmf.message.after-ack");
+    } catch (error) {
+      if (!signal.aborted) this.#refuse(tenant, error, work.settle);
+    }
+  }
+
+  #refuse(tenant: Tenant, error: unknown, settle: Settle): void {
+    const refused = error instanceof RefusedMessage ? error : new RefusedMessage("failed", "the message could not be handled");
+    this.#deps.count(refused.kind);
+    const minute = Math.floor(Date.now() / 60_000);
+    if (minute !== this.#logged.minute) this.#logged = { minute, n: 0 };
+    this.#logged.n += 1;
+    if (this.#logged.n <= loggedPerMinute) {
+      const { kind, message: reason } = refused;
+      this.#deps.log.warn({ tenant: tenant.tenant, kind, reason }, "a message of a thing was refused");
+    }
+    settle("refused");
+  }
+}

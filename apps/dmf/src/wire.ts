@@ -1,0 +1,49 @@
+import { createJobs } from "@harrier/jobs";
+import { createClient, parseKeys } from "@harrier/rpc";
+import { backgroundWork, createHttp, createMetrics, drainOf, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
+import type { DmfConfig } from "./config.ts";
+import { jobs as jobList } from "./jobs.ts";
+import { createMessageMetrics } from "./message-metrics.ts";
+import { createSender } from "./outgoing/send-messages.ts";
+import { Tenants } from "./tenants.ts";
+
+/** Builds the whole service and starts it; returns what has to be stopped. */
+export async function startDmf(config: DmfConfig, log: Log): Promise<readonly Stoppable[]> {
+  const keys = parseKeys(config.HARRIER_IDENTITY_KEYS, "dmf");
+  const mutualTls = tlsOf(config);
+  const tls = mutualTls === undefined ? {} : { tls: mutualTls };
+  const metrics = createMetrics({ service: "dmf" });
+  const counted = createMessageMetrics(metrics.registry);
+  const controller = createClient("harrier.controller.v1.DeviceMessagesService", {
+    caller: "dmf",
+    addresses: config.HARRIER_CONTROLLER_GRPC,
+    keys,
+    log,
+    observe: metrics.observeRpc,
+    ...tls,
+  });
+  const tenants = new Tenants({ controller, amqpUrl: config.HARRIER_AMQP_URL, log, count: counted.received, fault: faultPoint });
+  const send = createSender({
+    controller,
+    hostOf: (vhost) => tenants.hostOf(vhost),
+    baseUrl: config.HARRIER_PUBLIC_URL.replace(/\/+$/, ""),
+    count: counted.sent,
+    fault: faultPoint,
+  });
+  const jobs = createJobs(jobList, { tenants, send }, { log, registry: metrics.registry });
+  let asked = false;
+  // ready once controller has been asked; a broker that is away makes no replica worse than another
+  const readiness = { controller: async () => asked || "controller has not been asked yet" };
+  const http = createHttp({ drain: drainOf(config), service: "dmf", keys, log, metrics, readiness, ...tls });
+  await http.listen(config.HARRIER_HTTP_HOST, config.HARRIER_HTTP_PORT);
+  const first = tenants.refresh().then(
+    () => {
+      asked = true;
+    },
+    () => {
+      asked = true; // the job goes on asking, and says that it cannot
+    },
+  );
+  void first.then(() => jobs.group().start());
+  return [controller, tenants, backgroundWork(jobs.group()), http];
+}

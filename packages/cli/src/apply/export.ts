@@ -1,0 +1,101 @@
+import { stringify } from "yaml";
+import { usage } from "../exit.ts";
+import { r } from "../routes.ts";
+import type { Session } from "../session.ts";
+import { type Found, keyOf, kinds } from "./kinds.ts";
+import { type KindName, kindNames } from "./schemas.ts";
+
+type Spec = Record<string, unknown>;
+const pick = (found: Found, ...names: readonly string[]): Spec =>
+  Object.fromEntries(names.filter((name) => found[name] !== undefined && found[name] !== null).map((name) => [name, found[name]]));
+/** Values that are credentials are never written into a file. */
+const secretSetting = /gatewaytoken\.key$|password|secret/i;
+
+/** Writes the objects of these kinds, or of all, as manifests that `apply` finds to be the same. */
+export async function exportKinds(session: Session, given: readonly string[]): Promise<void> {
+  for (const kind of given) if (!kindNames.includes(kind as KindName)) throw usage(`there is no kind ${kind}: ${kindNames.join(", ")}`);
+  const wanted = given.length === 0 ? kindNames : kindNames.filter((kind) => given.includes(kind));
+  for (const kind of wanted) {
+    if (kind === "Setting") await exportSettings(session);
+    else await exportKind(session, kind);
+  }
+}
+
+async function exportSettings(session: Session): Promise<void> {
+  for (const [name, { value, global }] of Object.entries(await session.read(r.configs.list))) {
+    if (!global && !secretSetting.test(name)) await write(session, "Setting", { name }, { value });
+  }
+}
+
+async function exportKind(session: Session, kind: Exclude<KindName, "Setting">): Promise<void> {
+  const { list, versioned, query } = kinds[kind];
+  const sets = kind === "Rollout" || kind === "AutoAssignment" ? new Map<number, string>() : undefined;
+  if (sets !== undefined) for await (const set of session.list(r.distributionSets.list, { all: true })) sets.set(set.id, keyOf(set));
+  for await (const one of session.list(list as never, { all: true, sort: "id:ASC" }, { query: (query ?? {}) as never })) {
+    const found = one as Found;
+    if (found["deleted"] === true) continue;
+    const set = sets?.get(found["distributionSetId"] as number);
+    if (sets !== undefined && set === undefined) {
+      session.note(`${kind} ${found.name} is left out: its set is deleted`);
+      continue;
+    }
+    await write(session, kind, versioned ? { name: found.name, version: found.version } : { name: found.name }, {
+      ...(set === undefined ? {} : { set }),
+      ...(await specOf(session, kind, found)),
+    });
+  }
+}
+
+async function specOf(session: Session, kind: Exclude<KindName, "Setting">, found: Found): Promise<Spec> {
+  const lock = found["locked"] === true ? { lock: true } : {};
+  switch (kind) {
+    case "ModuleType":
+      return pick(found, "key", "description", "colour", "maxAssignments", "minArtifacts");
+    case "SetType": {
+      const params = { distributionSetTypeId: found.id };
+      const [mandatory, optional] = await Promise.all([
+        session.read(r.distributionSetTypes.listMandatory, { params }),
+        session.read(r.distributionSetTypes.listOptional, { params }),
+      ]);
+      return {
+        ...pick(found, "key", "description", "colour"),
+        mandatory: mandatory.map(({ key }) => key),
+        optional: optional.map(({ key }) => key),
+      };
+    }
+    case "TargetType": {
+      const types = await session.read(r.targetTypes.listCompatible, { params: { targetTypeId: found.id } });
+      return { ...pick(found, "key", "description", "colour"), setTypes: types.map(({ key }) => key) };
+    }
+    case "TargetTag":
+    case "SetTag":
+      return pick(found, "description", "colour");
+    case "SoftwareModule": {
+      const artifacts = await session.read(r.artifacts.list, { params: { softwareModuleId: found.id } });
+      const files = artifacts.map(({ providedFilename, hashes }) => ({ file: providedFilename, sha256: hashes.sha256 }));
+      return {
+        ...pick(found, "type", "description", "vendor"),
+        ...(found["encrypted"] === true ? { encrypted: true } : {}),
+        ...(files.length === 0 ? {} : { artifacts: files }),
+        ...lock,
+      };
+    }
+    case "DistributionSet":
+      return {
+        ...pick(found, "type", "description"),
+        modules: ((found["modules"] ?? []) as Found[]).map(({ name, version }) => ({ name, version })),
+        ...(found["requiredMigrationStep"] === true ? { requiredMigrationStep: true } : {}),
+        ...lock,
+      };
+    case "TargetFilter":
+      return pick(found, "query");
+    case "AutoAssignment":
+      return pick(found, "description", "targetFilterQuery", "actionType", "weight");
+    case "Rollout":
+      return pick(found, "description", "targetFilterQuery", "type", "weight", ...(found["dynamic"] === true ? ["dynamic"] : []));
+  }
+}
+
+function write(session: Session, kind: KindName, metadata: object, spec: Spec): Promise<void> {
+  return session.print(`---\n${stringify({ apiVersion: "harrier/v1", kind, metadata, spec })}`);
+}

@@ -1,0 +1,169 @@
+import type { RouteRow } from "@harrier/client";
+import { r } from "../routes.ts";
+import type { Session } from "../session.ts";
+import type { Manifest } from "./documents.ts";
+import type { KindName } from "./schemas.ts";
+
+export type Found = Readonly<Record<string, unknown>> & { readonly id: number; readonly name: string; readonly version?: string };
+
+/** How a kind is read and written; `compared` are the members that a file and an answer have alike. */
+export interface KindRow {
+  readonly list: RouteRow;
+  readonly param: string;
+  readonly create: RouteRow;
+  readonly many: boolean;
+  readonly update?: RouteRow;
+  readonly versioned?: true;
+  /** Members that an update can change; what else differs is immutable. */
+  readonly changes: readonly string[];
+  readonly fixed: readonly string[];
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+const described = ["description", "colour"] as const;
+
+/** Settings have rows of their own (plan.ts). */
+export const kinds: Readonly<Record<Exclude<KindName, "Setting">, KindRow>> = {
+  ModuleType: {
+    list: r.softwareModuleTypes.list,
+    param: "softwareModuleTypeId",
+    create: r.softwareModuleTypes.create,
+    many: true,
+    update: r.softwareModuleTypes.update,
+    changes: [...described, "minArtifacts"],
+    fixed: ["key", "maxAssignments"],
+  },
+  SetType: {
+    list: r.distributionSetTypes.list,
+    param: "distributionSetTypeId",
+    create: r.distributionSetTypes.create,
+    many: true,
+    update: r.distributionSetTypes.update,
+    changes: described,
+    fixed: ["key", "mandatory", "optional"],
+  },
+  TargetType: {
+    list: r.targetTypes.list,
+    param: "targetTypeId",
+    create: r.targetTypes.create,
+    many: true,
+    update: r.targetTypes.update,
+    changes: described,
+    fixed: ["key", "setTypes"],
+  },
+  TargetTag: {
+    list: r.targetTags.list,
+    param: "targetTagId",
+    create: r.targetTags.create,
+    many: true,
+    update: r.targetTags.update,
+    changes: described,
+    fixed: [],
+  },
+  SetTag: {
+    list: r.distributionSetTags.list,
+    param: "distributionsetTagId",
+    create: r.distributionSetTags.create,
+    many: true,
+    update: r.distributionSetTags.update,
+    changes: described,
+    fixed: [],
+  },
+  SoftwareModule: {
+    list: r.softwareModules.list,
+    param: "softwareModuleId",
+    create: r.softwareModules.create,
+    many: true,
+    update: r.softwareModules.update,
+    versioned: true,
+    changes: ["description", "vendor"],
+    fixed: ["type", "encrypted"],
+  },
+  DistributionSet: {
+    list: r.distributionSets.list,
+    param: "distributionSetId",
+    create: r.distributionSets.create,
+    many: true,
+    update: r.distributionSets.update,
+    versioned: true,
+    changes: ["description", "requiredMigrationStep"],
+    fixed: ["type", "modules"],
+  },
+  TargetFilter: {
+    list: r.targetFilters.list,
+    param: "filterId",
+    create: r.targetFilters.create,
+    many: false,
+    update: r.targetFilters.update,
+    changes: ["query"],
+    fixed: [],
+  },
+  AutoAssignment: {
+    list: r.autoAssignments.list,
+    param: "autoAssignmentId",
+    create: r.autoAssignments.create,
+    many: false,
+    update: r.autoAssignments.update,
+    changes: ["description"],
+    fixed: ["targetFilterQuery", "set", "actionType", "weight"],
+  },
+  Rollout: {
+    list: r.rollouts.list,
+    param: "rolloutId",
+    create: r.rollouts.create,
+    many: false,
+    update: r.rollouts.update,
+    changes: ["description"],
+    fixed: ["targetFilterQuery", "set", "type", "weight", "dynamic"],
+    query: { representation: "full" },
+  },
+};
+
+const batch = 50;
+
+/** A value of `=in=`, in which an asterisk is no wildcard. */
+const literal = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+
+export const keyOf = ({ name, version }: { name: string; version?: string | undefined }): string =>
+  version === undefined ? name : `${name}:${version}`;
+
+/** Reads the objects of these names, fifty names a request. */
+export async function readByNames(
+  session: Session,
+  kind: Exclude<KindName, "Setting">,
+  names: readonly string[],
+): Promise<Map<string, Found>> {
+  const { list, versioned, query } = kinds[kind];
+  const found = new Map<string, Found>();
+  const wanted = [...new Set(names)];
+  for (let from = 0; from < wanted.length; from += batch) {
+    const q = `name=in=(${wanted
+      .slice(from, from + batch)
+      .map(literal)
+      .join(",")})`;
+    for await (const one of session.list(list as never, { query: q, all: true }, { query: (query ?? {}) as never })) {
+      const row = one as Found;
+      if (row["deleted"] !== true) found.set(keyOf(versioned ? row : { name: row.name }), row);
+    }
+  }
+  return found;
+}
+
+/** The names of the entities that manifests name, by kind. */
+export function namedIn(manifests: readonly Manifest[]): Map<Exclude<KindName, "Setting">, string[]> {
+  const names = new Map<Exclude<KindName, "Setting">, string[]>();
+  const add = (kind: Exclude<KindName, "Setting">, ...more: string[]) => names.set(kind, [...(names.get(kind) ?? []), ...more]);
+  const bare = (of: string) => of.slice(0, of.lastIndexOf(":"));
+  for (const { kind, name, spec } of manifests) {
+    if (kind !== "Setting") add(kind as "Rollout", name);
+    if (kind === "DistributionSet") add("SoftwareModule", ...moduleNames(spec).map(bare));
+    if (typeof spec["set"] === "string") add("DistributionSet", bare(spec["set"]));
+  }
+  return names;
+}
+
+/** The modules of a set's spec as `name:version`. */
+export function moduleNames(spec: Manifest["spec"]): string[] {
+  const modules = (spec["modules"] ?? []) as (string | { name: string; version: string })[];
+  return modules.map((one) => (typeof one === "string" ? one : keyOf(one)));
+}

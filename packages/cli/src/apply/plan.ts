@@ -1,0 +1,162 @@
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { ArtifactView } from "@harrier/contracts";
+import { ExitError, exit, usage } from "../exit.ts";
+import { sha256Of } from "../nouns/artifacts.ts";
+import { r } from "../routes.ts";
+import type { Session } from "../session.ts";
+import { type Manifest, readManifests } from "./documents.ts";
+import { type Found, keyOf, kinds, moduleNames } from "./kinds.ts";
+import { type KindName, kindNames, problemOf } from "./schemas.ts";
+import { State } from "./state.ts";
+
+export interface FileUpload {
+  readonly file: string;
+  readonly filename: string;
+  readonly sha256?: string | undefined;
+}
+
+/** What is to be done with one object, and the lines that show it. */
+export interface Step {
+  readonly verdict: "create" | "update" | "same" | "immutable" | "blocked";
+  readonly manifest: Manifest;
+  readonly kind: KindName;
+  readonly found?: Found | undefined;
+  /** The members of an update. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly uploads?: readonly FileUpload[];
+  readonly lock?: boolean;
+  readonly lines: readonly string[];
+}
+
+export interface Plan {
+  readonly steps: readonly Step[];
+  readonly state: State;
+}
+
+/** Reads files and server and compares them. Nothing is changed. */
+export async function planOf(session: Session, paths: readonly string[]): Promise<Plan> {
+  const manifests = readManifests(paths);
+  for (const { kind, spec, name, at } of manifests) {
+    if (!kindNames.includes(kind as KindName)) throw usage(`${at}: there is no kind ${kind}: ${kindNames.join(", ")}`);
+    const problem = problemOf(kind as KindName, spec);
+    if (problem !== undefined) throw usage(`${at}: ${kind} ${name}: ${problem}`);
+  }
+  for (const { kind, version, at } of manifests) {
+    const versioned = kind !== "Setting" && kinds[kind as "Rollout"].versioned === true;
+    if (versioned !== (version !== undefined)) throw usage(`${at}: metadata.version ${versioned ? "is missing" : "does not belong here"}`);
+  }
+  const ordered = [...manifests].sort((a, b) => kindNames.indexOf(a.kind as KindName) - kindNames.indexOf(b.kind as KindName));
+  const state = await State.read(session, ordered);
+  for (const manifest of ordered) checkNamed(manifest, ordered, state);
+  const { permissions = [] } = await session.read(r.userinfo.get);
+  const steps: Step[] = [];
+  for (const manifest of ordered) steps.push(blockedUnless(new Set(permissions), await stepOf(session, manifest, state)));
+  return { steps, state };
+}
+
+/** What is named must be on the server or in the files. */
+function checkNamed({ kind, spec, at, name }: Manifest, all: readonly Manifest[], state: State): void {
+  const has = (of: "SoftwareModule" | "DistributionSet", key: string) =>
+    state.get(of, key) !== undefined || all.some((one) => one.kind === of && keyOf(one) === key);
+  const missing = (of: string, key: string) =>
+    new ExitError(exit.notFound, `${at}: ${kind} ${name} names the ${of} ${key}, which is neither on the server nor in the files`);
+  if (kind === "DistributionSet") for (const key of moduleNames(spec)) if (!has("SoftwareModule", key)) throw missing("module", key);
+  if (typeof spec["set"] === "string" && !has("DistributionSet", spec["set"])) throw missing("set", spec["set"]);
+}
+
+function blockedUnless(permissions: ReadonlySet<string>, step: Step): Step {
+  if (step.verdict !== "create" && step.verdict !== "update") return step;
+  const row = step.kind === "Setting" ? r.configs.put : step.verdict === "create" ? kinds[step.kind].create : kinds[step.kind].update;
+  const lacking = (row?.permission ?? []).filter((permission) => !permissions.has(permission));
+  return lacking.length === 0 ? step : { ...step, verdict: "blocked", lines: [`needs ${lacking.join(" and ")}`] };
+}
+
+async function stepOf(session: Session, manifest: Manifest, state: State): Promise<Step> {
+  const kind = manifest.kind as KindName;
+  if (kind === "Setting") return settingStep(manifest, state);
+  const found = state.get(kind, keyOf(manifest));
+  const wanted = State.wanted(manifest);
+  if (found === undefined) {
+    const uploads = await uploadsOf(manifest, []);
+    return {
+      verdict: "create",
+      manifest,
+      kind,
+      uploads: uploads.missing,
+      lock: wanted["lock"] === true,
+      lines: Object.entries(wanted).map(([name, value]) => `+ ${name}: ${shown(value)}`),
+    };
+  }
+  const now = await state.members(kind, found, manifest);
+  const row = kinds[kind];
+  const differing = [...row.changes, ...row.fixed].filter((name) => wanted[name] !== undefined && !equal(wanted[name], now[name]));
+  const lines = differing.flatMap((name) => [
+    ...(now[name] === undefined ? [] : [`- ${name}: ${shown(now[name])}`]),
+    `+ ${name}: ${shown(wanted[name])}`,
+  ]);
+  const there =
+    kind === "SoftwareModule" && wanted["artifacts"] !== undefined
+      ? await session.read(r.artifacts.list, { params: { softwareModuleId: found.id } })
+      : [];
+  const uploads = await uploadsOf(manifest, there);
+  const lock = wanted["lock"] === true && found["locked"] !== true;
+  const all = [...lines, ...uploads.lines, ...(lock ? ["+ lock: true"] : [])];
+  const base = { manifest, kind, found, lines: all };
+  const locked = found["locked"] === true && uploads.missing.length > 0;
+  if (uploads.differs || locked || differing.some((name) => row.fixed.includes(name))) return { ...base, verdict: "immutable" };
+  if (all.length === 0) return { ...base, verdict: "same" };
+  return {
+    ...base,
+    verdict: "update",
+    lock,
+    uploads: uploads.missing,
+    body: Object.fromEntries(differing.map((name) => [name, wanted[name]])),
+  };
+}
+
+function settingStep(manifest: Manifest, state: State): Step {
+  const current = state.settings[manifest.name];
+  if (current === undefined) throw usage(`${manifest.at}: there is no setting ${manifest.name}`);
+  const value = manifest.spec["value"];
+  if (equal(current.value, value)) return { verdict: "same", manifest, kind: "Setting", lines: [] };
+  return {
+    verdict: "update",
+    manifest,
+    kind: "Setting",
+    body: { value },
+    lines: [`- value: ${shown(current.value)}`, `+ value: ${shown(value)}`],
+  };
+}
+
+/** Compares the files of a module with its artifacts: what is missing is uploaded, what has another content is never replaced. */
+async function uploadsOf(
+  { spec, folder, at }: Manifest,
+  there: readonly ArtifactView[],
+): Promise<{ missing: FileUpload[]; lines: string[]; differs: boolean }> {
+  const missing: FileUpload[] = [];
+  const lines: string[] = [];
+  let differs = false;
+  for (const { file, name, sha256 } of (spec["artifacts"] ?? []) as { file: string; name?: string; sha256?: string }[]) {
+    const filename = name ?? basename(file);
+    const path = join(folder, file);
+    const stored = there.find(({ providedFilename }) => providedFilename === filename);
+    // a file that is not here can still be compared by the hash that is written down
+    const hash = existsSync(path) ? await sha256Of(path) : sha256;
+    if (hash === undefined || (stored === undefined && !existsSync(path))) throw usage(`${at}: there is no file ${file}`);
+    if (sha256 !== undefined && hash !== sha256) throw usage(`${at}: ${file} has the SHA-256 ${hash}, not ${sha256}`);
+    if (stored === undefined) missing.push({ file: path, filename, sha256: hash });
+    else if (stored.hashes.sha256 !== hash) differs = true;
+    if (stored?.hashes.sha256 !== hash)
+      lines.push(...(stored === undefined ? [] : [`- artifact ${filename}: ${stored.hashes.sha256}`]), `+ artifact ${filename}: ${hash}`);
+  }
+  return { missing, lines, differs };
+}
+
+const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** Whether a file says what the server has: texts and numbers are alike, and absent is as good as empty. */
+function equal(wanted: unknown, now: unknown): boolean {
+  if (typeof wanted === "object" || typeof now === "object") return JSON.stringify(wanted) === JSON.stringify(now);
+  return String(wanted ?? "") === String(now ?? "");
+}

@@ -1,0 +1,83 @@
+import { r } from "../routes.ts";
+import type { Session } from "../session.ts";
+import type { Manifest } from "./documents.ts";
+import { type Found, keyOf, kinds, moduleNames, namedIn, readByNames } from "./kinds.ts";
+import type { KindName } from "./schemas.ts";
+
+type Stored = Exclude<KindName, "Setting">;
+
+/** What the server has of everything that the manifests name, and what comes to it while they are applied. */
+export class State {
+  readonly #found = new Map<Stored, Map<string, Found>>();
+  readonly #session: Session;
+  settings: Readonly<Record<string, { value: unknown }>> = {};
+
+  private constructor(session: Session) {
+    this.#session = session;
+  }
+
+  static async read(session: Session, manifests: readonly Manifest[]): Promise<State> {
+    const state = new State(session);
+    for (const [kind, names] of namedIn(manifests)) state.#found.set(kind, await readByNames(session, kind, names));
+    if (manifests.some(({ kind }) => kind === "Setting")) state.settings = await session.read(r.configs.list);
+    // types are few, and named by key
+    const named = manifests.some(({ kind }) => kind === "SetType" || kind === "TargetType");
+    if (named) for (const kind of ["ModuleType", "SetType"] as const) await state.#readAll(kind);
+    return state;
+  }
+
+  async #readAll(kind: Stored): Promise<void> {
+    const all = this.#found.get(kind) ?? new Map<string, Found>();
+    for await (const one of this.#session.list(kinds[kind].list as never, { all: true })) {
+      const row = one as Found;
+      if (row["deleted"] !== true) all.set(row.name, row);
+    }
+    this.#found.set(kind, all);
+  }
+
+  get(kind: Stored, name: string): Found | undefined {
+    return this.#found.get(kind)?.get(name);
+  }
+
+  byKey(kind: Stored, key: string): Found | undefined {
+    return [...(this.#found.get(kind)?.values() ?? [])].find((one) => one["key"] === key || one.name === key);
+  }
+
+  put(kind: Stored, found: Found): void {
+    const of = this.#found.get(kind) ?? new Map<string, Found>();
+    of.set(keyOf(kinds[kind].versioned ? found : { name: found.name }), found);
+    this.#found.set(kind, of);
+  }
+
+  /** The members of an object in the terms of a file, so that both can be compared. */
+  async members(kind: Stored, found: Found, manifest: Manifest): Promise<Record<string, unknown>> {
+    const { spec } = manifest;
+    if (kind === "DistributionSet") return { ...found, modules: ((found["modules"] ?? []) as Found[]).map(keyOf).sort() };
+    if (typeof spec["set"] === "string") {
+      const same = this.get("DistributionSet", spec["set"])?.id === found["distributionSetId"];
+      return { ...found, set: same ? spec["set"] : `set ${String(found["distributionSetId"])}` };
+    }
+    if (kind === "SetType" && (spec["mandatory"] ?? spec["optional"]) !== undefined) {
+      const params = { distributionSetTypeId: found.id };
+      const [mandatory, optional] = await Promise.all([
+        this.#session.read(r.distributionSetTypes.listMandatory, { params }),
+        this.#session.read(r.distributionSetTypes.listOptional, { params }),
+      ]);
+      return { ...found, mandatory: mandatory.map(({ key }) => key).sort(), optional: optional.map(({ key }) => key).sort() };
+    }
+    if (kind === "TargetType" && spec["setTypes"] !== undefined) {
+      const types = await this.#session.read(r.targetTypes.listCompatible, { params: { targetTypeId: found.id } });
+      return { ...found, setTypes: types.map(({ key }) => key).sort() };
+    }
+    return found;
+  }
+
+  /** The members of a file in the terms in which `members` has them. */
+  static wanted({ kind, spec }: Manifest): Record<string, unknown> {
+    const sorted = (value: unknown) => (Array.isArray(value) ? [...(value as string[])].sort() : value);
+    if (kind === "DistributionSet") return { ...spec, ...(spec["modules"] === undefined ? {} : { modules: moduleNames(spec).sort() }) };
+    return Object.fromEntries(
+      Object.entries(spec).map(([name, value]) => [name, ["mandatory", "optional", "setTypes"].includes(name) ? sorted(value) : value]),
+    );
+  }
+}

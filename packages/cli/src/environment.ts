@@ -1,0 +1,18 @@
+/** The settings of the command line (contract console.md §4); this is the only file that reads the environment. */
+export const environment = {
+  server: process.env["HARRIER_SERVER"],
+  context: process.env["HARRIER_CONTEXT"],
+  token: process.env["HARRIER_TOKEN"],
+  clientId: process.env["HARRIER_CLIENT_ID"],
+  clientSecret: process.env["HARRIER_CLIENT_SECRET"],
+  user: process.env["HARRIER_USER"],
+  password: process.env["HARRIER_PASSWORD"],
+  noColor: process.env["NO_COLOR"],
+  configHome: process.env["XDG_CONFIG_HOME"],
+  home: process.env["HOME"] ?? process.env["USERPROFILE"] ?? ".",
+};
+
+/** Reads a variable that a context names (`token-env`). */
+export function variable(name: string): string | undefined {
+  return process.env[name];
+}

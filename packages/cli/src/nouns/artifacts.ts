@@ -1,0 +1,176 @@
+import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream, statSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { basename } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { multipartOf } from "@harrier/client";
+import type { ArtifactView } from "@harrier/contracts";
+import { text } from "../command.ts";
+import { ExitError, exit, usage } from "../exit.ts";
+import type { Column } from "../output/columns.ts";
+import { idOf } from "../resolve.ts";
+import { r } from "../routes.ts";
+import type { Session } from "../session.ts";
+import { moduleEntity } from "./catalogue.ts";
+import { noun } from "./entity.ts";
+
+const columns: readonly Column[] = [
+  { head: "ID", at: "id" },
+  { head: "FILE", at: "providedFilename" },
+  { head: "SIZE", at: "size" },
+  { head: "SHA256", at: "hashes.sha256" },
+  { head: "CREATED", at: "createdAt", wide: true, time: true },
+];
+
+/** Finds an artifact of a module by id or file name. */
+async function findArtifact(session: Session, softwareModuleId: number, given: string): Promise<ArtifactView> {
+  const all = await session.read(r.artifacts.list, { params: { softwareModuleId } });
+  const found = all.find(({ id, providedFilename }) => providedFilename === given || String(id) === given);
+  if (found === undefined) throw new ExitError(exit.notFound, `the module has no artifact ${given}`);
+  return found;
+}
+
+/** Hashes a file without holding it. */
+export async function sha256Of(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(file), hash);
+  return hash.digest("hex");
+}
+
+export interface Upload {
+  readonly softwareModuleId: number;
+  readonly file: string;
+  readonly filename: string;
+  /** What the file must be. */
+  readonly sha256?: string | undefined;
+}
+
+/**
+ * Uploads a file and compares the hash that the server has made with that of the bytes that were read; what differs is deleted again. With an
+ * expected hash the server refuses anything else itself.
+ */
+export async function uploadFile(session: Session, { softwareModuleId, file, filename, sha256 }: Upload): Promise<ArtifactView> {
+  const { size } = statSync(file);
+  const params = { softwareModuleId };
+  const query = { filename, ...(sha256 === undefined ? {} : { sha256sum: sha256 }) };
+  await session.show(r.artifacts.upload, { params, query });
+  const hash = createHash("sha256");
+  let sent = 0;
+  const bar = process.stderr.isTTY
+    ? (done: number) => process.stderr.write(`\r${filename} ${Math.floor((done / Math.max(1, size)) * 100)} %`)
+    : () => true;
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      hash.update(chunk);
+      sent += chunk.length;
+      bar(sent);
+      controller.enqueue(chunk);
+    },
+  });
+  const source = (Readable.toWeb(createReadStream(file)) as unknown as ReadableStream<Uint8Array>).pipeThrough(
+    counted as never,
+  ) as ReadableStream<Uint8Array>;
+  const client = await session.client();
+  const made = await client.upload(r.artifacts.upload, { params, query, upload: multipartOf(filename, source), signal: session.signal });
+  if (process.stderr.isTTY) process.stderr.write("\n");
+  if (made.hashes.sha256 !== hash.digest("hex")) {
+    await session.read(r.artifacts.delete, { params: { softwareModuleId, artifactId: made.id } });
+    throw new ExitError(exit.failed, `${filename} arrived damaged and was deleted again`);
+  }
+  return made;
+}
+
+async function download(session: Session, softwareModuleId: number, artifact: ArtifactView, to: string): Promise<void> {
+  const client = await session.client();
+  const params = { softwareModuleId, artifactId: artifact.id };
+  const answer = await client.download(r.artifacts.download, { params, signal: session.signal });
+  const hash = createHash("sha256");
+  const part = `${to}.part`;
+  try {
+    const hashed = async function* (chunks: AsyncIterable<Uint8Array>) {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    };
+    await pipeline(Readable.fromWeb(answer.body as never), hashed, createWriteStream(part));
+    if (hash.digest("hex") !== artifact.hashes.sha256) throw new ExitError(exit.failed, `${to} arrived damaged`);
+    await rename(part, to);
+  } finally {
+    await rm(part, { force: true });
+  }
+}
+
+export const artifacts = noun(["artifact", "artifacts"], "Artifacts: the files of software modules", [
+  {
+    name: "list",
+    summary: "List the artifacts of a module",
+    args: "<module>",
+    run: async (session, [of = ""]) =>
+      session.rows(await session.read(r.artifacts.list, { params: { softwareModuleId: await idOf(session, moduleEntity, of) } }), columns),
+  },
+  {
+    name: "upload",
+    summary: "Upload a file, and compare its hash with the server's",
+    args: "<module> <file>",
+    writes: true,
+    options: [
+      ["--name <filename>", "the name that devices see; that of the file by default"],
+      ["--sha256 <hash>", "what the file must be"],
+      ["--if-absent", "succeed if the module has a file of this name and content already"],
+    ],
+    async run(session, [of = "", file = ""], options) {
+      const softwareModuleId = await idOf(session, moduleEntity, of);
+      const filename = text(options, "name") ?? basename(file);
+      const expected = text(options, "sha256")?.toLowerCase();
+      if (expected !== undefined && !/^[0-9a-f]{64}$/.test(expected)) throw usage("--sha256 has 64 hexadecimal digits");
+      if (options["ifAbsent"]) {
+        const there = (await session.read(r.artifacts.list, { params: { softwareModuleId } })).find(
+          (one) => one.providedFilename === filename,
+        );
+        if (there !== undefined && there.hashes.sha256 === (await sha256Of(file))) return session.one(there, columns);
+      }
+      await session.one(await uploadFile(session, { softwareModuleId, file, filename, sha256: expected }), columns);
+    },
+  },
+  {
+    name: "download",
+    summary: "Download an artifact, and compare its hash",
+    args: "<module> <artifact>",
+    options: [["--to <file>", "where to; the name of the artifact by default"]],
+    async run(session, [of = "", name = ""], options) {
+      const softwareModuleId = await idOf(session, moduleEntity, of);
+      const artifact = await findArtifact(session, softwareModuleId, name);
+      // a name of the server must not lead out of this folder
+      const to = text(options, "to") ?? basename(artifact.providedFilename);
+      await download(session, softwareModuleId, artifact, to);
+      session.note(`${to}: ${artifact.size} bytes, sha256 ${artifact.hashes.sha256}`);
+    },
+  },
+  {
+    name: "verify",
+    summary: "Compare a file with an artifact; exit 7 if they differ",
+    args: "<module> <artifact> <file>",
+    async run(session, [of = "", name = "", file = ""]) {
+      const artifact = await findArtifact(session, await idOf(session, moduleEntity, of), name);
+      if ((await sha256Of(file)) !== artifact.hashes.sha256)
+        throw new ExitError(exit.differences, `${file} differs from ${artifact.providedFilename}`);
+      session.note("equal");
+    },
+  },
+  {
+    name: "delete",
+    summary: "Delete an artifact",
+    args: "<module> <artifact>",
+    writes: true,
+    destructive: true,
+    async run(session, [of = "", name = ""]) {
+      const softwareModuleId = await idOf(session, moduleEntity, of);
+      const artifact = await findArtifact(session, softwareModuleId, name);
+      await session.confirm(`Delete the artifact ${artifact.providedFilename}`);
+      await session.write(r.artifacts.delete, { params: { softwareModuleId, artifactId: artifact.id } });
+      session.note(`artifact ${artifact.providedFilename} is deleted`);
+    },
+  },
+]);

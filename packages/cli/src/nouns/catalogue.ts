@@ -1,0 +1,279 @@
+import { texts } from "../command.ts";
+import { usage } from "../exit.ts";
+import { auditColumns, type Column } from "../output/columns.ts";
+import { idOf } from "../resolve.ts";
+import { r } from "../routes.ts";
+import { type Entity, type Member, noun, stepVerb, verbsOf } from "./entity.ts";
+import {
+  described,
+  description,
+  moduleTypeEntity,
+  named,
+  setTagEntity,
+  setTypeEntity,
+  targetTagEntity,
+  targetTypeEntity,
+} from "./types.ts";
+
+const type: Member = { flags: "--type <key>", text: "the key of its type", member: "type" };
+export const moduleEntity: Entity = {
+  word: "module",
+  list: r.softwareModules.list,
+  versioned: true,
+  param: "softwareModuleId",
+  columns: [
+    ...named,
+    { head: "VERSION", at: "version" },
+    { head: "TYPE", at: "type" },
+    { head: "VENDOR", at: "vendor" },
+    { head: "LOCKED", at: "locked" },
+    { head: "COMPLETE", at: "complete" },
+    described,
+    ...auditColumns,
+  ],
+  get: r.softwareModules.get,
+  create: r.softwareModules.create,
+  many: true,
+  creates: [{ ...type, required: true }, description, { flags: "--vendor <name>", text: "who makes it", member: "vendor" }],
+  update: r.softwareModules.update,
+  updates: [
+    description,
+    { flags: "--vendor <name>", text: "who makes it", member: "vendor" },
+    { flags: "--lock", text: "let nothing of it change any more", member: "locked" },
+  ],
+  delete: r.softwareModules.delete,
+};
+
+export const setEntity: Entity = {
+  word: "set",
+  list: r.distributionSets.list,
+  versioned: true,
+  param: "distributionSetId",
+  columns: [
+    ...named,
+    { head: "VERSION", at: "version" },
+    { head: "TYPE", at: "type" },
+    { head: "COMPLETE", at: "complete" },
+    { head: "LOCKED", at: "locked" },
+    { head: "VALID", at: "valid" },
+    described,
+    ...auditColumns,
+  ],
+  get: r.distributionSets.get,
+  create: r.distributionSets.create,
+  many: true,
+  creates: [
+    { ...type, required: true },
+    description,
+    {
+      flags: "--module <name:version...>",
+      text: "a module of it; may be given many times",
+      member: "modules",
+      read: (value, session) =>
+        Promise.all(texts({ module: value }, "module").map(async (name) => ({ id: await idOf(session, moduleEntity, name) }))),
+    },
+    { flags: "--lock", text: "let nothing of it change any more", member: "locked" },
+    { flags: "--migration-step", text: "devices must not leave it out", member: "requiredMigrationStep" },
+  ],
+  update: r.distributionSets.update,
+  updates: [description, { flags: "--lock", text: "let nothing of it change any more", member: "locked" }],
+  delete: r.distributionSets.delete,
+};
+
+const targetColumns: readonly Column[] = [
+  { head: "ID", at: "controllerId" },
+  { head: "NAME", at: "name" },
+  { head: "STATUS", at: "updateStatus" },
+];
+
+const sets = noun(["set", "sets", "ds", "distributionset", "distributionsets"], "Distribution sets: modules that are installed together", [
+  ...verbsOf(setEntity),
+  {
+    name: "modules",
+    summary: "List the modules of a set",
+    args: "<name>",
+    async run(session, [name = ""]) {
+      const params = { distributionSetId: await idOf(session, setEntity, name) };
+      await session.rows(session.list(r.distributionSets.listModules, { all: true }, { params }), moduleEntity.columns);
+    },
+  },
+  {
+    name: "devices",
+    summary: "List the devices that a set is assigned to, or on which it is installed",
+    args: "<name>",
+    list: true,
+    options: [["--installed", "those on which it is installed"]],
+    async run(session, [name = ""], options) {
+      const params = { distributionSetId: await idOf(session, setEntity, name) };
+      const row = options["installed"] ? r.distributionSets.listInstalledTargets : r.distributionSets.listAssignedTargets;
+      await session.rows(session.list(row, options as object, { params }), targetColumns);
+    },
+  },
+  {
+    name: "invalidate",
+    summary: "Make a set invalid for good; --dry-run says what it would end",
+    args: "<name>",
+    writes: true,
+    destructive: true,
+    options: [
+      ["--cancel <how>", "what happens to its open actions: none (default), soft, force"],
+      ["--cancel-rollouts", "stop its rollouts"],
+    ],
+    async run(session, [name = ""], options) {
+      const params = { distributionSetId: await idOf(session, setEntity, name) };
+      const how = (options["cancel"] as "none" | "soft" | "force" | undefined) ?? "none";
+      if (!["none", "soft", "force"].includes(how)) throw usage("--cancel is none, soft or force");
+      if (session.options.dryRun) {
+        const preview = await session.read(r.distributionSets.invalidationPreview, { params });
+        session.note(`it would concern ${JSON.stringify(preview)}`);
+      }
+      await session.confirm(`Invalidate the set ${name} for good`);
+      await session.write(r.distributionSets.invalidate, {
+        params,
+        body: { actionCancelationType: how, cancelRollouts: options["cancelRollouts"] === true },
+      });
+      session.note(`set ${name} is invalid`);
+    },
+  },
+  {
+    name: "stats",
+    summary: "Count the rollouts, actions and auto-assignments of a set",
+    args: "<name>",
+    async run(session, [name = ""]) {
+      const counts = await session.read(r.distributionSets.statistics, {
+        params: { distributionSetId: await idOf(session, setEntity, name) },
+      });
+      await session.one(
+        counts,
+        Object.keys((counts ?? {}) as object).map((at) => ({ head: at.toUpperCase(), at })),
+      );
+    },
+  },
+]);
+
+const modules = noun(
+  ["module", "modules", "mod", "softwaremodule", "softwaremodules"],
+  "Software modules: files with a name and a version",
+  verbsOf(moduleEntity),
+);
+
+/** Gives a set tag to sets, or takes it from them. */
+function setTagVerb(name: "assign" | "unassign", summary: string) {
+  return {
+    name,
+    summary,
+    args: "<tag> <set...>",
+    writes: true as const,
+    async run(session: Parameters<typeof idOf>[0], [tag = "", ...of]: readonly string[]) {
+      const params = { distributionsetTagId: await idOf(session, setTagEntity, tag) };
+      const body = await Promise.all(of.map((set) => idOf(session, setEntity, set)));
+      await session.write(r.distributionSetTags[name], { params, body });
+      session.note(`${of.length} sets`);
+    },
+  };
+}
+
+const filterColumns: readonly Column[] = [
+  ...named,
+  { head: "QUERY", at: "query" },
+  { head: "AUTO-ASSIGNS", at: "autoAssignDistributionSet" },
+  ...auditColumns,
+];
+export const filterEntity: Entity = {
+  word: "filter",
+  list: r.targetFilters.list,
+  param: "filterId",
+  columns: filterColumns,
+  get: r.targetFilters.get,
+  create: r.targetFilters.create,
+  creates: [{ flags: "--query <fiql>", text: "the query that it stores", member: "query", required: true }],
+  update: r.targetFilters.update,
+  updates: [
+    { flags: "--name <name>", text: "another name", member: "name" },
+    { flags: "--query <fiql>", text: "another query", member: "query" },
+  ],
+  delete: r.targetFilters.delete,
+};
+export const autoAssignEntity: Entity = {
+  word: "auto-assignment",
+  list: r.autoAssignments.list,
+  param: "autoAssignmentId",
+  columns: [
+    ...named,
+    { head: "SET", at: "distributionSetId" },
+    { head: "STATUS", at: "status" },
+    { head: "TYPE", at: "actionType", wide: true },
+    { head: "QUERY", at: "targetFilterQuery" },
+    ...auditColumns,
+  ],
+  get: r.autoAssignments.get,
+  create: r.autoAssignments.create,
+  creates: [
+    { flags: "--query <fiql>", text: "the targets that get it, now or later", member: "targetFilterQuery", required: true },
+    {
+      flags: "--set <name:version>",
+      text: "the set that they get",
+      member: "distributionSetId",
+      required: true,
+      read: (value, session) => idOf(session, setEntity, String(value)),
+    },
+    { flags: "--type <type>", text: "forced (default), soft, downloadonly", member: "actionType" },
+    description,
+  ],
+  delete: r.autoAssignments.delete,
+};
+const remark = [["--remark <text>", "why"]] as const;
+
+export const catalogue = [
+  sets,
+  modules,
+  noun(["settype", "settypes"], "Types of distribution sets", verbsOf(setTypeEntity)),
+  noun(["moduletype", "moduletypes"], "Types of software modules", verbsOf(moduleTypeEntity)),
+  noun(["targettype", "targettypes", "devicetype", "devicetypes"], "Types of targets", verbsOf(targetTypeEntity)),
+  noun(["tag", "tags"], "Tags of targets (target tag and untag give and take them)", verbsOf(targetTagEntity)),
+  noun(["settag", "settags"], "Tags of distribution sets", [
+    ...verbsOf(setTagEntity),
+    setTagVerb("assign", "Give a tag to sets"),
+    setTagVerb("unassign", "Take a tag from sets"),
+  ]),
+  noun(["filter", "filters", "targetfilter", "targetfilters"], "Target filters: stored queries", [
+    ...verbsOf(filterEntity),
+    {
+      name: "count",
+      summary: "Count the targets of a filter",
+      args: "<name>",
+      async run(session, [name = ""]) {
+        const { query } = (await session.read(r.targetFilters.get, { params: { filterId: await idOf(session, filterEntity, name) } })) as {
+          query: string;
+        };
+        const page = await session.read(r.targets.list, { query: { q: query, limit: 1, total: "exact" } });
+        await session.one({ count: page.total ?? 0 }, [{ head: "COUNT", at: "count" }]);
+      },
+    },
+  ]),
+  noun(["autoassign", "autoassigns", "autoassignment", "autoassignments"], "Auto-assignments: a set for every target that a query finds", [
+    ...verbsOf(autoAssignEntity),
+    stepVerb(autoAssignEntity, { name: "start", summary: "Start one before its time", row: r.autoAssignments.start, done: "is started" }),
+    stepVerb(autoAssignEntity, {
+      name: "pause",
+      summary: "Pause one: nothing is assigned any more",
+      row: r.autoAssignments.pause,
+      done: "is paused",
+    }),
+    stepVerb(autoAssignEntity, { name: "resume", summary: "Let a paused one go on", row: r.autoAssignments.resume, done: "goes on" }),
+    stepVerb(autoAssignEntity, {
+      name: "approve",
+      summary: "Approve one that waits for it",
+      row: r.autoAssignments.approve,
+      done: "is approved",
+      options: remark,
+    }),
+    stepVerb(autoAssignEntity, {
+      name: "deny",
+      summary: "Deny one that waits for approval",
+      row: r.autoAssignments.deny,
+      done: "is denied",
+      options: remark,
+    }),
+  ]),
+];

@@ -1,0 +1,241 @@
+import { readFileSync } from "node:fs";
+import type { RouteRow } from "@harrier/client";
+import type { RolloutView } from "@harrier/contracts";
+import { given, type OptionRow, type Options, text, type Verb } from "../command.ts";
+import { usage } from "../exit.ts";
+import { auditColumns, type Column } from "../output/columns.ts";
+import { idOf } from "../resolve.ts";
+import { treeOf, waitForRollout } from "../rollout-wait.ts";
+import { r } from "../routes.ts";
+import { durationOf, type Session } from "../session.ts";
+import { setEntity } from "./catalogue.ts";
+import { type Entity, noun, stepVerb, verbsOf } from "./entity.ts";
+
+const columns: readonly Column[] = [
+  { head: "ID", at: "id" },
+  { head: "NAME", at: "name" },
+  { head: "STATUS", at: "status" },
+  { head: "TARGETS", at: "totalTargets" },
+  { head: "DONE", at: "totalTargetsPerStatus.finished" },
+  { head: "FAILED", at: "totalTargetsPerStatus.error" },
+  { head: "REASON", at: "statusReason.reason", wide: true },
+  { head: "SET", at: "distributionSetId", wide: true },
+  { head: "QUERY", at: "targetFilterQuery", wide: true },
+  ...auditColumns,
+];
+const groupColumns: readonly Column[] = [
+  { head: "ID", at: "id" },
+  { head: "NAME", at: "name" },
+  { head: "STATUS", at: "status" },
+  { head: "TARGETS", at: "totalTargets" },
+  { head: "DONE", at: "totalTargetsPerStatus.finished" },
+  { head: "FAILED", at: "totalTargetsPerStatus.error" },
+];
+
+export const rolloutEntity: Entity = {
+  word: "rollout",
+  list: r.rollouts.list,
+  listQuery: { representation: "full" },
+  param: "rolloutId",
+  columns,
+  get: r.rollouts.get,
+  delete: r.rollouts.delete,
+};
+
+const createOptions: readonly OptionRow[] = [
+  ["--set <name:version>", "what they get"],
+  ["-q, --query <fiql>", "the targets"],
+  ["--groups <n>", "so many groups of equal size; 1 by default"],
+  ["--success <percent>", "a group is done when so many have succeeded; 100 by default"],
+  ["--error <percent>", "the rollout pauses when so many of a group have failed; 100 by default"],
+  ["--type <type>", "forced (default), soft, timeforced, downloadonly"],
+  ["--description <text>", "what it is for"],
+  ["--weight <n>", "0 to 1000"],
+  ["--confirm", "devices ask their users first"],
+  ["--file <file>", "the body as JSON, for everything else"],
+];
+const waitOptions: readonly OptionRow[] = [
+  ["--wait [state]", "wait until it is so far: ready, running, finished"],
+  ["--timeout <duration>", "wait no longer; 30m by default"],
+];
+
+async function bodyOf(session: Session, name: string, options: Options) {
+  const file = text(options, "file");
+  const body = file === undefined ? {} : (JSON.parse(readFileSync(file === "-" ? 0 : file, "utf8")) as Record<string, unknown>);
+  const set = text(options, "set");
+  if (set === undefined && body["distributionSetId"] === undefined) throw usage("--set is missing");
+  const percent = (option: string) => {
+    const value = text(options, option);
+    return value === undefined ? undefined : { condition: "THRESHOLD", expression: value };
+  };
+  const number = (option: string) => (options[option] === undefined ? undefined : Number(options[option]));
+  return {
+    ...(body["groups"] === undefined ? { amountGroups: 1 } : {}),
+    ...body,
+    ...given({
+      name,
+      distributionSetId: set === undefined ? undefined : await idOf(session, setEntity, set),
+      targetFilterQuery: text(options, "query"),
+      amountGroups: number("groups"),
+      successCondition: percent("success"),
+      errorCondition: percent("error"),
+      type: text(options, "type"),
+      description: text(options, "description"),
+      weight: number("weight"),
+      confirmationRequired: options["confirm"],
+    }),
+  } as { name: string };
+}
+
+/** Waits as `--wait` says; without it nothing is waited for. */
+async function waited(session: Session, rollout: RolloutView, options: Options, usual: string): Promise<RolloutView> {
+  if (options["wait"] === undefined) return rollout;
+  const wanted = text(options, "wait") ?? usual;
+  if (!["ready", "running", "finished", "paused", "stopped"].includes(wanted))
+    throw usage("--wait is ready, running, finished, paused or stopped");
+  return waitForRollout(session, rollout.id, { wanted, timeoutMs: durationOf(text(options, "timeout") ?? "30m", "--timeout") });
+}
+
+const create: Verb = {
+  name: "create",
+  summary: "Create a rollout; with --start it is started as soon as it is ready",
+  args: "<name>",
+  writes: true,
+  options: [...createOptions, ["--start", "start it when it is ready"], ...waitOptions],
+  async run(session, [name = ""], options) {
+    let rollout = await session.write(r.rollouts.create, { body: await bodyOf(session, name, options) });
+    if (options["start"]) {
+      await waitForRollout(session, rollout.id, { wanted: "ready", timeoutMs: durationOf(text(options, "timeout") ?? "30m", "--timeout") });
+      await session.write(r.rollouts.start, { params: { rolloutId: rollout.id } });
+    }
+    rollout = await waited(session, rollout, options, options["start"] ? "finished" : "ready");
+    await session.one(rollout, columns);
+  },
+};
+
+const watch: Verb = {
+  name: "watch",
+  summary: "Show a rollout with its groups until it has ended: exit 0 finished, 2 stopped, 3 not in time",
+  args: "<name>",
+  options: [["--timeout <duration>", "watch no longer; 24h by default"]],
+  async run(session, [name = ""], options) {
+    const rolloutId = await idOf(session, rolloutEntity, name);
+    let drawn = 0;
+    let last = "";
+    const seen = async (rollout: RolloutView) => {
+      const page = await session.read(r.rollouts.listGroups, { params: { rolloutId }, query: { representation: "full", limit: 500 } });
+      const lines = treeOf(rollout, page.content);
+      if (process.stdout.isTTY) {
+        await session.print(`${drawn > 0 ? `\x1b[${drawn}A\x1b[J` : ""}${lines.join("\n")}\n`);
+        drawn = lines.length;
+      } else if (lines.join() !== last) await session.print(`${lines.join("\n")}\n`);
+      last = lines.join();
+    };
+    await waitForRollout(session, rolloutId, {
+      wanted: "finished",
+      timeoutMs: durationOf(text(options, "timeout") ?? "24h", "--timeout"),
+      seen,
+    });
+  },
+};
+
+const start: Verb = {
+  name: "start",
+  summary: "Start a rollout that is ready",
+  args: "<name>",
+  writes: true,
+  options: waitOptions,
+  async run(session, [name = ""], options) {
+    const rolloutId = await idOf(session, rolloutEntity, name);
+    await session.write(r.rollouts.start, { params: { rolloutId } });
+    const rollout = await waited(session, await session.read(r.rollouts.get, { params: { rolloutId } }), options, "finished");
+    await session.one(rollout, columns);
+  },
+};
+
+const step = (name: string, summary: string, row: RouteRow, done: string, more: object = {}) =>
+  stepVerb(rolloutEntity, { name, summary, row, done, ...more });
+const remark = { options: [["--remark <text>", "why"]] as const };
+
+export const rollouts = noun(["rollout", "rollouts", "ro"], "Rollouts: a set for many targets, group by group", [
+  ...verbsOf(rolloutEntity),
+  create,
+  {
+    name: "preview",
+    summary: "Say what a rollout would be, without creating it",
+    args: "<name>",
+    options: createOptions,
+    async run(session, [name = ""], options) {
+      const preview = await session.read(r.rollouts.preview, { body: await bodyOf(session, name, options) });
+      await session.one(preview, [
+        { head: "CANDIDATES", at: "candidates" },
+        { head: "MATCHED", at: "matched" },
+        { head: "EXCLUDED", at: "excluded" },
+        { head: "GROUPS", at: "groups" },
+      ]);
+    },
+  },
+  start,
+  step("pause", "Pause a running rollout", r.rollouts.pause, "is paused"),
+  step("resume", "Resume a paused rollout", r.rollouts.resume, "goes on"),
+  step("next", "Begin the next group now", r.rollouts.triggerNextGroup, "begins its next group"),
+  step("stop", "Stop a rollout for good", r.rollouts.stop, "is stopped", { destructive: true }),
+  step("retry", "Create a rollout for the targets that it has failed on", r.rollouts.retry, "is tried again"),
+  step("approve", "Approve a rollout that waits for it", r.rollouts.approve, "is approved", remark),
+  step("deny", "Deny a rollout that waits for approval", r.rollouts.deny, "is denied", remark),
+  {
+    name: "status",
+    summary: "Show a rollout with its groups; with --watch until it has ended",
+    args: "<name>",
+    options: [
+      ["--watch", "go on until it has ended"],
+      ["--timeout <duration>", "watch no longer; 24h by default"],
+    ],
+    async run(session, args, options) {
+      if (options["watch"]) return watch.run(session, args, options);
+      const rolloutId = await idOf(session, rolloutEntity, args[0] ?? "");
+      const rollout = await session.read(r.rollouts.get, { params: { rolloutId } });
+      const page = await session.read(r.rollouts.listGroups, { params: { rolloutId }, query: { representation: "full", limit: 500 } });
+      if (session.options.output !== "table") return session.one({ ...rollout, groups: page.content }, columns);
+      await session.print(`${treeOf(rollout, page.content).join("\n")}\n`);
+    },
+  },
+  watch,
+  {
+    name: "wait",
+    summary: "Wait for a rollout: exit 0 reached, 2 stopped or paused by its threshold, 3 not in time",
+    args: "<name>",
+    options: [
+      ["--for <state>", "finished by default"],
+      ["--timeout <duration>", "wait no longer; 30m by default"],
+    ],
+    async run(session, [name = ""], options) {
+      const rolloutId = await idOf(session, rolloutEntity, name);
+      const rollout = await session.read(r.rollouts.get, { params: { rolloutId } });
+      await session.one(await waited(session, rollout, { ...options, wait: text(options, "for") ?? "finished" }, "finished"), columns);
+    },
+  },
+  {
+    name: "groups",
+    summary: "List the groups of a rollout",
+    args: "<name>",
+    async run(session, [name = ""]) {
+      const params = { rolloutId: await idOf(session, rolloutEntity, name) };
+      await session.rows(session.list(r.rollouts.listGroups, { all: true }, { params, query: { representation: "full" } }), groupColumns);
+    },
+  },
+  {
+    name: "failures",
+    summary: "List why targets of a rollout have failed, the most frequent first",
+    args: "<name>",
+    async run(session, [name = ""]) {
+      const page = await session.read(r.rollouts.failures, { params: { rolloutId: await idOf(session, rolloutEntity, name) } });
+      await session.rows(page.content, [
+        { head: "COUNT", at: "count" },
+        { head: "CODE", at: "code" },
+        { head: "MESSAGE", at: "message" },
+        { head: "DEVICES", at: (row: { sample: string[] }) => row.sample.join(" ") },
+      ]);
+    },
+  },
+]);

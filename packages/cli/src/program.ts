@@ -1,0 +1,121 @@
+import { Command, CommanderError } from "commander";
+import type { Noun, Options, Verb } from "./command.ts";
+import { completionVerb } from "./completion.ts";
+import { describeError, type ExitCode, exit, exitCodeOf } from "./exit.ts";
+import { noun } from "./nouns/entity.ts";
+import { nouns } from "./nouns/index.ts";
+import { type GlobalOptions, Session, Shown } from "./session.ts";
+import { contextVerbs, topVerbs } from "./top.ts";
+
+export const allNouns: readonly Noun[] = [...nouns, noun(["context", "contexts"], "Servers and how to sign in to them", contextVerbs)];
+const singles: readonly Verb[] = [...topVerbs, completionVerb(() => ({ nouns: allNouns, singles: topVerbs }))];
+
+/** Runs a command line and sets the exit code. */
+export async function main(args: readonly string[]): Promise<void> {
+  const interrupted = new AbortController();
+  process.once("SIGINT", () => interrupted.abort());
+  // a reader that has enough (`| head`) ends the program, and is no error
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? exit.done : exit.failed));
+  let output = "table";
+  try {
+    const program = programOf(
+      (session) => {
+        output = session.options.output;
+      },
+      interrupted.signal,
+      args,
+    );
+    await program.parseAsync([...args], { from: "user" });
+  } catch (error) {
+    if (error instanceof Shown) return;
+    end(
+      error instanceof CommanderError
+        ? error.exitCode === 0
+          ? exit.done
+          : exit.usage
+        : interrupted.signal.aborted
+          ? exit.interrupted
+          : tell(error, output),
+    );
+  }
+}
+
+function end(code: ExitCode): void {
+  process.exitCode = code;
+}
+
+function tell(error: unknown, output: string): ExitCode {
+  const [line, body] = describeError(error);
+  if (output === "json" && body !== undefined) process.stderr.write(`${JSON.stringify(body)}\n`);
+  else if (line !== "") process.stderr.write(`error: ${line}\n`);
+  return exitCodeOf(error);
+}
+
+/** Builds the commands: the verbs of the noun that was typed, and of the others the names, because building all takes longer than most commands. */
+function programOf(begun: (session: Session) => void, signal: AbortSignal, args: readonly string[]): Command {
+  const program = new Command("harrier").description("The command line of Harrier, the update service for device fleets");
+  program.exitOverride().showHelpAfterError("(harrier --help)");
+  const typed = args.find((arg) => !arg.startsWith("-"));
+  for (const verb of singles) addVerb(program, verb, begun, signal);
+  for (const { names, summary, verbs } of allNouns) {
+    const [name = "", ...aliases] = names;
+    const of = program.command(name).description(summary).aliases(aliases).exitOverride();
+    if (typed !== undefined && names.includes(typed)) for (const verb of verbs) addVerb(of, verb, begun, signal);
+  }
+  program.command("version").description("Say which version this is");
+  return program;
+}
+
+function addVerb(parent: Command, verb: Verb, begun: (session: Session) => void, signal: AbortSignal): void {
+  const command = parent
+    .command(`${verb.name}${verb.args === undefined ? "" : ` ${verb.args}`}`)
+    .description(verb.summary)
+    .exitOverride();
+  for (const [flags, said] of verb.options ?? []) command.option(flags, said);
+  if (verb.list)
+    command
+      .option("-q, --query <fiql>", "only what the query finds")
+      .option("--sort <field:DIR>", "the order")
+      .option("--limit <n>", "so many, 50 by default")
+      .option("--all", "all of them")
+      .option("--watch", "show it again every two seconds until Ctrl-C");
+  if (verb.writes) command.option("--dry-run", "show the request instead of sending it").option("--curl", "show the request as curl");
+  if (verb.destructive) command.option("--yes", "do not ask");
+  command
+    .option("-o, --output <format>", "table, wide, json, jsonl, yaml, csv, name, jsonpath={.member}", "table")
+    .option("--jsonl", "one JSON object a line")
+    .option("--columns <names>", "columns or members, with commas")
+    .option("--server <url>", "the address of the server (HARRIER_SERVER)")
+    .option("--token <token>", "an access token (HARRIER_TOKEN)")
+    .option("--context <name>", "another context than the current one (HARRIER_CONTEXT)")
+    .option("-v, --verbose", "tell of each request");
+  command.action(async (...given: unknown[]) => {
+    const options = (given.at(-1) as Command).opts() as Options & GlobalOptions & { jsonl?: true };
+    const session = new Session(options.jsonl ? { ...options, output: "jsonl" } : options, signal);
+    begun(session);
+    const args = given
+      .slice(0, -2)
+      .flat()
+      .filter((arg) => arg !== undefined) as string[];
+    await (verb.list && options["watch"] ? watched(() => verb.run(session, args, options), signal) : verb.run(session, args, options));
+  });
+}
+
+const watchMs = 2_000;
+
+/** Shows a list again and again; a person who looks at it is what it is for, so it ends with Ctrl-C. */
+async function watched(run: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    if (process.stdout.isTTY) process.stdout.write("\x1b[H\x1b[2J");
+    await run();
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, watchMs);
+      const ended = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      signal.addEventListener("abort", ended, { once: true });
+    });
+  }
+  throw signal.reason;
+}

@@ -1,0 +1,120 @@
+import { ApiError } from "@harrier/client";
+import type { RolloutGroupView, RolloutView } from "@harrier/contracts";
+import { ExitError, exit } from "./exit.ts";
+import { r } from "./routes.ts";
+import type { Session } from "./session.ts";
+
+const over = new Set(["stopping", "stopped", "deleting", "deleted", "approval_denied"]);
+/** What a rollout goes through, as far as each state implies the ones before. */
+const order = ["creating", "ready", "starting", "running", "finished"];
+
+/** Says whether a wait is over: undefined while it is not, otherwise how it ends. */
+export function outcomeOf(rollout: Pick<RolloutView, "id" | "status" | "statusReason">, wanted: string): ExitError | "reached" | undefined {
+  const { id, status, statusReason } = rollout;
+  if (order.includes(status) && order.indexOf(status) >= order.indexOf(wanted)) return "reached";
+  if (status === wanted) return "reached";
+  if (over.has(status)) return new ExitError(exit.stopped, `rollout ${id} is ${status}`);
+  if (status === "waiting_for_approval") return new ExitError(exit.waiting, `rollout ${id} waits for approval`);
+  if (status === "paused" && statusReason?.reason === "error_threshold") {
+    return new ExitError(
+      exit.stopped,
+      `rollout ${id} was paused by its error threshold (${statusReason.value ?? "?"} % of group ${statusReason.groupId ?? "?"} failed, limit ${statusReason.limit ?? "?"} %)`,
+    );
+  }
+  return undefined;
+}
+
+/** No state is older when it is seen, even where no event comes. */
+const longestRestMs = 5_000;
+
+/**
+ * Waits until a rollout is as wanted: it looks whenever the server tells of a change, and every five seconds in any case. Ends with exit 2 where the
+ * rollout will not get there by itself, and with 3 after `timeoutMs`.
+ */
+export async function waitForRollout(
+  session: Session,
+  rolloutId: number,
+  { wanted, timeoutMs, seen }: { wanted: string; timeoutMs: number; seen?: (rollout: RolloutView) => Promise<void> },
+): Promise<RolloutView> {
+  const ended = new AbortController();
+  const stop = () => ended.abort();
+  session.signal.addEventListener("abort", stop, { once: true });
+  const changes = createBell(session, rolloutId, ended.signal);
+  const until = Date.now() + timeoutMs;
+  try {
+    for (;;) {
+      const rung = changes.next();
+      const rollout = await session.read(r.rollouts.get, { params: { rolloutId } });
+      await seen?.(rollout);
+      const outcome = outcomeOf(rollout, wanted);
+      if (outcome === "reached") return rollout;
+      if (outcome !== undefined) throw outcome;
+      const left = until - Date.now();
+      if (left <= 0) throw new ExitError(exit.waiting, `rollout ${rolloutId} is still ${rollout.status}`);
+      await Promise.race([rung, rest(Math.min(left, longestRestMs), ended.signal)]);
+      if (session.signal.aborted) throw session.signal.reason;
+    }
+  } finally {
+    stop();
+    session.signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Rings when the server says that something of the rollout has changed. A caller who may not read events has the period alone. */
+function createBell(session: Session, rolloutId: number, signal: AbortSignal) {
+  let ring = () => {};
+  let next = Promise.resolve();
+  const arm = () => {
+    next = new Promise((resolve) => {
+      ring = resolve;
+    });
+  };
+  arm();
+  void (async () => {
+    const client = await session.client();
+    for await (const _event of client.events(r.events.stream, { query: { changes: true, rollout: rolloutId }, signal })) {
+      ring();
+      arm();
+    }
+  })().catch((error: unknown) => {
+    if (!(error instanceof ApiError) && !signal.aborted) session.note(`events: ${String(error)}`);
+  });
+  return { next: () => next };
+}
+
+function rest(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}
+
+const signs: Readonly<Record<string, string>> = { finished: "✓", running: "▸", error: "✕", scheduled: "◷", ready: "○", creating: "○" };
+const barWidth = 24;
+
+/** Draws a rollout and its groups as a tree. */
+export function treeOf(rollout: RolloutView, groups: readonly RolloutGroupView[]): string[] {
+  const reason = rollout.statusReason?.reason === undefined ? "" : ` (${rollout.statusReason.reason})`;
+  const lines = [
+    `${rollout.name}  ${rollout.status}${reason}  ${rollout.totalTargets} devices  ${rollout.totalTargetsPerStatus?.finished ?? 0} done`,
+  ];
+  const width = Math.max(0, ...groups.map(({ name }) => name.length));
+  for (const [n, group] of groups.entries()) {
+    const { finished = 0, error = 0, running = 0 } = group.totalTargetsPerStatus ?? {};
+    const part = (count: number) => Math.round((count / Math.max(1, group.totalTargets)) * barWidth);
+    const bar = `${"█".repeat(part(finished))}${"x".repeat(part(error))}${"▒".repeat(part(running))}`
+      .slice(0, barWidth)
+      .padEnd(barWidth, "·");
+    lines.push(
+      `${n === groups.length - 1 ? "└─" : "├─"} ${group.name.padEnd(width)}  ${signs[group.status] ?? "?"} ${group.status.padEnd(9)} ${bar} ${finished}/${group.totalTargets} ok  ${error} failed`,
+    );
+  }
+  return lines;
+}

@@ -1,0 +1,189 @@
+import { type CallOptions, type Client, createClient, type ItemOf, type ListQuery, type RouteRow, requestOf } from "@harrier/client";
+import type { ResponseOf } from "@harrier/contracts";
+import { usage } from "./exit.ts";
+import { type Column, chosen } from "./output/columns.ts";
+import { writerOf } from "./output/formats.ts";
+import { findPlace, type Place } from "./sign-in.ts";
+
+/** The options that every command has. */
+export interface GlobalOptions {
+  readonly server?: string;
+  readonly token?: string;
+  readonly context?: string;
+  readonly output: string;
+  readonly columns?: string;
+  readonly verbose?: true;
+  readonly dryRun?: true;
+  readonly curl?: true;
+  readonly yes?: true;
+}
+
+export interface ListOptions {
+  readonly query?: string;
+  readonly sort?: string;
+  readonly limit?: string;
+  readonly all?: boolean;
+}
+
+/** What a request would have been was shown, so the command is done (`--dry-run`, `--curl`). */
+export class Shown extends Error {}
+
+type Rows = AsyncIterable<unknown> | Iterable<unknown>;
+
+/** One run of the program: where it works, as whom, and how it writes. */
+export class Session {
+  readonly options: GlobalOptions;
+  readonly signal: AbortSignal;
+  #place: Promise<Place> | undefined;
+  #client: Promise<Client> | undefined;
+
+  constructor(options: GlobalOptions, signal: AbortSignal) {
+    this.options = options;
+    this.signal = signal;
+  }
+
+  place(): Promise<Place> {
+    this.#place ??= findPlace(this.options);
+    return this.#place;
+  }
+
+  client(): Promise<Client> {
+    this.#client ??= this.place().then(({ server, credentials }) =>
+      createClient({
+        baseUrl: server,
+        ...(credentials === undefined ? {} : { credentials }),
+        ...(this.options.verbose === undefined
+          ? {}
+          : {
+              onAnswer: (answer) =>
+                this.note(`${answer.status} ${answer.path} ${Math.round(answer.ms)} ms, request ${answer.requestId ?? "-"}`),
+            }),
+      }),
+    );
+    return this.#client;
+  }
+
+  /** Reads; with `--curl` the first read is shown in place of being made. */
+  async read<T extends RouteRow>(
+    row: T,
+    ...[options]: object extends CallOptions<T> ? [CallOptions<T>?] : [CallOptions<T>]
+  ): Promise<ResponseOf<T>> {
+    const client = await this.client();
+    return (await client.call(row as RouteRow, { ...(options as object), signal: this.signal } as never)) as ResponseOf<T>;
+  }
+
+  /** Changes something, or shows the request with `--dry-run` and `--curl`. */
+  async write<T extends RouteRow>(
+    row: T,
+    ...[options]: object extends CallOptions<T> ? [CallOptions<T>?] : [CallOptions<T>]
+  ): Promise<ResponseOf<T>> {
+    await this.show(row, (options ?? {}) as object);
+    return this.read(row, ...([options] as never));
+  }
+
+  /** Shows the request that would be made, if that is all that is wanted, and ends the command. */
+  async show(row: RouteRow, options: object): Promise<void> {
+    if (!this.options.dryRun && !this.options.curl) return;
+    const { method, path, body, headers } = requestOf(row, options);
+    if (this.options.curl) {
+      const { server } = await this.place();
+      const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+      const type = body === undefined ? "" : ` -H 'content-type: ${headers["content-type"]}' -d ${quoted(String(body))}`;
+      await this.print(`curl -sf -X ${method} -H "authorization: $AUTHORIZATION"${type} ${quoted(server + path)}\n`);
+    } else
+      await this.print(`${method} ${path}\n${body === undefined ? "" : `${JSON.stringify(JSON.parse(String(body)), undefined, 2)}\n`}`);
+    throw new Shown();
+  }
+
+  /** Walks a list as far as `--limit` or `--all` says, and tells how many there are if more are left. */
+  async *list<T extends RouteRow>(
+    row: T,
+    { query, sort, limit, all }: ListOptions,
+    more: { params?: Record<string, string | number>; query?: ListQuery<T> } = {},
+  ): AsyncGenerator<ItemOf<T>> {
+    const client = await this.client();
+    const wanted = all ? Number.POSITIVE_INFINITY : countOf(limit ?? "50", "--limit");
+    const whole = { q: query, sort, limit: Math.min(500, wanted), ...more.query } as never;
+    // one page needs no cursor, and its total says whether there are more
+    if (wanted <= 500) {
+      const page = (await this.read(row as never, { params: more.params, query: whole } as never)) as {
+        content: ItemOf<T>[];
+        total?: number;
+      };
+      yield* page.content;
+      const { total = 0 } = page;
+      if (total > page.content.length) this.note(`${page.content.length} of ${total.toLocaleString("en")}, use --all`);
+      return;
+    }
+    let count = 0;
+    for await (const item of client.items(row, { params: more.params ?? {}, query: whole, signal: this.signal })) {
+      yield item;
+      if (++count >= wanted) return;
+    }
+  }
+
+  /** Writes objects in the format of `-o` as they come. */
+  async rows(rows: Rows, columns: readonly Column[], { single = false, name }: { single?: boolean; name?: string } = {}): Promise<void> {
+    const { output } = this.options;
+    const picked = chosen(columns, this.options.columns);
+    const known = columns.find(({ head }) => head === "ID") ?? (columns[0] as Column);
+    const width = process.stdout.isTTY ? (process.stdout.columns ?? 80) : undefined;
+    const terminal = width === undefined ? undefined : { width };
+    const writer = await writerOf({
+      format: output,
+      columns: picked,
+      name: name === undefined ? known : { head: "", at: name },
+      single,
+      terminal,
+    });
+    let count = 0;
+    let held = "";
+    for await (const row of rows) {
+      held += writer.row(row);
+      if (++count % 500 === 0) held += writer.page?.() ?? "";
+      if (held.length > 32_768) {
+        await this.print(held);
+        held = "";
+      }
+    }
+    await this.print(held + writer.end());
+  }
+
+  one(row: unknown, columns: readonly Column[], name?: string): Promise<void> {
+    return this.rows([row], columns, { single: true, ...(name === undefined ? {} : { name }) });
+  }
+
+  /** Writes to standard output, as fast as its reader reads. */
+  async print(text: string): Promise<void> {
+    if (text !== "" && !process.stdout.write(text)) await new Promise((resolve) => process.stdout.once("drain", resolve));
+  }
+
+  /** Tells something that is no data. */
+  note(text: string): void {
+    process.stderr.write(`${text}\n`);
+  }
+
+  /** Asks before something is lost; without a terminal `--yes` is needed. */
+  async confirm(what: string): Promise<void> {
+    if (this.options.yes || this.options.dryRun || this.options.curl) return;
+    if (!process.stdin.isTTY) throw usage(`${what}: say --yes, there is no terminal to ask`);
+    const { createInterface } = await import("node:readline/promises");
+    const reader = createInterface({ input: process.stdin, output: process.stderr });
+    const answer = await reader.question(`${what}? [y/N] `);
+    reader.close();
+    if (!/^y(es)?$/i.test(answer.trim())) throw usage("nothing was done");
+  }
+}
+
+/** Reads a whole number of an option. */
+export function countOf(text: string, option: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw usage(`${option} must be a whole number above 0`);
+  return Number(text);
+}
+
+/** Reads a duration (`90s`, `30m`, `2h`) in milliseconds. */
+export function durationOf(text: string, option: string): number {
+  const [, number, unit] = /^(\d{1,6})(ms|s|m|h)$/.exec(text) ?? [];
+  if (number === undefined) throw usage(`${option} must be a duration: 90s, 30m, 2h`);
+  return Number(number) * { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[unit as "s"];
+}

@@ -1,0 +1,90 @@
+import type { Credentials } from "@harrier/client";
+import { type Context, readConfig } from "./config-file.ts";
+import { environment, variable } from "./environment.ts";
+import { ExitError, exit } from "./exit.ts";
+
+const localServer = "http://127.0.0.1:8080";
+
+export interface Place {
+  readonly server: string;
+  readonly credentials?: Credentials;
+}
+
+/** Finds server and credentials: flags, then the environment, then the context. A file is only read where the environment does not say both. */
+export async function findPlace(flags: { server?: string; token?: string; context?: string }): Promise<Place> {
+  const given = fromEnvironment(flags.token);
+  const server = flags.server ?? environment.server;
+  if (server !== undefined && given !== undefined) return { server, credentials: given };
+  const context = contextOf(flags.context ?? environment.context);
+  const credentials = given ?? (context === undefined ? undefined : await credentialsOf(context));
+  const place = { server: checkedServer(server ?? context?.server ?? localServer) };
+  return credentials === undefined ? place : { ...place, credentials };
+}
+
+export function checkedServer(server: string): string {
+  if (!/^https?:\/\//.test(server) || !URL.canParse(server))
+    throw new ExitError(exit.usage, `${server} is no address: https://host[:port][/path]`);
+  return server.replace(/\/+$/, "");
+}
+
+function fromEnvironment(flag: string | undefined): Credentials | undefined {
+  const { token, clientId, clientSecret, user, password } = environment;
+  if (flag ?? token) return { token: (flag ?? token) as string };
+  if (clientId && clientSecret) return { clientId, clientSecret };
+  return user && password ? { user, password } : undefined;
+}
+
+function contextOf(name: string | undefined): Context | undefined {
+  const { current, contexts } = readConfig();
+  const wanted = name ?? current;
+  if (wanted === undefined) return undefined;
+  const context = contexts[wanted];
+  if (context === undefined) throw new ExitError(exit.usage, `there is no context ${wanted}: harrier context list`);
+  return context;
+}
+
+async function credentialsOf({ auth = {} }: Context): Promise<Credentials> {
+  if (auth["token-env"] !== undefined) {
+    const token = variable(auth["token-env"]);
+    if (!token) throw new ExitError(exit.signIn, `the context takes its token from ${auth["token-env"]}, which is not set`);
+    return { token };
+  }
+  if (auth.token !== undefined) {
+    if (auth.expiresAt !== undefined && auth.expiresAt <= Date.now())
+      throw new ExitError(exit.signIn, "the token has ended: harrier login");
+    return { token: auth.token };
+  }
+  if (auth.user === undefined) throw new ExitError(exit.signIn, "not signed in: harrier login, or HARRIER_USER and HARRIER_PASSWORD");
+  return { user: auth.user, password: environment.password || (await askSecretly(`Password of ${auth.user}: `)) };
+}
+
+/** Asks at the terminal without showing what is typed. */
+export async function askSecretly(question: string): Promise<string> {
+  if (!process.stdin.isTTY) throw new ExitError(exit.signIn, "there is no terminal to ask for a password: set HARRIER_PASSWORD");
+  const { createInterface } = await import("node:readline");
+  const { Writable } = await import("node:stream");
+  process.stderr.write(question);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reader = createInterface({ input: process.stdin, output: silent, terminal: true });
+  return new Promise((resolve, reject) => {
+    reader.on("SIGINT", () => {
+      reader.close();
+      reject(new ExitError(exit.interrupted, ""));
+    });
+    reader.question("", (answer) => {
+      reader.close();
+      process.stderr.write("\n");
+      resolve(answer);
+    });
+  });
+}
+
+/** Reads everything from standard input, without the line break at its end; 64 KiB at most, because it is a secret. */
+export async function readSecret(): Promise<string> {
+  let text = "";
+  for await (const chunk of process.stdin) {
+    text += String(chunk);
+    if (text.length > 65_536) throw new ExitError(exit.usage, "that is too long for a secret");
+  }
+  return text.replace(/\r?\n$/, "");
+}

@@ -1,0 +1,228 @@
+import { readFileSync } from "node:fs";
+import { createClient, createTokenSource, type RouteRow } from "@harrier/client";
+import { type Options, text, texts, type Verb } from "./command.ts";
+import { readConfig, writeConfig } from "./config-file.ts";
+import { environment } from "./environment.ts";
+import { ExitError, exit, usage } from "./exit.ts";
+import { r } from "./routes.ts";
+import { askSecretly, checkedServer, readSecret } from "./sign-in.ts";
+
+const loopback = /^http:\/\/(127\.|localhost(:|\/|$)|\[::1\])/;
+
+const login: Verb = {
+  name: "login",
+  summary: "Keep a server and a way to sign in as a context",
+  options: [
+    ["--as <context>", "its name; `default` without it"],
+    ["--user <name>", "sign in by password, which is never stored"],
+    ["--client-id <id>", "sign in as an OAuth client; its access token is stored until it ends"],
+    ["--client-secret-stdin", "read the secret of the client from standard input"],
+    ["--token-env <variable>", "take the token from a variable at every command"],
+  ],
+  async run(session, _args, options) {
+    const server = checkedServer(session.options.server ?? environment.server ?? "http://127.0.0.1:8080");
+    if (server.startsWith("http:") && !loopback.test(server))
+      session.note(`warning: ${server} is not encrypted: others can read your credential`);
+    const user = text(options, "user");
+    const clientId = text(options, "clientId");
+    const tokenEnv = text(options, "tokenEnv");
+    if ([user, clientId, tokenEnv].filter((one) => one !== undefined).length !== 1) throw usage("give --user, --client-id or --token-env");
+    let auth: object = { "token-env": tokenEnv };
+    if (user !== undefined) {
+      const password = environment.password || (await askSecretly(`Password of ${user}: `));
+      await createClient({ baseUrl: server, credentials: { user, password } }).call(r.userinfo.get);
+      auth = { user };
+    } else if (clientId !== undefined) {
+      const clientSecret = options["clientSecretStdin"] ? await readSecret() : environment.clientSecret;
+      if (!clientSecret) throw usage("give --client-secret-stdin, or HARRIER_CLIENT_SECRET");
+      const header = (await createTokenSource(server, { clientId, clientSecret })()) ?? "";
+      const token = header.slice("Bearer ".length);
+      const { exp } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString() || "{}") as { exp?: number };
+      auth = { token, ...(exp === undefined ? {} : { expiresAt: exp * 1000 }) };
+    }
+    const name = text(options, "as") ?? "default";
+    const config = readConfig();
+    writeConfig({ ...config, current: name, contexts: { ...config.contexts, [name]: { server, auth } } });
+    session.note(`context ${name}: ${server}`);
+  },
+};
+
+const logout: Verb = {
+  name: "logout",
+  summary: "Forget how the current context signs in",
+  async run(session) {
+    const config = readConfig();
+    const name = session.options.context ?? config.current ?? "default";
+    const { [name]: known, ...others } = config.contexts;
+    if (known === undefined) throw new ExitError(exit.notFound, `there is no context ${name}`);
+    writeConfig({ ...config, contexts: { ...others, [name]: { server: known.server } } });
+    session.note(`context ${name} keeps its server only`);
+  },
+};
+
+const whoami: Verb = {
+  name: "whoami",
+  summary: "Say who is signed in, and where",
+  async run(session) {
+    const { server } = await session.place();
+    await session.one({ server, ...(await session.read(r.userinfo.get)) }, [
+      { head: "USER", at: "username" },
+      { head: "TENANT", at: "tenant" },
+      { head: "KIND", at: "kind" },
+      { head: "SERVER", at: "server" },
+      { head: "PERMISSIONS", at: (row: { permissions?: string[] }) => row.permissions?.join(" ") },
+    ]);
+  },
+};
+
+/** The escape hatch: an operation by its id (`rollouts.list`), or a method and a path below the base path. */
+const api: Verb = {
+  name: "api",
+  summary: "Call any operation: by id (`api rollouts.get rolloutId=5`), or by method and path (`api GET /rollouts/5`)",
+  args: "<operation> [more...]",
+  options: [
+    ["-f, --field <name=value...>", "a query parameter; may be given many times"],
+    ["--input <file>", "the body; - is standard input"],
+    ["--paginate", "walk the whole list (by operation)"],
+  ],
+  writes: true,
+  async run(session, [operation = "", ...more], options) {
+    const pairs = (all: readonly string[]) =>
+      Object.fromEntries(
+        all.map((pair) => {
+          const at = pair.indexOf("=");
+          if (at < 1) throw usage(`${pair} is no name=value`);
+          return [pair.slice(0, at), pair.slice(at + 1)];
+        }),
+      );
+    const query = pairs(texts(options, "field"));
+    const input = text(options, "input");
+    const body = input === undefined ? undefined : (JSON.parse(readFileSync(input === "-" ? 0 : input, "utf8")) as unknown);
+    const byMethod = /^(GET|POST|PUT|DELETE)$/i.test(operation);
+    const row = byMethod ? pathRow(operation.toUpperCase(), more[0] ?? "") : rowOf(operation);
+    const asked = { params: byMethod ? {} : pairs(more), query, ...(body === undefined ? {} : { body }) };
+    if (row.method !== "GET") await session.show(row, asked);
+    if (options["paginate"]) return session.rows((await session.client()).items(row, asked as never), [{ head: "ID", at: "id" }]);
+    const client = await session.client();
+    const answer = await client.download(row, { ...asked, ...(body === undefined ? {} : { body }), signal: session.signal } as never);
+    for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>)
+      if (!process.stdout.write(chunk)) await new Promise((resolve) => process.stdout.once("drain", resolve));
+    if (process.stdout.isTTY) await session.print("\n");
+  },
+};
+
+function rowOf(id: string): RouteRow {
+  const [feature = "", name = ""] = id.split(".");
+  const row = (r as unknown as Record<string, Record<string, RouteRow>>)[feature]?.[name];
+  if (row === undefined) throw usage(`there is no operation ${id}`);
+  return row;
+}
+
+function pathRow(method: string, path: string): RouteRow {
+  if (!path.startsWith("/")) throw usage("the path begins with / and is relative to /api/mgmt/v1");
+  return {
+    id: `${method} ${path}`,
+    interface: "management",
+    method: method as "GET",
+    path: path.replace(/^\/api\/mgmt\/v1/, ""),
+    success: {},
+    permission: [],
+    errors: [],
+  };
+}
+
+const file: readonly [string, string] = ["-f, --file <path...>", "a file, a folder with YAML files, or - for standard input"];
+function filesOf(options: Options): readonly string[] {
+  const paths = texts(options, "file");
+  if (paths.length === 0) throw usage("-f is missing");
+  return paths;
+}
+
+/** The declarative commands; what they need (schemas, YAML) is loaded with them. */
+const declarative: readonly Verb[] = [
+  {
+    name: "apply",
+    summary: "Create and update what files say; nothing is deleted, and a second time nothing is written",
+    options: [
+      file,
+      ["--dry-run", "show what would be done, and preview rollouts"],
+      ["--exit-code", "with --dry-run: exit 7 if something differs"],
+    ],
+    async run(session, _args, options) {
+      const { apply } = await import("./apply/apply.ts");
+      await apply(session, filesOf(options), { dryRun: options["dryRun"] === true, exitCode: options["exitCode"] === true });
+    },
+  },
+  {
+    name: "diff",
+    summary: "Show what differs between files and server; exit 7 if something does",
+    options: [file],
+    async run(session, _args, options) {
+      const { diff } = await import("./apply/apply.ts");
+      await diff(session, filesOf(options));
+    },
+  },
+  {
+    name: "export",
+    summary: "Write what the server has as files for apply",
+    args: "[kind...]",
+    async run(session, wanted) {
+      const { exportKinds } = await import("./apply/export.ts");
+      await exportKinds(session, wanted);
+    },
+  },
+];
+
+/** Commands without a noun. */
+export const topVerbs: readonly Verb[] = [login, logout, whoami, api, ...declarative];
+
+export const contextVerbs: readonly Verb[] = [
+  {
+    name: "list",
+    summary: "List the contexts",
+    async run(session) {
+      const { current, contexts } = readConfig();
+      const rows = Object.entries(contexts).map(([name, { server, auth }]) => ({
+        name,
+        server,
+        current: name === current,
+        signIn: Object.keys(auth ?? {})[0],
+      }));
+      await session.rows(rows, [
+        { head: "NAME", at: "name" },
+        { head: "CURRENT", at: "current" },
+        { head: "SERVER", at: "server" },
+        { head: "SIGN-IN", at: "signIn" },
+      ]);
+    },
+  },
+  {
+    name: "use",
+    summary: "Make a context the current one",
+    args: "<name>",
+    async run(session, [name = ""]) {
+      const config = readConfig();
+      if (config.contexts[name] === undefined) throw new ExitError(exit.notFound, `there is no context ${name}`);
+      writeConfig({ ...config, current: name });
+      session.note(`context ${name}`);
+    },
+  },
+  {
+    name: "current",
+    summary: "Name the current context",
+    run: async (session) => session.print(`${readConfig().current ?? ""}\n`),
+  },
+  {
+    name: "delete",
+    summary: "Delete a context",
+    args: "<name>",
+    async run(session, [name = ""]) {
+      const config = readConfig();
+      const { [name]: known, ...others } = config.contexts;
+      if (known === undefined) throw new ExitError(exit.notFound, `there is no context ${name}`);
+      const { current, ...rest } = config;
+      writeConfig({ ...rest, contexts: others, ...(current === name || current === undefined ? {} : { current }) });
+      session.note(`context ${name} is deleted`);
+    },
+  },
+];

@@ -1,0 +1,204 @@
+import type { events, InputOf, ParamsOf, QueryOf, ResponseOf } from "@harrier/contracts";
+import { type Credentials, createTokenSource, type TokenSource } from "./credentials.ts";
+import { ApiError, type ApiErrorBody, NetworkError } from "./errors.ts";
+import { type ItemOf, type ListOptions, type PageOf, pagesOf } from "./pages.ts";
+import { type PreparedRequest, type RequestInput, type RouteRow, requestOf, type SentBody } from "./request.ts";
+import { type FollowOptions, follow, type ServerEvent } from "./server-events.ts";
+
+export type { RouteRow } from "./request.ts";
+
+export interface ClientOptions {
+  /** The address of the server, with the path of a proxy if there is one. */
+  readonly baseUrl: string;
+  readonly credentials?: Credentials;
+  /** It replaces the credentials, for programs that keep tokens themselves. */
+  readonly tokens?: TokenSource;
+  readonly fetch?: typeof fetch;
+  /** Requests are repeated so often where the server asks for it (429 and 503 with Retry-After), and reads where the connection broke; 2 by default. */
+  readonly retries?: number;
+  /** No wait for a repetition is longer, in milliseconds; a longer Retry-After ends the call. 10,000 by default. */
+  readonly maxWaitMs?: number;
+  /** Sees every answer, for logs: the operation, the status, the id of the request and the milliseconds that it took. */
+  readonly onAnswer?: (answer: { operation: string; path: string; status: number; requestId?: string | undefined; ms: number }) => void;
+}
+
+type Given<T> = { readonly [K in keyof T]: string | number };
+type Asked<T> = { readonly [K in keyof T]?: string | number | boolean | undefined };
+type NeedsParams<T> = keyof ParamsOf<T> extends never
+  ? { params?: Record<string, never> }
+  : string extends keyof ParamsOf<T>
+    ? { params?: Record<string, never> }
+    : { params: Given<ParamsOf<T>> };
+type NeedsBody<T> = [InputOf<T>] extends [undefined]
+  ? { body?: undefined }
+  : undefined extends InputOf<T>
+    ? { body?: InputOf<T> }
+    : { body: InputOf<T> };
+
+/** What a call of an operation takes: path parameters, query and body as the row of the route table has them. */
+export type CallOptions<T> = NeedsParams<T> & NeedsBody<T> & { readonly query?: Asked<QueryOf<T>>; readonly signal?: AbortSignal };
+
+/** An answer that is undefined where the operation has no body, or where it answers 204 for "nothing to show". */
+export type AnswerOf<T> = ResponseOf<T>;
+
+type StreamOptions<T> = NeedsParams<T> & {
+  readonly query?: Asked<QueryOf<T>>;
+  readonly signal?: AbortSignal;
+  readonly headers?: Record<string, string>;
+};
+type UploadOptions<T> = NeedsParams<T> & {
+  readonly query?: Asked<QueryOf<T>>;
+  readonly signal?: AbortSignal;
+  /** What is sent as it is, e.g. of `multipartOf`. */
+  readonly upload: { readonly body: SentBody; readonly headers?: Readonly<Record<string, string>> };
+};
+
+/** What all calls take, behind the types that the rows give them. */
+interface Loose extends RequestInput {
+  readonly signal?: AbortSignal;
+  readonly headers?: Record<string, string>;
+  readonly upload?: UploadOptions<unknown>["upload"];
+}
+
+/** The client of the management interface: one function for every row of the route table, typed by its schemas. */
+export interface Client {
+  /** Calls an operation and answers its JSON. Rejects with ApiError or NetworkError. */
+  call<T extends RouteRow>(row: T, ...options: object extends CallOptions<T> ? [CallOptions<T>?] : [CallOptions<T>]): Promise<AnswerOf<T>>;
+  /** Sends a prepared request and answers the response, whose body is not read. Rejects with ApiError where the status is no success. */
+  send(operation: string, request: PreparedRequest, options?: SendOptions): Promise<Response>;
+  /** Walks a list page by page: by cursor where the list has one, by offset elsewhere. Nothing is read ahead. */
+  pages<T extends RouteRow>(row: T, options?: ListOptions<T>): AsyncGenerator<PageOf<T>>;
+  /** Walks a list item by item. */
+  items<T extends RouteRow>(row: T, options?: ListOptions<T>): AsyncGenerator<ItemOf<T>>;
+  /** Downloads what is no JSON, as a response whose body streams. */
+  download<T extends RouteRow>(row: T, options: StreamOptions<T>): Promise<Response>;
+  /** Uploads what is no JSON, without holding it in memory where the body is a stream. */
+  upload<T extends RouteRow>(row: T, options: UploadOptions<T>): Promise<AnswerOf<T>>;
+  /** Follows the events of the tenant, and reconnects behind the last one until the signal ends it. */
+  events(row: typeof events.stream | RouteRow, options?: FollowOptions): AsyncGenerator<ServerEvent>;
+}
+
+export interface SendOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly errors?: RouteRow["errors"];
+}
+
+/** Makes a client. It keeps no state but the token of an OAuth client. */
+export function createClient(options: ClientOptions): Client {
+  const send = sender(options);
+  const call = async (row: RouteRow, given: Loose = {}): Promise<unknown> =>
+    read(await send(row.id, requestOf(row, given), { signal: given.signal, errors: row.errors }));
+  const download = (row: RouteRow, { headers, signal, ...given }: Loose) => {
+    const request = requestOf(row, given);
+    return send(row.id, { ...request, headers: { ...request.headers, ...headers } }, { signal, errors: row.errors });
+  };
+  const upload = async (row: RouteRow, { upload: sent, signal, ...given }: Loose) => {
+    const request = requestOf(row, given);
+    const whole = { ...request, headers: { ...request.headers, ...sent?.headers }, ...(sent === undefined ? {} : { body: sent.body }) };
+    return read(await send(row.id, whole, { signal, errors: row.errors }));
+  };
+  const client: Client = {
+    send,
+    call: call as Client["call"],
+    download: download as Client["download"],
+    upload: upload as Client["upload"],
+    pages: (row, list) => pagesOf(call, row, list),
+    async *items(row, list) {
+      for await (const page of pagesOf(call, row, list)) yield* page.content as never[];
+    },
+    events: (row, following) => follow(client, row as RouteRow, following),
+  };
+  return client;
+}
+
+const repeatable = new Set(["GET", "HEAD"]);
+
+function sender({ baseUrl, credentials, fetch: given, retries = 2, maxWaitMs = 10_000, onAnswer, ...rest }: ClientOptions): Client["send"] {
+  const fetcher: typeof fetch = given ?? ((input, init) => fetch(input, init));
+  const root = baseUrl.replace(/\/+$/, "");
+  const tokens = rest.tokens ?? createTokenSource(root, credentials, fetcher);
+  const once = async (operation: string, request: PreparedRequest, { signal }: SendOptions, renew: boolean): Promise<Response> => {
+    const authorization = await tokens(renew);
+    const headers = { ...request.headers, ...(authorization === undefined ? {} : { authorization }) };
+    const body =
+      request.body === undefined ? {} : { body: request.body, ...(request.body instanceof ReadableStream ? { duplex: "half" } : {}) };
+    const began = performance.now();
+    const url = root + request.path;
+    const answer = await fetcher(url, { method: request.method, headers, ...body, redirect: "error", signal: signal ?? null }).catch(
+      (error: unknown) => {
+        if (signal?.aborted) throw signal.reason;
+        throw new NetworkError(url, error);
+      },
+    );
+    const requestId = answer.headers.get("x-request-id") ?? undefined;
+    onAnswer?.({ operation, path: request.path, status: answer.status, requestId, ms: performance.now() - began });
+    return answer;
+  };
+  return async (operation, request, options = {}) => {
+    const canRepeat = !(request.body instanceof ReadableStream);
+    let renewed = false;
+    for (let attempt = 0; ; attempt++) {
+      let answer: Response;
+      try {
+        answer = await once(operation, request, options, renewed);
+      } catch (error) {
+        if (!(error instanceof NetworkError) || !repeatable.has(request.method) || attempt >= retries) throw error;
+        await pause(200 * 2 ** attempt, options.signal);
+        continue;
+      }
+      if (answer.ok) return answer;
+      const error = await refusalOf(operation, answer, options.errors);
+      // a token may have been withdrawn or the server's keys replaced before it ended
+      const renewable = answer.status === 401 && credentials !== undefined && "clientId" in credentials && !renewed;
+      if (renewable && canRepeat) renewed = true;
+      else if (attempt < retries && canRepeat && waitable(error, maxWaitMs)) await pause((error.retryAfter ?? 0) * 1000, options.signal);
+      else throw error;
+    }
+  };
+}
+
+function waitable({ status, retryAfter }: ApiError, maxWaitMs: number): boolean {
+  return (status === 429 || status === 503) && retryAfter !== undefined && retryAfter * 1000 <= maxWaitMs;
+}
+
+async function refusalOf(operation: string, answer: Response, expected?: RouteRow["errors"]): Promise<ApiError> {
+  const text = await answer.text().catch(() => "");
+  let body: ApiErrorBody = {};
+  try {
+    if (text.startsWith("{")) body = JSON.parse(text) as ApiErrorBody;
+  } catch {
+    // a proxy in between has answered something else
+  }
+  const retryAfter = Number(answer.headers.get("retry-after") ?? Number.NaN);
+  const requestId = answer.headers.get("x-request-id") ?? undefined;
+  return new ApiError({
+    operation,
+    status: answer.status,
+    body,
+    requestId,
+    retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
+    expected,
+  });
+}
+
+async function read(answer: Response): Promise<unknown> {
+  const text = await answer.text();
+  return text === "" ? undefined : JSON.parse(text);
+}
+
+/** Waits because the server has asked for it, and ends at once when the caller gives up. */
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(done, ms);
+    function done(): void {
+      signal?.removeEventListener("abort", aborted);
+      resolve();
+    }
+    function aborted(): void {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    }
+    if (signal?.aborted) aborted();
+    else signal?.addEventListener("abort", aborted, { once: true });
+  });
+}

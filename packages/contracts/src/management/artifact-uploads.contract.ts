@@ -1,0 +1,144 @@
+import { z } from "zod";
+import { queryInt } from "../paging.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { shownAs } from "../shown-as.ts";
+import { byteCount, checksum, fileName, lookedUpText, pathId } from "../values.ts";
+import { artifactView } from "./artifacts.contract.ts";
+
+/** An upload in parts: how far it has come, and where the next part begins (contract console.md M15). */
+export const artifactUploadView = z
+  .object({
+    id: z.uuid(),
+    /** It is `completing` from the completion until the artifact exists, and `completed` afterwards. */
+    status: z.enum(["open", "completing", "completed"]),
+    filename: z.string(),
+    size: z.int(),
+    offset: z.int(),
+    partSize: z.int(),
+    expiresAt: z.int(),
+    artifactId: z.int().optional(),
+  })
+  .meta({ id: "ArtifactUploadInParts" });
+export type ArtifactUploadView = z.output<typeof artifactUploadView>;
+
+/** The file that is going to come: its size in bytes, and the hashes that it must have in the end. */
+export const newArtifactUpload = z
+  .object({
+    filename: fileName(256),
+    size: byteCount,
+    md5sum: checksum(32),
+    sha1sum: checksum(40),
+    sha256sum: checksum(64),
+  })
+  .meta({ id: "NewArtifactUpload" });
+export type NewArtifactUpload = z.output<typeof newArtifactUpload>;
+
+const base = "/softwaremodules/:softwareModuleId/artifacts/uploads";
+const module = z.object({ softwareModuleId: pathId });
+/** No upload has this id: any other text is looked up as it, and not found. */
+const nobody = "00000000-0000-0000-0000-000000000000";
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const uploadId = shownAs(
+  lookedUpText.transform((text) => (uuid.test(text) ? text : nobody)),
+  { type: "string", format: "uuid" },
+);
+const one = module.extend({ uploadId });
+const common = {
+  service: "artifact-store",
+  interface: "management",
+  permission: ["CREATE_REPOSITORY"],
+  source: "contract console.md §3 M15",
+} as const;
+
+/** Uploads of artifacts that go on after an interruption (contract console.md M15). */
+export const artifactUploads = {
+  open: route({
+    ...common,
+    id: "artifactUploads.open",
+    method: "POST",
+    path: base,
+    params: module,
+    body: newArtifactUpload,
+    success: created,
+    response: artifactUploadView,
+    errors: [
+      "entityNotFound",
+      "quotaTooManyEntries",
+      "entityAlreadyExists",
+      "locked",
+      "fileSizeExceeded",
+      "storageExceeded",
+      "storageFull",
+      "constraintViolation",
+    ],
+    summary: "Open an upload in parts",
+  }),
+  get: route({
+    ...common,
+    id: "artifactUploads.get",
+    method: "GET",
+    path: `${base}/:uploadId`,
+    params: one,
+    success: ok,
+    response: artifactUploadView,
+    errors: ["entityNotFound"],
+    summary: "Get how far an upload in parts has come",
+  }),
+  sendPart: route({
+    ...common,
+    id: "artifactUploads.sendPart",
+    method: "PUT",
+    path: `${base}/:uploadId`,
+    params: one,
+    query: z.object({ offset: queryInt(0, (value) => Math.max(0, value)) }),
+    body: shownAs(z.unknown(), { type: "string", format: "binary" }),
+    bodyKind: "binary",
+    success: ok,
+    response: artifactUploadView,
+    errors: [
+      "entityNotFound",
+      "uploadOffset",
+      "tooManyRequests",
+      "constraintViolation",
+      "multipartInvalid",
+      "artifactUploadFailed",
+      "storageFull",
+    ],
+    summary: "Send the next part of an upload",
+  }),
+  complete: route({
+    ...common,
+    id: "artifactUploads.complete",
+    method: "POST",
+    path: `${base}/:uploadId/complete`,
+    params: one,
+    success: created,
+    response: artifactView,
+    errors: [
+      "entityNotFound",
+      "uploadOffset",
+      "tooManyRequests",
+      "quotaTooManyEntries",
+      "entityAlreadyExists",
+      "locked",
+      "fileSizeExceeded",
+      "storageExceeded",
+      "checksumMd5",
+      "checksumSha1",
+      "checksumSha256",
+      "artifactUploadFailed",
+      "storageFull",
+    ],
+    summary: "Make an artifact of an upload in parts",
+  }),
+  cancel: route({
+    ...common,
+    id: "artifactUploads.cancel",
+    method: "DELETE",
+    path: `${base}/:uploadId`,
+    params: one,
+    success: bodiless,
+    errors: ["entityNotFound", "uploadOffset", "tooManyRequests"],
+    summary: "Give up an upload in parts",
+  }),
+};

@@ -1,0 +1,73 @@
+import { type Queryable, run, statement } from "./statement.ts";
+
+/** A process of an installation and what its jobs last did. Times are epoch ms. */
+export interface NodeNote {
+  readonly id: string;
+  readonly service: string;
+  readonly host: string;
+  readonly version: string;
+  readonly startedAt: number;
+  /** When the oldest event was written that has not reached Kafka; null where none waits, or nobody sends them. */
+  readonly outboxWaitingSince?: number | null | undefined;
+  /** An array of JSON objects, one per job. */
+  readonly jobs: readonly object[];
+}
+
+/** Processes that have died are shown for an hour, in which somebody can wonder where they went. */
+const note = statement<
+  [
+    id: string,
+    service: string,
+    host: string,
+    version: string,
+    startedAt: number,
+    migration: boolean,
+    waitingSince: number | null,
+    jobs: string,
+  ],
+  never
+>(
+  "db.note_node",
+  `with gone as (delete from nodes where seen_at < now() - interval '1 hour' and id <> $1)
+   insert into nodes (id, service, host, version, started_at, seen_at, migration, outbox_waiting_since, jobs)
+   values ($1, $2, $3, $4, to_timestamp($5::float8 / 1000), now(),
+           case when $6 then (select max(name) from schema_files where folder = 'migrations') end, to_timestamp($7::float8 / 1000), $8::jsonb)
+   on conflict (id) do update
+     set seen_at = excluded.seen_at, migration = excluded.migration, outbox_waiting_since = excluded.outbox_waiting_since, jobs = excluded.jobs`,
+);
+
+const leave = statement<[id: string], never>("db.forget_node", "delete from nodes where id = $1");
+
+/**
+ * Records in the table `nodes` of the caller's schema that a process is there, in one round trip. `ownSchema` says that the process works on this
+ * schema, so that the newest migration of the schema is recorded with it.
+ */
+export async function noteNode(db: Queryable, node: NodeNote, { ownSchema }: { ownSchema: boolean }): Promise<void> {
+  const { id, service, host, version, startedAt, outboxWaitingSince, jobs } = node;
+  await run(db, note, [id, service, host, version, startedAt, ownSchema, outboxWaitingSince ?? null, JSON.stringify(jobs)]);
+}
+
+/** Forgets a process that ends in order, in one round trip. */
+export async function forgetNode(db: Queryable, id: string): Promise<void> {
+  await run(db, leave, [id]);
+}
+
+interface NodeStatusOptions {
+  readonly db: Queryable;
+  readonly node: Pick<NodeNote, "id" | "host" | "version" | "startedAt">;
+  readonly service: string;
+  /** What the jobs of this process last did. */
+  readonly jobs: () => readonly object[];
+  /** Answers since when events wait for Kafka, epoch ms. */
+  readonly outboxWaitingSince?: (() => Promise<number | null>) | undefined;
+}
+
+/** Makes what a service with a schema gives to its job `node-status`. */
+export function createNodeStatus(options: NodeStatusOptions): { note(): Promise<void>; leave(): Promise<void> } {
+  const { db, node, service, jobs, outboxWaitingSince } = options;
+  return {
+    note: async () =>
+      noteNode(db, { ...node, service, jobs: jobs(), outboxWaitingSince: await outboxWaitingSince?.() }, { ownSchema: true }),
+    leave: () => forgetNode(db, node.id),
+  };
+}

@@ -1,0 +1,185 @@
+import { createHash, randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
+import { Pool } from "undici";
+import type { Bench } from "../lib/context.ts";
+import { peakMiB } from "../lib/cpu.ts";
+import { median } from "../lib/statistics.ts";
+import { startBareCopy } from "../limits/bare-copy.ts";
+
+const scenario = "transfer of a large file";
+const mebi = 2 ** 20;
+const rounds = 3;
+/** A transfer through the gateway reaches this share of the rate of a plain copy. */
+const share = 0.6;
+/** The gateway and artifact-store stay below this, however large the file is. */
+const memoryMiB = 300;
+
+interface Created {
+  readonly id: number;
+}
+interface Opened {
+  readonly id: string;
+  readonly offset: number;
+  readonly partSize: number;
+}
+
+/** The file of one round: no two are equal, so that none is stored already. */
+interface File {
+  readonly size: number;
+  readonly sha256: string;
+  blocks(from?: number, to?: number): Generator<Buffer>;
+}
+
+/** Makes a file of one random block that repeats behind a first one of its own. */
+function makeFile(size: number): File {
+  const [first, block] = [randomBytes(mebi), randomBytes(mebi)];
+  const blocks = function* (from = 0, to = size): Generator<Buffer> {
+    for (let at = from; at < to; at += mebi) yield (at === 0 ? first : block).subarray(0, Math.min(mebi, to - at));
+  };
+  const hash = createHash("sha256");
+  for (const bytes of blocks()) hash.update(bytes);
+  return { size, sha256: hash.digest("hex"), blocks };
+}
+
+/** Measures uploads, in one request and in parts, and downloads of a large file, beside a plain copy over one connection of the same run. */
+export async function benchTransfer(bench: Bench): Promise<void> {
+  const { stack, report, options } = bench;
+  const size = options.mebibytes * mebi;
+  const bare = await startBareCopy();
+  const [own, plain] = [new Pool(stack.baseUrl, { connections: 2, bodyTimeout: 0, headersTimeout: 0 }), new Pool(bare.url)];
+  try {
+    const client = new Client(own, `Basic ${Buffer.from(`${stack.adminUser}:${stack.adminPassword}`).toString("base64")}`);
+    const rates = { plainUp: [] as number[], up: [] as number[], parts: [] as number[], plainDown: [] as number[], down: [] as number[] };
+    for (let round = 0; round < rounds; round += 1) {
+      const [one, other] = [makeFile(size), makeFile(size)];
+      rates.plainUp.push(await rateOf(size, () => copyIn(plain, one)));
+      const [module, second] = [await client.createModule(), await client.createModule()];
+      rates.up.push(await rateOf(size, () => client.upload(module, one)));
+      rates.parts.push(await rateOf(size, () => client.uploadInParts(second, other)));
+      rates.plainDown.push(await rateOf(size, () => copyOut(plain, "/", {})));
+      const artifact = await client.firstArtifact(module);
+      rates.down.push(await rateOf(size, () => client.download(module, artifact, one)));
+    }
+    const add = (figure: string, found: readonly number[], limit: readonly number[]): void => {
+      const [value, most] = [median(found), median(limit)];
+      report.add({ scenario, figure, value, unit: "MiB/s", limit: `plain copy ${most.toFixed(0)} MiB/s` });
+      report.add({
+        scenario,
+        figure: "  as a share of it",
+        value: value / most,
+        unit: "",
+        limit: `budget ${share}`,
+        ok: value / most >= share,
+      });
+    };
+    add(`upload of ${options.mebibytes} MiB in one request`, rates.up, rates.plainUp);
+    add("upload in parts", rates.parts, rates.plainUp);
+    add("download", rates.down, rates.plainDown);
+    for (const { name, pids } of bench.groups().filter((group) => /^(gateway|artifact-store)/.test(group.name))) {
+      const value = Math.max(...pids.map(peakMiB));
+      report.add({ scenario, figure: `peak of ${name}`, value, unit: "MiB", limit: `budget ${memoryMiB} MiB`, ok: value <= memoryMiB });
+    }
+  } finally {
+    await Promise.all([own.close(), plain.close()]);
+    bare.stop();
+  }
+}
+
+async function rateOf(bytes: number, work: () => Promise<void>): Promise<number> {
+  const from = performance.now();
+  await work();
+  return bytes / mebi / ((performance.now() - from) / 1_000);
+}
+
+async function copyIn(pool: Pool, file: File): Promise<void> {
+  const { statusCode, body } = await pool.request({ method: "POST", path: "/", body: Readable.from(file.blocks()) });
+  await body.dump();
+  if (statusCode !== 200) throw new Error(`plain copy: ${statusCode}`);
+}
+
+async function copyOut(pool: Pool, path: string, headers: Record<string, string>, each: (bytes: Buffer) => void = () => {}): Promise<void> {
+  const { statusCode, body } = await pool.request({ method: "GET", path, headers });
+  for await (const bytes of body) each(bytes as Buffer);
+  if (statusCode !== 200) throw new Error(`${path}: ${statusCode}`);
+}
+
+class Client {
+  readonly #pool: Pool;
+  readonly #headers: Record<string, string>;
+  #made = 0;
+
+  constructor(pool: Pool, authorization: string) {
+    this.#pool = pool;
+    this.#headers = { authorization };
+  }
+
+  async #call<Body>(
+    method: "GET" | "POST" | "PUT",
+    path: string,
+    headers: Record<string, string> = {},
+    body?: string | Readable,
+  ): Promise<Body> {
+    const answer = await this.#pool.request({
+      method,
+      path: `/api/mgmt/v1/${path}`,
+      headers: { ...this.#headers, ...headers },
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode >= 300) throw new Error(`${path}: ${answer.statusCode} ${text}`);
+    return JSON.parse(text) as Body;
+  }
+
+  #send<Body>(path: string, body: object): Promise<Body> {
+    return this.#call("POST", path, { "content-type": "application/json" }, JSON.stringify(body));
+  }
+
+  async createModule(): Promise<number> {
+    this.#made += 1;
+    const [module] = await this.#send<Created[]>("softwaremodules", [
+      { name: `transfer-${this.#made}`, version: "1", type: "os" },
+    ] as object);
+    return (module as Created).id;
+  }
+
+  async upload(module: number, file: File): Promise<void> {
+    const boundary = "transfer-boundary";
+    const head = Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n`);
+    const end = Buffer.from(`\r\n--${boundary}--\r\n`);
+    const form = function* (): Generator<Buffer> {
+      yield head;
+      yield* file.blocks();
+      yield end;
+    };
+    const headers = { "content-type": `multipart/form-data; boundary=${boundary}` };
+    const path = `softwaremodules/${module}/artifacts?sha256sum=${file.sha256}`;
+    await this.#call("POST", path, headers, Readable.from(form()));
+  }
+
+  async uploadInParts(module: number, file: File): Promise<void> {
+    const path = `softwaremodules/${module}/artifacts/uploads`;
+    const { id, partSize } = await this.#send<Opened>(path, { filename: "f", size: file.size, sha256sum: file.sha256 });
+    for (let offset = 0; offset < file.size; ) {
+      const end = Math.min(offset + partSize, file.size);
+      const headers = { "content-type": "application/octet-stream", "content-length": String(end - offset) };
+      const part = Readable.from(file.blocks(offset, end));
+      ({ offset } = await this.#call<Opened>("PUT", `${path}/${id}?offset=${offset}`, headers, part));
+    }
+    await this.#call("POST", `${path}/${id}/complete`);
+  }
+
+  async firstArtifact(module: number): Promise<number> {
+    const [artifact] = await this.#call<Created[]>("GET", `softwaremodules/${module}/artifacts`);
+    return (artifact as Created).id;
+  }
+
+  /** Reads the whole file and checks its size; its bytes are checked at both ends, because a hash would be measured too. */
+  async download(module: number, artifact: number, file: File): Promise<void> {
+    let size = 0;
+    const path = `/api/mgmt/v1/softwaremodules/${module}/artifacts/${artifact}/download`;
+    await copyOut(this.#pool, path, this.#headers, (bytes) => {
+      size += bytes.length;
+    });
+    if (size !== file.size) throw new Error(`the download has ${size} bytes instead of ${file.size}`);
+  }
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { routeTable as r } from "@harrier/contracts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { call } from "../support/call.ts";
+import type { Page } from "../support/look.ts";
+import { inOwnTenant } from "../support/tenants.ts";
+import { environmentOf, harrier } from "./harrier.ts";
+
+const manifests = `
+apiVersion: harrier/v1
+kind: Rollout
+metadata: { name: fw everywhere }
+spec: { set: "fw:2.4", targetFilterQuery: controllerid==dev-*, amountGroups: 2 }
+---
+apiVersion: harrier/v1
+kind: DistributionSet
+metadata: { name: fw, version: "2.4" }
+spec: { type: box, modules: [{ name: fw, version: "2.4" }], description: first }
+---
+apiVersion: harrier/v1
+kind: SoftwareModule
+metadata: { name: fw, version: "2.4" }
+spec: { type: driver, vendor: we, artifacts: [{ file: ./fw.bin }] }
+---
+{ apiVersion: harrier/v1, kind: SetType, metadata: { name: Box }, spec: { key: box, mandatory: [driver] } }
+---
+{ apiVersion: harrier/v1, kind: ModuleType, metadata: { name: Driver }, spec: { key: driver, maxAssignments: 2 } }
+---
+{ apiVersion: harrier/v1, kind: TargetType, metadata: { name: gateway }, spec: { setTypes: [box] } }
+---
+{ apiVersion: harrier/v1, kind: TargetTag, metadata: { name: "it's * eu" }, spec: { colour: red } }
+---
+{ apiVersion: harrier/v1, kind: SetTag, metadata: { name: stable }, spec: {} }
+---
+{ apiVersion: harrier/v1, kind: TargetFilter, metadata: { name: all }, spec: { query: controllerid==dev-* } }
+---
+{ apiVersion: harrier/v1, kind: AutoAssignment, metadata: { name: later }, spec: { set: "fw:2.4", targetFilterQuery: controllerid==none } }
+---
+{ apiVersion: harrier/v1, kind: Setting, metadata: { name: pollingTime }, spec: { value: "00:02:00" } }
+`;
+
+describe("apply, diff and export against the service (contract console.md §4)", () => {
+  inOwnTenant();
+  const folder = mkdtempSync(join(tmpdir(), "harrier-cli-"));
+  const file = join(folder, "all.yaml");
+  let env: Record<string, string>;
+  const changes = async () => (await call<Page<unknown>>(r.audit.list, "spec", { query: { limit: 1, total: "exact" } })).json.total;
+  const write = (text: string) => writeFileSync(file, text);
+  beforeAll(async () => {
+    env = environmentOf();
+    writeFileSync(join(folder, "fw.bin"), randomBytes(10_000));
+    write(manifests);
+    for (const id of ["dev-1", "dev-2"]) await harrier(["target", "create", id], { env });
+  });
+
+  test("a dry run shows what would be created and creates nothing; then it is created; a second run writes nothing", async () => {
+    const before = await changes();
+    const dry = await harrier(["apply", "-f", file, "--dry-run", "--exit-code"], { env });
+    expect(dry).toMatchObject({ code: 7 });
+    expect(dry.stdout).toContain("create DistributionSet fw:2.4\n");
+    expect(await changes()).toBe(before);
+    expect(await harrier(["apply", "-f", file], { env })).toMatchObject({ code: 0 });
+    const after = await changes();
+    const again = await harrier(["apply", "-f", folder], { env });
+    expect(again).toMatchObject({ code: 0, stdout: "" });
+    expect(again.stderr).toBe("0 to create, 0 to update, 11 the same, 0 immutable, 0 blocked\n");
+    expect(await changes()).toBe(after);
+    expect((await harrier(["diff", "-f", file], { env })).code).toBe(0);
+  });
+
+  test("what export writes is what the server has: apply --dry-run --exit-code is 0", async () => {
+    const exported = await harrier(["export"], { env });
+    expect(exported.code).toBe(0);
+    expect(exported.stdout).toContain("name: it's * eu");
+    expect(exported.stdout).not.toContain("gatewaytoken.key");
+    const same = await harrier(["apply", "-f", "-", "--dry-run", "--exit-code"], { env, input: exported.stdout });
+    expect(same).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  test("a member that may change is updated; what may not is immutable, and then nothing at all is done", async () => {
+    write(manifests.replace("description: first", "description: second"));
+    const shown = await harrier(["diff", "-f", file], { env });
+    expect(shown).toMatchObject({ code: 7, stdout: "update DistributionSet fw:2.4\n- description: first\n+ description: second\n" });
+    expect(await harrier(["apply", "-f", file], { env })).toMatchObject({ code: 0 });
+    const before = await changes();
+    write(manifests.replace("colour: red", "colour: blue"));
+    writeFileSync(join(folder, "fw.bin"), "other bytes");
+    const refused = await harrier(["apply", "-f", file], { env });
+    expect(refused.code).toBe(6);
+    expect(refused.stderr).toContain("SoftwareModule fw:2.4; nothing was done");
+    expect(await changes()).toBe(before);
+  });
+
+  test("unknown kinds and members, unquoted versions, and names of nothing are refused with their place", async () => {
+    const refused = async (text: string, code: number, message: string) => {
+      const ran = await harrier(["apply", "-f", "-"], { env, input: text });
+      expect(ran.stderr).toContain(message);
+      expect(ran.code).toBe(code);
+    };
+    await refused("{ apiVersion: harrier/v1, kind: Device, metadata: { name: a } }", 64, "-:1: there is no kind Device");
+    await refused("{ apiVersion: harrier/v1, kind: TargetTag, metadata: { name: a }, spec: { color: red } }", 64, "color");
+    await refused(
+      "{ apiVersion: harrier/v1, kind: SoftwareModule, metadata: { name: a, version: 1.0 }, spec: { type: os } }",
+      64,
+      'write "1" in quotes',
+    );
+    await refused(
+      "{ apiVersion: harrier/v1, kind: DistributionSet, metadata: { name: a, version: '1' }, spec: { type: os, modules: ['x:1'] } }",
+      5,
+      "x:1",
+    );
+  });
+});
