@@ -63,7 +63,7 @@ export class Session {
     return this.#client;
   }
 
-  /** Reads; with `--curl` the first read is shown in place of being made. */
+  /** Reads, whatever `--dry-run` and `--curl` say: what a change would be may depend on it. */
   async read<T extends RouteRow>(
     row: T,
     ...[options]: object extends CallOptions<T> ? [CallOptions<T>?] : [CallOptions<T>]

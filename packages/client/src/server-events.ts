@@ -21,11 +21,14 @@ interface Sender {
 
 const firstRestMs = 500;
 const longestRestMs = 10_000;
+/** An event has less than a hundred kilobytes; what goes on without an end is no stream of events. */
+const maxEventLength = 2 ** 20;
 
 /** Follows the stream, and connects again behind the last event where it ends or breaks; what is refused (4xx) ends it. */
 export async function* follow(client: Sender, row: RouteRow, { query = {}, signal }: FollowOptions = {}): AsyncGenerator<ServerEvent> {
   let after = query["after"];
   for (let failures = 0; !signal?.aborted; ) {
+    const began = performance.now();
     try {
       const answer = await client.send(row.id, requestOf(row, { query: { ...query, after } }), { signal });
       for await (const event of parseEvents(answer.body as ReadableStream<Uint8Array>)) {
@@ -33,15 +36,29 @@ export async function* follow(client: Sender, row: RouteRow, { query = {}, signa
         after = event.id ?? after;
         yield event;
       }
+      // A stream that ends as soon as it begins would be opened again without a pause.
+      if (performance.now() - began < firstRestMs) await rest(failures++, signal);
     } catch (error) {
       if (signal?.aborted) return;
       const refused = error instanceof ApiError && error.status < 500 && error.status !== 429;
       if (refused || (error instanceof TypeError === false && !(error instanceof ApiError) && !(error instanceof NetworkError)))
         throw error;
-      const rest = Math.min(longestRestMs, firstRestMs * 2 ** failures++);
-      await new Promise((resolve) => setTimeout(resolve, rest));
+      await rest(failures++, signal);
     }
   }
+}
+
+/** Waits twice as long after each failure; an abort ends the wait. */
+function rest(failures: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, Math.min(longestRestMs, firstRestMs * 2 ** failures));
+    signal?.addEventListener("abort", end, { once: true });
+  });
 }
 
 /** Reads the events of a stream as they come. Comments, which keep the connection open, are passed over. */
@@ -55,6 +72,7 @@ export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGener
       held += value;
       const parts = held.split("\n\n");
       held = parts.pop() ?? "";
+      if (held.length > maxEventLength) throw new Error("the server sent an event of more than a megabyte");
       for (const part of parts) {
         const event = eventOf(part);
         if (event !== undefined) yield event;
