@@ -23,7 +23,9 @@ begin
     from (select s.target_id
             from targets t join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.id
            where t.tenant_id = p_tenant and t.id = any ((select p_ids)::int[])
-             and (p_scope is null or t.target_type_id = any (p_scope))
+             -- a repeated chunk finds targets that the first one has taken out of the scope
+             and (p_scope is null or t.target_type_id = any (p_scope)
+                  or p_change = 'setType' and t.target_type_id is not distinct from p_value)
            order by s.target_id for no key update of s) l;
   -- Their own rows are locked before anything changes, in the same order, so that their changes get their events in their order.
   perform from targets t where t.tenant_id = p_tenant and t.id = any ((select v_targets)::int[]) order by t.id for no key update;

@@ -103,6 +103,8 @@ export class Tenants {
   ): Promise<void> {
     if (signal.aborted) return;
     const { controller, count, fault } = this.#deps;
+    // an answer that the broker does not take must not bring its ping back
+    if (work.incoming.kind === "ping") work.settle("done");
     const answerPing = (exchange: string, correlationId: string) => {
       const headers = { type: "PING_RESPONSE", tenant: tenant.tenant };
       const options = { contentType: "text/plain", correlationId, headers };
@@ -111,11 +113,11 @@ export class Tenants {
     try {
       await handleMessage({ controller, answerPing }, { tenant, ...work, signal });
       await fault("dmf.message.after-handled");
-      work.settle("done");
+      if (work.incoming.kind !== "ping") work.settle("done");
       count("handled");
       await fault("dmf.message.after-ack");
     } catch (error) {
-      if (!signal.aborted) this.#refuse(tenant, error, work.settle);
+      if (!signal.aborted && work.incoming.kind !== "ping") this.#refuse(tenant, error, work.settle);
     }
   }
 

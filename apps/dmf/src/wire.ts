@@ -28,6 +28,7 @@ export async function startDmf(config: DmfConfig, log: Log): Promise<readonly St
     hostOf: (vhost) => tenants.hostOf(vhost),
     baseUrl: config.HARRIER_PUBLIC_URL.replace(/\/+$/, ""),
     count: counted.sent,
+    log,
     fault: faultPoint,
   });
   const jobs = createJobs(jobList, { tenants, send }, { log, registry: metrics.registry });

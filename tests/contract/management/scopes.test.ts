@@ -88,8 +88,10 @@ describe.each(dialects)("target types, %s", (dialect) => {
 
   const beside = routes.filter(({ id }) => ofNoTarget.has(id)).map((route) => [route.id, route] as const);
   it.each(beside)("management 12.137 %s reaches no target, so the restriction takes nothing away", async (id, route) => {
-    const { status } = await call(route, dialect, { ...(await (requests[id] as ValidRequest)()), auth: limited.auth });
-    expect(status).toBe(route.success[dialect]);
+    const { status, text } = await ask(route, dialect, { ...(await (requests[id] as ValidRequest)()), auth: limited.auth });
+    // Messaging is enabled once: a conflict with what the tenant has already is no restriction.
+    if (id.startsWith("messaging.")) expect([route.success[dialect], 409], text).toContain(status);
+    else expect(status, text).toBe(route.success[dialect]);
   });
 
   const changing = routes.filter(({ id }) => ofHolders.has(id)).map((route) => [route.id, route] as const);

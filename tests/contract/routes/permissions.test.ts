@@ -1,7 +1,7 @@
 import type { Route } from "@harrier/contracts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { accessBuilder, type SignedUp } from "../support/access.ts";
-import { call, dialects, refused } from "../support/call.ts";
+import { ask, dialects, refused } from "../support/call.ts";
 import { workAs } from "../support/http.ts";
 import { refusedWalk } from "../support/refused-walk.ts";
 import { createFixture, type Fixture } from "../support/tenant.fixture.ts";
@@ -73,7 +73,9 @@ describe.each(dialects)("the permissions of every route, %s", (dialect) => {
   const requested = dialect === "spec" ? managing.filter(([, route]) => route.permission.length > 0) : [];
   it.each(requested)("management 12.2 %s needs no other permission", async (id, route, surface) => {
     const { auth } = only.get(setOf(route)) as SignedUp;
-    const { status } = await call(route, surface, { ...(await request(id)), auth });
-    expect(status).toBe(route.success[surface]);
+    const { status, text } = await ask(route, surface, { ...(await request(id)), auth });
+    // Messaging is enabled once: a conflict with what the tenant has already says that the permission was enough.
+    if (id.startsWith("messaging.")) expect([route.success[surface], 409], text).toContain(status);
+    else expect(status, text).toBe(route.success[surface]);
   });
 });

@@ -15,7 +15,7 @@ export async function startBrokerStub(): Promise<BrokerStub> {
   const server = createServer((req, res) => {
     req.resume();
     req.once("end", () => {
-      if (req.method === "GET") res.writeHead(200, { "content-type": "application/json" }).end("[]");
+      if (req.method === "GET") res.writeHead(200, { "content-type": "application/json" }).end("{}");
       else res.writeHead(204).end();
     });
   });

@@ -50,7 +50,7 @@ export function createCleaner(): <T>(pair: T) => T {
     if (ids.test(key) && /^\d+$/.test(text)) return String(idOf(text));
     return text
       .replaceAll(baseUrl, exampleAddress)
-      .replaceAll("127.0.0.1", "192.0.2.1")
+      .replaceAll(/127\.0\.0\.1(?::\d{4,5}(?=\/))?/g, "192.0.2.1")
       .replaceAll(namePattern, (_all, prefix: string, rest: string) => nameOf(prefix, rest))
       .replaceAll(/\bharrier-\d+-[0-9a-f]{8}\b/g, "harrier-11-00000000")
       .replaceAll(/(?<=^amqps?:\/\/[^:]+:)[^@]+(?=@)/g, noSecret)

@@ -212,6 +212,7 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
   ...named("configs", "list schema get put putMany delete"),
   ...named("quotas", "list get"),
   ...named("insights", "monthlyRollouts monthlyActions"),
+  ...named("messaging", "status setPasswords enableDmf enableDmfWithGeneratedPasswords enableSie"),
   ...named("userinfo", "get"),
   ...named("permissions", "list"),
   ...named("search", "find"),

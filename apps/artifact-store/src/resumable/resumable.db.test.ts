@@ -288,6 +288,21 @@ describe("an upload in parts (contract console.md M15)", () => {
     await expectNothingLeft();
   });
 
+  it("is removed too where another release wrote the state of its hashes, and keeps no other from being removed", async () => {
+    const { bytes } = content(partSize + 10);
+    const deps = { db: service.bench.db, storage: service.bench.storage, log: silentLog };
+    const [unreadable, cancelled, halfway] = [await open(bytes.length), await open(bytes.length), await open(bytes.length)];
+    for (const whole of [unreadable, cancelled]) await sendFrom(whole, bytes);
+    await service.bench.sql("update artifact_store.resumable_uploads set hash_states = decode(repeat('00', 368), 'hex') where id <> $1", [
+      halfway,
+    ]);
+    await sendFrom(halfway, bytes.subarray(0, partSize));
+    expect((await cancel(cancelled)).status).toBe(204);
+    await service.bench.sql("update artifact_store.resumable_uploads set expires_at = now() - interval '1 second'");
+    expect(await expireUploads(deps)).toBe(2);
+    await expectNothingLeft();
+  });
+
   it("costs four round trips for every part, two of them for the audit entry", async () => {
     const parts = 8;
     const { bytes } = content(partSize);

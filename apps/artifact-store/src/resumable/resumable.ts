@@ -93,12 +93,30 @@ export async function dropResumable(deps: BlobDeps, upload: Claimed): Promise<vo
     await run(deps.db.pool, endResumable, [tenantId, id, leaseId]);
     return;
   }
-  using hashes = await resumeHashes(upload.hashStates);
-  const { sha256, sha1, md5 } = hashes.digest();
+  const hashes = await hashesOf(upload);
+  if (hashes === undefined) {
+    await run(deps.db.pool, endResumable, [tenantId, id, leaseId]);
+    return;
+  }
+  const { sha256, sha1, md5 } = hashes;
   // the blob's row is created before the lock is taken, because a missing row cannot be locked
   await run(deps.db.pool, suspectBlob, [tenantId, sha256, sha1, md5, upload.size]);
   await changeHolders(deps, { tenantId, sha256 }, async (tx) => {
     await run(tx, endResumable, [tenantId, id, leaseId]);
   });
   await sweepBlob(deps, tenantId, sha256);
+}
+
+/**
+ * Returns the hashes of an upload that has all its bytes; undefined where another release wrote their state. Such an upload can only be removed; the
+ * bytes that an interrupted completion may have stored under their hash stay in the storage.
+ */
+async function hashesOf({ hashStates }: Claimed) {
+  try {
+    using hashes = await resumeHashes(hashStates);
+    return hashes.digest();
+  } catch (error) {
+    if (error instanceof HarrierError && error.code === "artifactUploadFailed") return undefined;
+    throw error;
+  }
 }

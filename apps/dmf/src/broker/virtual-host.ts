@@ -66,21 +66,26 @@ export class VirtualHost {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#open?.connection.close().catch(() => undefined);
+    const open = this.#open;
+    this.#open = undefined;
+    // before the connection closes: what is settled from now on would be sent on a channel that takes nothing more
+    open?.ended.abort();
+    await open?.connection.close().catch(() => undefined);
     await within(this.#done, stopMs);
   }
 
   /**
    * Publishes messages in this order and waits until the broker has all of them. Messages to exchanges that their client has removed are dropped, as by
-   * hawkBit; `onDropped` learns of them. Rejects if the connection is away or breaks.
+   * hawkBit; `onDropped` learns of them. Rejects if the connection is away or breaks, and after `deadline` (epoch ms), when nothing has been sent.
    */
-  async publish(messages: readonly Outgoing[], onDropped: (message: Outgoing) => void): Promise<void> {
+  async publish(messages: readonly Outgoing[], onDropped: (message: Outgoing) => void, deadline = Number.POSITIVE_INFINITY): Promise<void> {
     const open = this.#open;
     if (open === undefined) throw new Error(`virtual host ${this.vhost} is not connected`);
     try {
       const exchanges = [...new Set(messages.map(({ exchange }) => exchange))];
       const missing = new Set<string>();
       for (const exchange of exchanges) if (!(await this.#exists(open, exchange))) missing.add(exchange);
+      if (Date.now() > deadline) throw new Error("too late: another replica may send by now");
       for (const message of messages) {
         if (missing.has(message.exchange)) onDropped(message);
         else open.publisher.publish(message.exchange, "", message.content, message.options);
@@ -97,7 +102,7 @@ export class VirtualHost {
   async #exists({ connection, ended }: Open, exchange: string): Promise<boolean> {
     const now = Date.now();
     if ((this.#known.get(exchange) ?? 0) > now) return true;
-    const channel = await connection.createChannel();
+    const channel = await orTimeout(connection.createChannel(), ended.signal);
     // a missing exchange closes the channel, which is how the broker says so
     channel.on("error", () => undefined);
     const exists = await orTimeout(channel.checkExchange(exchange), ended.signal).then(
@@ -120,6 +125,8 @@ export class VirtualHost {
     for (let attempts = 1; !signal.aborted; attempts += 1) {
       try {
         const open = await this.#connect();
+        // it was stopped meanwhile
+        if (signal.aborted) return this.#give(open);
         attempts = 0;
         log.info({ vhost }, "connected to the virtual host");
         await new Promise<void>((resolve) => open.ended.signal.addEventListener("abort", () => resolve(), { once: true }));
@@ -159,8 +166,12 @@ export class VirtualHost {
         if (message === null) return this.#give(open);
         const settle: Settle = (how) => {
           if (ended.signal.aborted) return;
-          if (how === "done") consumer.ack(message);
-          else consumer.nack(message, false, false);
+          try {
+            if (how === "done") consumer.ack(message);
+            else consumer.nack(message, false, false);
+          } catch {
+            this.#give(open); // the channel is closing, and the message comes again
+          }
         };
         this.#options.onMessage(message, settle, ended.signal);
       });

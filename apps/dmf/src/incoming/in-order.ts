@@ -45,7 +45,7 @@ export class InOrder {
 
   #append(key: string, work: () => Promise<void>): void {
     const before = this.#last.get(key) ?? Promise.resolve();
-    const done = before.then(work);
+    const done = before.then(work).catch(() => undefined);
     this.#last.set(key, done);
     void done.then(() => {
       if (this.#last.get(key) === done) this.#last.delete(key);

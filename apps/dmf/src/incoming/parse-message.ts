@@ -1,4 +1,13 @@
-import { type DmfAttributes, dmfActionUpdate, dmfAttributes, dmfAutoConfirm, dmfThing, newControllerId } from "@harrier/contracts";
+import {
+  type DmfAttributes,
+  dmfActionUpdate,
+  dmfAttributes,
+  dmfAutoConfirm,
+  dmfExchanges,
+  dmfNames,
+  dmfThing,
+  newControllerId,
+} from "@harrier/contracts";
 import { z } from "zod";
 
 /** A message as the broker gives it. */
@@ -124,8 +133,13 @@ function thingOf(headers: Readonly<Record<string, unknown>>): string {
   throw new RefusedMessage("missing-thing", "the header thingId is missing, or no id of a target");
 }
 
+const reserved: ReadonlySet<string> = new Set([...Object.keys(dmfExchanges), dmfNames.sieExchange]);
+
 function replyToOf({ properties: { replyTo } }: RawMessage): string {
   const name = text(replyTo);
+  // the broker's own exchanges, and those that things speak to, are nobody's reply exchange
+  if (name !== undefined && (/^amq\.(?!gen-)/.test(name) || reserved.has(name)))
+    throw new RefusedMessage("missing-reply-to", "reply_to names an exchange of the broker");
   if (name !== undefined && name.length <= 255 && !name.includes("\u0000")) return name;
   throw new RefusedMessage("missing-reply-to", "there is no property reply_to");
 }

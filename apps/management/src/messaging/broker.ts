@@ -72,9 +72,13 @@ export function createBroker(settings: BrokerSettings): Broker {
     },
     setPassword: async (name, password) => void (await put(["users", name], { password, tags: "" })),
     async count(vhost) {
-      const queues = (await (await ask("GET", ["queues", vhost])).json()) as { name: string; messages?: number }[];
-      const of = (name: string): number => queues.find((queue) => queue.name === name)?.messages ?? 0;
-      return { waitingMessages: of(dmfNames.receiver), deadLetters: of(dmfNames.deadLetters) };
+      // by name: a tenant may have thousands of queues of its own
+      const of = async (name: string): Promise<number> => {
+        const answer = await ask("GET", ["queues", vhost, name]);
+        return answer.status === 404 ? 0 : (((await answer.json()) as { messages?: number }).messages ?? 0);
+      };
+      const [waitingMessages, deadLetters] = await Promise.all([of(dmfNames.receiver), of(dmfNames.deadLetters)]);
+      return { waitingMessages, deadLetters };
     },
     async remove(vhost, users) {
       await ask("DELETE", ["vhosts", vhost]);
@@ -107,7 +111,7 @@ async function declareDmf(put: Put, ask: Ask, vhost: string): Promise<void> {
   await Promise.all(dmfBindings.map(({ exchange, queue }) => ask("POST", ["bindings", vhost, "e", exchange, "q", queue], {})));
 }
 
-/** Answers the function that asks the interface; what is to be deleted and is not there is no error. */
+/** Answers the function that asks the interface; what is to be read or deleted and is not there is no error. */
 function asker(managementUrl: URL): Ask {
   const { username, password } = managementUrl;
   const authorization = `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64")}`;
@@ -124,7 +128,7 @@ function asker(managementUrl: URL): Ask {
     }).catch((cause: unknown) => {
       throw new HarrierError("amqpNotAvailable", undefined, { cause });
     });
-    if (answer.ok || (method === "DELETE" && answer.status === 404)) return answer;
+    if (answer.ok || (["DELETE", "GET"].includes(method) && answer.status === 404)) return answer;
     const reason = await answer.text().catch(() => "");
     throw new HarrierError("amqpNotAvailable", undefined, {
       cause: new Error(`${method} ${path.slice(0, 2).join("/")}: ${answer.status} ${reason.slice(0, 300)}`),

@@ -101,6 +101,6 @@ export const messaging = {
     response: messagingAccess,
     permission: ["TENANT_CONFIGURATION"],
     errors: ["amqpNotAvailable", "amqpAlreadyEnabled"],
-    summary: "Enable the stream of events over AMQP, with a user that reads them",
+    summary: "Prepare the stream of events over AMQP, with a user that reads them; events are not published to it yet",
   }),
 };
