@@ -47,6 +47,8 @@ interface Failures<Deps> {
   /** Every failure is logged: rounds are rare, or each failure says something of its own. */
   readonly everyFailure?: boolean;
   readonly level?: "warn" | "error";
+  /** Until the first success failures are logged only after so long: at a start the others may not serve yet. */
+  readonly graceMs?: number;
   /** The log line of a failure has these fields too. */
   readonly fields?: (deps: Deps, error: unknown) => object;
 }
@@ -234,9 +236,9 @@ function described<Deps>(of: {
 }
 
 function failuresOf<Deps>(options: Failures<Deps>, deps: Deps, { log }: JobTools): Pick<Outage, "failed" | "succeeded"> {
-  const { failure, recovered, everyFailure, level = "warn", fields } = options;
+  const { failure, recovered, everyFailure, level = "warn", fields, graceMs = 0 } = options;
   const failed = (err: unknown): void => log[level]({ err, ...fields?.(deps, err) }, failure);
   if (everyFailure === true) return { failed, succeeded: () => {} };
-  const outage = new Outage({ failed, recovered: recovered === undefined ? undefined : () => log.info({}, recovered) });
+  const outage = new Outage({ failed, graceMs, recovered: recovered === undefined ? undefined : () => log.info({}, recovered) });
   return { failed: (error) => outage.failed(error), succeeded: () => outage.succeeded() };
 }

@@ -17,6 +17,7 @@ export const nodeStatusJob = every<{ readonly nodeStatus: NodeStatus }>({
   everyMs: nodeStatusEveryMs,
   // a gateway may be there before management is
   retryMs: 1_000,
+  graceMs: 60_000,
   lastRound: true,
   work: async ({ nodeStatus }, signal) => void (await (signal.aborted ? nodeStatus.leave() : nodeStatus.note())),
   failure: "the state of this process could not be recorded",

@@ -64,7 +64,8 @@ describe("one stack", () => {
     for (const path of ["livez", "readyz"]) expect((await fetch(`${stack.baseUrl}/${path}`)).status).toBe(200);
   });
 
-  test.each(serviceNames)("restarts a killed %s, and all serve again", async (service) => {
+  // dmf runs only where there is a message broker, and has tests of its own
+  test.each(serviceNames.filter((service) => service !== "dmf"))("restarts a killed %s, and all serve again", async (service) => {
     const pid = stack.services.find((one) => one.service === service)?.pid();
     stack.kill(service, 0);
     await eventually(() => expect(stack.services.find((one) => one.service === service)?.pid()).not.toBe(pid));
