@@ -80,7 +80,7 @@ test("every limit of the gateway can be set in .env, and only services that publ
     expect(example).toContain(`\n${name}=\n`);
   }
   for (const name of ["controller", "management", "artifact-store", "rollout-engine", "gateway"]) {
-    const publishes = name === "controller" || name === "rollout-engine";
+    const publishes = ["controller", "management", "rollout-engine"].includes(name);
     const own = compose.slice(compose.indexOf(`\n  ${name}:\n`)).split("\n\n", 1)[0] ?? "";
     expect([name, /networks:.*\bevents\b/.test(own), own.includes("HARRIER_KAFKA_BROKERS")]).toEqual([name, publishes, publishes]);
   }

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const below = ["errors", "contracts", "jobs", "rpc", "db", "fiql"];
-const forApps = [...below, "query", "audit", "events", "service", "backend"];
+const forApps = [...below, "query", "audit", "events", "service", "backend", "egress"];
 
 /** Says which of our packages a package or app may import. Test code may import testkit and stack as well. */
 export const layers = {
@@ -20,6 +20,7 @@ export const layers = {
   "packages/audit": ["errors", "db", "jobs"],
   "packages/events": below,
   "packages/service": below,
+  "packages/egress": [],
   "packages/backend": ["jobs", "rpc", "db", "service"],
   "packages/simulator": ["errors", "contracts"],
   "packages/stack": forApps,

@@ -49,6 +49,8 @@ begin
   if not found then
     return 'alreadyActive';
   end if;
+  update targets set revision = revision + 1 where tenant_id = p_tenant and id = v_target;
+  perform record_target_changes(p_tenant, array[v_target], '{autoConfirm}', p_by);
 
   with changed as (
     update actions a set status = 3, revision = a.revision + 1, last_modified_by = p_by, last_modified_at = now()
@@ -76,6 +78,11 @@ begin
     return 'targetNotFound';
   end if;
   delete from auto_confirmations where tenant_id = p_tenant and target_id = v_target;
+  if not found then
+    return 'ok';
+  end if;
+  update targets set revision = revision + 1 where tenant_id = p_tenant and id = v_target;
+  perform record_target_changes(p_tenant, array[v_target], '{autoConfirm}', null);
   return 'ok';
 end
 $$;

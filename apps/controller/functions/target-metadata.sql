@@ -1,7 +1,10 @@
 -- A change of metadata changes the audit members of its target (contract management.md §5.11).
 create or replace function target_changed(p_tenant int, p_target int, p_by text) returns void
-language sql as $$
-  update targets set last_modified_by = p_by, last_modified_at = now(), revision = revision + 1 where tenant_id = p_tenant and id = p_target
+language plpgsql as $$
+begin
+  update targets set last_modified_by = p_by, last_modified_at = now(), revision = revision + 1 where tenant_id = p_tenant and id = p_target;
+  perform record_target_changes(p_tenant, array[p_target], '{metadata}', p_by);
+end
 $$;
 
 -- Adds all entries or none; an existing key is rejected. Additions to one target go one after the other, so that the limit holds.

@@ -6,18 +6,19 @@ language plpgsql set plan_cache_mode = force_custom_plan as $$
 declare
   v_targets int[];
   v_missing text[];
+  v_changed int[];
 begin
   perform from management.target_tags_v1 g where g.tenant_id = p_tenant and g.id = p_tag;
   if not found then
     return query select 'tagNotFound', null::text[];
     return;
   end if;
-  -- key share: a target must not vanish before its link exists
+  -- A target must not vanish before its link exists, and its changes get their events in their order.
   select array_agg(l.id) into v_targets
     from (select t.id from targets t
            where t.tenant_id = p_tenant and t.controller_id = any (p_controller_ids)
              and (p_scope is null or t.target_type_id = any (p_scope))
-           order by t.id for key share) l;
+           order by t.id for no key update) l;
   select array_agg(m.id) into v_missing
     from (select i.id from (select distinct u.id from unnest(p_controller_ids) as u(id)) i
            where not exists (select from targets t
@@ -28,11 +29,17 @@ begin
     return;
   end if;
   if p_assign then
-    insert into target_tag_links (tenant_id, target_id, tag_id)
-    select p_tenant, u.id, p_tag from unnest(v_targets) as u(id) on conflict do nothing;
+    with linked as (
+      insert into target_tag_links (tenant_id, target_id, tag_id)
+      select p_tenant, u.id, p_tag from unnest(v_targets) as u(id) on conflict do nothing returning target_id)
+    select array_agg(target_id) into v_changed from linked;
   else
-    delete from target_tag_links l where l.tenant_id = p_tenant and l.tag_id = p_tag and l.target_id = any (v_targets);
+    with unlinked as (
+      delete from target_tag_links l where l.tenant_id = p_tenant and l.tag_id = p_tag and l.target_id = any (v_targets) returning l.target_id)
+    select array_agg(target_id) into v_changed from unlinked;
   end if;
+  update targets t set revision = t.revision + 1 where t.tenant_id = p_tenant and t.id = any ((select v_changed)::int[]);
+  perform record_target_changes(p_tenant, v_changed, '{tags}', null);
   return query select case when v_missing is null then 'ok' else 'targetNotFound' end, v_missing;
 end
 $$;
@@ -71,7 +78,7 @@ create or replace function change_target_group(p_tenant int, p_controller_ids te
 returns int
 language plpgsql set plan_cache_mode = force_custom_plan as $$
 declare
-  v_count int;
+  v_changed int[];
 begin
   with named as (
     select t.id from targets t where t.tenant_id = p_tenant and t.controller_id = any (p_controller_ids)
@@ -82,11 +89,14 @@ begin
      where t.tenant_id = p_tenant and t.id in (select n.id from named n)
        and (p_scope is null or t.target_type_id = any (p_scope)) and t.target_group is distinct from p_group
      order by t.id for no key update
+  ), changed as (
+    update targets t
+       set target_group = p_group, last_modified_by = p_by, last_modified_at = now(), revision = t.revision + 1
+      from locked l where t.tenant_id = p_tenant and t.id = l.id
+    returning t.id
   )
-  update targets t
-     set target_group = p_group, last_modified_by = p_by, last_modified_at = now(), revision = t.revision + 1
-    from locked l where t.tenant_id = p_tenant and t.id = l.id;
-  get diagnostics v_count = row_count;
-  return v_count;
+  select array_agg(id) into v_changed from changed;
+  perform record_target_changes(p_tenant, v_changed, '{group}', p_by);
+  return coalesce(cardinality(v_changed), 0);
 end
 $$;

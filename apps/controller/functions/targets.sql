@@ -141,6 +141,11 @@ begin
   if p_digest is distinct from v_digest and p_digest is not null then
     insert into credential_changes (tenant_id, controller_id) values (p_tenant, p_controller_id);
   end if;
+  perform record_target_changes(p_tenant, array[v_target], array_remove(array[
+    case when p_name is not null then 'name' end, case when p_description is not null then 'description' end,
+    case when p_address is not null then 'address' end, case when p_digest is not null then 'securityToken' end,
+    case when p_request_attributes is not null then 'requestAttributes' end, case when p_type is not null then 'targetType' end,
+    case when p_group is not null then 'group' end], null), p_by);
   return 'ok';
 end
 $$;

@@ -25,6 +25,8 @@ const settings = z.object({
   HARRIER_DOWNLOAD_URL: z.string().refine(isDownloadUrl, "must be a URL like https://files.example.com").optional(),
   /** The brokers as host:port, comma separated; without them events are kept for a day and then dropped. */
   HARRIER_KAFKA_BROKERS: z.string().min(1).optional(),
+  /** Events stay readable by cursor, and can be replayed, for so many days. */
+  HARRIER_EVENT_DAYS: z.coerce.number().int().min(2).max(30).default(2),
 });
 
 export type ControllerConfig = ConfigOf<typeof settings.shape>;

@@ -20,6 +20,8 @@ import type { TenantSettingsCache } from "./settings/tenant-settings.ts";
 interface Deps {
   /** These connections are for work that no caller waits for. */
   readonly background: Database;
+  /** Events are kept for so many days. */
+  readonly eventDays: number;
   readonly cleanup: CleanupDeps;
   readonly feed: CredentialFeed;
   readonly relay: Relay;
@@ -45,11 +47,11 @@ const maintenance = { runs: "every replica", later: true, steady: true, stopLimi
  */
 export const jobs = {
   "node-status": nodeStatusJob,
-  partitions: every<OnDatabase>({
+  partitions: every<Pick<Deps, "background" | "eventDays">>({
     ...maintenance,
     does: "Makes the partitions of the next days and drops those that are over, sent and folded.",
     everyMs: 60 * 60_000,
-    work: ({ background }) => makePartitions(background),
+    work: ({ background, eventDays }) => makePartitions(background, eventDays),
     failure: "partitions could not be maintained",
   }),
   // Bulk commands refresh statistics themselves; this is for everything that comes one at a time, polls and reports above all.

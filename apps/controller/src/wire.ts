@@ -63,7 +63,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   });
   const { db, background } = backend;
   const commands = commandsOf(db);
-  await makePartitions(background);
+  await makePartitions(background, config.HARRIER_EVENT_DAYS);
 
   const now = Date.now;
   const fault = (name: string): unknown => faultPoint(name as FaultPoint);
@@ -80,7 +80,16 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   const cleanup = { db: background, settings, fault };
   const waiting = brokers ? () => readWaitingSince(background.pool) : undefined;
   const nodeStatus = backend.nodeStatus(() => jobs.states(), waiting);
-  const jobs: Jobs<keyof typeof jobList> = backend.jobs(jobList, { background, cleanup, feed, relay, settings, lastPolls, nodeStatus });
+  const jobs: Jobs<keyof typeof jobList> = backend.jobs(jobList, {
+    background,
+    eventDays: config.HARRIER_EVENT_DAYS,
+    cleanup,
+    feed,
+    relay,
+    settings,
+    lastPolls,
+    nodeStatus,
+  });
   backend.add(jobs.group("settings"));
   backend.run(jobs.group("last-polls"));
 

@@ -1,10 +1,20 @@
 import { type AnchorKeys, parseAnchorKeys } from "@harrier/audit";
+import { type Allowed, parseAllowed } from "@harrier/egress";
 import { type ConfigOf, loadConfig, port } from "@harrier/service";
 import { z } from "zod";
 
 function readAnchorKeys(text: string, ctx: z.RefinementCtx): AnchorKeys {
   try {
     return parseAnchorKeys(text);
+  } catch (error) {
+    ctx.addIssue({ code: "custom", message: (error as Error).message });
+    return z.NEVER;
+  }
+}
+
+function readAllowed(text: string, ctx: z.RefinementCtx): Allowed {
+  try {
+    return parseAllowed(text);
   } catch (error) {
     ctx.addIssue({ code: "custom", message: (error as Error).message });
     return z.NEVER;
@@ -64,8 +74,12 @@ const settings = z.object({
   HARRIER_AMQP_MANAGEMENT_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** The message broker as devices and users connect to it, `amqps://host:port`; if absent, the host and port of HARRIER_AMQP_URL. */
   HARRIER_AMQP_PUBLIC_URL: amqpUrl.optional(),
-  /** This setting is given to every service; this one emits no events. */
-  HARRIER_KAFKA_BROKERS: z.string().optional(),
+  /** The brokers that events go to, `host:port` and comma separated; without them events can be read by cursor alone. */
+  HARRIER_KAFKA_BROKERS: z.string().min(1).optional(),
+  /** Events stay readable by cursor, and can be replayed, for so many days. */
+  HARRIER_EVENT_DAYS: z.coerce.number().int().min(2).max(30).default(2),
+  /** What is called for tenants beyond public addresses with TLS: `<tenant>@<network>` or `<tenant>@<host>:<port>`, comma separated, `*` for all tenants. */
+  HARRIER_EGRESS_ALLOW: z.string().default("").transform(readAllowed),
   HARRIER_MANAGEMENT_GRPC: z.string().optional(),
 });
 

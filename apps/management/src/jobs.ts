@@ -1,20 +1,25 @@
 import { type Audit, auditJobs } from "@harrier/audit";
-import { type Database, ensurePartitions, runOne } from "@harrier/db";
-import { every, type Job, type NodeStatus, nodeStatusJob } from "@harrier/jobs";
+import { type Database, runOne } from "@harrier/db";
+import { type Relay, relayJob } from "@harrier/events";
+import { every, type Job, leased, type NodeStatus, nodeStatusJob } from "@harrier/jobs";
 import type { Changes } from "./events/changes.ts";
 import type { PrincipalFeed } from "./identity/principal-feed.ts";
 import type { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
+import { makePartitions } from "./maintenance/maintenance.ts";
 import type { SigningKeys } from "./oauth-tokens/signing-keys.ts";
 import { releaseDue } from "./operations/release-worker.ts";
 import { walkTargetMetadata } from "./quotas/metadata-walk.sql.ts";
 import { changeDueTargets } from "./target-changes/target-change-worker.ts";
 import { deleteDueTargets } from "./target-deletion/target-deletion-worker.ts";
 import type { DeletionWorker } from "./tenants/deletion-worker.ts";
+import { createDeliveries, type DeliveryDeps } from "./webhooks/deliver.ts";
 
 interface Deps {
   readonly audit: Audit;
   /** These connections are for work that nobody waits for. */
   readonly background: Database;
+  /** Events are kept for so many days. */
+  readonly eventDays: number;
   readonly releases: Parameters<typeof releaseDue>[0];
   readonly deletions: DeletionWorker;
   readonly invalidations: InvalidationWorker;
@@ -23,6 +28,8 @@ interface Deps {
   readonly signingKeys: SigningKeys;
   readonly feed: PrincipalFeed;
   readonly changes: Changes;
+  readonly relay: Relay;
+  readonly deliveries: DeliveryDeps;
   readonly nodeStatus: NodeStatus;
 }
 
@@ -30,17 +37,6 @@ export type JobName = keyof typeof jobs;
 
 /** So many rows are an index range that is read in some milliseconds. */
 const metadataEntries = 5_000;
-
-const schema = "management";
-
-/** These tables are append-only; a command is repeated within seconds, a change is read within one second. */
-const partitioned = [
-  { name: "commands", every: "day", ahead: 3, keep: 7 },
-  { name: "credential_changes", every: "day", ahead: 3, keep: 7 },
-] as const;
-
-/** Creates the partitions of the next days and drops those that are over. */
-export const makePartitions = (db: Database) => ensurePartitions({ pool: db.pool, schema, tables: partitioned });
 
 /**
  * These are all background jobs of management. The keys and the feed are started before any request is served; the feed ends before the
@@ -135,15 +131,24 @@ export const jobs = {
     onStop: ({ changes }) => changes.close(),
     failure: "what has changed cannot be read for those who follow it",
   }),
-  partitions: every<Pick<Deps, "background">>({
-    does: "Makes the partitions of the next days and drops those that are over.",
+  webhooks: leased<Pick<Deps, "deliveries">>({
+    does: "Sends events to webhooks; woken by events, and by changes of webhooks.",
+    pollMs: 10_000,
+    // it is longer than a page of events and the last answer take
+    leaseSeconds: 60,
+    slots: 16,
+    worker: ({ deliveries }, options) => createDeliveries(deliveries, options),
+  }),
+  "outbox-relay": relayJob,
+  partitions: every<Pick<Deps, "background" | "eventDays">>({
+    does: "Makes the partitions of the next days and drops those that are over and, for events, sent.",
     runs: "every replica",
     group: "partitions",
     everyMs: 6 * 60 * 60_000,
     later: true,
     steady: true,
     stopLimitMs: 0,
-    work: ({ background }) => makePartitions(background),
+    work: ({ background, eventDays }) => makePartitions(background, eventDays),
     failure: "partitions cannot be made",
     everyFailure: true,
     level: "error",

@@ -41,6 +41,7 @@ import { mountAutoConfirm } from "./targets/auto-confirm.routes.ts";
 import { mountTargets } from "./targets/targets.routes.ts";
 import { mountTenants } from "./tenants/tenants.routes.ts";
 import { mountUsers } from "./users/users.routes.ts";
+import { mountWebhooks } from "./webhooks/webhooks.routes.ts";
 
 /** These are the dependencies of the routes of all features. */
 export type Parts = Parameters<typeof mountTargets>[1] &
@@ -62,7 +63,8 @@ export type Parts = Parameters<typeof mountTargets>[1] &
   Parameters<typeof mountAudit>[1] &
   Parameters<typeof mountInsights>[1] &
   Parameters<typeof mountEvents>[1] &
-  Parameters<typeof mountMessaging>[1];
+  Parameters<typeof mountMessaging>[1] &
+  Parameters<typeof mountWebhooks>[1];
 
 /** Mounts every HTTP route of this service; a violated constraint of the database is answered by 400 or 409, not as an internal error. */
 export function mountAll(register: Mount, parts: Parts): void {
@@ -109,4 +111,5 @@ export function mountAll(register: Mount, parts: Parts): void {
   mountInsights(mount, parts);
   mountEvents(mount, parts);
   mountMessaging(mount, parts);
+  mountWebhooks(mount, parts);
 }

@@ -1,15 +1,18 @@
 import { openAudit } from "@harrier/audit";
 import { openBackend } from "@harrier/backend";
 import { createSecretBox, type Database, IdBlocks } from "@harrier/db";
+import { createEgress } from "@harrier/egress";
+import { createRelay, readWaitingSince } from "@harrier/events";
 import type { Jobs } from "@harrier/jobs";
-import { backgroundWork, faultPoint, Limiter, type Log, type Stoppable, TenantLimiter } from "@harrier/service";
+import { backgroundWork, type FaultPoint, faultPoint, Limiter, type Log, type Stoppable, TenantLimiter } from "@harrier/service";
 import { catalogueHandlers } from "./catalogue/catalogue.rpc.ts";
 import type { ManagementConfig } from "./config.ts";
 import { createChanges } from "./events/changes.ts";
 import { identityHandlers } from "./identity/identity.rpc.ts";
 import { createPrincipalFeed } from "./identity/principal-feed.ts";
 import { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
-import { type JobName, jobs as jobList, makePartitions } from "./jobs.ts";
+import { type JobName, jobs as jobList } from "./jobs.ts";
+import { makePartitions } from "./maintenance/maintenance.ts";
 import { type Broker, createBroker } from "./messaging/broker.ts";
 import { mountAll } from "./mount-all.ts";
 import { SigningKeys } from "./oauth-tokens/signing-keys.ts";
@@ -60,10 +63,11 @@ const passwordHashes = { concurrency: 2, waiting: 200 };
 
 /** Builds the whole service and starts it; returns what has to be stopped. */
 export async function startManagement(config: ManagementConfig, log: Log): Promise<readonly Stoppable[]> {
+  const { HARRIER_EVENT_DAYS: eventDays } = config;
   const secrets = createSecretBox(config.HARRIER_SECRET_KEY);
   const backend = await openBackend({ service: "management", config, log, schema: ownSchema, needs });
   const { db, background } = backend;
-  await makePartitions(background);
+  await makePartitions(background, eventDays);
   const ids = new IdBlocks(db.pool);
   await seed(config, db, ids);
 
@@ -82,15 +86,30 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const invalidations = new InvalidationWorker({ db: background, rollouts, actions, log });
   const audit = await openAudit({ db, schema, key: config.HARRIER_AUDIT_KEY, onEnded: () => jobs.wake("audit-seal"), log });
   const changes = createChanges({ db: background.pool, onFirst: () => jobs.wake("event-streams") });
+  const fault = (name: string): unknown => faultPoint(name as FaultPoint);
+  const relay = createRelay({ db: background, schema, brokers: config.HARRIER_KAFKA_BROKERS, clientId: "harrier-management", log, fault });
+  const egress = createEgress({ allowed: config.HARRIER_EGRESS_ALLOW });
   const workers = {
+    deliveries: { db: background, secrets, egress, changes, eventDays, now: Date.now },
     deletions,
     invalidations,
     releases: { db: background.pool, artifacts, log },
     targetDeletions: { db: background, targets, log },
     targetChanges: { db: background, targets, log },
   };
-  const nodeStatus = backend.nodeStatus(() => jobs.states());
-  const jobs: Jobs<JobName> = backend.jobs(jobList, { ...workers, audit, background, signingKeys, feed, changes, nodeStatus });
+  const waiting = config.HARRIER_KAFKA_BROKERS ? () => readWaitingSince(background.pool) : undefined;
+  const nodeStatus = backend.nodeStatus(() => jobs.states(), waiting);
+  const jobs: Jobs<JobName> = backend.jobs(jobList, {
+    ...workers,
+    audit,
+    background,
+    signingKeys,
+    feed,
+    changes,
+    relay,
+    eventDays,
+    nodeStatus,
+  });
   backend.run(jobs.group("partitions"));
   backend.run(jobs.group("audit"));
   backend.add(backgroundWork(jobs.group()));
@@ -118,6 +137,10 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     actions,
     invalidations,
     changes,
+    eventDays,
+    egress,
+    egressAllowed: config.HARRIER_EGRESS_ALLOW,
+    wakeWebhooks: () => jobs.wake("webhooks"),
     broker,
     wake: () => jobs.wake("artifact-releases"),
     wakeOperations: () => jobs.wake("tenant-deletions"),

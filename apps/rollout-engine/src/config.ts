@@ -16,6 +16,8 @@ const settings = z.object({
   HARRIER_MANAGEMENT_GRPC: z.string().min(1),
   /** The value is host:port, comma separated. Without it events are kept for a day and then dropped. */
   HARRIER_KAFKA_BROKERS: z.string().min(1).optional(),
+  /** Events stay readable by cursor, and can be replayed, for so many days. */
+  HARRIER_EVENT_DAYS: z.coerce.number().int().min(2).max(30).default(2),
   /** With `classic` the surface `/rest/v1` speaks the dialect of `/api/mgmt/v1` too. */
   HARRIER_REST_DIALECT: z.enum(["current", "classic"]).default("current"),
   /** Unknown members of a request body are named in a `Warning` header, answered with 400, or ignored. */

@@ -15,6 +15,8 @@ interface Deps {
   readonly audit: Audit;
   /** Background work uses connections of its own. */
   readonly background: Database;
+  /** Events are kept for so many days. */
+  readonly eventDays: number;
   readonly relay: Relay;
   readonly nodeStatus: NodeStatus;
   readonly rollouts: PerformDeps;
@@ -67,14 +69,14 @@ export const jobs = {
     worker: ({ dynamicRollouts }, options) => createFiller(dynamicRollouts, options),
   }),
   "outbox-relay": relayJob,
-  partitions: every<Pick<Deps, "background">>({
+  partitions: every<Pick<Deps, "background" | "eventDays">>({
     does: "Makes the partitions of the next days and drops those that are over and sent.",
     runs: "every replica",
     everyMs: 60 * 60_000,
     later: true,
     steady: true,
     stopLimitMs: 0,
-    work: ({ background }) => makePartitions(background),
+    work: ({ background, eventDays }) => makePartitions(background, eventDays),
     failure: "partitions could not be maintained",
     everyFailure: true,
   }),

@@ -50,7 +50,7 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   const database = { backgroundMax: backgroundConnections, commandsMax: commandConnections };
   const backend = await openBackend({ service, config, log, schema: ownSchema, needs, database });
   const { db, background } = backend;
-  await makePartitions(background);
+  await makePartitions(background, config.HARRIER_EVENT_DAYS);
 
   const now = Date.now;
   const fault = (name: string): unknown => faultPoint(name as FaultPoint);
@@ -74,7 +74,8 @@ export async function startRolloutEngine(config: RolloutEngineConfig, log: Log):
   };
   const waiting = config.HARRIER_KAFKA_BROKERS ? () => readWaitingSince(background.pool) : undefined;
   const nodeStatus = backend.nodeStatus(() => jobs.states(), waiting);
-  const jobs: Jobs<JobName> = backend.jobs(jobList, { ...workers, audit, background, relay, nodeStatus });
+  const eventDays = config.HARRIER_EVENT_DAYS;
+  const jobs: Jobs<JobName> = backend.jobs(jobList, { ...workers, audit, background, relay, eventDays, nodeStatus });
   backend.run(jobs.group("audit"));
 
   backend.rpc().add("harrier.rolloutengine.v1.RolloutsService", rolloutsHandlers({ db: commandsOf(db), wake }));

@@ -42,6 +42,11 @@ describe("event schemas", () => {
     expect(actionEvent.safeParse({ ...event, later: 1, data: { ...action, later: 1 } }).success).toBe(true);
   });
 
+  it("reads words that it does not know, of the topic's own subjects", () => {
+    const event = { ...envelope, type: "io.update.action.proof_changed.v1", data: { ...action, status: "observing" } };
+    expect(actionEvent.safeParse(event).success).toBe(true);
+  });
+
   it.each([
     ["a status in upper case", { data: { ...action, status: "FINISHED" } }],
     ["a sequence that is a number", { sequence: 2 }],

@@ -4,7 +4,13 @@ import { actionStatusWords } from "./management/action-view.ts";
 import { totalsView } from "./management/rollout-view.ts";
 
 /** The Kafka topics (contract rollouts.md §7.2). */
-export const topics = { action: "action-events", rollout: "rollout-events", target: "target-events" } as const;
+export const topics = {
+  action: "action-events",
+  rollout: "rollout-events",
+  target: "target-events",
+  catalogue: "catalogue-events",
+  webhook: "webhook-events",
+} as const;
 export type Topic = (typeof topics)[keyof typeof topics];
 
 /** The types of CloudEvents; a breaking change of the data would get a new suffix. */
@@ -18,14 +24,31 @@ export const eventTypes = {
   rolloutDeleted: "io.update.rollout.deleted.v1",
   rolloutGroupCreated: "io.update.rollout_group.created.v1",
   rolloutGroupStatusChanged: "io.update.rollout_group.status_changed.v1",
-  rolloutGroupThresholdReached: "io.update.rollout_group.threshold_reached.v1",
   targetCreated: "io.update.target.created.v1",
   targetAttributesChanged: "io.update.target.attributes_changed.v1",
+  targetChanged: "io.update.target.changed.v1",
   targetDeleted: "io.update.target.deleted.v1",
+  setCreated: "io.update.distribution_set.created.v1",
+  setChanged: "io.update.distribution_set.changed.v1",
+  setDeleted: "io.update.distribution_set.deleted.v1",
+  moduleCreated: "io.update.software_module.created.v1",
+  moduleChanged: "io.update.software_module.changed.v1",
+  moduleDeleted: "io.update.software_module.deleted.v1",
+  webhookDisabled: "io.update.webhook.disabled.v1",
 } as const;
 export type EventType = (typeof eventTypes)[keyof typeof eventTypes];
 
-const statusWord = z.enum(actionStatusWords);
+/**
+ * A word of an open list: consumers that validate must not break at the first new one. `examples` are the words of today, and
+ * scripts/checks/event-schemas.mjs sees to it that they only become more.
+ */
+const openWord = (words: readonly string[], pattern = /^[a-z][a-z_]*$/) =>
+  z
+    .string()
+    .regex(pattern)
+    .meta({ examples: [...words], description: "There may be more words than those named" });
+
+const statusWord = openWord(actionStatusWords);
 const distributionSet = z.object({ id: z.int(), name: z.string().optional(), version: z.string().optional() });
 
 /** The data of an action event, which a consumer understands without a look-up (contract rollouts.md §7.2). */
@@ -53,6 +76,8 @@ export const actionEventData = z
   .meta({ id: "ActionEventData" });
 export type ActionEventData = z.output<typeof actionEventData>;
 
+const rolloutWord = openWord([...new Set([...rolloutStatusNames, ...rolloutGroupStatusNames])]);
+
 /** The data of a rollout or group event. Members may be added, so unknown ones pass through. */
 export const rolloutEventData = z
   .looseObject({
@@ -60,9 +85,9 @@ export const rolloutEventData = z
     rolloutId: z.int(),
     name: z.string(),
     groupId: z.int().optional(),
-    previousStatus: z.enum([...rolloutStatusNames, ...rolloutGroupStatusNames]).nullish(),
-    status: z.enum([...rolloutStatusNames, ...rolloutGroupStatusNames]).optional(),
-    reason: z.enum(["user", "schedule", "error_threshold", "success_pause", "invalidation", "quota"]).optional(),
+    previousStatus: rolloutWord.nullish(),
+    status: rolloutWord.optional(),
+    reason: openWord(["user", "schedule", "error_threshold", "success_pause", "invalidation", "quota"]).optional(),
     actor: z.string().optional(),
     totals: totalsView.optional(),
     recordedAt: z.int(),
@@ -76,13 +101,50 @@ export const targetEventData = z
   .meta({ id: "TargetEventData" });
 export type TargetEventData = z.output<typeof targetEventData>;
 
+/** The data of an event of a distribution set or a software module: which one, what it is called, and its state after the change. */
+export const catalogueEventData = z
+  .looseObject({
+    tenant: z.string(),
+    distributionSetId: z.int().optional(),
+    softwareModuleId: z.int().optional(),
+    name: z.string(),
+    version: z.string(),
+    typeId: z.int(),
+    complete: z.boolean().optional(),
+    valid: z.boolean().optional(),
+    locked: z.boolean(),
+    initiatedBy: z.string().nullish(),
+    recordedAt: z.int(),
+  })
+  .meta({ id: "CatalogueEventData" });
+export type CatalogueEventData = z.output<typeof catalogueEventData>;
+
+/** The data of an event of a webhook: why deliveries to it have ended. */
+export const webhookEventData = z
+  .looseObject({
+    tenant: z.string(),
+    webhookId: z.int(),
+    name: z.string(),
+    reason: openWord(["failures", "gone"]),
+    lastError: z.string().nullish(),
+    recordedAt: z.int(),
+  })
+  .meta({ id: "WebhookEventData" });
+export type WebhookEventData = z.output<typeof webhookEventData>;
+
+/** The pattern of the types of a topic: what the types are about is fixed, what happens to it is open. */
+function typesOf(types: readonly EventType[]): RegExp {
+  const kinds = new Set(types.map((type) => type.split(".")[2]));
+  return new RegExp(`^io\\.update\\.(${[...kinds].join("|")})\\.[a-z_]+\\.v\\d+$`);
+}
+
 /** Makes a schema of CloudEvents 1.0 in structured JSON; `sequence` counts the changes of one subject without a gap, starting at 1. */
 function cloudEvent<T extends readonly [EventType, ...EventType[]], D extends z.ZodType>(types: T, data: D) {
   return z.object({
     specversion: z.literal("1.0"),
     id: z.string(),
     source: z.string(),
-    type: z.enum(types),
+    type: openWord(types, typesOf(types)),
     subject: z.string(),
     time: z.iso.datetime(),
     tenant: z.string(),
@@ -105,19 +167,43 @@ export const rolloutEvent = cloudEvent(
     eventTypes.rolloutDeleted,
     eventTypes.rolloutGroupCreated,
     eventTypes.rolloutGroupStatusChanged,
-    eventTypes.rolloutGroupThresholdReached,
   ],
   rolloutEventData,
 ).meta({ id: "RolloutEvent" });
 
 export const targetEvent = cloudEvent(
-  [eventTypes.targetCreated, eventTypes.targetAttributesChanged, eventTypes.targetDeleted],
+  [eventTypes.targetCreated, eventTypes.targetAttributesChanged, eventTypes.targetChanged, eventTypes.targetDeleted],
   targetEventData,
 ).meta({ id: "TargetEvent" });
+
+export const catalogueEvent = cloudEvent(
+  [
+    eventTypes.setCreated,
+    eventTypes.setChanged,
+    eventTypes.setDeleted,
+    eventTypes.moduleCreated,
+    eventTypes.moduleChanged,
+    eventTypes.moduleDeleted,
+  ],
+  catalogueEventData,
+).meta({ id: "CatalogueEvent" });
+
+export const webhookEvent = cloudEvent([eventTypes.webhookDisabled], webhookEventData).meta({ id: "WebhookEvent" });
 
 export type ActionEvent = z.output<typeof actionEvent>;
 export type RolloutEvent = z.output<typeof rolloutEvent>;
 export type TargetEvent = z.output<typeof targetEvent>;
 
 /** The schema of the messages of each topic. */
-export const eventsOfTopic = { "action-events": actionEvent, "rollout-events": rolloutEvent, "target-events": targetEvent } as const;
+export const eventsOfTopic = {
+  "action-events": actionEvent,
+  "rollout-events": rolloutEvent,
+  "target-events": targetEvent,
+  "catalogue-events": catalogueEvent,
+  "webhook-events": webhookEvent,
+} as const;
+
+/** The JSON Schema (2020-12) of the messages of a topic, as it is committed under docs/api/events. */
+export function eventSchemaOf(topic: Topic): Record<string, unknown> {
+  return z.toJSONSchema(eventsOfTopic[topic], { io: "input" }) as Record<string, unknown>;
+}

@@ -72,6 +72,7 @@ export * from "./management/targets.contract.ts";
 export * from "./management/tenants.contract.ts";
 export * from "./management/type-members.ts";
 export * from "./management/users.contract.ts";
+export * from "./management/webhooks.contract.ts";
 export * from "./oauth.ts";
 export { type OpenApiName, openApiDocument, openApiDocuments } from "./openapi/document.ts";
 export { type Example, type Examples, examplesFolder, readExamples } from "./openapi/examples.ts";

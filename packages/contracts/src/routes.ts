@@ -46,6 +46,7 @@ import { targetTypes, typeOfTarget } from "./management/target-types.contract.ts
 import { targets } from "./management/targets.contract.ts";
 import { tenants } from "./management/tenants.contract.ts";
 import { users } from "./management/users.contract.ts";
+import { webhooks } from "./management/webhooks.contract.ts";
 import type { Route } from "./route.ts";
 
 /** The routes by feature, for the handlers: `routeTable.targets.get`. */
@@ -103,6 +104,7 @@ export const routeTable = {
   tenantQuotas,
   operations,
   events,
+  webhooks,
   oauth2Clients,
 };
 

@@ -24,7 +24,7 @@ export interface EventMessage {
   headers: Record<string, string>;
 }
 
-/** One element of `items` in a rollout-events or target-events row. */
+/** One element of `items` in a rollout-events, target-events, catalogue-events or webhook-events row. */
 interface PlainItem {
   type?: string;
   subject: string;
@@ -154,6 +154,8 @@ function plainEvent(row: OutboxRow, item: PlainItem): Expanded {
 }
 
 function keyOf(row: OutboxRow, item: PlainItem): string {
+  // sets and modules have ids of their own, which may be the same
+  if (row.topic === "catalogue-events" || row.topic === "webhook-events") return item.subject;
   const own = row.topic === "rollout-events" ? row.common["rolloutId"] : item.data?.["controllerId"];
   return String(own ?? item.subject.split("/")[1] ?? item.subject);
 }

@@ -71,7 +71,7 @@ interface Observed extends RelayOptions {
 }
 
 async function prune(options: Observed, signal: AbortSignal): Promise<void> {
-  options.log.info({ schema: options.schema }, "no Kafka brokers set: events can be read by cursor for two days, and are sent to nobody");
+  options.log.info({ schema: options.schema }, "no Kafka brokers set: events can be read by cursor, and are sent to nobody");
   while (!signal.aborted) {
     const skip = () => skipOlderThan(options.db, retention);
     await observe(options, skip).catch((e: unknown) => options.log.warn({ err: e }, "outbox pruning failed"));

@@ -35,6 +35,7 @@ export const faultPoints = [
   "management.delete-targets.after-commit",
   "management.change-targets.after-commit",
   "management.attach-artifact.after-commit",
+  "management.relay.after-send",
   "artifact-store.http.before-answer",
   "artifact-store.http.after-answer",
   "artifact-store.audit.before-end",

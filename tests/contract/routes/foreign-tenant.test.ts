@@ -56,6 +56,8 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "rollouts.list": "empty",
   "events.list": "own",
   "events.stream": "own",
+  "webhooks.list": "empty",
+  "webhooks.create": "own",
   "insights.dataTraffic": "own",
   "insights.artifactStorage": "own",
   "insights.currentTargets": "own",

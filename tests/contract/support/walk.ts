@@ -19,6 +19,7 @@ import { type Fixture, idsOf } from "./tenant.fixture.ts";
 import { tenantRequests } from "./tenants.ts";
 import { typeRequests } from "./types.ts";
 import { eventually } from "./wait.ts";
+import { webhookRequests } from "./webhooks.ts";
 
 /** Makes a request of one route that succeeds: on entities of the fixture, or on new ones where it uses them up. */
 export type ValidRequest = () => CallOptions | Promise<CallOptions>;
@@ -42,6 +43,7 @@ export function validRequests(fixture: Fixture): Record<string, ValidRequest> {
     ...tenantRequests(fixture.dialect),
     ...messagingRequests(fixture.dialect),
     ...oauth2ClientRequests(fixture.dialect),
+    ...webhookRequests(fixture.dialect),
   };
 }
 

@@ -66,14 +66,15 @@ async function topicsExist(kafka: Kafka): Promise<void> {
   }
 }
 
-/** Waits until both relays have sent everything that is committed now. */
+/** Waits until all relays have sent everything that is committed now. */
 export function relayed(adminDatabaseUrl: string, limitMs = 60_000): Promise<void> {
   return eventually(
     async () => {
       const waiting = await withClient(adminDatabaseUrl, async (client) => {
         const { rows } = await client.query<{ n: number }>(
           `select (select count(*) from controller.outbox o, controller.outbox_cursor c where not pg_visible_in_snapshot(o.txid, c.sent))::int
-              + (select count(*) from rollout_engine.outbox o, rollout_engine.outbox_cursor c where not pg_visible_in_snapshot(o.txid, c.sent))::int as n`,
+              + (select count(*) from rollout_engine.outbox o, rollout_engine.outbox_cursor c where not pg_visible_in_snapshot(o.txid, c.sent))::int
+              + (select count(*) from management.outbox o, management.outbox_cursor c where not pg_visible_in_snapshot(o.txid, c.sent))::int as n`,
         );
         return rows[0]?.n;
       });

@@ -58,7 +58,10 @@ test("all waiting actions run, each with its entry, all of them in one round tri
     "Assignment automatically confirmed by initiator 'me'. \n\n" +
     "Auto confirmation activated by system user: 'CONTROLLER_PLUG_AND_PLAY' \n\nRemark: because";
   expect((await readHistory(fixture, first))[1]).toMatchObject({ status: RUNNING, messages: [text] });
-  const events = (await readOutbox(fixture)).slice(before).flatMap((row) => row.items as unknown[][]);
+  const events = (await readOutbox(fixture))
+    .slice(before)
+    .filter(({ topic }) => topic === "action-events")
+    .flatMap((row) => row.items as unknown[][]);
   expect(events.map((item) => item.slice(0, 6))).toEqual(
     expect.arrayContaining([
       [first, `d${n}`, 2, WAIT_FOR_CONFIRMATION, RUNNING, true],

@@ -166,7 +166,7 @@ describe("management 10.6 monthly counts", () => {
     await foldAll();
     expect(await runOne(system.fixture.db.pool, eventsFoldedUntil, [until])).toEqual({ folded: true });
     expect(await months()).toMatchObject([{ month: "2025-06", created: 2 }]);
-    await makePartitions(system.fixture.db);
+    await makePartitions(system.fixture.db, 2);
   });
 
   test("a page of large events ends at a megabyte, and tells that more are left", async () => {

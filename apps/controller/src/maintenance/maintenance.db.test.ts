@@ -20,7 +20,7 @@ const partitions = async (table: string): Promise<string[]> => {
 
 test("partitions exist before they are needed, and rows that were written before are found in them", async () => {
   await fixture.targets.createTargets({ targets: [{ controllerId: "early", name: "early" }] }, contextOf({}, "early"));
-  await makePartitions(fixture.database.db("controller"));
+  await makePartitions(fixture.database.db("controller"), 2);
   expect(await partitions("action_history")).toHaveLength(4);
   for (const table of ["group_deltas", "outbox", "commands", "credential_changes"]) expect(await partitions(table), table).toHaveLength(4);
   const { rows } = await fixture.db.pool.query("select tableoid::regclass::text as partition from outbox");

@@ -7,7 +7,7 @@ import { deltasFoldedUntil, eventsSentUntil } from "./maintenance.sql.ts";
  * Creates partitions of the append-only tables ahead and drops them when their time is over: events only when the relay has sent
  * them and they are in the monthly counts, deltas only when they are folded. History stays, because the API shows it as long as its action exists.
  */
-export async function makePartitions({ pool }: Pick<Database, "pool">): Promise<void> {
+export async function makePartitions({ pool }: Pick<Database, "pool">, eventDays: number): Promise<void> {
   const sent = async ({ until }: { until: Date }) =>
     ((await runOne(pool, eventsSentUntil, [until]))?.sent ?? false) &&
     ((await runOne(pool, eventsFoldedUntil, [until]))?.folded ?? false) &&
@@ -19,7 +19,7 @@ export async function makePartitions({ pool }: Pick<Database, "pool">): Promise<
     tables: [
       { name: "action_history", every: "month", ahead: 2 },
       { name: "group_deltas", every: "day", ahead: 2, keep: 2, mayDrop: folded },
-      { name: "outbox", every: "day", ahead: 2, keep: 2, mayDrop: sent },
+      { name: "outbox", every: "day", ahead: 2, keep: eventDays, mayDrop: sent },
       { name: "commands", every: "day", ahead: 2, keep: 2 },
       { name: "credential_changes", every: "day", ahead: 2, keep: 2 },
     ],

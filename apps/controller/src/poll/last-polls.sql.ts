@@ -1,5 +1,5 @@
 import { statement } from "@harrier/db";
-import { notify } from "../domain/change-feed.sql.ts";
+import { notifyPolled } from "../domain/change-feed.sql.ts";
 
 type LastPollColumns = [tenantIds: number[], targetIds: number[], polledAt: number[]];
 
@@ -13,8 +13,7 @@ function writing(from: string): string {
       order by u.tenant_id, u.target_id
      on conflict (tenant_id, target_id) do update set last_poll_at = greatest(p.last_poll_at, excluded.last_poll_at)
    )
-   ${notify(
-     "polled",
+   ${notifyPolled(
      "d.tenant_id",
      `from (select distinct u.tenant_id from unnest($1::int[]) as u (tenant_id)) d
     where exists (select from rollout_engine.target_filters_v1 f

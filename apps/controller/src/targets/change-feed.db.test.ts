@@ -29,24 +29,55 @@ const tag = (controllerIds: string[], onlyAll = true) =>
 const metadata = (value: string) =>
   fixture.targets.changeMetadata({ controllerId: "d1", key: "k", value }, contextOf()).catch(() => undefined);
 
-test("changes of names and types, tags and metadata notify once each and publish no event", async () => {
-  const outside = async () => (await fixture.db.pool.query("select count(*)::int as n from outbox where items::text <> '[]'")).rows[0].n;
-  const before = await outside();
+/** Returns the events of targets that the outbox has beyond a row, in their order. */
+async function told(after: number): Promise<{ subject: string; sequence: number; changed: string[] }[]> {
+  const { rows } = await fixture.db.pool.query(
+    `select i.item ->> 'subject' as subject, (i.item ->> 'sequence')::int as sequence, i.item -> 'data' -> 'changed' as changed
+       from outbox o cross join json_array_elements(o.items) with ordinality i (item, n)
+      where o.id > $1 and o.type = 'io.update.target.changed.v1' order by o.id, i.n`,
+    [after],
+  );
+  return rows;
+}
+
+const lastRow = async () => (await fixture.db.pool.query("select coalesce(max(id), 0)::int as id from outbox")).rows[0].id as number;
+
+test("changes of names, tags and metadata notify once each, and tell an event with the next sequence", async () => {
+  const before = await lastRow();
   expect(await notified(() => update("d1"))).toEqual([false]);
   expect(await notified(() => tag(["d1"]))).toEqual([false]);
-  expect(await notified(() => tag(["d1", "nobody"], false))).toEqual([false]);
   expect(
     await notified(() =>
       fixture.targets.addMetadata({ controllerId: "d1", entries: [{ key: "k", value: "v" }], overwrite: false }, contextOf()),
     ),
   ).toEqual([false]);
   expect(await notified(() => metadata("w"))).toEqual([false]);
-  expect(await outside()).toBe(before);
+  const subject = "targets/d1";
+  expect(await told(before)).toEqual([
+    { subject, sequence: 2, changed: ["name"] },
+    { subject, sequence: 3, changed: ["tags"] },
+    { subject, sequence: 4, changed: ["metadata"] },
+    { subject, sequence: 5, changed: ["metadata"] },
+  ]);
+});
+
+test("a change of many targets is one statement, and no row of the outbox is too large to be sent", async () => {
+  await fixture.db.pool.query(
+    `insert into targets (tenant_id, id, controller_id, name, token_digest, token_cipher, created_by, last_modified_by)
+     select 1, 1000 + n, 'many-' || n, 'm', sha256(n::text::bytea), '', 'x', 'x' from generate_series(1, 12000) n`,
+  );
+  const before = await lastRow();
+  const { rows: ids } = await fixture.db.pool.query("select array_agg(id) as all from targets where controller_id like 'many-%'");
+  await fixture.db.pool.query("select change_target_group(1, null, $1::int[], 'g', null, 'ann')", [ids[0].all]);
+  const { rows } = await fixture.db.pool.query("select json_array_length(items) as n from outbox where id > $1 order by id", [before]);
+  expect(rows.map(({ n }) => n)).toEqual([5000, 5000, 2000]);
+  expect(new Set((await told(before)).map(({ subject }) => subject)).size).toBe(12_000);
 });
 
 test("a call that changes nothing does not notify", async () => {
   expect(await notified(() => update("nobody").catch(() => undefined))).toEqual([]);
   expect(await notified(() => tag(["d1", "nobody"]))).toEqual([]);
+  expect(await notified(() => tag(["d1", "nobody"], false))).toEqual([]);
 });
 
 test("polls notify where a filter with auto-assignment queries them", async () => {

@@ -75,11 +75,43 @@ test("a restriction to target types holds; what does not exist is named", async 
   await expect(change("addTag", 6, "a")).rejects.toMatchObject({ code: "entityNotFound" });
   await expect(change("setType", 9, "a")).rejects.toMatchObject({ code: "entityNotFound" });
   await expect(change("explode", 0, "a")).rejects.toMatchObject({ code: "constraintViolation" });
-  expect(await types()).toEqual({ a: [7, 1], b: [null, 1], c: [8, 1] });
+  expect(await types()).toEqual({ a: [7, 2], b: [null, 1], c: [8, 1] });
+});
+
+test("a change tells an event of each target that was not so before, with its next revision; a repeated call tells none", async () => {
+  const [last] = await rows("select coalesce(max(id), 0)::int as id from outbox");
+  await change("addTag", 5, "ab");
+  await change("addTag", 5, "abc");
+  await change("removeTag", 5, "b");
+  await change("setType", 7, "abc");
+  await change("requestAttributes", 0, "c");
+  await change("requestAttributes", 0, "c");
+  const told = await rows(
+    `select i.item ->> 'subject' as subject, (i.item ->> 'sequence')::int as sequence,
+            i.item -> 'data' -> 'changed' ->> 0 as changed, i.item -> 'data' ->> 'initiatedBy' as by
+       from outbox o cross join json_array_elements(o.items) with ordinality i (item, n)
+      where o.id > ${last?.id} and o.type = 'io.update.target.changed.v1' order by o.id, i.n`,
+  );
+  const event = (name: string, sequence: number, changed: string) => ({
+    subject: `targets/${name}`,
+    sequence,
+    changed,
+    by: "ann",
+  });
+  expect(told).toEqual([
+    event("a", 2, "tags"),
+    event("b", 2, "tags"),
+    event("c", 2, "tags"),
+    event("b", 3, "tags"),
+    event("b", 4, "targetType"),
+    event("c", 3, "targetType"),
+    event("c", 4, "requestAttributes"),
+  ]);
+  expect(await types()).toEqual({ a: [7, 2], b: [7, 4], c: [7, 4] });
 });
 
 test("a change makes filters look again, once; a call that changes nothing does not", async () => {
-  const notified = async () => (await rows("select count(*)::int as n from outbox where type = 'feed.changed'"))[0]?.n;
+  const notified = async () => (await rows("select count(*)::int as n from fleet_changes_v1"))[0]?.n;
   const before = await notified();
   await change("addTag", 5, "abc");
   await change("addTag", 5, "abc");

@@ -1,5 +1,4 @@
 import { statement } from "@harrier/db";
-import { notifying } from "../domain/change-feed.sql.ts";
 
 export type TargetChange = "addTag" | "removeTag" | "setType" | "requestAttributes";
 
@@ -9,11 +8,8 @@ export interface ChangedRow {
   changed: number;
 }
 
-/** Changes targets by their ids, in one statement and commit, together with the row that makes filters look again. */
+/** Changes targets by their ids, in one statement and commit, together with their events, which make filters look again. */
 export const changeTargets = statement<
   [tenantId: number, ids: number[], change: TargetChange, value: number | null, scope: number[] | null, by: string],
   ChangedRow
->(
-  "controller.change_targets_by_id",
-  notifying("select outcome, reached, changed from change_targets_by_id($1, $2::int[], $3, $4, $5::bigint[], $6)", "changed > 0"),
-);
+>("controller.change_targets_by_id", "select outcome, reached, changed from change_targets_by_id($1, $2::int[], $3, $4, $5::bigint[], $6)");

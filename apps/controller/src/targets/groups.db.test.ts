@@ -67,10 +67,10 @@ test("many targets change at once, by controllerId or by id; unknown or unchange
   expect(await groups()).toEqual({ a: null, b: "new", c: "new", d: null });
 });
 
-test("a change notifies target filters once; a call that changes nothing does not, and no event is published", async () => {
+test("a change notifies target filters once; with the events of its targets; a call that changes nothing does not", async () => {
   await create([{ controllerId: "a" }, { controllerId: "b" }]);
   const notifications = async () => {
-    const { rows } = await fixture.db.pool.query("select count(*)::int as n from outbox where type = 'feed.changed'");
+    const { rows } = await fixture.db.pool.query("select count(*)::int as n from outbox where type = 'io.update.target.changed.v1'");
     return rows[0].n as number;
   };
   const before = await notifications();

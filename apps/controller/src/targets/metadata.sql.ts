@@ -1,5 +1,4 @@
 import { statement } from "@harrier/db";
-import { notifying } from "../domain/change-feed.sql.ts";
 
 /** Adds all entries or none; with `taken` or `tooMany` nothing is stored. */
 export const addTargetMetadata = statement<
@@ -14,15 +13,12 @@ export const addTargetMetadata = statement<
     by: string,
   ],
   { outcome: "ok" | "targetNotFound" | "taken" | "tooMany" }
->(
-  "controller.add_target_metadata",
-  notifying("select add_target_metadata($1, $2, $3, $4::text[], $5::text[], $6, $7::bigint[], $8) as outcome", "outcome = 'ok'"),
-);
+>("controller.add_target_metadata", "select add_target_metadata($1, $2, $3, $4::text[], $5::text[], $6, $7::bigint[], $8) as outcome");
 
 /** Does the same as `addTargetMetadata`, but overwrites existing entries; each key comes once. */
 export const putTargetMetadata: typeof addTargetMetadata = statement(
   "controller.put_target_metadata",
-  notifying("select put_target_metadata($1, $2, $3, $4::text[], $5::text[], $6, $7::bigint[], $8) as outcome", "outcome = 'ok'"),
+  "select put_target_metadata($1, $2, $3, $4::text[], $5::text[], $6, $7::bigint[], $8) as outcome",
 );
 
 /** Finds those of some keys that a target has. */
@@ -35,7 +31,4 @@ export const findTakenKeys = statement<[tenantId: number, controllerId: string, 
 export const changeTargetMetadata = statement<
   [tenantId: number, controllerId: string, key: string, value: string | null, remove: boolean, scope: number[] | null, by: string],
   { outcome: "ok" | "targetNotFound" | "keyNotFound"; value: string | null }
->(
-  "controller.change_target_metadata",
-  notifying("select outcome, value from change_target_metadata($1, $2, $3, $4, $5, $6::bigint[], $7)", "outcome = 'ok'"),
-);
+>("controller.change_target_metadata", "select outcome, value from change_target_metadata($1, $2, $3, $4, $5, $6::bigint[], $7)");

@@ -1,5 +1,4 @@
 import { statement } from "@harrier/db";
-import { notifying } from "../domain/change-feed.sql.ts";
 
 export interface ChangeTagRow {
   outcome: "ok" | "tagNotFound" | "targetNotFound";
@@ -10,11 +9,4 @@ export interface ChangeTagRow {
 export const changeTargetTag = statement<
   [tenantId: number, tagId: number, controllerIds: string[], scope: number[] | null, assign: boolean, onlyAll: boolean],
   ChangeTagRow
->(
-  "controller.change_target_tag",
-  // A missing target prevents the change of the others only where all were requested.
-  notifying(
-    "select outcome, missing from change_target_tag($1, $2, $3::text[], $4::bigint[], $5, $6)",
-    "cardinality($3::text[]) > 0 and (outcome = 'ok' or (outcome = 'targetNotFound' and not $6))",
-  ),
-);
+>("controller.change_target_tag", "select outcome, missing from change_target_tag($1, $2, $3::text[], $4::bigint[], $5, $6)");

@@ -1,5 +1,4 @@
 import { statement } from "@harrier/db";
-import { notifying } from "../domain/change-feed.sql.ts";
 
 export interface CreateAnswer {
   outcome: "ok" | "typeNotFound" | "quota";
@@ -78,10 +77,7 @@ export const updateTarget = statement<
     group: string | null,
   ],
   { outcome: "ok" | "targetNotFound" | "typeNotFound" }
->(
-  "controller.update_target",
-  notifying("select update_target($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::bigint[], $11, $12) as outcome", "outcome = 'ok'"),
-);
+>("controller.update_target", "select update_target($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::bigint[], $11, $12) as outcome");
 
 export const deleteTargets = statement<
   [tenantId: number, tenant: string, controllerIds: string[], scope: number[] | null, by: string, traceparent: string | null],

@@ -6,6 +6,7 @@ const cursor: Cursor = {
   positions: {
     controller: { seen: "100:120:100,105", reading: { upTo: "130:140:", row: "77", items: 3 } },
     rollout_engine: { seen: "5:5:" },
+    management: { seen: "6:6:" },
   },
 };
 const encoded = (parts: unknown): string => Buffer.from(JSON.stringify(parts)).toString("base64url");
@@ -14,12 +15,17 @@ test("a cursor survives its text", () => {
   expect(decodeCursor(encodeCursor(cursor))).toEqual(cursor);
 });
 
+test("a cursor of the time before management told events goes on from its place in controller's outbox", () => {
+  const { positions } = decodeCursor(encoded([1, ["5:7:6"], ["4:4:"]]));
+  expect(positions).toEqual({ controller: { seen: "5:7:6" }, rollout_engine: { seen: "4:4:" }, management: { seen: "5:7:6" } });
+});
+
 test.each([
   ["no text", ""],
   ["no JSON", "x"],
   ["no list", encoded({ at: 1 })],
   ["an outbox is missing", encoded([1, ["5:5:"]])],
-  ["one too many", encoded([1, ["5:5:"], ["5:5:"], ["5:5:"]])],
+  ["one too many", encoded([1, ["5:5:"], ["5:5:"], ["5:5:"], ["5:5:"]])],
   ["a time that is none", encoded(["1", ["5:5:"], ["5:5:"]])],
   ["no snapshot", encoded([1, ["5:5"], ["5:5:"]])],
   ["transaction 0", encoded([1, ["0:5:"], ["5:5:"]])],

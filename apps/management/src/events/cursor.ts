@@ -2,7 +2,7 @@ import { HarrierError, violationsInfo } from "@harrier/errors";
 import { readOpaque, writeOpaque } from "@harrier/query";
 
 /** The outboxes that events come from, by the schema of their service. */
-export const sources = ["controller", "rollout_engine"] as const;
+export const sources = ["controller", "rollout_engine", "management"] as const;
 export type Source = (typeof sources)[number];
 
 /** A row of an outbox has at most so many items. */
@@ -34,8 +34,10 @@ export function encodeCursor({ at, positions }: Cursor): string {
 
 /** Reads the text of a cursor; throws a violation of the query if it is none. */
 export function decodeCursor(text: string): Cursor {
-  const parts = readOpaque(text) ?? [];
+  const parts = [...(readOpaque(text) ?? [])];
   const at = parts[0];
+  // a cursor of the time before management had an outbox goes on there from the place that it has in controller's: all snapshots are of one database
+  if (parts.length === sources.length && Array.isArray(parts[1])) parts.push([parts[1][0]]);
   if (parts.length !== sources.length + 1 || typeof at !== "number" || !Number.isSafeInteger(at)) throw noCursor();
   const positions = Object.fromEntries(sources.map((source, i) => [source, positionOf(parts[i + 1])])) as Cursor["positions"];
   return { at, positions };

@@ -110,7 +110,7 @@ test("an answer waits for the first event, and no longer than it was told", asyn
 });
 
 test("a cursor behind which events may be gone is 410, and what is no cursor 400", async () => {
-  const positions = { controller: { seen: "1:1:" }, rollout_engine: { seen: "1:1:" } };
+  const positions = { controller: { seen: "1:1:" }, rollout_engine: { seen: "1:1:" }, management: { seen: "1:1:" } };
   const old = encodeCursor({ at: Date.now() - 49 * 60 * 60_000, positions });
   const expired = await http.call("GET", `${path}?after=${old}`);
   expect([expired.status, expired.body.errorCode]).toEqual([410, "hawkbit.server.error.event.cursorExpired"]);
@@ -129,7 +129,7 @@ test("a cursor is as old as what it has read, and of a database that is behind i
   expect([caughtUp.subjects, caughtUp.more]).toEqual([["targets/old-3"], false]);
   expect(decodeCursor(caughtUp.next).at).toBeGreaterThanOrEqual(at);
   const ahead = { seen: "900000000:900000000:" };
-  const foreign = encodeCursor({ at, positions: { controller: ahead, rollout_engine: ahead } });
+  const foreign = encodeCursor({ at, positions: { controller: ahead, rollout_engine: ahead, management: ahead } });
   expect((await http.call("GET", `${path}?after=${foreign}`)).status).toBe(410);
 });
 

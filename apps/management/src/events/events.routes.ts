@@ -14,6 +14,8 @@ import { cursorOfNow, type EventsRead, readEvents, requireKept } from "./read-ev
 export interface EventDeps {
   db: Database;
   changes: Changes;
+  /** Events are kept for so many days. */
+  eventDays: number;
   now: () => number;
 }
 
@@ -53,7 +55,7 @@ const answerMs = 2_000;
 const pollMs = 1_000;
 
 /** Events name targets of any type, so that a caller who sees some types only may not read them. */
-function requireUnrestricted({ identity }: Pick<RequestContext, "identity">): void {
+export function requireUnrestricted({ identity }: Pick<RequestContext, "identity">): void {
   for (const permission of ["READ_TARGET", "READ_ROLLOUT"]) {
     if (scopeOf(identity, permission) !== null) throw lacksPermission([permission], "restricted");
   }
@@ -62,7 +64,7 @@ function requireUnrestricted({ identity }: Pick<RequestContext, "identity">): vo
 async function cursorFor(deps: EventDeps, after: string | undefined): Promise<Cursor> {
   if (after === undefined) return cursorOfNow(deps.db.pool, deps.now);
   const cursor = decodeCursor(after);
-  requireKept(cursor, deps.now());
+  requireKept(cursor, deps);
   return cursor;
 }
 

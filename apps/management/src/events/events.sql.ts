@@ -59,6 +59,7 @@ const pageOf = (source: Source): Statement<Params, PageRow> =>
 export const pages: Readonly<Record<Source, Statement<Params, PageRow>>> = {
   controller: pageOf("controller"),
   rollout_engine: pageOf("rollout_engine"),
+  management: pageOf("management"),
 };
 
 /** The snapshot that a cursor without a past begins with. */
@@ -74,9 +75,10 @@ export interface ChangeRow {
   subjects: string[] | null;
 }
 
-/** What a row of an outbox is about: the rollout and the targets, if they are few. */
+/** What a row of an outbox is about: the rollout and the targets, sets or modules, if they are few. */
 const subjectsOf = `
   case when e.topic = 'rollout-events' then array['rollouts/' || (e.common ->> 'rolloutId')]
+       when e.topic = 'catalogue-events' and json_array_length(e.items) > $4::int then array['*']
        when json_array_length(e.items) <= $4::int then
          (select array_agg(distinct case when e.topic = 'action-events' then 'targets/' || (i.item ->> 1) else i.item ->> 'subject' end)
             from json_array_elements(e.items) i(item))

@@ -8,8 +8,7 @@ import { currentSnapshot, type PageRow, pages } from "./events.sql.ts";
 const maxScanned = 5_000;
 /** A page is made of so many bytes of items as they are stored, but of one row at least, which has up to 10,000 items. */
 const maxBytes = 256 * 1024;
-/** Outboxes keep their rows for two days at least (docs/architecture.md). */
-const keptMs = 2 * 24 * 60 * 60_000;
+const dayMs = 24 * 60 * 60_000;
 
 export interface ReadOptions {
   readonly tenantId: number;
@@ -30,32 +29,36 @@ export interface EventsRead {
 /** Makes a cursor behind everything that has happened. */
 export async function cursorOfNow(db: Queryable, now: () => number): Promise<Cursor> {
   const seen = (await runOne(db, currentSnapshot, []))?.now ?? "1:1:";
-  return { at: now(), positions: { controller: { seen }, rollout_engine: { seen } } };
+  return { at: now(), positions: { controller: { seen }, rollout_engine: { seen }, management: { seen } } };
 }
 
 /** Throws eventCursorExpired if events behind the cursor may be gone. */
-export function requireKept(cursor: Cursor, now: number): void {
-  if (cursor.at < now - keptMs) throw new HarrierError("eventCursorExpired");
+export function requireKept(cursor: Cursor, { now, eventDays }: { now: () => number; eventDays: number }): void {
+  if (cursor.at < now() - eventDays * dayMs) throw new HarrierError("eventCursorExpired");
 }
 
 /**
- * Reads the next events of a tenant behind a cursor: at most half of them from the first outbox, so that none waits for the other to end, and of each
- * a bounded number of rows, so that a page may be empty although there is more. The cursor is as old as the one before until it has caught up.
+ * Reads the next events of a tenant behind a cursor: at most a third of them from the first outbox and half of the rest from the second, so
+ * that none waits for the others to end, and of each a bounded number of rows, so that a page may be empty although there is more. The cursor is as old as the one before until it has caught up.
  */
 export async function readEvents(db: Queryable, options: ReadOptions, now: () => number): Promise<EventsRead> {
   const { cursor, limit } = options;
   const at = now();
-  const first = await readSource(db, {
+  const { positions: from } = cursor;
+  const management = await readSource(db, {
     ...options,
-    source: "rollout_engine",
-    from: cursor.positions.rollout_engine,
-    limit: Math.floor(limit / 2),
+    source: "management",
+    from: from.management,
+    limit: Math.max(1, Math.floor(limit / 3)),
   });
-  const rest = limit - first.events.length;
-  const second = await readSource(db, { ...options, source: "controller", from: cursor.positions.controller, limit: rest });
-  const positions = { controller: second.position, rollout_engine: first.position };
+  let rest = limit - management.events.length;
+  const engine = await readSource(db, { ...options, source: "rollout_engine", from: from.rollout_engine, limit: Math.floor(rest / 2) });
+  rest -= engine.events.length;
+  const controller = await readSource(db, { ...options, source: "controller", from: from.controller, limit: rest });
+  const positions = { controller: controller.position, rollout_engine: engine.position, management: management.position };
   const more = Object.values(positions).some(({ reading }) => reading !== undefined);
-  return { events: [...second.events, ...first.events], cursor: { at: more ? cursor.at : at, positions }, more };
+  const events = [...management.events, ...controller.events, ...engine.events];
+  return { events, cursor: { at: more ? cursor.at : at, positions }, more };
 }
 
 interface SourceRead {

@@ -27,15 +27,18 @@ export interface ChangeTagRow {
   missing: number | null;
 }
 
-// The rows are locked for key share, because neither the tag nor a set may vanish before the link is stored.
+// The rows are locked, because neither the tag nor a set may vanish before the link is stored, and the events of a set keep its order.
 const found = `with tag as (
      select id from distribution_set_tags where tenant_id = $1 and id = $2 for key share),
    requested as (
      select distinct i.id from unnest($3::bigint[]) as i(id)),
    present as (
-     select s.id from distribution_sets s where s.tenant_id = $1 and s.id = any($3::bigint[]) for key share),
+     select s.id from distribution_sets s where s.tenant_id = $1 and s.id = any($3::bigint[]) order by s.id for no key update),
    missing as (
      select min(a.id) as id from requested a where a.id not in (select id from present))`;
+
+const told = (changed: string) => `told as (
+     update distribution_sets s set revision = s.revision + 1 from ${changed} c where s.tenant_id = $1 and s.id = c.set_id)`;
 
 const answer = `select exists (select from tag) as known, (select id from missing) as missing`;
 
@@ -46,7 +49,8 @@ export const tagSets = statement<[tenantId: number, tagId: number, setIds: reado
    linked as (
      insert into distribution_set_tag_links (tenant_id, set_id, tag_id)
      select $1, p.id, g.id from present p, tag g where (select id from missing) is null
-     on conflict do nothing)
+     on conflict do nothing returning set_id),
+   ${told("linked")}
    ${answer}`,
 );
 
@@ -56,6 +60,8 @@ export const untagSets = statement<[tenantId: number, tagId: number, setIds: rea
   `${found},
    unlinked as (
      delete from distribution_set_tag_links l using tag g
-      where l.tenant_id = $1 and l.tag_id = g.id and l.set_id = any($3::bigint[]) and (select id from missing) is null)
+      where l.tenant_id = $1 and l.tag_id = g.id and l.set_id = any($3::bigint[]) and (select id from missing) is null
+     returning l.set_id),
+   ${told("unlinked")}
    ${answer}`,
 );

@@ -4,6 +4,7 @@ import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { basePaths, type Route, routes } from "@harrier/contracts";
 import { countRoundTrips } from "@harrier/db";
+import { createEgress, parseAllowed } from "@harrier/egress";
 import { type Identity, identityHeaders, parseKeys, unboundBody } from "@harrier/rpc";
 import { createHttp, createLog, createMetrics } from "@harrier/service";
 import { expect } from "vitest";
@@ -12,6 +13,9 @@ import { allPermissions } from "../identity/permissions.ts";
 import { mountAll } from "../mount-all.ts";
 import { controllerFake } from "./controller-fake.fixture.ts";
 import type { Fixture } from "./management.fixture.ts";
+
+/** The receivers of tests are on this machine. */
+const egressAllowed = parseAllowed("DEFAULT@127.0.0.0/8");
 
 export interface CallOptions {
   body?: unknown;
@@ -90,6 +94,10 @@ export async function httpFixture(fixture: Fixture, options: { restDialect?: "cu
       },
     },
     changes: createChanges({ db: fixture.db.pool, onFirst: () => {} }),
+    eventDays: 2,
+    egress: createEgress({ allowed: egressAllowed }),
+    egressAllowed,
+    wakeWebhooks: () => {},
     broker: undefined,
     now: Date.now,
     fault: () => {},

@@ -17,7 +17,7 @@ const outboxPartitions = () =>
     return rows.map((row) => row.name);
   });
 
-const maintain = () => makePartitions(database.db("rollout-engine"));
+const maintain = () => makePartitions(database.db("rollout-engine"), 2);
 
 test("partitions are created ahead, and old ones are dropped once the relay has sent their events", async () => {
   await maintain();

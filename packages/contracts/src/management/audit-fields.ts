@@ -51,6 +51,8 @@ export const auditFields: Readonly<Record<string, readonly string[]>> = {
   "rollouts.deny": ["remark"],
   "artifactUploads.open": ["filename", "size"],
   "apiKeys.create": ["name", "expiresAt"],
+  "webhooks.create": ["name", "types"],
+  "webhooks.update": ["name", "types", "enabled"],
   "oauth2Clients.create": ["name", "scopes"],
   "oauth2Clients.update": ["name", "scopes"],
   "tenantQuotas.set": ["limit"],

@@ -12,6 +12,13 @@ export const maxEventWait = 20;
 const maxSeconds = 300;
 
 const knownTypes: ReadonlySet<string> = new Set(Object.values(eventTypes));
+/** A list of event types in a body: a set that is not empty. */
+export const eventTypeList = z
+  .array(z.string().refine((type) => knownTypes.has(type), "is not an event type"))
+  .min(1)
+  .max(100)
+  .transform((list) => [...new Set(list)]);
+
 const types = z
   .string()
   .max(1_000)

@@ -34,4 +34,5 @@ export const tagTexts: Readonly<Record<string, string>> = {
   tenants: "Tenants of the installation, for its operator",
   userinfo: "Who is signed in",
   users: "Users of the tenant and their permissions",
+  webhooks: "Events that are sent to an address of the tenant, signed",
 };

@@ -16,7 +16,7 @@ const ofTheInstallation = [
   /^\w+\.(knex_migrations|knex_migrations_lock|schema_files)$/,
   /^\w+_audit\.(audit_batches|audit_chain|audit_anchors)$/,
   /^(controller|management|artifact_store|rollout_engine)\.nodes$/,
-  /^(controller|rollout_engine)\.outbox_cursor$/,
+  /^(controller|management|rollout_engine)\.outbox_cursor$/,
   /^controller\.(group_progress|monthly_counts)_folded$/,
   // how far the outbox has been sent to things
   /^controller\.device_messages_cursor$/,

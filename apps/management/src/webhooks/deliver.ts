@@ -1,0 +1,219 @@
+import { randomUUID } from "node:crypto";
+import { type Database, run, runOne, type SecretBox } from "@harrier/db";
+import type { Egress } from "@harrier/egress";
+import { HarrierError } from "@harrier/errors";
+import type { CloudEvent } from "@harrier/events";
+import { backOff, type LeaseOptions, Leases } from "@harrier/jobs";
+import type { Changes } from "../events/changes.ts";
+import { type Cursor, decodeCursor, encodeCursor } from "../events/cursor.ts";
+import { cursorOfNow, readEvents, requireKept } from "../events/read-events.ts";
+import { claimWebhooks, listeningTenants, notifyWebhooks, type Outcome, storeOutcome, type WebhookClaim } from "./delivery.sql.ts";
+import { type Attempt, type Receiver, type Sendable, sendEvent } from "./send-event.ts";
+
+export interface DeliveryDeps {
+  readonly db: Pick<Database, "pool">;
+  readonly secrets: Pick<SecretBox, "open">;
+  readonly egress: Egress;
+  readonly changes: Pick<Changes, "listen">;
+  readonly eventDays: number;
+  readonly now: () => number;
+}
+
+/** So many events are read at a time, and of these so many are under way to one receiver. */
+const pageSize = 100;
+const atATime = 4;
+/** One tenant has so many webhooks under way at a time, over all replicas. */
+const perTenant = 4;
+/** After so long no more events of a page are begun: with the time that the last one has, it ends before its lease. */
+const pageMs = 20_000;
+/** A webhook with nothing to send is looked at again after so long, if nobody has noticed an event. */
+const idleMs = 15_000;
+const retries = { firstMs: 5_000, maxMs: 60 * 60_000 };
+/** Deliveries that fail for so long end the webhook. */
+const disableAfterSeconds = 3 * 24 * 60 * 60;
+/** Whoever answers so is gone for good (Standard Webhooks). */
+const goneStatus = 410;
+
+/**
+ * Delivers events to webhooks: at least once, and those about one target, rollout, set or module in the order of their changes, because the next one
+ * waits until the one before has been accepted. Any number of processes share the work by leases. What is not accepted is sent again, ever more
+ * seldom, and the events behind it wait.
+ */
+export function createDeliveries(deps: DeliveryDeps, options: LeaseOptions): Leases<WebhookClaim> {
+  const owner = randomUUID();
+  const { pool } = deps.db;
+  const noticed = new Set<number>();
+  const listening = new Map<number, () => void>();
+  const leases = new Leases<WebhookClaim>(
+    {
+      async notice() {
+        const wanted = new Set((await run(pool, listeningTenants, [])).map(({ tenantId }) => tenantId));
+        for (const [tenantId, leave] of listening) {
+          if (wanted.has(tenantId)) continue;
+          leave();
+          listening.delete(tenantId);
+        }
+        for (const tenantId of wanted) {
+          if (listening.has(tenantId)) continue;
+          const changed = (): void => {
+            noticed.add(tenantId);
+            leases.wake();
+          };
+          listening.set(tenantId, deps.changes.listen({ tenantId, changed, ended: () => {} }));
+        }
+      },
+      async claim(free) {
+        const told = [...noticed];
+        noticed.clear();
+        if (told.length > 0) await run(pool, notifyWebhooks, [told]);
+        return run(pool, claimWebhooks, [owner, options.leaseSeconds, free, perTenant]);
+      },
+      work: (claim, signal) => deliver(deps, { claim, owner, leaseSeconds: options.leaseSeconds, signal }),
+      // the lease ends by itself, and another round tries again
+      failed: async () => {},
+      failures: { claim: "webhooks cannot be looked for, trying again", work: "a webhook could not be delivered to, trying again" },
+    },
+    options,
+  );
+  return leases;
+}
+
+interface Delivery {
+  readonly claim: WebhookClaim;
+  readonly owner: string;
+  readonly leaseSeconds: number;
+  readonly signal: AbortSignal;
+}
+
+/** Sends pages of events until there are no more, one is not accepted, or the time is over. */
+async function deliver(deps: DeliveryDeps, { claim, owner, leaseSeconds, signal }: Delivery): Promise<void> {
+  const { tenantId, webhookId } = claim;
+  const receiver: Receiver = { tenant: claim.tenant, url: claim.url, secret: deps.secrets.open(claim.secret) };
+  const until = deps.now() + pageMs;
+  let { position, delivered, failed: failures, attempts } = claim;
+  for (let restMs: number | null = null; restMs === null; ) {
+    const page = await nextPage(deps, { ...claim, position });
+    const open = page.events.filter(({ id }) => !delivered.includes(id));
+    const sent = await sendPage(deps, receiver, { events: open, failures, until, signal });
+    const failed = sent.find((one) => !one.delivered);
+    const accepted = new Set([...delivered, ...sent.filter((one) => one.delivered).map(({ eventId }) => eventId)]);
+    const whole = page.events.every(({ id }) => accepted.has(id));
+    const outcome: Outcome = {
+      position: whole ? encodeCursor(page.cursor) : position,
+      delivered: whole ? [] : page.events.map(({ id }) => id).filter((id) => accepted.has(id)),
+      failed: whole ? {} : failuresAfter(failures, sent),
+      log: sent.map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
+      error: failed?.error ?? null,
+      restMs: restOf({ failed, attempts, whole, more: page.more || page.events.length > 0, over: signal.aborted || deps.now() >= until }),
+    };
+    const gone = failed?.status === goneStatus;
+    const stored = await store(deps, { tenantId, webhookId, owner, leaseSeconds, notifications: claim.notifications }, { outcome, gone });
+    if (!stored) return;
+    ({ position, delivered, failed: failures, restMs } = outcome);
+    attempts = 0;
+  }
+}
+
+/** Counts the failures of the events that still wait. */
+function failuresAfter(before: Readonly<Record<string, number>>, sent: readonly Attempt[]): Record<string, number> {
+  const accepted = new Set(sent.filter((one) => one.delivered).map(({ eventId }) => eventId));
+  const failed = sent.filter((one) => !one.delivered).map((one): [string, number] => [one.eventId, one.attempt]);
+  return Object.fromEntries([...Object.entries(before).filter(([id]) => !accepted.has(id)), ...failed]);
+}
+
+/** How long a webhook rests after a page; null stands for the next page at once. */
+function restOf(page: { failed: Attempt | undefined; attempts: number; whole: boolean; more: boolean; over: boolean }): number | null {
+  if (page.failed !== undefined) return backOff(page.attempts + 1, retries) * (0.9 + Math.random() * 0.2);
+  if (!page.whole || (page.more && page.over)) return 0;
+  return page.more ? null : idleMs;
+}
+
+/** A cursor and the events behind it, each with the members that the log shows. */
+interface Page {
+  readonly events: readonly (CloudEvent & Sendable)[];
+  readonly cursor: Cursor;
+  readonly more: boolean;
+}
+
+/** Reads the next events; where they are gone already, it goes on with what happens from now on. */
+async function nextPage(
+  deps: DeliveryDeps,
+  { tenantId, position, types }: Pick<WebhookClaim, "tenantId" | "position" | "types">,
+): Promise<Page> {
+  const { pool } = deps.db;
+  try {
+    const cursor = decodeCursor(position);
+    requireKept(cursor, deps);
+    const wanted = types === null ? undefined : new Set(types);
+    return (await readEvents(pool, { tenantId, cursor, types: wanted, limit: pageSize }, deps.now)) as Page;
+  } catch (error) {
+    if (!(error instanceof HarrierError) || error.code !== "eventCursorExpired") throw error;
+    return { events: [], cursor: await cursorOfNow(pool, deps.now), more: true };
+  }
+}
+
+/** What events are in order by: the target, rollout, set or module that they are about. */
+const keyOf = ({ subject }: Sendable): string => subject.split("/", 2).join("/");
+
+interface ToSend {
+  readonly events: readonly (CloudEvent & Sendable)[];
+  readonly failures: Readonly<Record<string, number>>;
+  readonly until: number;
+  readonly signal: AbortSignal;
+}
+
+/** Sends events, those of one key one after the other, and of several keys some at a time. With the first failure none is begun any more. */
+async function sendPage(
+  deps: Pick<DeliveryDeps, "egress" | "now">,
+  receiver: Receiver,
+  { events, failures, until, signal }: ToSend,
+): Promise<Attempt[]> {
+  const queues = [...Map.groupBy(events, keyOf).values()];
+  const sent: Attempt[] = [];
+  let ended = false;
+  const sendQueues = async (): Promise<void> => {
+    for (let queue = queues.shift(); queue !== undefined; queue = queues.shift()) {
+      for (const event of queue) {
+        if (ended || signal.aborted || deps.now() >= until) return;
+        const one = await sendEvent(deps, receiver, { event, attempt: (failures[event.id] ?? 0) + 1, signal });
+        // what the end of this process has cut says nothing of the receiver
+        if (!one.delivered && signal.aborted) return;
+        sent.push(one);
+        if (!one.delivered) {
+          ended = true;
+          return;
+        }
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: atATime }, sendQueues));
+  return sent;
+}
+
+interface Held {
+  readonly tenantId: number;
+  readonly webhookId: number;
+  readonly owner: string;
+  readonly leaseSeconds: number;
+  readonly notifications: number;
+}
+
+/** Stores what came of a page; false means that the lease is lost, or that the webhook has ended. */
+async function store(deps: Pick<DeliveryDeps, "db">, held: Held, { outcome, gone }: { outcome: Outcome; gone: boolean }): Promise<boolean> {
+  const row = await runOne(deps.db.pool, storeOutcome, [
+    held.tenantId,
+    held.webhookId,
+    held.owner,
+    outcome.position,
+    outcome.delivered,
+    JSON.stringify(outcome.log),
+    outcome.error,
+    outcome.restMs,
+    held.notifications,
+    disableAfterSeconds,
+    held.leaseSeconds,
+    gone,
+    JSON.stringify(outcome.failed),
+  ]);
+  return row?.enabled === true;
+}

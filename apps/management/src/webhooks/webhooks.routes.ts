@@ -1,0 +1,73 @@
+import { webhooks } from "@harrier/contracts";
+import { HarrierError } from "@harrier/errors";
+import type { Mount } from "@harrier/service";
+import { requireUnrestricted } from "../events/events.routes.ts";
+import { deliveryJson, webhookJson } from "./webhook.json.ts";
+import {
+  changeWebhook,
+  createWebhooks,
+  deliveriesOf,
+  getWebhook,
+  listAll,
+  removeWebhook,
+  replay,
+  testWebhook,
+  type WebhookDeps,
+} from "./webhooks.ts";
+
+/** So many tests of webhooks are under way at a replica: each may wait for a receiver that does not answer. */
+const maxTests = 8;
+const tooManyTests = new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "5" } });
+
+/** Serves webhooks (contract extensions.md, Webhooks). */
+export function mountWebhooks(mount: Mount, deps: WebhookDeps): void {
+  mount(webhooks.list, async (ctx) => {
+    requireUnrestricted(ctx);
+    return { body: (await listAll(deps, ctx.tenantId)).map((row) => webhookJson(ctx, row)) };
+  });
+
+  mount(webhooks.create, async (ctx) => {
+    requireUnrestricted(ctx);
+    const created = await createWebhooks(deps, ctx.identity, ctx.body);
+    return { body: created.map(({ secret, ...row }) => ({ ...webhookJson(ctx, row), secret })) };
+  });
+
+  mount(webhooks.get, async (ctx) => {
+    requireUnrestricted(ctx);
+    return { body: webhookJson(ctx, await getWebhook(deps, ctx.tenantId, ctx.params.webhookId)) };
+  });
+
+  mount(webhooks.update, async (ctx) => {
+    requireUnrestricted(ctx);
+    return { body: webhookJson(ctx, await changeWebhook(deps, ctx.identity, { id: ctx.params.webhookId, change: ctx.body })) };
+  });
+
+  mount(webhooks.delete, async (ctx) => {
+    requireUnrestricted(ctx);
+    await removeWebhook(deps, ctx.identity, ctx.params.webhookId);
+  });
+
+  let tests = 0;
+  mount(webhooks.test, async (ctx) => {
+    requireUnrestricted(ctx);
+    if (tests >= maxTests) throw tooManyTests;
+    tests += 1;
+    try {
+      return { body: deliveryJson(await testWebhook(deps, ctx.identity, ctx.params.webhookId)) };
+    } finally {
+      tests -= 1;
+    }
+  });
+
+  mount(webhooks.replay, async (ctx) => {
+    requireUnrestricted(ctx);
+    const { after } = ctx.body;
+    return { body: webhookJson(ctx, await replay(deps, ctx.identity, { id: ctx.params.webhookId, after })) };
+  });
+
+  mount(webhooks.deliveries, async (ctx) => {
+    requireUnrestricted(ctx);
+    const rows = await deliveriesOf(deps, ctx.tenantId, { id: ctx.params.webhookId, limit: ctx.query.limit });
+    return { body: rows.map(deliveryJson) };
+  });
+}
