@@ -10,6 +10,7 @@ afterEach(() => {
 });
 
 const to = (vhost: string): DeviceMessage => ({
+  tenantId: 1,
   tenant: vhost,
   vhost,
   controllerId: "t",
