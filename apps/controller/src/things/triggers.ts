@@ -23,6 +23,10 @@ export function triggersOf({ tenantId, topic, type, common, items }: OutgoingRow
       { tenantId, controllerId, what: "deleted", address },
     ]);
   }
+  if (type === "feed.things") {
+    const { things, what } = common as { things: readonly string[]; what: "action" | "attributes" };
+    return things.map((controllerId) => [{ tenantId, controllerId, what }]);
+  }
   const { controllerId, what } = common as { controllerId: string; what: "action" | "attributes" };
   return [[{ tenantId, controllerId, what }]];
 }
