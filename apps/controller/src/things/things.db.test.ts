@@ -50,7 +50,7 @@ test("a thing that registers anew with another name or type tells an event, and 
 
 test("things among many targets that shall send their attributes are told in one row, those alone that were not asked before", async () => {
   const ask = (targetIds: number[]) =>
-    fixture.targets.changeTargetsById({ targetIds, change: "requestAttributes", initiator: "ann" }, contextOf({}));
+    fixture.targets.changeTargetsById({ targetIds, change: "requestAttributes", value: 0, initiator: "ann" }, contextOf({}));
   const asked = async () => (await told()).flatMap(({ type, common }) => (type === "feed.things" ? [common] : []));
   await ask(ids.slice(2));
   expect(await asked()).toEqual([]);
