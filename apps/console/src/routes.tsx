@@ -2,7 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet,
 import { ApiError } from "./api/client.ts";
 import { queryClient } from "./api/query-client.ts";
 import { me } from "./api/session.ts";
-import { colsSearch, listSearch, tabSearch, text } from "./search.ts";
+import { colsSearch, groupSearch, listSearch, tabSearch, text, wizardSearch } from "./search.ts";
 import { Lost } from "./shell/lost.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { Failure, Skeleton } from "./ui/states.tsx";
@@ -52,7 +52,28 @@ const device = createRoute({
   component: lazyRouteComponent(() => import("./device/device.page.tsx"), "DevicePage"),
 });
 
-const routeTree = root.addChildren([login, shell.addChildren([home, devices, device])]);
+const rollouts = createRoute({
+  getParentRoute: () => shell,
+  path: "/rollouts",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("./rollouts/rollouts.page.tsx"), "RolloutsPage"),
+});
+
+const wizard = createRoute({
+  getParentRoute: () => shell,
+  path: "/rollouts/new",
+  validateSearch: wizardSearch,
+  component: lazyRouteComponent(() => import("./wizard/wizard.page.tsx"), "WizardPage"),
+});
+
+const rollout = createRoute({
+  getParentRoute: () => shell,
+  path: "/rollouts/$rolloutId",
+  validateSearch: groupSearch,
+  component: lazyRouteComponent(() => import("./rollout/rollout.page.tsx"), "RolloutPage"),
+});
+
+const routeTree = root.addChildren([login, shell.addChildren([home, devices, device, rollouts, wizard, rollout])]);
 
 /** The tree of addresses below `/console`. No first segment may be `controller`: devices of a tenant called `console` poll there. */
 export const router = createRouter({

@@ -8,6 +8,9 @@ import style from "./grid.module.css";
 import { movedTo, nextSort, pagesOf, rowStep } from "./grid.state.ts";
 import { Failure } from "./states.tsx";
 
+/** The head and the borders of the box. */
+const headHeight = 39;
+
 /** Rows are asked for by so many. */
 export const pageSize = 200;
 
@@ -72,6 +75,7 @@ export function Grid<Row>(props: GridProps<Row>) {
     <div
       ref={box}
       className={style["box"]}
+      style={{ maxHeight: total * step + headHeight }}
       role="grid"
       aria-label={label}
       aria-rowcount={total + 1}
