@@ -85,6 +85,7 @@ export * from "./polling-time.ts";
 export * from "./quotas.ts";
 export * from "./route.ts";
 export * from "./routes.ts";
+export * from "./safety-policy.ts";
 export * from "./setting-descriptions.ts";
 export * from "./tenant-settings.ts";
 export * from "./unknown-members.ts";
