@@ -8,6 +8,7 @@ const policyText = "The name of a safety policy, whose members those beside it t
 /** Descriptions of the members of safety policies and of rules of evidence. */
 export const safetyMemberTexts: Readonly<Record<string, string>> = {
   attribute: "The attribute that devices send",
+  autoAssignSafety: "The policy of the auto-assignment with every default in place; absent, nothing is watched",
   backoff: "By what the delay is multiplied from attempt to attempt: 1 to 10",
   codes: "Which codes are tried again: numbers, and ranges such as `500-599`; absent, all are",
   count: countText,
@@ -46,6 +47,7 @@ export const safetyMemberTexts: Readonly<Record<string, string>> = {
   "SafetyRequest.retry": "What is tried again; absent, nothing is",
   "Safety.retry": "What is tried again",
   safety: "How a success is proven, how long a device may take, and what is tried again; absent, nothing is watched",
+  "AutoAssignmentDetails.safety": "The policy of the auto-assignment with every default in place; absent, nothing is watched",
   "SafetyPolicy.safety": "What the policy holds, as it was sent",
   "SafetyPolicyCreate.safety": "What the policy holds",
   "SafetyPolicyUpdate.safety": "What the policy holds from now on, as a whole",
