@@ -18,6 +18,7 @@ export { eventually } from "./eventually.ts";
 export { Authorities, type Authority, fingerprintOf, type Pair } from "./real/authority.ts";
 export { type FakeClock, startFakeClock } from "./real/fake-clock.ts";
 export { type Kafka, startKafka } from "./real/kafka.ts";
+export { type ApiServer, startApiServer } from "./real/kubernetes-server.ts";
 export {
   chartFolder,
   conform,

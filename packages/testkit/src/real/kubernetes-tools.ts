@@ -34,6 +34,7 @@ export interface Manifest {
     readonly name: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
+    readonly generation?: number;
   };
   // biome-ignore lint/suspicious/noExplicitAny: what is inside depends on the kind
   readonly [member: string]: any;
