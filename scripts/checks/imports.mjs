@@ -50,8 +50,8 @@ export const homes = [
   },
   {
     modules: ["amqplib"],
-    allowed: [/^apps\/dmf\//, /^packages\/(simulator|testkit)\//, /^tests\//],
-    remedy: "messages of things go through apps/dmf",
+    allowed: [/^apps\/dmf\//, /^apps\/management\/src\/messaging\//, /^packages\/(simulator|testkit)\//, /^tests\//],
+    remedy: "messages of things go through apps/dmf, and events through apps/management/src/messaging",
   },
   {
     modules: ["minio"],
