@@ -150,6 +150,7 @@ export interface AutoAssignChunkRequestInput {
   filterName?: string;
   maintenanceWindow?: MaintenanceWindowInput | null;
   safety?: string;
+  safetyOfTypes?: SafetyOfTypesInput[];
   _confirmationRequired?: "confirmationRequired";
   _safety?: "safety";
 }
@@ -167,6 +168,7 @@ export interface AutoAssignChunkRequest {
   filterName: string;
   maintenanceWindow: MaintenanceWindow | null;
   safety?: string;
+  safetyOfTypes: SafetyOfTypes[];
   _confirmationRequired?: "confirmationRequired";
   _safety?: "safety";
 }
@@ -405,6 +407,16 @@ export interface RetryActionResponse {
   actionId: number;
 }
 
+export interface SafetyOfTypesInput {
+  targetTypes?: (number | string | Long)[];
+  safety?: string;
+}
+
+export interface SafetyOfTypes {
+  targetTypes: number[];
+  safety: string;
+}
+
 export interface ScheduleChunkRequestInput {
   rolloutId?: number | string | Long;
   groupId?: number | string | Long;
@@ -460,6 +472,7 @@ export interface StartChunkRequestInput {
   groupName?: string;
   confirmationRequired?: boolean;
   safety?: string;
+  safetyOfTypes?: SafetyOfTypesInput[];
   _confirmationRequired?: "confirmationRequired";
   _safety?: "safety";
 }
@@ -475,6 +488,7 @@ export interface StartChunkRequest {
   groupName: string;
   confirmationRequired?: boolean;
   safety?: string;
+  safetyOfTypes: SafetyOfTypes[];
   _confirmationRequired?: "confirmationRequired";
   _safety?: "safety";
 }
