@@ -97,9 +97,10 @@ const api: Verb = {
       );
     const query = pairs(texts(options, "field"));
     const input = text(options, "input");
-    const body = input === undefined ? undefined : (JSON.parse(readFileSync(input === "-" ? 0 : input, "utf8")) as unknown);
     const byMethod = /^(GET|POST|PUT|DELETE)$/i.test(operation);
     const row = byMethod ? pathRow(operation.toUpperCase(), more[0] ?? "") : rowOf(operation);
+    if (row.bodyKind === "multipart") throw usage(`${row.id} takes a file: harrier artifact upload`);
+    const body = input === undefined ? undefined : inputOf(row, readFileSync(input === "-" ? 0 : input));
     const asked = { params: byMethod ? {} : pairs(more), query, ...(body === undefined ? {} : { body }) };
     if (row.method !== "GET") await session.show(row, asked);
     if (options["paginate"]) return session.rows((await session.client()).items(row, asked as never), [{ head: "ID", at: "id" }]);
@@ -110,6 +111,16 @@ const api: Verb = {
     if (process.stdout.isTTY) await session.print("\n");
   },
 };
+
+/** What is not JSON is sent as it is. */
+function inputOf({ bodyKind }: RouteRow, bytes: Buffer): unknown {
+  if (bodyKind === "csv" || bodyKind === "binary") return bytes;
+  try {
+    return JSON.parse(bytes.toString("utf8")) as unknown;
+  } catch (error) {
+    throw usage(`--input is no JSON: ${(error as Error).message}`);
+  }
+}
 
 function rowOf(id: string): RouteRow {
   const [feature = "", name = ""] = id.split(".");

@@ -1,4 +1,5 @@
 import type { Database, IdBlocks } from "@harrier/db";
+import { HarrierError } from "@harrier/errors";
 import type { Handlers } from "@harrier/rpc";
 import { deleteActions } from "../cleanup/delete-actions.ts";
 import { confirmAction } from "../confirmation/commands.ts";
@@ -20,6 +21,10 @@ interface Deps {
   now: () => number;
 }
 
+function notYet(actionId: number): Promise<never> {
+  return Promise.reject(new HarrierError("internal", `action ${actionId} has no policy`));
+}
+
 /** harrier.controller.v1.ActionsService is the only writer of actions. */
 export function actionsHandlers(deps: Deps): Handlers<"harrier.controller.v1.ActionsService"> {
   return {
@@ -29,6 +34,8 @@ export function actionsHandlers(deps: Deps): Handlers<"harrier.controller.v1.Act
     cancelAction: (request, ctx) => cancelAction(deps, request, ctx),
     forceAction: (request, ctx) => forceAction(deps, request, ctx),
     confirmAction: (request, ctx) => confirmAction(deps, request, ctx),
+    proveAction: (request) => notYet(request.actionId),
+    retryAction: (request) => notYet(request.actionId),
     noteDownloads: (request, ctx) => recordDownloads(deps, request, ctx),
     ...createChunks(deps),
     ...createEnds(deps),
