@@ -1,8 +1,8 @@
 import { actionStatusNames } from "./codes.ts";
 import type { SettingName } from "./tenant-settings.ts";
 
-/** How a text is written: a duration `HH:MM:SS`, a polling time with its overrides, names of statuses, links of artifacts, or a URL. */
-export const settingFormats = ["duration", "pollingTime", "statusList", "artifactLinks", "url", "reference"] as const;
+/** How a text is written: a duration `HH:MM:SS`, a polling time with its overrides, names of statuses, links of artifacts, a URL, or rules of evidence. */
+export const settingFormats = ["duration", "pollingTime", "statusList", "artifactLinks", "url", "reference", "evidence"] as const;
 
 /** What a screen of settings says about one, and what a value of it must be (contract management.md §8.1). */
 export interface SettingDescription {
@@ -53,10 +53,7 @@ export const settingDescriptions: { readonly [K in SettingName]: SettingDescript
   "rollout.approval.enabled": { text: "Rollouts need an approval before they can be started" },
   "repository.actions.autoclose.enabled": { text: "A newer assignment ends the open actions of a target without asking the device" },
   "multi.assignments.enabled": { text: "A target may have several open actions at a time", oneWay: true },
-  "batch.assignments.enabled": {
-    text: "Assignments go to devices in batches",
-    fixed: "batches go to devices by messaging (AMQP), which this server does not have",
-  },
+  "batch.assignments.enabled": { text: "Devices that speak DMF are told of assignments in batches: one message for many of a backend" },
   "user.confirmation.flow.enabled": { text: "Actions wait for a confirmation by the device or a user" },
   "implicit.lock.enabled": { text: "Distribution sets and their software modules are locked when they are first used" },
   "artifact.links": { text: "The links of downloads in place of those of the installation; empty for those", format: "artifactLinks" },
@@ -80,6 +77,13 @@ export const settingDescriptions: { readonly [K in SettingName]: SettingDescript
   "action.delete.allowed.statuses": {
     text: "Which closed actions users may delete: names of statuses with commas between them",
     ...statuses,
+  },
+  "safety.default": {
+    text: "The name of the safety policy of rollouts and auto-assignments that send none; empty for none, and then nothing is watched",
+  },
+  "evidence.default": {
+    text: `What targets without a type show when they run a distribution set, as a JSON list of rules with attribute, equals (such as \${set.version}) and match; empty for none`,
+    format: "evidence",
   },
   "auto.assignment.approval.enabled": { text: "Auto-assignments need an approval before they assign" },
 };

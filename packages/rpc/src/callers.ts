@@ -27,6 +27,8 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
     cancelAction: { management: "person" },
     forceAction: { management: "person" },
     confirmAction: { management: "person" },
+    proveAction: { management: "person" },
+    retryAction: { management: "person" },
     deleteActions: { management: "person" },
     cancelSetChunk: { management: "itself" },
     openFence: { "rollout-engine": "itself" },

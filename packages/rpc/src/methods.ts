@@ -23,6 +23,8 @@ export const methods = {
     cancelAction: "once",
     forceAction: "idempotent",
     confirmAction: "once",
+    proveAction: "once",
+    retryAction: "once",
     openFence: "idempotent",
     closeFence: "idempotent",
     scheduleChunk: "idempotent",
