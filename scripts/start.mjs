@@ -52,7 +52,12 @@ console.log(`
 Harrier is ready (${((Date.now() - began) / 1000).toFixed(1)} s)
 
   address   ${stack.baseUrl}        interface description: ${stack.baseUrl}/api/docs
-  user      ${stack.adminUser}
+${
+  stack.consoleUrl === undefined
+    ? ""
+    : `  console   ${stack.consoleUrl}
+`
+}  user      ${stack.adminUser}
   password  ${given ? "as set by HARRIER_ADMIN_PASSWORD" : stack.adminPassword}
   data      ${relative(process.cwd(), stack.dataDir) || stack.dataDir}
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HarrierError } from "@harrier/errors";
 import express, { type Express, type Router } from "express";
+import type { Console } from "./console/console.ts";
 import { isAmbiguous } from "./listen/broken-requests.ts";
 import { cutWhenStillSending } from "./listen/still-sending.ts";
 import { sendRefusal } from "./routing/refusal.ts";
@@ -8,6 +9,7 @@ import { sendRefusal } from "./routing/refusal.ts";
 interface Deps {
   health: Router;
   docs: Router;
+  console: Console;
   /** The same as in `handle`. */
   stillSendingMs: number;
   /** Returns true from the signal to stop on. */
@@ -30,7 +32,8 @@ export function createApp(deps: Deps): (req: IncomingMessage, res: ServerRespons
     else if (isOwnPage(req.url ?? "/")) {
       res.once("finish", () => cutWhenStillSending(req, deps.stillSendingMs));
       pages(req, res);
-    } else deps.handle(req, res);
+    } else if (deps.console.owns(req.url ?? "/")) deps.console.serve(req, res);
+    else deps.handle(req, res);
   };
 }
 
@@ -49,11 +52,14 @@ function createPages(deps: Deps): Express {
   app.use(deps.docs);
   app.get("/", (req, res) => {
     if (req.method === "HEAD") res.end();
-    else res.redirect(302, "/api/docs/");
+    else res.redirect(302, (isBrowser(req) ? deps.console.home(req) : undefined) ?? "/api/docs/");
   });
   app.use((req, res) => deps.handle(req, res));
   return app;
 }
+
+/** Tools that follow the address of an installation expect what has always been there. */
+const isBrowser = (req: IncomingMessage): boolean => req.headers.accept?.includes("text/html") === true;
 
 function isOwnPage(url: string): boolean {
   return url === "/" || url.startsWith("/api/docs") || url.startsWith("/livez") || url.startsWith("/readyz");

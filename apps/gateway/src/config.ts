@@ -51,6 +51,11 @@ export const gatewayConfig = z.object({
   HARRIER_IDENTITY_KEYS: z.string().min(1),
   /** The address that links show; if absent, the one that the client called. */
   HARRIER_PUBLIC_URL: z.url().optional(),
+  /**
+   * The folder of the built console, which is read once at the start; `none` means that none is served. If absent, it is the folder `console` beside
+   * `dist`, as in the image, if there is one.
+   */
+  HARRIER_CONSOLE: z.string().min(1).optional(),
   /** The proxies in front of the gateway, `10.0.0.0/8,192.0.2.7`: only their headers about a request count. */
   HARRIER_TRUSTED_PROXIES: addresses.default("none"),
   /**

@@ -1,10 +1,9 @@
-import { randomUUID } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { HarrierError } from "@harrier/errors";
-import { createJobs, type JobState, type Jobs, type NodeStatus } from "@harrier/jobs";
-import { type Client, createClient, parseKeys, servicePrincipal } from "@harrier/rpc";
+import { createJobs, type Jobs } from "@harrier/jobs";
+import { createClient, parseKeys } from "@harrier/rpc";
 import {
   ConfigError,
   createHttp,
@@ -23,14 +22,15 @@ import { followChanges } from "./authentication/change-streams.ts";
 import { clientSignIns } from "./authentication/client-token/client-sign-ins.ts";
 import { ownTokens } from "./authentication/client-token/own-issuer.ts";
 import { DeviceCache } from "./authentication/device-cache.ts";
-import { KeyUses } from "./authentication/key-uses.ts";
 import { orUnavailable } from "./authentication/or-unavailable.ts";
 import { PrincipalCache } from "./authentication/principal-cache.ts";
 import { signIn } from "./authentication/sign-in.ts";
 import { AddressList } from "./client/address-list.ts";
 import { type GatewayConfig, rereadConfig, tlsFilesOf } from "./config.ts";
+import { createConsole } from "./console/console.ts";
+import { features } from "./console/console-config.ts";
+import { findConsole } from "./console/console-files.ts";
 import { deniedRequestOf } from "./denied-requests/denied-request-of.ts";
-import { DeniedRequests } from "./denied-requests/denied-requests.ts";
 import { docsRouter } from "./docs/docs.ts";
 import { healthRouter } from "./health/health.ts";
 import { type JobName, jobs as jobList } from "./jobs.ts";
@@ -44,6 +44,7 @@ import { ConnectionLimits } from "./listen/connection-limits.ts";
 import { Drain } from "./listen/drain.ts";
 import { followFiles } from "./listen/follow-files.ts";
 import { createPlainServer, createTlsServer, listen, type TlsFiles } from "./listen/listen.ts";
+import { countDeniedRequests, keyUses, tellNode } from "./reports.ts";
 import { createHeaderFilter } from "./routing/foreign-headers.ts";
 import { type HandleDeps, handle } from "./routing/handle.ts";
 import { createForward } from "./routing/proxy.ts";
@@ -65,8 +66,6 @@ const bodyWithinMs = 60_000;
 const openBodyWithinMs = 10_000;
 /** It limits sign-ins of users without a verified password: management needs about a quarter of a second for each, and does two at once. */
 const unknownUsers = { concurrency: 4, waiting: 100 };
-/** A stop waits for it at most this long too. */
-const usesDeadlineMs = 2_000;
 
 /** Builds and starts the gateway; only this file constructs. */
 export async function start(config: GatewayConfig, log: Log): Promise<readonly Stoppable[]> {
@@ -93,8 +92,9 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   };
   checkScheme(Object.values(replicas), tls !== undefined);
   const upstreams = createUpstreams(replicas, tls);
+  const node = describeNode(fileURLToPath(new URL("..", import.meta.url)));
   const following: { follow?: (() => void) | undefined } = {};
-  const nodeStatus = tellNode(identity, () => jobs.states());
+  const nodeStatus = tellNode(identity, node, () => jobs.states());
   const jobDeps = { nodeStatus, uses, deniedRequests, upstreams, tokens: { askForKeys }, certificates: following };
   const jobs: Jobs<JobName> = createJobs(jobList, jobDeps, { log, registry: metrics.registry });
   void jobs.group().start();
@@ -141,7 +141,13 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   };
   const drain = new Drain({ pauseMs: config.HARRIER_DRAIN_MS, endMs: config.HARRIER_DRAIN_TRANSFERS_MS });
   const { isDraining } = drain;
+  const console = createConsole({
+    ...deps,
+    files: findConsole(config.HARRIER_CONSOLE, fileURLToPath(new URL("../console", import.meta.url))),
+    config: { version: node.version, signIn: { password: true, issuers: [] }, features },
+  });
   const app = createApp({
+    console,
     health: healthRouter({ upstreams, canSignIn: streams.heardBoth, isDraining, now: Date.now }),
     docs: docsRouter(),
     stillSendingMs,
@@ -166,43 +172,6 @@ function connectionLimits(config: GatewayConfig, log: Log): ConnectionLimits {
     address: config.HARRIER_CONNECTIONS_ADDRESS,
     isFree: (address) => free.some((list) => list.includes(address)),
     onRefused: (refused) => log.warn({ refused }, "connections beyond HARRIER_CONNECTIONS_… were closed"),
-    now: Date.now,
-  });
-}
-
-function keyUses(identity: Client<"harrier.management.v1.IdentityService">, wake: () => void): KeyUses {
-  const principal = servicePrincipal("gateway");
-  return new KeyUses({
-    send: async (recorded) => {
-      await identity.noteApiKeyUses({ uses: [...recorded] }, { principal, rid: randomUUID(), deadline: Date.now() + usesDeadlineMs });
-    },
-    wake,
-    now: Date.now,
-  });
-}
-
-/** The gateway owns no data, so management keeps its row. */
-function tellNode(identity: Client<"harrier.management.v1.IdentityService">, jobs: () => JobState[]): NodeStatus {
-  const principal = servicePrincipal("gateway");
-  const node = describeNode(fileURLToPath(new URL("..", import.meta.url)));
-  const call = () => ({ principal, rid: randomUUID(), deadline: Date.now() + usesDeadlineMs });
-  return {
-    note: () => identity.noteNode({ ...node, leaves: false, jobs: jobs() }, call()),
-    leave: () => identity.noteNode({ ...node, leaves: true, jobs: [] }, call()),
-  };
-}
-
-function countDeniedRequests(identity: Client<"harrier.management.v1.IdentityService">, log: Log, wake: () => void): DeniedRequests {
-  const principal = servicePrincipal("gateway");
-  return new DeniedRequests({
-    send: async (deniedRequests, commandId) => {
-      await identity.noteRefusals(
-        { refusals: deniedRequests.map((one) => ({ ...one, entityIds: [...one.entityIds] })) },
-        { principal, rid: randomUUID(), deadline: Date.now() + usesDeadlineMs, commandId },
-      );
-    },
-    wake,
-    onDropped: (lines, error) => log.error({ err: error, lines }, "management does not take what was refused; it is dropped"),
     now: Date.now,
   });
 }

@@ -9,6 +9,7 @@ export const environment = {
   password: process.env["HARRIER_PASSWORD"],
   noColor: process.env["NO_COLOR"],
   configHome: process.env["XDG_CONFIG_HOME"],
+  stateHome: process.env["XDG_STATE_HOME"],
   home: process.env["HOME"] ?? process.env["USERPROFILE"] ?? ".",
 };
 

@@ -42,8 +42,9 @@ export function requestOf(row: RouteRow, { params = {}, query = {}, body }: Requ
   if (row.responseType !== undefined && row.responseType !== "text/event-stream") headers["accept"] += ", application/json";
   if (body === undefined) return { method: row.method, path: whole, headers };
   if (row.bodyKind === "csv") headers["content-type"] = "text/csv";
+  else if (row.bodyKind === "binary") headers["content-type"] = "application/octet-stream";
   else if (row.bodyKind !== "multipart") headers["content-type"] = "application/json";
-  const isStream = row.bodyKind === "csv" || row.bodyKind === "multipart";
+  const isStream = row.bodyKind === "csv" || row.bodyKind === "multipart" || row.bodyKind === "binary";
   return { method: row.method, path: whole, headers, body: isStream ? (body as SentBody) : JSON.stringify(body) };
 }
 

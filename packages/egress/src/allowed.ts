@@ -15,6 +15,8 @@ export interface Allowed {
   mayConnect(tenant: string, address: string, place: string): boolean;
   /** Whether the operator has named this destination, so that it may be called without TLS. */
   isNamed(tenant: string, address: string, place: string): boolean;
+  /** Whether the operator has named anything for this tenant. */
+  hasEntries(tenant: string): boolean;
 }
 
 /**
@@ -71,12 +73,14 @@ export function parseAllowed(text = ""): Allowed {
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "")
     .map(readEntry);
+  const entriesOf = (tenant: string) => entries.filter((entry) => entry.tenant === "*" || entry.tenant === tenant);
   const isNamed: Allowed["isNamed"] = (tenant, address, place) =>
-    entries.some(
-      (entry) =>
-        (entry.tenant === "*" || entry.tenant === tenant) && (entry.place === place || entry.network?.check(address, familyOf(address))),
-    );
-  return { isNamed, mayConnect: (tenant, address, place) => isPublic(address) || isNamed(tenant, address, place) };
+    entriesOf(tenant).some((entry) => entry.place === place || entry.network?.check(address, familyOf(address)));
+  return {
+    isNamed,
+    hasEntries: (tenant) => entriesOf(tenant).length > 0,
+    mayConnect: (tenant, address, place) => isPublic(address) || isNamed(tenant, address, place),
+  };
 }
 
 const familyOf = (address: string): "ipv4" | "ipv6" => (isIP(address) === 6 ? "ipv6" : "ipv4");

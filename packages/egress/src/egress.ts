@@ -1,8 +1,8 @@
-import { lookup as lookUp } from "node:dns/promises";
 import { type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { Allowed } from "./allowed.ts";
+import { type Resolve, resolveName } from "./resolve-name.ts";
 
 /** Why a call has no answer. */
 export type EgressFailure =
@@ -54,16 +54,12 @@ export interface Egress {
   request(request: EgressRequest): Promise<EgressAnswer>;
 }
 
-type Resolve = (host: string) => Promise<readonly { address: string; family: number }[]>;
-
-const resolveAll: Resolve = (host) => lookUp(host, { all: true, verbatim: true });
-
 /**
  * The one guarded way to addresses that tenants give. A name is looked up once, and the connection goes to an address of that answer which was checked:
  * a name that changes between check and connection leads nowhere. Connections are not kept, so that each call is checked. `http` is only for
  * destinations that the operator has named.
  */
-export function createEgress({ allowed, resolve = resolveAll }: { allowed: Allowed; resolve?: Resolve }): Egress {
+export function createEgress({ allowed, resolve = resolveName }: { allowed: Allowed; resolve?: Resolve }): Egress {
   return {
     async request({ tenant, url: text, timeoutMs, signal, ...rest }) {
       const url = parseUrl(text);
@@ -72,7 +68,10 @@ export function createEgress({ allowed, resolve = resolveAll }: { allowed: Allow
       const host = hostOf(url);
       const place = placeOf(url);
       try {
-        const found = isIP(host) === 0 ? await before(ends, resolve(host)) : [{ address: host, family: isIP(host) }];
+        const found =
+          isIP(host) === 0
+            ? await before(ends, resolve(host, { signal: ends, local: allowed.hasEntries(tenant) }))
+            : [{ address: host, family: isIP(host) }];
         const pinned = found.filter(({ address }) => allowed.mayConnect(tenant, address, place));
         if (pinned.length === 0) throw new EgressError("refused", `${host} is not a place that may be called from here.`);
         if (url.protocol === "http:" && !pinned.every(({ address }) => allowed.isNamed(tenant, address, place)))

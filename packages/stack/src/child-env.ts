@@ -27,6 +27,8 @@ export interface Plan {
   logLevel?: string;
   /** It is set for the services that take JSON of the management interface. */
   unknownMembers?: string;
+  /** The folder of the built console, if there is one. */
+  consoleDir?: string;
   /** It is added to the gateways' environment. */
   gateway?: Readonly<Record<string, string>>;
   /** It is added to the controllers' environment. */
@@ -63,6 +65,7 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
     ...own(plan, service),
     ...(plan.unknownMembers !== undefined && takesJson.has(service) ? { HARRIER_UNKNOWN_MEMBERS: plan.unknownMembers } : undefined),
     ...auditKeys(plan, service),
+    ...(service === "gateway" && plan.consoleDir !== undefined ? { HARRIER_CONSOLE: plan.consoleDir } : undefined),
     ...(service === "gateway" ? plan.gateway : undefined),
     ...(service === "controller" ? plan.controller : undefined),
     ...plan.extra,

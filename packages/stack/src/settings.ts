@@ -70,6 +70,7 @@ const concurrencyNames = [
   "HARRIER_CONNECTIONS_ADDRESS",
 ];
 const drainNames = ["HARRIER_DRAIN_MS", "HARRIER_DRAIN_TRANSFERS_MS"];
+const consoleName = "HARRIER_CONSOLE";
 const issuersName = "HARRIER_OIDC_ISSUERS";
 const failureNames = ["ACCOUNT", "USER", "ADDRESS", "ADDRESS_DEVICES"].map((whose) => `HARRIER_SIGN_IN_FAILURES_${whose}`);
 const tlsFileNames = ["CERT", "KEY", "CLIENT_CA"].map((what) => `HARRIER_HTTPS_${what}_FILE`);
@@ -84,6 +85,7 @@ const numbers: readonly { names: readonly string[]; what: string }[] = [
 /** These are passed on unchanged to the gateway, which knows their defaults. */
 const gatewayNames = [
   "HARRIER_PUBLIC_URL",
+  consoleName,
   "HARRIER_CERTIFICATE_HEADERS",
   issuersName,
   ...addressLists,
@@ -194,8 +196,9 @@ function readGateway(value: (name: string) => string | undefined): Record<string
     )
       throw new StartError(`HARRIER_CERTIFICATE_HEADERS must be like X-Common-Name:X-Issuer-Hash-%d, not "${text}"`);
   }
-  // the gateway reads the files repeatedly, from any working directory
-  return Object.fromEntries(given.map(({ name, text }) => [name, tlsFileNames.includes(name) ? resolve(text) : text]));
+  // the gateway reads the files from any working directory
+  const isPath = (name: string, text: string) => tlsFileNames.includes(name) || (name === consoleName && text !== "none");
+  return Object.fromEntries(given.map(({ name, text }) => [name, isPath(name, text) ? resolve(text) : text]));
 }
 
 function readController(value: (name: string) => string | undefined): Record<string, string> {

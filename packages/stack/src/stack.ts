@@ -10,7 +10,7 @@ import { askReady, type ReadinessTls } from "./readiness.ts";
 import { type ServiceName, serviceNames } from "./services.ts";
 import type { AmqpSettings, DatabaseSettings, S3Settings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
-import { appMain, Supervised } from "./supervised.ts";
+import { appMain, consoleDir, Supervised } from "./supervised.ts";
 
 export interface StackOptions {
   /** Everything that is kept: database, artifacts, secrets, logs. */
@@ -61,6 +61,8 @@ export interface RunningService extends Replica {
 
 export interface Stack {
   readonly baseUrl: string;
+  /** Absent if the console is not built, or is switched off. */
+  readonly consoleUrl?: string;
   readonly adminUser: string;
   readonly adminPassword: string;
   readonly dataDir: string;
@@ -137,6 +139,7 @@ async function makePlan(options: StackOptions, data: DataDir, database: StackDat
     adminPassword: adminPassword(data.path, options.adminPassword),
     databaseUrls: database.urls,
     storageDir: join(data.path, "artifacts"),
+    ...(existsSync(join(consoleDir, "index.html")) ? { consoleDir } : {}),
     extra: options.env ?? {},
     ...(options.envOf === undefined ? {} : { envOf: options.envOf }),
     ...(options.tls === undefined ? {} : { secure: true }),
@@ -190,8 +193,11 @@ function assemble(options: StackOptions, plan: Plan, data: DataDir, database: St
   const ready = (limitMs = START_LIMIT_MS, among: readonly Member[] = members) =>
     waitUntilReady(among, limitMs, { ...options, dataDir: data.path });
   let stopped: Promise<void> | undefined;
+  const baseUrl = `http://127.0.0.1:${member("gateway", 0).httpPort}`;
+  const served = plan.gateway?.["HARRIER_CONSOLE"] ?? plan.consoleDir ?? "none";
   return {
-    baseUrl: `http://127.0.0.1:${member("gateway", 0).httpPort}`,
+    baseUrl,
+    ...(served === "none" ? {} : { consoleUrl: `${baseUrl}/console/` }),
     adminUser: ADMIN_USER,
     adminPassword: plan.adminPassword,
     dataDir: data.path,

@@ -148,3 +148,6 @@ export class Supervised {
 export function appMain(app: string): string {
   return fileURLToPath(new URL(`../../../apps/${app}/dist/main.js`, import.meta.url));
 }
+
+/** Where the build of the console is, whether it was built or not. */
+export const consoleDir = fileURLToPath(new URL("../../../apps/console/dist", import.meta.url));

@@ -17,6 +17,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Ends the program by this signal as soon as it has written something. */
   readonly signalAtOutput?: NodeJS.Signals;
+  /** Ends the program by `signal` as soon as its standard error has this text. */
+  readonly signalAtError?: { readonly text: RegExp; readonly signal: NodeJS.Signals };
 }
 
 export const program = join(workspaceRoot, "packages/cli/dist/harrier.js");
@@ -28,6 +30,7 @@ export function environmentOf(more: Readonly<Record<string, string>> = {}): Reco
   return {
     PATH: process.env["PATH"] ?? "",
     XDG_CONFIG_HOME: home,
+    XDG_STATE_HOME: home,
     HARRIER_SERVER: baseUrl,
     HARRIER_USER: user,
     HARRIER_PASSWORD: password.join(":"),
@@ -43,7 +46,7 @@ export function harrier(args: readonly string[], options: RunOptions = {}): Prom
 export function run(
   command: string,
   args: readonly string[],
-  { env = environmentOf(), input, cwd, signalAtOutput }: RunOptions = {},
+  { env = environmentOf(), input, cwd, signalAtOutput, signalAtError }: RunOptions = {},
 ): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { env, cwd, stdio: ["pipe", "pipe", "pipe"] });
@@ -55,6 +58,7 @@ export function run(
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       stderr += text;
+      if (signalAtError?.text.test(stderr)) child.kill(signalAtError.signal);
     });
     child.on("error", reject);
     child.on("close", (code) => resolve({ code, stdout, stderr }));

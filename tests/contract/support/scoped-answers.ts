@@ -125,6 +125,9 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "webhooks.test": "forbidden",
   "webhooks.replay": "forbidden",
   "webhooks.deliveries": "forbidden",
+  // A policy is of the tenant and names no target.
+  "safetyPolicies.list": "open",
+  "safetyPolicies.get": "open",
   "insights.currentTargets": "none counted",
   "insights.currentRollouts": "none counted",
   "insights.topInstalled": "no name",
@@ -225,11 +228,11 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
 
 /**
  * These tables may change nevertheless. An assignment to nobody is still an assignment, so its set is reserved for a moment, its answer is kept, and
- * an id is skipped. A filter is made, and a set that it is to assign is locked like any used set.
+ * an id is skipped. A filter is made, and a set that it is to assign is locked like any used set, which is an event.
  */
 export const changes: Readonly<Partial<Record<Outcome, readonly string[]>>> = {
   // The answer is kept for a repetition, and ids are skipped.
   "not imported": ["controller.commands", "controller.id_counters"],
   "none assigned": ["management.distribution_sets", "controller.commands", "controller.id_counters"],
-  open: ["rollout_engine.target_filters", "management.distribution_sets", "management.software_modules"],
+  open: ["rollout_engine.target_filters", "management.distribution_sets", "management.software_modules", "management.outbox"],
 };

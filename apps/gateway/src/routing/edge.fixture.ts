@@ -5,6 +5,9 @@ import { type Principal, parseKeys } from "@harrier/rpc";
 import express from "express";
 import { createApp } from "../app.ts";
 import { AddressList } from "../client/address-list.ts";
+import { createConsole } from "../console/console.ts";
+import { features } from "../console/console-config.ts";
+import type { ConsoleFiles } from "../console/console-files.ts";
 import { bodiesTogether, openBodiesTogether } from "../limits/body-shares.ts";
 import { InFlight } from "../limits/in-flight.ts";
 import { RateLimits } from "../limits/rate-limits.ts";
@@ -40,7 +43,7 @@ function principalOf(authorization: string | undefined, device: boolean): Princi
 }
 
 /** Starts it on a free port; `X-Forwarded-For` is trusted. */
-export async function openEdge(): Promise<Edge> {
+export async function openEdge(files?: ConsoleFiles): Promise<Edge> {
   const passed: string[] = [];
   const state = { draining: false };
   const forward: HandleDeps["forward"] = (req, res) => {
@@ -75,6 +78,7 @@ export async function openEdge(): Promise<Edge> {
   };
   const health = express.Router().get("/livez", (_req, res) => void res.json({ live: true }));
   const app = createApp({
+    console: createConsole({ ...deps, files, config: { version: "1", signIn: { password: true, issuers: [] }, features } }),
     health,
     docs: express.Router(),
     stillSendingMs: 300,

@@ -24,6 +24,7 @@ import type { Forward, ForwardedRequest } from "./proxy.ts";
 import { publicAddress } from "./public-address.ts";
 import { type BodyReader, hasBody } from "./read-body.ts";
 import { sendRefusal } from "./refusal.ts";
+import { requestId } from "./request-id.ts";
 import type { Match } from "./route-index.ts";
 import { signRequest } from "./sign-request.ts";
 import type { Upstreams } from "./upstreams.ts";
@@ -87,7 +88,6 @@ export interface RequestFacts {
 /** The budget of a request begins here (architecture §2): each hop passes on what is left. */
 const budgetMs = { device: 5_000, management: 30_000 } as const;
 
-const validRequestId = /^[A-Za-z0-9._-]{1,64}$/;
 const validTraceparent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** Handles one request at the edge: finds its route, authenticates it, signs the identity and forwards it. */
@@ -258,11 +258,6 @@ function pass({ deps, req, res }: Exchange, passing: Passing, body?: Buffer): vo
   if (transfer) deps.forwardTransfer(forwarded, res);
   else if (signIn.route.interface === "device") deps.forwardDevice(forwarded, res);
   else deps.forward(forwarded, res);
-}
-
-function requestId(req: IncomingMessage): string {
-  const given = req.headers["x-request-id"];
-  return typeof given === "string" && validRequestId.test(given) ? given : randomUUID();
 }
 
 /** Uses the client's trace, else a new one; none for a device's reads, which come thousands of times a second (the request id finds them). */

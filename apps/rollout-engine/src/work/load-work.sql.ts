@@ -1,4 +1,4 @@
-import { type MaintenanceWindow, quotaDefaults } from "@harrier/contracts";
+import { type FrozenSafety, type MaintenanceWindow, quotaDefaults } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 import type { BucketCounts, GroupFacts, RolloutStatus } from "../domain/facts.ts";
 
@@ -37,6 +37,7 @@ export interface RolloutWork {
   forceTime: number;
   weight: number;
   maintenanceWindow: MaintenanceWindow | null;
+  safety: FrozenSafety | null;
   groups: GroupWork[];
   progress: ({ groupId: number } & BucketCounts)[];
 }
@@ -55,7 +56,7 @@ export const loadWork = statement<[tenantId: number, rolloutId: number], Rollout
           r.keep_running as "keepRunning", r.stop_cursor as "stopCursor",
           json_build_object('id', r.set_id, 'name', r.set_name, 'version', r.set_version, 'typeId', r.set_type_id,
                             'migrationStep', r.migration_step) as set,
-          r.force_type as "forceType", r.force_time as "forceTime", r.weight, r.maintenance_window as "maintenanceWindow",
+          r.force_type as "forceType", r.force_time as "forceTime", r.weight, r.maintenance_window as "maintenanceWindow", r.safety,
           (select coalesce(json_agg(json_build_object(
                     'id', g.id, 'name', g.name, 'status', g.status, 'totalTargets', g.total_targets, 'started', g.started,
                     'startRequested', g.start_requested, 'successExpression', g.success_expression, 'successAction', g.success_action,

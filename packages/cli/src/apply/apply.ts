@@ -1,9 +1,9 @@
 import type { RouteRow } from "@harrier/client";
 import { ExitError, exit } from "../exit.ts";
-import { uploadFile } from "../nouns/artifacts.ts";
 import { waitForRollout } from "../rollout-wait.ts";
 import { r } from "../routes.ts";
 import type { Session } from "../session.ts";
+import { uploadFile } from "../upload.ts";
 import { type Found, keyOf, kinds, moduleNames } from "./kinds.ts";
 import { type Plan, planOf, type Step } from "./plan.ts";
 import type { State } from "./state.ts";

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import { createReadStream, createWriteStream, statSync } from "node:fs";
+import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { basename } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { multipartOf } from "@harrier/client";
 import type { ArtifactView } from "@harrier/contracts";
 import { text } from "../command.ts";
 import { ExitError, exit, usage } from "../exit.ts";
@@ -12,6 +11,8 @@ import type { Column } from "../output/columns.ts";
 import { idOf } from "../resolve.ts";
 import { r } from "../routes.ts";
 import type { Session } from "../session.ts";
+import { uploadFile } from "../upload.ts";
+import { sha256Of } from "../upload-file.ts";
 import { moduleEntity } from "./catalogue.ts";
 import { noun } from "./entity.ts";
 
@@ -29,56 +30,6 @@ async function findArtifact(session: Session, softwareModuleId: number, given: s
   const found = all.find(({ id, providedFilename }) => providedFilename === given || String(id) === given);
   if (found === undefined) throw new ExitError(exit.notFound, `the module has no artifact ${given}`);
   return found;
-}
-
-/** Hashes a file without holding it. */
-export async function sha256Of(file: string): Promise<string> {
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(file), hash);
-  return hash.digest("hex");
-}
-
-export interface Upload {
-  readonly softwareModuleId: number;
-  readonly file: string;
-  readonly filename: string;
-  /** What the file must be. */
-  readonly sha256?: string | undefined;
-}
-
-/**
- * Uploads a file and compares the hash that the server has made with that of the bytes that were read; what differs is deleted again. With an
- * expected hash the server refuses anything else itself.
- */
-export async function uploadFile(session: Session, { softwareModuleId, file, filename, sha256 }: Upload): Promise<ArtifactView> {
-  const { size } = statSync(file);
-  const params = { softwareModuleId };
-  const query = { filename, ...(sha256 === undefined ? {} : { sha256sum: sha256 }) };
-  await session.show(r.artifacts.upload, { params, query });
-  const hash = createHash("sha256");
-  let sent = 0;
-  const bar = process.stderr.isTTY
-    ? (done: number) => process.stderr.write(`\r${filename} ${Math.floor((done / Math.max(1, size)) * 100)} %`)
-    : () => true;
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      hash.update(chunk);
-      sent += chunk.length;
-      bar(sent);
-      controller.enqueue(chunk);
-    },
-  });
-  const source = (Readable.toWeb(createReadStream(file)) as unknown as ReadableStream<Uint8Array>).pipeThrough(
-    counted as never,
-  ) as ReadableStream<Uint8Array>;
-  const client = await session.client();
-  const made = await client.upload(r.artifacts.upload, { params, query, upload: multipartOf(filename, source), signal: session.signal });
-  if (process.stderr.isTTY) process.stderr.write("\n");
-  if (made.hashes.sha256 !== hash.digest("hex")) {
-    await session.read(r.artifacts.delete, { params: { softwareModuleId, artifactId: made.id } });
-    throw new ExitError(exit.failed, `${filename} arrived damaged and was deleted again`);
-  }
-  return made;
 }
 
 async function download(session: Session, softwareModuleId: number, artifact: ArtifactView, to: string): Promise<void> {
@@ -112,7 +63,7 @@ export const artifacts = noun(["artifact", "artifacts"], "Artifacts: the files o
   },
   {
     name: "upload",
-    summary: "Upload a file, and compare its hash with the server's",
+    summary: "Upload a file, and compare its hash with the server's; interrupted, the same command goes on",
     args: "<module> <file>",
     writes: true,
     options: [

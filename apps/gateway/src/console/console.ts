@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { HarrierError, toHarrierError } from "@harrier/errors";
+import type { AddressList } from "../client/address-list.ts";
+import { clientOf } from "../client/client.ts";
+import { cutWhenStillSending } from "../listen/still-sending.ts";
+import type { HandleDeps } from "../routing/handle.ts";
+import { publicAddress } from "../routing/public-address.ts";
+import { sendRefusal } from "../routing/refusal.ts";
+import { requestId } from "../routing/request-id.ts";
+import type { ConsoleConfig } from "./console-config.ts";
+import type { ConsoleFiles } from "./console-files.ts";
+import { createServeFiles, secure } from "./serve-files.ts";
+
+export interface ConsoleDeps extends Pick<HandleDeps, "onEnd" | "now" | "stillSendingMs" | "publicUrl"> {
+  trustedProxies: AddressList;
+  /** Absent: only the paths that the command line uses too are served. */
+  files: ConsoleFiles | undefined;
+  config: Omit<ConsoleConfig, "publicUrl">;
+}
+
+/** The console at the gateway: its files and its sign-in. */
+export interface Console {
+  /** True if this path of the gateway belongs to the console. */
+  owns(url: string): boolean;
+  serve(req: IncomingMessage, res: ServerResponse): void;
+  /** Where a browser that calls `/` goes; undefined without a console. */
+  home(req: IncomingMessage): string | undefined;
+}
+
+/** A tenant may be called `console`: these are paths of its devices, and no screen's. */
+const ofDevices = "/console/controller/";
+
+/** Serves `/console`, which is no part of the interfaces in the route table. */
+export function createConsole(deps: ConsoleDeps): Console {
+  const serveFiles = deps.files === undefined ? undefined : createServeFiles(deps.files);
+  const addressOf = (req: IncomingMessage) => publicAddress(req, deps.publicUrl, clientOf(req, deps.trustedProxies).origin);
+  const prefixOf = (req: IncomingMessage) => new URL(addressOf(req)).pathname.replace(/\/$/, "");
+
+  function route(req: IncomingMessage, res: ServerResponse, path: string): void {
+    if (path === "/console/config") {
+      only(req, ["GET", "HEAD"], () => sendConfig(req, res, { ...deps.config, publicUrl: addressOf(req) }));
+      return;
+    }
+    if (serveFiles === undefined) throw new HarrierError("routeNotFound");
+    only(req, ["GET", "HEAD"], () => {
+      if (path === "/console") return void res.writeHead(308, { location: `${prefixOf(req)}/console/` }).end();
+      serveFiles({ req, res, path: path.slice("/console/".length), prefix: prefixOf(req) });
+    });
+  }
+
+  return {
+    owns: (url) => /^\/console(?:[/?]|$)/.test(url) && !url.startsWith(ofDevices),
+    home: (req) => (serveFiles === undefined ? undefined : `${prefixOf(req)}/console/`),
+    serve(req, res) {
+      const startedAt = deps.now();
+      const rid = requestId(req);
+      const path = (req.url ?? "/").split("?", 1)[0] ?? "";
+      res.setHeader("x-request-id", rid);
+      secure(res);
+      res.on("finish", () => {
+        deps.onEnd(req, res, { rid, startedAt, open: { method: req.method === "POST" ? "POST" : "GET", path: patternOf(path) } });
+        cutWhenStillSending(req, deps.stillSendingMs);
+      });
+      try {
+        route(req, res, path);
+      } catch (error) {
+        sendRefusal({ req, res, error: toHarrierError(error), surface: "spec" });
+      }
+    },
+  };
+}
+
+function only(req: IncomingMessage, methods: readonly string[], serve: () => void): void {
+  if (!methods.includes(req.method ?? ""))
+    throw new HarrierError("methodNotAllowed", undefined, { headers: { allow: methods.join(", ") } });
+  serve();
+}
+
+function sendConfig(req: IncomingMessage, res: ServerResponse, config: ConsoleConfig): void {
+  const body = JSON.stringify(config);
+  const length = Buffer.byteLength(body);
+  res.writeHead(200, { "content-type": "application/json", "cache-control": "private, max-age=60", "content-length": length });
+  res.end(req.method === "HEAD" ? undefined : body);
+}
+
+const known: ReadonlySet<string> = new Set(["/console/config"]);
+
+/** In logs and metrics all screens and files are one, because their paths are the client's words. */
+const patternOf = (path: string): string => (known.has(path) ? path : "/console/*");

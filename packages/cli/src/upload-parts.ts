@@ -1,0 +1,148 @@
+import { createHash, type Hash } from "node:crypto";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { ApiError, NetworkError } from "@harrier/client";
+import type { ArtifactUploadView, ArtifactView } from "@harrier/contracts";
+import { ExitError, exit } from "./exit.ts";
+import { r } from "./routes.ts";
+import type { Session } from "./session.ts";
+import { barOf, type Upload } from "./upload-file.ts";
+import { begunUpload, forgetUpload, keepUpload, type UploadKey } from "./upload-state.ts";
+
+/** So often the server is asked how far it has come after a connection broke, without a part that arrived in between. */
+const maxBreaks = 5;
+
+/** Reads a file in order, hashing every byte once, whatever parts are sent again. */
+class HashedFile {
+  readonly #file: FileHandle;
+  readonly #hash: Hash = createHash("sha256");
+  #hashed = 0;
+
+  constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  async part(from: number, length: number): Promise<Uint8Array> {
+    const bytes = Buffer.allocUnsafe(length);
+    let at = 0;
+    while (at < length) {
+      const { bytesRead } = await this.#file.read(bytes, at, length - at, from + at);
+      if (bytesRead === 0) throw new ExitError(exit.failed, "the file has become shorter while it was sent");
+      at += bytesRead;
+    }
+    const known = this.#hashed - from;
+    if (known >= 0 && known < length) {
+      this.#hash.update(bytes.subarray(known));
+      this.#hashed = from + length;
+    }
+    return bytes;
+  }
+
+  /** Hashes what an earlier run has sent. */
+  async skipTo(offset: number, partSize: number): Promise<void> {
+    while (this.#hashed < offset) await this.part(this.#hashed, Math.min(partSize, offset - this.#hashed));
+  }
+
+  digest(): string {
+    return this.#hash.digest("hex");
+  }
+}
+
+/** Answers the upload that an interrupted run has left, or opens one and keeps it. */
+async function openOrContinue(session: Session, upload: Upload, key: UploadKey): Promise<ArtifactUploadView> {
+  const { softwareModuleId, filename, sha256 } = upload;
+  const begun = begunUpload(key);
+  if (begun !== undefined) {
+    try {
+      const found = await session.read(r.artifactUploads.get, { params: { softwareModuleId, uploadId: begun.id } });
+      if (found.status === "open") session.note(`${filename}: going on at ${found.offset} of ${found.size} bytes`);
+      if (found.status !== "completed") return found;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    }
+    forgetUpload(key);
+  }
+  const opened = await session.read(r.artifactUploads.open, {
+    params: { softwareModuleId },
+    body: { filename, size: key.size, ...(sha256 === undefined ? {} : { sha256sum: sha256 }) },
+  });
+  keepUpload({ ...key, id: opened.id, expiresAt: opened.expiresAt });
+  return opened;
+}
+
+/**
+ * Uploads a file part by part, with the memory of one part. What has arrived stays arrived: after a broken connection it goes on at the offset that the
+ * server names, and so does the next run after this one was killed.
+ */
+export async function uploadInParts(session: Session, upload: Upload): Promise<{ made: ArtifactView; read: string }> {
+  const { softwareModuleId, file, filename } = upload;
+  const { size, mtimeMs } = await stat(file);
+  const { server } = await session.place();
+  const key: UploadKey = { server, softwareModuleId, filename, path: resolve(file), size, changedMs: mtimeMs };
+  const opened = await openOrContinue(session, upload, key);
+  const params = { softwareModuleId, uploadId: opened.id };
+  const handle = await open(file);
+  const bar = barOf(filename, size);
+  try {
+    const bytes = new HashedFile(handle);
+    await bytes.skipTo(opened.offset, opened.partSize);
+    let { offset } = opened;
+    let breaks = 0;
+    while (offset < size) {
+      bar.at(offset);
+      const part = await bytes.part(offset, Math.min(opened.partSize, size - offset));
+      try {
+        ({ offset } = await sendPart(session, params, offset, part));
+        breaks = 0;
+      } catch (error) {
+        const at = offsetOf(error);
+        if (at === undefined && (!(error instanceof NetworkError) || ++breaks > maxBreaks)) throw error;
+        offset = at ?? (await session.read(r.artifactUploads.get, { params })).offset;
+        await bytes.skipTo(offset, opened.partSize);
+      }
+    }
+    bar.at(size);
+    const made = await complete(session, params);
+    forgetUpload(key);
+    return { made, read: bytes.digest() };
+  } catch (error) {
+    // an upload that the server has ended, such as one with another hash than was said, cannot go on
+    if (error instanceof ApiError && (error.status === 404 || error.code?.startsWith("checksum"))) forgetUpload(key);
+    throw error;
+  } finally {
+    bar.end();
+    await handle.close();
+  }
+}
+
+type Params = { softwareModuleId: number; uploadId: string };
+
+async function sendPart(session: Session, params: Params, offset: number, part: Uint8Array): Promise<ArtifactUploadView> {
+  const client = await session.client();
+  const digest = createHash("sha256").update(part).digest("base64");
+  const headers = { "content-type": "application/octet-stream", "content-digest": `sha-256=:${digest}:` };
+  return client.upload(r.artifactUploads.sendPart, {
+    params,
+    query: { offset },
+    upload: { body: part as Uint8Array<ArrayBuffer>, headers },
+    signal: session.signal,
+  });
+}
+
+/** Completing may be repeated, so a connection that breaks meanwhile loses nothing. */
+async function complete(session: Session, params: Params): Promise<ArtifactView> {
+  for (let breaks = 0; ; breaks++) {
+    try {
+      return await session.read(r.artifactUploads.complete, { params });
+    } catch (error) {
+      if (!(error instanceof NetworkError) || breaks >= maxBreaks) throw error;
+    }
+  }
+}
+
+/** The offset at which the server wants to go on, if that is what an error says. */
+function offsetOf(error: unknown): number | undefined {
+  if (!(error instanceof ApiError) || error.code !== "uploadOffset") return undefined;
+  const at = error.body.info?.["offset"];
+  return typeof at === "number" ? at : undefined;
+}

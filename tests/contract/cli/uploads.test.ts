@@ -1,0 +1,69 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { sha256 } from "../support/build.ts";
+import { inOwnTenant } from "../support/tenants.ts";
+import { environmentOf, harrier } from "./harrier.ts";
+
+const mebibyte = 1024 * 1024;
+/** The paths of the parts that a run has sent, from what `-v` tells. */
+const partsOf = (stderr: string): number[] => [...stderr.matchAll(/^200 \S+\/uploads\/\S+\?offset=(\d+) /gm)].map(([, at]) => Number(at));
+const opened = (stderr: string): boolean => /^201 \S+\/artifacts\/uploads /m.test(stderr);
+
+describe("uploads that are interrupted (contract console.md §5, M15)", () => {
+  inOwnTenant();
+  const folder = mkdtempSync(join(tmpdir(), "harrier-cli-"));
+  const file = join(folder, "fw.bin");
+  let env: Record<string, string>;
+  let bytes: Buffer;
+  const state = () => join(env["XDG_STATE_HOME"] as string, "harrier", "uploads.json");
+  const upload = (...more: string[]) => ["artifact", "upload", "fw:1.0", file, "-v", "-o", "jsonpath={.hashes.sha256}", ...more];
+  const interrupted = (signal: NodeJS.Signals, ...more: string[]) =>
+    harrier(upload(...more), { env, signalAtError: { text: /uploads\/\S+\?offset=8388608 /, signal } });
+  beforeAll(async () => {
+    env = environmentOf();
+    bytes = randomBytes(36 * mebibyte + 5);
+    writeFileSync(file, bytes);
+    expect(await harrier(["module", "create", "fw:1.0", "--type", "os"], { env })).toMatchObject({ code: 0 });
+  });
+
+  test("a run that is killed is gone on with where the server has come to, and the file arrives whole", async () => {
+    const killed = await interrupted("SIGKILL");
+    expect(killed.code).toBeNull();
+    expect(opened(killed.stderr)).toBe(true);
+    expect(statSync(state()).mode & 0o777).toBe(0o600);
+    expect(readFileSync(state(), "utf8")).not.toContain(env["HARRIER_PASSWORD"]);
+    const stopped = await harrier(upload(), { env, signalAtError: { text: /\?offset=\d+ /, signal: "SIGINT" } });
+    expect(stopped.code).toBe(130);
+    const ran = await harrier(upload(), { env });
+    expect(ran).toMatchObject({ code: 0, stdout: `${sha256(bytes)}\n` });
+    expect(opened(ran.stderr)).toBe(false);
+    expect(ran.stderr).toMatch(/^fw\.bin: going on at \d+ of 37748741 bytes$/m);
+    expect(Math.min(...partsOf(ran.stderr))).toBeGreaterThanOrEqual(16 * mebibyte);
+    expect(JSON.parse(readFileSync(state(), "utf8"))).toEqual([]);
+  });
+
+  test("a file that has changed meanwhile, and an upload that the server does not know any more, begin anew", async () => {
+    expect((await interrupted("SIGKILL", "--name", "other.bin")).code).toBeNull();
+    bytes = randomBytes(20 * mebibyte);
+    writeFileSync(file, bytes);
+    const changed = await harrier(upload("--name", "other.bin"), { env, signalAtError: { text: /\?offset=8388608 /, signal: "SIGKILL" } });
+    expect(opened(changed.stderr)).toBe(true);
+    const known = JSON.parse(readFileSync(state(), "utf8")) as { id: string; softwareModuleId: number; size: number }[];
+    const left = known.find(({ size }) => size === bytes.length);
+    await harrier(["api", "artifactUploads.cancel", `softwareModuleId=${left?.softwareModuleId}`, `uploadId=${left?.id}`], { env });
+    const ran = await harrier(upload("--name", "other.bin", "--sha256", sha256(bytes)), { env });
+    expect(ran).toMatchObject({ code: 0, stdout: `${sha256(bytes)}\n` });
+    expect(partsOf(ran.stderr)).toEqual([0, 8 * mebibyte, 16 * mebibyte]);
+  });
+
+  test("a file that is not what --sha256 says is refused, and leaves nothing to go on with", async () => {
+    const refused = await harrier(upload("--name", "third.bin", "--sha256", "0".repeat(64)), { env });
+    expect(refused.code).toBe(1);
+    expect((JSON.parse(readFileSync(state(), "utf8")) as { filename: string }[]).map(({ filename }) => filename)).not.toContain(
+      "third.bin",
+    );
+  });
+});
