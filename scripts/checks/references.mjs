@@ -50,7 +50,7 @@ function clausesOf(specification) {
   return new Set([...(part ?? "").matchAll(/^- \*\*\u00a7([\w.]+)\*\*/gm)].map(([, clause]) => clause));
 }
 
-const contract = ["device", "management", "rollouts", "clients", "extensions", "console"];
+const contract = ["device", "management", "rollouts", "clients", "extensions", "console", "beyond"];
 const documents = new Map([
   ...["000", "001"].map((number) => [number, { path: "docs/spec.md", places: clausesOf(`spec ${number}`) }]),
   ...contract.map((name) => [name, { path: `docs/contract/${name}.md`, places: placesOf(`docs/contract/${name}.md`) }]),

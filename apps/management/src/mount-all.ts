@@ -21,6 +21,7 @@ import { mountOAuthClients } from "./oauth-clients/oauth-clients.routes.ts";
 import { mountOperations } from "./operations/operations.routes.ts";
 import { mountQuotas, mountTenantQuotas } from "./quotas/quotas.routes.ts";
 import { mountRoles } from "./roles/roles.routes.ts";
+import { mountSafetyPolicies } from "./safety-policies/safety-policies.routes.ts";
 import { mountSearch } from "./search/search.routes.ts";
 import { mountSetTypes } from "./set-types/set-types.routes.ts";
 import { mountSettings } from "./settings/settings.routes.ts";
@@ -64,7 +65,8 @@ export type Parts = Parameters<typeof mountTargets>[1] &
   Parameters<typeof mountInsights>[1] &
   Parameters<typeof mountEvents>[1] &
   Parameters<typeof mountMessaging>[1] &
-  Parameters<typeof mountWebhooks>[1];
+  Parameters<typeof mountWebhooks>[1] &
+  Parameters<typeof mountSafetyPolicies>[1];
 
 /** Mounts every HTTP route of this service; a violated constraint of the database is answered by 400 or 409, not as an internal error. */
 export function mountAll(register: Mount, parts: Parts): void {
@@ -112,4 +114,5 @@ export function mountAll(register: Mount, parts: Parts): void {
   mountEvents(mount, parts);
   mountMessaging(mount, parts);
   mountWebhooks(mount, parts);
+  mountSafetyPolicies(mount, parts);
 }

@@ -121,7 +121,8 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   backend.add(jobs.group("signing-keys"));
 
   const hashing = new Limiter(passwordHashes);
-  const signIns = { db: db.signIn, defaultTenant: config.HARRIER_DEFAULT_TENANT, hashing, feed, keys: signingKeys, issuer };
+  const sessions = { sessionTtl: config.HARRIER_SESSION_TTL, sessionIdle: config.HARRIER_SESSION_IDLE };
+  const signIns = { db: db.signIn, defaultTenant: config.HARRIER_DEFAULT_TENANT, hashing, feed, keys: signingKeys, issuer, ...sessions };
   backend
     .rpc({ beforeAnswer: () => faultPoint("management.rpc.before-answer") })
     .add("harrier.management.v1.CatalogueService", catalogueHandlers({ db, ids, fault: faultPoint }))

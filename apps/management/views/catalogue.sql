@@ -59,8 +59,9 @@ create or replace view set_types_v1 as
 create or replace view software_module_types_v1 as
   select tenant_id, id, key, name from software_module_types;
 
+-- What targets of a type show when they run a set is of `evidence` (contract beyond.md §1.2).
 create or replace view target_types_v1 as
-  select tenant_id, id, key, name from target_types;
+  select tenant_id, id, key, name, evidence from target_types;
 
 create or replace view target_type_set_types_v1 as
   select tenant_id, target_type_id, set_type_id from target_type_set_types;

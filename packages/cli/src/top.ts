@@ -4,6 +4,7 @@ import { type Options, text, texts, type Verb } from "./command.ts";
 import { readConfig, writeConfig } from "./config-file.ts";
 import { environment } from "./environment.ts";
 import { ExitError, exit, usage } from "./exit.ts";
+import { closeSession, openSession } from "./open-session.ts";
 import { r } from "./routes.ts";
 import { askSecretly, checkedServer, readSecret } from "./sign-in.ts";
 
@@ -14,7 +15,7 @@ const login: Verb = {
   summary: "Keep a server and a way to sign in as a context",
   options: [
     ["--as <context>", "its name; `default` without it"],
-    ["--user <name>", "sign in by password, which is never stored"],
+    ["--user <name>", "sign in by password, which is never stored; the session that it opens is"],
     ["--client-id <id>", "sign in as an OAuth client; its access token is stored until it ends"],
     ["--client-secret-stdin", "read the secret of the client from standard input"],
     ["--token-env <variable>", "take the token from a variable at every command"],
@@ -30,8 +31,8 @@ const login: Verb = {
     let auth: object = { "token-env": tokenEnv };
     if (user !== undefined) {
       const password = environment.password || (await askSecretly(`Password of ${user}: `));
-      await createClient({ baseUrl: server, credentials: { user, password } }).call(r.userinfo.get);
-      auth = { user };
+      const opened = await openSession(server, user, password);
+      auth = opened === undefined ? await nameOnly(server, user, password) : { session: opened.token, expiresAt: opened.expiresAt };
     } else if (clientId !== undefined) {
       const clientSecret = options["clientSecretStdin"] ? await readSecret() : environment.clientSecret;
       if (!clientSecret) throw usage("give --client-secret-stdin, or HARRIER_CLIENT_SECRET");
@@ -41,21 +42,29 @@ const login: Verb = {
       auth = { token, ...(exp === undefined ? {} : { expiresAt: exp * 1000 }) };
     }
     const name = text(options, "as") ?? "default";
-    const config = readConfig();
-    writeConfig({ ...config, current: name, contexts: { ...config.contexts, [name]: { server, auth } } });
+    const config = await readConfig();
+    await writeConfig({ ...config, current: name, contexts: { ...config.contexts, [name]: { server, auth } } });
     session.note(`context ${name}: ${server}`);
   },
 };
 
+/** A server without sessions: only the name is kept, and the password is asked for at each command. */
+async function nameOnly(server: string, user: string, password: string): Promise<object> {
+  await createClient({ baseUrl: server, credentials: { user, password } }).call(r.userinfo.get);
+  return { user };
+}
+
 const logout: Verb = {
   name: "logout",
-  summary: "Forget how the current context signs in",
+  summary: "Forget how the current context signs in, and end its session",
   async run(session) {
-    const config = readConfig();
+    const config = await readConfig();
     const name = session.options.context ?? config.current ?? "default";
     const { [name]: known, ...others } = config.contexts;
     if (known === undefined) throw new ExitError(exit.notFound, `there is no context ${name}`);
-    writeConfig({ ...config, contexts: { ...others, [name]: { server: known.server } } });
+    await writeConfig({ ...config, contexts: { ...others, [name]: { server: known.server } } });
+    // It is forgotten here whether or not the server can be reached.
+    if (known.auth?.session !== undefined) await closeSession(known.server, known.auth.session);
     session.note(`context ${name} keeps its server only`);
   },
 };
@@ -97,9 +106,10 @@ const api: Verb = {
       );
     const query = pairs(texts(options, "field"));
     const input = text(options, "input");
-    const body = input === undefined ? undefined : (JSON.parse(readFileSync(input === "-" ? 0 : input, "utf8")) as unknown);
     const byMethod = /^(GET|POST|PUT|DELETE)$/i.test(operation);
     const row = byMethod ? pathRow(operation.toUpperCase(), more[0] ?? "") : rowOf(operation);
+    if (row.bodyKind === "multipart") throw usage(`${row.id} takes a file: harrier artifact upload`);
+    const body = input === undefined ? undefined : inputOf(row, readFileSync(input === "-" ? 0 : input));
     const asked = { params: byMethod ? {} : pairs(more), query, ...(body === undefined ? {} : { body }) };
     if (row.method !== "GET") await session.show(row, asked);
     if (options["paginate"]) return session.rows((await session.client()).items(row, asked as never), [{ head: "ID", at: "id" }]);
@@ -110,6 +120,16 @@ const api: Verb = {
     if (process.stdout.isTTY) await session.print("\n");
   },
 };
+
+/** What is not JSON is sent as it is. */
+function inputOf({ bodyKind }: RouteRow, bytes: Buffer): unknown {
+  if (bodyKind === "csv" || bodyKind === "binary") return bytes;
+  try {
+    return JSON.parse(bytes.toString("utf8")) as unknown;
+  } catch (error) {
+    throw usage(`--input is no JSON: ${(error as Error).message}`);
+  }
+}
 
 function rowOf(id: string): RouteRow {
   const [feature = "", name = ""] = id.split(".");
@@ -147,10 +167,15 @@ const declarative: readonly Verb[] = [
       file,
       ["--dry-run", "show what would be done, and preview rollouts"],
       ["--exit-code", "with --dry-run: exit 7 if something differs"],
+      ["--secrets-out <file>", "write secrets that are made into this new file (mode 0600) instead of showing them"],
     ],
     async run(session, _args, options) {
       const { apply } = await import("./apply/apply.ts");
-      await apply(session, filesOf(options), { dryRun: options["dryRun"] === true, exitCode: options["exitCode"] === true });
+      await apply(session, filesOf(options), {
+        dryRun: options["dryRun"] === true,
+        exitCode: options["exitCode"] === true,
+        secretsOut: text(options, "secretsOut"),
+      });
     },
   },
   {
@@ -181,7 +206,7 @@ export const contextVerbs: readonly Verb[] = [
     name: "list",
     summary: "List the contexts",
     async run(session) {
-      const { current, contexts } = readConfig();
+      const { current, contexts } = await readConfig();
       const rows = Object.entries(contexts).map(([name, { server, auth }]) => ({
         name,
         server,
@@ -201,27 +226,27 @@ export const contextVerbs: readonly Verb[] = [
     summary: "Make a context the current one",
     args: "<name>",
     async run(session, [name = ""]) {
-      const config = readConfig();
+      const config = await readConfig();
       if (config.contexts[name] === undefined) throw new ExitError(exit.notFound, `there is no context ${name}`);
-      writeConfig({ ...config, current: name });
+      await writeConfig({ ...config, current: name });
       session.note(`context ${name}`);
     },
   },
   {
     name: "current",
     summary: "Name the current context",
-    run: async (session) => session.print(`${readConfig().current ?? ""}\n`),
+    run: async (session) => session.print(`${(await readConfig()).current ?? ""}\n`),
   },
   {
     name: "delete",
     summary: "Delete a context",
     args: "<name>",
     async run(session, [name = ""]) {
-      const config = readConfig();
+      const config = await readConfig();
       const { [name]: known, ...others } = config.contexts;
       if (known === undefined) throw new ExitError(exit.notFound, `there is no context ${name}`);
       const { current, ...rest } = config;
-      writeConfig({ ...rest, contexts: others, ...(current === name || current === undefined ? {} : { current }) });
+      await writeConfig({ ...rest, contexts: others, ...(current === name || current === undefined ? {} : { current }) });
       session.note(`context ${name} is deleted`);
     },
   },

@@ -26,6 +26,7 @@ import { rolloutProgress } from "./management/rollout-progress.contract.ts";
 import { rolloutReports } from "./management/rollout-report.contract.ts";
 import { rolloutTimelines } from "./management/rollout-timeline.contract.ts";
 import { rollouts } from "./management/rollouts.contract.ts";
+import { safetyPolicies } from "./management/safety-policies.contract.ts";
 import { search } from "./management/search.contract.ts";
 import { softwareModuleTypes } from "./management/software-module-types.contract.ts";
 import { softwareModules } from "./management/software-modules.contract.ts";
@@ -105,6 +106,7 @@ export const routeTable = {
   operations,
   events,
   webhooks,
+  safetyPolicies,
   oauth2Clients,
 };
 

@@ -1,8 +1,8 @@
 import { actionStatusNames } from "./codes.ts";
 import type { SettingName } from "./tenant-settings.ts";
 
-/** How a text is written: a duration `HH:MM:SS`, a polling time with its overrides, names of statuses, links of artifacts, or a URL. */
-export const settingFormats = ["duration", "pollingTime", "statusList", "artifactLinks", "url", "reference"] as const;
+/** How a text is written: a duration `HH:MM:SS`, a polling time with its overrides, names of statuses, links of artifacts, a URL, or rules of evidence. */
+export const settingFormats = ["duration", "pollingTime", "statusList", "artifactLinks", "url", "reference", "evidence"] as const;
 
 /** What a screen of settings says about one, and what a value of it must be (contract management.md §8.1). */
 export interface SettingDescription {
@@ -77,6 +77,13 @@ export const settingDescriptions: { readonly [K in SettingName]: SettingDescript
   "action.delete.allowed.statuses": {
     text: "Which closed actions users may delete: names of statuses with commas between them",
     ...statuses,
+  },
+  "safety.default": {
+    text: "The name of the safety policy of rollouts and auto-assignments that send none; empty for none, and then nothing is watched",
+  },
+  "evidence.default": {
+    text: `What targets without a type show when they run a distribution set, as a JSON list of rules with attribute, equals (such as \${set.version}) and match; empty for none`,
+    format: "evidence",
   },
   "auto.assignment.approval.enabled": { text: "Auto-assignments need an approval before they assign" },
 };

@@ -33,6 +33,9 @@ export const settingDefaults = {
   "action.cleanup.onQuotaHit.percent": 0,
   "action.delete.allowed.statuses": "CANCELED,ERROR,FINISHED",
   "auto.assignment.approval.enabled": false,
+  // contract beyond.md §1.1, §1.2: empty texts for none
+  "safety.default": "",
+  "evidence.default": "",
 } as const satisfies Record<string, string | number | boolean>;
 
 export type SettingName = keyof typeof settingDefaults;

@@ -161,6 +161,11 @@ export const int32 = shownAs(
   { type: "integer", format: "int32" },
 );
 
+/** Makes a whole number within limits in a body. */
+export function wholeBetween(minimum: number, maximum: number) {
+  return shownAs(z.preprocess(asWhole, wholeNumber().min(minimum).max(maximum)), { type: "integer", minimum, maximum });
+}
+
 /** A required whole number that is kept unchanged: absent or null violates a constraint, one that JavaScript cannot hold is unreadable. */
 export const requiredWhole = shownAs(
   z.preprocess(

@@ -32,6 +32,8 @@ export const idle: ActionHandlers = {
   cancelAction: unused,
   forceAction: unused,
   confirmAction: unused,
+  proveAction: unused,
+  retryAction: unused,
   openFence: unused,
   closeFence: unused,
   scheduleChunk: unused,

@@ -58,6 +58,8 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "events.stream": "own",
   "webhooks.list": "empty",
   "webhooks.create": "own",
+  "safetyPolicies.list": "empty",
+  "safetyPolicies.create": "own",
   "insights.dataTraffic": "own",
   "insights.artifactStorage": "own",
   "insights.currentTargets": "own",

@@ -125,6 +125,9 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "webhooks.test": "forbidden",
   "webhooks.replay": "forbidden",
   "webhooks.deliveries": "forbidden",
+  // A policy is of the tenant and names no target.
+  "safetyPolicies.list": "open",
+  "safetyPolicies.get": "open",
   "insights.currentTargets": "none counted",
   "insights.currentRollouts": "none counted",
   "insights.topInstalled": "no name",

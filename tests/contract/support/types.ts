@@ -35,6 +35,7 @@ export function typeBuilder(dialect: Dialect) {
 export function typeRequests(dialect: Dialect): Record<string, ValidRequest> {
   const { moduleType, setType, targetType } = typeBuilder(dialect);
   const { target } = builder(dialect);
+  const evidence = [{ attribute: "sw_version", equals: `\${set.version}`, match: "prefix" }];
   const update: TypeUpdate = { description: "e", colour: "blue" };
   const listed = { query: { sort: "id:ASC", limit: 5, q: "id=gt=0" } };
   const described = () => ({ name: unique("type"), description: "d", colour: "red" });
@@ -81,7 +82,7 @@ export function typeRequests(dialect: Dialect): Record<string, ValidRequest> {
       body: [{ key: unique(), ...described(), compatibledistributionsettypes: [{ id: (await setType()).id }] }],
     }),
     "targetTypes.get": oneTargetType,
-    "targetTypes.update": async () => ({ ...(await oneTargetType()), body: { name: unique(), ...update } }),
+    "targetTypes.update": async () => ({ ...(await oneTargetType()), body: { name: unique(), evidence, ...update } }),
     "targetTypes.delete": oneTargetType,
     "targetTypes.listCompatible": oneTargetType,
     "targetTypes.addCompatible": async () => ({ ...(await oneTargetType()), body: [{ id: (await setType()).id }] }),

@@ -14,6 +14,7 @@ import { messagingRequests } from "./messaging.ts";
 import { metadataRequests } from "./metadata.ts";
 import { oauth2ClientRequests } from "./oauth2-clients.ts";
 import { rolloutBuilder } from "./rollout.ts";
+import { safetyPolicyRequests } from "./safety-policies.ts";
 import { tagRequests } from "./tags.ts";
 import { type Fixture, idsOf } from "./tenant.fixture.ts";
 import { tenantRequests } from "./tenants.ts";
@@ -44,6 +45,7 @@ export function validRequests(fixture: Fixture): Record<string, ValidRequest> {
     ...messagingRequests(fixture.dialect),
     ...oauth2ClientRequests(fixture.dialect),
     ...webhookRequests(fixture.dialect),
+    ...safetyPolicyRequests(fixture.dialect),
   };
 }
 

@@ -4,6 +4,7 @@ import { deleteActions } from "../cleanup/delete-actions.ts";
 import { confirmAction } from "../confirmation/commands.ts";
 import type { LimitsOf } from "../domain/quotas.ts";
 import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
+import { proveAction, retryAction } from "../watches/commands.ts";
 import { assignOffline, assignSet, assignSets } from "./assign.ts";
 import { createAutoAssign } from "./auto-assign.ts";
 import { cancelAction, forceAction } from "./change.ts";
@@ -29,6 +30,8 @@ export function actionsHandlers(deps: Deps): Handlers<"harrier.controller.v1.Act
     cancelAction: (request, ctx) => cancelAction(deps, request, ctx),
     forceAction: (request, ctx) => forceAction(deps, request, ctx),
     confirmAction: (request, ctx) => confirmAction(deps, request, ctx),
+    proveAction: (request, ctx) => proveAction(deps, request, ctx),
+    retryAction: (request, ctx) => retryAction(deps, request, ctx),
     noteDownloads: (request, ctx) => recordDownloads(deps, request, ctx),
     ...createChunks(deps),
     ...createEnds(deps),

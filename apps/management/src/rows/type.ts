@@ -1,3 +1,4 @@
+import type { EvidenceRule } from "@harrier/contracts";
 import { type AuditRow, auditColumns, type Columns } from "@harrier/query";
 
 /** This is a type as the interface shows it, whatever it is a type of (spec 001 §2.7). */
@@ -16,6 +17,11 @@ export interface ModuleTypeRow extends TypeRow {
   minArtifacts: number;
 }
 
+/** This is a type of targets; it also says what its targets show when they run a set. */
+export interface TargetTypeRow extends TypeRow {
+  evidence: EvidenceRule[];
+}
+
 const named: Columns = {
   id: "t.id",
   key: "t.key",
@@ -30,4 +36,4 @@ export const setTypeColumns: Columns = { ...named, deleted: "t.deleted" };
 /** These are columns over a `software_module_types` row `t`. */
 export const moduleTypeColumns: Columns = { ...setTypeColumns, maxAssignments: "t.max_assignments", minArtifacts: "t.min_artifacts" };
 /** These are columns over a `target_types` row `t`, which is never deleted softly. */
-export const targetTypeColumns: Columns = { ...named, deleted: "false" };
+export const targetTypeColumns: Columns = { ...named, deleted: "false", evidence: "t.evidence" };

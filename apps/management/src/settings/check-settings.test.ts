@@ -38,6 +38,11 @@ test.each<[string, unknown, string]>([
   ["artifact.links", "seeds", "configValueInvalid"],
   ["artifact.links", "download=https://cdn.example.com/{file}", "configValueInvalid"],
   ["artifact.links.host", "cdn.example.com", "configValueInvalid"],
+  ["evidence.default", "sw_version", "configValueInvalid"],
+  ["evidence.default", '[{"attribute":"v"}]', "configValueInvalid"],
+  ["evidence.default", JSON.stringify([{ attribute: "v", equals: `\${set.id}` }]), "configValueInvalid"],
+  ["evidence.default", JSON.stringify(Array.from({ length: 9 }, () => ({ attribute: "v", equals: "1" }))), "configValueInvalid"],
+  ["safety.default", 1, "configValueInvalid"],
 ])("%s = %j is refused with %s", (key, value, code) => {
   expect(() => checkValue(key, value)).toThrow(expect.objectContaining({ code }));
 });
@@ -57,6 +62,9 @@ test.each<[string, SettingValue]>([
   ["artifact.links", "download=https://cdn.example.com/{tenant}/{filename} download-http=hawkbit"],
   ["artifact.links", ""],
   ["artifact.links.host", "https://files.example.com"],
+  ["evidence.default", JSON.stringify([{ attribute: "v", equals: `\${set.version}`, match: "prefix" }])],
+  ["evidence.default", ""],
+  ["safety.default", "careful"],
 ])("%s = %j is accepted", (key, value) => {
   expect(checkValue(key, value)).toBe(value);
 });

@@ -2,6 +2,7 @@ import {
   isDownloadUrl,
   parseArtifactLinks,
   parsePollingTime,
+  readEvidenceSetting,
   type SettingDescription,
   type SettingName,
   settingDefaults,
@@ -75,6 +76,15 @@ const artifactLinks = (value: SettingValue): string | undefined => {
 const downloadHost = (value: SettingValue): string | undefined =>
   value === "" || isDownloadUrl(String(value)) ? undefined : "must be empty or a URL like https://files.example.com";
 
+const evidence = (value: SettingValue): string | undefined => {
+  try {
+    readEvidenceSetting(String(value));
+    return undefined;
+  } catch {
+    return "must be empty or a JSON list of at most 8 rules {attribute, equals, match}, as target types have them";
+  }
+};
+
 /** These settings decide how devices or their gateways sign in. */
 const ofSignIn: ReadonlySet<string> = new Set<SettingName>([
   "authentication.header.enabled",
@@ -90,6 +100,7 @@ function checkOf(row: SettingDescription): SettingKey["check"] {
   if (row.format === "pollingTime") return pollingTime;
   if (row.format === "artifactLinks") return artifactLinks;
   if (row.format === "url") return downloadHost;
+  if (row.format === "evidence") return evidence;
   if (row.format === "statusList") return wordsOf(row);
   return row.minimum === undefined ? undefined : within(row);
 }

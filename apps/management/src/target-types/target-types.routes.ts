@@ -3,7 +3,7 @@ import { sortFields, typeFields } from "@harrier/fiql";
 import { readPage, scopeOf, type View } from "@harrier/query";
 import type { Mount } from "@harrier/service";
 import { typeMembersOf } from "../lists/type.json.ts";
-import type { TypeRow } from "../rows/type.ts";
+import type { TargetTypeRow } from "../rows/type.ts";
 import { setTypeJson } from "../set-types/set-type.json.ts";
 import { targetTypeList } from "./target-types.sql.ts";
 import {
@@ -20,10 +20,15 @@ import {
 } from "./target-types.ts";
 
 /** Renders a target type (spec 001 §2.7); a single answer also links the set types that its targets may get (contract management.md §1.5). */
-function targetTypeJson({ base }: View, row: TypeRow, single: boolean): TargetTypeView {
+function targetTypeJson({ base }: View, row: TargetTypeRow, single: boolean): TargetTypeView {
   const self = `${base}/targettypes/${row.id}`;
   const compatible = { compatibledistributionsettypes: { href: `${self}/compatibledistributionsettypes` } };
-  return { ...typeMembersOf(row), _links: { self: { href: self }, ...(single ? compatible : {}) } };
+  const { evidence } = row;
+  return {
+    ...typeMembersOf(row),
+    ...(evidence.length > 0 && { evidence }),
+    _links: { self: { href: self }, ...(single ? compatible : {}) },
+  };
 }
 
 interface Deps extends TargetTypeDeps {
@@ -38,7 +43,7 @@ export function mountTargetTypes(mount: Mount, deps: Deps): void {
       sort: sortFields.targetTypes,
       fields: typeFields,
     };
-    const { rows, total } = await readPage<TypeRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    const { rows, total } = await readPage<TargetTypeRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
     return {
       body: page(
         rows.map((row) => targetTypeJson(ctx, row, false)),

@@ -1,7 +1,7 @@
 import { statement } from "@harrier/db";
 import { inScope, type PageSource, type Scope, selectList } from "@harrier/query";
 import { limitSql } from "../quotas/limits.sql.ts";
-import { setTypeColumns, type TypeRow, targetTypeColumns } from "../rows/type.ts";
+import { setTypeColumns, type TargetTypeRow, type TypeRow, targetTypeColumns } from "../rows/type.ts";
 
 export const targetTypeList = (tenantId: number, scope: Scope): PageSource => ({
   from: "target_types",
@@ -10,7 +10,7 @@ export const targetTypeList = (tenantId: number, scope: Scope): PageSource => ({
   values: [tenantId, scope],
 });
 
-export const findTargetTypes = statement<[tenantId: number, ids: number[]], TypeRow>(
+export const findTargetTypes = statement<[tenantId: number, ids: number[]], TargetTypeRow>(
   "management.find_target_types",
   `select ${selectList(targetTypeColumns)} from target_types t where t.tenant_id = $1 and t.id = any($2) order by t.id`,
 );
@@ -25,14 +25,14 @@ export interface TargetTypeProblem {
 }
 
 /**
- * Inserts all types with the set types that they list, or none. `types` is `[{id, key, name, description, colour, compatible: [id, …]}]`.
+ * Inserts all types with the set types that they list, or none. `types` is `[{id, key, name, description, colour, evidence, compatible: [id, …]}]`.
  * No row means that all are stored. A key or a name that is taken is a unique violation.
  */
 export const insertTargetTypes = statement<[tenantId: number, types: string, actor: string], TargetTypeProblem>(
   "management.insert_target_types",
   `with input as (
      select * from jsonb_to_recordset($2::jsonb)
-       as i(id bigint, key text, name text, description text, colour text, compatible bigint[])),
+       as i(id bigint, key text, name text, description text, colour text, evidence jsonb, compatible bigint[])),
    wanted as (
      select distinct i.id as target_type_id, w.set_type_id from input i cross join unnest(i.compatible) as w(set_type_id)),
    max as (select ${limitSql("DISTRIBUTION_SET_TYPES_PER_TARGET_TYPE_MAX_COUNT")} as n),
@@ -47,8 +47,8 @@ export const insertTargetTypes = statement<[tenantId: number, types: string, act
                from wanted w cross join max m group by w.target_type_id, m.n having m.n > 0 and count(*) > m.n) p
       order by p.id, p.step, p.subject limit 1),
    stored as (
-     insert into target_types (tenant_id, id, key, name, description, colour, created_by, last_modified_by)
-     select $1, id, key, name, description, colour, $3, $3 from input where not exists (select from problem)
+     insert into target_types (tenant_id, id, key, name, description, colour, evidence, created_by, last_modified_by)
+     select $1, id, key, name, description, colour, coalesce(evidence, '[]'), $3, $3 from input where not exists (select from problem)
      returning id),
    listed as (
      insert into target_type_set_types (tenant_id, target_type_id, set_type_id)
@@ -58,13 +58,21 @@ export const insertTargetTypes = statement<[tenantId: number, types: string, act
 
 /** Updates a type; members that are null stay as they are. There is no row where the type does not exist. */
 export const updateTargetType = statement<
-  [tenantId: number, id: number, name: string | null, description: string | null, colour: string | null, actor: string],
-  TypeRow
+  [
+    tenantId: number,
+    id: number,
+    name: string | null,
+    description: string | null,
+    colour: string | null,
+    actor: string,
+    evidence: string | null,
+  ],
+  TargetTypeRow
 >(
   "management.update_target_type",
   `update target_types t
       set name = coalesce($3, t.name), description = coalesce($4, t.description), colour = coalesce($5, t.colour),
-          last_modified_by = $6, last_modified_at = now(), revision = t.revision + 1
+          evidence = coalesce($7::jsonb, t.evidence), last_modified_by = $6, last_modified_at = now(), revision = t.revision + 1
     where t.tenant_id = $1 and t.id = $2
    returning ${selectList(targetTypeColumns)}`,
 );

@@ -5,7 +5,7 @@ import { isInScope, scopeOf } from "@harrier/query";
 import type { Actor, Identity } from "@harrier/rpc";
 import { takeIds } from "../lists/ids.ts";
 import { tooManyOwned } from "../quotas/limits.ts";
-import type { TypeRow } from "../rows/type.ts";
+import type { TargetTypeRow, TypeRow } from "../rows/type.ts";
 import {
   addCompatible,
   deleteTargetType,
@@ -40,7 +40,7 @@ export function checkMayCreate(identity: Identity): void {
 }
 
 /** Returns one type of targets (spec 001 §4.5). */
-export async function getTargetType(deps: Pick<TargetTypeDeps, "db">, tenantId: number, id: number): Promise<TypeRow> {
+export async function getTargetType(deps: Pick<TargetTypeDeps, "db">, tenantId: number, id: number): Promise<TargetTypeRow> {
   const row = await runOne(deps.db.pool, findTargetTypes, [tenantId, [id]]);
   if (row === undefined) throw notFound(id);
   return row;
@@ -60,7 +60,7 @@ export function keyAndName({ key, name }: { key?: string | undefined; name?: str
 }
 
 /** Creates all types or none (spec 001 §4.5). */
-export async function createTargetTypes(deps: TargetTypeDeps, actor: Actor, types: readonly TargetTypeCreate[]): Promise<TypeRow[]> {
+export async function createTargetTypes(deps: TargetTypeDeps, actor: Actor, types: readonly TargetTypeCreate[]): Promise<TargetTypeRow[]> {
   if (types.length === 0) return [];
   const named = types.map((type) => ({ ...type, ...keyAndName(type) }));
   const ids = await takeIds(deps.ids, actor.tenantId, "target-type", types.length);
@@ -91,9 +91,10 @@ export async function changeTargetType(
   deps: Pick<TargetTypeDeps, "db">,
   actor: Actor,
   { id, change }: { id: number; change: TargetTypeUpdate },
-): Promise<TypeRow> {
-  const { name = null, description = null, colour = null } = change;
-  const row = await runOne(deps.db.pool, updateTargetType, [actor.tenantId, id, name, description, colour, actor.subject]);
+): Promise<TargetTypeRow> {
+  const { name = null, description = null, colour = null, evidence } = change;
+  const rules = evidence === undefined ? null : JSON.stringify(evidence);
+  const row = await runOne(deps.db.pool, updateTargetType, [actor.tenantId, id, name, description, colour, actor.subject, rules]);
   if (row === undefined) throw notFound(id);
   return row;
 }

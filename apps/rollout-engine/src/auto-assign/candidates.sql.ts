@@ -1,4 +1,4 @@
-import type { MaintenanceWindow } from "@harrier/contracts";
+import type { FrozenSafety, MaintenanceWindow } from "@harrier/contracts";
 import { type CompiledQuery, statement } from "@harrier/db";
 import type { Scope } from "@harrier/query";
 import { eligibleTargets } from "../filters/auto-assign.sql.ts";
@@ -18,6 +18,7 @@ export interface FilterWork {
   confirmationRequired: boolean;
   targetTypes: Scope;
   initiator: string;
+  safety: FrozenSafety | null;
   epoch: number;
   /** It is null when the auto-assignment runs; otherwise it says in how many milliseconds the start time comes. */
   startsInMs: number | null;
@@ -29,7 +30,7 @@ export const loadFilterWork = statement<[tenantId: number, filterId: number], Fi
   `select t.name as tenant, t.status = 'active' as "tenantActive", f.name, f.query, d.id as "setId", d.type_id as "setTypeId", f.auto_assign_type as "forceType",
           f.auto_assign_weight as weight, f.auto_assign_window as "maintenanceWindow",
           f.auto_assign_confirmation as "confirmationRequired", f.auto_assign_types as "targetTypes",
-          f.auto_assign_by as initiator, f.auto_assign_epoch as epoch,
+          f.auto_assign_by as initiator, f.auto_assign_safety as safety, f.auto_assign_epoch as epoch,
           case when f.auto_assign_status = 'ready' and f.auto_assign_start_at > now()
             then ceil(extract(epoch from f.auto_assign_start_at - now()) * 1000)::float8 end as "startsInMs"
      from target_filters f

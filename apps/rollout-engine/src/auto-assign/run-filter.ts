@@ -4,6 +4,7 @@ import { HarrierError } from "@harrier/errors";
 import type { Client, OutCall, ReserveSetResponse } from "@harrier/rpc";
 import { cooldownAfter } from "../domain/cooldown.ts";
 import { parseStoredFilter } from "../matching/matching.ts";
+import { resolveSafety } from "../safety/resolve.ts";
 import { macrosOf } from "../settings/settings.ts";
 import { type FilterWork, loadFilterWork, recordCandidates } from "./candidates.sql.ts";
 import type { FilterClaim } from "./leases.sql.ts";
@@ -85,6 +86,7 @@ async function assignAll(
   work: FilterWork,
   { set, from }: { set: ReserveSetResponse; from: number },
 ): Promise<void> {
+  const safety = await resolveSafety(deps.db.pool, { tenantId: claim.tenantId, setId: set.id, frozen: work.safety });
   let [cursor, done] = [from, false];
   while (!done) {
     const request = {
@@ -99,6 +101,7 @@ async function assignAll(
       confirmationRequired: work.confirmationRequired,
       initiator: work.initiator,
       filterName: work.name,
+      ...safety,
     };
     ({ cursor, done } = await deps.actions.autoAssignChunk(request, outCall(deps, claim, work)));
     await deps.fault("rollout-engine.auto-assign.after-chunk");

@@ -16,7 +16,7 @@ const steps: Readonly<Record<AutoAssignStatus, readonly ("approve" | "deny" | "s
 export function autoAssignmentJson(base: string, row: AutoAssignmentRow): AutoAssignmentView {
   const self = `${base}/autoassignments/${row.id}`;
   const set = { href: `${base}/distributionsets/${row.setId}`, name: `${row.setName}:${row.setVersion}` };
-  const { description, startAt, decidedBy, remark, status, lastError } = row;
+  const { description, startAt, decidedBy, remark, status, lastError, safety } = row;
   return {
     ...auditOf(row),
     id: row.id,
@@ -29,6 +29,7 @@ export function autoAssignmentJson(base: string, row: AutoAssignmentRow): AutoAs
     actionType: forceTypeNames[row.forceType] ?? "forced",
     weight: row.weight,
     confirmationRequired: row.confirmationRequired,
+    ...optional("safety", safety),
     ...optional("approvalDecidedBy", decidedBy),
     ...optional("approvalRemark", remark),
     ...optional("lastError", lastError),

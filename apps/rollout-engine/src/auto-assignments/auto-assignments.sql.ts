@@ -60,14 +60,15 @@ export const insertAutoAssignment = statement<
     actor: string,
     mayApprove: boolean,
     startAt: number | null,
+    safety: string | null,
   ],
   never
 >(
   "auto_assignments.insert",
   `insert into target_filters (tenant_id, id, name, query, description, standalone, auto_assign_set_id, auto_assign_type, auto_assign_weight,
-                               auto_assign_confirmation, auto_assign_types, auto_assign_by, auto_assign_start_at, auto_assign_status,
+                               auto_assign_confirmation, auto_assign_types, auto_assign_by, auto_assign_start_at, auto_assign_safety, auto_assign_status,
                                created_by, last_modified_by)
-   select $1, $2, $3, $4, $5, true, $6, $7, $8, $9, $10::bigint[], $11, to_timestamp($13::float8 / 1000),
+   select $1, $2, $3, $4, $5, true, $6, $7, $8, $9, $10::bigint[], $11, to_timestamp($13::float8 / 1000), $14::jsonb,
           ${statusAfterChange("$12", "case when to_timestamp($13::float8 / 1000) > now() then 'ready' else 'running' end")}, $11, $11`,
 );
 

@@ -12,8 +12,8 @@ import { checkReach } from "../filters/check-reach.ts";
 import { deleteFilter } from "../filters/filters.sql.ts";
 import { type FilterDeps, mayApprove } from "../filters/filters.ts";
 import { parseTargetFilter } from "../matching/matching.ts";
+import { planSafety } from "../safety/plan-safety.ts";
 import { checkSet } from "../sets/check-set.ts";
-import { loadSettings } from "../settings/settings.ts";
 import {
   type AutoAssignmentRow,
   autoAssignmentList,
@@ -61,7 +61,7 @@ export async function createAutoAssignment(deps: AutoAssignDeps, body: AutoAssig
   if (named !== undefined && gone === undefined) {
     if (named.setId !== null || named.query !== query) throw new HarrierError("entityAlreadyExists");
     const { startAt, description } = body;
-    const assigned = { id: distributionSetId, type, weight, confirmationRequired, startAt, description };
+    const assigned = { id: distributionSetId, type, weight, confirmationRequired, startAt, description, safety: body.safety };
     await assignByFilter(deps, named.id, assigned, call);
     return named.id;
   }
@@ -69,9 +69,12 @@ export async function createAutoAssignment(deps: AutoAssignDeps, body: AutoAssig
   const set = await checkSet(deps.db.pool, { tenantId, id: distributionSetId }, found);
   const targetTypes = scopeOf(principal, ...reach);
   const id = await deps.ids.next(tenantId, "filter");
-  await checkQuota(deps, { filterId: id, tenantId, setId: set.id, setTypeId: set.typeId, targetTypes, filter });
+  const selected = { tenantId, setId: set.id, setTypeId: set.typeId, targetTypes, filter };
+  const { selection, settings } = await checkQuota(deps, { filterId: id, ...selected });
+  const asked = { given: body.safety, byDefault: settings.safetyDefault, forceType: type };
+  const safety = await planSafety(deps.db.pool, { tenantId, setId: set.id, selection, ...asked });
   await deps.catalogue.reserveSet({ setId: set.id }, call);
-  const requested = confirmationRequired ?? (await loadSettings(deps.db.pool, tenantId)).consentFlow;
+  const requested = confirmationRequired ?? settings.consentFlow;
   const what = [set.id, forceType[type], weight, requested, targetTypes] as const;
   await withConflicts(() =>
     inTransaction(deps.db.pool, async (tx) => {
@@ -87,6 +90,7 @@ export async function createAutoAssignment(deps: AutoAssignDeps, body: AutoAssig
         principal.subject,
         mayApprove(principal),
         startAt,
+        safety && JSON.stringify(safety),
       ]);
       await run(tx, notifyFilter, [tenantId, id]);
     }),

@@ -7,6 +7,7 @@ import type { RolloutStatus } from "../domain/facts.ts";
 import { addGroup } from "../dynamic/add-group.sql.ts";
 import { freezeRollout } from "../freeze/freeze.ts";
 import { removeRollout } from "../rollouts/remove-rollout.ts";
+import { type ResolvedSafety, resolveSafety } from "../safety/resolve.ts";
 import type { GroupWork, RolloutWork } from "../work/load-work.ts";
 import type { Command } from "./advance.ts";
 import { recordFence, recordScheduled, recordStarted, recordStopped, storeTotals } from "./cursors.sql.ts";
@@ -54,8 +55,10 @@ export async function perform(deps: PerformDeps, work: RolloutWork, step: Step, 
       return;
     case "schedule":
       return untilTimeIsUp(deps, signal, step.groups, (id) => scheduleNext(deps, work, id));
-    case "start":
-      return untilTimeIsUp(deps, signal, step.groups, (id) => startNext(deps, work, id));
+    case "start": {
+      const safety = await resolveSafety(deps.db.pool, { tenantId, setId: work.set.id, frozen: work.safety });
+      return untilTimeIsUp(deps, signal, step.groups, (id) => startNext(deps, { ...work, safety }, id));
+    }
     case "stop":
       if (await endActions(deps, work, signal)) await recordStop(deps, work);
       return;
@@ -91,12 +94,12 @@ async function untilTimeIsUp(
 }
 
 /** Calls as the engine's own principal, because the rollout's creator was checked when it was created. */
-function outCall(deps: PerformDeps, { tenantId, tenant, rolloutId }: RolloutWork): OutCall {
+function outCall(deps: PerformDeps, { tenantId, tenant, rolloutId }: Pick<RolloutWork, "tenantId" | "tenant" | "rolloutId">): OutCall {
   const principal = { tenantId, tenant, kind: "service", subject: "rollout-engine", permissions: [] } as const;
   return { principal, rid: `rollout-${rolloutId}`, deadline: deps.now() + callMs };
 }
 
-function groupOf(work: RolloutWork, id: number): GroupWork {
+function groupOf(work: Pick<RolloutWork, "groups" | "rolloutId">, id: number): GroupWork {
   const group = work.groups.find((candidate) => candidate.id === id);
   if (!group) throw new Error(`rollout ${work.rolloutId} has no group ${id}`);
   return group;
@@ -138,7 +141,11 @@ async function scheduleNext(deps: PerformDeps, work: RolloutWork, groupId: numbe
 }
 
 /** Starts the next chunk of a group's actions; true when none is left to start. */
-async function startNext(deps: PerformDeps, work: RolloutWork, groupId: number): Promise<boolean> {
+async function startNext(
+  deps: PerformDeps,
+  work: Omit<RolloutWork, "safety"> & { safety: ResolvedSafety },
+  groupId: number,
+): Promise<boolean> {
   const group = groupOf(work, groupId);
   const { tenantId, rolloutId, epoch } = work;
   let { startCursor: cursor } = group;
@@ -154,6 +161,7 @@ async function startNext(deps: PerformDeps, work: RolloutWork, groupId: number):
       rolloutName: work.name,
       groupName: group.name,
       confirmationRequired: group.confirmationRequired,
+      ...work.safety,
     };
     ({ cursor, done } = await deps.actions.startChunk(request, outCall(deps, work)));
   }

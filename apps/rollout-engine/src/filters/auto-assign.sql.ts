@@ -43,6 +43,7 @@ export const setAutoAssign = statement<
     mayApprove: boolean,
     startAt: number | null,
     description: string | null,
+    safety: string | null,
   ],
   { id: number }
 >(
@@ -51,7 +52,7 @@ export const setAutoAssign = statement<
       set auto_assign_set_id = $4, auto_assign_type = $5, auto_assign_weight = $6, auto_assign_window = $7, auto_assign_confirmation = $8,
           auto_assign_types = $9, auto_assign_by = $10, auto_assign_epoch = f.auto_assign_epoch + 1,
           auto_assign_status = ${statusAfterChange("$11", "case when to_timestamp($12::float8 / 1000) > now() then 'ready' else 'running' end")},
-          auto_assign_start_at = to_timestamp($12::float8 / 1000), description = $13, auto_assign_decided_by = null, auto_assign_remark = null,
+          auto_assign_start_at = to_timestamp($12::float8 / 1000), description = $13, auto_assign_safety = $14::jsonb, auto_assign_decided_by = null, auto_assign_remark = null,
           last_modified_by = $10, last_modified_at = now(), revision = f.revision + 1
     where f.tenant_id = $1 and f.id = $2 and f.revision = $3
     returning f.id`,
@@ -63,7 +64,7 @@ export const clearAutoAssign = statement<[tenantId: number, id: number, revision
   `update target_filters f
       set auto_assign_set_id = null, auto_assign_type = null, auto_assign_weight = null, auto_assign_window = null, auto_assign_confirmation = null,
           auto_assign_types = null, auto_assign_by = null, auto_assign_epoch = f.auto_assign_epoch + 1,
-          auto_assign_status = 'running', auto_assign_start_at = null, description = null, auto_assign_decided_by = null, auto_assign_remark = null,
+          auto_assign_status = 'running', auto_assign_start_at = null, description = null, auto_assign_safety = null, auto_assign_decided_by = null, auto_assign_remark = null,
           last_modified_by = $4, last_modified_at = now(), revision = f.revision + 1
     where f.tenant_id = $1 and f.id = $2 and f.revision = $3
     returning f.id`,

@@ -5,6 +5,7 @@ import { scopeOf } from "@harrier/query";
 import type { Client, OutCall, Principal } from "@harrier/rpc";
 import { notifyFilter } from "../auto-assign/leases.sql.ts";
 import { parseStoredFilter } from "../matching/matching.ts";
+import { planSafety } from "../safety/plan-safety.ts";
 import { checkSet } from "../sets/check-set.ts";
 import { decideAutoAssign } from "./approval.sql.ts";
 import { clearAutoAssign, lockAutoAssign, readSet, setAutoAssign } from "./auto-assign.sql.ts";
@@ -39,14 +40,17 @@ export async function assignByFilter(deps: AutoAssignDeps, id: number, body: Aut
   const set = await checkSet(deps.db.pool, { tenantId, id: body.id }, await runOne(deps.db.pool, readSet, [tenantId, body.id]));
   const targetTypes = scopeOf(principal, ...reach);
   const ast = parseStoredFilter(filter.query);
-  await checkQuota(deps, { filterId: id, tenantId, setId: set.id, setTypeId: set.typeId, targetTypes, filter: ast });
+  const selected = { tenantId, setId: set.id, setTypeId: set.typeId, targetTypes, filter: ast };
+  const { selection, settings } = await checkQuota(deps, { filterId: id, ...selected });
+  const asked = { given: body.safety, byDefault: settings.safetyDefault, forceType: body.type };
+  const safety = await planSafety(deps.db.pool, { tenantId, setId: set.id, selection, ...asked });
   await deps.catalogue.reserveSet({ setId: set.id }, call);
   const { weight, confirmationRequired = filter.consentFlow, startAt = null, description = null } = body;
   const type = forceType[body.type];
   await underLock(deps, principal, id, async (tx) => {
     const what = [set.id, type, weight, window, confirmationRequired, targetTypes] as const;
     const who = [subject, mayApprove(principal)] as const;
-    const values = [tenantId, id, filter.revision, ...what, ...who, startAt, description] as const;
+    const values = [tenantId, id, filter.revision, ...what, ...who, startAt, description, safety && JSON.stringify(safety)] as const;
     const changed = await runOne(tx, setAutoAssign, [...values]);
     if (changed) await run(tx, notifyFilter, [tenantId, id]);
     return changed;

@@ -22,6 +22,7 @@ export function filterJson(base: string, row: FilterRow, show: FilterLinks = {})
     autoAssignWeight: assigns ? row.weight : null,
     confirmationRequired: assigns && row.consentFlow ? row.confirmationRequired : null,
     ...(assigns && row.maintenanceWindow ? { autoAssignMaintenanceWindow: row.maintenanceWindow } : {}),
+    ...(assigns && row.safety ? { autoAssignSafety: row.safety } : {}),
     ...(assigns ? approvalOf(row) : {}),
     ...optional("lastError", row.lastError),
     _links: {

@@ -1,4 +1,4 @@
-import type { MaintenanceWindow } from "@harrier/contracts";
+import type { FrozenSafety, MaintenanceWindow } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 import { sortFields, targetFilterFields } from "@harrier/fiql";
 import { type AuditRow, auditColumns, type Columns, epochMs, type ListKind, type Scope, selectList } from "@harrier/query";
@@ -31,6 +31,8 @@ export interface FilterRow extends AuditRow {
   /** The start time of the auto-assignment in epoch ms; null stands for at once. */
   startAt: number | null;
   description: string | null;
+  /** The policy of the auto-assignment; null for none. */
+  safety: FrozenSafety | null;
   /** It was created as an auto-assignment and is not shown as a filter. */
   standalone: boolean;
   /** It is null while the auto-assignment does not fail. */
@@ -43,7 +45,7 @@ export interface FilterRow extends AuditRow {
 export const filters = `(select f.tenant_id, f.id, f.name, f.query, f.revision, f.created_by, f.created_at, f.last_modified_by, f.last_modified_at,
     f.auto_assign_type, f.auto_assign_weight, f.auto_assign_window, f.auto_assign_confirmation, f.auto_assign_types,
     case when f.auto_assign_status = 'ready' and f.auto_assign_start_at <= now() then 'running' else f.auto_assign_status end as auto_assign_status,
-    f.auto_assign_decided_by, f.auto_assign_remark, f.auto_assign_start_at, f.description, f.standalone, d.id as auto_assign_set_id,
+    f.auto_assign_decided_by, f.auto_assign_remark, f.auto_assign_start_at, f.auto_assign_safety, f.description, f.standalone, d.id as auto_assign_set_id,
     d.name as set_name, d.version as set_version, d.type_id as set_type_id
   from target_filters f
   left join management.distribution_sets_v1 d
@@ -69,6 +71,7 @@ export const columns: Columns = {
   remark: "t.auto_assign_remark",
   startAt: epochMs("t.auto_assign_start_at"),
   description: "t.description",
+  safety: "t.auto_assign_safety",
   standalone: "t.standalone",
   consentFlow,
   lastError: failureOf({ table: "auto_assign_leases", key: "filter_id" }),

@@ -1,8 +1,8 @@
-import { forceType, type RolloutCreate } from "@harrier/contracts";
+import { type FrozenSafety, forceType, type RolloutCreate } from "@harrier/contracts";
 import { type Database, type IdBlocks, run } from "@harrier/db";
 import { withConflicts } from "@harrier/query";
 import type { Client, OutCall, ReserveSetResponse } from "@harrier/rpc";
-import { checkFilters } from "./check-create.ts";
+import { checkFilters, type Filters } from "./check-create.ts";
 import { insertRollout, type NewGroup, type NewRollout } from "./create.sql.ts";
 import { planRollout, type RolloutPlan } from "./plan-rollout.ts";
 import { plannedGroups } from "./planned-groups.ts";
@@ -19,8 +19,13 @@ export interface CreateDeps {
  * Creates a rollout in CREATING (spec 001 §4.6); the engine freezes its members next. The set is reserved only after all other checks, because a
  * refused rollout must not lock a set.
  */
-export async function createRollout(deps: CreateDeps, body: RolloutCreate, call: OutCall, filters = checkFilters(body)): Promise<number> {
-  const plan = await planRollout(deps, body, { ...call, filters });
+export async function createRollout(
+  deps: CreateDeps,
+  body: RolloutCreate,
+  call: OutCall,
+  { filters = checkFilters(body), frozen }: { filters?: Filters; frozen?: FrozenSafety | null } = {},
+): Promise<number> {
+  const plan = await planRollout(deps, body, { ...call, filters, ...(frozen !== undefined && { frozen }) });
   const reserved = await deps.catalogue.reserveSet({ setId: plan.setId }, call);
   return insert(deps, body, { call, plan, reserved });
 }
@@ -55,6 +60,7 @@ async function insert(deps: CreateDeps, body: RolloutCreate, gathered: Gathered)
     totalTargets: plan.totalTargets,
     creatorApproves: permissions.includes("APPROVE_ROLLOUT"),
     createdBy: subject,
+    safety: plan.safety,
     dynamic: body.dynamic,
     dynamicSuffix: body.dynamicGroupTemplate?.nameSuffix ?? "",
   };

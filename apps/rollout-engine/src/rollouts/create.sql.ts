@@ -1,4 +1,4 @@
-import type { MaintenanceWindow } from "@harrier/contracts";
+import type { FrozenSafety, MaintenanceWindow } from "@harrier/contracts";
 import { type CompiledQuery, statement } from "@harrier/db";
 import type { Ast } from "@harrier/fiql";
 import type { Scope } from "@harrier/query";
@@ -88,6 +88,7 @@ export interface NewRollout {
   /** Whether the creator may approve rollouts. */
   creatorApproves: boolean;
   createdBy: string;
+  safety: FrozenSafety | null;
   dynamic: boolean;
   dynamicSuffix: string;
 }
@@ -101,14 +102,14 @@ export const insertRollout = statement<
   `with rollout as (
      insert into rollouts (tenant_id, id, name, description, status, target_filter, set_id, set_name, set_version, set_type_id,
                            migration_step, force_type, force_time, weight, maintenance_window, start_at, target_types, total_targets, sequence,
-                           status_step, creator_approves, created_by, last_modified_by, dynamic, dynamic_suffix)
+                           status_step, creator_approves, created_by, last_modified_by, safety, dynamic, dynamic_suffix)
      select $1, x.id, x.name, x.description, 'creating', x.filter, x."setId", x."setName", x."setVersion", x."setTypeId",
             x."migrationStep", x."forceType", x."forceTime", x.weight, nullif(x."maintenanceWindow", 'null'), to_timestamp(x."startAt" / 1000.0), x."targetTypes", x."totalTargets",
-            1 + jsonb_array_length($5::jsonb), 1, x."creatorApproves", x."createdBy", x."createdBy", x.dynamic, x."dynamicSuffix"
+            1 + jsonb_array_length($5::jsonb), 1, x."creatorApproves", x."createdBy", x."createdBy", nullif(x.safety, 'null'), x.dynamic, x."dynamicSuffix"
        from jsonb_to_record($4::jsonb) as x(
               id bigint, name text, description text, filter text, "setId" bigint, "setName" text, "setVersion" text, "setTypeId" bigint,
               "migrationStep" boolean, "forceType" smallint, "forceTime" bigint, weight int, "maintenanceWindow" jsonb, "startAt" bigint, "targetTypes" bigint[],
-              "totalTargets" int, "creatorApproves" boolean, "createdBy" text, dynamic boolean, "dynamicSuffix" text)
+              "totalTargets" int, "creatorApproves" boolean, "createdBy" text, safety jsonb, dynamic boolean, "dynamicSuffix" text)
      returning tenant_id, id, name, set_id, set_name, set_version, total_targets, created_by, dynamic
    ), groups as (
      insert into rollout_groups (tenant_id, rollout_id, id, position, name, description, status, target_filter, target_percentage,

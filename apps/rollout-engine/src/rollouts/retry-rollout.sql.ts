@@ -1,4 +1,4 @@
-import type { MaintenanceWindow } from "@harrier/contracts";
+import type { FrozenSafety, MaintenanceWindow } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 import type { RolloutStatus } from "../domain/facts.ts";
 
@@ -16,6 +16,7 @@ export interface FinishedRollout {
   successActionExpression: string;
   errorExpression: string;
   errorActionExpression: string;
+  safety: FrozenSafety | null;
 }
 
 /** Reads a rollout that has not been deleted, with its first group. */
@@ -24,7 +25,7 @@ export const findFinished = statement<[tenantId: number, id: number], FinishedRo
   `select r.status, r.name, r.description, r.set_id as "setId", r.force_type as "forceType", r.force_time as "forceTime",
           r.maintenance_window as "maintenanceWindow", g.success_expression as "successExpression", g.success_action as "successAction",
           g.success_action_expression as "successActionExpression", g.error_expression as "errorExpression",
-          g.error_action_expression as "errorActionExpression"
+          g.error_action_expression as "errorActionExpression", r.safety
      from rollouts r
      join rollout_groups g on g.tenant_id = r.tenant_id and g.rollout_id = r.id and g.position = 0
     where r.tenant_id = $1 and r.id = $2 and not r.deleted`,

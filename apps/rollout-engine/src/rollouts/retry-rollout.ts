@@ -13,7 +13,8 @@ const maxNameLength = 128;
 
 /**
  * Creates a rollout of the same set, in one group, for the targets on which another rollout has failed (contract rollouts.md §4.8). It is created
- * like any other: its caller must reach the targets, approval and quotas apply, and its name must be free. Answers its id.
+ * like any other: its caller must reach the targets, approval and quotas apply, and its name must be free. Its
+ * safety policy is that of the earlier rollout. Answers its id.
  */
 export async function retryRollout(deps: CreateDeps, id: number, call: OutCall): Promise<number> {
   const old = await runOne(deps.db.pool, findFinished, [call.principal.tenantId, id]);
@@ -42,5 +43,6 @@ export async function retryRollout(deps: CreateDeps, id: number, call: OutCall):
     errorCondition: { condition: "THRESHOLD", expression: old.errorExpression },
     errorAction: { action: "PAUSE", expression: old.errorActionExpression },
   };
-  return createRollout(deps, body, call, { rollout: parseOwnFilter(targetFilterQuery), texts: [], groups: [] });
+  const filters = { rollout: parseOwnFilter(targetFilterQuery), texts: [], groups: [] };
+  return createRollout(deps, body, call, { filters, frozen: old.safety });
 }

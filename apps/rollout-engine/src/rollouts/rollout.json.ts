@@ -34,6 +34,7 @@ function fullMembers(row: RolloutRow) {
     ...optional("approveDecidedBy", row.approveDecidedBy),
     ...optional("approvalRemark", row.approvalRemark),
     ...optional("maintenanceWindow", row.maintenanceWindow),
+    ...optional("safety", row.safety),
     ...optional("startedAt", row.startedAt),
     ...optional("finishedAt", row.finishedAt),
     ...optional("statusReason", row.statusReason && statusReasonView(row.statusReason)),

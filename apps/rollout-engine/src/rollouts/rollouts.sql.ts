@@ -1,4 +1,4 @@
-import type { MaintenanceWindow } from "@harrier/contracts";
+import type { FrozenSafety, MaintenanceWindow } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 import { rolloutFields, sortFields } from "@harrier/fiql";
 import {
@@ -38,6 +38,7 @@ export interface RolloutRow extends AuditRow {
   approveDecidedBy: string | null;
   approvalRemark: string | null;
   maintenanceWindow: MaintenanceWindow | null;
+  safety: FrozenSafety | null;
   totalTargets: number;
   totalGroups: number;
   counts: BucketCounts;
@@ -86,6 +87,7 @@ const columns: Columns = {
   approveDecidedBy: "t.approve_decided_by",
   approvalRemark: "t.approval_remark",
   maintenanceWindow: "t.maintenance_window",
+  safety: "t.safety",
   totalTargets: "t.total_targets",
   totalGroups: "(select count(*)::int from rollout_groups g where g.tenant_id = t.tenant_id and g.rollout_id = t.id)",
   counts: "p.counts",

@@ -4,6 +4,8 @@ import { statement } from "@harrier/db";
 export interface SettingsRow extends PollTimes {
   consentFlow: boolean;
   approval: boolean;
+  /** The name of a policy; null for the default, which is none. */
+  safetyDefault: string | null;
   /** Only limits that differ from the defaults are listed. */
   quotas: { key: string; value: number }[];
 }
@@ -19,8 +21,9 @@ export const readSettings = statement<[tenantId: number], SettingsRow>(
           max(value #>> '{}') filter (where key = 'pollingOverdueTime') as "pollingOverdueTime",
           coalesce(bool_or(value = 'true'::jsonb) filter (where key = 'user.confirmation.flow.enabled'), false) as "consentFlow",
           coalesce(bool_or(value = 'true'::jsonb) filter (where key = 'rollout.approval.enabled'), false) as approval,
+          max(value #>> '{}') filter (where key = 'safety.default') as "safetyDefault",
           coalesce((select jsonb_agg(jsonb_build_object('key', q.key, 'value', q.value)) from management.tenant_quotas_v1 q
                      where q.tenant_id = $1), '[]') as quotas
      from management.tenant_settings_v1
-    where tenant_id = $1 and key in ('pollingTime', 'pollingOverdueTime', 'user.confirmation.flow.enabled', 'rollout.approval.enabled')`,
+    where tenant_id = $1 and key in ('pollingTime', 'pollingOverdueTime', 'user.confirmation.flow.enabled', 'rollout.approval.enabled', 'safety.default')`,
 );

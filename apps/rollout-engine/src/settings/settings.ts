@@ -8,6 +8,8 @@ export interface TenantSettings extends PollTimes {
   consentFlow: boolean;
   /** Rollouts wait until somebody approves them, unless their creator may approve. */
   approval: boolean;
+  /** The policy of rollouts and auto-assignments that send none; empty for none. */
+  safetyDefault: string;
   quotas: QuotaLimits;
 }
 
@@ -19,6 +21,7 @@ export async function loadSettings(db: Queryable, tenantId: number): Promise<Ten
     pollingOverdueTime: row?.pollingOverdueTime ?? null,
     consentFlow: row?.consentFlow ?? settingDefaults["user.confirmation.flow.enabled"],
     approval: row?.approval ?? settingDefaults["rollout.approval.enabled"],
+    safetyDefault: row?.safetyDefault ?? settingDefaults["safety.default"],
     quotas: quotaLimits(row?.quotas ?? []),
   };
 }

@@ -1,4 +1,4 @@
-import { type MaintenanceWindow, quotaDefaults } from "@harrier/contracts";
+import { type FrozenSafety, type MaintenanceWindow, quotaDefaults } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 import type { BucketCounts, GroupFacts, RolloutStatus } from "../domain/facts.ts";
 
@@ -37,6 +37,7 @@ export interface RolloutWork {
   forceTime: number;
   weight: number;
   maintenanceWindow: MaintenanceWindow | null;
+  safety: FrozenSafety | null;
   groups: GroupWork[];
   progress: ({ groupId: number } & BucketCounts)[];
 }
@@ -55,7 +56,7 @@ export const loadWork = statement<[tenantId: number, rolloutId: number], Rollout
           r.keep_running as "keepRunning", r.stop_cursor as "stopCursor",
           json_build_object('id', r.set_id, 'name', r.set_name, 'version', r.set_version, 'typeId', r.set_type_id,
                             'migrationStep', r.migration_step) as set,
-          r.force_type as "forceType", r.force_time as "forceTime", r.weight, r.maintenance_window as "maintenanceWindow",
+          r.force_type as "forceType", r.force_time as "forceTime", r.weight, r.maintenance_window as "maintenanceWindow", r.safety,
           (select coalesce(json_agg(json_build_object(
                     'id', g.id, 'name', g.name, 'status', g.status, 'totalTargets', g.total_targets, 'started', g.started,
                     'startRequested', g.start_requested, 'successExpression', g.success_expression, 'successAction', g.success_action,
@@ -67,7 +68,7 @@ export const loadWork = statement<[tenantId: number, rolloutId: number], Rollout
              from rollout_groups g where g.tenant_id = r.tenant_id and g.rollout_id = r.id) as groups,
           (select coalesce(json_agg(json_build_object(
                     'groupId', p.group_id, 'scheduled', p.scheduled, 'running', p.running, 'finished', p.finished, 'error', p.error,
-                    'cancelled', p.cancelled)), '[]')
+                    'cancelled', p.cancelled, 'proving', p.proving, 'silent', p.silent, 'retrying', p.retrying)), '[]')
              from controller.group_progress_v1 p where p.tenant_id = $1 and p.rollout_id = $2) as progress
      from rollouts r join management.tenants_v1 t on t.tenant_id = r.tenant_id
     where r.tenant_id = $1 and r.id = $2`,

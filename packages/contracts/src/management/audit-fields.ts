@@ -53,6 +53,8 @@ export const auditFields: Readonly<Record<string, readonly string[]>> = {
   "apiKeys.create": ["name", "expiresAt"],
   "webhooks.create": ["name", "types"],
   "webhooks.update": ["name", "types", "enabled"],
+  "safetyPolicies.create": ["name"],
+  "safetyPolicies.update": ["name"],
   "oauth2Clients.create": ["name", "scopes"],
   "oauth2Clients.update": ["name", "scopes"],
   "tenantQuotas.set": ["limit"],

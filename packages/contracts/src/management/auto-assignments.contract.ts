@@ -3,6 +3,7 @@ import { forceTypeNames } from "../codes.ts";
 import { audit, links } from "../link.ts";
 import { pageOf, pageQuery } from "../paging.ts";
 import { created, ok, route } from "../route.ts";
+import { frozenSafety, safetyBody } from "../safety.ts";
 import { bodyId, epochMs, flag, optionalDescription, optionalName, pathId, requiredName, weight, withoutNulls } from "../values.ts";
 import { listErrors, remarkQuery } from "./common.ts";
 import { lastErrorView } from "./rollout-view.ts";
@@ -24,6 +25,7 @@ export const autoAssignmentView = z
     actionType: z.enum(forceTypeNames),
     weight: z.int(),
     confirmationRequired: z.boolean(),
+    safety: frozenSafety.optional(),
     approvalDecidedBy: z.string().optional(),
     approvalRemark: z.string().optional(),
     /** Why its work fails. */
@@ -47,6 +49,7 @@ export const autoAssignmentCreate = z
     actionType: z.enum(forceTypeNames).default("forced"),
     weight: weight.prefault(1000),
     confirmationRequired: flag().optional(),
+    safety: safetyBody.optional(),
   })
   .meta({ id: "AutoAssignmentCreate" });
 export type AutoAssignmentCreate = z.output<typeof autoAssignmentCreate>;

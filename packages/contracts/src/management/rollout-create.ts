@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { forceTypeNames } from "../codes.ts";
+import { safetyBody } from "../safety.ts";
 import {
   arrayOf,
   bodyId,
@@ -74,6 +75,7 @@ export const rolloutCreate = z
     groups: arrayOf(rolloutGroupCreate).optional(),
     dynamic: flag().prefault(false),
     dynamicGroupTemplate: dynamicGroupTemplate.optional(),
+    safety: safetyBody.optional(),
     ...conditions,
   })
   .meta({ id: "RolloutCreate" });

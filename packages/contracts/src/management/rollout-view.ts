@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { forceTypeNames, rolloutGroupStatusNames, rolloutStatusNames } from "../codes.ts";
 import { audit, links } from "../link.ts";
+import { frozenSafety } from "../safety.ts";
 import { maintenanceScheduleView } from "./action-view.ts";
 import { namedSetAs } from "./named.ts";
 
@@ -73,6 +74,8 @@ export const rolloutView = z
     finishedAt: z.int().optional(),
     statusReason: statusReasonView.optional(),
     distributionSet: namedSetAs("RolloutDistributionSet").optional(),
+    /** It is present only with a policy. */
+    safety: frozenSafety.optional(),
     lastError: lastErrorView.optional(),
     _links: links("self", "start", "pause", "resume", "triggerNextGroup", "approve", "deny", "groups", "distributionset"),
   })

@@ -3,6 +3,7 @@ import { forceTypeNames } from "../codes.ts";
 import { audit, links } from "../link.ts";
 import { pageOf, pageQuery, representedPageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
+import { frozenSafety, safetyBody } from "../safety.ts";
 import { bodyId, flag, optionalName, pathId, requiredName, weight, withoutNulls } from "../values.ts";
 import { maintenanceScheduleView } from "./action-view.ts";
 import { maintenanceWindowBody } from "./assignment.ts";
@@ -26,6 +27,8 @@ export const targetFilterView = z
     autoAssignWeight: z.int().nullable(),
     confirmationRequired: z.boolean().nullable(),
     autoAssignMaintenanceWindow: maintenanceScheduleView.optional(),
+    /** The policy of the auto-assignment; it is present only if there is one. */
+    autoAssignSafety: frozenSafety.optional(),
     /** It is present only if the auto-assignment needed approval (`auto.assignment.approval.enabled`): nothing is assigned unless it is `running`. */
     autoAssignStatus: z.enum(["running", "waiting_for_approval", "approval_denied", "ready", "paused"]).optional(),
     /** Who has approved or denied it. */
@@ -61,6 +64,7 @@ export const autoAssignBody = z
     weight: weight.prefault(1000),
     maintenanceWindow: maintenanceWindowBody.optional(),
     confirmationRequired: flag().optional(),
+    safety: safetyBody.optional(),
   })
   .meta({ id: "AutoAssignment" });
 export type AutoAssignment = z.output<typeof autoAssignBody>;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { links } from "../link.ts";
 import { pageOf, pageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
+import { evidenceRule, evidenceRules } from "../safety-evidence.ts";
 import { arrayBody, arrayOf, idReference, lookedUpText, optionalDescription, optionalName, pathId, withoutNulls } from "../values.ts";
 import { listErrors } from "./common.ts";
 import { distributionSetTypeView } from "./distribution-set-types.contract.ts";
@@ -9,7 +10,12 @@ import { colour, typeMembers } from "./type-members.ts";
 
 /** A target type (spec 001 §2.7); it is never soft-deleted, so `deleted` is always false. */
 export const targetTypeView = z
-  .object({ ...typeMembers, _links: links("self", "compatibledistributionsettypes") })
+  .object({
+    ...typeMembers,
+    /** What targets of the type show when they run a distribution set; absent where there are no rules. */
+    evidence: z.array(evidenceRule).optional(),
+    _links: links("self", "compatibledistributionsettypes"),
+  })
   .meta({ id: "TargetType" });
 export type TargetTypeView = z.output<typeof targetTypeView>;
 
@@ -20,13 +26,16 @@ export const targetTypeCreate = z
     name: optionalName(128),
     description: optionalDescription(),
     colour,
+    evidence: evidenceRules.optional(),
     compatibledistributionsettypes: arrayOf(idReference).optional(),
   })
   .meta({ id: "TargetTypeCreate" });
 export type TargetTypeCreate = z.output<typeof targetTypeCreate>;
 
-/** The change of a target type; absent or null members stay as they are, and the key never changes. */
-const targetTypeUpdate = z.object({ name: optionalName(128), description: optionalDescription(), colour }).meta({ id: "TargetTypeUpdate" });
+/** The change of a target type; absent or null members stay as they are, and the key never changes. Rules of evidence are replaced by those sent. */
+const targetTypeUpdate = z
+  .object({ name: optionalName(128), description: optionalDescription(), colour, evidence: evidenceRules.optional() })
+  .meta({ id: "TargetTypeUpdate" });
 export type TargetTypeUpdate = z.output<typeof targetTypeUpdate>;
 
 const one = z.object({ targetTypeId: pathId });

@@ -2,6 +2,7 @@ import { consoleMemberTexts } from "./console-member-texts.ts";
 import { listMemberTexts } from "./list-member-texts.ts";
 import { messagingMemberTexts } from "./messaging-member-texts.ts";
 import { moment, rolloutMemberTexts } from "./rollout-member-texts.ts";
+import { safetyMemberTexts } from "./safety-member-texts.ts";
 import { webhookMemberTexts } from "./webhook-member-texts.ts";
 
 /** Descriptions of members, by name or, if one name means several things, by `Component.name`. */
@@ -10,6 +11,7 @@ export const memberTexts: Readonly<Record<string, string>> = {
   ...messagingMemberTexts,
   ...rolloutMemberTexts,
   ...consoleMemberTexts,
+  ...safetyMemberTexts,
   ...webhookMemberTexts,
   _links: "Links to this and related resources",
   accessTokenTtl: "How long its access tokens hold, in seconds",

@@ -72,6 +72,7 @@ export const parameterTexts: Readonly<Record<string, string>> = {
   useartifacturlhandler: "Asks for the links under which devices download the artifact",
   uploadId: "Id of the upload",
   userId: "Id of the user",
+  safetyPolicyId: "Id of the safety policy",
   webhookId: "Id of the webhook",
   "webhooks.deliveries.limit": "How many attempts are answered: 1 to 500",
   rollout: "With `changes=true`: only changes of this rollout, and of the target if there is one",

@@ -34,5 +34,6 @@ export const tagTexts: Readonly<Record<string, string>> = {
   tenants: "Tenants of the installation, for its operator",
   userinfo: "Who is signed in",
   users: "Users of the tenant and their permissions",
+  safetyPolicies: "Named policies of safe rollouts: proven success, time limits and retry",
   webhooks: "Events that are sent to an address of the tenant, signed",
 };

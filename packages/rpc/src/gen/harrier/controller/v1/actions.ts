@@ -20,6 +20,8 @@ export interface ActionsServiceDefinition extends grpc.ServiceDefinition {
   ForceAction: MethodDefinition<ForceActionRequestInput, ForceActionResponseInput, ForceActionRequest, ForceActionResponse>;
   NoteDownloads: MethodDefinition<NoteDownloadsRequestInput, NoteDownloadsResponseInput, NoteDownloadsRequest, NoteDownloadsResponse>;
   OpenFence: MethodDefinition<OpenFenceRequestInput, OpenFenceResponseInput, OpenFenceRequest, OpenFenceResponse>;
+  ProveAction: MethodDefinition<ProveActionRequestInput, ProveActionResponseInput, ProveActionRequest, ProveActionResponse>;
+  RetryAction: MethodDefinition<RetryActionRequestInput, RetryActionResponseInput, RetryActionRequest, RetryActionResponse>;
   ScheduleChunk: MethodDefinition<ScheduleChunkRequestInput, ScheduleChunkResponseInput, ScheduleChunkRequest, ScheduleChunkResponse>;
   StartChunk: MethodDefinition<StartChunkRequestInput, StartChunkResponseInput, StartChunkRequest, StartChunkResponse>;
   StopChunk: MethodDefinition<StopChunkRequestInput, StopChunkResponseInput, StopChunkRequest, StopChunkResponse>;
@@ -51,12 +53,16 @@ export interface AssignSetRequestInput {
   set?: ReservedSetInput | null;
   items?: AssignmentItemInput[];
   initiator?: string;
+  safeties?: string;
+  _safeties?: "safeties";
 }
 
 export interface AssignSetRequest {
   set: ReservedSet | null;
   items: AssignmentItem[];
   initiator: string;
+  safeties?: string;
+  _safeties?: "safeties";
 }
 
 export interface AssignSetResponseInput {
@@ -73,12 +79,16 @@ export interface AssignSetsRequestInput {
   sets?: ReservedSetInput[];
   items?: AssignmentItemInput[];
   initiator?: string;
+  safeties?: string;
+  _safeties?: "safeties";
 }
 
 export interface AssignSetsRequest {
   sets: ReservedSet[];
   items: AssignmentItem[];
   initiator: string;
+  safeties?: string;
+  _safeties?: "safeties";
 }
 
 export interface AssignSetsResponseInput {
@@ -109,7 +119,9 @@ export interface AssignmentItemInput {
   maintenanceWindow?: MaintenanceWindowInput | null;
   confirmationRequired?: boolean;
   setIndex?: number;
+  safetyIndex?: number;
   _confirmationRequired?: "confirmationRequired";
+  _safetyIndex?: "safetyIndex";
 }
 
 export interface AssignmentItem {
@@ -120,7 +132,9 @@ export interface AssignmentItem {
   maintenanceWindow: MaintenanceWindow | null;
   confirmationRequired?: boolean;
   setIndex: number;
+  safetyIndex?: number;
   _confirmationRequired?: "confirmationRequired";
+  _safetyIndex?: "safetyIndex";
 }
 
 export interface AutoAssignChunkRequestInput {
@@ -135,7 +149,10 @@ export interface AutoAssignChunkRequestInput {
   initiator?: string;
   filterName?: string;
   maintenanceWindow?: MaintenanceWindowInput | null;
+  safety?: string;
+  safetyOfTypes?: SafetyOfTypesInput[];
   _confirmationRequired?: "confirmationRequired";
+  _safety?: "safety";
 }
 
 export interface AutoAssignChunkRequest {
@@ -150,7 +167,10 @@ export interface AutoAssignChunkRequest {
   initiator: string;
   filterName: string;
   maintenanceWindow: MaintenanceWindow | null;
+  safety?: string;
+  safetyOfTypes: SafetyOfTypes[];
   _confirmationRequired?: "confirmationRequired";
+  _safety?: "safety";
 }
 
 export interface AutoAssignChunkResponseInput {
@@ -335,6 +355,24 @@ export type OpenFenceResponseInput = Record<string, never>;
 
 export type OpenFenceResponse = Record<string, never>;
 
+export interface ProveActionRequestInput {
+  controllerId?: string;
+  actionId?: number | string | Long;
+  proven?: boolean;
+  remark?: string;
+}
+
+export interface ProveActionRequest {
+  controllerId: string;
+  actionId: number;
+  proven: boolean;
+  remark: string;
+}
+
+export type ProveActionResponseInput = Record<string, never>;
+
+export type ProveActionResponse = Record<string, never>;
+
 export interface ReservedSetInput {
   id?: number | string | Long;
   name?: string;
@@ -349,6 +387,34 @@ export interface ReservedSet {
   version: string;
   typeId: number;
   migrationStep: boolean;
+}
+
+export interface RetryActionRequestInput {
+  controllerId?: string;
+  actionId?: number | string | Long;
+}
+
+export interface RetryActionRequest {
+  controllerId: string;
+  actionId: number;
+}
+
+export interface RetryActionResponseInput {
+  actionId?: number | string | Long;
+}
+
+export interface RetryActionResponse {
+  actionId: number;
+}
+
+export interface SafetyOfTypesInput {
+  targetTypes?: (number | string | Long)[];
+  safety?: string;
+}
+
+export interface SafetyOfTypes {
+  targetTypes: number[];
+  safety: string;
 }
 
 export interface ScheduleChunkRequestInput {
@@ -405,7 +471,10 @@ export interface StartChunkRequestInput {
   rolloutName?: string;
   groupName?: string;
   confirmationRequired?: boolean;
+  safety?: string;
+  safetyOfTypes?: SafetyOfTypesInput[];
   _confirmationRequired?: "confirmationRequired";
+  _safety?: "safety";
 }
 
 export interface StartChunkRequest {
@@ -418,7 +487,10 @@ export interface StartChunkRequest {
   rolloutName: string;
   groupName: string;
   confirmationRequired?: boolean;
+  safety?: string;
+  safetyOfTypes: SafetyOfTypes[];
   _confirmationRequired?: "confirmationRequired";
+  _safety?: "safety";
 }
 
 export interface StartChunkResponseInput {

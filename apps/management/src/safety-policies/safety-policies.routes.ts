@@ -1,0 +1,44 @@
+import { type SafetyPolicyView, safetyPolicies } from "@harrier/contracts";
+import { auditOf, optional, type View } from "@harrier/query";
+import type { Mount } from "@harrier/service";
+import type { SafetyPolicyRow } from "./safety-policies.sql.ts";
+import {
+  changeSafetyPolicy,
+  createSafetyPolicies,
+  getSafetyPolicy,
+  listAll,
+  removeSafetyPolicy,
+  type SafetyPolicyDeps,
+} from "./safety-policies.ts";
+
+/** Renders a policy; it is the same in both dialects. */
+function safetyPolicyJson({ base }: View, row: SafetyPolicyRow): SafetyPolicyView {
+  return {
+    ...auditOf(row),
+    id: row.id,
+    name: row.name,
+    ...optional("description", row.description),
+    safety: row.safety,
+    _links: { self: { href: `${base}/safetypolicies/${row.id}` } },
+  };
+}
+
+/** Serves safety policies (contract beyond.md §1.1). */
+export function mountSafetyPolicies(mount: Mount, deps: SafetyPolicyDeps): void {
+  mount(safetyPolicies.list, async (ctx) => ({ body: (await listAll(deps, ctx.tenantId)).map((row) => safetyPolicyJson(ctx, row)) }));
+
+  mount(safetyPolicies.create, async (ctx) => {
+    const rows = await createSafetyPolicies(deps, ctx.identity, ctx.body);
+    return { body: rows.map((row) => safetyPolicyJson(ctx, row)) };
+  });
+
+  mount(safetyPolicies.get, async (ctx) => ({
+    body: safetyPolicyJson(ctx, await getSafetyPolicy(deps, ctx.tenantId, ctx.params.safetyPolicyId)),
+  }));
+
+  mount(safetyPolicies.update, async (ctx) => ({
+    body: safetyPolicyJson(ctx, await changeSafetyPolicy(deps, ctx.identity, { id: ctx.params.safetyPolicyId, change: ctx.body })),
+  }));
+
+  mount(safetyPolicies.delete, (ctx) => removeSafetyPolicy(deps, ctx.identity, ctx.params.safetyPolicyId));
+}

@@ -1,0 +1,73 @@
+import { freezeSafety, maxSafetyPolicies, type SafetyPolicyCreate, type SafetyPolicyUpdate } from "@harrier/contracts";
+import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
+import { entityNotFound, quotaExceeded } from "@harrier/errors";
+import type { Actor } from "@harrier/rpc";
+import { takeIds } from "../lists/ids.ts";
+import {
+  deleteSafetyPolicy,
+  findSafetyPolicy,
+  insertSafetyPolicies,
+  listSafetyPolicies,
+  lockTenantForPolicy,
+  type SafetyPolicyRow,
+  updateSafetyPolicy,
+} from "./safety-policies.sql.ts";
+
+export interface SafetyPolicyDeps {
+  db: Database;
+  ids: Pick<IdBlocks, "next" | "take">;
+}
+
+/** Lists all policies of a tenant. */
+export function listAll(deps: Pick<SafetyPolicyDeps, "db">, tenantId: number): Promise<SafetyPolicyRow[]> {
+  return run(deps.db.pool, listSafetyPolicies, [tenantId]);
+}
+
+/** Returns one policy; throws entityNotFound. */
+export async function getSafetyPolicy(deps: Pick<SafetyPolicyDeps, "db">, tenantId: number, id: number): Promise<SafetyPolicyRow> {
+  return found(await runOne(deps.db.pool, findSafetyPolicy, [tenantId, id]), id);
+}
+
+/**
+ * Creates policies, all or none. They are stored as they are sent, and checked with the defaults in place, so that a default that changes one day
+ * reaches them.
+ * @throws constraintViolation that names the member, entityAlreadyExists, quotaTooManyEntries
+ */
+export async function createSafetyPolicies(
+  deps: SafetyPolicyDeps,
+  actor: Actor,
+  input: readonly SafetyPolicyCreate[],
+): Promise<SafetyPolicyRow[]> {
+  if (input.length === 0) return [];
+  for (const [n, { safety }] of input.entries()) freezeSafety(safety, `${n}.safety`);
+  const ids = await takeIds(deps.ids, actor.tenantId, "safety-policy", input.length);
+  const rows = input.map((policy, n) => ({ ...policy, id: ids[n] }));
+  return inTransaction(deps.db.pool, async (tx) => {
+    await runOne(tx, lockTenantForPolicy, [actor.tenantId]);
+    const stored = await run(tx, insertSafetyPolicies, [actor.tenantId, JSON.stringify(rows), actor.subject]);
+    if (stored.length < rows.length) throw quotaExceeded({ n: rows.length, of: "SafetyPolicy", owner: "Tenant", limit: maxSafetyPolicies });
+    return stored;
+  });
+}
+
+/** Changes a policy; absent members stay as they are, and `safety` is replaced as a whole. What is under way keeps its copy. */
+export async function changeSafetyPolicy(
+  deps: Pick<SafetyPolicyDeps, "db">,
+  actor: Actor,
+  { id, change }: { id: number; change: SafetyPolicyUpdate },
+): Promise<SafetyPolicyRow> {
+  const { name = null, description = null, safety } = change;
+  if (safety !== undefined) freezeSafety(safety, "safety");
+  const stored = safety === undefined ? null : JSON.stringify(safety);
+  return found(await runOne(deps.db.pool, updateSafetyPolicy, [actor.tenantId, id, name, description, stored, actor.subject]), id);
+}
+
+/** Deletes a policy; what is under way keeps its copy. */
+export async function removeSafetyPolicy(deps: Pick<SafetyPolicyDeps, "db">, actor: Actor, id: number): Promise<void> {
+  if ((await runCount(deps.db.pool, deleteSafetyPolicy, [actor.tenantId, id])) === 0) throw entityNotFound("SafetyPolicy", id);
+}
+
+function found(row: SafetyPolicyRow | undefined, id: number): SafetyPolicyRow {
+  if (row === undefined) throw entityNotFound("SafetyPolicy", id);
+  return row;
+}
