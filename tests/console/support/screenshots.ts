@@ -2,8 +2,17 @@
 import { fileURLToPath } from "node:url";
 import { runFleet } from "@harrier/simulator";
 import { startTestStack } from "@harrier/testkit";
+import type { Page } from "playwright-core";
 import { signIn, startBrowser, visit } from "./browser.ts";
 import { adminOf, makeDevices, makeSet } from "./fleet.ts";
+
+/** Waits until the page has caught up with the server. */
+async function expectShown(page: Page, finished: number): Promise<void> {
+  await page
+    .getByRole("img", { name: new RegExp(`: ${finished} installed`) })
+    .first()
+    .waitFor();
+}
 
 const target = fileURLToPath(new URL("../../../docs/console.png", import.meta.url));
 const [stack, browser] = await Promise.all([startTestStack(), startBrowser()]);
@@ -31,16 +40,18 @@ try {
     while (!done(await status())) await new Promise((resolve) => setTimeout(resolve, 200));
   };
   await until((now) => now.status === "ready");
-  await admin.post(`rollouts/${rollout.id}/start`);
-  const fleet = runFleet({ baseUrl: stack.baseUrl, devices, pollSeconds: 4, fail: 0.06 });
-  await until((now) => now.totalTargetsPerStatus.finished >= 130);
-  const { page } = await visit(browser, { width: 1280, height: 680 });
+  const { page } = await visit(browser, { width: 1280, height: 480 });
   await signIn(page, stack.baseUrl, stack.adminPassword);
   await page.goto(`${stack.baseUrl}/console/rollouts/${rollout.id}`);
   await page.getByRole("heading", { name: "everyone" }).waitFor();
   await page.evaluate(() => document.fonts.ready);
-  await page.screenshot({ path: target });
+  await admin.post(`rollouts/${rollout.id}/start`);
+  const fleet = runFleet({ baseUrl: stack.baseUrl, devices, pollSeconds: 4, fail: 0.06 });
+  await until((now) => now.totalTargetsPerStatus.finished >= 110);
+  // Devices stop where they are, so that the picture shows some on their way.
   await fleet.stop();
+  await expectShown(page, (await status()).totalTargetsPerStatus.finished);
+  await page.screenshot({ path: target });
   console.log(target);
 } finally {
   await browser.close();
