@@ -69,6 +69,18 @@ export default defineConfig({
       },
       {
         test: {
+          name: "console",
+          include: ["tests/console/**/*.console.test.ts"],
+          exclude: ignored,
+          fileParallelism: false,
+          expect: slowPolls,
+          testTimeout: 120_000,
+          // the first run fetches a browser
+          hookTimeout: 600_000,
+        },
+      },
+      {
+        test: {
           name: "hostile",
           include: ["tests/e2e/hostile/*.hostile.test.ts"],
           exclude: ignored,

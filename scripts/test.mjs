@@ -32,7 +32,7 @@ const inCluster = suite === "kubernetes" && given.includes("--api-server");
 const rest = inCluster ? given.filter((word) => word !== "--api-server") : given;
 const suites = {
   test: () => [build, lint, ...ownChecks(), vitest("unit", "db", "contract")],
-  real: () => [build, vitest("e2e", "real")],
+  real: () => [build, vitest("e2e", "real", "console")],
   long: () => [build, vitest("long")],
   hostile: () => [build, vitest("hostile")],
   faults: () => [build, vitest("long")],
