@@ -42,8 +42,8 @@ const login: Verb = {
       auth = { token, ...(exp === undefined ? {} : { expiresAt: exp * 1000 }) };
     }
     const name = text(options, "as") ?? "default";
-    const config = readConfig();
-    writeConfig({ ...config, current: name, contexts: { ...config.contexts, [name]: { server, auth } } });
+    const config = await readConfig();
+    await writeConfig({ ...config, current: name, contexts: { ...config.contexts, [name]: { server, auth } } });
     session.note(`context ${name}: ${server}`);
   },
 };
@@ -58,11 +58,11 @@ const logout: Verb = {
   name: "logout",
   summary: "Forget how the current context signs in, and end its session",
   async run(session) {
-    const config = readConfig();
+    const config = await readConfig();
     const name = session.options.context ?? config.current ?? "default";
     const { [name]: known, ...others } = config.contexts;
     if (known === undefined) throw new ExitError(exit.notFound, `there is no context ${name}`);
-    writeConfig({ ...config, contexts: { ...others, [name]: { server: known.server } } });
+    await writeConfig({ ...config, contexts: { ...others, [name]: { server: known.server } } });
     // It is forgotten here whether or not the server can be reached.
     if (known.auth?.session !== undefined) await closeSession(known.server, known.auth.session);
     session.note(`context ${name} keeps its server only`);
@@ -167,10 +167,15 @@ const declarative: readonly Verb[] = [
       file,
       ["--dry-run", "show what would be done, and preview rollouts"],
       ["--exit-code", "with --dry-run: exit 7 if something differs"],
+      ["--secrets-out <file>", "write secrets that are made into this new file (mode 0600) instead of showing them"],
     ],
     async run(session, _args, options) {
       const { apply } = await import("./apply/apply.ts");
-      await apply(session, filesOf(options), { dryRun: options["dryRun"] === true, exitCode: options["exitCode"] === true });
+      await apply(session, filesOf(options), {
+        dryRun: options["dryRun"] === true,
+        exitCode: options["exitCode"] === true,
+        secretsOut: text(options, "secretsOut"),
+      });
     },
   },
   {
@@ -201,7 +206,7 @@ export const contextVerbs: readonly Verb[] = [
     name: "list",
     summary: "List the contexts",
     async run(session) {
-      const { current, contexts } = readConfig();
+      const { current, contexts } = await readConfig();
       const rows = Object.entries(contexts).map(([name, { server, auth }]) => ({
         name,
         server,
@@ -221,27 +226,27 @@ export const contextVerbs: readonly Verb[] = [
     summary: "Make a context the current one",
     args: "<name>",
     async run(session, [name = ""]) {
-      const config = readConfig();
+      const config = await readConfig();
       if (config.contexts[name] === undefined) throw new ExitError(exit.notFound, `there is no context ${name}`);
-      writeConfig({ ...config, current: name });
+      await writeConfig({ ...config, current: name });
       session.note(`context ${name}`);
     },
   },
   {
     name: "current",
     summary: "Name the current context",
-    run: async (session) => session.print(`${readConfig().current ?? ""}\n`),
+    run: async (session) => session.print(`${(await readConfig()).current ?? ""}\n`),
   },
   {
     name: "delete",
     summary: "Delete a context",
     args: "<name>",
     async run(session, [name = ""]) {
-      const config = readConfig();
+      const config = await readConfig();
       const { [name]: known, ...others } = config.contexts;
       if (known === undefined) throw new ExitError(exit.notFound, `there is no context ${name}`);
       const { current, ...rest } = config;
-      writeConfig({ ...rest, contexts: others, ...(current === name || current === undefined ? {} : { current }) });
+      await writeConfig({ ...rest, contexts: others, ...(current === name || current === undefined ? {} : { current }) });
       session.note(`context ${name} is deleted`);
     },
   },

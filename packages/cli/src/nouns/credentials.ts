@@ -34,7 +34,7 @@ const clientEntity: Entity = {
   create: r.oauth2Clients.create,
   many: true,
   creates: [
-    { flags: "--scopes <names>", text: "permissions and roles, with commas", member: "scopes", required: true, read: names },
+    { flags: "--scopes <names>", text: "permissions, with commas", member: "scopes", required: true, read: names },
     { flags: "--ttl <seconds>", text: "how long its tokens are good", member: "accessTokenTtl", read: Number },
     description,
   ],
@@ -42,7 +42,7 @@ const clientEntity: Entity = {
   update: r.oauth2Clients.update,
   updates: [
     { flags: "--name <name>", text: "another name", member: "name" },
-    { flags: "--scopes <names>", text: "permissions and roles, with commas", member: "scopes", read: names },
+    { flags: "--scopes <names>", text: "permissions, with commas", member: "scopes", read: names },
     { flags: "--ttl <seconds>", text: "how long its tokens are good", member: "accessTokenTtl", read: Number },
     description,
   ],
