@@ -41,6 +41,7 @@ const needs = [
   { schema: "controller", view: "monthly_counts_start_v1" },
   { schema: "controller", view: "fleet_counts_v1" },
   { schema: "controller", view: "fleet_walks_v1" },
+  { schema: "controller", view: "message_refusals_v1" },
   { schema: "controller", view: "events_v1" },
   { schema: "controller", view: "nodes_v1" },
   { schema: "artifact_store", view: "nodes_v1" },

@@ -52,6 +52,7 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
     reportActionStatus: { dmf: "itself" },
     switchThingAutoConfirm: { dmf: "itself" },
     readDeviceMessages: { dmf: "itself" },
+    recordRefusals: { dmf: "itself" },
   },
   "harrier.controller.v1.TargetsService": {
     createTargets: { management: "person" },

@@ -48,6 +48,8 @@ export const methods = {
     reportActionStatus: "once", // dmf itself knows what a repeated message may be answered
     switchThingAutoConfirm: "idempotent",
     readDeviceMessages: "idempotent",
+    // a repetition would count twice
+    recordRefusals: "once",
   },
   "harrier.controller.v1.TargetsService": {
     createTargets: "command",
