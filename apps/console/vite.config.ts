@@ -67,6 +67,9 @@ function clientWithoutCodes(): Plugin {
 // `npm run dev` of this app shows the sources with the interface of a server that runs elsewhere.
 const server = { proxy: { "/api": "http://127.0.0.1:8080", "/console/session": "http://127.0.0.1:8080" } };
 
+const baseModules =
+  /node_modules\/(react|react-dom|scheduler|@tanstack\/(router-core|react-router|history|query-core|react-query|store|react-store))\/|packages\/client\//;
+
 export default defineConfig({
   // The address below which a gateway serves it is known when a page is asked for (the base element of index.html), not when it is built.
   base: "./",
@@ -78,7 +81,11 @@ export default defineConfig({
     manifest: true,
     cssMinify: true,
     reportCompressedSize: false,
+    // What every page loads is one file: many small ones compress worse, and cost a request each.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "base", test: baseModules }] } } },
   },
+  // React has it by itself since 18; the store of the router asks for the copy that older ones need.
+  resolve: { alias: [{ find: /^use-sync-external-store\/shim$/, replacement: "react" }] },
   worker: { format: "es" },
   server,
 });

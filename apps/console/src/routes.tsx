@@ -2,7 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet,
 import { ApiError } from "./api/client.ts";
 import { queryClient } from "./api/query-client.ts";
 import { me } from "./api/session.ts";
-import { colsSearch, listSearch, tabSearch, text } from "./search.ts";
+import { colsSearch, groupSearch, listSearch, tabListSearch, tabSearch, text, wizardSearch } from "./search.ts";
 import { Lost } from "./shell/lost.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { Failure, Skeleton } from "./ui/states.tsx";
@@ -33,9 +33,7 @@ const shell = createRoute({
 const home = createRoute({
   getParentRoute: () => shell,
   path: "/",
-  beforeLoad: () => {
-    throw redirect({ to: "/devices" });
-  },
+  component: lazyRouteComponent(() => import("./overview/overview.page.tsx"), "OverviewPage"),
 });
 
 const devices = createRoute({
@@ -52,7 +50,70 @@ const device = createRoute({
   component: lazyRouteComponent(() => import("./device/device.page.tsx"), "DevicePage"),
 });
 
-const routeTree = root.addChildren([login, shell.addChildren([home, devices, device])]);
+const rollouts = createRoute({
+  getParentRoute: () => shell,
+  path: "/rollouts",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("./rollouts/rollouts.page.tsx"), "RolloutsPage"),
+});
+
+const wizard = createRoute({
+  getParentRoute: () => shell,
+  path: "/rollouts/new",
+  validateSearch: wizardSearch,
+  component: lazyRouteComponent(() => import("./wizard/wizard.page.tsx"), "WizardPage"),
+});
+
+const rollout = createRoute({
+  getParentRoute: () => shell,
+  path: "/rollouts/$rolloutId",
+  validateSearch: groupSearch,
+  component: lazyRouteComponent(() => import("./rollout/rollout.page.tsx"), "RolloutPage"),
+});
+
+const software = createRoute({
+  getParentRoute: () => shell,
+  path: "/software",
+  validateSearch: tabListSearch,
+  component: lazyRouteComponent(() => import("./software/software.page.tsx"), "SoftwarePage"),
+});
+
+const set = createRoute({
+  getParentRoute: () => shell,
+  path: "/software/sets/$setId",
+  component: lazyRouteComponent(() => import("./software/set.page.tsx"), "SetPage"),
+});
+
+const module = createRoute({
+  getParentRoute: () => shell,
+  path: "/software/modules/$moduleId",
+  component: lazyRouteComponent(() => import("./software/module.page.tsx"), "ModulePage"),
+});
+
+const actions = createRoute({
+  getParentRoute: () => shell,
+  path: "/actions",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("./actions/actions.page.tsx"), "ActionsPage"),
+});
+
+const audit = createRoute({
+  getParentRoute: () => shell,
+  path: "/audit",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("./audit/audit.page.tsx"), "AuditPage"),
+});
+
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: "/me",
+  component: lazyRouteComponent(() => import("./me/me.page.tsx"), "MePage"),
+});
+
+const routeTree = root.addChildren([
+  login,
+  shell.addChildren([home, devices, device, rollouts, wizard, rollout, software, set, module, actions, audit, account]),
+]);
 
 /** The tree of addresses below `/console`. No first segment may be `controller`: devices of a tenant called `console` poll there. */
 export const router = createRouter({

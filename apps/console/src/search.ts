@@ -18,3 +18,22 @@ export const tabSearch = (given: Given): { tab?: string | undefined } => ({ tab:
 
 /** The columns of a list. */
 export const colsSearch = (given: Given): { cols?: string | undefined } => ({ cols: text(given, "cols") });
+
+/** The open tab of a rollout and the group whose devices it shows. */
+export const groupSearch = (given: Given): { tab?: string | undefined; group?: string | undefined } => ({
+  tab: text(given, "tab"),
+  group: text(given, "group"),
+});
+
+/** The step of the wizard, and what it begins with. */
+export const wizardSearch = (given: Given): { step?: string | undefined; q?: string | undefined; set?: string | undefined } => ({
+  step: text(given, "step"),
+  q: text(given, "q"),
+  set: text(given, "set"),
+});
+
+/** The tab, the filter and the sort of a page of lists. */
+export const tabListSearch = (given: Given): { tab?: string | undefined; q?: string | undefined; sort?: string | undefined } => ({
+  ...listSearch(given),
+  tab: text(given, "tab"),
+});

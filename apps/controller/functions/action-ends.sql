@@ -52,7 +52,8 @@ begin
     null, array['Update Server: A force quit has been performed.'], p_traceparent);
   select o.set_id into v_next from actions o
    where o.tenant_id = p_tenant and o.target_id = v_action.target_id and o.active order by o.id limit 1;
-  if found then
+  v_next := coalesce(v_next, proving_set(p_tenant, v_action.target_id, p_action));
+  if v_next is not null then
     update target_state s set assigned_set_id = v_next, revision = s.revision + 1
      where s.tenant_id = p_tenant and s.target_id = v_action.target_id;
   else
@@ -129,12 +130,13 @@ begin
   perform record_action_changes(p_tenant, p_tenant_name, 'io.update.action.status_changed.v1', v_ids, v_previous, null,
     array['Update Server: A force quit has been performed.'], p_traceparent);
   update target_state s
-     set assigned_set_id = case when n.target_id is null then s.installed_set_id else n.set_id end,
-         update_status = case when n.target_id is null then 3 else s.update_status end, revision = s.revision + 1
+     set assigned_set_id = coalesce(n.set_id, s.installed_set_id),
+         update_status = case when n.set_id is null then 3 else s.update_status end, revision = s.revision + 1
     from unnest((select v_targets)) as t (id)
-    left join lateral (
-      select o.target_id, o.set_id from actions o
-       where o.tenant_id = p_tenant and o.target_id = t.id and o.active order by o.id limit 1) n on true
+    cross join lateral (
+      select coalesce((select o.set_id from actions o
+                        where o.tenant_id = p_tenant and o.target_id = t.id and o.active order by o.id limit 1),
+                      proving_set(p_tenant, t.id, -1)) as set_id) n
    where s.tenant_id = p_tenant and s.target_id = t.id;
 end
 $$;

@@ -6,7 +6,7 @@ create or replace function assign_set(
   p_migration_step boolean, p_controller_ids text[], p_force_types smallint[], p_force_times timestamptz[], p_weights int[],
   p_schedules text[], p_durations text[], p_timezones text[], p_ends timestamptz[], p_confirmations boolean[],
   p_first_id bigint, p_max_actions int, p_autoclose boolean, p_confirmation_flow boolean, p_scope bigint[], p_initiator text,
-  p_traceparent text
+  p_traceparent text, p_safeties text, p_safety_places int[]
 ) returns jsonb
 language plpgsql set plan_cache_mode = force_custom_plan as $$
 declare
@@ -17,6 +17,7 @@ declare
   v_new_places int[];
   v_full text;
   v_message text := 'Assignment initiated by user ''' || p_initiator || '''';
+  v_policies int[];
   v_ms bigint := (extract(epoch from now()) * 1000)::bigint;
 begin
   if v_answer is not null then
@@ -60,9 +61,11 @@ begin
      where s.tenant_id = p_tenant and s.target_id = any ((select v_new)::int[]);
   end if;
 
+  v_policies := intern_policies(p_tenant, p_safeties);
+
   with items as materialized (
     select p_first_id + x.place - 1 as id, x.id as target_id, i.controller_id, i.force_type, i.force_time, i.weight,
-           i.schedule, i.duration, i.timezone, i.ends_at,
+           i.schedule, i.duration, i.timezone, i.ends_at, v_policies[p_safety_places[i.n]] as policy_id,
            first_status(p_confirmation_flow, i.confirmation, c.message) as status,
            case when p_confirmation_flow then 11 else 3 end::smallint as entry,
            first_messages(p_confirmation_flow, i.confirmation, c.message, v_message, p_initiator) as messages
@@ -76,10 +79,10 @@ begin
         offset 0) c on true
   ), created as (
     insert into actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, force_time, weight, migration_step,
-                         maintenance_schedule, maintenance_duration, maintenance_timezone, maintenance_ends_at,
+                         maintenance_schedule, maintenance_duration, maintenance_timezone, maintenance_ends_at, policy_id,
                          initiated_by, created_by, last_modified_by)
     select p_tenant, id, target_id, controller_id, p_set, status, true, force_type, force_time, weight, p_migration_step,
-           schedule, duration, timezone, ends_at, p_initiator, p_initiator, p_initiator
+           schedule, duration, timezone, ends_at, policy_id, p_initiator, p_initiator, p_initiator
       from items
   ), history as (
     insert into action_history (tenant_id, action_id, revision, status, messages, occurred_at)
@@ -96,8 +99,24 @@ begin
            'outcome', 'ok', 'already', coalesce(cardinality(v_targets), 0) - count(*),
            'actions', coalesce(jsonb_agg(jsonb_build_object('id', id, 'controllerId', controller_id) order by id), '[]'))
     into v_answer from items;
+  if v_policies is not null then
+    perform begin_watches(p_tenant, array(select (x ->> 'id')::bigint from jsonb_array_elements(v_answer -> 'actions') x));
+  end if;
   return keep_answer(p_tenant, p_command, v_answer);
 end
+$$;
+
+-- As it was called before policies.
+create or replace function assign_set(
+  p_tenant int, p_tenant_name text, p_command text, p_set bigint, p_set_name text, p_set_version text, p_set_type bigint,
+  p_migration_step boolean, p_controller_ids text[], p_force_types smallint[], p_force_times timestamptz[], p_weights int[],
+  p_schedules text[], p_durations text[], p_timezones text[], p_ends timestamptz[], p_confirmations boolean[],
+  p_first_id bigint, p_max_actions int, p_autoclose boolean, p_confirmation_flow boolean, p_scope bigint[], p_initiator text,
+  p_traceparent text
+) returns jsonb language sql as $$
+  select assign_set(p_tenant, p_tenant_name, p_command, p_set, p_set_name, p_set_version, p_set_type, p_migration_step, p_controller_ids, p_force_types,
+    p_force_times, p_weights, p_schedules, p_durations, p_timezones, p_ends, p_confirmations, p_first_id, p_max_actions, p_autoclose,
+    p_confirmation_flow, p_scope, p_initiator, p_traceparent, null, null)
 $$;
 
 -- Assigns several sets to several targets, beside their open actions: each item names its target and, by its place in p_sets, its set; of equal
@@ -108,7 +127,7 @@ create or replace function assign_several(
   p_sets bigint[], p_set_names text[], p_set_versions text[], p_set_types bigint[], p_migration_steps boolean[],
   p_controller_ids text[], p_places int[], p_force_types smallint[], p_force_times timestamptz[], p_weights int[],
   p_schedules text[], p_durations text[], p_timezones text[], p_ends timestamptz[], p_confirmations boolean[],
-  p_first_id bigint, p_max_actions int, p_confirmation_flow boolean, p_scope bigint[], p_initiator text, p_traceparent text
+  p_first_id bigint, p_max_actions int, p_confirmation_flow boolean, p_scope bigint[], p_initiator text, p_traceparent text, p_safeties text, p_safety_places int[]
 ) returns jsonb
 language plpgsql set plan_cache_mode = force_custom_plan as $$
 declare
@@ -119,6 +138,7 @@ declare
   v_full text;
   v_open text;
   v_message text := 'Assignment initiated by user ''' || p_initiator || '''';
+  v_policies int[];
   v_ms bigint := (extract(epoch from now()) * 1000)::bigint;
 begin
   if v_answer is not null then
@@ -166,9 +186,11 @@ begin
             from unnest((select v_items), (select v_owners)) as x (n, id) order by x.id, x.n desc) l
    where s.tenant_id = p_tenant and s.target_id = l.id;
 
+  v_policies := intern_policies(p_tenant, p_safeties);
+
   with items as materialized (
     select p_first_id + x.place - 1 as id, x.id as target_id, i.controller_id, i.place as set_place, i.force_type, i.force_time, i.weight,
-           i.schedule, i.duration, i.timezone, i.ends_at,
+           i.schedule, i.duration, i.timezone, i.ends_at, v_policies[p_safety_places[i.n]] as policy_id,
            first_status(p_confirmation_flow, i.confirmation, c.message) as status,
            case when p_confirmation_flow then 11 else 3 end::smallint as entry,
            first_messages(p_confirmation_flow, i.confirmation, c.message, v_message, p_initiator) as messages
@@ -183,10 +205,10 @@ begin
         offset 0) c on true
   ), created as (
     insert into actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, force_time, weight, migration_step,
-                         maintenance_schedule, maintenance_duration, maintenance_timezone, maintenance_ends_at, multi_assignment,
+                         maintenance_schedule, maintenance_duration, maintenance_timezone, maintenance_ends_at, multi_assignment, policy_id,
                          initiated_by, created_by, last_modified_by)
     select p_tenant, id, target_id, controller_id, p_sets[set_place], status, true, force_type, force_time, weight,
-           p_migration_steps[set_place], schedule, duration, timezone, ends_at, true, p_initiator, p_initiator, p_initiator
+           p_migration_steps[set_place], schedule, duration, timezone, ends_at, true, policy_id, p_initiator, p_initiator, p_initiator
       from items
   ), history as (
     insert into action_history (tenant_id, action_id, revision, status, messages, occurred_at)
@@ -203,8 +225,24 @@ begin
            'outcome', 'ok', 'already', 0,
            'actions', coalesce(jsonb_agg(jsonb_build_object('id', id, 'controllerId', controller_id) order by id), '[]'))
     into v_answer from items;
+  if v_policies is not null then
+    perform begin_watches(p_tenant, array(select (x ->> 'id')::bigint from jsonb_array_elements(v_answer -> 'actions') x));
+  end if;
   return keep_answer(p_tenant, p_command, v_answer);
 end
+$$;
+
+-- As it was called before policies.
+create or replace function assign_several(
+  p_tenant int, p_tenant_name text, p_command text,
+  p_sets bigint[], p_set_names text[], p_set_versions text[], p_set_types bigint[], p_migration_steps boolean[],
+  p_controller_ids text[], p_places int[], p_force_types smallint[], p_force_times timestamptz[], p_weights int[],
+  p_schedules text[], p_durations text[], p_timezones text[], p_ends timestamptz[], p_confirmations boolean[],
+  p_first_id bigint, p_max_actions int, p_confirmation_flow boolean, p_scope bigint[], p_initiator text, p_traceparent text
+) returns jsonb language sql as $$
+  select assign_several(p_tenant, p_tenant_name, p_command, p_sets, p_set_names, p_set_versions, p_set_types, p_migration_steps, p_controller_ids, p_places,
+    p_force_types, p_force_times, p_weights, p_schedules, p_durations, p_timezones, p_ends, p_confirmations, p_first_id, p_max_actions,
+    p_confirmation_flow, p_scope, p_initiator, p_traceparent, null, null)
 $$;
 
 -- Records what devices run already: one FINISHED action each, and assigned = installed. Targets that have the set, or an open update, do not change

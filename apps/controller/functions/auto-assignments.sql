@@ -7,7 +7,7 @@ create or replace function auto_assign_chunk(
   p_set bigint, p_set_name text, p_set_version text, p_set_type bigint, p_migration_step boolean, p_force_type smallint, p_weight int,
   p_schedule text, p_duration text, p_timezone text, p_window_ends timestamptz,
   p_confirmation boolean, p_max_actions int, p_autoclose boolean, p_confirmation_flow boolean, p_initiator text, p_message text,
-  p_traceparent text,
+  p_traceparent text, p_safety text, p_types bigint[], p_type_safeties text[],
   out fenced boolean, out "cursor" int, out done boolean, out created int
 )
 language plpgsql set plan_cache_mode = force_custom_plan as $$
@@ -16,6 +16,9 @@ declare
   v_new int[];
   v_count int;
   v_several boolean := several_assignments(p_tenant);
+  v_policy int;
+  v_policies int[]; -- of the types in p_types
+  v_ids bigint[];
   v_ms bigint := (extract(epoch from now()) * 1000)::bigint;
 begin
   perform refresh_statistics();
@@ -67,6 +70,8 @@ begin
   update target_state s set assigned_set_id = p_set, update_status = 2, revision = s.revision + 1
    where s.tenant_id = p_tenant and s.target_id = any ((select v_new)::int[]);
 
+  v_policy := intern_policy(p_tenant, p_safety);
+  v_policies := array(select intern_policy(p_tenant, y.body) from unnest(p_type_safeties) with ordinality y (body, n) order by y.n);
   with items as materialized (
     select p_first_id + x.n - 1 as id, t.id as target_id, t.controller_id, first_status(p_confirmation_flow, p_confirmation, c.message) as status,
            case when p_confirmation_flow then 11 else 3 end::smallint as entry,
@@ -79,10 +84,11 @@ begin
         offset 0) c on true
   ), made as (
     insert into actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, weight, migration_step,
-                         maintenance_schedule, maintenance_duration, maintenance_timezone, maintenance_ends_at, multi_assignment,
+                         maintenance_schedule, maintenance_duration, maintenance_timezone, maintenance_ends_at, multi_assignment, policy_id,
                          initiated_by, created_by, last_modified_by)
     select p_tenant, id, target_id, controller_id, p_set, status, true, p_force_type, p_weight, p_migration_step,
-           p_schedule, p_duration, p_timezone, p_window_ends, v_several, p_initiator, p_initiator, p_initiator
+           p_schedule, p_duration, p_timezone, p_window_ends, v_several,
+           case when v_policies = '{}' then v_policy else policy_for(p_tenant, target_id, v_policy, p_types, v_policies) end, p_initiator, p_initiator, p_initiator
       from items
   ), history as (
     insert into action_history (tenant_id, action_id, revision, status, messages, occurred_at)
@@ -95,6 +101,21 @@ begin
            p_traceparent
       from items
   )
-  select count(*) into created from items;
+  select count(*), array_agg(id) into created, v_ids from items;
+  if v_policy is not null or v_policies <> '{}' then perform begin_watches(p_tenant, v_ids); end if;
 end
+$$;
+
+-- As it was called before policies.
+create or replace function auto_assign_chunk(
+  p_tenant int, p_tenant_name text, p_filter bigint, p_epoch bigint, p_pass bigint, p_cursor int, p_limit int, p_first_id bigint,
+  p_set bigint, p_set_name text, p_set_version text, p_set_type bigint, p_migration_step boolean, p_force_type smallint, p_weight int,
+  p_schedule text, p_duration text, p_timezone text, p_window_ends timestamptz,
+  p_confirmation boolean, p_max_actions int, p_autoclose boolean, p_confirmation_flow boolean, p_initiator text, p_message text,
+  p_traceparent text,
+  out fenced boolean, out "cursor" int, out done boolean, out created int
+) language sql as $$
+  select * from auto_assign_chunk(p_tenant, p_tenant_name, p_filter, p_epoch, p_pass, p_cursor, p_limit, p_first_id, p_set, p_set_name, p_set_version, p_set_type, p_migration_step,
+    p_force_type, p_weight, p_schedule, p_duration, p_timezone, p_window_ends, p_confirmation, p_max_actions, p_autoclose, p_confirmation_flow,
+    p_initiator, p_message, p_traceparent, null, null, null)
 $$;

@@ -22,13 +22,15 @@ begin
   with gone as (
     delete from actions a
      where a.tenant_id = p_tenant and a.id = any ((select p_ids)::bigint[]) and not a.active and a.status <> (select 8)
+       and a.tally in (0, 2) -- nothing is awaited of it
+       and (a.policy_id is null or not exists (select from action_watches w where w.tenant_id = p_tenant and w.action_id = a.id))
        and exists (select from unnest((select p_statuses), (select p_before)) r (status, before)
                     where r.status = a.status and a.last_modified_at < r.before)
-    returning a.id, a.target_id, a.rollout_id, a.group_id, a.status, a.force_type
+    returning a.id, a.target_id, a.rollout_id, a.group_id, a.status, a.force_type, a.tally, a.retried_by
   ), deltas as (
     insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
-    select p_tenant, g.rollout_id, g.group_id, action_bucket(g.status, g.force_type), null, count(*)
-      from gone g where g.rollout_id in (select x.rollout_id from (select distinct rollout_id from gone) x
+    select p_tenant, g.rollout_id, g.group_id, action_bucket(g.status, g.force_type, g.tally), null, count(*)
+      from gone g where g.retried_by is null and g.rollout_id in (select x.rollout_id from (select distinct rollout_id from gone) x
                                           where rollout_goes_on(p_tenant, x.rollout_id))
      group by 2, 3, 4
   )

@@ -14,6 +14,7 @@ declare
   v_deleted int;
   v_written int := 0;
   v_revision int;
+  v_ask boolean := false; -- asked again, because a claim is not proven yet
 begin
   select s.target_id into v_target from targets g join target_state s on s.tenant_id = g.tenant_id and s.target_id = g.id
    where g.tenant_id = p_tenant and g.controller_id = p_controller_id for no key update of s;
@@ -45,8 +46,11 @@ begin
     get diagnostics v_written = row_count;
   end if;
 
+  if exists (select from action_watches w where w.tenant_id = p_tenant and w.target_id = v_target) then
+    v_ask := watch_attributes(p_tenant, p_tenant_name, v_target, case when p_mode <> 2 then p_keys else '{}' end, p_values, p_traceparent);
+  end if;
   update target_state set request_attributes = false, revision = revision + 1
-   where tenant_id = p_tenant and target_id = v_target and request_attributes;
+   where tenant_id = p_tenant and target_id = v_target and request_attributes and not v_ask;
   if v_deleted + v_written = 0 then return 'ok'; end if;
 
   update targets set last_modified_by = 'CONTROLLER_PLUG_AND_PLAY', last_modified_at = now(), revision = revision + 1

@@ -21,6 +21,7 @@ declare
   v_messages_free boolean := false;
   v_from smallint;
   v_to smallint;
+  v_tally smallint;
 begin
   -- the target's row is locked first: that is the lock order of the whole service
   select s.* into t from targets g join target_state s on s.tenant_id = g.tenant_id and s.target_id = g.id
@@ -142,18 +143,27 @@ begin
   if not v_entries_free and p_max_entries > 0 and a.revision >= p_max_entries then return 'tooManyEntries'; end if;
 
   was := t;
+  v_tally := a.tally;
+  -- A claim ends the proof of an earlier one. What a policy makes of the report is decided with it (functions/watches.sql).
+  if v_effect = 'installed' and exists (select from action_watches w where w.tenant_id = p_tenant and w.target_id = t.target_id and w.action_id <> a.id) then
+    perform end_other_proofs(p_tenant, p_tenant_name, t.target_id, a.id, p_traceparent);
+  end if;
+  if a.policy_id is not null then
+    select r.effect, r.tally into v_effect, v_tally from watch_report(p_tenant, a, t, v_next, v_entry, v_effect, p_code) r;
+  end if;
+
   if v_effect = 'installed' and a.multi_assignment then
-    t.assigned_set_id := coalesce((select o.set_id from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id order by o.id limit 1), a.set_id);
+    t.assigned_set_id := coalesce((select o.set_id from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id order by o.id limit 1), proving_set(p_tenant, t.target_id, a.id), a.set_id);
     t.installed_set_id := a.set_id;
     t.installed_at := now();
     t.installed_action_id := greatest(a.id, (
       select max(o.id) from actions o
        where o.tenant_id = p_tenant and o.target_id = t.target_id and o.set_id = a.set_id and o.status = 0));
-    t.update_status := case when exists (select from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id) then 2 else 3 end;
+    t.update_status := case when (exists (select from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id) or proving_set(p_tenant, t.target_id, a.id) is not null) then 2 else 3 end;
     t.request_attributes := true;
   elsif v_effect = 'downloaded' and a.multi_assignment then
-    t.assigned_set_id := coalesce((select o.set_id from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id order by o.id limit 1), t.assigned_set_id);
-    t.update_status := case when exists (select from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id) then 2 else 3 end;
+    t.assigned_set_id := coalesce((select o.set_id from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id order by o.id limit 1), proving_set(p_tenant, t.target_id, a.id), t.assigned_set_id);
+    t.update_status := case when (exists (select from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id) or proving_set(p_tenant, t.target_id, a.id) is not null) then 2 else 3 end;
     t.request_attributes := true;
   elsif v_effect = 'installed' then
     if a.force_type = 3 then t.assigned_set_id := a.set_id; end if;
@@ -164,6 +174,11 @@ begin
        where o.tenant_id = p_tenant and o.target_id = t.target_id and o.set_id = a.set_id and o.status = 0));
     if t.assigned_set_id = t.installed_set_id then t.update_status := 3; end if;
     t.request_attributes := true;
+  elsif v_effect = 'claimed' then
+    t.request_attributes := true;
+  elsif v_effect = 'refuted' then
+    if t.assigned_set_id = a.set_id then t.assigned_set_id := null; end if;
+    if t.assigned_set_id is null then t.update_status := 4; end if;
   elsif v_effect = 'failed' then
     t.assigned_set_id := null;
     t.update_status := 4;
@@ -171,13 +186,13 @@ begin
     t.update_status := 3;
     t.request_attributes := true;
   elsif v_effect = 'cancelled' then
-    t.assigned_set_id := coalesce((select o.set_id from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id order by o.id limit 1), t.installed_set_id);
-    if not exists (select from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id) then t.update_status := 3; end if;
+    t.assigned_set_id := coalesce((select o.set_id from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id order by o.id limit 1), proving_set(p_tenant, t.target_id, a.id), t.installed_set_id);
+    if not (exists (select from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id) or proving_set(p_tenant, t.target_id, a.id) is not null) then t.update_status := 3; end if;
   end if;
 
   v_active := not (v_next in (0, 1, 4, 10));
   update actions
-     set status = v_next, active = v_active, last_status_code = p_code, revision = revision + 1,
+     set status = v_next, active = v_active, tally = v_tally, last_status_code = p_code, revision = revision + 1,
          last_modified_by = 'CONTROLLER_PLUG_AND_PLAY', last_modified_at = now()
    where tenant_id = p_tenant and id = a.id;
   if t is distinct from was then

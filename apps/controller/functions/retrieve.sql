@@ -63,7 +63,7 @@ begin
     v_text := case p_resource when 0 then 'Update Server: Target retrieved update action and should start now the download.'
       when 1 then 'Update Server: Target retrieved cancel action and should start now the cancellation.' end;
     if v_text is null or not a.active or (p_max_entries > 0 and a.revision >= p_max_entries)
-       or exists (select from action_history h where h.tenant_id = p_tenant and h.action_id = a.id
+       or a.tally <> 3 and exists (select from action_history h where h.tenant_id = p_tenant and h.action_id = a.id
                      and h.revision = a.revision and h.status = 6 and h.reported_at >= a.created_at) then
       v_text := null;
       exit;
@@ -82,7 +82,7 @@ begin
   if v_text is not null then
     if p_resource = 0 then v_next := 6; end if;
     update actions
-       set status = v_next, revision = revision + 1, last_modified_by = 'CONTROLLER_PLUG_AND_PLAY', last_modified_at = now()
+       set status = v_next, tally = 0, revision = revision + 1, last_modified_by = 'CONTROLLER_PLUG_AND_PLAY', last_modified_at = now()
      where tenant_id = p_tenant and id = a.id;
     insert into action_history (tenant_id, action_id, revision, status, messages, code, occurred_at)
     values (p_tenant, a.id, a.revision + 1, 6, array[v_text], null, now());

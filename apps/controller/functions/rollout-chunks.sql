@@ -43,7 +43,7 @@ begin
            p_migration_step, p_schedule, p_duration, p_timezone, p_window_ends, p_rollout, p_group, p_initiator, p_initiator, p_initiator
       from unnest((select v_targets)) with ordinality as m (target_id, n)
       cross join lateral (select x.controller_id from targets x where x.tenant_id = p_tenant and x.id = m.target_id offset 0) t
-    on conflict (tenant_id, rollout_id, target_id) where rollout_id is not null do nothing
+    on conflict (tenant_id, rollout_id, target_id) where rollout_id is not null and retried_by is null do nothing
     returning id, target_id, controller_id
   ), history as (
     insert into action_history (tenant_id, action_id, revision, status, occurred_at)
@@ -72,7 +72,7 @@ $$;
 create or replace function start_chunk(
   p_tenant int, p_tenant_name text, p_rollout bigint, p_group bigint, p_epoch bigint, p_cursor int, p_limit int,
   p_set bigint, p_set_name text, p_set_version text, p_autoclose boolean, p_confirmation_flow boolean,
-  p_confirmation boolean, p_initiator text, p_message text, p_traceparent text,
+  p_confirmation boolean, p_initiator text, p_message text, p_traceparent text, p_safety text, p_types bigint[], p_type_safeties text[],
   out fenced boolean, out "cursor" int, out done boolean, out started int, out skipped int
 )
 language plpgsql set plan_cache_mode = force_custom_plan as $$
@@ -88,6 +88,9 @@ declare
   v_several boolean := several_assignments(p_tenant);
   v_refusal text := 'Update Server: The target has as many open actions as it may have (' || max_open_actions() || ').';
   v_errors int := 0;
+  v_policy int;
+  v_policies int[]; -- of the types in p_types
+  v_installed boolean := coalesce(p_safety::jsonb ->> 'skip' = 'installed', false);
   v_ms bigint := (extract(epoch from now()) * 1000)::bigint;
 begin
   perform refresh_statistics();
@@ -97,6 +100,9 @@ begin
     fenced := true; done := false;
     return;
   end if;
+
+  v_policy := intern_policy(p_tenant, p_safety);
+  v_policies := array(select intern_policy(p_tenant, y.body) from unnest(p_type_safeties) with ordinality y (body, n) order by y.n);
 
   -- The scan goes over the group whatever the status, so that a page is bounded by its rows, not by how many of them still wait.
   select array_agg(page.target_id order by page.target_id) filter (where page.status = 8),
@@ -113,7 +119,7 @@ begin
 
   select array_agg(l.id) filter (where l.assigned_set_id is distinct from p_set), array_agg(l.id) filter (where l.assigned_set_id = p_set)
     into v_ids, v_skip
-    from (select s.target_id, case when not v_several then s.assigned_set_id end as assigned_set_id, t.id
+    from (select s.target_id, case when not v_several and (not v_installed or s.installed_set_id = p_set) then s.assigned_set_id end as assigned_set_id, t.id
             from unnest((select v_targets), (select v_ids)) as t (target_id, id)
             join target_state s on s.tenant_id = p_tenant and s.target_id = t.target_id
            order by s.target_id for no key update of s) l;
@@ -162,7 +168,9 @@ begin
          set status = case when p_confirmation_flow and p_confirmation
                             and (select y.target_id from auto_confirmations y
                                   where y.tenant_id = p_tenant and y.target_id = a.target_id) is null then 11 else 3 end,
-             active = true, multi_assignment = v_several, revision = a.revision + 1, last_modified_by = p_initiator, last_modified_at = now()
+             active = true, multi_assignment = v_several, 
+             policy_id = case when v_policies = '{}' then v_policy else policy_for(p_tenant, a.target_id, v_policy, p_types, v_policies) end,
+             revision = a.revision + 1, last_modified_by = p_initiator, last_modified_at = now()
        where a.tenant_id = p_tenant and a.id = any ((select v_ids)::bigint[]) and a.status = (select 8)
       returning a.id, a.target_id, a.controller_id, a.status, a.revision, a.force_type, a.weight
     ), told as materialized (
@@ -186,6 +194,7 @@ begin
     perform supersede_open_actions(p_tenant, p_tenant_name, v_targets, p_rollout, p_autoclose, p_initiator, p_traceparent);
     update target_state s set assigned_set_id = p_set, update_status = 2, revision = s.revision + 1
      where s.tenant_id = p_tenant and s.target_id = any ((select v_targets)::int[]);
+    if v_policy is not null or v_policies <> '{}' then perform begin_watches(p_tenant, v_ids); end if;
   end if;
 
   insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
@@ -198,6 +207,17 @@ begin
     from (values (v_skipped), (v_refused), (v_started)) i (items) where i.items is not null;
   skipped := skipped + v_errors;
 end
+$$;
+
+-- As it was called before policies.
+create or replace function start_chunk(
+  p_tenant int, p_tenant_name text, p_rollout bigint, p_group bigint, p_epoch bigint, p_cursor int, p_limit int,
+  p_set bigint, p_set_name text, p_set_version text, p_autoclose boolean, p_confirmation_flow boolean,
+  p_confirmation boolean, p_initiator text, p_message text, p_traceparent text,
+  out fenced boolean, out "cursor" int, out done boolean, out started int, out skipped int
+) language sql as $$
+  select * from start_chunk(p_tenant, p_tenant_name, p_rollout, p_group, p_epoch, p_cursor, p_limit, p_set, p_set_name, p_set_version, p_autoclose, p_confirmation_flow,
+    p_confirmation, p_initiator, p_message, p_traceparent, null, null, null)
 $$;
 
 -- Creates SCHEDULED actions for targets that have joined the last group of a running dynamic rollout (contract rollouts.md §4.6), as schedule_chunk
@@ -255,7 +275,7 @@ begin
            p_migration_step, p_schedule, p_duration, p_timezone, p_window_ends, p_rollout, p_group, p_initiator, p_initiator, p_initiator
       from unnest((select v_targets)) with ordinality as m (target_id, n)
       cross join lateral (select x.controller_id from targets x where x.tenant_id = p_tenant and x.id = m.target_id offset 0) t
-    on conflict (tenant_id, rollout_id, target_id) where rollout_id is not null do nothing
+    on conflict (tenant_id, rollout_id, target_id) where rollout_id is not null and retried_by is null do nothing
     returning id, target_id, controller_id
   ), history as (
     insert into action_history (tenant_id, action_id, revision, status, occurred_at)

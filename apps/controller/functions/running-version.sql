@@ -20,7 +20,12 @@ begin
    where v.tenant_id = p_tenant and v.name = p_name and v.version = p_version and not v.deleted;
   if not found then
     return 'setNotFound';
-  elsif not d.valid then
+  end if;
+  if exists (select from action_watches w where w.tenant_id = p_tenant and w.target_id = t.target_id) then
+    perform watch_version(p_tenant, p_tenant_name, t.target_id, d.id, d.name, d.version, p_traceparent);
+    select * into t from target_state s where s.tenant_id = p_tenant and s.target_id = t.target_id;
+  end if;
+  if not d.valid then
     return 'setInvalid';
   elsif not d.complete then
     return 'setIncomplete';

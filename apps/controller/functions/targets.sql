@@ -160,11 +160,13 @@ begin
   -- "(select …)" around arrays lets the planner expect a handful of elements and go by key, however large the table is.
   with gone as (
     delete from actions a where a.tenant_id = p_tenant and a.target_id = any ((select p_targets)::int[])
-    returning a.id, a.rollout_id, a.group_id, a.status, a.force_type
+    returning a.id, a.rollout_id, a.group_id, a.status, a.force_type, a.tally, a.retried_by
   ), deltas as (
     insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
-    select p_tenant, rollout_id, group_id, action_bucket(status, force_type), null, count(*)
-      from gone where rollout_id is not null group by 2, 3, 4
+    select p_tenant, rollout_id, group_id, action_bucket(status, force_type, tally), null, count(*)
+      from gone where rollout_id is not null and retried_by is null group by 2, 3, 4
+  ), watches as (
+    delete from action_watches w where w.tenant_id = p_tenant and w.target_id = any ((select p_targets)::int[])
   )
   select array_agg(id) into v_actions from gone;
   delete from action_history h where h.tenant_id = p_tenant and h.action_id = any ((select v_actions)::bigint[]);

@@ -96,7 +96,7 @@ export async function seedMembers(
 
 export const chunkOf = (
   rolloutId: number,
-  change: { groupId?: number; epoch?: number; cursor?: number; setId?: number; confirmationRequired?: boolean } = {},
+  change: { groupId?: number; epoch?: number; cursor?: number; setId?: number; confirmationRequired?: boolean; safety?: string } = {},
 ) => ({
   rolloutId,
   groupId: change.groupId ?? 1,
@@ -112,6 +112,8 @@ export const chunkOf = (
   joining: false,
   maintenanceWindow: null,
   confirmationRequired: change.confirmationRequired ?? true,
+  safetyOfTypes: [],
+  ...(change.safety === undefined ? {} : { safety: change.safety }),
 });
 
 /** Schedules and starts all members of a group of an open rollout. */
@@ -153,7 +155,8 @@ export async function progressOf(fixture: DeviceFixture, rolloutId: number, grou
 export async function countedProgress(fixture: DeviceFixture, rolloutId: number, groupId = 1): Promise<number[]> {
   const { rows } = await fixture.database.db("controller").pool.query(
     `select array_agg((select count(*) from actions a where a.tenant_id = 1 and a.rollout_id = $1 and a.group_id = $2
-                          and action_bucket(a.status, a.force_type) = b) order by b) as counts from generate_series(0, 4) b`,
+                          and a.retried_by is null and case when action_bucket(a.status, a.force_type, a.tally) > 4 then 1
+                              else action_bucket(a.status, a.force_type, a.tally) end = b) order by b) as counts from generate_series(0, 4) b`,
     [rolloutId, groupId],
   );
   return rows[0].counts;

@@ -16,6 +16,7 @@ import { makePartitions } from "./maintenance/maintenance.ts";
 import type { LastPolls } from "./poll/last-polls.ts";
 import { foldDeltas } from "./progress/fold.sql.ts";
 import type { TenantSettingsCache } from "./settings/tenant-settings.ts";
+import { type SettleDeps, settle } from "./watches/settle.ts";
 
 interface Deps {
   /** These connections are for work that no caller waits for. */
@@ -27,6 +28,7 @@ interface Deps {
   readonly relay: Relay;
   readonly settings: TenantSettingsCache;
   readonly lastPolls: LastPolls;
+  readonly settle: SettleDeps;
   readonly nodeStatus: NodeStatus;
 }
 
@@ -109,6 +111,14 @@ export const jobs = {
     everyMs: 1_000,
     work: ({ cleanup }) => cleanUp(cleanup),
     failure: "expired actions could not be cleaned up",
+  }),
+  "watched-actions": every<Pick<Deps, "settle">>({
+    ...maintenance,
+    does: "Settles watched actions whose time is over, 2,000 at a time: proven, failed, silent, given up, or tried again.",
+    runs: "lease",
+    everyMs: 1_000,
+    work: ({ settle: deps }) => settle(deps),
+    failure: "watched actions could not be settled",
   }),
   insights: every<OnDatabase>({
     ...maintenance,

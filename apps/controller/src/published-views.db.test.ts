@@ -27,7 +27,7 @@ const views: Record<string, { columns: string; readers: DatabaseService[] }> = {
     columns:
       "tenant_id id target_id controller_id set_id status active force_type force_time weight rollout_id group_id last_status_code " +
       "initiated_by created_by created_at last_modified_by last_modified_at revision " +
-      "maintenance_schedule maintenance_duration maintenance_timezone",
+      "maintenance_schedule maintenance_duration maintenance_timezone policy_id tally outcome attempt retry_of retried_by",
     readers: ["management", "rollout-engine"],
   },
   action_statuses_v1: {
@@ -35,9 +35,14 @@ const views: Record<string, { columns: string; readers: DatabaseService[] }> = {
     readers: ["management", "rollout-engine"],
   },
   group_progress_v1: {
-    columns: "tenant_id rollout_id group_id scheduled running finished error cancelled",
+    columns: "tenant_id rollout_id group_id scheduled running finished error cancelled proving silent retrying",
     readers: ["management", "rollout-engine"],
   },
+  action_watches_v1: {
+    columns: "tenant_id action_id target_id policy_id stage silent since claimed_at evidence_at polls polls_wanted due_at",
+    readers: ["management"],
+  },
+  action_policies_v1: { columns: "tenant_id id body", readers: ["management"] },
   events_v1: { columns: "tenant_id id txid topic type common items traceparent at", readers: ["management"] },
   fleet_changes_v1: { columns: "tenant_id txid id", readers: ["rollout-engine"] },
   rollout_failures_v1: {
@@ -45,6 +50,7 @@ const views: Record<string, { columns: string; readers: DatabaseService[] }> = {
     readers: ["rollout-engine"],
   },
   group_changes_v1: { columns: "tenant_id rollout_id group_id txid id", readers: ["management", "rollout-engine"] },
+  message_refusals_v1: { columns: "tenant_id kind n last_at last_reason", readers: ["management"] },
   target_counts_v1: { columns: "tenant_id n", readers: ["management"] },
   target_usage_v1: { columns: "tenant_id attributes actions status_entries messages", readers: ["management"] },
   monthly_counts_v1: {

@@ -88,6 +88,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     relay,
     settings,
     lastPolls,
+    settle: { db: background, ids: commandIds, limits, fault, now },
     nodeStatus,
   });
   backend.add(jobs.group("settings"));

@@ -75,3 +75,40 @@ export type RolloutStatusName = (typeof rolloutStatusNames)[number];
 
 export const rolloutGroupStatusNames = ["creating", "ready", "scheduled", "running", "finished", "error"] as const;
 export type RolloutGroupStatusName = (typeof rolloutGroupStatusNames)[number];
+
+/** How an action counts beside its status; `plain` is what the status says (contract beyond.md §1.3). */
+export const tallyNames = ["plain", "proving", "void", "silent", "retrying"] as const;
+export type TallyName = (typeof tallyNames)[number];
+export const tally = { plain: 0, proving: 1, void: 2, silent: 3, retrying: 4 } as const satisfies Record<TallyName, number>;
+export type Tally = (typeof tally)[TallyName];
+
+/** The buckets of actions that count otherwise than their status says; totals show all three as running. */
+export const tallyBucket = { proving: 5, silent: 6, retrying: 7 } as const;
+
+/** What is awaited of a watched action, from 1 (contract beyond.md §1.3). */
+export const watchStages = ["notFetched", "downloading", "installing", "rebooting", "observing", "watched", "retryWait"] as const;
+export type WatchStage = (typeof watchStages)[number];
+
+/** The code of a stage in the database. */
+export function watchStageCode(stage: WatchStage): number {
+  return watchStages.indexOf(stage) + 1;
+}
+
+/** How a proof ended; the order gives the tens of `actions.outcome`. `timeout` and `quota` are reasons without a proof. */
+export const proofEnds = ["proving", "proven", "unproven", "refuted", "void", "timeout", "quota"] as const;
+export type ProofEnd = (typeof proofEnds)[number];
+
+/** By what it ended; the order gives the ones of `actions.outcome`. */
+export const proofSources = ["none", "attributes", "runningVersion", "alive", "person"] as const;
+export type ProofSource = (typeof proofSources)[number];
+
+/** Returns `actions.outcome` of an end. */
+export function outcomeCode(end: ProofEnd, by: ProofSource): number {
+  return proofEnds.indexOf(end) * 10 + proofSources.indexOf(by);
+}
+
+/** Reads `actions.outcome`; undefined if there is none. */
+export function outcomeOf(code: number | null): { end: ProofEnd; by: ProofSource } | undefined {
+  if (code === null) return undefined;
+  return { end: proofEnds[Math.floor(code / 10)] ?? "proving", by: proofSources[code % 10] ?? "none" };
+}

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { forceTypeNames, rolloutGroupStatusNames, rolloutStatusNames } from "./codes.ts";
+import { forceTypeNames, proofEnds, proofSources, rolloutGroupStatusNames, rolloutStatusNames } from "./codes.ts";
 import { actionStatusWords } from "./management/action-view.ts";
 import { totalsView } from "./management/rollout-view.ts";
 
@@ -19,6 +19,9 @@ export const eventTypes = {
   actionStatusChanged: "io.update.action.status_changed.v1",
   actionStatusReported: "io.update.action.status_reported.v1",
   actionForced: "io.update.action.forced.v1",
+  actionProofChanged: "io.update.action.proof_changed.v1",
+  actionSilenceChanged: "io.update.action.silence_changed.v1",
+  actionRetryChanged: "io.update.action.retry_changed.v1",
   rolloutCreated: "io.update.rollout.created.v1",
   rolloutStatusChanged: "io.update.rollout.status_changed.v1",
   rolloutDeleted: "io.update.rollout.deleted.v1",
@@ -69,6 +72,18 @@ export const actionEventData = z
     weight: z.int(),
     code: z.int().optional(),
     messages: z.array(z.string()),
+    safety: z
+      .looseObject({
+        proof: openWord(proofEnds).optional(),
+        by: openWord(proofSources, /^[a-z][A-Za-z]*$/).optional(),
+        silent: z.boolean().optional(),
+        reason: openWord(["timeout", "unproven", "refuted", "quota", "stopped", "set", "other"]).optional(),
+        attempt: z.int().optional(),
+        retryOf: z.int().optional(),
+        nextAttemptAt: z.int().optional(),
+      })
+      .optional()
+      .meta({ description: "What the watch of an action with a safety policy says; only with one" }),
     initiatedBy: z.string().nullish(),
     occurredAt: z.int().meta({ description: "Epoch ms by the device's clock where it told one" }),
     recordedAt: z.int().meta({ description: "Epoch ms of the commit" }),
@@ -156,7 +171,15 @@ function cloudEvent<T extends readonly [EventType, ...EventType[]], D extends z.
 }
 
 export const actionEvent = cloudEvent(
-  [eventTypes.actionCreated, eventTypes.actionStatusChanged, eventTypes.actionStatusReported, eventTypes.actionForced],
+  [
+    eventTypes.actionCreated,
+    eventTypes.actionStatusChanged,
+    eventTypes.actionStatusReported,
+    eventTypes.actionForced,
+    eventTypes.actionProofChanged,
+    eventTypes.actionSilenceChanged,
+    eventTypes.actionRetryChanged,
+  ],
   actionEventData,
 ).meta({ id: "ActionEvent" });
 

@@ -33,6 +33,8 @@ describe("the error table", () => {
     ["locked", 423],
     ["actionNotCancelable", 405],
     ["actionNotDeletable", 405],
+    ["actionNotProving", 409],
+    ["actionNotRetryable", 409],
     ["actionClosed", 410],
     ["constraintViolation", 400],
     ["targetTypeUsed", 409],

@@ -125,6 +125,22 @@ export const entityCodes = {
     status: everywhere(405),
     message: "Only active actions which are in status canceling can be force quit.",
   },
+  actionNotProving: {
+    hawkbit: "hawkbit.server.error.action.notProving",
+    exceptionClass: `${repository}.ActionNotProvingException`,
+    grpc: grpcStatus.failedPrecondition,
+    retryable: false,
+    status: everywhere(409),
+    message: "Nothing is awaited of this action that a person could decide.",
+  },
+  actionNotRetryable: {
+    hawkbit: "hawkbit.server.error.action.notRetryable",
+    exceptionClass: `${repository}.ActionNotRetryableException`,
+    grpc: grpcStatus.failedPrecondition,
+    retryable: false,
+    status: everywhere(409),
+    message: "Only a failed action that was not tried again, and for which nothing else is under way, can be tried again.",
+  },
   actionNotDeletable: {
     hawkbit: "hawkbit.server.error.action.notDeletable",
     exceptionClass: `${repository}.ActionNotDeletableException`,

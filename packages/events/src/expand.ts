@@ -35,7 +35,7 @@ interface PlainItem {
 
 /**
  * One element of `items` in an action-events row. It is an array to stay small, because a chunk of a rollout carries thousands. [actionId,
- * controllerId, sequence, previousStatus, status, active, forceType, weight, code, messages, occurredAt, entryStatus]
+ * controllerId, sequence, previousStatus, status, active, forceType, weight, code, messages, occurredAt, entryStatus, safety?]
  */
 type ActionItem = readonly [
   number,
@@ -50,6 +50,7 @@ type ActionItem = readonly [
   readonly string[] | null,
   number,
   number,
+  (Readonly<Record<string, unknown>> | null)?,
 ];
 
 const chosenPerItem: ReadonlySet<string> = new Set([
@@ -112,7 +113,7 @@ interface Expanded {
 }
 
 function actionEvent(row: OutboxRow, item: ActionItem): Expanded {
-  const [actionId, controllerId, sequence, previous, status, active, forceType, weight, code, messages, occurredAt, entry] = item;
+  const [actionId, controllerId, sequence, previous, status, active, forceType, weight, code, messages, occurredAt, entry, safety] = item;
   return {
     type: chosenPerItem.has(row.type) ? actionType(sequence, previous, status) : row.type,
     subject: `targets/${controllerId}/actions/${actionId}`,
@@ -131,6 +132,7 @@ function actionEvent(row: OutboxRow, item: ActionItem): Expanded {
       weight,
       ...(code === null ? {} : { code }),
       messages: messages ?? [],
+      ...(safety ? { safety } : {}),
       occurredAt,
       recordedAt: row.at,
     },

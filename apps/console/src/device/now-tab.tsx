@@ -92,7 +92,10 @@ function OpenAction({ action, targetId }: { action: ActionView & { detailStatus?
       <div className="muted">
         {action.rollout !== undefined && (
           <>
-            {t.ofRollout} <Link to={`/rollouts/${action.rollout}` as "/"}>{action.rolloutName ?? action.rollout}</Link>
+            {t.ofRollout}{" "}
+            <Link to="/rollouts/$rolloutId" params={{ rolloutId: String(action.rollout) }} search={{}}>
+              {action.rolloutName ?? action.rollout}
+            </Link>
             {" · "}
           </>
         )}

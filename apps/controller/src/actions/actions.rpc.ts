@@ -1,10 +1,10 @@
 import type { Database, IdBlocks } from "@harrier/db";
-import { HarrierError } from "@harrier/errors";
 import type { Handlers } from "@harrier/rpc";
 import { deleteActions } from "../cleanup/delete-actions.ts";
 import { confirmAction } from "../confirmation/commands.ts";
 import type { LimitsOf } from "../domain/quotas.ts";
 import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
+import { proveAction, retryAction } from "../watches/commands.ts";
 import { assignOffline, assignSet, assignSets } from "./assign.ts";
 import { createAutoAssign } from "./auto-assign.ts";
 import { cancelAction, forceAction } from "./change.ts";
@@ -21,10 +21,6 @@ interface Deps {
   now: () => number;
 }
 
-function notYet(actionId: number): Promise<never> {
-  return Promise.reject(new HarrierError("internal", `action ${actionId} has no policy`));
-}
-
 /** harrier.controller.v1.ActionsService is the only writer of actions. */
 export function actionsHandlers(deps: Deps): Handlers<"harrier.controller.v1.ActionsService"> {
   return {
@@ -34,8 +30,8 @@ export function actionsHandlers(deps: Deps): Handlers<"harrier.controller.v1.Act
     cancelAction: (request, ctx) => cancelAction(deps, request, ctx),
     forceAction: (request, ctx) => forceAction(deps, request, ctx),
     confirmAction: (request, ctx) => confirmAction(deps, request, ctx),
-    proveAction: (request) => notYet(request.actionId),
-    retryAction: (request) => notYet(request.actionId),
+    proveAction: (request, ctx) => proveAction(deps, request, ctx),
+    retryAction: (request, ctx) => retryAction(deps, request, ctx),
     noteDownloads: (request, ctx) => recordDownloads(deps, request, ctx),
     ...createChunks(deps),
     ...createEnds(deps),

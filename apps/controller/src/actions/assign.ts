@@ -18,6 +18,7 @@ import { scopeOf } from "../targets/targets.ts";
 import { type AssignAnswer, assignOffline as record, assignSet as write, assignSets as writeSeveral } from "./assign.sql.ts";
 import { forceTimeOf, forceTypeOf } from "./force.ts";
 import { incompatibleSets, incompatibleTargets } from "./incompatible.ts";
+import { policyTexts } from "./policies.ts";
 import { windowLists } from "./windows.ts";
 
 export interface AssignDeps {
@@ -38,6 +39,7 @@ export async function assignSet(deps: AssignDeps, request: AssignSetRequest, ctx
   if (set === null) throw new HarrierError("internal", "assignSet without a set");
   if (items.length === 0) return { alreadyAssigned: 0, actions: [] };
   const { tenantId, tenant, max, scope, rest } = await prepare(deps, ctx, { actions: items.length, initiator: request.initiator });
+  const policies = policiesOf(request);
   const assign = () =>
     runOne(deps.db.pool, write, [
       tenantId,
@@ -51,6 +53,7 @@ export async function assignSet(deps: AssignDeps, request: AssignSetRequest, ctx
       items.map((i) => i.controllerId),
       ...itemLists(items, deps.now()),
       ...rest,
+      ...policies,
     ]);
   const controllerIds = items.map((i) => i.controllerId);
   const row = await withEviction(deps, { tenantId, setId: set.id, controllerIds, max, scope }, assign);
@@ -71,6 +74,7 @@ export async function assignSets(deps: AssignDeps, request: AssignSetsRequest, c
   if (items.length === 0) return { alreadyAssigned: 0, actions: [] };
   const { tenantId, tenant, max, scope, rest } = await prepare(deps, ctx, { actions: items.length, initiator: request.initiator });
   const controllerIds = items.map((i) => i.controllerId);
+  const policies = policiesOf(request);
   const assign = () =>
     runOne(deps.db.pool, writeSeveral, [
       tenantId,
@@ -85,6 +89,7 @@ export async function assignSets(deps: AssignDeps, request: AssignSetsRequest, c
       items.map((i) => i.setIndex + 1),
       ...itemLists(items, deps.now()),
       ...rest,
+      ...policies,
     ]);
   const row = await withEviction(deps, { tenantId, setId: sets[0]?.id ?? 0, controllerIds, max, scope }, assign);
   await deps.fault("controller.assign.after-commit");
@@ -94,6 +99,11 @@ export async function assignSets(deps: AssignDeps, request: AssignSetsRequest, c
     throw await incompatibleSets(deps.db.pool, { tenantId, scope }, requested);
   }
   return toResponse(row?.answer, max);
+}
+
+function policiesOf(request: AssignSetRequest | AssignSetsRequest): [string | null, (number | null)[]] {
+  const { safeties, items } = request;
+  return [policyTexts(safeties), items.map(({ safetyIndex }) => (safetyIndex === undefined ? null : safetyIndex + 1))];
 }
 
 /** Turns the items into one list for each member. */

@@ -40,6 +40,7 @@ const assign = (filterId: number, change: object = {}) =>
   fixture.actions.autoAssignChunk(
     {
       filterId,
+      safetyOfTypes: [],
       epoch: 1,
       pass: 1,
       cursor: -1,

@@ -40,10 +40,13 @@ export const autoAssignChunk = statement<
     initiator: string,
     message: string,
     traceparent: string | null,
+    safety: string | null,
+    types: number[],
+    typeSafeties: string[],
   ],
   AutoAssignedRow
 >(
   "controller.auto_assign_chunk",
   `select * from auto_assign_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-                                   ${autoclose}, ${confirmationFlow}, $22, $23, $24)`,
+                                   ${autoclose}, ${confirmationFlow}, $22, $23, $24, $25, $26::bigint[], $27::text[])`,
 );

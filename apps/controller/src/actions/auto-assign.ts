@@ -8,6 +8,7 @@ import type { AssignDeps } from "./assign.ts";
 import { autoAssignChunk as assign, countCandidates } from "./auto-assign.sql.ts";
 import { createChunkSize } from "./chunk-size.ts";
 import { forceTypeOf } from "./force.ts";
+import { policiesOf } from "./policies.ts";
 import { windowValues } from "./windows.ts";
 
 /** Carries out the chunks of auto-assignments (contract management.md §5.8); like those of rollouts, each returns where it ended. */
@@ -55,6 +56,7 @@ async function assignNext(deps: Sized, request: AutoAssignChunkRequest, ctx: Cal
     request.initiator,
     `Auto assignment: ${request.filterName}`,
     ctx.traceparent ?? null,
+    ...policiesOf(request),
   ]);
   if (row === undefined) throw new HarrierError("internal");
   if (row.fenced) throw new HarrierError("fenced", "the filter assigns this set no more");

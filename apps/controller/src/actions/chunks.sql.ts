@@ -73,11 +73,14 @@ export const startChunk = statement<
     initiator: string,
     message: string,
     traceparent: string | null,
+    safety: string | null,
+    types: number[],
+    typeSafeties: string[],
   ],
   StartedRow
 >(
   "controller.start_chunk",
-  `select * from start_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${autoclose}, ${confirmationFlow}, $11, $12, $13, $14)`,
+  `select * from start_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${autoclose}, ${confirmationFlow}, $11, $12, $13, $14, $15, $16::bigint[], $17::text[])`,
 );
 
 /** The fence only moves forward: an older epoch changes nothing. */

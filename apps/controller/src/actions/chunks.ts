@@ -13,6 +13,7 @@ import type {
 import { createChunkSize } from "./chunk-size.ts";
 import { countMembers, joinChunk as join, scheduleChunk as schedule, setFence, startChunk as start } from "./chunks.sql.ts";
 import { forceTimeOf, forceTypeOf } from "./force.ts";
+import { policiesOf } from "./policies.ts";
 import { windowValues } from "./windows.ts";
 
 interface Deps {
@@ -95,6 +96,7 @@ async function startNext(deps: Sized, request: StartChunkRequest, ctx: CallConte
     request.initiator,
     `Initiated by Rollout Group '${request.groupName}' [Rollout ${request.rolloutName}:${request.rolloutId}]`,
     ctx.traceparent ?? null,
+    ...policiesOf(request),
   ]);
   const { cursor, done, started, skipped } = unfenced(row);
   deps.size.took(started + skipped, deps.now() - began);

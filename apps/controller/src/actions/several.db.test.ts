@@ -222,6 +222,7 @@ test("a filter assigns beside open actions, with its weight", async () => {
     forceType: "forced",
     weight: 7,
     maintenanceWindow: null,
+    safetyOfTypes: [],
   };
   const run = (change = {}) =>
     fixture.actions.autoAssignChunk({ ...chunk, initiator: "somebody", filterName: "filter", ...change }, contextOf({ kind: "service" }));

@@ -76,6 +76,7 @@ test("an auto-assignment gives its window to each of its actions", async () => {
     forceType: "forced",
     weight: 7,
     initiator: "x",
+    safetyOfTypes: [],
     filterName: "n",
   };
   await fixture.actions.autoAssignChunk({ ...chunk, pass: 1, maintenanceWindow: nightly }, contextOf());

@@ -118,6 +118,7 @@ function applyEffect(situation: Situation, effect: TargetEffect): TargetState {
   const assigned: Record<TargetEffect["assigned"], number | null> = {
     keep: target.assignedSetId,
     none: null,
+    noneIfOwnSet: target.assignedSetId === action.setId ? null : target.assignedSetId,
     ownSetIfDownloadOnly: action.forceType === forceType.downloadonly ? action.setId : target.assignedSetId,
     nextOpenOrInstalled: open[0]?.setId ?? target.installedSetId,
     nextOpenOrOwnSet: open[0]?.setId ?? action.setId,
@@ -128,6 +129,7 @@ function applyEffect(situation: Situation, effect: TargetEffect): TargetState {
   const status: Record<TargetEffect["updateStatus"], UpdateStatus> = {
     keep: target.updateStatus,
     error: updateStatus.error,
+    errorIfNothingElse: assignedSetId === null ? updateStatus.error : target.updateStatus,
     inSync: updateStatus.in_sync,
     inSyncIfAssignedIsInstalled: assignedSetId === installedSetId ? updateStatus.in_sync : target.updateStatus,
     inSyncIfNothingOpen: open.length === 0 ? updateStatus.in_sync : target.updateStatus,

@@ -32,7 +32,8 @@ interface Branch {
   body: readonly string[];
 }
 
-function chain(branches: readonly Branch[]): string {
+/** Builds `if … elsif … else … end if;`. */
+export function chain(branches: readonly Branch[]): string {
   const lines = branches.flatMap(({ when, body }, i) => {
     const head = when === "" ? "else" : `${i === 0 ? "if" : "elsif"} ${when} then`;
     return [head, ...body.map((line) => `  ${line}`)];
@@ -94,11 +95,15 @@ function ruleBranch(rule: Rule): Branch {
 
 const otherOpen = "from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id";
 
-const nextOpen = `(select o.set_id ${otherOpen} order by o.id limit 1)`;
+// An update that is not proven yet has not ended for its target (contract beyond.md §1.3).
+const proving = "proving_set(p_tenant, t.target_id, a.id)";
+const nextOpen = `(select o.set_id ${otherOpen} order by o.id limit 1), ${proving}`;
+const somethingOpen = `(exists (select ${otherOpen}) or ${proving} is not null)`;
 
 const assignedSql: Record<TargetEffect["assigned"], string | undefined> = {
   keep: undefined,
   none: "t.assigned_set_id := null;",
+  noneIfOwnSet: "if t.assigned_set_id = a.set_id then t.assigned_set_id := null; end if;",
   ownSetIfDownloadOnly: `if ${isDownloadOnly} then t.assigned_set_id := a.set_id; end if;`,
   nextOpenOrInstalled: `t.assigned_set_id := coalesce(${nextOpen}, t.installed_set_id);`,
   nextOpenOrOwnSet: `t.assigned_set_id := coalesce(${nextOpen}, a.set_id);`,
@@ -119,13 +124,15 @@ const inSync = `t.update_status := ${updateStatus.in_sync};`;
 const updateStatusSql: Record<TargetEffect["updateStatus"], string | undefined> = {
   keep: undefined,
   error: `t.update_status := ${updateStatus.error};`,
+  errorIfNothingElse: `if t.assigned_set_id is null then t.update_status := ${updateStatus.error}; end if;`,
   inSync,
   inSyncIfAssignedIsInstalled: `if t.assigned_set_id = t.installed_set_id then ${inSync} end if;`,
-  inSyncIfNothingOpen: `if not exists (select ${otherOpen}) then ${inSync} end if;`,
-  pendingWhileOpen: `t.update_status := case when exists (select ${otherOpen}) then ${updateStatus.pending} else ${updateStatus.in_sync} end;`,
+  inSyncIfNothingOpen: `if not ${somethingOpen} then ${inSync} end if;`,
+  pendingWhileOpen: `t.update_status := case when ${somethingOpen} then ${updateStatus.pending} else ${updateStatus.in_sync} end;`,
 };
 
-function effectBranch(when: string, effect: TargetEffect): Branch {
+/** Builds the branch that changes the target's row `t` as the effect says. */
+export function effectBranch(when: string, effect: TargetEffect): Branch {
   const steps = [
     // installed precedes updateStatus, which compares with it; assigned reads the installed set as it was, where it reads it.
     assignedSql[effect.assigned],
@@ -196,6 +203,7 @@ declare
   v_messages_free boolean := false;
   v_from smallint;
   v_to smallint;
+  v_tally smallint;
 begin`;
 
 const lockTarget = `  -- the target's row is locked first: that is the lock order of the whole service
@@ -215,7 +223,7 @@ function writes(): string {
   const ends = oneOf("v_next", endStatuses.map(code));
   return `  v_active := not (${ends});
   update actions
-     set status = v_next, active = v_active, last_status_code = p_code, revision = revision + 1,
+     set status = v_next, active = v_active, tally = v_tally, last_status_code = p_code, revision = revision + 1,
          last_modified_by = '${devicePrincipal}', last_modified_at = now()
    where tenant_id = p_tenant and id = a.id;
   if t is distinct from was then
@@ -259,6 +267,15 @@ ${indent(chain([...rules.map(ruleBranch), noRule]), 2)}
 ${quotas}
 
   was := t;
+  v_tally := a.tally;
+  -- A claim ends the proof of an earlier one. What a policy makes of the report is decided with it (functions/watches.sql).
+  if v_effect = 'installed' and exists (select from action_watches w where w.tenant_id = p_tenant and w.target_id = t.target_id and w.action_id <> a.id) then
+    perform end_other_proofs(p_tenant, p_tenant_name, t.target_id, a.id, p_traceparent);
+  end if;
+  if a.policy_id is not null then
+    select r.effect, r.tally into v_effect, v_tally from watch_report(p_tenant, a, t, v_next, v_entry, v_effect, p_code) r;
+  end if;
+
 ${indent(chain(effects), 2)}
 
 ${writes()}

@@ -1,4 +1,4 @@
-import { actionStatus } from "@harrier/contracts";
+import { actionStatus, tally } from "@harrier/contracts";
 import { devicePrincipal, serverMessagePrefix } from "./codes.ts";
 import { expiredWindowSql, maintenanceSql } from "./maintenance.sql.ts";
 import { findActionSql, indent, recordChangeSql } from "./report-function.sql.ts";
@@ -66,7 +66,7 @@ ${indent(findActionSql({ targetId: "v_target", fail: (reason) => `outcome := ${r
     -- once per row of retrievals, only while open, and never at the cost of the device's own entries (contract device.md §4.2, §8)
     v_text := case p_resource ${recordedTexts} end;
     if v_text is null or not a.active or (p_max_entries > 0 and a.revision >= p_max_entries)
-       or exists (select from action_history h where h.tenant_id = p_tenant and h.action_id = a.id
+       or a.tally <> ${tally.silent} and exists (select from action_history h where h.tenant_id = p_tenant and h.action_id = a.id
                      and h.revision = a.revision and h.status = ${retrieved} and h.reported_at >= a.created_at) then
       v_text := null;
       exit;
@@ -85,7 +85,7 @@ ${indent(findActionSql({ targetId: "v_target", fail: (reason) => `outcome := ${r
   if v_text is not null then
     if p_resource = ${resources.indexOf("deployment")} then v_next := ${retrieved}; end if;
     update actions
-       set status = v_next, revision = revision + 1, last_modified_by = '${devicePrincipal}', last_modified_at = now()
+       set status = v_next, tally = ${tally.plain}, revision = revision + 1, last_modified_by = '${devicePrincipal}', last_modified_at = now()
      where tenant_id = p_tenant and id = a.id;
 ${indent(change, 4)}
   end if;

@@ -49,9 +49,23 @@ export const gates: Record<Channel, readonly Gate[]> = {
 
 /** Says how the target changes with the action. */
 export interface TargetEffect {
-  readonly assigned: "keep" | "none" | "ownSetIfDownloadOnly" | "nextOpenOrInstalled" | "nextOpenOrOwnSet" | "nextOpenOrKeep";
+  readonly assigned:
+    | "keep"
+    | "none"
+    | "noneIfOwnSet"
+    | "ownSetIfDownloadOnly"
+    | "nextOpenOrInstalled"
+    | "nextOpenOrOwnSet"
+    | "nextOpenOrKeep";
   readonly installed: "keep" | "ownSet";
-  readonly updateStatus: "keep" | "error" | "inSync" | "inSyncIfAssignedIsInstalled" | "inSyncIfNothingOpen" | "pendingWhileOpen";
+  readonly updateStatus:
+    | "keep"
+    | "error"
+    | "errorIfNothingElse"
+    | "inSync"
+    | "inSyncIfAssignedIsInstalled"
+    | "inSyncIfNothingOpen"
+    | "pendingWhileOpen";
   readonly requestAttributes: "keep" | "ask";
 }
 
@@ -64,6 +78,10 @@ export const targetEffects = {
     updateStatus: "inSyncIfAssignedIsInstalled",
     requestAttributes: "ask",
   },
+  /** A success that must be proven: the device is asked what it shows, and nothing else moves (contract beyond.md §1.3). */
+  claimed: { assigned: "keep", installed: "keep", updateStatus: "keep", requestAttributes: "ask" },
+  /** A claim that the server ended: a newer assignment stays. */
+  refuted: { assigned: "noneIfOwnSet", installed: "keep", updateStatus: "errorIfNothingElse", requestAttributes: "keep" },
   failed: { assigned: "none", installed: "keep", updateStatus: "error", requestAttributes: "keep" },
   downloaded: { assigned: "keep", installed: "keep", updateStatus: "inSync", requestAttributes: "ask" },
   cancelled: { assigned: "nextOpenOrInstalled", installed: "keep", updateStatus: "inSyncIfNothingOpen", requestAttributes: "keep" },

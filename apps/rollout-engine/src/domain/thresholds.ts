@@ -1,4 +1,4 @@
-import type { BucketCounts } from "./facts.ts";
+import { type BucketCounts, failedOf, type SafetyCounting } from "./facts.ts";
 
 /** A threshold is a whole percentage; anything else is refused when a rollout is created (contract rollouts.md §4.5). */
 const thresholdPattern = /^\d{1,9}$/;
@@ -22,8 +22,8 @@ export function successMet(expression: string, counts: BucketCounts, total: numb
 }
 
 /** Whether more of the group has failed than is allowed. It must be strictly more: 0 trips at the first error and 100 never. */
-export function errorMet(expression: string, counts: BucketCounts, total: number): boolean {
+export function errorMet(expression: string, counts: BucketCounts, total: number, safety?: SafetyCounting | null): boolean {
   const threshold = percents(expression);
   if (threshold === undefined || total === 0) return false;
-  return float(counts.error / total) > float(threshold / 100);
+  return float(failedOf(counts, safety) / total) > float(threshold / 100);
 }

@@ -3,12 +3,15 @@ import { expectedTotal, mayGrow, staysOpen, wantsGroup } from "../domain/dynamic
 import {
   actionsIn,
   type BucketCounts,
+  failedOf,
   type GroupFacts,
   type GroupStatus,
   noActions,
+  openOf,
   type Progress,
   type RolloutFacts,
   type RolloutStatus,
+  type SafetyCounting,
 } from "../domain/facts.ts";
 import { errorMet, percentOf, successMet } from "../domain/thresholds.ts";
 
@@ -116,7 +119,7 @@ const canBegin = (group: GroupFacts): boolean => (group.status === "scheduled" |
 /** Answers the changes that the thresholds demand in one round; undefined stands for none. */
 function decide(rollout: RolloutFacts, groups: readonly GroupFacts[], progress: Progress): Command | undefined {
   const verdicts = groups.map((group) => {
-    const verdict = verdictOf(group, progress.get(group.id) ?? noActions, expectedTotal(groups, group));
+    const verdict = verdictOf(group, progress.get(group.id) ?? noActions, expectedTotal(groups, group), rollout.safety);
     return { ...verdict, complete: verdict.complete && !staysOpen(rollout, groups, group) };
   });
   const failed = verdicts.findIndex((verdict) => verdict.failed);
@@ -174,11 +177,14 @@ interface Verdict {
 }
 
 /** Evaluates the error condition first. A group whose actions are all closed has succeeded whatever its threshold says (§0#14). */
-function verdictOf(group: GroupFacts, counts: BucketCounts, total: number): Verdict {
-  const percents = { errorPercent: percentOf(counts.error, total) ?? 0, successPercent: percentOf(counts.finished, total) ?? 100 };
+function verdictOf(group: GroupFacts, counts: BucketCounts, total: number, safety: SafetyCounting | null | undefined): Verdict {
+  const percents = {
+    errorPercent: percentOf(failedOf(counts, safety), total) ?? 0,
+    successPercent: percentOf(counts.finished, total) ?? 100,
+  };
   if (group.status !== "running") return { failed: false, succeeded: false, complete: false, ...percents };
-  if (errorMet(group.errorExpression, counts, total)) return { failed: true, succeeded: false, complete: false, ...percents };
-  const complete = group.started && !group.lags && counts.scheduled + counts.running === 0;
+  if (errorMet(group.errorExpression, counts, total, safety)) return { failed: true, succeeded: false, complete: false, ...percents };
+  const complete = group.started && !group.lags && openOf(counts) === 0;
   return { failed: false, complete, succeeded: complete || successMet(group.successExpression, counts, total), ...percents };
 }
 

@@ -1,3 +1,4 @@
+import type { BucketName } from "@harrier/contracts";
 import type { GroupChange, RolloutChange } from "../domain/changes.ts";
 import { groupsToFinish } from "../domain/changes.ts";
 import { type BucketCounts, type GroupFacts, noActions, type RolloutFacts, type RolloutStatus } from "../domain/facts.ts";
@@ -5,7 +6,7 @@ import { advance, type Command, groupsToBeginOnResume, groupToTrigger } from "..
 import { deletable, stoppable } from "../rollouts/statuses.ts";
 import { rollout } from "./facts.ts";
 
-type Bucket = keyof BucketCounts;
+type Bucket = BucketName;
 export type Outcome = "finished" | "error" | "cancelled";
 
 interface Member {

@@ -68,7 +68,7 @@ export const loadWork = statement<[tenantId: number, rolloutId: number], Rollout
              from rollout_groups g where g.tenant_id = r.tenant_id and g.rollout_id = r.id) as groups,
           (select coalesce(json_agg(json_build_object(
                     'groupId', p.group_id, 'scheduled', p.scheduled, 'running', p.running, 'finished', p.finished, 'error', p.error,
-                    'cancelled', p.cancelled)), '[]')
+                    'cancelled', p.cancelled, 'proving', p.proving, 'silent', p.silent, 'retrying', p.retrying)), '[]')
              from controller.group_progress_v1 p where p.tenant_id = $1 and p.rollout_id = $2) as progress
      from rollouts r join management.tenants_v1 t on t.tenant_id = r.tenant_id
     where r.tenant_id = $1 and r.id = $2`,

@@ -1,0 +1,77 @@
+import { type Database, type IdBlocks, runOne } from "@harrier/db";
+import { entityNotFound, HarrierError } from "@harrier/errors";
+import type { CallContext, ProveActionRequest, RetryActionRequest, RetryActionResponse } from "@harrier/rpc";
+import { storableId } from "../device.ts";
+import { tooManyActions } from "../domain/quota-exceeded.ts";
+import type { LimitsOf } from "../domain/quotas.ts";
+import { scopeOf } from "../targets/targets.ts";
+import { type ProveOutcome, proveAction as prove, type RetryOutcome, retryAction as retry } from "./settle.sql.ts";
+
+interface Deps {
+  db: Database;
+  ids: Pick<IdBlocks, "take">;
+  limits: LimitsOf;
+  fault: (name: string) => unknown;
+}
+
+/** A person decides about a claim, or about a proven update that is still watched (contract beyond.md §1.4); otherwise 409 actionNotProving. */
+export async function proveAction(deps: Deps, request: ProveActionRequest, ctx: CallContext): Promise<Record<string, never>> {
+  const { tenantId, tenant, subject } = ctx.principal;
+  const { controllerId, proven, remark } = request;
+  const id = storableId(request.actionId);
+  const scope = scopeOf(ctx, "UPDATE_TARGET");
+  const row = await runOne(deps.db.pool, prove, [
+    tenantId,
+    tenant,
+    controllerId,
+    id,
+    proven,
+    remark,
+    scope,
+    subject,
+    ctx.traceparent ?? null,
+  ]);
+  if (row?.outcome === "ok") return {};
+  throw errorOf(row?.outcome, request);
+}
+
+/** Tries a failed action again at once (contract beyond.md §3); one that has a successor, or cannot be tried now, is 409 actionNotRetryable. */
+export async function retryAction(deps: Deps, request: RetryActionRequest, ctx: CallContext): Promise<RetryActionResponse> {
+  const { tenantId, tenant, subject } = ctx.principal;
+  const max = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
+  const id = storableId(request.actionId);
+  const newId = await deps.ids.take(tenantId, "action", 1);
+  const scope = scopeOf(ctx, "UPDATE_TARGET");
+  const row = await runOne(deps.db.pool, retry, [
+    tenantId,
+    tenant,
+    request.controllerId,
+    id,
+    newId,
+    max,
+    scope,
+    subject,
+    ctx.traceparent ?? null,
+  ]);
+  await deps.fault("controller.retry.after-commit");
+  if (row?.outcome === "ok") return { actionId: newId };
+  if (row?.outcome === "tooManyActions") throw tooManyActions(request.controllerId, max);
+  throw errorOf(row?.outcome, request);
+}
+
+function errorOf(outcome: ProveOutcome | RetryOutcome | undefined, request: { controllerId: string; actionId: number }): HarrierError {
+  switch (outcome) {
+    case "targetNotFound":
+      return entityNotFound("Target", request.controllerId);
+    case "actionNotFound":
+      return entityNotFound("Action", request.actionId);
+    case "foreign":
+      return new HarrierError("stateNotFound");
+    case "notProving":
+      return new HarrierError("actionNotProving", "Nothing is awaited of this action that a person could decide.");
+    case "notRetryable":
+      return new HarrierError("actionNotRetryable", "Only a failed action without a successor can be tried again.");
+    default:
+      return new HarrierError("internal");
+  }
+}

@@ -1,0 +1,188 @@
+import { actionStatus, outcomeCode, type ResolvedPolicy, tally, updateStatus } from "@harrier/contracts";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import {
+  brokenSequences,
+  type CommandsFixture,
+  commandsFixture,
+  contextOf,
+  countedProgress,
+  itemOf,
+  progressOf,
+  reservedSet,
+} from "../commands.fixture.ts";
+import { overAt } from "./settle.ts";
+import { policy, proof, watchedFleet } from "./watches.fixture.ts";
+
+let fixture: CommandsFixture;
+let fleet: ReturnType<typeof watchedFleet>;
+const rollouts: number[] = [];
+let next = 0;
+beforeAll(async () => {
+  fixture = await commandsFixture();
+  fleet = watchedFleet(fixture);
+});
+afterAll(() => fixture.close());
+afterEach(async () => {
+  for (const rolloutId of rollouts)
+    expect(await progressOf(fixture, rolloutId), `rollout ${rolloutId}`).toEqual(await countedProgress(fixture, rolloutId));
+  expect(await brokenSequences(fixture)).toEqual([]);
+});
+
+const limits: ResolvedPolicy["limits"] = {
+  notFetchedSeconds: 600,
+  downloadingSeconds: 1200,
+  installingSeconds: 1800,
+  count: "error",
+  giveUpSeconds: 86_400,
+};
+
+async function one(change: Partial<ResolvedPolicy> = { limits }) {
+  next += 1;
+  const [rolloutId, targetId] = [next, next * 10];
+  rollouts.push(rolloutId);
+  const [action = 0] = await fleet.start(rolloutId, [targetId], policy(change));
+  return { rolloutId, targetId, device: `d${targetId}`, action };
+}
+
+const { FINISHED, ERROR, RUNNING } = actionStatus;
+
+/** An action that has become silent before its device fetched it. */
+async function silent(change?: Partial<ResolvedPolicy>) {
+  const it = await one(change);
+  await fleet.later(it.action, 601);
+  await fleet.settle();
+  expect(await fleet.state(it.action)).toMatchObject({ status: RUNNING, active: true, tally: tally.silent, silent: true });
+  return it;
+}
+
+test("beyond 2.1 not fetched for the limit: silent, still open, with an entry and an event", async () => {
+  const { rolloutId, action } = await one();
+  await fleet.later(action, 590);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.plain, stage: "notFetched" });
+  await fleet.later(action, 20);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ status: RUNNING, active: true, tally: tally.silent, silent: true });
+  expect(await fleet.beside(rolloutId)).toEqual([0, 1, 0]);
+  expect(await fleet.lastText(action)).toBe("Update Server: Nothing heard for 10 min while the update was not fetched.");
+  expect((await fleet.eventTypes(action)).at(-1)).toBe("silence_changed");
+});
+
+test("beyond 2.2 it fetches the update after all: running, downloading, with a new clock", async () => {
+  const { rolloutId, device, action } = await silent();
+  expect(await fleet.retrieve(device, action)).toBe("ok");
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.plain, silent: false, stage: "downloading" });
+  expect(await fleet.beside(rolloutId)).toEqual([0, 0, 0]);
+  await fleet.later(action, 1201);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.silent });
+  expect(await fleet.retrieve(device, action)).toBe("ok"); // a second look speaks, too
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.plain });
+});
+
+test("beyond 2.3, 2.4 proceeding begins the installation, and further progress does not extend it", async () => {
+  const { device, action } = await one();
+  await fleet.retrieve(device, action);
+  await fleet.report(device, action, "proceeding", "none");
+  expect(await fleet.state(action)).toMatchObject({ stage: "installing" });
+  for (let n = 0; n < 10; n += 1) {
+    await fleet.later(action, 170);
+    await fleet.report(device, action, "proceeding", "none");
+  }
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.plain });
+  await fleet.later(action, 101);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.silent, stage: "installing" });
+});
+
+test("beyond 2.5 a mere poll leaves it silent", async () => {
+  const { targetId, action } = await silent();
+  await fleet.polls(targetId, 2);
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.silent });
+});
+
+test.each([
+  ["beyond 2.6", "success", FINISHED, [0, 0, 1, 0, 0]],
+  ["beyond 2.7", "failure", ERROR, [0, 0, 0, 1, 0]],
+] as const)("%s silent, then closed with %s: it counts as that, once", async (_case, result, status, counts) => {
+  const { rolloutId, device, action } = await silent();
+  await fleet.report(device, action, "closed", result);
+  expect(await fleet.state(action)).toMatchObject({ status, tally: tally.plain, stage: null });
+  expect(await progressOf(fixture, rolloutId)).toEqual(counts);
+});
+
+test("beyond 2.6 silent, then a claim that must be proven", async () => {
+  const { rolloutId, device, action } = await silent({ limits, proof: proof() });
+  await fleet.report(device, action);
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.proving, stage: "rebooting", silent: false });
+  expect(await fleet.beside(rolloutId)).toEqual([1, 0, 0]);
+});
+
+test("beyond 2.10 given up: an error with its reason, and a late report finds it closed", async () => {
+  const { rolloutId, device, action } = await silent();
+  await fleet.later(action, 86_400);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({
+    status: ERROR,
+    active: false,
+    tally: tally.plain,
+    outcome: outcomeCode("timeout", "none"),
+    assigned: null,
+    updateStatus: updateStatus.error,
+    stage: null,
+  });
+  expect(await fleet.report(device, action)).toBe("closed");
+  expect(await progressOf(fixture, rolloutId)).toEqual([0, 0, 0, 1, 0]);
+});
+
+test("beyond 2.12 no clock runs while it is asked to cancel; if it refuses, the installation begins anew", async () => {
+  const { device, action } = await one();
+  await fleet.retrieve(device, action);
+  await fixture.actions.cancelAction({ controllerId: device, actionId: action, force: false }, contextOf());
+  await fleet.later(action, 10_000);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.plain });
+  await fixture.db.pool.query("select report(1, $1, $2, 1::smallint, 4::smallint, 2::smallint, null, '{}', now(), 0, 0, 'DEFAULT', null)", [
+    device,
+    action,
+  ]);
+  expect(await fleet.state(action)).toMatchObject({ status: RUNNING, stage: "installing" });
+  await fleet.later(action, 1790);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.plain });
+  await fleet.later(action, 20);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.silent });
+});
+
+test("beyond 2.13 time outside of the maintenance window does not count", () => {
+  const window = { schedule: "0 0 2 * * ?", duration: "02:00:00", timezone: "+00:00" };
+  const at = (text: string) => Date.parse(`2026-03-${text}:00Z`);
+  const over = (since: string, limitHours: number) => overAt({ ...window, sinceMs: at(since), limitMs: limitHours * 3_600_000 }, at(since));
+  expect(over("01T12:00", 1)).toBe(at("02T03:00"));
+  expect(over("01T02:30", 1)).toBe(at("01T03:30"));
+  expect(over("01T03:30", 1)).toBeGreaterThanOrEqual(at("02T02:30"));
+  expect(over("01T12:00", 5)).toBeGreaterThanOrEqual(at("04T03:00"));
+  expect(over("01T12:00", 5)).toBeLessThan(at("04T03:01"));
+});
+
+test("beyond 2.15 superseded while silent: cancelled when its device says so, and nothing is awaited", async () => {
+  const { rolloutId, device, action } = await silent();
+  await fixture.actions.assignSet({ set: reservedSet(101), items: [itemOf(device)], initiator: "admin" }, contextOf());
+  await fixture.actions.cancelAction({ controllerId: device, actionId: action, force: true }, contextOf());
+  expect(await fleet.state(action)).toMatchObject({ status: actionStatus.CANCELED, tally: tally.plain, stage: null });
+  expect(await progressOf(fixture, rolloutId)).toEqual([0, 0, 0, 0, 1]);
+});
+
+test("beyond 2.16 two rounds at once make one entry", async () => {
+  const { action } = await one();
+  await fleet.later(action, 601);
+  await Promise.all([fleet.settle(), fleet.settle(), fleet.settle()]);
+  expect((await fleet.eventTypes(action)).filter((type) => type === "silence_changed")).toHaveLength(1);
+});
+
+test("a policy without limits makes no row before there is something to wait for", async () => {
+  const { action } = await one({ retry: undefined });
+  expect(await fleet.state(action)).toMatchObject({ stage: null });
+});

@@ -1,0 +1,223 @@
+import { actionStatus, outcomeCode, type ResolvedPolicy, tally } from "@harrier/contracts";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import {
+  brokenSequences,
+  type CommandsFixture,
+  chunkOf,
+  commandsFixture,
+  contextOf,
+  countedProgress,
+  itemOf,
+  progressOf,
+  reservedSet,
+} from "../commands.fixture.ts";
+import { policy, proof, watchedFleet } from "./watches.fixture.ts";
+
+let fixture: CommandsFixture;
+let fleet: ReturnType<typeof watchedFleet>;
+const rollouts: number[] = [];
+let next = 0;
+beforeAll(async () => {
+  fixture = await commandsFixture();
+  fleet = watchedFleet(fixture);
+});
+afterAll(() => fixture.close());
+afterEach(async () => {
+  for (const rolloutId of rollouts)
+    expect(await progressOf(fixture, rolloutId), `rollout ${rolloutId}`).toEqual(await countedProgress(fixture, rolloutId));
+  expect(await brokenSequences(fixture)).toEqual([]);
+});
+
+const retry = (change: Partial<NonNullable<ResolvedPolicy["retry"]>> = {}): NonNullable<ResolvedPolicy["retry"]> => ({
+  max: 3,
+  delaySeconds: 10,
+  backoff: 2,
+  maxDelaySeconds: 3600,
+  codes: [{ from: 500, to: 599 }],
+  withoutCode: true,
+  onSilent: false,
+  waitingCounts: "running",
+  ...change,
+});
+
+async function rolloutRow(id: number, status: string): Promise<void> {
+  await fixture.database.db("rollout-engine").pool.query(
+    `insert into rollouts (tenant_id, id, name, target_filter, set_id, set_name, set_version, set_type_id, migration_step, force_type, status,
+                           created_by, last_modified_by)
+     values (1, $1::bigint, 'r' || $1::bigint, 'x', 100, 's', '1', 1, false, 1, $2, 'a', 'a') on conflict do nothing`,
+    [id, status],
+  );
+  await fixture.database.db("rollout-engine").pool.query("update rollouts set status = $2 where tenant_id = 1 and id = $1", [id, status]);
+}
+
+async function one(change: Partial<ResolvedPolicy> = { retry: retry() }) {
+  next += 1;
+  const [rolloutId, targetId] = [next, next * 10];
+  rollouts.push(rolloutId);
+  await rolloutRow(rolloutId, "running");
+  const [action = 0] = await fleet.start(rolloutId, [targetId], policy(change));
+  return { rolloutId, targetId, device: `d${targetId}`, action };
+}
+
+const { ERROR, RUNNING } = actionStatus;
+const fail = (device: string, action: number, code: number | null = 503) => fleet.report(device, action, "closed", "failure", code);
+
+/** The newest attempt after the one given. */
+async function successor(action: number): Promise<{ id: number; attempt: number; retry_of: number } | undefined> {
+  const { rows } = await fixture.db.pool.query(
+    "select n.id, n.attempt, n.retry_of from actions a join actions n on n.tenant_id = a.tenant_id and n.id = a.retried_by where a.id = $1",
+    [action],
+  );
+  return rows[0];
+}
+
+async function dueIn(action: number): Promise<number> {
+  const { rows } = await fixture.db.pool.query(
+    "select extract(epoch from due_at - since)::float8 as s from action_watches where action_id = $1",
+    [action],
+  );
+  return rows[0].s;
+}
+
+test("beyond 3.1 a code in the range: a second action after the delay", async () => {
+  const { rolloutId, device, action } = await one();
+  await fail(device, action);
+  expect(await fleet.state(action)).toMatchObject({ status: ERROR, tally: tally.retrying, stage: "retryWait" });
+  expect(await fleet.beside(rolloutId)).toEqual([0, 0, 1]);
+  expect(await progressOf(fixture, rolloutId)).toEqual([0, 1, 0, 0, 0]);
+  await fleet.settle();
+  expect(await successor(action)).toBeUndefined();
+  await fleet.later(action, 12);
+  await fleet.settle();
+  const second = await successor(action);
+  expect(second).toEqual({ id: expect.any(Number), attempt: 2, retry_of: action });
+  expect(second?.id).toBeGreaterThan(action);
+  expect(await fleet.state(second?.id ?? 0)).toMatchObject({ status: RUNNING, active: true, assigned: 100 });
+  expect(await fleet.lastText(second?.id ?? 0)).toBe("Update Server: Attempt 2 of 4.");
+  expect(await fleet.beside(rolloutId)).toEqual([0, 0, 0]);
+  expect(await progressOf(fixture, rolloutId)).toEqual([0, 1, 0, 0, 0]);
+});
+
+test.each([
+  ["another code", retry(), 42],
+  ["none, where that does not count", retry({ withoutCode: false }), null],
+  ["an excluded code", retry({ notCodes: [{ from: 503, to: 503 }] }), 503],
+] as const)("beyond 3.2 %s: an error at once", async (_what, rule, code) => {
+  const { rolloutId, device, action } = await one({ retry: rule });
+  await fail(device, action, code);
+  expect(await fleet.state(action)).toMatchObject({ status: ERROR, tally: tally.plain, stage: null });
+  expect(await progressOf(fixture, rolloutId)).toEqual([0, 0, 0, 1, 0]);
+});
+
+test("beyond 3.3, 3.4 three attempts at growing distances, then it is final", async () => {
+  const { rolloutId, device, action } = await one();
+  let now = action;
+  for (const delay of [10, 20, 40]) {
+    await fail(device, now);
+    const due = await dueIn(now);
+    expect(due).toBeGreaterThanOrEqual(delay * 0.9);
+    expect(due).toBeLessThanOrEqual(delay * 1.1);
+    await fleet.later(now, 50);
+    await fleet.settle();
+    now = (await successor(now))?.id ?? 0;
+  }
+  await fail(device, now);
+  expect(await fleet.state(now)).toMatchObject({ status: ERROR, tally: tally.plain });
+  expect(await progressOf(fixture, rolloutId)).toEqual([0, 0, 0, 1, 0]);
+});
+
+test("beyond 3.5 a paused rollout waits and goes on after its resume", async () => {
+  const { rolloutId, device, action } = await one();
+  await fail(device, action);
+  await rolloutRow(rolloutId, "paused");
+  await fleet.later(action, 12);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.retrying });
+  await rolloutRow(rolloutId, "running");
+  await fleet.later(action, 5);
+  await fleet.settle();
+  expect(await successor(action)).toMatchObject({ attempt: 2 });
+});
+
+test("beyond 3.6 stopped: an error, and no action", async () => {
+  const { rolloutId, device, action } = await one();
+  await fail(device, action);
+  await rolloutRow(rolloutId, "stopped");
+  await fleet.later(action, 12);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ status: ERROR, tally: tally.plain, stage: null });
+  expect(await progressOf(fixture, rolloutId)).toEqual([0, 0, 0, 1, 0]);
+  expect((await fleet.eventTypes(action)).at(-1)).toBe("retry_changed");
+});
+
+test("beyond 3.7 another assignment meanwhile: none", async () => {
+  const { device, action } = await one();
+  await fail(device, action);
+  await fixture.actions.assignSet({ set: reservedSet(101), items: [itemOf(device)], initiator: "admin" }, contextOf());
+  await fleet.later(action, 12);
+  await fleet.settle();
+  expect(await successor(action)).toBeUndefined();
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.plain, assigned: 101 });
+});
+
+test("beyond 3.11 a repeated chunk makes no extra action", async () => {
+  const { rolloutId, device, action } = await one();
+  await fail(device, action);
+  await fleet.later(action, 12);
+  await fleet.settle();
+  await fixture.actions.scheduleChunk(chunkOf(rolloutId), contextOf());
+  await fixture.actions.startChunk(chunkOf(rolloutId), contextOf());
+  const { rows } = await fixture.db.pool.query("select count(*)::int as n from actions where rollout_id = $1", [rolloutId]);
+  expect(rows).toEqual([{ n: 2 }]);
+});
+
+test("beyond 3.14 by hand, twice at once: one action and one error", async () => {
+  const { device, action } = await one({ retry: retry({ max: 1 }) });
+  await fail(device, action, 42);
+  const answers = await Promise.allSettled([fleet.retry(device, action), fleet.retry(device, action)]);
+  expect(answers.filter((a) => a.status === "fulfilled")).toHaveLength(1);
+  expect(answers.find((a) => a.status === "rejected")).toMatchObject({ reason: { code: "actionNotRetryable" } });
+  expect(await successor(action)).toMatchObject({ attempt: 2 });
+});
+
+test("beyond 3.15 the quota of actions is reached: a plain error with its reason", async () => {
+  const { device, action } = await one();
+  await fail(device, action);
+  await fleet.later(action, 12);
+  await fleet.settleWith({ ACTIONS_PER_TARGET_MAX_COUNT: 1 });
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.plain, outcome: outcomeCode("quota", "none") });
+});
+
+test("beyond 3.16 a late success of the failed attempt finds it closed, and the retry goes on", async () => {
+  const { device, action } = await one();
+  await fail(device, action);
+  expect(await fleet.report(device, action)).toBe("closed");
+  await fleet.later(action, 12);
+  await fleet.settle();
+  expect(await successor(action)).toBeDefined();
+});
+
+test("beyond 3.17 three rounds at once make one attempt", async () => {
+  const { rolloutId, device, action } = await one();
+  await fail(device, action);
+  await fleet.later(action, 12);
+  await Promise.all([fleet.settle(), fleet.settle(), fleet.settle()]);
+  await fleet.settle();
+  const { rows } = await fixture.db.pool.query("select count(*)::int as n from actions where rollout_id = $1", [rolloutId]);
+  expect(rows).toEqual([{ n: 2 }]);
+});
+
+test("a fall-back is tried again where the policy says so, and the attempt must be proven, too", async () => {
+  const { rolloutId, device, action } = await one({ proof: proof(), retry: retry({ onSilent: true }) });
+  await fleet.report(device, action);
+  await fleet.later(action, 1000);
+  await fleet.shows(device, { sw_version: "1.2" });
+  expect(await fleet.state(action)).toMatchObject({ status: ERROR, tally: tally.retrying, stage: "retryWait" });
+  expect(await fleet.beside(rolloutId)).toEqual([0, 0, 1]);
+  await fleet.later(action, 12);
+  await fleet.settle();
+  const second = (await successor(action))?.id ?? 0;
+  await fleet.report(device, second);
+  expect(await fleet.state(second)).toMatchObject({ tally: tally.proving });
+  expect(await fleet.beside(rolloutId)).toEqual([1, 0, 0]);
+});

@@ -1,0 +1,82 @@
+import { statement } from "@harrier/db";
+
+/** Retries that are due, by tenant: each will need an id. */
+export const dueRetries = statement<[limit: number], { tenantId: number; n: number }>(
+  "controller.due_retries",
+  `select d.tenant_id as "tenantId", count(*)::int as n
+     from (select w.tenant_id from action_watches w where w.due_at <= now() and w.stage = 7 order by w.due_at limit $1) d
+    group by d.tenant_id order by d.tenant_id`,
+);
+
+export interface WindowedRow {
+  tenantId: number;
+  actionId: number;
+  schedule: string;
+  duration: string;
+  timezone: string;
+  sinceMs: number;
+  limitMs: number;
+}
+
+/** Installations with a maintenance window whose clock seems to be over. Others are settled by time alone. */
+export const dueWindows = statement<[limit: number], WindowedRow>(
+  "controller.due_windows",
+  `select d.tenant_id as "tenantId", d.action_id as "actionId", a.maintenance_schedule as schedule, a.maintenance_duration as duration,
+          a.maintenance_timezone as timezone, (extract(epoch from d.since) * 1000)::float8 as "sinceMs",
+          (p.body #>> '{limits,installingSeconds}')::float8 * 1000 as "limitMs"
+     from (select * from action_watches w where w.due_at <= now() and w.stage = 3 and not w.silent order by w.due_at limit $1) d
+     join actions a on a.tenant_id = d.tenant_id and a.id = d.action_id and a.maintenance_schedule is not null
+     join action_policies p on p.tenant_id = d.tenant_id and p.id = d.policy_id and p.body #> '{limits,installingSeconds}' is not null`,
+);
+
+/** Settles watches that are due and returns how many. */
+export const settleWatches = statement<
+  [
+    limit: number,
+    idTenants: number[],
+    firstIds: number[],
+    idCounts: number[],
+    maxActions: number[],
+    laterTenants: number[],
+    laterActions: number[],
+    laterUntil: Date[],
+  ],
+  { settled: number }
+>(
+  "controller.settle_watches",
+  "select settle_watches($1, $2::int[], $3::bigint[], $4::int[], $5::int[], $6::int[], $7::bigint[], $8::timestamptz[]) as settled",
+);
+
+export type ProveOutcome = "ok" | "targetNotFound" | "actionNotFound" | "foreign" | "notProving";
+
+export const proveAction = statement<
+  [
+    tenantId: number,
+    tenant: string,
+    controllerId: string,
+    actionId: number,
+    proven: boolean,
+    remark: string,
+    scope: number[] | null,
+    by: string,
+    traceparent: string | null,
+  ],
+  { outcome: ProveOutcome }
+>("controller.prove_action", "select prove_action($1, $2, $3, $4, $5, $6, $7::bigint[], $8, $9) as outcome");
+
+export type RetryOutcome = "ok" | "targetNotFound" | "actionNotFound" | "foreign" | "notRetryable" | "tooManyActions";
+
+export const retryAction = statement<
+  [
+    tenantId: number,
+    tenant: string,
+    controllerId: string,
+    actionId: number,
+    newId: number,
+    maxActions: number,
+    scope: number[] | null,
+    by: string,
+    traceparent: string | null,
+  ],
+  { outcome: RetryOutcome }
+>("controller.retry_action", "select retry_action($1, $2, $3, $4, $5, $6, $7::bigint[], $8, $9) as outcome");

@@ -1,0 +1,149 @@
+import { type QuotaLimits, type ResolvedPolicy, type WatchStage, watchStages } from "@harrier/contracts";
+import { type CommandsFixture, chunkOf, contextOf, runGroup, seedMembers } from "../commands.fixture.ts";
+import { seedTargets } from "../device.fixture.ts";
+import { executions, results } from "../domain/transitions.ts";
+import { createLastPolls } from "../poll/last-polls.ts";
+import { settle } from "./settle.ts";
+
+/** A proof by one attribute, or by polls alone. */
+export const proof = (change: Partial<NonNullable<ResolvedPolicy["proof"]>> = {}): NonNullable<ResolvedPolicy["proof"]> => ({
+  require: "version",
+  stable: { polls: 2, minutes: 0 },
+  graceSeconds: 900,
+  withinSeconds: 3600,
+  onExpiry: "error",
+  watchHours: 0,
+  expected: [{ key: "sw_version", value: "1.3", match: "exact" }],
+  ...change,
+});
+
+export const policy = (change: Partial<ResolvedPolicy>): string => JSON.stringify({ skip: "assigned", ...change });
+
+export interface Watched {
+  status: number;
+  active: boolean;
+  tally: number;
+  outcome: number | null;
+  stage: WatchStage | null;
+  silent: boolean | null;
+  assigned: number | null;
+  installed: number | null;
+  updateStatus: number;
+  asked: boolean;
+}
+
+/** A fleet of one rollout with a policy, and what its devices and time do to it. */
+export function watchedFleet(fixture: CommandsFixture) {
+  const { pool } = fixture.db;
+  const deps = {
+    db: fixture.db,
+    ids: fixture.ids,
+    limits: fixture.limits,
+    fault: (name: string) => fixture.faults.push(name),
+    now: Date.now,
+  };
+  return {
+    /** Starts a rollout of the set on new targets; returns their actions in order. */
+    async start(rolloutId: number, targetIds: number[], safety: string, change: { setId?: number } = {}): Promise<number[]> {
+      await seedTargets(
+        fixture,
+        targetIds.map((id) => ({ id, installedSetId: 99, installedActionId: null })),
+      );
+      await seedMembers(fixture, { rolloutId, groupId: 1 }, targetIds);
+      await runGroup(fixture, chunkOf(rolloutId, { safety, ...change }));
+      const { rows } = await pool.query("select id from actions where rollout_id = $1 order by target_id", [rolloutId]);
+      return rows.map((row) => row.id);
+    },
+    async report(
+      controllerId: string,
+      actionId: number,
+      execution = "closed",
+      result = "success",
+      code: number | null = null,
+    ): Promise<string> {
+      const { rows } = await pool.query(
+        "select report(1, $1, $2, 0::smallint, $3::smallint, $4::smallint, $5, '{}', now(), 0, 0, 'DEFAULT', null) as outcome",
+        [controllerId, actionId, executions.indexOf(execution as never), results.indexOf(result as never), code],
+      );
+      return rows[0].outcome;
+    },
+    async retrieve(controllerId: string, actionId: number): Promise<string> {
+      const { rows } = await pool.query("select outcome from retrieve_action(1, $1, $2, 0::smallint, 0, 0, 'DEFAULT', null, true)", [
+        controllerId,
+        actionId,
+      ]);
+      return rows[0].outcome;
+    },
+    async shows(controllerId: string, attributes: Record<string, string>, mode = 0): Promise<void> {
+      await pool.query("select put_attributes(1, $1, $2::smallint, $3, $4, 0, 'DEFAULT', null)", [
+        controllerId,
+        mode,
+        Object.keys(attributes),
+        Object.values(attributes),
+      ]);
+    },
+    async runs(controllerId: string, name: string, version: string): Promise<string> {
+      const { rows } = await pool.query("select report_running_version(1, 'DEFAULT', $1, $2, $3, null, 0, 'x', null) as outcome", [
+        controllerId,
+        name,
+        version,
+      ]);
+      return rows[0].outcome;
+    },
+    async polls(targetId: number, times = 1): Promise<void> {
+      for (let n = 0; n < times; n += 1) {
+        const lastPolls = createLastPolls({ pool });
+        lastPolls.record(1, targetId, Date.now());
+        await lastPolls.flush();
+      }
+    },
+    /** Lets so many seconds pass for the watch of an action. */
+    async later(actionId: number, seconds: number): Promise<void> {
+      await pool.query(
+        `update action_watches set began_at = began_at - i, since = since - i, claimed_at = claimed_at - i, counts_from = counts_from - i,
+                evidence_at = evidence_at - i, due_at = due_at - i
+           from (select make_interval(secs => $2) as i) x where action_id = $1`,
+        [actionId, seconds],
+      );
+    },
+    settle: () => settle(deps),
+    settleWith: (quotas: Partial<QuotaLimits>) => settle({ ...deps, limits: (tenant) => ({ ...fixture.limits(tenant), ...quotas }) }),
+    deps,
+    async state(actionId: number): Promise<Watched> {
+      const { rows } = await pool.query(
+        `select a.status, a.active, a.tally, a.outcome, w.stage, w.silent, s.assigned_set_id as assigned, s.installed_set_id as installed,
+                s.update_status as "updateStatus", s.request_attributes as asked
+           from actions a join target_state s on s.tenant_id = a.tenant_id and s.target_id = a.target_id
+           left join action_watches w on w.tenant_id = a.tenant_id and w.action_id = a.id where a.id = $1`,
+        [actionId],
+      );
+      return { ...rows[0], stage: rows[0].stage === null ? null : watchStages[rows[0].stage - 1] };
+    },
+    /** Proving, silent and retrying ones of the group. */
+    async beside(rolloutId: number): Promise<number[]> {
+      const { rows } = await fixture.database
+        .db("rollout-engine")
+        .pool.query("select proving, silent, retrying from controller.group_progress_v1 where tenant_id = 1 and rollout_id = $1", [
+          rolloutId,
+        ]);
+      return rows[0] === undefined ? [0, 0, 0] : Object.values(rows[0]);
+    },
+    async eventTypes(actionId: number): Promise<string[]> {
+      const { rows } = await pool.query(
+        `select o.type from outbox o cross join lateral json_array_elements(o.items) as i (item)
+          where o.topic = 'action-events' and (i.item ->> 0)::bigint = $1 order by (i.item ->> 2)::int`,
+        [actionId],
+      );
+      return rows.map((row) => row.type.replace("io.update.action.", "").replace(".v1", ""));
+    },
+    async lastText(actionId: number): Promise<string> {
+      const { rows } = await pool.query("select messages from action_history where action_id = $1 order by revision desc limit 1", [
+        actionId,
+      ]);
+      return rows[0].messages[0];
+    },
+    prove: (controllerId: string, actionId: number, proven: boolean) =>
+      fixture.actions.proveAction({ controllerId, actionId, proven, remark: "seen in the lab" }, contextOf()),
+    retry: (controllerId: string, actionId: number) => fixture.actions.retryAction({ controllerId, actionId }, contextOf()),
+  };
+}
