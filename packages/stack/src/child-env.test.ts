@@ -97,6 +97,12 @@ test("artifacts are stored in S3 if configured, else in the data directory", () 
   expect(envOf("artifact-store", { s3 })).toMatchObject({ HARRIER_S3_ENDPOINT: "http://s3", HARRIER_S3_BUCKET: "c" });
   expect(envOf("artifact-store")).not.toHaveProperty("HARRIER_STORAGE_RESERVE");
   expect(envOf("artifact-store", { storageReserve: 5 })["HARRIER_STORAGE_RESERVE"]).toBe("5");
+  const days = { eventDays: 7, artifactKeepDays: 30 };
+  const given = (name: string) => serviceNames.filter((service) => name in envOf(service, days));
+  expect([given("HARRIER_EVENT_DAYS"), given("HARRIER_ARTIFACT_KEEP_DAYS")]).toEqual([
+    ["management", "controller", "rollout-engine"],
+    ["artifact-store"],
+  ]);
   expect(envOf("artifact-store", { s3 })).not.toHaveProperty("HARRIER_STORAGE_DIR");
   expect(envOf("controller", { s3, kafkaBrokers: "k:1" })).not.toHaveProperty("HARRIER_S3_SECRET_KEY");
 });

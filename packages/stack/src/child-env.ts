@@ -21,6 +21,10 @@ export interface Plan {
   storageDir: string;
   /** Uploads leave so many bytes free there. */
   storageReserve?: number;
+  /** It is set for the services that publish events. */
+  eventDays?: number;
+  /** It is set for artifact-store. */
+  artifactKeepDays?: number;
   kafkaBrokers?: string;
   s3?: S3Settings;
   amqp?: AmqpSettings;
@@ -47,6 +51,7 @@ const HOST = "127.0.0.1";
 
 /** These services read bodies of the management interface; artifact-store reads bytes. */
 const takesJson: ReadonlySet<ServiceName> = new Set(["management", "rollout-engine"]);
+const publishes: ReadonlySet<ServiceName> = new Set(["controller", "management", "rollout-engine"]);
 
 /**
  * Makes the whole environment of a replica from nothing, so that services do not inherit ours (NODE_OPTIONS, npm's variables, other people's
@@ -64,6 +69,7 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
     ...addresses(plan, service),
     ...own(plan, service),
     ...(plan.unknownMembers !== undefined && takesJson.has(service) ? { HARRIER_UNKNOWN_MEMBERS: plan.unknownMembers } : undefined),
+    ...days(plan, service),
     ...auditKeys(plan, service),
     ...(service === "gateway" && plan.consoleDir !== undefined ? { HARRIER_CONSOLE: plan.consoleDir } : undefined),
     ...(service === "gateway" ? plan.gateway : undefined),
@@ -82,6 +88,15 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
     if (plan.kafkaBrokers !== undefined) env["HARRIER_KAFKA_BROKERS"] = plan.kafkaBrokers;
   }
   return env;
+}
+
+function days({ eventDays, artifactKeepDays }: Plan, service: ServiceName): Variables {
+  return {
+    ...(eventDays !== undefined && publishes.has(service) ? { HARRIER_EVENT_DAYS: String(eventDays) } : undefined),
+    ...(artifactKeepDays !== undefined && service === "artifact-store"
+      ? { HARRIER_ARTIFACT_KEEP_DAYS: String(artifactKeepDays) }
+      : undefined),
+  };
 }
 
 /** Answers the keys of the pairs that the service belongs to: it signs as the caller and verifies as the audience. */

@@ -150,6 +150,11 @@ describe("a bad value", () => {
   test("for S3 endpoint", () => {
     expect(read({ HARRIER_STORAGE_RESERVE: "1000000" }).storageReserve).toBe(1_000_000);
     expect(messageOf({ HARRIER_STORAGE_RESERVE: "1GB" })).toBe('HARRIER_STORAGE_RESERVE must be a number of bytes, not "1GB"');
+    expect(read({ HARRIER_EVENT_DAYS: "30", HARRIER_ARTIFACT_KEEP_DAYS: "0" })).toMatchObject({ eventDays: 30, artifactKeepDays: 0 });
+    expect(messageOf({ HARRIER_EVENT_DAYS: "1" })).toBe('HARRIER_EVENT_DAYS must be a number of days from 2 to 30, not "1"');
+    expect(messageOf({ HARRIER_ARTIFACT_KEEP_DAYS: "a week" })).toBe(
+      'HARRIER_ARTIFACT_KEEP_DAYS must be a number of days from 0 to 3650, not "a week"',
+    );
     const s3 = { HARRIER_S3_ENDPOINT: "minio:9000", HARRIER_S3_ACCESS_KEY: "a", HARRIER_S3_SECRET_KEY: "b", HARRIER_S3_BUCKET: "c" };
     expect(messageOf(s3)).toBe('HARRIER_S3_ENDPOINT must be a URL like http://127.0.0.1:9000, not "minio:9000"');
   });

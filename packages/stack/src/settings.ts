@@ -38,6 +38,10 @@ export interface StartSettings {
   amqp?: AmqpSettings;
   /** Uploads leave so many bytes free on the disk of the data directory. */
   storageReserve?: number;
+  /** Events are kept for so many days. */
+  eventDays?: number;
+  /** Files that no artifact has any more are kept for so many days. */
+  artifactKeepDays?: number;
   logLevel?: string;
   /** How unknown members of a request are handled: `warn`, `refuse` or `ignore`. */
   unknownMembers?: string;
@@ -109,6 +113,8 @@ const plainNames = [
   "HARRIER_AMQP_PUBLIC_URL",
   "HARRIER_LOG_LEVEL",
   "HARRIER_STORAGE_RESERVE",
+  "HARRIER_EVENT_DAYS",
+  "HARRIER_ARTIFACT_KEEP_DAYS",
   "HARRIER_UNKNOWN_MEMBERS",
   s3Names.endpoint,
   s3Names.bucket,
@@ -148,6 +154,8 @@ export function readSettings(env: Environment, cwd: string): StartSettings {
   const amqp = readAmqp(value);
   const gateway = readGateway(value);
   const storageReserve = readBytes("HARRIER_STORAGE_RESERVE", value("HARRIER_STORAGE_RESERVE"));
+  const eventDays = readDays("HARRIER_EVENT_DAYS", value, [2, 30]);
+  const artifactKeepDays = readDays("HARRIER_ARTIFACT_KEEP_DAYS", value, [0, 3_650]);
   const controller = readController(value);
   const logLevel = value("HARRIER_LOG_LEVEL");
   if (logLevel !== undefined && !logLevels.includes(logLevel))
@@ -164,6 +172,8 @@ export function readSettings(env: Environment, cwd: string): StartSettings {
     ...(s3 === undefined ? {} : { s3 }),
     ...(amqp === undefined ? {} : { amqp }),
     ...(storageReserve === undefined ? {} : { storageReserve }),
+    ...(eventDays === undefined ? {} : { eventDays }),
+    ...(artifactKeepDays === undefined ? {} : { artifactKeepDays }),
     ...(logLevel === undefined ? {} : { logLevel }),
     ...(unknownMembers === undefined ? {} : { unknownMembers }),
     ...(Object.keys(gateway).length === 0 ? {} : { gateway }),
@@ -261,6 +271,14 @@ function readPort(text: string): number {
 function readBytes(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^\d{1,15}$/.test(text)) throw new StartError(`${name} must be a number of bytes, not "${text}"`);
+  return Number(text);
+}
+
+function readDays(name: string, value: (name: string) => string | undefined, [least, most]: readonly [number, number]): number | undefined {
+  const text = value(name);
+  if (text === undefined) return undefined;
+  if (!/^\d{1,4}$/.test(text) || Number(text) < least || Number(text) > most)
+    throw new StartError(`${name} must be a number of days from ${least} to ${most}, not "${text}"`);
   return Number(text);
 }
 

@@ -28,6 +28,10 @@ export interface StackOptions {
   amqp?: AmqpSettings;
   /** Uploads leave so many bytes free on the disk of the data directory. */
   storageReserve?: number;
+  /** Events are kept for so many days (2). */
+  eventDays?: number;
+  /** Files that no artifact has any more are kept for so many days (0). */
+  artifactKeepDays?: number;
   logLevel?: string;
   /** How unknown members of a request are handled: `warn`, `refuse` or `ignore`. */
   unknownMembers?: string;
@@ -44,6 +48,8 @@ export interface StackOptions {
    * readiness is requested with this certificate. The gateway's own port stays plain.
    */
   tls?: ReadinessTls;
+  /** The programs (`main.js`) of services that are not those of this checkout, above all those of another release. */
+  programs?: Partial<Readonly<Record<ServiceName, string>>>;
   /** HARRIER_FAULT by replica (`controller-0`), for its first life only: a restarted process has no fault. */
   faults?: Readonly<Record<string, string>>;
   /** It shows deaths, restarts and the services' warnings to a user. */
@@ -76,6 +82,8 @@ export interface Stack {
   kill(service: ServiceName, index?: number, signal?: NodeJS.Signals): void;
   /** Ends a replica in order and restarts it, with a fault for that life if given; resolves when it serves. */
   restart(service: ServiceName, index?: number, fault?: string): Promise<void>;
+  /** Ends all replicas of a service, one after the other, and starts them as another program; resolves when they serve. The default is this checkout's. */
+  replace(service: ServiceName, main?: string): Promise<void>;
   /** Resolves when the gateway and every replica report ready. */
   ready(limitMs?: number): Promise<void>;
   /** Ends everything within 10 seconds. It may be called again. */
@@ -99,7 +107,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const settings: DatabaseSettings =
     typeof options.database === "string" ? { kind: "one", url: options.database } : (options.database ?? { kind: "embedded" });
   const print = options.print ?? (() => undefined);
-  const unbuilt = serviceNames.find((service) => !existsSync(appMain(service)));
+  const unbuilt = serviceNames.find((service) => !existsSync(options.programs?.[service] ?? appMain(service)));
   if (unbuilt !== undefined) throw new StartError(`apps/${unbuilt} is not built: run "npm run build"`);
   await checkDataDir(options.dataDir);
   if (options.httpPort !== 0 && !(await isPortFree(options.httpPort)))
@@ -147,6 +155,8 @@ async function makePlan(options: StackOptions, data: DataDir, database: StackDat
     ...(options.s3 === undefined ? {} : { s3: options.s3 }),
     ...(options.amqp === undefined ? {} : { amqp: options.amqp }),
     ...(options.storageReserve === undefined ? {} : { storageReserve: options.storageReserve }),
+    ...(options.eventDays === undefined ? {} : { eventDays: options.eventDays }),
+    ...(options.artifactKeepDays === undefined ? {} : { artifactKeepDays: options.artifactKeepDays }),
     ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
     ...(options.unknownMembers === undefined ? {} : { unknownMembers: options.unknownMembers }),
     ...(options.gateway === undefined ? {} : { gateway: options.gateway }),
@@ -167,7 +177,7 @@ function launchAll(options: StackOptions, plan: Plan, data: DataDir, print: (lin
     const name = `${replica.service}-${replica.index}`;
     const child = new Supervised({
       label: name,
-      main: appMain(replica.service),
+      main: options.programs?.[replica.service] ?? appMain(replica.service),
       heap: heapOf[replica.service],
       env: { ...allocator, ...childEnv(plan, replica, process.env) },
       logFile: join(data.path, "logs", `${name}.log`),
@@ -212,6 +222,12 @@ function assemble(options: StackOptions, plan: Plan, data: DataDir, database: St
     async restart(service, index = 0, fault) {
       await member(service, index).child.restart(SERVICES_LIMIT_MS, fault === undefined ? {} : { HARRIER_FAULT: fault });
       await ready(START_LIMIT_MS, [member(service, index)]);
+    },
+    async replace(service, main = appMain(service)) {
+      for (const one of members.filter((candidate) => candidate.service === service)) {
+        await one.child.replace(main, SERVICES_LIMIT_MS);
+        await ready(START_LIMIT_MS, [one]);
+      }
     },
     ready,
     stop() {

@@ -38,6 +38,7 @@ export class Supervised {
   readonly #options: SupervisedOptions;
   readonly #log: LogFile;
   readonly #reading: NodeJS.Timeout;
+  #main: string;
   #child: ChildProcess | undefined;
   #timer: NodeJS.Timeout | undefined;
   #delay = FIRST_DELAY_MS;
@@ -47,6 +48,7 @@ export class Supervised {
 
   constructor(options: SupervisedOptions) {
     this.#options = options;
+    this.#main = options.main;
     const loud = createLoudLines((line) => {
       this.#lastWords = [...this.#lastWords, line].slice(-LAST_WORDS);
       options.print(`[${options.label}] ${line}`);
@@ -72,7 +74,8 @@ export class Supervised {
 
   /** Starts it; `once` is added to the environment of this one life only. */
   start(once: Readonly<Record<string, string>> = {}): void {
-    const { main, env, heap, onChange } = this.#options;
+    const { env, heap, onChange } = this.#options;
+    const main = this.#main;
     clearTimeout(this.#timer);
     const began = Date.now();
     const child = spawn(process.execPath, [...nodeFlags, ...heap, "--import", preload.href, main], {
@@ -134,6 +137,14 @@ export class Supervised {
     await this.stop(limitMs);
     this.#stopping = false;
     this.start(once);
+  }
+
+  /** Ends it in order; from then on it is another program, with the same environment. */
+  async replace(main: string, limitMs: number): Promise<void> {
+    await this.stop(limitMs);
+    this.#main = main;
+    this.#stopping = false;
+    this.start();
   }
 
   /** Closes the log after `stop`, so that no more output is read. */

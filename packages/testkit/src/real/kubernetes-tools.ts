@@ -19,7 +19,7 @@ const definitions = [
   {
     module: "github.com/prometheus-operator/prometheus-operator@v0.85.0",
     folder: "example/prometheus-operator-crd",
-    file: /servicemonitors\.yaml$/,
+    file: /(servicemonitors|prometheusrules)\.yaml$/,
   },
 ] as const;
 
@@ -73,7 +73,7 @@ export async function customDefinitions(): Promise<string[]> {
 
 /** Answers the folder with a strict JSON schema for each kind: no member is allowed that the kind does not have. */
 export function kubernetesSchemas(): Promise<string> {
-  return cached(join("kubernetes", `schemas-${kubernetesVersion}`), async (dir) => {
+  return cached(join("kubernetes", `schemas-${kubernetesVersion}-2`), async (dir) => {
     const swagger = join(await goModule(`k8s.io/kubernetes@v${kubernetesVersion}`), "api", "openapi-spec", "swagger.json");
     const own = openApiSchemas(JSON.parse(readFileSync(swagger, "utf8")));
     const others = (await customDefinitions()).flatMap((file) => parseManifests(readFileSync(file, "utf8")).flatMap(crdSchemas));
