@@ -1,4 +1,4 @@
-import type { MessagingAccess } from "@harrier/contracts";
+import type { MessagingAccess, MessagingStatus } from "@harrier/contracts";
 import type { Stack } from "@harrier/stack";
 import { type Admin, createAdmin, eventually, type RabbitMq, startRabbitMq, startTestStack, uniqueName } from "@harrier/testkit";
 import { connect, type GetMessage } from "amqplib";
@@ -102,6 +102,11 @@ test("rollouts 99 THING_CREATED without reply_to is a dead letter, as are all me
     [{ type: "EVENT", topic: "UPDATE_ACTION_STATUS" }, { actionId: 11, actionStatus: "RUNNING" }, { correlationId: "c" }],
   ];
   for (const [headers, body, properties] of cases) await isDeadLetter(() => backend.send(headers, body, properties));
+  await eventually(async () => {
+    const { refusals = [] } = await admin.get<MessagingStatus>("system/amqp");
+    expect(refusals.find(({ kind }) => kind === "body")).toMatchObject({ count: 5, lastReason: expect.stringContaining("message") });
+    expect(refusals.reduce((sum, { count }) => sum + count, 0)).toBe(cases.length);
+  });
 });
 
 test("rollouts 100 a thing with an open action gets it, again with each registration, and nobody else's", async () => {

@@ -2,7 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet,
 import { ApiError } from "./api/client.ts";
 import { queryClient } from "./api/query-client.ts";
 import { me } from "./api/session.ts";
-import { colsSearch, groupSearch, listSearch, tabSearch, text, wizardSearch } from "./search.ts";
+import { colsSearch, groupSearch, listSearch, tabListSearch, tabSearch, text, wizardSearch } from "./search.ts";
 import { Lost } from "./shell/lost.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { Failure, Skeleton } from "./ui/states.tsx";
@@ -33,9 +33,7 @@ const shell = createRoute({
 const home = createRoute({
   getParentRoute: () => shell,
   path: "/",
-  beforeLoad: () => {
-    throw redirect({ to: "/devices" });
-  },
+  component: lazyRouteComponent(() => import("./overview/overview.page.tsx"), "OverviewPage"),
 });
 
 const devices = createRoute({
@@ -73,7 +71,49 @@ const rollout = createRoute({
   component: lazyRouteComponent(() => import("./rollout/rollout.page.tsx"), "RolloutPage"),
 });
 
-const routeTree = root.addChildren([login, shell.addChildren([home, devices, device, rollouts, wizard, rollout])]);
+const software = createRoute({
+  getParentRoute: () => shell,
+  path: "/software",
+  validateSearch: tabListSearch,
+  component: lazyRouteComponent(() => import("./software/software.page.tsx"), "SoftwarePage"),
+});
+
+const set = createRoute({
+  getParentRoute: () => shell,
+  path: "/software/sets/$setId",
+  component: lazyRouteComponent(() => import("./software/set.page.tsx"), "SetPage"),
+});
+
+const module = createRoute({
+  getParentRoute: () => shell,
+  path: "/software/modules/$moduleId",
+  component: lazyRouteComponent(() => import("./software/module.page.tsx"), "ModulePage"),
+});
+
+const actions = createRoute({
+  getParentRoute: () => shell,
+  path: "/actions",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("./actions/actions.page.tsx"), "ActionsPage"),
+});
+
+const audit = createRoute({
+  getParentRoute: () => shell,
+  path: "/audit",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("./audit/audit.page.tsx"), "AuditPage"),
+});
+
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: "/me",
+  component: lazyRouteComponent(() => import("./me/me.page.tsx"), "MePage"),
+});
+
+const routeTree = root.addChildren([
+  login,
+  shell.addChildren([home, devices, device, rollouts, wizard, rollout, software, set, module, actions, audit, account]),
+]);
 
 /** The tree of addresses below `/console`. No first segment may be `controller`: devices of a tenant called `console` poll there. */
 export const router = createRouter({

@@ -31,3 +31,9 @@ export const wizardSearch = (given: Given): { step?: string | undefined; q?: str
   q: text(given, "q"),
   set: text(given, "set"),
 });
+
+/** The tab, the filter and the sort of a page of lists. */
+export const tabListSearch = (given: Given): { tab?: string | undefined; q?: string | undefined; sort?: string | undefined } => ({
+  ...listSearch(given),
+  tab: text(given, "tab"),
+});

@@ -1,4 +1,4 @@
--- What watched actions come to by themselves, when their time is over (contract beyond.md §1.6, §3), and next attempts.
+-- What watched actions come to by themselves, when their time is over (contract beyond.md §1.3, §3), and next attempts.
 
 -- Starts the next attempt of an action that has failed: a new action, with a new id (docs/adr/0050). Returns null, 'later', or why there is none. The
 -- caller holds the lock of the target's state.

@@ -50,6 +50,7 @@ const views: Record<string, { columns: string; readers: DatabaseService[] }> = {
     readers: ["rollout-engine"],
   },
   group_changes_v1: { columns: "tenant_id rollout_id group_id txid id", readers: ["management", "rollout-engine"] },
+  message_refusals_v1: { columns: "tenant_id kind n last_at last_reason", readers: ["management"] },
   target_counts_v1: { columns: "tenant_id n", readers: ["management"] },
   target_usage_v1: { columns: "tenant_id attributes actions status_entries messages", readers: ["management"] },
   monthly_counts_v1: {

@@ -1,9 +1,11 @@
 import { every, type Job } from "@harrier/jobs";
+import type { Refusals } from "./incoming/refusals.ts";
 import type { Tenants } from "./tenants.ts";
 
 interface Deps {
   readonly tenants: Tenants;
   readonly send: () => Promise<boolean>;
+  readonly refusals: Refusals;
 }
 
 /** All background jobs of dmf. Messages that come in are no job: the broker brings them. */
@@ -22,5 +24,12 @@ export const jobs = {
     restMs: 1_000,
     work: ({ send }) => send(),
     failure: "messages to things could not be sent; they are sent again",
+  }),
+  refusals: every<Pick<Deps, "refusals">>({
+    does: "Tells controller how many messages of things were refused, and why.",
+    runs: "every replica",
+    everyMs: 1_000,
+    work: ({ refusals }) => refusals.tell(),
+    failure: "refused messages could not be counted; they are counted later",
   }),
 } satisfies Record<string, Job<Deps>>;

@@ -13,6 +13,8 @@ export interface TenantsDeps {
   controller: Controller;
   amqpUrl: string;
   log: VirtualHostOptions["log"];
+  /** Keeps why messages of a tenant were refused. */
+  refused(tenantId: number, refusal: RefusedMessage): void;
   /** Counts messages by what became of them. */
   count(outcome: "handled" | RefusalKind): void;
   fault(name: "dmf.message.after-handled" | "dmf.message.after-ack"): void | Promise<void>;
@@ -124,6 +126,7 @@ export class Tenants {
   #refuse(tenant: Tenant, error: unknown, settle: Settle): void {
     const refused = error instanceof RefusedMessage ? error : new RefusedMessage("failed", "the message could not be handled");
     this.#deps.count(refused.kind);
+    this.#deps.refused(tenant.tenantId, refused);
     const minute = Math.floor(Date.now() / 60_000);
     if (minute !== this.#logged.minute) this.#logged = { minute, n: 0 };
     this.#logged.n += 1;

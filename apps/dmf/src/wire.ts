@@ -2,6 +2,7 @@ import { createJobs } from "@harrier/jobs";
 import { createClient, parseKeys } from "@harrier/rpc";
 import { backgroundWork, createHttp, createMetrics, drainOf, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
 import type { DmfConfig } from "./config.ts";
+import { Refusals } from "./incoming/refusals.ts";
 import { jobs as jobList } from "./jobs.ts";
 import { createMessageMetrics } from "./message-metrics.ts";
 import { createSender } from "./outgoing/send-messages.ts";
@@ -22,7 +23,15 @@ export async function startDmf(config: DmfConfig, log: Log): Promise<readonly St
     observe: metrics.observeRpc,
     ...tls,
   });
-  const tenants = new Tenants({ controller, amqpUrl: config.HARRIER_AMQP_URL, log, count: counted.received, fault: faultPoint });
+  const refusals = new Refusals(controller);
+  const tenants = new Tenants({
+    controller,
+    amqpUrl: config.HARRIER_AMQP_URL,
+    log,
+    refused: (tenantId, refusal) => refusals.add(tenantId, refusal),
+    count: counted.received,
+    fault: faultPoint,
+  });
   const send = createSender({
     controller,
     hostOf: (vhost) => tenants.hostOf(vhost),
@@ -31,7 +40,7 @@ export async function startDmf(config: DmfConfig, log: Log): Promise<readonly St
     log,
     fault: faultPoint,
   });
-  const jobs = createJobs(jobList, { tenants, send }, { log, registry: metrics.registry });
+  const jobs = createJobs(jobList, { tenants, send, refusals }, { log, registry: metrics.registry });
   let asked = false;
   // ready once controller has been asked; a broker that is away makes no replica worse than another
   const readiness = { controller: async () => asked || "controller has not been asked yet" };

@@ -1,10 +1,12 @@
 import { batched, every, type Job, type NodeStatus, nodeStatusJob } from "@harrier/jobs";
 import type { KeyUses } from "./authentication/key-uses.ts";
+import type { SessionUses } from "./authentication/session/session-uses.ts";
 import type { DeniedRequests } from "./denied-requests/denied-requests.ts";
 import type { Upstreams } from "./routing/upstreams.ts";
 
 interface Deps {
   readonly uses: KeyUses;
+  readonly sessionUses: SessionUses;
   readonly deniedRequests: DeniedRequests;
   readonly upstreams: Pick<Upstreams, "check">;
   readonly tokens: { askForKeys(): Promise<unknown> };
@@ -33,6 +35,14 @@ export const jobs = {
     everyMs: 60_000,
     buffer: ({ uses }) => uses,
     failure: "management could not be told which API keys are in use; it will be",
+  }),
+  "session-uses": batched<Pick<Deps, "sessionUses">>({
+    does: "Tells management when sessions of users were last used.",
+    runs: "every replica",
+    soonMs: 500,
+    everyMs: 60_000,
+    buffer: ({ sessionUses }) => sessionUses,
+    failure: "management could not be told which sessions are in use; it will be",
   }),
   "denied-requests": batched<Pick<Deps, "deniedRequests">>({
     does: "Tells management what was denied, for the audit trail, and how often.",

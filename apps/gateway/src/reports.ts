@@ -3,6 +3,7 @@ import type { JobState, NodeStatus } from "@harrier/jobs";
 import { type Client, servicePrincipal } from "@harrier/rpc";
 import type { Log, Node } from "@harrier/service";
 import { KeyUses } from "./authentication/key-uses.ts";
+import { SessionUses } from "./authentication/session/session-uses.ts";
 import { DeniedRequests } from "./denied-requests/denied-requests.ts";
 
 type Identity = Client<"harrier.management.v1.IdentityService">;
@@ -20,6 +21,16 @@ export function keyUses(identity: Identity, wake: () => void): KeyUses {
     },
     wake,
     now: Date.now,
+  });
+}
+
+/** Reports to management when sessions were last used. */
+export function sessionUses(identity: Identity, wake: () => void): SessionUses {
+  return new SessionUses({
+    send: async (recorded) => {
+      await identity.noteSessionUses({ uses: [...recorded] }, call());
+    },
+    wake,
   });
 }
 

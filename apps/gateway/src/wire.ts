@@ -30,6 +30,7 @@ import { type GatewayConfig, rereadConfig, tlsFilesOf } from "./config.ts";
 import { createConsole } from "./console/console.ts";
 import { features } from "./console/console-config.ts";
 import { findConsole } from "./console/console-files.ts";
+import { createSessions } from "./console/create-sessions.ts";
 import { deniedRequestOf } from "./denied-requests/denied-request-of.ts";
 import { docsRouter } from "./docs/docs.ts";
 import { healthRouter } from "./health/health.ts";
@@ -44,7 +45,7 @@ import { ConnectionLimits } from "./listen/connection-limits.ts";
 import { Drain } from "./listen/drain.ts";
 import { followFiles } from "./listen/follow-files.ts";
 import { createPlainServer, createTlsServer, listen, type TlsFiles } from "./listen/listen.ts";
-import { countDeniedRequests, keyUses, tellNode } from "./reports.ts";
+import { countDeniedRequests, keyUses, sessionUses, tellNode } from "./reports.ts";
 import { createHeaderFilter } from "./routing/foreign-headers.ts";
 import { type HandleDeps, handle } from "./routing/handle.ts";
 import { createForward } from "./routing/proxy.ts";
@@ -82,6 +83,7 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   const principals = new PrincipalCache({ ttlSeconds: config.HARRIER_CREDENTIAL_TTL });
   const { tokens, askForKeys } = tokenVerifier(config, log);
   const uses = keyUses(identity, () => jobs.wake("key-uses"));
+  const usedSessions = sessionUses(identity, () => jobs.wake("session-uses"));
   const deniedRequests = countDeniedRequests(identity, log, () => jobs.wake("denied-requests"));
   const streams = followChanges({ devices, principals, deviceIdentity, identity });
   const replicas = {
@@ -95,7 +97,15 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   const node = describeNode(fileURLToPath(new URL("..", import.meta.url)));
   const following: { follow?: (() => void) | undefined } = {};
   const nodeStatus = tellNode(identity, node, () => jobs.states());
-  const jobDeps = { nodeStatus, uses, deniedRequests, upstreams, tokens: { askForKeys }, certificates: following };
+  const jobDeps = {
+    nodeStatus,
+    uses,
+    sessionUses: usedSessions,
+    deniedRequests,
+    upstreams,
+    tokens: { askForKeys },
+    certificates: following,
+  };
   const jobs: Jobs<JobName> = createJobs(jobList, jobDeps, { log, registry: metrics.registry });
   void jobs.group().start();
 
@@ -105,7 +115,8 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   const signInClient = orUnavailable(identity.signInClient);
   const known = { devices, principals, tokens, own, uses, verifyDevice, signIn: verifyPassword, resolveToken, signInClient };
   const failures = signInFailures(config);
-  const signInDeps = { ...known, failures, limiter: new SignInLimiter(unknownUsers), now: Date.now, sleep };
+  const sessions = createSessions({ identity, principals, failures, uses: usedSessions });
+  const signInDeps = { ...known, sessions, failures, limiter: new SignInLimiter(unknownUsers), now: Date.now, sleep };
   const certificateHeaders = parseCertificateHeaders(config.HARRIER_CERTIFICATE_HEADERS);
   const files = tlsFilesOf(config);
   const certificates = new ClientCertificates(files?.clientCa ?? "", Date.now);
@@ -143,6 +154,10 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   const { isDraining } = drain;
   const console = createConsole({
     ...deps,
+    sessions,
+    digest: (authorization) => principals.digest(authorization),
+    passwords: signInDeps,
+    record: (deniedRequest, rid) => deniedRequests.record(deniedRequest, rid),
     files: findConsole(config.HARRIER_CONSOLE, fileURLToPath(new URL("../console", import.meta.url))),
     config: { version: node.version, signIn: { password: true, issuers: [] }, features },
   });

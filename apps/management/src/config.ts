@@ -53,6 +53,10 @@ const settings = z.object({
   HARRIER_OAUTH_ISSUER: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:8080"),
   /** A key that signs tokens gets a successor at this age in days. */
   HARRIER_OAUTH_KEY_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),
+  /** Seconds after which the session of a user ends, used or not, */
+  HARRIER_SESSION_TTL: z.coerce.number().int().min(60).max(2_592_000).default(43_200),
+  /** and without a request. */
+  HARRIER_SESSION_IDLE: z.coerce.number().int().min(60).max(2_592_000).default(3_600),
   HARRIER_DEFAULT_TENANT: z.string().min(1).max(128).default("DEFAULT"),
   /** With `classic`, /rest/v1 answers like /api/mgmt/v1. */
   HARRIER_REST_DIALECT: z.enum(["current", "classic"]).default("current"),

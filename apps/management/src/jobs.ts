@@ -10,6 +10,7 @@ import { createPublications, type PublicationDeps } from "./messaging/publish-ev
 import type { SigningKeys } from "./oauth-tokens/signing-keys.ts";
 import { releaseDue } from "./operations/release-worker.ts";
 import { walkTargetMetadata } from "./quotas/metadata-walk.sql.ts";
+import { cleanUpSessions } from "./sessions/sessions.ts";
 import { changeDueTargets } from "./target-changes/target-change-worker.ts";
 import { deleteDueTargets } from "./target-deletion/target-deletion-worker.ts";
 import type { DeletionWorker } from "./tenants/deletion-worker.ts";
@@ -101,6 +102,14 @@ export const jobs = {
       (await runOne(background.pool, walkTargetMetadata, [metadataEntries]))?.scanned === 0 ? false : undefined,
     failure: "what targets use of their metadata could not be looked at",
     everyFailure: true,
+  }),
+  sessions: every<Pick<Deps, "background">>({
+    does: "Deletes sessions of users that are over.",
+    runs: "every replica",
+    everyMs: 60_000,
+    restMs: 600_000,
+    work: ({ background }) => cleanUpSessions({ db: background.pool }),
+    failure: "sessions that are over cannot be deleted",
   }),
   "signing-keys": every<Pick<Deps, "signingKeys">>({
     does: "Reads the keys of the token endpoint, makes the next one and removes those that are over.",

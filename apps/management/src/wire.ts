@@ -41,6 +41,7 @@ const needs = [
   { schema: "controller", view: "monthly_counts_start_v1" },
   { schema: "controller", view: "fleet_counts_v1" },
   { schema: "controller", view: "fleet_walks_v1" },
+  { schema: "controller", view: "message_refusals_v1" },
   { schema: "controller", view: "events_v1" },
   { schema: "controller", view: "nodes_v1" },
   { schema: "artifact_store", view: "nodes_v1" },
@@ -120,7 +121,8 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   backend.add(jobs.group("signing-keys"));
 
   const hashing = new Limiter(passwordHashes);
-  const signIns = { db: db.signIn, defaultTenant: config.HARRIER_DEFAULT_TENANT, hashing, feed, keys: signingKeys, issuer };
+  const sessions = { sessionTtl: config.HARRIER_SESSION_TTL, sessionIdle: config.HARRIER_SESSION_IDLE };
+  const signIns = { db: db.signIn, defaultTenant: config.HARRIER_DEFAULT_TENANT, hashing, feed, keys: signingKeys, issuer, ...sessions };
   backend
     .rpc({ beforeAnswer: () => faultPoint("management.rpc.before-answer") })
     .add("harrier.management.v1.CatalogueService", catalogueHandlers({ db, ids, fault: faultPoint }))

@@ -6,6 +6,8 @@ import { ExitError, exit } from "./exit.ts";
 /** How a context signs in. A password is never stored: it comes from HARRIER_PASSWORD or is asked for. */
 export interface ContextAuth {
   readonly user?: string;
+  /** A session of the command line (`hrs_…`), with its end in epoch milliseconds. */
+  readonly session?: string;
   /** An access token, with its end in epoch milliseconds if that is known. */
   readonly token?: string;
   readonly expiresAt?: number;

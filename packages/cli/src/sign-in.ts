@@ -49,6 +49,11 @@ async function credentialsOf({ auth = {} }: Context): Promise<Credentials> {
     if (!token) throw new ExitError(exit.signIn, `the context takes its token from ${auth["token-env"]}, which is not set`);
     return { token };
   }
+  if (auth.session !== undefined) {
+    if (auth.expiresAt !== undefined && auth.expiresAt <= Date.now())
+      throw new ExitError(exit.signIn, "the session has ended: harrier login");
+    return { token: auth.session };
+  }
   if (auth.token !== undefined) {
     if (auth.expiresAt !== undefined && auth.expiresAt <= Date.now())
       throw new ExitError(exit.signIn, "the token has ended: harrier login");

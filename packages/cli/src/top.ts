@@ -4,6 +4,7 @@ import { type Options, text, texts, type Verb } from "./command.ts";
 import { readConfig, writeConfig } from "./config-file.ts";
 import { environment } from "./environment.ts";
 import { ExitError, exit, usage } from "./exit.ts";
+import { closeSession, openSession } from "./open-session.ts";
 import { r } from "./routes.ts";
 import { askSecretly, checkedServer, readSecret } from "./sign-in.ts";
 
@@ -14,7 +15,7 @@ const login: Verb = {
   summary: "Keep a server and a way to sign in as a context",
   options: [
     ["--as <context>", "its name; `default` without it"],
-    ["--user <name>", "sign in by password, which is never stored"],
+    ["--user <name>", "sign in by password, which is never stored; the session that it opens is"],
     ["--client-id <id>", "sign in as an OAuth client; its access token is stored until it ends"],
     ["--client-secret-stdin", "read the secret of the client from standard input"],
     ["--token-env <variable>", "take the token from a variable at every command"],
@@ -30,8 +31,8 @@ const login: Verb = {
     let auth: object = { "token-env": tokenEnv };
     if (user !== undefined) {
       const password = environment.password || (await askSecretly(`Password of ${user}: `));
-      await createClient({ baseUrl: server, credentials: { user, password } }).call(r.userinfo.get);
-      auth = { user };
+      const opened = await openSession(server, user, password);
+      auth = opened === undefined ? await nameOnly(server, user, password) : { session: opened.token, expiresAt: opened.expiresAt };
     } else if (clientId !== undefined) {
       const clientSecret = options["clientSecretStdin"] ? await readSecret() : environment.clientSecret;
       if (!clientSecret) throw usage("give --client-secret-stdin, or HARRIER_CLIENT_SECRET");
@@ -47,15 +48,23 @@ const login: Verb = {
   },
 };
 
+/** A server without sessions: only the name is kept, and the password is asked for at each command. */
+async function nameOnly(server: string, user: string, password: string): Promise<object> {
+  await createClient({ baseUrl: server, credentials: { user, password } }).call(r.userinfo.get);
+  return { user };
+}
+
 const logout: Verb = {
   name: "logout",
-  summary: "Forget how the current context signs in",
+  summary: "Forget how the current context signs in, and end its session",
   async run(session) {
     const config = await readConfig();
     const name = session.options.context ?? config.current ?? "default";
     const { [name]: known, ...others } = config.contexts;
     if (known === undefined) throw new ExitError(exit.notFound, `there is no context ${name}`);
     await writeConfig({ ...config, contexts: { ...others, [name]: { server: known.server } } });
+    // It is forgotten here whether or not the server can be reached.
+    if (known.auth?.session !== undefined) await closeSession(known.server, known.auth.session);
     session.note(`context ${name} keeps its server only`);
   },
 };

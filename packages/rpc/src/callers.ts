@@ -52,6 +52,7 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
     reportActionStatus: { dmf: "itself" },
     switchThingAutoConfirm: { dmf: "itself" },
     readDeviceMessages: { dmf: "itself" },
+    recordRefusals: { dmf: "itself" },
   },
   "harrier.controller.v1.TargetsService": {
     createTargets: { management: "person" },
@@ -80,6 +81,10 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
     resolveToken: { gateway: "itself" },
     signInClient: { gateway: "itself" },
     readTokenKeys: { gateway: "itself" },
+    openSession: { gateway: "itself" },
+    resolveSession: { gateway: "itself" },
+    closeSession: { gateway: "itself" },
+    noteSessionUses: { gateway: "itself" },
     watchPrincipalChanges: { gateway: "itself" },
     noteApiKeyUses: { gateway: "itself" },
     noteNode: { gateway: "itself" },

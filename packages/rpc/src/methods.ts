@@ -48,6 +48,8 @@ export const methods = {
     reportActionStatus: "once", // dmf itself knows what a repeated message may be answered
     switchThingAutoConfirm: "idempotent",
     readDeviceMessages: "idempotent",
+    // a repetition would count twice
+    recordRefusals: "once",
   },
   "harrier.controller.v1.TargetsService": {
     createTargets: "command",
@@ -76,6 +78,10 @@ export const methods = {
     resolveToken: "idempotent",
     signInClient: "idempotent",
     readTokenKeys: "idempotent",
+    openSession: "idempotent",
+    resolveSession: "idempotent",
+    closeSession: "idempotent",
+    noteSessionUses: "idempotent",
     watchPrincipalChanges: "stream",
     noteApiKeyUses: "idempotent",
     noteNode: "idempotent",

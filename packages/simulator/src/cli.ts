@@ -8,6 +8,7 @@ import { createProgress } from "./demo/progress.ts";
 import { parseDuration } from "./duration.ts";
 import { runFleet } from "./fleet.ts";
 import type { FleetReport } from "./report.ts";
+import { runThings } from "./things.ts";
 
 const env = process.env;
 const defaultUrl = `http://127.0.0.1:${env["HARRIER_HTTP_PORT"] || 8080}`;
@@ -59,7 +60,7 @@ const common = [
   new Option("--pieces <count>", "range requests per file; 1: no range").default(4).argParser(number(1, 10_000)),
 ];
 
-const program = new Command("simulate").description("A fleet of devices over plain HTTP").showHelpAfterError();
+const program = new Command("simulate").description("A fleet of devices over plain HTTP, or by message over AMQP").showHelpAfterError();
 
 interface RunFlags {
   readonly url: string;
@@ -69,7 +70,8 @@ interface RunFlags {
   readonly pieces: number;
   readonly devices: number;
   readonly prefix: string;
-  readonly gatewayToken: string;
+  readonly gatewayToken?: string;
+  readonly dmf?: string;
   readonly poll?: number;
   readonly concurrency: number;
   readonly for?: number;
@@ -81,7 +83,8 @@ for (const option of common) run.addOption(option);
 run
   .addOption(new Option("--devices <count>", "how many").default(100).argParser(number(1, 1_000_000)))
   .option("--prefix <name>", "devices are called <name>-<number>", "sim")
-  .addOption(new Option("--gateway-token <token>", "the tenant's gateway token").env("HARRIER_GATEWAY_TOKEN").makeOptionMandatory())
+  .addOption(new Option("--gateway-token <token>", "the tenant's gateway token").env("HARRIER_GATEWAY_TOKEN"))
+  .option("--dmf <url>", "the devices speak DMF over AMQP, at this address of the tenant's virtual host (amqpUri)")
   .addOption(new Option("--poll <duration>", "instead of what the server asks for, e.g. 5s").argParser(seconds))
   .addOption(new Option("--concurrency <count>", "devices that are busy at the same time").default(64).argParser(number(1, 10_000)))
   .addOption(new Option("--for <duration>", "end by itself after this time").argParser(seconds))
@@ -110,9 +113,39 @@ demo
   .option("--json", "print the result as JSON at the end");
 program.addCommand(demo);
 
-async function simulate(flags: RunFlags): Promise<void> {
+/** Runs things that speak DMF: they wait for messages, so that nothing of HTTP concerns them. */
+async function simulateThings(flags: RunFlags, url: string): Promise<void> {
   const signal = untilSignal();
-  const { url, tenant, fail, seed, pieces, devices: count, prefix, gatewayToken, poll, concurrency } = flags;
+  const { tenant, fail, seed, devices: count, prefix } = flags;
+  const ids = Array.from({ length: count }, (_, i) => `${prefix}-${String(i).padStart(6, "0")}`);
+  const things = await runThings({ url, ids, tenant, fail, seed });
+  const until = flags.for === undefined ? Number.POSITIVE_INFINITY : Date.now() + flags.for * 1000;
+  while (!signal.aborted && Date.now() < until) {
+    await sleep(Math.min(5_000, Math.max(0, until - Date.now())), undefined, { signal }).catch(() => {});
+    const { got, sent, finished, failed, reconnects } = things.report();
+    const line = `${count} things  got ${got}  sent ${sent}  ended ${finished}, ${failed} of them failed  reconnects ${reconnects}`;
+    if (flags.json !== true) process.stdout.write(`${line}\n`);
+  }
+  const report = await things.stop();
+  if (flags.json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
+}
+
+async function simulate(flags: RunFlags): Promise<void> {
+  if (flags.dmf !== undefined) return await simulateThings(flags, flags.dmf);
+  if (flags.gatewayToken === undefined) throw new Error("give --gateway-token (HARRIER_GATEWAY_TOKEN) for devices over HTTP, or --dmf");
+  const signal = untilSignal();
+  const {
+    url,
+    tenant,
+    fail,
+    seed,
+    pieces,
+    devices: count,
+    prefix,
+    gatewayToken,
+    poll,
+    concurrency,
+  } = { ...flags, gatewayToken: flags.gatewayToken };
   const fleet = runFleet({
     baseUrl: url,
     tenant,

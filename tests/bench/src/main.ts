@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Stack, startStack } from "@harrier/stack";
 import { type Api, createApi } from "./lib/api.ts";
+import { startWithBroker } from "./lib/broker.ts";
 import { startWithBucket } from "./lib/bucket.ts";
 import type { Bench } from "./lib/context.ts";
 import { createReport, type Report } from "./lib/report.ts";
 import { Against, otherStarter, type StartStack } from "./scenarios/against.ts";
 import { benchCli } from "./scenarios/cli.ts";
 import { benchCycle } from "./scenarios/cycle.ts";
+import { benchDmf } from "./scenarios/dmf.ts";
 import { benchFootprint } from "./scenarios/footprint.ts";
 import { benchGroupChange } from "./scenarios/group-change.ts";
 import { benchPolls } from "./scenarios/polls.ts";
@@ -31,14 +33,15 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   groups: { run: benchGroupChange, start: startStack },
   queries: { run: benchQueries, start: startStack },
   reads: { run: benchReads, start: startStack },
+  dmf: { run: benchDmf, start: startWithBroker },
   ranges: { run: benchRanges, start: startWithBucket },
   transfer: { run: benchTransfer, start: startStack },
   cli: { run: benchCli, start: startStack },
 };
 /** This scenario starts the server as a user does, by `npm start`. */
 const footprint = "footprint";
-/** These scenarios run only on request: one builds an S3 server first, one fills a large fleet of its own, one writes gigabytes, one starts the command line a hundred times, one waits for minutes and needs Linux. */
-const onRequest: ReadonlySet<string> = new Set(["ranges", "reads", "transfer", "cli", footprint]);
+/** These scenarios run only on request: one builds an S3 server first, one unpacks a message broker, one fills a large fleet of its own, one writes gigabytes, one starts the command line a hundred times, one waits for minutes and needs Linux. */
+const onRequest: ReadonlySet<string> = new Set(["dmf", "ranges", "reads", "transfer", "cli", footprint]);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -58,7 +61,7 @@ const { values, positionals } = parseArgs({
 
 if (values.help) {
   console.log(
-    "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [reads] [ranges] [transfer] [cli] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--mebibytes 512] [--json FILE] [--check]\n" +
+    "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [reads] [dmf] [ranges] [transfer] [cli] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--mebibytes 512] [--json FILE] [--check]\n" +
       "npm run bench -- [polls] [downloads] [cycle] --against ../other-checkout [--starts 3] [--rounds 5] [--check]: polls, downloads and device cycles beside another built checkout.\n" +
       "Starts a stack of its own, measures, and prints each figure beside its limit of the same run; --check exits 1 where a budget is missed.",
   );

@@ -165,13 +165,31 @@ describe("the command line against the service (contract console.md §4)", () =>
     const file = join(home, "harrier", "config.yaml");
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readFileSync(file, "utf8")).not.toContain(password);
-    expect((await harrier(["whoami", "-o", "jsonpath={.tenant}"], { env: { ...own, HARRIER_PASSWORD: password as string } })).code).toBe(0);
-    expect((await harrier(["whoami"], { env: own })).code).toBe(4);
+    expect(readFileSync(file, "utf8")).toMatch(/session: hrs_[A-Za-z0-9_-]{43}\n/);
+    expect(await harrier(["whoami", "-o", "jsonpath={.tenant}"], { env: own })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\S+\n$/),
+    });
     expect((await harrier(["context", "current"], { env: own })).stdout).toBe("prod\n");
     chmodSync(file, 0o644);
     const refused = await harrier(["context", "list"], { env: own });
     expect(refused.code).toBe(4);
     expect(refused.stderr).toContain("may be read by others (mode 644)");
+  });
+
+  test("a session ends with the logout, at the server too, and a wrong password opens none", async () => {
+    const { HARRIER_SERVER: server, HARRIER_USER: user, HARRIER_PASSWORD: password, ...bare } = env as Record<string, string>;
+    const own = { ...bare, XDG_CONFIG_HOME: mkdtempSync(join(tmpdir(), "harrier-cli-")) };
+    const login = (secret: string) =>
+      harrier(["login", "--server", server as string, "--user", user as string], { env: { ...own, HARRIER_PASSWORD: secret } });
+    expect(await login("wrong")).toMatchObject({ code: 4, stdout: "" });
+    expect((await login(password as string)).code).toBe(0);
+    const kept = /hrs_[\w-]{43}/.exec(readFileSync(join(own.XDG_CONFIG_HOME, "harrier", "config.yaml"), "utf8"))?.[0] as string;
+    const withToken = { ...bare, HARRIER_SERVER: server as string, HARRIER_TOKEN: kept };
+    expect((await harrier(["whoami"], { env: withToken })).code).toBe(0);
+    expect((await harrier(["logout"], { env: own })).code).toBe(0);
+    expect((await harrier(["whoami"], { env: withToken })).code).toBe(4);
+    expect((await harrier(["whoami"], { env: own })).code).toBe(4);
   });
 
   test("completion is sourced by bash and knows nouns and verbs", async () => {

@@ -60,11 +60,11 @@ export function quoted(value: string): string {
 }
 
 /** A text without an operator is what is looked for in names and ids. */
-export function queryOf(text: string, idField = "controllerid"): string {
+export function queryOf(text: string, idField = "controllerid", nameField = "name"): string {
   const plain = text.trim();
   if (plain === "" || operator.test(plain) || /[;()]/.test(plain)) return plain;
   const pattern = quoted(`*${plain.replaceAll("*", "\\*")}*`);
-  return `name==${pattern},${idField}==${pattern}`;
+  return `${nameField}==${pattern},${idField}==${pattern}`;
 }
 
 /** Adds a condition to a query, or takes it out where it stands by itself. */

@@ -20,6 +20,7 @@ interface FilterBoxProps {
   readonly matches?: string | undefined;
   /** The field beside `name` that a plain text is looked for in. */
   readonly idField?: string;
+  readonly nameField?: string;
 }
 
 /** Says what is wrong with a query, in the words of the server's own parser. */
@@ -34,12 +35,12 @@ export function problemOfQuery(query: string): string | undefined {
 }
 
 /** The filter of a list: the query as text, completed while it is written. Enter applies it, and the address of the page holds it. */
-export function FilterBox({ label, placeholder, fields, value, onApply, matches, idField }: FilterBoxProps) {
+export function FilterBox({ label, placeholder, fields, value, onApply, matches, idField, nameField }: FilterBoxProps) {
   const [text, setText] = useState(value ?? "");
   useEffect(() => setText(value ?? ""), [value]);
   const typed = useDeferredValue(text);
-  const query = queryOf(text, idField);
-  const problem = problemOfQuery(queryOf(typed, idField));
+  const query = queryOf(text, idField, nameField);
+  const problem = problemOfQuery(queryOf(typed, idField, nameField));
   const items = useItems(typed, fields);
   const submit = (event: FormEvent) => {
     event.preventDefault();

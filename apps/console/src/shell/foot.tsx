@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { Keyboard, LogOut, Moon, Sun, SunMoon } from "lucide-react";
 import { useLiveMode } from "../api/live.ts";
 import { queryClient } from "../api/query-client.ts";
@@ -32,10 +32,10 @@ export function Foot({ keys }: { keys: () => void }) {
         {mode === "live" ? t.live : t.polling}
       </div>
       <div className={style["user"]}>
-        <span className={style["who"]}>
+        <Link to="/me" className={style["who"]}>
           <span className="cut">{data?.username}</span>
           <span className="muted cut">{data?.tenant}</span>
-        </span>
+        </Link>
         <Button look="ghost" small aria-label={t.keys} onClick={keys}>
           <Keyboard size={15} aria-hidden />
         </Button>

@@ -21,7 +21,6 @@ const pathOf: Readonly<Record<string, (item: FoundItem) => string>> = {
   rollouts: ({ id }) => `/rollouts/${id}`,
   distributionSets: ({ id }) => `/software/sets/${id}`,
   softwareModules: ({ id }) => `/software/modules/${id}`,
-  targetFilters: ({ id }) => `/filters/${id}`,
 };
 
 /** Makes lines of what was found, kind by kind; kinds that have no page are left out. */

@@ -3,6 +3,6 @@ export { buckets, copying, dialogs, grids, nav, shell, states, statusWords } fro
 export { device } from "./en/device.ts";
 export { devices, filters } from "./en/devices.ts";
 export { login } from "./en/login.ts";
+export { actions, audit, me, overview } from "./en/overview.ts";
 export { reasonText, rollout, rollouts, wizard } from "./en/rollouts.ts";
-
-export { sets } from "./en/software.ts";
+export { sets, software, uploads } from "./en/software.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { maxHeight, movedTo, nextSort, pagesOf, rowStep } from "./grid.state.ts";
+import { leastWidth, maxHeight, movedTo, nextSort, pagesOf, rowStep } from "./grid.state.ts";
 
 test("the visible rows name their pages", () => expect(pagesOf([198, 199, 200, 399], 200)).toEqual([0, 1]));
 
@@ -7,6 +7,9 @@ test("a million rows are no higher than a browser scrolls", () => {
   expect(rowStep(40, 1000)).toBe(40);
   expect(rowStep(40, 1_000_000) * 1_000_000).toBeLessThanOrEqual(maxHeight);
 });
+
+test("a row is as wide as its columns at their least", () =>
+  expect(leastWidth(["20px", "minmax(180px, 1fr)", "120px"])).toBe(20 + 180 + 120 + 32 + 32));
 
 test.each([
   ["ArrowDown", 4],

@@ -6,6 +6,12 @@ export function rowStep(rowHeight: number, total: number): number {
   return Math.min(rowHeight, maxHeight / Math.max(1, total));
 }
 
+/** The least width of a row, so that all rows are as wide as their head: the columns at their least, with gaps and margins. */
+export function leastWidth(widths: readonly string[], gap = 16, margins = 32): number {
+  const columns = widths.map((width) => Number(/\d+/.exec(width)?.[0] ?? 0));
+  return columns.reduce((all, width) => all + width, 0) + gap * Math.max(0, widths.length - 1) + margins;
+}
+
 /** The pages of `size` rows that these rows are on, in order. */
 export function pagesOf(rows: readonly number[], size: number): number[] {
   return [...new Set(rows.map((row) => Math.floor(row / size)))].sort((a, b) => a - b);

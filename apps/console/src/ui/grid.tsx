@@ -5,7 +5,7 @@ import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, 
 import type { Asked } from "../api/client.ts";
 import { grids as t } from "../text/en.ts";
 import style from "./grid.module.css";
-import { movedTo, nextSort, pagesOf, rowStep } from "./grid.state.ts";
+import { leastWidth, movedTo, nextSort, pagesOf, rowStep } from "./grid.state.ts";
 import { Failure } from "./states.tsx";
 
 /** The head and the borders of the box. */
@@ -69,7 +69,8 @@ export function Grid<Row>(props: GridProps<Row>) {
   const { active, onKey } = useRowKeys(props, box.current, rowAt, (row) => rows.scrollToIndex(row));
   const failed = loaded.find(({ error, data }) => error !== null && data === undefined);
   if (failed) return <Failure error={failed.error} retry={() => void failed.refetch()} />;
-  const tracks = { gridTemplateColumns: [...(selection ? ["20px"] : []), ...columns.map(({ width }) => width)].join(" ") };
+  const widths = [...(selection ? ["20px"] : []), ...columns.map(({ width }) => width)];
+  const tracks = { gridTemplateColumns: widths.join(" "), minWidth: leastWidth(widths) };
   const hasActive = shown.some(({ index }) => index === active);
   return (
     <div
@@ -101,7 +102,7 @@ export function Grid<Row>(props: GridProps<Row>) {
   );
 }
 
-type Tracks = { readonly gridTemplateColumns: string };
+type Tracks = { readonly gridTemplateColumns: string; readonly minWidth: number };
 
 function Heads<Row>({ columns, sort, onSort, selection, tracks }: GridProps<Row> & { tracks: Tracks }) {
   return (

@@ -40,7 +40,7 @@ function writing(from: string): string {
 
 /**
  * Writes many last polls at once. They are sorted by id, so that two replicas cannot deadlock; GREATEST keeps the later of two, whichever
- * is written last. What is awaited of claims counts polls here (contract beyond.md §1.6), one at most for each flush; a watch that is locked is being
+ * is written last. What is awaited of claims counts polls here (contract beyond.md §1.3), one at most for each flush; a watch that is locked is being
  * decided right now and is skipped. The join with targets drops devices that were deleted since they polled. Filters are notified only where one with
  * auto-assignment queries the last poll.
  */

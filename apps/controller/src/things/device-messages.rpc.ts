@@ -1,6 +1,7 @@
 import { type Database, run } from "@harrier/db";
 import type { Handlers } from "@harrier/rpc";
 import { type OutgoingDeps, readDeviceMessages } from "./outgoing.ts";
+import { recordRefusals } from "./refusals.ts";
 import { readMessagingTenants } from "./things.sql.ts";
 import {
   findThings,
@@ -27,5 +28,6 @@ export function deviceMessagesHandlers(
     reportActionStatus: (request, ctx) => reportActionStatus(deps, request, ctx),
     switchThingAutoConfirm: (request, ctx) => switchThingAutoConfirm(deps, request, ctx),
     readDeviceMessages: (request) => readDeviceMessages(outgoing, request),
+    recordRefusals: (request) => recordRefusals(outgoing, request),
   };
 }

@@ -18,7 +18,7 @@ const retriesAtOnce = 1_000;
 const maxWindows = 100;
 
 /**
- * Settles watched actions whose time is over (contract beyond.md §1.6): proven, refuted, silent, given up, or tried again. Returns whether more may be
+ * Settles watched actions whose time is over (contract beyond.md §1.3): proven, refuted, silent, given up, or tried again. Returns whether more may be
  * due right now. Two replicas at once do no harm: the second finds the lease taken.
  */
 export async function settle(deps: SettleDeps): Promise<boolean> {

@@ -26,11 +26,22 @@ beforeEach(() => {
     signInClient: () => Promise.reject(new HarrierError("unauthenticated")),
     resolveToken: () => Promise.reject(new HarrierError("unauthenticated")),
     cache,
+    sessions: { authenticate: () => Promise.reject(new HarrierError("unauthenticated")) },
     async signIn({ username = "", password }: SignInRequestInput): Promise<SignInResponse> {
       requested.push(username);
       await answer(username);
       const ok = password === "right" && !username.startsWith("nobody");
-      return { ok, tenantId: 1, tenant: "DEFAULT", subject: username, permissions: [], revision: 1, userId: 5, targetTypeScopes: {} };
+      return {
+        ok,
+        tenantId: 1,
+        tenant: "DEFAULT",
+        subject: username,
+        permissions: [],
+        revision: 1,
+        userId: 5,
+        targetTypeScopes: {},
+        generation: 0,
+      };
     },
     failures: new SignInFailures({ limits, exempt: new AddressList("none"), now: () => now }),
     limiter: new SignInLimiter({ concurrency: 2, waiting: 3 }),

@@ -13,18 +13,20 @@ import { authenticateClient, type ClientDeps } from "./client-token/authenticate
 import { parseCredential } from "./credential.ts";
 import { firstDefined } from "./first-defined.ts";
 import type { PrincipalCache } from "./principal-cache.ts";
+import { sessionPrefix } from "./session/session-id.ts";
+import type { Sessions } from "./session/sessions.ts";
 
 export interface UserSignIn {
   client: Pick<Client, "address" | "hidden">;
   authorization: string | undefined;
+  /** The id of a session that came as a cookie; it counts only without `authorization`. */
+  session?: string;
   rid: string;
   traceparent?: string;
   deadline: number;
 }
 
-interface Deps extends ClientDeps, Pick<RpcClient<"harrier.management.v1.IdentityService">, "signIn" | "resolveToken"> {
-  tokens: Pick<TokenVerifier, "verify">;
-  cache: PrincipalCache;
+interface PasswordDeps extends Pick<RpcClient<"harrier.management.v1.IdentityService">, "signIn"> {
   failures: Pick<SignInFailures, "begin">;
   /** Limits sign-ins without a verified credential: a flood of them must leave room for verified credentials. */
   limiter: Pick<SignInLimiter, "run">;
@@ -32,10 +34,19 @@ interface Deps extends ClientDeps, Pick<RpcClient<"harrier.management.v1.Identit
   sleep(ms: number): Promise<unknown>;
 }
 
-/** Authenticates an administrator by an access token or Basic (contract management.md §1.1); any wrong credential is `unauthenticated`. */
+interface Deps extends PasswordDeps, ClientDeps, Pick<RpcClient<"harrier.management.v1.IdentityService">, "resolveToken"> {
+  tokens: Pick<TokenVerifier, "verify">;
+  cache: PrincipalCache;
+  sessions: Pick<Sessions, "authenticate">;
+}
+
+/** Authenticates an administrator by a session, an access token or Basic (contract management.md §1.1); any wrong credential is `unauthenticated`. */
 export function authenticateUser(deps: Deps, request: UserSignIn): Principal | Promise<Principal> {
+  if (request.authorization === undefined && request.session !== undefined)
+    return deps.sessions.authenticate(request.session, "browser", request);
   const credential = parseCredential(request.authorization);
   if (credential?.scheme === "Bearer") {
+    if (credential.value.startsWith(sessionPrefix)) return deps.sessions.authenticate(credential.value, "cli", request);
     const requested = { ...request, token: credential.value };
     // The token belongs to a client of our own token endpoint (spec 000 §5.2), else to a principal of a trusted issuer (§5.1).
     return firstDefined(authenticateClient(deps, requested), () => authenticateToken(deps, requested));
@@ -52,20 +63,15 @@ export function authenticateUser(deps: Deps, request: UserSignIn): Principal | P
  */
 const refusalStepMs = 250;
 
-interface Basic {
+export interface Basic {
   username: string;
   password: string;
   digest: string;
 }
 
 async function verify(deps: Deps, request: UserSignIn, basic: Basic): Promise<Principal> {
-  const began = deps.now();
   const generation = deps.cache.generation;
-  const answer = await ask(deps, request, basic);
-  if (!answer.ok) {
-    await deps.sleep(refusalStepMs - ((deps.now() - began) % refusalStepMs));
-    throw new HarrierError("unauthenticated");
-  }
+  const answer = await verifyPassword(deps, request, basic);
   const principal: Principal = {
     tenantId: answer.tenantId,
     tenant: answer.tenant,
@@ -78,15 +84,30 @@ async function verify(deps: Deps, request: UserSignIn, basic: Basic): Promise<Pr
   return principal;
 }
 
+/**
+ * Has management verify a password; every denial is unauthenticated, after the same time. `alwaysQueue`: a password that was right before waits like
+ * any other, where each request costs its hash anew.
+ */
+export async function verifyPassword(deps: PasswordDeps, request: UserSignIn, basic: Basic, alwaysQueue = false): Promise<SignInResponse> {
+  const began = deps.now();
+  const answer = await ask(deps, request, basic, alwaysQueue);
+  if (answer.ok) return answer;
+  await deps.sleep(refusalStepMs - ((deps.now() - began) % refusalStepMs));
+  throw new HarrierError("unauthenticated");
+}
+
 /** Asks management, as often as the name and the address may (see SignInFailures). */
-async function ask(deps: Deps, { client, rid, traceparent, deadline }: UserSignIn, basic: Basic): Promise<SignInResponse> {
+async function ask(deps: PasswordDeps, request: UserSignIn, basic: Basic, alwaysQueue: boolean): Promise<SignInResponse> {
+  const { client, rid, traceparent, deadline } = request;
   const { username, password, digest } = basic;
   const { address, hidden } = client;
   const account = accountOf(username);
   const outcome = deps.failures.begin({ kind: "user", address, hidden, account, credentials: [digest] });
   const call = () => deps.signIn({ username, password }, { principal: nobody, rid, ...(traceparent && { traceparent }), deadline });
   try {
-    const answer = await (outcome.verified ? call() : deps.limiter.run([`account ${account}`, `network ${networkOf(address)}`], call));
+    const answer = await (outcome.verified && !alwaysQueue
+      ? call()
+      : deps.limiter.run([`account ${account}`, `network ${networkOf(address)}`], call));
     if (answer.ok) outcome.succeeded(digest);
     else outcome.failed();
     return answer;

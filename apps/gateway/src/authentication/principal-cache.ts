@@ -51,6 +51,12 @@ export class PrincipalCache {
       this.#entries.set(digest, { principal: entry.principal, userId: entry.userId });
   }
 
+  /** Forgets one credential. */
+  drop(digest: string): void {
+    this.#pending.delete(digest);
+    this.#entries.delete(digest);
+  }
+
   forget(change: { tenantId: number; userId: number; revision: number }): void {
     this.#heard = Math.max(this.#heard, change.revision);
     this.#pending.clear();

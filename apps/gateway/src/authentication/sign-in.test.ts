@@ -33,6 +33,7 @@ beforeEach(() => {
       revision: 1,
       expiresAt: 0,
     }),
+    sessions: { authenticate: () => Promise.reject(new HarrierError("unauthenticated")) },
     signIn: vi.fn(),
     resolveToken: async () => resolved,
     failures: new SignInFailures({

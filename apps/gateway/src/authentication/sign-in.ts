@@ -13,6 +13,7 @@ import type { DeviceCache } from "./device-cache.ts";
 import { firstDefined } from "./first-defined.ts";
 import type { KeyUses } from "./key-uses.ts";
 import type { PrincipalCache } from "./principal-cache.ts";
+import type { Sessions } from "./session/sessions.ts";
 
 export interface SignInDeps
   extends Pick<Client<"harrier.management.v1.IdentityService">, "signIn" | "resolveToken" | "signInClient">,
@@ -22,6 +23,7 @@ export interface SignInDeps
   tokens: Pick<TokenVerifier, "verify">;
   own: ClientDeps["own"];
   uses: Pick<KeyUses, "record">;
+  sessions: Pick<Sessions, "authenticate">;
   failures: Pick<SignInFailures, "begin">;
   /** The same as in authenticateUser. */
   limiter: Pick<SignInLimiter, "run">;

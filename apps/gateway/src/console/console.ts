@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HarrierError, toHarrierError } from "@harrier/errors";
-import type { AddressList } from "../client/address-list.ts";
 import { clientOf } from "../client/client.ts";
 import { cutWhenStillSending } from "../listen/still-sending.ts";
-import type { HandleDeps } from "../routing/handle.ts";
+import type { HandleDeps, RequestFacts } from "../routing/handle.ts";
+import type { OpenPath } from "../routing/open-paths.ts";
 import { publicAddress } from "../routing/public-address.ts";
 import { sendRefusal } from "../routing/refusal.ts";
 import { requestId } from "../routing/request-id.ts";
 import type { ConsoleConfig } from "./console-config.ts";
 import type { ConsoleFiles } from "./console-files.ts";
 import { createServeFiles, secure } from "./serve-files.ts";
+import { type SessionRouteDeps, serveSession } from "./session-routes.ts";
 
-export interface ConsoleDeps extends Pick<HandleDeps, "onEnd" | "now" | "stillSendingMs" | "publicUrl"> {
-  trustedProxies: AddressList;
+export interface ConsoleDeps extends SessionRouteDeps, Pick<HandleDeps, "onEnd" | "stillSendingMs"> {
   /** Absent: only the paths that the command line uses too are served. */
   files: ConsoleFiles | undefined;
   config: Omit<ConsoleConfig, "publicUrl">;
@@ -27,6 +27,14 @@ export interface Console {
   home(req: IncomingMessage): string | undefined;
 }
 
+interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly rid: string;
+  readonly startedAt: number;
+  readonly facts: RequestFacts;
+}
+
 /** A tenant may be called `console`: these are paths of its devices, and no screen's. */
 const ofDevices = "/console/controller/";
 
@@ -36,16 +44,17 @@ export function createConsole(deps: ConsoleDeps): Console {
   const addressOf = (req: IncomingMessage) => publicAddress(req, deps.publicUrl, clientOf(req, deps.trustedProxies).origin);
   const prefixOf = (req: IncomingMessage) => new URL(addressOf(req)).pathname.replace(/\/$/, "");
 
-  function route(req: IncomingMessage, res: ServerResponse, path: string): void {
-    if (path === "/console/config") {
-      only(req, ["GET", "HEAD"], () => sendConfig(req, res, { ...deps.config, publicUrl: addressOf(req) }));
-      return;
+  async function route(exchange: Exchange, path: string): Promise<void> {
+    const { req, res } = exchange;
+    if (path === "/console/session") {
+      allow(req, ["GET", "HEAD", "POST", "DELETE"]);
+      return serveSession(deps, { ...exchange, signedIn: (principal) => Object.assign(exchange.facts, { principal }) });
     }
+    allow(req, ["GET", "HEAD"]);
+    if (path === "/console/config") return sendConfig(req, res, { ...deps.config, publicUrl: addressOf(req) });
     if (serveFiles === undefined) throw new HarrierError("routeNotFound");
-    only(req, ["GET", "HEAD"], () => {
-      if (path === "/console") return void res.writeHead(308, { location: `${prefixOf(req)}/console/` }).end();
-      serveFiles({ req, res, path: path.slice("/console/".length), prefix: prefixOf(req) });
-    });
+    if (path === "/console") res.writeHead(308, { location: `${prefixOf(req)}/console/` }).end();
+    else serveFiles({ req, res, path: path.slice("/console/".length), prefix: prefixOf(req) });
   }
 
   return {
@@ -57,23 +66,25 @@ export function createConsole(deps: ConsoleDeps): Console {
       const path = (req.url ?? "/").split("?", 1)[0] ?? "";
       res.setHeader("x-request-id", rid);
       secure(res);
+      const facts: RequestFacts = { rid, startedAt, open: { method: methodOf(req), path: patternOf(path) } };
       res.on("finish", () => {
-        deps.onEnd(req, res, { rid, startedAt, open: { method: req.method === "POST" ? "POST" : "GET", path: patternOf(path) } });
+        deps.onEnd(req, res, facts);
         cutWhenStillSending(req, deps.stillSendingMs);
       });
-      try {
-        route(req, res, path);
-      } catch (error) {
-        sendRefusal({ req, res, error: toHarrierError(error), surface: "spec" });
-      }
+      const refuse = (error: unknown): void => sendRefusal({ req, res, error: toHarrierError(error), surface: "spec" });
+      route({ req, res, rid, startedAt, facts }, path).catch(refuse);
     },
   };
 }
 
-function only(req: IncomingMessage, methods: readonly string[], serve: () => void): void {
-  if (!methods.includes(req.method ?? ""))
-    throw new HarrierError("methodNotAllowed", undefined, { headers: { allow: methods.join(", ") } });
-  serve();
+function allow(req: IncomingMessage, methods: readonly string[]): void {
+  if (methods.includes(req.method ?? "")) return;
+  throw new HarrierError("methodNotAllowed", undefined, { headers: { allow: methods.join(", ") } });
+}
+
+/** The names of methods in metrics are ours, and not whatever a client sends. */
+function methodOf({ method }: IncomingMessage): OpenPath["method"] {
+  return method === "POST" || method === "DELETE" ? method : "GET";
 }
 
 function sendConfig(req: IncomingMessage, res: ServerResponse, config: ConsoleConfig): void {
@@ -83,7 +94,7 @@ function sendConfig(req: IncomingMessage, res: ServerResponse, config: ConsoleCo
   res.end(req.method === "HEAD" ? undefined : body);
 }
 
-const known: ReadonlySet<string> = new Set(["/console/config"]);
+const known: ReadonlySet<string> = new Set(["/console/config", "/console/session"]);
 
 /** In logs and metrics all screens and files are one, because their paths are the client's words. */
 const patternOf = (path: string): string => (known.has(path) ? path : "/console/*");

@@ -4,10 +4,12 @@ import { HarrierError } from "@harrier/errors";
 import { type Principal, parseKeys } from "@harrier/rpc";
 import express from "express";
 import { createApp } from "../app.ts";
+import type { Sessions } from "../authentication/session/sessions.ts";
 import { AddressList } from "../client/address-list.ts";
 import { createConsole } from "../console/console.ts";
 import { features } from "../console/console-config.ts";
 import type { ConsoleFiles } from "../console/console-files.ts";
+import type { SessionRouteDeps } from "../console/session-routes.ts";
 import { bodiesTogether, openBodiesTogether } from "../limits/body-shares.ts";
 import { InFlight } from "../limits/in-flight.ts";
 import { RateLimits } from "../limits/rate-limits.ts";
@@ -20,6 +22,15 @@ import { createRouteIndex } from "./route-index.ts";
 const unlimited = { reads: 0, writes: 0, downloads: 0 };
 /** These are no limits, for what the cases do not test. */
 export const noRates = { address: unlimited, device: unlimited, tenant: unlimited, user: unlimited, users: unlimited };
+
+const never = () => Promise.reject(new HarrierError("unauthenticated"));
+/** Nobody signs in by a session here. */
+const noSessions: Pick<SessionRouteDeps, "sessions" | "digest" | "passwords" | "record"> = {
+  sessions: { open: never, authenticate: never, close: never, times: () => undefined } as unknown as Sessions,
+  digest: (text) => text,
+  passwords: { signIn: never } as unknown as SessionRouteDeps["passwords"],
+  record: () => undefined,
+};
 
 /** The whole path of a request through the gateway, in front of services that answer 200 at once. */
 export interface Edge {
@@ -78,7 +89,7 @@ export async function openEdge(files?: ConsoleFiles): Promise<Edge> {
   };
   const health = express.Router().get("/livez", (_req, res) => void res.json({ live: true }));
   const app = createApp({
-    console: createConsole({ ...deps, files, config: { version: "1", signIn: { password: true, issuers: [] }, features } }),
+    console: createConsole({ ...deps, ...noSessions, files, config: { version: "1", signIn: { password: true, issuers: [] }, features } }),
     health,
     docs: express.Router(),
     stillSendingMs: 300,

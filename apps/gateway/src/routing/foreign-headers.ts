@@ -4,7 +4,7 @@ import type { CertificateHeaders } from "../authentication/certificate.ts";
 const ofConnection = "connection|keep-alive|proxy-connection|te|trailer|upgrade|expect|proxy-authorization";
 
 /**
- * Returns true for headers that are not forwarded: the gateway's own names, those of proxies about the client, certificates, which are credentials,
+ * Returns true for headers that are not forwarded: the gateway's own names, those of proxies about the client, certificates and cookies, which are credentials,
  * and those of this connection. The services get what is trusted of them in the signed identity.
  */
 export function createHeaderFilter(certificates: readonly CertificateHeaders[]): (name: string) => boolean {
@@ -12,7 +12,7 @@ export function createHeaderFilter(certificates: readonly CertificateHeaders[]):
     const numbered = issuer.endsWith("%d") ? `${issuer.slice(0, -2)}\\d+` : `${issuer}(?:-\\d+)?`;
     return [name, numbered];
   });
-  const foreign = new RegExp(`^(?:forwarded|x-forwarded-.*|x-harrier-.*|${ofConnection}|${names.join("|")})$`);
+  const foreign = new RegExp(`^(?:cookie|forwarded|x-forwarded-.*|x-harrier-.*|${ofConnection}|${names.join("|")})$`);
   return (name) => foreign.test(name);
 }
 

@@ -8,6 +8,7 @@ import { type FaultPoint, maxBodyBytesOf, requirePermission } from "@harrier/ser
 import { anonymous } from "../authentication/anonymous-download.ts";
 import { type Certificate, type CertificateHeaders, readCertificates } from "../authentication/certificate.ts";
 import type { BeginClientSignIn } from "../authentication/client-token/client-sign-ins.ts";
+import { checkOrigin, readSessionCookie } from "../authentication/session/session-cookie.ts";
 import type { AddressList } from "../client/address-list.ts";
 import { type Client, clientOf } from "../client/client.ts";
 import type { Refused } from "../denied-requests/denied-request-of.ts";
@@ -21,7 +22,7 @@ import { namedByConnection } from "./foreign-headers.ts";
 import { type Located, locate, unrouted } from "./locate.ts";
 import { type OpenPath, openPathOf, passOpen } from "./open-paths.ts";
 import type { Forward, ForwardedRequest } from "./proxy.ts";
-import { publicAddress } from "./public-address.ts";
+import { isSecure, publicAddress } from "./public-address.ts";
 import { type BodyReader, hasBody } from "./read-body.ts";
 import { sendRefusal } from "./refusal.ts";
 import { requestId } from "./request-id.ts";
@@ -34,6 +35,7 @@ export interface SignInRequest {
   params: Record<string, string>;
   client: Client;
   authorization: string | undefined;
+  session?: string;
   certificates?: readonly Certificate[];
   rid: string;
   traceparent?: string;
@@ -148,12 +150,23 @@ export function handle(deps: HandleDeps, req: IncomingMessage, res: ServerRespon
   };
   try {
     if (route.interface === "device" && !deps.rates.admitsAddress(counted)) throw tooMany;
+    // A cookie counts on the management interface alone, and only where no other credential comes.
+    if (route.interface === "management" && signIn.authorization === undefined && req.headers.cookie !== undefined)
+      takeCookie(deps, req, signIn);
     const answer = deps.authenticate(signIn);
     if (answer instanceof Promise) answer.then(proceed).catch(refuse);
     else proceed(answer);
   } catch (e) {
     refuse(e);
   }
+}
+
+/** Takes the session of a browser; throws for a change that another site may have asked for. */
+function takeCookie(deps: HandleDeps, req: IncomingMessage, signIn: SignInRequest): void {
+  const session = readSessionCookie(req.headers.cookie, isSecure(req, deps.publicUrl, signIn.client.origin));
+  if (session === undefined) return;
+  checkOrigin(req);
+  signIn.session = session;
 }
 
 /** Returns the certificates that a trusted proxy forwards; any other client has the one that it has shown itself. */

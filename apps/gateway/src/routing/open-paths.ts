@@ -14,7 +14,7 @@ import type { Upstreams } from "./upstreams.ts";
 
 /** An open path; management and not the gateway authenticates a token request (spec 000 §5.2; contract extensions.md). */
 export interface OpenPath {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
 }
 

@@ -22,6 +22,11 @@ export function publicAddress(req: IncomingMessage, configured: string | undefin
   return `${scheme}://${host.endsWith(end) ? host.slice(0, -end.length) : host}`;
 }
 
+/** Says whether the client came by TLS, as far as the gateway knows. */
+export function isSecure(req: IncomingMessage, configured: string | undefined, origin: ForwardedOrigin | undefined): boolean {
+  return publicAddress(req, configured, origin).startsWith("https:");
+}
+
 function forwardedAddress(req: IncomingMessage, origin: ForwardedOrigin): string {
   const scheme = schemes.get(origin.proto?.toLowerCase()) ?? ownScheme(req);
   const [, host, hostPort] = validHost.exec(origin.host ?? "") ?? validHost.exec(req.headers.host ?? "") ?? [];

@@ -10,6 +10,9 @@ const challenge: Record<Surface, string> = { device: "ApiKey", spec: 'Basic real
 const tokenChallenge = 'Bearer error="invalid_token"';
 const bearer = /^bearer(?: |$)/i;
 
+/** Browsers know no such scheme: for our own page they open no password box, as they would for Basic. */
+const sessionChallenge = "Session";
+
 /** A retry a second later may succeed after these errors. A service's own retry-after does not come with its error. */
 const comeAgain: ReadonlySet<string> = new Set(["unavailable", "identityRefused", "deadlineExceeded", "tooManyRequests"]);
 
@@ -30,7 +33,8 @@ export function sendRefusal({ req, res, error: met, surface }: DeniedRequest): v
   }
   if (error.code === "unauthenticated") {
     const byToken = surface !== "device" && bearer.test(req.headers.authorization ?? "");
-    const headers = { "www-authenticate": byToken ? tokenChallenge : challenge[surface] };
+    const byPage = surface !== "device" && req.headers["sec-fetch-site"] === "same-origin";
+    const headers = { "www-authenticate": byToken ? tokenChallenge : byPage ? sessionChallenge : challenge[surface] };
     sendError(req, res, new HarrierError("unauthenticated", undefined, { headers }), surface);
   } else if (error.headers === undefined && comeAgain.has(error.code)) {
     sendError(req, res, new HarrierError(error.code, undefined, { headers: { "retry-after": "1" } }), surface);

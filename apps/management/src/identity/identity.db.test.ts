@@ -36,7 +36,16 @@ test.each([
   ["", ""],
 ])("a sign-in with %s / %s fails without saying why", async (username, password) => {
   const { revision, ...answer } = await attempt(username, password);
-  expect(answer).toEqual({ ok: false, tenantId: 0, tenant: "", subject: "", permissions: [], userId: 0, targetTypeScopes: {} });
+  expect(answer).toEqual({
+    ok: false,
+    tenantId: 0,
+    tenant: "",
+    subject: "",
+    permissions: [],
+    userId: 0,
+    targetTypeScopes: {},
+    generation: 0,
+  });
   expect(revision).toBeGreaterThan(0);
 });
 

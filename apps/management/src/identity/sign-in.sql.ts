@@ -6,6 +6,8 @@ export interface SignInRow {
   userId: number;
   name: string;
   passwordHash: string | null;
+  /** It counts the user's passwords. */
+  generation: number;
   permissions: string[];
   scoped: Record<string, number[]>;
 }
@@ -16,7 +18,7 @@ export const findUser = statement<[tenant: string, name: string], Partial<SignIn
   `select s.revision, u.*
      from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as revision) s
      left join (select t.tenant_id as "tenantId", t.name as tenant, u.id as "userId", u.name, u.password_hash as "passwordHash",
-                       u.permissions, u.scoped_permissions as scoped
+                       u.permissions, u.scoped_permissions as scoped, u.generation
                   from tenants t join users u on u.tenant_id = t.tenant_id
                  where lower(t.name) = lower($1) and t.status = 'active' and u.name = $2) u on true`,
 );

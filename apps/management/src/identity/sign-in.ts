@@ -38,6 +38,7 @@ export async function signIn(deps: Deps, request: SignInRequest): Promise<SignIn
     ...allowed(permissions && scoped ? { permissions, scoped } : noGrants),
     revision,
     userId: user.userId ?? 0,
+    generation: user.generation ?? 0,
   };
 }
 
@@ -55,7 +56,7 @@ async function strengthen(deps: Deps, user: Partial<SignInRow>, password: string
   }
 }
 
-const nobody = { tenantId: 0, tenant: "", subject: "", permissions: [], userId: 0, targetTypeScopes: {} };
+const nobody = { tenantId: 0, tenant: "", subject: "", permissions: [], userId: 0, targetTypeScopes: {}, generation: 0 };
 
 function splitName(username: string, defaultTenant: string): { tenant: string; name: string } {
   const at = username.indexOf("\\");

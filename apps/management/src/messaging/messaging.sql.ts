@@ -16,6 +16,13 @@ export const readMessaging = statement<[tenantId: number], MessagingRow>(
   `select ${columns} from messaging m where m.tenant_id = $1`,
 );
 
+/** Reads how many messages of things were refused, by kind; the kinds are a handful. */
+export const readRefusals = statement<[tenantId: number], { kind: string; count: number; lastAt: Date; lastReason: string }>(
+  "management.read_refusals",
+  `select r.kind, r.n as count, r.last_at as "lastAt", r.last_reason as "lastReason"
+     from controller.message_refusals_v1 r where r.tenant_id = $1 order by r.last_at desc, r.kind`,
+);
+
 /**
  * Takes the row for an enabling, with a new virtual host if there is none. It answers nothing while another enabling has it, or if the use is enabled
  * already and shall not be again.

@@ -5,7 +5,7 @@ import { entityNotFound, HarrierError } from "@harrier/errors";
 import { encodeCursor } from "../events/cursor.ts";
 import { cursorOfNow } from "../events/read-events.ts";
 import type { Broker, BrokerSettings } from "./broker.ts";
-import { type MessagingRow, readMessaging, releaseMessaging, takeMessaging } from "./messaging.sql.ts";
+import { type MessagingRow, readMessaging, readRefusals, releaseMessaging, takeMessaging } from "./messaging.sql.ts";
 
 export interface MessagingDeps {
   db: Database;
@@ -26,16 +26,18 @@ const enabledUses = (row: MessagingRow): MessagingUse[] => uses.filter((use) => 
 
 /** Shows the messaging of the tenant (spec 001 §4.8); amqpNotAvailable without a broker, and where it does not answer. */
 export async function getMessaging(deps: MessagingDeps, tenantId: number): Promise<MessagingStatus> {
-  const broker = brokerOf(deps);
+  brokerOf(deps);
   const row = await runOne(deps.db.pool, readMessaging, [tenantId]);
-  return statusOf(broker, row);
+  return statusOf(deps, tenantId, row);
 }
 
-async function statusOf(broker: Broker, row: MessagingRow | undefined): Promise<MessagingStatus> {
+async function statusOf(deps: MessagingDeps, tenantId: number, row: MessagingRow | undefined): Promise<MessagingStatus> {
+  const broker = brokerOf(deps);
   const { ssl, port } = placeOf(broker.settings);
   if (row === undefined || enabledUses(row).length === 0) {
     return { enabled: false, dmfEnabled: false, sieEnabled: false, ssl, port, users: [] };
   }
+  const refusals = await run(deps.db.pool, readRefusals, [tenantId]);
   return {
     enabled: true,
     dmfEnabled: row.dmf,
@@ -46,6 +48,7 @@ async function statusOf(broker: Broker, row: MessagingRow | undefined): Promise<
     vHost: row.vhost,
     users: enabledUses(row).map((use) => userName(row.vhost, use)),
     ...(await broker.count(row.vhost)),
+    ...(refusals.length === 0 ? {} : { refusals: refusals.map(({ lastAt, ...one }) => ({ ...one, lastAt: lastAt.getTime() })) }),
     ...(row.sieFailingSince === null ? {} : { sieFailingSince: row.sieFailingSince.getTime() }),
   };
 }
@@ -57,7 +60,7 @@ export async function setPasswords(deps: MessagingDeps, tenantId: number, passwo
   if (row === undefined || enabledUses(row).length === 0) throw new HarrierError("amqpNotEnabled");
   const given = byUse(passwords, row.vhost, enabledUses(row));
   await Promise.all([...given].map(([use, password]) => broker.setPassword(userName(row.vhost, use), password)));
-  return statusOf(broker, row);
+  return statusOf(deps, tenantId, row);
 }
 
 export interface Enabling {

@@ -5,6 +5,7 @@ import { scopeOf } from "@harrier/query";
 import type { AssignmentItemInput, AssignSetResponse, Client, ReserveSetResponse } from "@harrier/rpc";
 import { endUse, reserveAll } from "../catalogue/reserve-set.ts";
 import { limitsOf } from "../quotas/limits.ts";
+import { planAssignmentSafety } from "../safety/assignment-safety.ts";
 import { allowsSeveralAssignments } from "../settings/settings.ts";
 import { checkItems, distinctIds, newCommandId, toAssignment } from "./assignment.ts";
 import { findTargets } from "./targets.sql.ts";
@@ -32,7 +33,14 @@ export async function assignTargets(deps: Deps, actor: Actor, request: TargetsOf
   }
   const items = await check(deps, actor, request.items, () => allowsSeveral(deps, actor));
   if (items.length === 0) return nothing;
-  return inOrder(items, await assign(deps, actor, { setId: request.setId, items: items.map((item) => toAssignment(item, item.id)) }));
+  const { setId } = request;
+  const { indexes, ...safety } = await planAssignmentSafety(
+    deps,
+    actor.identity,
+    items.map((item) => ({ ...item, setId, controllerId: item.id })),
+  );
+  const assigned = items.map((item, n) => toAssignment(item, item.id, indexes[n]));
+  return inOrder(items, await assign(deps, actor, { setId, items: assigned, ...safety }));
 }
 
 /** Returns the actions in the order of the request, because clients rely on their positions (contract management.md §4.1.2). */
@@ -71,10 +79,17 @@ export async function assignSets(deps: Deps, actor: Actor, request: SetsOfTarget
   if (target === undefined) throw entityNotFound("Target", request.controllerId);
   const [item] = items;
   if (item === undefined) return nothing;
-  if (items.length === 1) return assign(deps, actor, { setId: item.id, items: [toAssignment(item, request.controllerId)] });
+  const { controllerId } = request;
+  const { indexes, ...safety } = await planAssignmentSafety(
+    deps,
+    identity,
+    items.map((each) => ({ ...each, setId: each.id, controllerId })),
+  );
+  if (items.length === 1) return assign(deps, actor, { setId: item.id, items: [toAssignment(item, controllerId, indexes[0])], ...safety });
   const setIds = [...new Set(items.map(({ id }) => id))];
   const command = {
-    items: items.map((each) => ({ ...toAssignment(each, request.controllerId), setIndex: setIds.indexOf(each.id) })),
+    items: items.map((each, n) => ({ ...toAssignment(each, controllerId, indexes[n]), setIndex: setIds.indexOf(each.id) })),
+    ...safety,
     initiator: identity.subject,
   };
   return withReservedSets(deps, actor, setIds, (sets) => deps.actions.assignSets({ ...command, sets }, actor.out(newCommandId("assign"))));
@@ -118,11 +133,16 @@ async function assignOffline(deps: Deps, actor: Actor, requested: { setId: numbe
   );
 }
 
-async function assign(deps: Deps, actor: Actor, requested: { setId: number; items: AssignmentItemInput[] }): Promise<AssignSetResponse> {
-  const command = { items: requested.items, initiator: actor.identity.subject };
-  return withReservedSet(deps, actor, requested.setId, (set) =>
-    deps.actions.assignSet({ ...command, set }, actor.out(newCommandId("assign"))),
-  );
+interface Assigned {
+  setId: number;
+  items: AssignmentItemInput[];
+  /** The policies that the items name by their places. */
+  safeties?: string;
+}
+
+async function assign(deps: Deps, actor: Actor, { setId, ...requested }: Assigned): Promise<AssignSetResponse> {
+  const command = { ...requested, initiator: actor.identity.subject };
+  return withReservedSet(deps, actor, setId, (set) => deps.actions.assignSet({ ...command, set }, actor.out(newCommandId("assign"))));
 }
 
 function withReservedSet<Answer>(deps: Deps, actor: Actor, setId: number, command: (set: ReserveSetResponse) => Promise<Answer>) {

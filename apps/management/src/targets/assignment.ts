@@ -16,8 +16,8 @@ const latestTime = 8_640_000_000_000_000;
 
 type Item = TargetAssignment | DistributionSetAssignment;
 
-/** This is an item whose window has been parsed. */
-export type CheckedItem<T extends Item = Item> = Omit<T, "maintenanceWindow"> & { window: MaintenanceWindow | undefined };
+/** This is an item whose window has been parsed, with its place in the request. */
+export type CheckedItem<T extends Item = Item> = Omit<T, "maintenanceWindow"> & { window: MaintenanceWindow | undefined; place: number };
 
 /**
  * Runs checks 1, 2 and 4 of an assignment (contract management.md §5.3): windows must be valid, identical items count once, and there are
@@ -29,8 +29,8 @@ export async function checkItems<T extends Item>(
   { now, max, several }: { now: number; max: number; several: () => Promise<boolean> },
 ): Promise<CheckedItem<T>[]> {
   const distinct = new Map<string, CheckedItem<T>>();
-  for (const { maintenanceWindow, ...item } of items) {
-    const checked = { ...item, window: upcomingMaintenanceWindow(maintenanceWindow, now) };
+  for (const [place, { maintenanceWindow, ...item }] of items.entries()) {
+    const checked = { ...item, place, window: upcomingMaintenanceWindow(maintenanceWindow, now) };
     distinct.set(JSON.stringify(fingerprint(checked)), checked);
   }
   const collapsed = [...distinct.values()];
@@ -53,8 +53,8 @@ function checkCount(n: number, max: number): void {
   }
 }
 
-/** Returns what an item asks of controller, for one target. */
-export function toAssignment(item: CheckedItem, controllerId: string): AssignmentItemInput {
+/** Returns what an item asks of controller, for one target; `safetyIndex` is the place of its policy in the command. */
+export function toAssignment(item: CheckedItem, controllerId: string, safetyIndex?: number): AssignmentItemInput {
   return {
     controllerId,
     forceType: item.type,
@@ -62,6 +62,7 @@ export function toAssignment(item: CheckedItem, controllerId: string): Assignmen
     weight: item.weight ?? defaultWeight,
     ...(item.window === undefined ? {} : { maintenanceWindow: item.window }),
     ...(item.confirmationRequired === undefined ? {} : { confirmationRequired: item.confirmationRequired }),
+    ...(safetyIndex === undefined ? {} : { safetyIndex }),
   };
 }
 
@@ -77,6 +78,7 @@ const fingerprint = (item: CheckedItem): unknown[] => [
   item.window,
   // Confirmation is required where the request does not say.
   item.confirmationRequired ?? true,
+  item.safety,
 ];
 
 /**

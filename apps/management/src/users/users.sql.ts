@@ -63,7 +63,7 @@ type NewPassword = [
 export const writePassword = statement<NewPassword, unknown>(
   "management.write_password",
   `with written as (
-     update users set password_hash = $3, last_modified_by = $4, last_modified_at = now(), revision = revision + 1
+     update users set password_hash = $3, generation = generation + 1, last_modified_by = $4, last_modified_at = now(), revision = revision + 1
       where tenant_id = $1 and id = $2 and type = 'PASSWORD_USER' and not system_managed
         and ($5::text[] is null or (permissions = $5 and scoped_permissions = $6::jsonb)) returning id)
    insert into credential_changes (tenant_id, user_id) select $1, id from written`,
@@ -88,7 +88,7 @@ export const upsertSystemUser = statement<[tenantId: number, id: number, name: s
      values ($1, $2, $3, $4, $5, true, 'system', 'system')
      on conflict (tenant_id, name) do update
         set type = 'PASSWORD_USER', password_hash = excluded.password_hash, permissions = excluded.permissions, scoped_permissions = '{}',
-            system_managed = true, last_modified_by = 'system', last_modified_at = now(), revision = u.revision + 1
+            system_managed = true, generation = u.generation + 1, last_modified_by = 'system', last_modified_at = now(), revision = u.revision + 1
      returning id)
    insert into credential_changes (tenant_id, user_id) select $1, id from stored`,
 );

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { maxAssignments } from "../arrays.ts";
 import { forceTypeNames } from "../codes.ts";
 import { links } from "../link.ts";
+import { safetyBody } from "../safety.ts";
 import { arrayBody, bodyId, epochMs, flag, lookedUpText, weight } from "../values.ts";
 
 const emptyIsAbsent = (text: string | undefined) => (text === undefined || text === "" ? undefined : text);
@@ -18,6 +19,7 @@ const itemMembers = {
   weight: weight.optional(),
   maintenanceWindow: maintenanceWindowBody.optional(),
   confirmationRequired: flag().optional(),
+  safety: safetyBody.optional(),
 };
 
 /** The assignment of a set to targets: `id` is a controllerId (spec 001 §4.1.1). */

@@ -19,6 +19,11 @@ const user = z
 export const messagingAccess = z.object({ ...address, users: z.record(z.string(), user) }).meta({ id: "MessagingAccess" });
 export type MessagingAccess = z.output<typeof messagingAccess>;
 
+/** Messages of devices that were refused for one kind of reason. */
+const refusals = z
+  .object({ kind: z.string(), count: z.int().min(1), lastAt: z.int(), lastReason: z.string() })
+  .meta({ id: "MessageRefusals" });
+
 /** The messaging of a tenant; where it is not enabled there is neither a virtual host nor a user. */
 export const messagingStatus = z
   .object({
@@ -32,6 +37,7 @@ export const messagingStatus = z
     users: z.array(z.string()),
     waitingMessages: z.int().min(0).optional(),
     deadLetters: z.int().min(0).optional(),
+    refusals: z.array(refusals).optional(),
     sieFailingSince: z.int().optional(),
   })
   .meta({ id: "MessagingStatus" });

@@ -34,6 +34,8 @@ const overAllTenants = [
   /^controller\.credential_changes_pkey$/,
   /^controller\.target_imports_at$/,
   /^management\.tenants_name$/,
+  // the id of a session names no tenant
+  /^management\.sessions_digest$/,
   // virtual hosts are those of the whole broker
   /^management\.messaging_vhost_key$/,
   /^rollout_engine\.rollouts_under_way$/,

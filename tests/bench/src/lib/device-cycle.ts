@@ -9,6 +9,8 @@ export interface CyclingFleet {
   readonly ids: readonly string[];
   readonly actions: ReadonlyMap<string, number>;
   readonly set: SeededSet;
+  /** False leaves the download out. */
+  readonly downloads?: boolean;
 }
 
 /** Every device of the fleet polls, reads its deployment, reports twice, downloads and reports the end; any answer but 200 ends the run. */
@@ -26,7 +28,7 @@ export async function runCycles(fleet: CyclingFleet): Promise<void> {
   await pool.close();
 }
 
-async function cycle(pool: Pool, id: string, { actions, set }: CyclingFleet): Promise<void> {
+async function cycle(pool: Pool, id: string, { actions, set, downloads = true }: CyclingFleet): Promise<void> {
   const base = `/DEFAULT/controller/v1/${id}`;
   const action = `${base}/deploymentBase/${actions.get(id)}`;
   const headers = { authorization: targetTokenHeader(id) };
@@ -43,7 +45,7 @@ async function cycle(pool: Pool, id: string, { actions, set }: CyclingFleet): Pr
   await ask(base);
   await ask(action);
   await ask(`${action}/feedback`, { execution: "download", finished: "none" });
-  await ask(`${base}/softwaremodules/${set.moduleId}/artifacts/${set.filename}`);
+  if (downloads) await ask(`${base}/softwaremodules/${set.moduleId}/artifacts/${set.filename}`);
   await ask(`${action}/feedback`, { execution: "downloaded", finished: "none" });
   await ask(`${action}/feedback`, { execution: "closed", finished: "success" });
 }

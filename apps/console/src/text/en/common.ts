@@ -30,7 +30,7 @@ export const nav = {
   devices: "Devices",
   rollouts: "Rollouts",
   software: "Software",
-  actions: "Actions",
+  actions: "Updates",
   audit: "Audit",
   settings: "Settings",
   users: "Users",
@@ -77,7 +77,6 @@ export const shell = {
     distributionSets: "Distribution sets",
     softwareModules: "Software modules",
     rollouts: "Rollouts",
-    targetFilters: "Filters",
   } as Readonly<Record<string, string>>,
 };
 

@@ -38,6 +38,7 @@ export interface DeviceMessagesServiceDefinition extends grpc.ServiceDefinition 
     ReadDeviceMessagesRequest,
     ReadDeviceMessagesResponse
   >;
+  RecordRefusals: MethodDefinition<RecordRefusalsRequestInput, RecordRefusalsResponseInput, RecordRefusalsRequest, RecordRefusalsResponse>;
   RegisterThing: MethodDefinition<RegisterThingRequestInput, RegisterThingResponseInput, RegisterThingRequest, RegisterThingResponse>;
   RemoveThing: MethodDefinition<RemoveThingRequestInput, RemoveThingResponseInput, RemoveThingRequest, RemoveThingResponse>;
   ReportActionStatus: MethodDefinition<
@@ -124,6 +125,34 @@ export interface ReadDeviceMessagesResponse {
   messages: DeviceMessage[];
   position: string;
   more: boolean;
+}
+
+export interface RecordRefusalsRequestInput {
+  refusals?: RefusalsInput[];
+}
+
+export interface RecordRefusalsRequest {
+  refusals: Refusals[];
+}
+
+export type RecordRefusalsResponseInput = Record<string, never>;
+
+export type RecordRefusalsResponse = Record<string, never>;
+
+export interface RefusalsInput {
+  tenantId?: number;
+  kind?: string;
+  count?: number;
+  lastAt?: number | string | Long;
+  lastReason?: string;
+}
+
+export interface Refusals {
+  tenantId: number;
+  kind: string;
+  count: number;
+  lastAt: number;
+  lastReason: string;
 }
 
 export interface RegisterThingRequestInput {

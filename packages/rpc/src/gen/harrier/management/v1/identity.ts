@@ -14,11 +14,32 @@ export interface ApiKeyUse {
   day: number;
 }
 
+export interface CloseSessionRequestInput {
+  idDigest?: string;
+}
+
+export interface CloseSessionRequest {
+  idDigest: string;
+}
+
+export type CloseSessionResponseInput = Record<string, never>;
+
+export type CloseSessionResponse = Record<string, never>;
+
 export interface IdentityServiceDefinition extends grpc.ServiceDefinition {
+  CloseSession: MethodDefinition<CloseSessionRequestInput, CloseSessionResponseInput, CloseSessionRequest, CloseSessionResponse>;
   NoteApiKeyUses: MethodDefinition<NoteApiKeyUsesRequestInput, NoteApiKeyUsesResponseInput, NoteApiKeyUsesRequest, NoteApiKeyUsesResponse>;
   NoteNode: MethodDefinition<NoteNodeRequestInput, NoteNodeResponseInput, NoteNodeRequest, NoteNodeResponse>;
   NoteRefusals: MethodDefinition<NoteRefusalsRequestInput, NoteRefusalsResponseInput, NoteRefusalsRequest, NoteRefusalsResponse>;
+  NoteSessionUses: MethodDefinition<
+    NoteSessionUsesRequestInput,
+    NoteSessionUsesResponseInput,
+    NoteSessionUsesRequest,
+    NoteSessionUsesResponse
+  >;
+  OpenSession: MethodDefinition<OpenSessionRequestInput, OpenSessionResponseInput, OpenSessionRequest, OpenSessionResponse>;
   ReadTokenKeys: MethodDefinition<ReadTokenKeysRequestInput, ReadTokenKeysResponseInput, ReadTokenKeysRequest, ReadTokenKeysResponse>;
+  ResolveSession: MethodDefinition<ResolveSessionRequestInput, ResolveSessionResponseInput, ResolveSessionRequest, ResolveSessionResponse>;
   ResolveToken: MethodDefinition<ResolveTokenRequestInput, ResolveTokenResponseInput, ResolveTokenRequest, ResolveTokenResponse>;
   SignIn: MethodDefinition<SignInRequestInput, SignInResponseInput, SignInRequest, SignInResponse>;
   SignInClient: MethodDefinition<SignInClientRequestInput, SignInClientResponseInput, SignInClientRequest, SignInClientResponse>;
@@ -102,6 +123,58 @@ export type NoteRefusalsResponseInput = Record<string, never>;
 
 export type NoteRefusalsResponse = Record<string, never>;
 
+export interface NoteSessionUsesRequestInput {
+  uses?: SessionUseInput[];
+}
+
+export interface NoteSessionUsesRequest {
+  uses: SessionUse[];
+}
+
+export type NoteSessionUsesResponseInput = Record<string, never>;
+
+export type NoteSessionUsesResponse = Record<string, never>;
+
+export interface OpenSessionRequestInput {
+  idDigest?: string;
+  tenantId?: number;
+  userId?: number | string | Long;
+  generation?: number;
+  kind?: string;
+  issuer?: string;
+  subject?: string;
+  scopes?: string[];
+  notAfter?: number | string | Long;
+  lastIp?: string;
+  userAgent?: string;
+}
+
+export interface OpenSessionRequest {
+  idDigest: string;
+  tenantId: number;
+  userId: number;
+  generation: number;
+  kind: string;
+  issuer: string;
+  subject: string;
+  scopes: string[];
+  notAfter: number;
+  lastIp: string;
+  userAgent: string;
+}
+
+export interface OpenSessionResponseInput {
+  ok?: boolean;
+  expiresAt?: number | string | Long;
+  idleUntil?: number | string | Long;
+}
+
+export interface OpenSessionResponse {
+  ok: boolean;
+  expiresAt: number;
+  idleUntil: number;
+}
+
 export type ReadTokenKeysRequestInput = Record<string, never>;
 
 export type ReadTokenKeysRequest = Record<string, never>;
@@ -152,6 +225,46 @@ export interface Refusal {
   times: number;
 }
 
+export interface ResolveSessionRequestInput {
+  idDigest?: string;
+  kind?: string;
+}
+
+export interface ResolveSessionRequest {
+  idDigest: string;
+  kind: string;
+}
+
+export interface ResolveSessionResponseInput {
+  ok?: boolean;
+  tenantId?: number;
+  tenant?: string;
+  subject?: string;
+  issuer?: string;
+  permissions?: string[];
+  targetTypeScopes?: { [key: string]: TargetTypesInput };
+  revision?: number | string | Long;
+  userId?: number | string | Long;
+  sessionId?: number | string | Long;
+  expiresAt?: number | string | Long;
+  idleSeconds?: number;
+}
+
+export interface ResolveSessionResponse {
+  ok: boolean;
+  tenantId: number;
+  tenant: string;
+  subject: string;
+  issuer: string;
+  permissions: string[];
+  targetTypeScopes: { [key: string]: TargetTypes };
+  revision: number;
+  userId: number;
+  sessionId: number;
+  expiresAt: number;
+  idleSeconds: number;
+}
+
 export interface ResolveTokenRequestInput {
   tenant?: string;
   user?: string;
@@ -184,6 +297,18 @@ export interface ResolveTokenResponse {
   devices: boolean;
   revision: number;
   userId: number;
+}
+
+export interface SessionUseInput {
+  tenantId?: number;
+  sessionId?: number | string | Long;
+  at?: number | string | Long;
+}
+
+export interface SessionUse {
+  tenantId: number;
+  sessionId: number;
+  at: number;
 }
 
 export interface SignInClientRequestInput {
@@ -239,6 +364,7 @@ export interface SignInResponseInput {
   revision?: number | string | Long;
   userId?: number | string | Long;
   targetTypeScopes?: { [key: string]: TargetTypesInput };
+  generation?: number;
 }
 
 export interface SignInResponse {
@@ -250,6 +376,7 @@ export interface SignInResponse {
   revision: number;
   userId: number;
   targetTypeScopes: { [key: string]: TargetTypes };
+  generation: number;
 }
 
 export interface TargetTypesInput {

@@ -1,0 +1,127 @@
+import { Dialog } from "@base-ui/react/dialog";
+import type { AuditEntryView } from "@harrier/contracts";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { Download, ScrollText, ShieldCheck } from "lucide-react";
+import { useState } from "react";
+import { ask, change, r, server } from "../api/client.ts";
+import devices from "../devices/devices.module.css";
+import { FilterBox } from "../fiql/filter-box.tsx";
+import { filters, states, audit as t } from "../text/en.ts";
+import { Button, buttonClass } from "../ui/button.tsx";
+import { moment } from "../ui/format.ts";
+import { type Column, Grid, pageSize } from "../ui/grid.tsx";
+import overlay from "../ui/overlay.module.css";
+import { Facts, Page } from "../ui/page.tsx";
+import { Empty, Failure, Skeleton } from "../ui/states.tsx";
+import { Mark } from "../ui/status.tsx";
+import { Time } from "../ui/time.tsx";
+import { toast, toastFailure } from "../ui/toast.tsx";
+import { auditFields, resultSigns } from "./audit.state.ts";
+
+const route = getRouteApi("/in/audit");
+
+const columns: readonly Column<AuditEntryView>[] = [
+  { id: "at", head: t.columns.at, width: "120px", cell: ({ time }) => <Time at={time} /> },
+  { id: "actor", head: t.columns.actor, width: "minmax(130px, 0.8fr)", cell: ({ actor }) => actor },
+  { id: "action", head: t.columns.action, width: "minmax(180px, 1fr)", cell: ({ action }) => <span className="mono">{action}</span> },
+  {
+    id: "entity",
+    head: t.columns.entity,
+    width: "minmax(150px, 1fr)",
+    cell: ({ entity, entityIds }) => <span className="muted">{`${entity} ${entityIds.join(", ")}`}</span>,
+  },
+  { id: "result", head: t.columns.result, width: "120px", cell: (row) => <Result row={row} /> },
+  { id: "from", head: t.columns.from, width: "130px", cell: ({ sourceIp }) => <span className="mono">{sourceIp}</span> },
+];
+
+function Result({ row: { result, times } }: { row: AuditEntryView }) {
+  const { sign, tone } = resultSigns[result];
+  const word = t.results[result] ?? result;
+  return <Mark tone={tone} sign={sign} word={times > 1 ? `${word} · ${t.times(times)}` : word} />;
+}
+
+/** Who did what: every changing call and every failed sign-in, the newest first. */
+export function AuditPage() {
+  const { q } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [entry, setEntry] = useState<AuditEntryView>();
+  const total = useQuery({ ...ask(r.audit.list, { query: { q, limit: 1, total: "atMost:100000" } }), placeholderData: keepPreviousData });
+  const apply = (query: string | undefined) => void navigate({ search: { q: query } });
+  const matches = total.data?.total;
+  const verify = () => {
+    change(r.audit.verify).then(({ valid }) => toast(valid ? t.valid : t.broken, valid ? undefined : "bad"), toastFailure);
+  };
+  const csv = new URL(`api/mgmt/v1/audit.csv${q === undefined ? "" : `?q=${encodeURIComponent(q)}`}`, server).href;
+  return (
+    <Page
+      fill
+      title={t.title}
+      actions={
+        <>
+          <Button onClick={verify}>
+            <ShieldCheck size={14} aria-hidden />
+            {t.verify}
+          </Button>
+          <a className={buttonClass()} href={csv} download="audit.csv">
+            <Download size={14} aria-hidden />
+            {t.export}
+          </a>
+        </>
+      }
+    >
+      <div className={devices["tools"]}>
+        <FilterBox
+          label={t.filter}
+          placeholder={t.placeholder}
+          fields={auditFields}
+          value={q}
+          onApply={apply}
+          matches={q === undefined || matches === undefined ? undefined : filters.matches(matches)}
+          nameField="actor"
+          idField="action"
+        />
+      </div>
+      {matches === undefined &&
+        (total.error === null ? <Skeleton lines={10} /> : <Failure error={total.error} retry={() => void total.refetch()} />)}
+      {matches === 0 && <Empty title={q === undefined ? t.emptyTitle : states.nothingMatches} icon={ScrollText} />}
+      {matches !== undefined && matches > 0 && (
+        <Grid
+          label={t.title}
+          total={matches}
+          columns={columns}
+          page={(index) => ask(r.audit.list, { query: { q, offset: index * pageSize, limit: pageSize, total: "none" } })}
+          open={setEntry}
+        />
+      )}
+      {entry !== undefined && <Details entry={entry} close={() => setEntry(undefined)} />}
+    </Page>
+  );
+}
+
+function Details({ entry, close }: { entry: AuditEntryView; close: () => void }) {
+  return (
+    <Dialog.Root open onOpenChange={(open) => open || close()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className={overlay["backdrop"]} />
+        <Dialog.Popup className={`${overlay["popup"]} ${overlay["wide"]}`}>
+          <Dialog.Title>{entry.action}</Dialog.Title>
+          <Facts
+            of={[
+              [t.columns.at, moment(entry.time)],
+              [t.columns.actor, entry.actor],
+              [t.columns.entity, `${entry.entity} ${entry.entityIds.join(", ")}`],
+              [t.columns.result, <Result key="result" row={entry} />],
+              [t.columns.from, entry.sourceIp],
+              [t.request, <code key="request">{entry.requestId}</code>],
+              [t.details, <code key="details">{JSON.stringify(entry.details)}</code>],
+            ]}
+          />
+          <div className={overlay["buttons"]}>
+            <Dialog.Close render={<Button />}>{t.close}</Dialog.Close>
+          </div>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

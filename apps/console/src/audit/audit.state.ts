@@ -1,0 +1,23 @@
+import type { AuditEntryView } from "@harrier/contracts";
+import type { QueryField } from "../fiql/fields.ts";
+import type { Sign } from "../ui/signs.ts";
+
+/** How the result of a call is shown. */
+export const resultSigns: Readonly<Record<AuditEntryView["result"], Sign>> = {
+  SUCCESS: { sign: "✓", tone: "ok" },
+  REFUSED: { sign: "⊘", tone: "deny" },
+  FAILED: { sign: "✕", tone: "bad" },
+  UNKNOWN: { sign: "?", tone: "warn" },
+};
+
+/** The fields of queries over the trail. */
+export const auditFields: readonly QueryField[] = [
+  { name: "actor", kind: "text" },
+  { name: "action", kind: "text" },
+  { name: "entity", kind: "text" },
+  { name: "entityid", kind: "text" },
+  { name: "result", kind: "word", words: ["SUCCESS", "REFUSED", "FAILED", "UNKNOWN"] },
+  { name: "time", kind: "time" },
+  { name: "sourceip", kind: "text" },
+  { name: "requestid", kind: "text" },
+];

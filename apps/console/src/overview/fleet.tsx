@@ -1,0 +1,121 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ask, r } from "../api/client.ts";
+import { usePollMs } from "../api/live.ts";
+import { conditionOf } from "../devices/devices.state.ts";
+import { statusWords, overview as t } from "../text/en.ts";
+import { count } from "../ui/format.ts";
+import { Card } from "../ui/page.tsx";
+import { targetSigns } from "../ui/signs.ts";
+import { Failure, Skeleton } from "../ui/states.tsx";
+import style from "./overview.module.css";
+
+/** So many installed sets are named; the others are one line. */
+const named = 8;
+
+/** The fleet by status and by installed set; each number leads to its devices. */
+export function Fleet() {
+  const { data, error, refetch } = useQuery({
+    ...ask(r.targets.summary, { query: { by: "updatestatus,installedds", top: named } }),
+    refetchInterval: usePollMs(10_000),
+  });
+  if (data === undefined) return error === null ? <Skeleton lines={6} /> : <Failure error={error} retry={() => void refetch()} />;
+  const [status, installed] = data.facets;
+  const total = (status?.values ?? []).reduce((all, { count: number }) => all + number, 0);
+  if (total === 0) return <Start />;
+  const versions = (installed?.values ?? []).map(({ value, label, count: number }) => ({
+    by: "installedds",
+    value,
+    word: (label ?? value).replace(":", " "),
+    number,
+  }));
+  const rest = [
+    { word: t.others, number: installed?.other ?? 0 },
+    { word: t.noVersion, number: installed?.without ?? 0 },
+  ];
+  return (
+    <Card title={t.fleet}>
+      <Link to="/devices" search={{}} className={style["row"]}>
+        <span className={`${style["big"]} num`}>{t.devices(total)}</span>
+      </Link>
+      <div className={style["facet"]}>
+        <h3>{t.status}</h3>
+        {status?.values.map(({ value, count: number }) => (
+          <Line
+            key={value}
+            by="updatestatus"
+            value={value}
+            word={statusWords.target[value] ?? value}
+            number={number}
+            total={total}
+            tone={targetSigns[value]?.tone}
+          />
+        ))}
+      </div>
+      <div className={style["facet"]}>
+        <h3>{t.versions}</h3>
+        {versions.map((line) => (
+          <Line key={line.value} {...line} total={total} tone="run" />
+        ))}
+        {rest
+          .filter(({ number }) => number > 0)
+          .map(({ word, number }) => (
+            <Line key={word} word={word} number={number} total={total} tone="wait" />
+          ))}
+      </div>
+    </Card>
+  );
+}
+
+interface LineProps {
+  readonly by?: string;
+  readonly value?: string;
+  readonly word: string;
+  readonly number: number;
+  readonly total: number;
+  readonly tone?: string | undefined;
+}
+
+function Line({ by, value, word, number, total, tone }: LineProps) {
+  const body = (
+    <>
+      <span className="cut">{word}</span>
+      <span className="num">{count(number)}</span>
+      <span className={style["track"]}>
+        <span className={style["share"]} data-tone={tone} style={{ width: `${(100 * number) / Math.max(1, total)}%` }} />
+      </span>
+    </>
+  );
+  if (by === undefined || value === undefined) return <div className={style["row"]}>{body}</div>;
+  return (
+    <Link to="/devices" search={{ q: conditionOf(by, value) }} className={style["row"]}>
+      {body}
+    </Link>
+  );
+}
+
+/** The way to the first updated device. */
+function Start() {
+  return (
+    <Card title={t.welcome}>
+      <p className="muted">{t.welcomeText}</p>
+      <ol className={style["start"]}>
+        <li>
+          <Link to="/software" search={{}}>
+            {t.steps.software}
+          </Link>
+        </li>
+        <li>
+          <Link to="/devices" search={{}}>
+            {t.steps.devices}
+          </Link>
+        </li>
+        <li>
+          <Link to="/rollouts/new" search={{}}>
+            {t.steps.rollout}
+          </Link>
+        </li>
+      </ol>
+    </Card>
+  );
+}

@@ -1,0 +1,147 @@
+import type { RolloutView } from "@harrier/contracts";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { CircleCheckBig } from "lucide-react";
+import { ask, r } from "../api/client.ts";
+import { usePollMs } from "../api/live.ts";
+import { useLacking } from "../api/permissions.ts";
+import { conditionOf } from "../devices/devices.state.ts";
+import { reasonText, overview as t } from "../text/en.ts";
+import { buttonClass } from "../ui/button.tsx";
+import { percent } from "../ui/format.ts";
+import { Card, Page } from "../ui/page.tsx";
+import { Empty, Skeleton } from "../ui/states.tsx";
+import { Bar, Mark } from "../ui/status.tsx";
+import { useNow } from "../ui/time.tsx";
+import { Fleet } from "./fleet.tsx";
+import style from "./overview.module.css";
+import { type Need, needsOf } from "./overview.state.ts";
+
+const interesting = "status=in=(paused,waiting_for_approval,running,starting)";
+
+/** What needs somebody, and the fleet in numbers. */
+export function OverviewPage() {
+  const mayRollouts = useLacking(r.rollouts.list) === undefined;
+  const mayTargets = useLacking(r.targets.list) === undefined;
+  const rollouts = useQuery({
+    ...ask(r.rollouts.list, { query: { q: interesting, representation: "full", limit: 50, sort: "id:DESC" } }),
+    enabled: mayRollouts,
+    refetchInterval: usePollMs(5_000),
+  });
+  const list = rollouts.data?.content ?? [];
+  return (
+    <Page title={t.title}>
+      <div className={style["columns"]}>
+        <div className={style["stack"]}>
+          <Needs rollouts={list} ready={!mayRollouts || rollouts.data !== undefined} />
+          {mayRollouts && <Running rollouts={list.filter(({ status }) => status === "running" || status === "starting")} />}
+        </div>
+        {mayTargets && <Fleet />}
+      </div>
+    </Page>
+  );
+}
+
+function useNeeds(rollouts: readonly RolloutView[]): Need[] | undefined {
+  const now = useNow();
+  const mayTargets = useLacking(r.targets.summary) === undefined;
+  const mayKeys = useLacking(r.apiKeys.list) === undefined;
+  const mayQuotas = useLacking(r.quotas.list) === undefined;
+  const overdue = useQuery({
+    ...ask(r.targets.summary, { query: { by: "overdue", top: 2 } }),
+    enabled: mayTargets,
+    refetchInterval: usePollMs(30_000),
+  });
+  const keys = useQuery({ ...ask(r.apiKeys.list), enabled: mayKeys, staleTime: 300_000 });
+  const quotas = useQuery({ ...ask(r.quotas.list), enabled: mayQuotas, staleTime: 300_000 });
+  if (mayTargets && overdue.data === undefined) return undefined;
+  const late = overdue.data?.facets[0]?.values.find(({ value }) => value === "true")?.count ?? 0;
+  return needsOf({ rollouts, overdue: late, keys: keys.data ?? [], quotas: quotasOf(quotas.data) }, now);
+}
+
+/** Quotas with their use; those that nobody counts have none. */
+function quotasOf(data: unknown): { key: string; limit: number | null; used: number | null }[] {
+  const list = (Array.isArray(data) ? data : ((data as { content?: unknown[] } | undefined)?.content ?? [])) as Record<string, unknown>[];
+  const number = (value: unknown) => (typeof value === "number" ? value : null);
+  return list.map((quota) => ({ key: String(quota["key"]), limit: number(quota["limit"]), used: number(quota["used"]) }));
+}
+
+function Needs({ rollouts, ready }: { rollouts: readonly RolloutView[]; ready: boolean }) {
+  const needs = useNeeds(rollouts);
+  if (needs === undefined || !ready) return <Skeleton lines={3} />;
+  if (needs.length === 0) {
+    return (
+      <Card title={t.needsYou}>
+        <Empty title={t.nothing} text={t.nothingText} icon={CircleCheckBig} />
+      </Card>
+    );
+  }
+  return (
+    <Card title={t.needsYou} plain>
+      <ul>
+        {needs.map((need) => (
+          <NeedLine key={`${need.kind}-${need.id}`} need={need} rollout={rollouts.find(({ id }) => String(id) === need.id)} />
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function NeedLine({ need, rollout }: { need: Need; rollout: RolloutView | undefined }) {
+  const why = rollout?.statusReason;
+  const detail = need.detail ?? (need.kind === "paused" && why ? reasonText(why.reason, why.actor, why.value, why.limit) : undefined);
+  const words: Record<Need["kind"], string> = {
+    paused: t.paused(need.name),
+    fails: t.fails(need.name),
+    waits: t.waits(need.name),
+    overdue: t.overdue(need.count ?? 0),
+    keyEnds: t.keyEnds(need.name),
+    quota: t.quota(need.name, percent(need.count ?? 0)),
+  };
+  const bad = need.kind === "paused" || need.kind === "fails";
+  return (
+    <li className={style["need"]}>
+      <Mark tone={bad ? "bad" : "warn"} sign={bad ? "✕" : "?"} word="" />
+      <div>
+        {words[need.kind]}
+        {detail !== undefined && detail !== "" && <div className="muted">{detail}</div>}
+      </div>
+      {rollout !== undefined && (
+        <Link to="/rollouts/$rolloutId" params={{ rolloutId: need.id }} search={{}} className={buttonClass(undefined, true)}>
+          {need.kind === "waits" ? t.decide : t.look}
+        </Link>
+      )}
+      {need.kind === "overdue" && (
+        <Link to="/devices" search={{ q: conditionOf("overdue", "true") }} className={buttonClass(undefined, true)}>
+          {t.look}
+        </Link>
+      )}
+    </li>
+  );
+}
+
+function Running({ rollouts }: { rollouts: readonly RolloutView[] }) {
+  return (
+    <Card title={t.running} plain>
+      {rollouts.length === 0 && (
+        <p className={`${style["need"]} muted`}>
+          {t.noneRunning}{" "}
+          <Link to="/rollouts/new" search={{}}>
+            {t.newRollout}
+          </Link>
+        </p>
+      )}
+      {rollouts.map(({ id, name, totalTargetsPerStatus: totals, totalTargets }) => (
+        <div key={id} className={style["running"]}>
+          <div>
+            <Link to="/rollouts/$rolloutId" params={{ rolloutId: String(id) }} search={{}} className="cut">
+              {name}
+            </Link>
+            <span className="muted num">{t.of(totals?.finished ?? 0, totalTargets)}</span>
+          </div>
+          {totals !== undefined && <Bar totals={totals} label={name} />}
+        </div>
+      ))}
+    </Card>
+  );
+}

@@ -1,0 +1,101 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { ask, change, r } from "../api/client.ts";
+import { invalidate } from "../api/query-client.ts";
+import { software as t } from "../text/en.ts";
+import { FormDialog } from "../ui/confirm.tsx";
+import { Check, Choice, Field } from "../ui/field.tsx";
+import style from "./software.module.css";
+
+interface Named {
+  readonly name: string;
+  readonly version: string;
+  readonly type: string;
+  readonly description: string;
+}
+
+const empty: Named = { name: "", version: "", type: "", description: "" };
+const lacks = ({ name, version, type }: Named) =>
+  name.trim() === "" ? t.name : version.trim() === "" ? t.version : type === "" ? t.chooseType : undefined;
+const bodyOf = ({ name, version, type, description }: Named) => ({
+  name: name.trim(),
+  version: version.trim(),
+  type,
+  ...(description.trim() === "" ? {} : { description: description.trim() }),
+});
+
+interface NamedFieldsProps {
+  readonly value: Named;
+  readonly edit: (part: Partial<Named>) => void;
+  readonly types: readonly { readonly key: string; readonly name: string }[] | undefined;
+}
+
+function NamedFields({ value, edit, types = [] }: NamedFieldsProps) {
+  return (
+    <>
+      <Field label={t.name} value={value.name} onChange={(name) => edit({ name })} maxLength={128} autoFocus />
+      <Field label={t.version} value={value.version} onChange={(version) => edit({ version })} maxLength={64} />
+      <Choice
+        label={t.type}
+        value={value.type}
+        onChange={(type) => edit({ type })}
+        options={[{ value: "", label: t.chooseType }, ...types.map(({ key, name }) => ({ value: key, label: name }))]}
+      />
+      <Field label={t.description} value={value.description} onChange={(description) => edit({ description })} maxLength={512} />
+    </>
+  );
+}
+
+/** Makes a module, into which files are then put. */
+export function NewModule({ close }: { close: () => void }) {
+  const [value, setValue] = useState(empty);
+  const navigate = useNavigate();
+  const { data } = useQuery(ask(r.softwareModuleTypes.list, { query: { limit: 500, sort: "name:ASC" } }));
+  const run = async () => {
+    const [made] = await change(r.softwareModules.create, { body: [bodyOf(value)] });
+    await navigate({ to: "/software/modules/$moduleId", params: { moduleId: String(made?.id) } });
+    await invalidate("softwareModules");
+  };
+  return (
+    <FormDialog open close={close} title={t.newModule} button={t.create} why={lacks(value)} run={run}>
+      <NamedFields value={value} edit={(part) => setValue({ ...value, ...part })} types={data?.content} />
+    </FormDialog>
+  );
+}
+
+/** So many modules are offered, the newest first. */
+const offered = 100;
+
+/** Makes a set of modules. */
+export function NewSet({ close }: { close: () => void }) {
+  const [value, setValue] = useState(empty);
+  const [modules, setModules] = useState<readonly number[]>([]);
+  const navigate = useNavigate();
+  const { data } = useQuery(ask(r.distributionSetTypes.list, { query: { limit: 500, sort: "name:ASC" } }));
+  const all = useQuery(ask(r.softwareModules.list, { query: { limit: offered, sort: "id:DESC" } }));
+  const run = async () => {
+    const [made] = await change(r.distributionSets.create, { body: [{ ...bodyOf(value), modules: modules.map((id) => ({ id })) }] });
+    await navigate({ to: "/software/sets/$setId", params: { setId: String(made?.id) } });
+    await invalidate("distributionSets");
+  };
+  return (
+    <FormDialog open close={close} title={t.newSet} button={t.create} why={lacks(value)} run={run}>
+      <NamedFields value={value} edit={(part) => setValue({ ...value, ...part })} types={data?.content} />
+      {(all.data?.content.length ?? 0) > 0 && (
+        <fieldset className={style["checks"]}>
+          <legend>{t.chooseModules}</legend>
+          {all.data?.content.map(({ id, name, version, typeName }) => (
+            <Check
+              key={id}
+              label={`${name} ${version}`}
+              hint={typeName ?? ""}
+              checked={modules.includes(id)}
+              onChange={(on) => setModules(on ? [...modules, id] : modules.filter((one) => one !== id))}
+            />
+          ))}
+        </fieldset>
+      )}
+    </FormDialog>
+  );
+}

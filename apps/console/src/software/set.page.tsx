@@ -1,0 +1,194 @@
+import type { DistributionSetView } from "@harrier/contracts";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Boxes } from "lucide-react";
+import { useState } from "react";
+import { ask, change, r } from "../api/client.ts";
+import { useLacking } from "../api/permissions.ts";
+import { invalidate } from "../api/query-client.ts";
+import device from "../device/device.module.css";
+import { states, software as t } from "../text/en.ts";
+import { Button, buttonClass } from "../ui/button.tsx";
+import { Confirm, FormDialog } from "../ui/confirm.tsx";
+import { Choice } from "../ui/field.tsx";
+import { Card, Facts, Page } from "../ui/page.tsx";
+import { Empty, Failure, Note, Skeleton } from "../ui/states.tsx";
+import { Time } from "../ui/time.tsx";
+import { SoftwareState } from "./state.tsx";
+
+const route = getRouteApi("/in/software/sets/$setId");
+
+/** One distribution set: what it holds, and who uses it. */
+export function SetPage() {
+  const { setId } = route.useParams();
+  const params = { distributionSetId: setId };
+  const { data, error, refetch } = useQuery(ask(r.distributionSets.get, { params }));
+  if (data === undefined) return error === null ? <Skeleton lines={8} /> : <Failure error={error} retry={() => void refetch()} />;
+  return (
+    <Page
+      title={`${data.name} ${data.version}`}
+      trail={
+        <Link to="/software" search={{}}>
+          {t.title}
+        </Link>
+      }
+      beside={<SoftwareState {...data} pill />}
+      sub={data.description}
+      actions={<Actions set={data} />}
+    >
+      {data.valid ? (
+        data.complete ? (
+          data.locked && <Note>{t.lockedText}</Note>
+        ) : (
+          <Note tone="warn">{t.incompleteText}</Note>
+        )
+      ) : (
+        <Note tone="bad">{t.invalidText}</Note>
+      )}
+      <div className={device["columns"]}>
+        <Contents set={data} />
+        <Use set={data} />
+      </div>
+    </Page>
+  );
+}
+
+/** What it is, with its rollouts and updates by status. */
+function Use({ set }: { set: DistributionSetView }) {
+  const { data } = useQuery(ask(r.distributionSets.statistics, { params: { distributionSetId: set.id } }));
+  const written = (counts: Readonly<Record<string, number>> | undefined) =>
+    Object.entries(counts ?? {})
+      .map(([name, number]) => `${name.toLowerCase()} ${number}`)
+      .join(", ");
+  return (
+    <Card title={t.use}>
+      <Facts
+        of={[
+          [t.type, set.typeName ?? set.type],
+          [t.columns.changed, <Time key="at" at={set.lastModifiedAt} />],
+          [t.rollouts, written(data?.rollouts)],
+          [t.actions, written(data?.actions)],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Actions({ set }: { set: DistributionSetView }) {
+  const navigate = route.useNavigate();
+  const params = { distributionSetId: set.id };
+  const lacksInvalidate = useLacking(r.distributionSets.invalidate, r.distributionSets.invalidationPreview);
+  const lacksDelete = useLacking(r.distributionSets.delete);
+  const name = `${set.name} ${set.version}`;
+  const effect = useQuery({
+    ...ask(r.distributionSets.invalidationPreview, { params }),
+    enabled: lacksInvalidate === undefined && set.valid,
+  });
+  const invalidateSet = async () => {
+    await change(r.distributionSets.invalidate, { params, body: { actionCancelationType: "soft", cancelRollouts: true } });
+    await invalidate("distributionSets", "rollouts", "actions");
+  };
+  const remove = async () => {
+    await change(r.distributionSets.delete, { params });
+    await navigate({ to: "/software", search: {} });
+    await invalidate("distributionSets");
+  };
+  return (
+    <>
+      {set.complete && set.valid && (
+        <Link to="/rollouts/new" search={{ set: String(set.id) }} className={buttonClass("primary")}>
+          {t.rollOut}
+        </Link>
+      )}
+      {set.valid && (
+        <Confirm
+          look="danger"
+          why={lacksInvalidate && states.missing(lacksInvalidate)}
+          trigger={t.invalidate}
+          title={t.invalidateTitle(name)}
+          text={t.invalidateText(effect.data?.rollouts.total ?? 0, effect.data?.actions.total ?? 0)}
+          button={t.invalidate}
+          typed={set.locked ? name : undefined}
+          run={invalidateSet}
+        />
+      )}
+      <Confirm
+        look="danger"
+        why={lacksDelete && states.missing(lacksDelete)}
+        trigger={t.delete}
+        title={t.deleteTitle(name)}
+        text={t.deleteText}
+        button={t.delete}
+        run={remove}
+      />
+    </>
+  );
+}
+
+function Contents({ set }: { set: DistributionSetView }) {
+  const [adding, setAdding] = useState(false);
+  const lacking = useLacking(r.distributionSets.assignModules);
+  const why = set.locked ? t.lockedText : lacking && states.missing(lacking);
+  const remove = async (softwareModuleId: number) => {
+    await change(r.distributionSets.removeModule, { params: { distributionSetId: set.id, softwareModuleId } });
+    await invalidate("distributionSets");
+  };
+  const button = (
+    <Button small why={why} onClick={() => setAdding(true)}>
+      {t.add}
+    </Button>
+  );
+  return (
+    <Card title={t.contents} aside={button} plain>
+      {set.modules.length === 0 ? (
+        <Empty title={t.noModules} text={t.noModulesText} icon={Boxes} />
+      ) : (
+        <table className={device["table"]}>
+          <tbody>
+            {set.modules.map(({ id, name, version, typeName }) => (
+              <tr key={id}>
+                <td>
+                  <Link to="/software/modules/$moduleId" params={{ moduleId: String(id) }}>
+                    {name} {version}
+                  </Link>
+                </td>
+                <td className="muted">{typeName}</td>
+                <td style={{ textAlign: "right" }}>
+                  <Confirm
+                    small
+                    look="ghost"
+                    why={why}
+                    trigger={t.remove}
+                    title={t.removeModule(name)}
+                    text=""
+                    button={t.remove}
+                    run={() => remove(id)}
+                  />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {adding && <AddModule set={set} close={() => setAdding(false)} />}
+    </Card>
+  );
+}
+
+function AddModule({ set, close }: { set: DistributionSetView; close: () => void }) {
+  const [id, setId] = useState("");
+  const { data } = useQuery(ask(r.softwareModules.list, { query: { limit: 200, sort: "id:DESC" } }));
+  const held = new Set(set.modules.map((module) => module.id));
+  const run = async () => {
+    await change(r.distributionSets.assignModules, { params: { distributionSetId: set.id }, body: [{ id: Number(id) }] });
+    await invalidate("distributionSets");
+  };
+  const options = (data?.content ?? [])
+    .filter((module) => !held.has(module.id))
+    .map(({ id: value, name, version }) => ({ value: String(value), label: `${name} ${version}` }));
+  return (
+    <FormDialog open close={close} title={t.add} button={t.add} why={id === "" ? t.chooseModules : undefined} run={run}>
+      <Choice label={t.chooseModules} value={id} onChange={setId} options={[{ value: "", label: t.chooseModules }, ...options]} />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,90 @@
+import type { ArtifactView } from "@harrier/contracts";
+import { ApiError, change, r, send } from "../api/client.ts";
+import { sha256Of } from "./hash.ts";
+import { partOf } from "./upload.state.ts";
+
+/** A part is tried so often when its connection breaks, with a pause that doubles. */
+const tries = 6;
+const firstPauseMs = 500;
+
+interface UploadSteps {
+  /** So many bytes are stored by the server. */
+  readonly onOffset: (offset: number) => void;
+  readonly onHashing: () => void;
+  /** Resolves when the upload may go on; it is asked before each part. */
+  readonly gate: () => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends a file in parts and hashes it meanwhile. A part whose connection breaks goes on at the offset that the server has; an abort gives the upload
+ * up. Answers the artifact and the hash of the file.
+ */
+export async function uploadFile(
+  moduleId: number,
+  file: File,
+  steps: UploadSteps,
+): Promise<{ artifact: ArtifactView; sha256: string | undefined }> {
+  const hash = sha256Of(file, steps.signal);
+  const opened = await change(r.artifactUploads.open, {
+    params: { softwareModuleId: moduleId },
+    body: { filename: file.name, size: file.size },
+  });
+  const params = { softwareModuleId: moduleId, uploadId: opened.id };
+  try {
+    let offset = opened.offset;
+    while (offset < file.size) {
+      await steps.gate();
+      steps.signal.throwIfAborted();
+      offset = await sendPart(params, file, offset, opened.partSize, steps.signal);
+      steps.onOffset(offset);
+    }
+    steps.onHashing();
+    const artifact = await change(r.artifactUploads.complete, { params });
+    return { artifact, sha256: await hash };
+  } catch (error) {
+    if (steps.signal.aborted) await change(r.artifactUploads.cancel, { params }).catch(() => undefined);
+    throw error;
+  }
+}
+
+type Params = { readonly softwareModuleId: number; readonly uploadId: string };
+
+/** Sends a part, as often as its connection breaks; answers the offset of the next one. */
+async function sendPart(params: Params, file: File, from: number, partSize: number, signal: AbortSignal): Promise<number> {
+  let offset = from;
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const [start, end] = partOf(offset, partSize, file.size);
+      return await put(params, start, file.slice(start, end), signal);
+    } catch (error) {
+      const refused = error instanceof ApiError && error.status < 500 && ![409, 429].includes(error.status);
+      if (signal.aborted || refused || attempt >= tries) throw error;
+      await new Promise((resolve) => setTimeout(resolve, firstPauseMs * 2 ** attempt));
+      signal.throwIfAborted();
+      // What the server has is what counts: a part may have been stored although its answer was lost.
+      offset = await change(r.artifactUploads.get, { params }).then(
+        (upload) => upload.offset,
+        () => offset,
+      );
+      if (offset >= file.size) return offset;
+    }
+  }
+}
+
+async function put({ softwareModuleId, uploadId }: Params, offset: number, body: Blob, signal: AbortSignal): Promise<number> {
+  const path = `api/mgmt/v1/softwaremodules/${softwareModuleId}/artifacts/uploads/${uploadId}?offset=${offset}`;
+  const answer = await send(path, { method: "PUT", body, signal, headers: { "content-type": "application/octet-stream" } });
+  const text = await answer.text();
+  if (answer.ok) return (JSON.parse(text) as { offset: number }).offset;
+  const requestId = answer.headers.get("x-request-id") ?? undefined;
+  const said = text.startsWith("{") ? (JSON.parse(text) as object) : {};
+  throw new ApiError({
+    operation: "artifactUploads.sendPart",
+    status: answer.status,
+    body: said,
+    requestId,
+    retryAfter: undefined,
+    expected: undefined,
+  });
+}
