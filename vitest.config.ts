@@ -9,7 +9,7 @@ const postgres = ["tests/setup/postgres.ts"];
 const slowPolls = { poll: { timeout: 8_000 } };
 
 // A file's name says what it needs: x.test.ts nothing, x.db.test.ts PostgreSQL, x.real.test.ts Kafka and S3 as well, x.long.test.ts much time,
-// x.hostile.test.ts a machine that has nothing else to do.
+// x.hostile.test.ts a machine that has nothing else to do, x.kubernetes.test.ts Go for Helm, x.cluster.test.ts Go for Kubernetes' API server.
 export default defineConfig({
   test: {
     pool: "forks",
@@ -42,7 +42,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["tests/e2e/**/*.test.ts"],
-          exclude: [...ignored, "**/*.{db,real,long,hostile}.test.ts"],
+          exclude: [...ignored, "**/*.{db,real,long,hostile,kubernetes,cluster}.test.ts"],
           fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 180_000,
@@ -59,6 +59,13 @@ export default defineConfig({
           // the first run downloads Kafka and may build MinIO
           hookTimeout: 900_000,
         },
+      },
+      // the chart, by tools that are built from source once; and the same in a real API server, which takes minutes to build
+      {
+        test: { name: "kubernetes", include: ["tests/e2e/kubernetes/*.kubernetes.test.ts"], exclude: ignored, hookTimeout: 900_000 },
+      },
+      {
+        test: { name: "cluster", include: ["tests/e2e/kubernetes/*.cluster.test.ts"], exclude: ignored, hookTimeout: 1_800_000 },
       },
       {
         test: {

@@ -1,4 +1,4 @@
-// Runs the suites: `npm test`, `npm run test:real`, `npm run check:long`, `npm run check:hostile`, `npm run e2e:faults`. It runs on Node 24 with
+// Runs the suites: `npm test`, `npm run test:real`, `npm run check:long`, `npm run check:hostile`, `npm run e2e:faults`, `npm run check:kubernetes`. It runs on Node 24 with
 // node_modules/.bin in PATH (see dev.mjs). Everything after the suite's name goes to vitest: `npm test -- packages/db`. With TEST_REPORTS (a folder)
 // it also writes what passed there, for .ci/run to add up.
 import { spawn } from "node:child_process";
@@ -27,13 +27,16 @@ const ownChecks = () =>
     .sort()
     .map((name) => ({ name: `check ${name}`, command: process.execPath, args: [join(checks, name)] }));
 
-const [suite, ...rest] = process.argv.slice(2);
+const [suite, ...given] = process.argv.slice(2);
+const inCluster = suite === "kubernetes" && given.includes("--api-server");
+const rest = inCluster ? given.filter((word) => word !== "--api-server") : given;
 const suites = {
   test: () => [build, lint, ...ownChecks(), vitest("unit", "db", "contract")],
   real: () => [build, vitest("e2e", "real")],
   long: () => [build, vitest("long")],
   hostile: () => [build, vitest("hostile")],
   faults: () => [build, vitest("long")],
+  kubernetes: () => [build, vitest("kubernetes", ...(inCluster ? ["cluster"] : []))],
 };
 
 function run({ command, args }) {

@@ -31,6 +31,7 @@ export const layers = {
   "apps/artifact-store": forApps,
   "apps/rollout-engine": forApps,
   "apps/dmf": forApps,
+  "apps/console": ["errors", "contracts", "client", "fiql"],
   "tests/contract": [...forApps, "stack", "testkit", "simulator", "client"],
   "tests/e2e": [...forApps, "stack", "testkit", "simulator"],
   "tests/bench": [...forApps, "stack", "testkit", "simulator", "client"],
@@ -49,8 +50,8 @@ export const homes = [
   },
   {
     modules: ["amqplib"],
-    allowed: [/^apps\/dmf\//, /^packages\/(simulator|testkit)\//, /^tests\//],
-    remedy: "messages of things go through apps/dmf",
+    allowed: [/^apps\/dmf\//, /^apps\/management\/src\/messaging\//, /^packages\/(simulator|testkit)\//, /^tests\//],
+    remedy: "messages of things go through apps/dmf, and events through apps/management/src/messaging",
   },
   {
     modules: ["minio"],
@@ -168,7 +169,7 @@ function* sourceFiles(root, dir = root) {
     const path = join(dir, entry.name);
     if (entry.isDirectory()) {
       if (!skipped.has(entry.name)) yield* sourceFiles(root, path);
-    } else if (/\.(ts|mjs|js)$/.test(entry.name)) yield relative(root, path).split(sep).join("/");
+    } else if (/\.(tsx?|mjs|js)$/.test(entry.name)) yield relative(root, path).split(sep).join("/");
   }
 }
 

@@ -10,6 +10,7 @@ let stack: Stack;
 let admin: Admin;
 let backend: Backend;
 let vhost: string;
+let url: string;
 let setId: number;
 beforeAll(async () => {
   broker = await startRabbitMq();
@@ -18,7 +19,8 @@ beforeAll(async () => {
   await admin.configure("authentication.targettoken.enabled", true);
   const made = await admin.post<MessagingAccess>("system/amqp/dmf");
   ({ vhost } = made);
-  backend = await connectBackend(Object.values(made.users)[0]?.amqpUri ?? "");
+  url = Object.values(made.users)[0]?.amqpUri ?? "";
+  backend = await connectBackend(url);
   const module = await admin.createModule();
   await admin.upload(module.id, "a.bin", "some bytes");
   setId = (await admin.createSet([module.id])).id;
@@ -246,4 +248,60 @@ test("rollouts 8.4 with the confirmation flow a thing is asked first; FINISHED w
   await told(standing, "CONFIRM");
   backend.send({ type: "EVENT", topic: "UPDATE_AUTO_CONFIRM", thingId: standing }, { enabled: true, initiator: "me" });
   await told(standing, "DOWNLOAD_AND_INSTALL");
+});
+
+test("rollouts 8.4 in batches each reply exchange gets one message for its things, and a registration a batch of one; CONFIRM is for each", async () => {
+  await admin.configure("user.confirmation.flow.enabled", true);
+  await admin.configure("batch.assignments.enabled", true);
+  const other = await connectBackend(url, { exchange: "other.replies" });
+  try {
+    const own = await Promise.all([1, 2, 3].map(() => registered()));
+    const others = [1, 2].map(() => uniqueName("thing"));
+    for (const id of others) other.register(id);
+    for (const id of others) await eventually(async () => expect((await target(id))["controllerId"]).toBe(id));
+    const items = [...own, ...others].map((id) => ({ id, confirmationRequired: false }));
+    const batchOf = (from: Backend, ids: readonly string[], limitMs?: number) =>
+      from.next(
+        ({ topic, body }) =>
+          topic === "BATCH_DOWNLOAD_AND_INSTALL" && body.targets.every((one: { controllerId: string }) => ids.includes(one.controllerId)),
+        limitMs,
+      );
+    // controller reads settings of tenants once in a while
+    const probe = await registered();
+    await assign(probe, { confirmationRequired: false });
+    await eventually(async () => {
+      backend.register(probe);
+      await batchOf(backend, [probe], 1_000);
+    }, 30_000);
+    await admin.post(`distributionsets/${setId}/assignedTargets`, items);
+    for (const [from, ids] of [
+      [backend, own],
+      [other, others],
+    ] as const) {
+      const got: string[] = [];
+      while (got.length < ids.length) {
+        const batch = await batchOf(from, ids);
+        expect(batch.thingId).toBeUndefined();
+        expect(batch.body).toMatchObject({ timestamp: expect.any(Number), softwareModules: [{ artifacts: [expect.anything()] }] });
+        for (const one of batch.body.targets) {
+          expect(one).toEqual({ actionId: expect.any(Number), controllerId: expect.any(String), targetSecurityToken: expect.any(String) });
+          got.push(one.controllerId);
+          from.report(one.actionId, "FINISHED");
+        }
+      }
+      expect(got.toSorted()).toEqual(ids.toSorted());
+    }
+    const id = await registered();
+    await assign(id, { confirmationRequired: true });
+    const { actionId } = (await told(id, "CONFIRM")).body;
+    backend.report(actionId, "CONFIRMED");
+    expect((await told(id, "DOWNLOAD_AND_INSTALL")).body.actionId).toBe(actionId);
+    backend.register(id);
+    const again = await batchOf(backend, [id]);
+    expect(again.body.targets).toMatchObject([{ actionId, controllerId: id }]);
+  } finally {
+    await other.close();
+    await admin.configure("batch.assignments.enabled", false);
+    await admin.configure("user.confirmation.flow.enabled", false);
+  }
 });

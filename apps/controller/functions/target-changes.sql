@@ -56,6 +56,9 @@ begin
   else
     raise exception 'there is no change %', p_change;
   end if;
+  if p_change = 'requestAttributes' then
+    perform notify_things(p_tenant, v_changed, 'attributes');
+  end if;
   if p_change <> 'setType' then
     update targets t set revision = t.revision + 1 where t.tenant_id = p_tenant and t.id = any ((select v_changed)::int[]);
   end if;

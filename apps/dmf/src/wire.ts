@@ -35,7 +35,8 @@ export async function startDmf(config: DmfConfig, log: Log): Promise<readonly St
   let asked = false;
   // ready once controller has been asked; a broker that is away makes no replica worse than another
   const readiness = { controller: async () => asked || "controller has not been asked yet" };
-  const http = createHttp({ drain: drainOf(config), service: "dmf", keys, log, metrics, readiness, ...tls });
+  const metricsPort = config.HARRIER_METRICS_PORT;
+  const http = createHttp({ drain: drainOf(config), service: "dmf", keys, log, metrics, readiness, metricsPort, ...tls });
   await http.listen(config.HARRIER_HTTP_HOST, config.HARRIER_HTTP_PORT);
   const first = tenants.refresh().then(
     () => {

@@ -6,6 +6,7 @@ import type { Changes } from "./events/changes.ts";
 import type { PrincipalFeed } from "./identity/principal-feed.ts";
 import type { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
 import { makePartitions } from "./maintenance/maintenance.ts";
+import { createPublications, type PublicationDeps } from "./messaging/publish-events.ts";
 import type { SigningKeys } from "./oauth-tokens/signing-keys.ts";
 import { releaseDue } from "./operations/release-worker.ts";
 import { walkTargetMetadata } from "./quotas/metadata-walk.sql.ts";
@@ -30,6 +31,7 @@ interface Deps {
   readonly changes: Changes;
   readonly relay: Relay;
   readonly deliveries: DeliveryDeps;
+  readonly publications: PublicationDeps;
   readonly nodeStatus: NodeStatus;
 }
 
@@ -138,6 +140,14 @@ export const jobs = {
     leaseSeconds: 60,
     slots: 16,
     worker: ({ deliveries }, options) => createDeliveries(deliveries, options),
+  }),
+  "event-publications": leased<Pick<Deps, "publications">>({
+    does: "Publishes events to the virtual hosts of tenants that have enabled SIE; woken by events.",
+    pollMs: 10_000,
+    // each page renews it, and is read and published in half of that time or not at all
+    leaseSeconds: 30,
+    slots: 16,
+    worker: ({ publications }, options) => createPublications(publications, options),
   }),
   "outbox-relay": relayJob,
   partitions: every<Pick<Deps, "background" | "eventDays">>({

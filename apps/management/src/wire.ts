@@ -14,6 +14,7 @@ import { InvalidationWorker } from "./invalidation/invalidation-worker.ts";
 import { type JobName, jobs as jobList } from "./jobs.ts";
 import { makePartitions } from "./maintenance/maintenance.ts";
 import { type Broker, createBroker } from "./messaging/broker.ts";
+import { createStreamPublisher } from "./messaging/stream-publisher.ts";
 import { mountAll } from "./mount-all.ts";
 import { SigningKeys } from "./oauth-tokens/signing-keys.ts";
 import { serveTokenEndpoint } from "./oauth-tokens/token-endpoint.ts";
@@ -89,7 +90,9 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const fault = (name: string): unknown => faultPoint(name as FaultPoint);
   const relay = createRelay({ db: background, schema, brokers: config.HARRIER_KAFKA_BROKERS, clientId: "harrier-management", log, fault });
   const egress = createEgress({ allowed: config.HARRIER_EGRESS_ALLOW });
+  const publisher = broker === undefined ? undefined : createStreamPublisher(config.HARRIER_AMQP_URL ?? "");
   const workers = {
+    publications: { db: background, publisher, changes, eventDays, now: Date.now, fault, log },
     deliveries: { db: background, secrets, egress, changes, eventDays, now: Date.now },
     deletions,
     invalidations,
@@ -112,6 +115,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   });
   backend.run(jobs.group("partitions"));
   backend.run(jobs.group("audit"));
+  if (publisher !== undefined) backend.add(publisher);
   backend.add(backgroundWork(jobs.group()));
   backend.add(jobs.group("signing-keys"));
 

@@ -144,7 +144,9 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
         ...readiness,
       };
       const drain = drainOf(config);
-      const server = add(createHttp({ service, keys, log, metrics, countRoundTrips, drain, readiness: checks, ...secure, ...own }));
+      const metricsPort = config.HARRIER_METRICS_PORT;
+      const shared = { service, keys, log, metrics, countRoundTrips, drain, metricsPort, ...secure };
+      const server = add(createHttp({ ...shared, readiness: checks, ...own }));
       servers.push(() => server.listen(host, config.HARRIER_HTTP_PORT));
       return server;
     },

@@ -1,3 +1,4 @@
+import type { Kind } from "./resolve.ts";
 import type { Session } from "./session.ts";
 
 export type Options = Readonly<Record<string, string | string[] | true | undefined>>;
@@ -18,7 +19,8 @@ export interface Verb {
   readonly writes?: true;
   /** It loses something: it also asks, or takes `--yes`. */
   readonly destructive?: true;
-  /** What its first argument names, for completion. */
+  /** What its arguments name, for completion; the last one holds for all that follow. */
+  readonly completes?: readonly Kind[];
   run(session: Session, args: readonly string[], options: Options): Promise<void>;
 }
 

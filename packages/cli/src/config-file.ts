@@ -1,6 +1,5 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { parse, stringify } from "yaml";
 import { environment } from "./environment.ts";
 import { ExitError, exit } from "./exit.ts";
 
@@ -29,7 +28,7 @@ export function configPath(): string {
 }
 
 /** Reads the file; none is an empty one. One that others may read is refused, because it may hold a token. */
-export function readConfig(): ConfigFile {
+export async function readConfig(): Promise<ConfigFile> {
   const path = configPath();
   let mode: number;
   try {
@@ -42,15 +41,17 @@ export function readConfig(): ConfigFile {
   if (process.platform !== "win32" && (mode & 0o077) !== 0) {
     throw new ExitError(exit.signIn, `${path} may be read by others (mode ${(mode & 0o777).toString(8)}): chmod 600 it first`);
   }
+  const { parse } = await import("yaml");
   const read = parse(readFileSync(path, "utf8")) as Partial<ConfigFile> | null;
   return { ...read, contexts: read?.contexts ?? {} };
 }
 
 /** Replaces the file as a whole, so that a reader sees the old or the new one. */
-export function writeConfig(config: ConfigFile): void {
+export async function writeConfig(config: ConfigFile): Promise<void> {
   const path = configPath();
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const next = `${path}.${process.pid}`;
+  const { stringify } = await import("yaml");
   writeFileSync(next, stringify(config), { mode: 0o600 });
   renameSync(next, path);
 }

@@ -10,6 +10,7 @@ export const environment = {
   noColor: process.env["NO_COLOR"],
   configHome: process.env["XDG_CONFIG_HOME"],
   stateHome: process.env["XDG_STATE_HOME"],
+  cacheHome: process.env["XDG_CACHE_HOME"],
   home: process.env["HOME"] ?? process.env["USERPROFILE"] ?? ".",
 };
 

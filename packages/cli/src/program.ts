@@ -17,6 +17,7 @@ export async function main(args: readonly string[]): Promise<void> {
   // a reader that has enough (`| head`) ends the program, and is no error
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? exit.done : exit.failed));
   let output = "table";
+  if (args[0] === "__complete") return printCompletion(args[1] ?? "");
   try {
     const program = programOf(
       (session) => {
@@ -38,6 +39,16 @@ export async function main(args: readonly string[]): Promise<void> {
           : tell(error, output),
     );
   }
+}
+
+/** What a shell asks for while somebody types; it must never disturb the line, so an error says nothing. */
+async function printCompletion(line: string): Promise<void> {
+  const { complete, completionMs } = await import("./complete.ts");
+  const signal = AbortSignal.timeout(completionMs);
+  const session = new Session({ output: "table" }, signal);
+  const names = await complete(allNouns, session, line).catch(() => []);
+  await session.print(names.map((name) => `${name}\n`).join(""));
+  process.exit(exit.done);
 }
 
 function end(code: ExitCode): void {

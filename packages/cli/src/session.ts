@@ -90,8 +90,10 @@ export class Session {
       const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
       const type = body === undefined ? "" : ` -H 'content-type: ${headers["content-type"]}' -d ${quoted(String(body))}`;
       await this.print(`curl -sf -X ${method} -H "authorization: $AUTHORIZATION"${type} ${quoted(server + path)}\n`);
-    } else
-      await this.print(`${method} ${path}\n${body === undefined ? "" : `${JSON.stringify(JSON.parse(String(body)), undefined, 2)}\n`}`);
+    } else {
+      const shown = headers["content-type"] === "application/json" ? JSON.stringify(JSON.parse(String(body)), undefined, 2) : String(body);
+      await this.print(`${method} ${path}\n${body === undefined ? "" : `${shown}\n`}`);
+    }
     throw new Shown();
   }
 
@@ -110,7 +112,8 @@ export class Session {
         content: ItemOf<T>[];
         total?: number;
       };
-      yield* page.content;
+      yield* Array.isArray(page) ? (page as ItemOf<T>[]) : page.content;
+      if (Array.isArray(page)) return;
       const { total = 0 } = page;
       if (total > page.content.length) this.note(`${page.content.length} of ${total.toLocaleString("en")}, use --all`);
       return;

@@ -15,7 +15,7 @@ export async function findPlace(flags: { server?: string; token?: string; contex
   const given = fromEnvironment(flags.token);
   const server = flags.server ?? environment.server;
   if (server !== undefined && given !== undefined) return { server, credentials: given };
-  const context = contextOf(flags.context ?? environment.context);
+  const context = await contextOf(flags.context ?? environment.context);
   const credentials = given ?? (context === undefined ? undefined : await credentialsOf(context));
   const place = { server: checkedServer(server ?? context?.server ?? localServer) };
   return credentials === undefined ? place : { ...place, credentials };
@@ -34,8 +34,8 @@ function fromEnvironment(flag: string | undefined): Credentials | undefined {
   return user && password ? { user, password } : undefined;
 }
 
-function contextOf(name: string | undefined): Context | undefined {
-  const { current, contexts } = readConfig();
+async function contextOf(name: string | undefined): Promise<Context | undefined> {
+  const { current, contexts } = await readConfig();
   const wanted = name ?? current;
   if (wanted === undefined) return undefined;
   const context = contexts[wanted];

@@ -41,8 +41,8 @@ const login: Verb = {
       auth = { token, ...(exp === undefined ? {} : { expiresAt: exp * 1000 }) };
     }
     const name = text(options, "as") ?? "default";
-    const config = readConfig();
-    writeConfig({ ...config, current: name, contexts: { ...config.contexts, [name]: { server, auth } } });
+    const config = await readConfig();
+    await writeConfig({ ...config, current: name, contexts: { ...config.contexts, [name]: { server, auth } } });
     session.note(`context ${name}: ${server}`);
   },
 };
@@ -51,11 +51,11 @@ const logout: Verb = {
   name: "logout",
   summary: "Forget how the current context signs in",
   async run(session) {
-    const config = readConfig();
+    const config = await readConfig();
     const name = session.options.context ?? config.current ?? "default";
     const { [name]: known, ...others } = config.contexts;
     if (known === undefined) throw new ExitError(exit.notFound, `there is no context ${name}`);
-    writeConfig({ ...config, contexts: { ...others, [name]: { server: known.server } } });
+    await writeConfig({ ...config, contexts: { ...others, [name]: { server: known.server } } });
     session.note(`context ${name} keeps its server only`);
   },
 };
@@ -97,9 +97,10 @@ const api: Verb = {
       );
     const query = pairs(texts(options, "field"));
     const input = text(options, "input");
-    const body = input === undefined ? undefined : (JSON.parse(readFileSync(input === "-" ? 0 : input, "utf8")) as unknown);
     const byMethod = /^(GET|POST|PUT|DELETE)$/i.test(operation);
     const row = byMethod ? pathRow(operation.toUpperCase(), more[0] ?? "") : rowOf(operation);
+    if (row.bodyKind === "multipart") throw usage(`${row.id} takes a file: harrier artifact upload`);
+    const body = input === undefined ? undefined : inputOf(row, readFileSync(input === "-" ? 0 : input));
     const asked = { params: byMethod ? {} : pairs(more), query, ...(body === undefined ? {} : { body }) };
     if (row.method !== "GET") await session.show(row, asked);
     if (options["paginate"]) return session.rows((await session.client()).items(row, asked as never), [{ head: "ID", at: "id" }]);
@@ -110,6 +111,16 @@ const api: Verb = {
     if (process.stdout.isTTY) await session.print("\n");
   },
 };
+
+/** What is not JSON is sent as it is. */
+function inputOf({ bodyKind }: RouteRow, bytes: Buffer): unknown {
+  if (bodyKind === "csv" || bodyKind === "binary") return bytes;
+  try {
+    return JSON.parse(bytes.toString("utf8")) as unknown;
+  } catch (error) {
+    throw usage(`--input is no JSON: ${(error as Error).message}`);
+  }
+}
 
 function rowOf(id: string): RouteRow {
   const [feature = "", name = ""] = id.split(".");
@@ -147,10 +158,15 @@ const declarative: readonly Verb[] = [
       file,
       ["--dry-run", "show what would be done, and preview rollouts"],
       ["--exit-code", "with --dry-run: exit 7 if something differs"],
+      ["--secrets-out <file>", "write secrets that are made into this new file (mode 0600) instead of showing them"],
     ],
     async run(session, _args, options) {
       const { apply } = await import("./apply/apply.ts");
-      await apply(session, filesOf(options), { dryRun: options["dryRun"] === true, exitCode: options["exitCode"] === true });
+      await apply(session, filesOf(options), {
+        dryRun: options["dryRun"] === true,
+        exitCode: options["exitCode"] === true,
+        secretsOut: text(options, "secretsOut"),
+      });
     },
   },
   {
@@ -181,7 +197,7 @@ export const contextVerbs: readonly Verb[] = [
     name: "list",
     summary: "List the contexts",
     async run(session) {
-      const { current, contexts } = readConfig();
+      const { current, contexts } = await readConfig();
       const rows = Object.entries(contexts).map(([name, { server, auth }]) => ({
         name,
         server,
@@ -201,27 +217,27 @@ export const contextVerbs: readonly Verb[] = [
     summary: "Make a context the current one",
     args: "<name>",
     async run(session, [name = ""]) {
-      const config = readConfig();
+      const config = await readConfig();
       if (config.contexts[name] === undefined) throw new ExitError(exit.notFound, `there is no context ${name}`);
-      writeConfig({ ...config, current: name });
+      await writeConfig({ ...config, current: name });
       session.note(`context ${name}`);
     },
   },
   {
     name: "current",
     summary: "Name the current context",
-    run: async (session) => session.print(`${readConfig().current ?? ""}\n`),
+    run: async (session) => session.print(`${(await readConfig()).current ?? ""}\n`),
   },
   {
     name: "delete",
     summary: "Delete a context",
     args: "<name>",
     async run(session, [name = ""]) {
-      const config = readConfig();
+      const config = await readConfig();
       const { [name]: known, ...others } = config.contexts;
       if (known === undefined) throw new ExitError(exit.notFound, `there is no context ${name}`);
       const { current, ...rest } = config;
-      writeConfig({ ...rest, contexts: others, ...(current === name || current === undefined ? {} : { current }) });
+      await writeConfig({ ...rest, contexts: others, ...(current === name || current === undefined ? {} : { current }) });
       session.note(`context ${name} is deleted`);
     },
   },

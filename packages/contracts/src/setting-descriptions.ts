@@ -53,10 +53,7 @@ export const settingDescriptions: { readonly [K in SettingName]: SettingDescript
   "rollout.approval.enabled": { text: "Rollouts need an approval before they can be started" },
   "repository.actions.autoclose.enabled": { text: "A newer assignment ends the open actions of a target without asking the device" },
   "multi.assignments.enabled": { text: "A target may have several open actions at a time", oneWay: true },
-  "batch.assignments.enabled": {
-    text: "Assignments go to devices in batches",
-    fixed: "batches go to devices by messaging (AMQP), which this server does not have",
-  },
+  "batch.assignments.enabled": { text: "Devices that speak DMF are told of assignments in batches: one message for many of a backend" },
   "user.confirmation.flow.enabled": { text: "Actions wait for a confirmation by the device or a user" },
   "implicit.lock.enabled": { text: "Distribution sets and their software modules are locked when they are first used" },
   "artifact.links": { text: "The links of downloads in place of those of the installation; empty for those", format: "artifactLinks" },

@@ -1,4 +1,4 @@
-export { type Acting, actingOf, callers, mayCall } from "./callers.ts";
+export { type Acting, actingOf, callers, callPairs, mayCall } from "./callers.ts";
 export { isCertificateOf, namesOf } from "./certificates.ts";
 export { type ClientOptions, createClient } from "./client.ts";
 export type * from "./gen/index.ts";

@@ -19,6 +19,8 @@ export const commonSettings = z.object({
   /** The form is `name:nth[:kill|exit|delay=<ms>]`; it is for tests only. */
   HARRIER_FAULT: z.string().optional(),
   HARRIER_HTTP_HOST: z.string().default("127.0.0.1"),
+  /** The port of /livez, /readyz and /metrics without TLS, for probes and scrapers inside; absent means that they are on the HTTP port alone. */
+  HARRIER_METRICS_PORT: port.optional(),
   /** The milliseconds between "not ready" and the end of the listener when the service is told to stop; longer than its callers' checks. */
   HARRIER_DRAIN_MS: z.coerce.number().int().min(0).max(600_000).default(3_000),
   /** Running uploads and downloads get so many milliseconds after that. */

@@ -39,6 +39,8 @@ export const faultPoints = [
   "management.change-targets.after-commit",
   "management.attach-artifact.after-commit",
   "management.relay.after-send",
+  "management.sie.before-confirm",
+  "management.sie.after-confirm",
   "artifact-store.http.before-answer",
   "artifact-store.http.after-answer",
   "artifact-store.audit.before-end",

@@ -28,6 +28,8 @@ export interface HttpOptions {
   /** Whether /metrics is served here (default true); a public port should not do that. */
   exposeMetrics?: boolean;
   tls?: RpcTls;
+  /** A second port, without TLS, for /livez, /readyz and /metrics alone: probes and scrapers have no certificate of ours. */
+  metricsPort?: number | undefined;
   /** It is `countRoundTrips` of @harrier/db, for the `roundTrips` of a request's log line; a service without a database leaves it out. */
   countRoundTrips?: CountRoundTrips;
   /** It records who changed what by the management interface. */
@@ -57,6 +59,8 @@ export function createHttp(options: HttpOptions): Http {
   const { restDialect = "current", unknownMembers = "warn", countRoundTrips } = options;
   const deps: MountDeps = { app, gate, ...options, restDialect, unknownMembers, countRoundTrips, largeBodies: new LargeBodies() };
   const methodsByPath = new Map<string, string[]>();
+  const readiness = createReadiness(options.readiness ?? {});
+  let internal: Server | undefined;
   const drain = new Drain(options.drain ?? { pauseMs: 0, transfersMs: 0 });
 
   const mount: Mount = (route, handler) => {
@@ -70,19 +74,34 @@ export function createHttp(options: HttpOptions): Http {
     app,
     mount,
     async listen(host, port) {
-      serveOperations(app, options, drain);
+      serveOperations(app, options, { drain, readiness });
       serveFallbacks(app, methodsByPath, options.log);
       const listening = createServer(app, options.tls);
       drain.follow(listening, options.tls === undefined ? "connection" : "secureConnection");
-      await new Promise<void>((resolve, reject) => {
-        listening.once("error", reject);
-        listening.listen(port, host, resolve);
-      });
+      await listenOn(listening, host, port);
+      if (options.metricsPort !== undefined) {
+        const operationsApp = createApp();
+        serveOperations(operationsApp, options, { drain, readiness });
+        serveFallbacks(operationsApp, new Map(), options.log);
+        internal = createServer(operationsApp, undefined);
+        await listenOn(internal, host, options.metricsPort);
+      }
       return (listening.address() as AddressInfo).port;
     },
     drain: () => drain.announce(),
-    close: (graceMs = 2_500) => drain.close(graceMs),
+    async close(graceMs = 2_500) {
+      await drain.close(graceMs);
+      internal?.close();
+      internal?.closeAllConnections();
+    },
   };
+}
+
+function listenOn(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
 }
 
 function createApp(): Express {
@@ -123,8 +142,12 @@ function createServer(app: Express, tls: RpcTls | undefined): Server {
   return createTlsServer({ ...settings, ...tls, requestCert: true, rejectUnauthorized: true }, app);
 }
 
-function serveOperations(app: Express, options: HttpOptions, drain: Drain): void {
-  const readiness = createReadiness(options.readiness ?? {});
+interface State {
+  readonly drain: Drain;
+  readonly readiness: ReturnType<typeof createReadiness>;
+}
+
+function serveOperations(app: Express, options: HttpOptions, { drain, readiness }: State): void {
   app.get("/livez", (_req, res) => void res.json({ alive: true }));
   app.get("/readyz", async (req, res) => {
     drain.probedOver(req.socket);

@@ -18,6 +18,19 @@ export { eventually } from "./eventually.ts";
 export { Authorities, type Authority, fingerprintOf, type Pair } from "./real/authority.ts";
 export { type FakeClock, startFakeClock } from "./real/fake-clock.ts";
 export { type Kafka, startKafka } from "./real/kafka.ts";
+export { type ApiServer, startApiServer } from "./real/kubernetes-server.ts";
+export {
+  chartFolder,
+  conform,
+  customDefinitions,
+  goModule,
+  helm,
+  installHelm,
+  kubernetesVersion,
+  type Manifest,
+  parseManifests,
+  renderChart,
+} from "./real/kubernetes-tools.ts";
 export { type Minio, startMinio } from "./real/minio.ts";
 export { type Nginx, type NginxOptions, type ProxiedRequest, startNginx } from "./real/nginx.ts";
 export { npmClient } from "./real/npm-client.ts";

@@ -8,6 +8,7 @@ import { startWithBucket } from "./lib/bucket.ts";
 import type { Bench } from "./lib/context.ts";
 import { createReport, type Report } from "./lib/report.ts";
 import { Against, otherStarter, type StartStack } from "./scenarios/against.ts";
+import { benchCli } from "./scenarios/cli.ts";
 import { benchCycle } from "./scenarios/cycle.ts";
 import { benchFootprint } from "./scenarios/footprint.ts";
 import { benchGroupChange } from "./scenarios/group-change.ts";
@@ -32,11 +33,12 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   reads: { run: benchReads, start: startStack },
   ranges: { run: benchRanges, start: startWithBucket },
   transfer: { run: benchTransfer, start: startStack },
+  cli: { run: benchCli, start: startStack },
 };
 /** This scenario starts the server as a user does, by `npm start`. */
 const footprint = "footprint";
-/** These scenarios run only on request: one builds an S3 server first, one fills a large fleet of its own, one writes gigabytes, one waits for minutes and needs Linux. */
-const onRequest: ReadonlySet<string> = new Set(["ranges", "reads", "transfer", footprint]);
+/** These scenarios run only on request: one builds an S3 server first, one fills a large fleet of its own, one writes gigabytes, one starts the command line a hundred times, one waits for minutes and needs Linux. */
+const onRequest: ReadonlySet<string> = new Set(["ranges", "reads", "transfer", "cli", footprint]);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -56,7 +58,7 @@ const { values, positionals } = parseArgs({
 
 if (values.help) {
   console.log(
-    "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [reads] [ranges] [transfer] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--mebibytes 512] [--json FILE] [--check]\n" +
+    "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [reads] [ranges] [transfer] [cli] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--mebibytes 512] [--json FILE] [--check]\n" +
       "npm run bench -- [polls] [downloads] [cycle] --against ../other-checkout [--starts 3] [--rounds 5] [--check]: polls, downloads and device cycles beside another built checkout.\n" +
       "Starts a stack of its own, measures, and prints each figure beside its limit of the same run; --check exits 1 where a budget is missed.",
   );

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { routeTable as r } from "@harrier/contracts";
 import { beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { call } from "../support/call.ts";
 import type { Page } from "../support/look.ts";
 import { inOwnTenant } from "../support/tenants.ts";
@@ -92,6 +93,68 @@ describe("apply, diff and export against the service (contract console.md §4)",
     expect(refused.code).toBe(6);
     expect(refused.stderr).toContain("SoftwareModule fw:2.4; nothing was done");
     expect(await changes()).toBe(before);
+  });
+
+  test("roles, clients and keys: secrets go into a file of mode 0600 once, changes are made, and a second run writes nothing", async () => {
+    const people = (permissions: string) => `
+{ apiVersion: harrier/v1, kind: Role, metadata: { name: night }, spec: { permissions: ${permissions} } }
+---
+{ apiVersion: harrier/v1, kind: OAuthClient, metadata: { name: ci }, spec: { scopes: [READ_TARGET, READ_ROLLOUT], accessTokenTtl: 600 } }
+---
+{ apiVersion: harrier/v1, kind: ApiKey, metadata: { name: lab }, spec: { expiresAt: "${soon}", description: lab } }
+`;
+    const soon = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+    const secrets = join(folder, "secrets");
+    const apply = (text: string, ...more: string[]) => harrier(["apply", "-f", "-", ...more], { env, input: text });
+    const first = await apply(people("[READ_ROLLOUT, { permission: READ_TARGET, targetTypes: [gateway] }]"), "--secrets-out", secrets);
+    expect(first).toMatchObject({ code: 0 });
+    expect(first.stdout).not.toContain("clientSecret");
+    expect(statSync(secrets).mode & 0o777).toBe(0o600);
+    const kept = parse(readFileSync(secrets, "utf8")) as Record<string, Record<string, string>>;
+    expect(kept["ApiKey lab"]?.["apiKey"]).toBeTypeOf("string");
+    const { clientId = "", clientSecret = "" } = kept["OAuthClient ci"] ?? {};
+    const client = { ...env, HARRIER_CLIENT_ID: clientId, HARRIER_CLIENT_SECRET: clientSecret };
+    expect((await harrier(["whoami", "-o", "jsonpath={.kind}"], { env: client })).stdout).toBe("client\n");
+    expect((await apply(people("[READ_ROLLOUT]"), "--secrets-out", secrets)).code).toBe(64);
+    const before = await changes();
+    const again = await apply(people("[{ permission: READ_TARGET, targetTypes: [gateway] }, READ_ROLLOUT]"));
+    expect(again).toMatchObject({ code: 0, stdout: "" });
+    expect(await changes()).toBe(before);
+    expect(await apply(people("[READ_ROLLOUT]"))).toMatchObject({ code: 0 });
+    expect((await harrier(["role", "list", "-q", "name==night", "--columns", "permissions"], { env })).stdout).toBe(
+      "PERMISSIONS\nREAD_ROLLOUT\n",
+    );
+    const exported = await harrier(["export"], { env });
+    expect(exported.stdout).not.toContain(clientSecret);
+    expect(await apply(exported.stdout, "--dry-run", "--exit-code")).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  test("groups of a rollout in short words are created, exported and compared; another percentage is immutable", async () => {
+    const rollout = (percent: number) => `
+apiVersion: harrier/v1
+kind: Rollout
+metadata: { name: by groups }
+spec:
+  set: "fw:2.4"
+  filter: controllerid==dev-*
+  groups: [{ name: canary, percent: ${percent}, success: 100, error: 1 }, { name: rest, percent: 100 }]
+`;
+    const apply = (text: string, ...more: string[]) => harrier(["apply", "-f", "-", ...more], { env, input: text });
+    const dry = await apply(rollout(50), "--dry-run");
+    expect(dry.stderr).toContain("by groups: 2 of 2 targets in canary (1), rest (1)");
+    expect(await apply(rollout(50))).toMatchObject({ code: 0 });
+    expect(await apply(rollout(50))).toMatchObject({ code: 0, stdout: "" });
+    expect((await apply(rollout(60))).code).toBe(6);
+    const exported = await harrier(["export", "Rollout"], { env });
+    expect(exported.stdout).toContain("name: canary");
+    expect(await apply(exported.stdout, "--dry-run", "--exit-code")).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  test("a file of many objects is read in batches, not object by object", async () => {
+    const tags = Array.from({ length: 120 }, (_, n) => `{ apiVersion: harrier/v1, kind: TargetTag, metadata: { name: t${n} } }`);
+    const dry = await harrier(["apply", "-f", "-", "--dry-run", "-v"], { env, input: tags.join("\n---\n") });
+    expect(dry.stderr).toContain("120 to create");
+    expect(dry.stderr.match(/^200 \S*\/targettags\?/gm)).toHaveLength(3);
   });
 
   test("unknown kinds and members, unquoted versions, and names of nothing are refused with their place", async () => {

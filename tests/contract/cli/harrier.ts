@@ -31,6 +31,7 @@ export function environmentOf(more: Readonly<Record<string, string>> = {}): Reco
     PATH: process.env["PATH"] ?? "",
     XDG_CONFIG_HOME: home,
     XDG_STATE_HOME: home,
+    XDG_CACHE_HOME: home,
     HARRIER_SERVER: baseUrl,
     HARRIER_USER: user,
     HARRIER_PASSWORD: password.join(":"),

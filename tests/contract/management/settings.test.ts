@@ -166,12 +166,10 @@ describe.each(dialects)("settings of the tenant, %s", (dialect) => {
     expect((await build.set({ type: undefined, modules: [] })).type).toBe("app");
   });
 
-  it("management 8.1 batches, which need messaging, cannot be switched on, and the answer says why", async () => {
+  it("management 8.1 batches to devices that speak DMF are switched on and off", async () => {
     const key = "batch.assignments.enabled";
-    const { json } = await refused(r.configs.put, dialect, { ...at(key), body: { value: true } }, [400, "configValueInvalid"]);
-    expect(json.message).toContain("messaging");
-    await refused(r.configs.putMany, dialect, { body: { [key]: true, pollingTime: "00:01:00" } }, [400, "configValueInvalid"]);
-    expect([await get(key), await get("pollingTime")]).toMatchObject([{ value: false, global: true }, { global: true }]);
+    await put(key, true);
+    expect(await get(key)).toMatchObject({ value: true, global: false });
     await put(key, false);
     await reset(key);
   });

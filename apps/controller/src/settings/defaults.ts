@@ -9,6 +9,7 @@ export const settingNames = [
   "maintenanceWindowPollCount",
   "repository.actions.autoclose.enabled",
   "multi.assignments.enabled",
+  "batch.assignments.enabled",
   "artifact.links",
   "artifact.links.host",
   "action.cleanup.enabled",

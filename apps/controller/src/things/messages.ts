@@ -10,6 +10,8 @@ export interface Told {
   readonly topic: string;
   /** Undefined where there is no body. */
   readonly body?: object;
+  /** The set and its revision that a message to install or download is about: such messages with the same one can be a batch. */
+  readonly set?: string;
 }
 
 /** What is needed of a thing to tell it what to do. */
@@ -52,7 +54,7 @@ function messageOf(facts: ThingFacts, action: OpenAction): Told | undefined {
   if (chunks === undefined) return undefined;
   const softwareModules = chunks.map((chunk) => moduleOf(facts, chunk));
   const body = { actionId: action.id, targetSecurityToken: facts.securityToken, softwareModules };
-  return { type: "EVENT", topic: topicOf(action, facts.now), body };
+  return { type: "EVENT", topic: topicOf(action, facts.now), body, set: `${action.setId}/${action.setRevision}` };
 }
 
 function topicOf({ status, forceType: force, maintenance }: OpenAction, now: number): string {

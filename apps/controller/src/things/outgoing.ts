@@ -3,6 +3,7 @@ import type { DeviceMessageInput, ReadDeviceMessagesRequest, ReadDeviceMessagesR
 import type { ArtifactLinkSettings } from "../artifacts/artifact-links.ts";
 import type { ChunkTemplate, DeploymentDocuments } from "../deployment/documents.ts";
 import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
+import { Batches } from "./batches.ts";
 import { actionMessage, type Told, windowMessage } from "./messages.ts";
 import { type OutgoingRow, type Position, readOutgoing, takeLease } from "./outgoing.sql.ts";
 import { readMessagingTenants, readThings, type ThingRow } from "./things.sql.ts";
@@ -26,7 +27,8 @@ const maxTriggers = 250;
 /** An answer has so many characters of bodies, but one message at least. */
 const maxCharacters = 1_000_000;
 
-interface Tenant {
+/** A tenant whose things get messages. */
+export interface Tenant {
   readonly tenantId: number;
   readonly tenant: string;
   readonly vhost: string;
@@ -101,6 +103,7 @@ async function compose(
   const chunks = await readChunks(deps, rows);
   const byTenant = new Map(tenants.map((tenant) => [tenant.tenantId, tenant]));
   const messages: DeviceMessageInput[] = [];
+  const batches = new Batches(deps.now());
   const last = lastOfEach(placed);
   let characters = 0;
   for (const [n, { trigger }] of placed.entries()) {
@@ -111,12 +114,18 @@ async function compose(
       thing === undefined || trigger.what === "deleted" ? deletion(trigger) : tell(deps, { trigger, thing, tenant, chunks, baseUrl });
     const exchange = exchangeOf(trigger.address ?? thing?.address ?? null, tenant);
     if (told === undefined || tenant === undefined || exchange === undefined) continue;
-    const body = told.body === undefined ? "" : JSON.stringify(told.body);
-    if (messages.length > 0 && characters + body.length > maxCharacters) return { messages, ...stopBefore(placed, n) };
-    characters += body.length;
-    messages.push({ ...tenant, exchange, controllerId: trigger.controllerId, type: told.type, topic: told.topic, body });
+    const { controllerId } = trigger;
+    const inBatch = trigger.confirmed !== true && deps.settings.get(tenant.tenantId)["batch.assignments.enabled"];
+    const size = inBatch ? batches.sizeOf({ tenant, exchange, controllerId, told }) : undefined;
+    const body = size !== undefined || told.body === undefined ? "" : JSON.stringify(told.body);
+    const more = size ?? body.length;
+    if (characters > 0 && characters + more > maxCharacters)
+      return { messages: [...messages, ...batches.messages()], ...stopBefore(placed, n) };
+    characters += more;
+    if (size !== undefined) batches.add({ tenant, exchange, controllerId, told });
+    else messages.push({ ...tenant, exchange, controllerId, type: told.type, topic: told.topic, body });
   }
-  return { messages };
+  return { messages: [...messages, ...batches.messages()] };
 }
 
 /** What is told to whom: of several triggers with the same word the last counts, and a report is no reason where there is a better one. */

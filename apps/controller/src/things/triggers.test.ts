@@ -38,9 +38,16 @@ it.each([
   expect(told(previous, status, active)).toEqual(what);
 });
 
+it("a thing that has been confirmed is told by itself", () => {
+  const [[trigger] = []] = triggersOf(row({ items: [[11, "x", 2, WAIT_FOR_CONFIRMATION, RUNNING, true]] }));
+  expect(trigger).toEqual({ tenantId: 1, controllerId: "x", what: "action", confirmed: true });
+});
+
 it("a deletion has the address that is gone, and other rows name what they are about", () => {
   const deleted = row({ topic: "target-events", type: "feed.things-deleted", common: { things: [["x", "amqp://v/e"]] } });
   expect(triggersOf(deleted)).toEqual([[{ tenantId: 1, controllerId: "x", what: "deleted", address: "amqp://v/e" }]]);
+  const several = row({ topic: "target-events", type: "feed.things", common: { things: ["x", "y"], what: "attributes" } });
+  expect(triggersOf(several)).toEqual(["x", "y"].map((controllerId) => [{ tenantId: 1, controllerId, what: "attributes" }]));
   const asked = row({ topic: "target-events", type: "feed.thing", common: { controllerId: "y", what: "attributes" } });
   expect(triggersOf(asked)).toEqual([[{ tenantId: 1, controllerId: "y", what: "attributes" }]]);
 });

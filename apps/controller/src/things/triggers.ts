@@ -13,6 +13,8 @@ export interface Trigger {
   readonly controllerId: string;
   readonly what: "action" | "window" | "attributes" | "deleted";
   readonly address?: string;
+  /** It has been confirmed: what it shall do follows by a message of its own, also where batches are on. */
+  readonly confirmed?: true;
 }
 
 /** The triggers in a row of the outbox, in the order of its items; `item` is the place in it, for the position. */
@@ -22,6 +24,10 @@ export function triggersOf({ tenantId, topic, type, common, items }: OutgoingRow
     return ((common["things"] ?? []) as [string, string][]).map(([controllerId, address]) => [
       { tenantId, controllerId, what: "deleted", address },
     ]);
+  }
+  if (type === "feed.things") {
+    const { things, what } = common as { things: readonly string[]; what: "action" | "attributes" };
+    return things.map((controllerId) => [{ tenantId, controllerId, what }]);
   }
   const { controllerId, what } = common as { controllerId: string; what: "action" | "attributes" };
   return [[{ tenantId, controllerId, what }]];
@@ -39,5 +45,6 @@ function ofAction(tenantId: number, [, id, , previous, status, active]: readonly
   }
   // A thing that has refused a cancellation goes on with what it does.
   const told = status === WAIT_FOR_CONFIRMATION || status === CANCELING || (status === RUNNING && previous !== CANCELING);
-  return told ? [of("action")] : [];
+  if (!told) return [];
+  return status === RUNNING && previous === WAIT_FOR_CONFIRMATION ? [{ ...of("action"), confirmed: true }] : [of("action")];
 }

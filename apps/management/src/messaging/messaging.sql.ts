@@ -4,9 +4,11 @@ export interface MessagingRow {
   vhost: string;
   dmf: boolean;
   sie: boolean;
+  /** Since when events cannot be published; null while they can. */
+  sieFailingSince: Date | null;
 }
 
-const columns = "m.vhost, m.dmf, m.sie";
+const columns = `m.vhost, m.dmf, m.sie, m.sie_failing_since as "sieFailingSince"`;
 
 /** Reads where the messages of a tenant go; there is no row before it has enabled anything. */
 export const readMessaging = statement<[tenantId: number], MessagingRow>(
@@ -29,8 +31,8 @@ export const takeMessaging = statement<
    returning ${columns}`,
 );
 
-/** Gives the row back, and says that the use is enabled if it now is. */
-export const releaseMessaging = statement<[tenantId: number, dmf: boolean, sie: boolean], MessagingRow>(
+/** Gives the row back, and says that the use is enabled if it now is; the stream of events begins at `position`. */
+export const releaseMessaging = statement<[tenantId: number, dmf: boolean, sie: boolean, position: string | null], MessagingRow>(
   "management.release_messaging",
-  `update messaging m set dmf = m.dmf or $2, sie = m.sie or $3, taken_until = now() where m.tenant_id = $1 returning ${columns}`,
+  `update messaging m set dmf = m.dmf or $2, sie = m.sie or $3, sie_position = coalesce(m.sie_position, $4), taken_until = now() where m.tenant_id = $1 returning ${columns}`,
 );

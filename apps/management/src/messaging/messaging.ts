@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { MessagingAccess, MessagingStatus, MessagingUse } from "@harrier/contracts";
 import { type Database, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
+import { encodeCursor } from "../events/cursor.ts";
+import { cursorOfNow } from "../events/read-events.ts";
 import type { Broker, BrokerSettings } from "./broker.ts";
 import { type MessagingRow, readMessaging, releaseMessaging, takeMessaging } from "./messaging.sql.ts";
 
@@ -44,6 +46,7 @@ async function statusOf(broker: Broker, row: MessagingRow | undefined): Promise<
     vHost: row.vhost,
     users: enabledUses(row).map((use) => userName(row.vhost, use)),
     ...(await broker.count(row.vhost)),
+    ...(row.sieFailingSince === null ? {} : { sieFailingSince: row.sieFailingSince.getTime() }),
   };
 }
 
@@ -86,7 +89,9 @@ export async function enableMessaging(deps: MessagingDeps, tenantId: number, ena
     enabled = true;
     return accessOf(broker.settings, row.vhost, { name, password });
   } finally {
-    await run(deps.db.pool, releaseMessaging, [tenantId, enabled && use === "dmf", enabled && use === "sie"]);
+    const isStream = enabled && use === "sie";
+    const position = isStream ? encodeCursor(await cursorOfNow(deps.db.pool, Date.now)) : null;
+    await run(deps.db.pool, releaseMessaging, [tenantId, enabled && use === "dmf", isStream, position]);
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkChange, checkValue, inForce } from "./check-settings.ts";
+import { checkChange, checkValue } from "./check-settings.ts";
 import { type SettingValue, settingKeys } from "./keys.ts";
 
 test.each(Object.entries(settingKeys))("%s accepts its own default", (key, row) => {
@@ -74,6 +74,8 @@ const withValues = (values: Record<string, SettingValue>) => (key: string) => va
 test.each<[string, Record<string, SettingValue>, Record<string, SettingValue>, boolean]>([
   ["multi on", {}, { "multi.assignments.enabled": true }, true],
   ["multi off again", { "multi.assignments.enabled": true }, {}, false],
+  ["batch on", {}, { "batch.assignments.enabled": true }, true],
+  ["batch off again", { "batch.assignments.enabled": true }, {}, true],
   ["multi beside batch", {}, { "multi.assignments.enabled": true, "batch.assignments.enabled": true }, false],
   [
     "batch while multi is on",
@@ -111,13 +113,6 @@ test.each<[string, Record<string, SettingValue>, Record<string, SettingValue>, b
   const change = () => checkChange(withValues(before), withValues(after));
   if (allowed) expect(change).not.toThrow();
   else expect(change).toThrow(expect.objectContaining({ code: "configChangeNotAllowed" }));
-});
-
-test("batches cannot be turned on, and the error says why; a value stored before does not count", () => {
-  const change = () => checkChange(withValues({}), withValues({ "batch.assignments.enabled": true }));
-  expect(change).toThrow(expect.objectContaining({ code: "configValueInvalid", message: expect.stringContaining("messaging") }));
-  expect(inForce("batch.assignments.enabled", true)).toBe(false);
-  expect(inForce("multi.assignments.enabled", true)).toBe(true);
 });
 
 test("the error of an invalid polling time says what is wrong with it", () => {

@@ -34,8 +34,7 @@ type Settings = (key: string) => SettingValue;
 
 /**
  * Refuses changes that are not allowed although each value is valid (contract management.md §8.1: autoclose, multi and batch assignments).
- * Several assignments and auto-close exclude each other (contract rollouts.md §6.9), because one of them would have no effect. Batches
- * cannot be turned on at all.
+ * Several assignments and auto-close exclude each other (contract rollouts.md §6.9), because one of them would have no effect.
  */
 export function checkChange(before: Settings, after: Settings): void {
   const refuse = (key: string, why: string): never => {
@@ -46,12 +45,4 @@ export function checkChange(before: Settings, after: Settings): void {
   if (before(multi) !== true && after(multi) === true && after(autoclose) === true)
     refuse(multi, `'${autoclose}' is on: turn it off first`);
   if (after(multi) === true && after(batch) === true) refuse(before(multi) === true ? batch : multi, "it excludes the other one");
-  if (after(batch) === true)
-    throw new HarrierError("configValueInvalid", `The value of '${batch}' must be false: ${settingKeys[batch]?.fixed}.`);
-}
-
-/** Returns the effective value: a stored value that cannot be in force does not count. */
-export function inForce(key: string, stored: SettingValue): SettingValue {
-  const row = settingKeys[key];
-  return row?.fixed === undefined ? stored : row.default;
 }

@@ -111,17 +111,12 @@ test("several assignments cannot be turned off again, and exclude batches and au
   await put({ "repository.actions.autoclose.enabled": false, pollingTime: "00:01:00" });
 });
 
-test("batches are refused; a value stored before is shown as off and changes nothing", async () => {
+test("batches are turned on and off, and exclude several assignments", async () => {
   const batch = "batch.assignments.enabled";
-  await expect(put({ [batch]: true, pollingTime: "00:01:00" })).rejects.toMatchObject({ code: "configValueInvalid" });
-  expect(await getSetting(deps, caller, "pollingTime")).toMatchObject({ global: true });
-  await fixture.rows("insert into settings (tenant_id, key, value, created_by, last_modified_by) values (1, $1, 'true', 't', 't')", [
-    batch,
-  ]);
-  expect(await getSetting(deps, caller, batch)).toMatchObject({ value: false });
-  expect((await listSettings(deps, caller)).find((setting) => setting.key === batch)).toMatchObject({ value: false });
-  await put({ "multi.assignments.enabled": true });
-  await put({ [batch]: false });
+  await put({ [batch]: true });
+  expect(await getSetting(deps, caller, batch)).toMatchObject({ value: true, global: false });
+  await expect(put({ "multi.assignments.enabled": true })).rejects.toMatchObject({ code: "configChangeNotAllowed" });
+  await put({ [batch]: false, "multi.assignments.enabled": true });
   await resetSetting(deps, caller, batch);
 });
 

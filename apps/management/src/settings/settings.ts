@@ -2,7 +2,7 @@ import { minTokenLength, type Surface } from "@harrier/contracts";
 import { type Database, digest, inTransaction, type Queryable, run, runCount, runOne, type SecretBox } from "@harrier/db";
 import { entityNotFound, HarrierError, lacksPermission } from "@harrier/errors";
 import type { AuditRow } from "@harrier/query";
-import { checkChange, checkValue, findKey, inForce } from "./check-settings.ts";
+import { checkChange, checkValue, findKey } from "./check-settings.ts";
 import { defaultSetTypeKey, type SettingValue, settingKeys } from "./keys.ts";
 import {
   deleteSettings,
@@ -116,7 +116,7 @@ async function write(deps: SettingsDeps, tx: Queryable, caller: Actor, changes: 
 
 async function currentValues(tx: Queryable, tenantId: number): Promise<(key: string) => SettingValue> {
   const stored = new Map((await run(tx, readSettings, [tenantId, null])).map((row) => [row.key, row.value as SettingValue | null]));
-  return (key) => inForce(key, stored.get(key) ?? settingKeys[key]?.default ?? "");
+  return (key) => stored.get(key) ?? settingKeys[key]?.default ?? "";
 }
 
 function toEntry(secrets: SecretBox, key: string, value: SettingValue): Record<string, unknown> {
@@ -130,7 +130,7 @@ function toSetting(deps: SettingsDeps, key: string, row: SettingRow | undefined)
   const initial = settingKeys[key]?.default ?? "";
   if (row === undefined) return { key, value: initial, global: true };
   const { createdBy, createdAt, lastModifiedBy, lastModifiedAt } = row;
-  const value = row.cipher === null ? inForce(key, row.value as SettingValue) : deps.secrets.open(row.cipher);
+  const value = row.cipher === null ? (row.value as SettingValue) : deps.secrets.open(row.cipher);
   return { key, value, global: false, audit: { createdBy, createdAt, lastModifiedBy, lastModifiedAt } };
 }
 

@@ -1,11 +1,13 @@
+import { existsSync, writeFileSync } from "node:fs";
 import type { RouteRow } from "@harrier/client";
-import { ExitError, exit } from "../exit.ts";
+import { ExitError, exit, usage } from "../exit.ts";
 import { waitForRollout } from "../rollout-wait.ts";
 import { r } from "../routes.ts";
 import type { Session } from "../session.ts";
 import { uploadFile } from "../upload.ts";
 import { type Found, keyOf, kinds, moduleNames } from "./kinds.ts";
 import { type Plan, planOf, type Step } from "./plan.ts";
+import { grantsOf } from "./roles.ts";
 import type { State } from "./state.ts";
 
 type Call = (row: RouteRow, options: object) => Promise<unknown>;
@@ -37,8 +39,10 @@ export async function diff(session: Session, paths: readonly string[]): Promise<
 export async function apply(
   session: Session,
   paths: readonly string[],
-  { dryRun, exitCode }: { dryRun: boolean; exitCode: boolean },
+  { dryRun, exitCode, secretsOut }: { dryRun: boolean; exitCode: boolean; secretsOut?: string | undefined },
 ): Promise<void> {
+  if (secretsOut !== undefined && existsSync(secretsOut))
+    throw usage(`${secretsOut} is there already: secrets are written into a new file`);
   const plan = await planOf(session, paths);
   await show(session, plan);
   if (dryRun) {
@@ -52,10 +56,26 @@ export async function apply(
   if (blocked.length > 0) throw new ExitError(exit.signIn, `not permitted: ${blocked.join(", ")}; nothing was done`);
   if (immutable.length > 0)
     throw new ExitError(exit.conflict, `cannot be changed, give it another version or name: ${immutable.join(", ")}; nothing was done`);
-  for (const step of plan.steps) if (step.verdict !== "same") await perform(session, step, plan.state);
+  const secrets = secretsOf(session, secretsOut);
+  for (const step of plan.steps) if (step.verdict !== "same") await perform(session, step, plan.state, secrets);
 }
 
-async function perform(session: Session, step: Step, state: State): Promise<void> {
+type Keep = (of: string, members: Readonly<Record<string, unknown>>) => Promise<void>;
+
+/** Secrets are shown once, or kept in a file that only its owner reads; an existing file is never written to. */
+function secretsOf(session: Session, file: string | undefined): Keep {
+  let made = false;
+  return async (of, members) => {
+    const text = `${of}:\n${Object.entries(members)
+      .map(([name, value]) => `  ${name}: ${String(value)}\n`)
+      .join("")}`;
+    if (file === undefined) return session.print(text);
+    writeFileSync(file, text, made ? { flag: "a" } : { flag: "wx", mode: 0o600 });
+    made = true;
+  };
+}
+
+async function perform(session: Session, step: Step, state: State, keep: Keep): Promise<void> {
   const call = session.read.bind(session) as unknown as Call;
   const { kind, manifest, verdict } = step;
   if (kind === "Setting") {
@@ -69,12 +89,15 @@ async function perform(session: Session, step: Step, state: State): Promise<void
     const made = await call(row.create, { body: row.many ? [body] : body });
     found = (row.many ? (made as Found[])[0] : made) as Found;
     state.put(kind, found);
+    const secrets = (row.secrets ?? []).map((name) => [name, (found as Found)[name]]);
+    if (secrets.length > 0) await keep(`${kind} ${keyOf(manifest)}`, Object.fromEntries(secrets));
   }
   const { id } = found as Found;
-  const params = { [row.param]: id };
+  const params = { [row.param]: (found as Found)[row.ref ?? "id"] as string };
   for (const upload of step.uploads ?? []) await uploadFile(session, { softwareModuleId: id, ...upload });
   const body = { ...step.body, ...(step.lock ? { locked: true } : {}) };
-  if (row.update !== undefined && Object.keys(body).length > 0) await call(row.update, { params, body });
+  if (row.update !== undefined && Object.keys(body).length > 0)
+    await call(row.update, { params, body: row.updateBody === undefined ? body : row.updateBody(body, state) });
   if (kind === "Rollout" && verdict === "create" && manifest.spec["start"] === "whenReady") {
     await waitForRollout(session, id, { wanted: "ready", timeoutMs: readyMs });
     await call(r.rollouts.start, { params: { rolloutId: id } });
@@ -93,6 +116,7 @@ function createBody({ kind, manifest }: Step, state: State): Record<string, unkn
     });
   const body: Record<string, unknown> = { name, ...(version === undefined ? {} : { version }), ...others };
   if (typeof set === "string") body["distributionSetId"] = state.get("DistributionSet", set)?.id;
+  if (kind === "Role") body["permissions"] = grantsOf(spec["permissions"], state);
   if (kind === "DistributionSet") body["modules"] = moduleNames(spec).map((key) => ({ id: state.get("SoftwareModule", key)?.id }));
   if (mandatory !== undefined) body["mandatorymodules"] = ids("ModuleType", mandatory);
   if (optional !== undefined) body["optionalmodules"] = ids("ModuleType", optional);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isMap, isScalar, parseAllDocuments } from "yaml";
 import { usage } from "../exit.ts";
+import { expanded } from "./schemas.ts";
 
 /** One object of a file, with where it stands. */
 export interface Manifest {
@@ -74,5 +75,6 @@ function checked(value: Record<string, unknown>, at: string, folder: string): Ma
   if (ofIt !== undefined && typeof ofIt !== "string") throw usage(`${at}: the version must be a text: write "${String(ofIt)}" in quotes`);
   if (spec !== undefined && (spec === null || typeof spec !== "object" || Array.isArray(spec)))
     throw usage(`${at}: spec must be an object`);
-  return { kind, name, ...(ofIt === undefined ? {} : { version: ofIt }), spec: (spec ?? {}) as Record<string, unknown>, at, folder };
+  const members = expanded(kind, (spec ?? {}) as Record<string, unknown>);
+  return { kind, name, ...(ofIt === undefined ? {} : { version: ofIt }), spec: members, at, folder };
 }

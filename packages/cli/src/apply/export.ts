@@ -2,8 +2,12 @@ import { stringify } from "yaml";
 import { usage } from "../exit.ts";
 import { r } from "../routes.ts";
 import type { Session } from "../session.ts";
-import { type Found, keyOf, kinds } from "./kinds.ts";
+import { inBatches } from "./batches.ts";
+import { createdGroups, groupSpec } from "./groups.ts";
+import { everyOf, type Found, keyOf, kinds } from "./kinds.ts";
+import { grantsIn } from "./roles.ts";
 import { type KindName, kindNames } from "./schemas.ts";
+import { State } from "./state.ts";
 
 type Spec = Record<string, unknown>;
 const pick = (found: Found, ...names: readonly string[]): Spec =>
@@ -15,7 +19,14 @@ const secretSetting = /gatewaytoken\.key$|password|secret/i;
 export async function exportKinds(session: Session, given: readonly string[]): Promise<void> {
   for (const kind of given) if (!kindNames.includes(kind as KindName)) throw usage(`there is no kind ${kind}: ${kindNames.join(", ")}`);
   const wanted = given.length === 0 ? kindNames : kindNames.filter((kind) => given.includes(kind));
+  const { permissions = [] } = await session.read(r.userinfo.get);
   for (const kind of wanted) {
+    const needed = kind === "Setting" ? r.configs.list.permission : kinds[kind].list.permission;
+    const lacking = needed.filter((permission) => !permissions.includes(permission));
+    if (given.length === 0 && lacking.length > 0) {
+      session.note(`${kind} is left out: needs ${lacking.join(" and ")}`);
+      continue;
+    }
     if (kind === "Setting") await exportSettings(session);
     else await exportKind(session, kind);
   }
@@ -28,25 +39,29 @@ async function exportSettings(session: Session): Promise<void> {
 }
 
 async function exportKind(session: Session, kind: Exclude<KindName, "Setting">): Promise<void> {
-  const { list, versioned, query } = kinds[kind];
+  const { versioned } = kinds[kind];
   const sets = kind === "Rollout" || kind === "AutoAssignment" ? new Map<number, string>() : undefined;
-  if (sets !== undefined) for await (const set of session.list(r.distributionSets.list, { all: true })) sets.set(set.id, keyOf(set));
-  for await (const one of session.list(list as never, { all: true, sort: "id:ASC" }, { query: (query ?? {}) as never })) {
-    const found = one as Found;
-    if (found["deleted"] === true) continue;
+  if (sets !== undefined) for await (const set of everyOf(session, "DistributionSet")) sets.set(set.id, keyOf(set));
+  const types = kind === "Role" ? await State.ofAll(session, "TargetType") : undefined;
+  const described = inBatches(everyOf(session, kind), async (found) => {
     const set = sets?.get(found["distributionSetId"] as number);
-    if (sets !== undefined && set === undefined) {
-      session.note(`${kind} ${found.name} is left out: its set is deleted`);
-      continue;
-    }
-    await write(session, kind, versioned ? { name: found.name, version: found.version } : { name: found.name }, {
-      ...(set === undefined ? {} : { set }),
-      ...(await specOf(session, kind, found)),
-    });
+    if (sets !== undefined && set === undefined) return { found, spec: undefined };
+    return { found, spec: { ...(set === undefined ? {} : { set }), ...(await specOf(session, kind, found, types)) } };
+  });
+  for await (const { found, spec } of described) {
+    if (spec === undefined) session.note(`${kind} ${found.name} is left out: its set is deleted`);
+    else await write(session, kind, versioned ? { name: found.name, version: found.version } : { name: found.name }, spec);
   }
 }
 
-async function specOf(session: Session, kind: Exclude<KindName, "Setting">, found: Found): Promise<Spec> {
+async function groupsOf(session: Session, rolloutId: number): Promise<Spec> {
+  const groups: Found[] = [];
+  for await (const group of session.list(r.rollouts.listGroups, { all: true }, { params: { rolloutId } }))
+    groups.push(group as unknown as Found);
+  return { groups: createdGroups(groups).map(groupSpec) };
+}
+
+async function specOf(session: Session, kind: Exclude<KindName, "Setting">, found: Found, types: State | undefined): Promise<Spec> {
   const lock = found["locked"] === true ? { lock: true } : {};
   switch (kind) {
     case "ModuleType":
@@ -92,7 +107,16 @@ async function specOf(session: Session, kind: Exclude<KindName, "Setting">, foun
     case "AutoAssignment":
       return pick(found, "description", "targetFilterQuery", "actionType", "weight");
     case "Rollout":
-      return pick(found, "description", "targetFilterQuery", "type", "weight", ...(found["dynamic"] === true ? ["dynamic"] : []));
+      return {
+        ...pick(found, "description", "targetFilterQuery", "type", "weight", ...(found["dynamic"] === true ? ["dynamic"] : [])),
+        ...(await groupsOf(session, found.id)),
+      };
+    case "Role":
+      return { permissions: grantsIn((found["permissions"] ?? []) as never, types as State) };
+    case "OAuthClient":
+      return pick(found, "description", "scopes", "accessTokenTtl");
+    case "ApiKey":
+      return { ...pick(found, "description"), expiresAt: new Date(found["expiresAt"] as number).toISOString() };
   }
 }
 

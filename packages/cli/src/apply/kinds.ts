@@ -2,7 +2,9 @@ import type { RouteRow } from "@harrier/client";
 import { r } from "../routes.ts";
 import type { Session } from "../session.ts";
 import type { Manifest } from "./documents.ts";
+import { grantsOf } from "./roles.ts";
 import type { KindName } from "./schemas.ts";
+import type { State } from "./state.ts";
 
 export type Found = Readonly<Record<string, unknown>> & { readonly id: number; readonly name: string; readonly version?: string };
 
@@ -18,6 +20,14 @@ export interface KindRow {
   readonly changes: readonly string[];
   readonly fixed: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
+  /** The member that the path takes; `id` by default. */
+  readonly ref?: string;
+  /** The list is an array, which the server does not search. */
+  readonly whole?: true;
+  /** The body of an update, where it is not an object of the members that differ. */
+  readonly updateBody?: (members: Readonly<Record<string, unknown>>, state: State) => unknown;
+  /** Members of the answer to a creation that are shown once. */
+  readonly secrets?: readonly string[];
 }
 
 const described = ["description", "colour"] as const;
@@ -114,8 +124,41 @@ export const kinds: Readonly<Record<Exclude<KindName, "Setting">, KindRow>> = {
     many: false,
     update: r.rollouts.update,
     changes: ["description"],
-    fixed: ["targetFilterQuery", "set", "type", "weight", "dynamic"],
+    fixed: ["targetFilterQuery", "set", "type", "weight", "dynamic", "groups", "amountGroups"],
     query: { representation: "full" },
+  },
+  Role: {
+    list: r.roles.list,
+    param: "roleId",
+    create: r.roles.create,
+    many: true,
+    update: r.roles.setPermissions,
+    updateBody: ({ permissions }, state) => grantsOf(permissions, state),
+    changes: ["permissions"],
+    fixed: [],
+    query: { representation: "full" },
+  },
+  OAuthClient: {
+    list: r.oauth2Clients.list,
+    param: "clientId",
+    ref: "clientId",
+    create: r.oauth2Clients.create,
+    many: true,
+    update: r.oauth2Clients.update,
+    changes: ["description", "scopes", "accessTokenTtl"],
+    fixed: [],
+    secrets: ["clientId", "clientSecret"],
+  },
+  ApiKey: {
+    list: r.apiKeys.list,
+    whole: true,
+    param: "apiKeyId",
+    create: r.apiKeys.create,
+    many: false,
+    update: r.apiKeys.update,
+    changes: ["description"],
+    fixed: ["expiresAt"],
+    secrets: ["apiKey"],
   },
 };
 
@@ -127,24 +170,34 @@ const literal = (text: string): string => `'${text.replaceAll("\\", "\\\\").repl
 export const keyOf = ({ name, version }: { name: string; version?: string | undefined }): string =>
   version === undefined ? name : `${name}:${version}`;
 
+/** Walks the objects of a kind that are not deleted, all of them or those of a query. */
+export async function* everyOf(session: Session, kind: Exclude<KindName, "Setting">, q?: string): AsyncGenerator<Found> {
+  const { list, query, whole, ref } = kinds[kind];
+  const all = whole
+    ? ((await session.read(list as never)) as readonly Found[])
+    : session.list(
+        list as never,
+        { all: true, sort: ref === undefined ? "id:ASC" : "name:ASC", ...(q === undefined ? {} : { query: q }) },
+        { query: (query ?? {}) as never },
+      );
+  for await (const one of all) if ((one as Found)["deleted"] !== true) yield one as Found;
+}
+
 /** Reads the objects of these names, fifty names a request. */
 export async function readByNames(
   session: Session,
   kind: Exclude<KindName, "Setting">,
   names: readonly string[],
 ): Promise<Map<string, Found>> {
-  const { list, versioned, query } = kinds[kind];
+  const { versioned, whole } = kinds[kind];
   const found = new Map<string, Found>();
   const wanted = [...new Set(names)];
-  for (let from = 0; from < wanted.length; from += batch) {
-    const q = `name=in=(${wanted
-      .slice(from, from + batch)
-      .map(literal)
-      .join(",")})`;
-    for await (const one of session.list(list as never, { query: q, all: true }, { query: (query ?? {}) as never })) {
-      const row = one as Found;
-      if (row["deleted"] !== true) found.set(keyOf(versioned ? row : { name: row.name }), row);
-    }
+  const queries = Array.from({ length: Math.ceil(wanted.length / batch) }, (_, n) => {
+    const some = wanted.slice(n * batch, (n + 1) * batch);
+    return `name=in=(${some.map(literal).join(",")})`;
+  });
+  for (const q of whole ? [undefined] : queries) {
+    for await (const row of everyOf(session, kind, q)) found.set(keyOf(versioned ? row : { name: row.name }), row);
   }
   return found;
 }

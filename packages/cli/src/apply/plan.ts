@@ -5,6 +5,7 @@ import { ExitError, exit, usage } from "../exit.ts";
 import { r } from "../routes.ts";
 import type { Session } from "../session.ts";
 import { sha256Of } from "../upload-file.ts";
+import { inBatches } from "./batches.ts";
 import { type Manifest, readManifests } from "./documents.ts";
 import { type Found, keyOf, kinds, moduleNames } from "./kinds.ts";
 import { type KindName, kindNames, problemOf } from "./schemas.ts";
@@ -51,7 +52,8 @@ export async function planOf(session: Session, paths: readonly string[]): Promis
   for (const manifest of ordered) checkNamed(manifest, ordered, state);
   const { permissions = [] } = await session.read(r.userinfo.get);
   const steps: Step[] = [];
-  for (const manifest of ordered) steps.push(blockedUnless(new Set(permissions), await stepOf(session, manifest, state)));
+  const held = new Set(permissions);
+  for await (const step of inBatches(ordered, (manifest) => stepOf(session, manifest, state))) steps.push(blockedUnless(held, step));
   return { steps, state };
 }
 

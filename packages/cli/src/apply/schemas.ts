@@ -2,7 +2,9 @@ import {
   autoAssignmentCreate,
   distributionSetCreate,
   distributionSetTypeCreate,
+  oauth2ClientCreate,
   rolloutCreate,
+  rolloutGroupCreate,
   softwareModuleCreate,
   softwareModuleTypeCreate,
   tagCreate,
@@ -21,6 +23,8 @@ const artifact = z.strictObject({
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
 });
+/** A permission, or one that is good for targets of these types only. */
+const grant = z.union([name, z.strictObject({ permission: name, targetTypes: z.array(name).max(1_000).optional() })]);
 /** Files name modules apart from their version, because versions like 2.10 are easily misread. */
 const moduleName = z.union([versioned, z.strictObject({ name, version: name }).transform((one) => `${one.name}:${one.version}`)]);
 const setMembers = distributionSetCreate.in;
@@ -53,14 +57,56 @@ export const specs = {
   AutoAssignment: autoAssignmentCreate.omit({ name: true, distributionSetId: true }).extend({ set: versioned }).strict(),
   Rollout: rolloutCreate
     .omit({ name: true, distributionSetId: true })
-    .extend({ set: versioned, start: z.literal("whenReady").optional() })
+    .extend({
+      set: versioned,
+      start: z.literal("whenReady").optional(),
+      groups: z.array(rolloutGroupCreate.strict()).max(1_000).optional(),
+    })
     .strict(),
+  Role: z.strictObject({ permissions: z.array(grant).max(1_000).optional() }),
+  OAuthClient: oauth2ClientCreate.omit({ name: true }).strict(),
+  ApiKey: z.strictObject({
+    expiresAt: z.union([z.iso.date(), z.iso.datetime({ offset: true })]),
+    description: z.string().max(512).optional(),
+  }),
   Setting: z.strictObject({ value: z.union([z.string(), z.number(), z.boolean()]) }),
 } as const;
 
 export type KindName = keyof typeof specs;
 /** The order of creation: what others name comes first. */
 export const kindNames = Object.keys(specs) as KindName[];
+
+const threshold = (percent: unknown) => ({ condition: "THRESHOLD", expression: String(percent) });
+/** Short words of a rollout and its groups, and the members that they stand for. */
+const short: readonly (readonly [word: string, member: string, of: (value: unknown) => unknown])[] = [
+  ["filter", "targetFilterQuery", (value) => value],
+  ["percent", "targetPercentage", (value) => value],
+  ["success", "successCondition", threshold],
+  ["error", "errorCondition", threshold],
+];
+
+/** Puts the members of the API where a rollout says it in short words: `filter`, and in groups `percent`, `success` and `error`. */
+export function expanded(kind: string, spec: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (kind !== "Rollout") return spec;
+  const inMembers = (given: Readonly<Record<string, unknown>>) => {
+    const members = { ...given };
+    for (const [word, member, of] of short) {
+      // both words are a mistake that the check of members finds
+      if (members[word] === undefined || members[member] !== undefined) continue;
+      members[member] = of(members[word]);
+      delete members[word];
+    }
+    return members;
+  };
+  const whole = inMembers(spec);
+  const { groups } = spec;
+  return Array.isArray(groups)
+    ? {
+        ...whole,
+        groups: groups.map((group) => (group !== null && typeof group === "object" ? inMembers(group as Record<string, unknown>) : group)),
+      }
+    : whole;
+}
 
 /** Answers what is wrong with a spec, or undefined. */
 export function problemOf(kind: KindName, spec: unknown): string | undefined {

@@ -1,7 +1,9 @@
 import { r } from "../routes.ts";
 import type { Session } from "../session.ts";
 import type { Manifest } from "./documents.ts";
-import { type Found, keyOf, kinds, moduleNames, namedIn, readByNames } from "./kinds.ts";
+import { comparedGroups, createdGroups, wantedGroups } from "./groups.ts";
+import { everyOf, type Found, keyOf, kinds, moduleNames, namedIn, readByNames } from "./kinds.ts";
+import { grantsIn, sortedGrants } from "./roles.ts";
 import type { KindName } from "./schemas.ts";
 
 type Stored = Exclude<KindName, "Setting">;
@@ -23,15 +25,13 @@ export class State {
     // types are few, and named by key
     const named = manifests.some(({ kind }) => kind === "SetType" || kind === "TargetType");
     if (named) for (const kind of ["ModuleType", "SetType"] as const) await state.#readAll(kind);
+    if (manifests.some(({ kind }) => kind === "Role")) await state.#readAll("TargetType");
     return state;
   }
 
   async #readAll(kind: Stored): Promise<void> {
     const all = this.#found.get(kind) ?? new Map<string, Found>();
-    for await (const one of this.#session.list(kinds[kind].list as never, { all: true })) {
-      const row = one as Found;
-      if (row["deleted"] !== true) all.set(row.name, row);
-    }
+    for await (const row of everyOf(this.#session, kind)) all.set(row.name, row);
     this.#found.set(kind, all);
   }
 
@@ -41,6 +41,17 @@ export class State {
 
   byKey(kind: Stored, key: string): Found | undefined {
     return [...(this.#found.get(kind)?.values() ?? [])].find((one) => one["key"] === key || one.name === key);
+  }
+
+  byId(kind: Stored, id: number): Found | undefined {
+    return [...(this.#found.get(kind)?.values() ?? [])].find((one) => one.id === id);
+  }
+
+  /** Reads all of a kind that others name by id. */
+  static async ofAll(session: Session, kind: Stored): Promise<State> {
+    const state = new State(session);
+    await state.#readAll(kind);
+    return state;
   }
 
   put(kind: Stored, found: Found): void {
@@ -55,7 +66,8 @@ export class State {
     if (kind === "DistributionSet") return { ...found, modules: ((found["modules"] ?? []) as Found[]).map(keyOf).sort() };
     if (typeof spec["set"] === "string") {
       const same = this.get("DistributionSet", spec["set"])?.id === found["distributionSetId"];
-      return { ...found, set: same ? spec["set"] : `set ${String(found["distributionSetId"])}` };
+      const set = { ...found, set: same ? spec["set"] : `set ${String(found["distributionSetId"])}` };
+      return kind === "Rollout" ? { ...set, ...(await this.#groups(found, spec)) } : set;
     }
     if (kind === "SetType" && (spec["mandatory"] ?? spec["optional"]) !== undefined) {
       const params = { distributionSetTypeId: found.id };
@@ -69,15 +81,32 @@ export class State {
       const types = await this.#session.read(r.targetTypes.listCompatible, { params: { targetTypeId: found.id } });
       return { ...found, setTypes: types.map(({ key }) => key).sort() };
     }
+    if (kind === "Role") return { ...found, permissions: grantsIn((found["permissions"] ?? []) as never, this) };
+    if (kind === "OAuthClient") return { ...found, scopes: [...((found["scopes"] ?? []) as string[])].sort() };
     return found;
+  }
+
+  async #groups(found: Found, spec: Manifest["spec"]): Promise<Record<string, unknown>> {
+    const wanted = spec["groups"] as Found[] | undefined;
+    if (wanted === undefined && spec["amountGroups"] === undefined) return {};
+    const groups: Found[] = [];
+    for await (const group of this.#session.list(r.rollouts.listGroups, { all: true }, { params: { rolloutId: found.id } }))
+      groups.push(group as unknown as Found);
+    return { amountGroups: createdGroups(groups).length, ...(wanted === undefined ? {} : { groups: comparedGroups(groups, wanted) }) };
   }
 
   /** The members of a file in the terms in which `members` has them. */
   static wanted({ kind, spec }: Manifest): Record<string, unknown> {
     const sorted = (value: unknown) => (Array.isArray(value) ? [...(value as string[])].sort() : value);
     if (kind === "DistributionSet") return { ...spec, ...(spec["modules"] === undefined ? {} : { modules: moduleNames(spec).sort() }) };
+    if (kind === "Role" && spec["permissions"] !== undefined) return { permissions: sortedGrants(spec["permissions"] as string[]) };
+    if (kind === "ApiKey") return { ...spec, expiresAt: Date.parse(spec["expiresAt"] as string) };
+    if (Array.isArray(spec["groups"])) return { ...spec, groups: wantedGroups(spec["groups"]) };
     return Object.fromEntries(
-      Object.entries(spec).map(([name, value]) => [name, ["mandatory", "optional", "setTypes"].includes(name) ? sorted(value) : value]),
+      Object.entries(spec).map(([name, value]) => [
+        name,
+        ["mandatory", "optional", "setTypes", "scopes"].includes(name) ? sorted(value) : value,
+      ]),
     );
   }
 }

@@ -58,6 +58,7 @@ export const artifacts = noun(["artifact", "artifacts"], "Artifacts: the files o
     name: "list",
     summary: "List the artifacts of a module",
     args: "<module>",
+    completes: [moduleEntity],
     run: async (session, [of = ""]) =>
       session.rows(await session.read(r.artifacts.list, { params: { softwareModuleId: await idOf(session, moduleEntity, of) } }), columns),
   },
@@ -65,6 +66,7 @@ export const artifacts = noun(["artifact", "artifacts"], "Artifacts: the files o
     name: "upload",
     summary: "Upload a file, and compare its hash with the server's; interrupted, the same command goes on",
     args: "<module> <file>",
+    completes: [moduleEntity],
     writes: true,
     options: [
       ["--name <filename>", "the name that devices see; that of the file by default"],
@@ -89,6 +91,7 @@ export const artifacts = noun(["artifact", "artifacts"], "Artifacts: the files o
     name: "download",
     summary: "Download an artifact, and compare its hash",
     args: "<module> <artifact>",
+    completes: [moduleEntity],
     options: [["--to <file>", "where to; the name of the artifact by default"]],
     async run(session, [of = "", name = ""], options) {
       const softwareModuleId = await idOf(session, moduleEntity, of);
@@ -103,6 +106,7 @@ export const artifacts = noun(["artifact", "artifacts"], "Artifacts: the files o
     name: "verify",
     summary: "Compare a file with an artifact; exit 7 if they differ",
     args: "<module> <artifact> <file>",
+    completes: [moduleEntity],
     async run(session, [of = "", name = "", file = ""]) {
       const artifact = await findArtifact(session, await idOf(session, moduleEntity, of), name);
       if ((await sha256Of(file)) !== artifact.hashes.sha256)
@@ -114,6 +118,7 @@ export const artifacts = noun(["artifact", "artifacts"], "Artifacts: the files o
     name: "delete",
     summary: "Delete an artifact",
     args: "<module> <artifact>",
+    completes: [moduleEntity],
     writes: true,
     destructive: true,
     async run(session, [of = "", name = ""]) {

@@ -1,9 +1,11 @@
 import { texts } from "../command.ts";
 import { usage } from "../exit.ts";
-import { auditColumns, type Column } from "../output/columns.ts";
+import { auditColumns, type Column, columnsOf } from "../output/columns.ts";
 import { idOf } from "../resolve.ts";
 import { r } from "../routes.ts";
 import { type Entity, type Member, noun, stepVerb, verbsOf } from "./entity.ts";
+import { metadataVerb } from "./metadata.ts";
+import { pagesVerb } from "./reads.ts";
 import {
   described,
   description,
@@ -86,12 +88,22 @@ const targetColumns: readonly Column[] = [
   { head: "STATUS", at: "updateStatus" },
 ];
 
+const ofSet = { of: setEntity };
 const sets = noun(["set", "sets", "ds", "distributionset", "distributionsets"], "Distribution sets: modules that are installed together", [
   ...verbsOf(setEntity),
+  metadataVerb(setEntity, r.distributionSets),
+  pagesVerb({
+    ...ofSet,
+    name: "autoassigns",
+    summary: "List the auto-assignments of a set",
+    row: r.distributionSets.autoAssignments,
+    columns: columnsOf("id", "name", "status", "targetFilterQuery"),
+  }),
   {
     name: "modules",
     summary: "List the modules of a set",
     args: "<name>",
+    completes: [setEntity],
     async run(session, [name = ""]) {
       const params = { distributionSetId: await idOf(session, setEntity, name) };
       await session.rows(session.list(r.distributionSets.listModules, { all: true }, { params }), moduleEntity.columns);
@@ -101,6 +113,7 @@ const sets = noun(["set", "sets", "ds", "distributionset", "distributionsets"], 
     name: "devices",
     summary: "List the devices that a set is assigned to, or on which it is installed",
     args: "<name>",
+    completes: [setEntity],
     list: true,
     options: [["--installed", "those on which it is installed"]],
     async run(session, [name = ""], options) {
@@ -113,6 +126,7 @@ const sets = noun(["set", "sets", "ds", "distributionset", "distributionsets"], 
     name: "invalidate",
     summary: "Make a set invalid for good; --dry-run says what it would end",
     args: "<name>",
+    completes: [setEntity],
     writes: true,
     destructive: true,
     options: [
@@ -139,6 +153,7 @@ const sets = noun(["set", "sets", "ds", "distributionset", "distributionsets"], 
     name: "stats",
     summary: "Count the rollouts, actions and auto-assignments of a set",
     args: "<name>",
+    completes: [setEntity],
     async run(session, [name = ""]) {
       const counts = await session.read(r.distributionSets.statistics, {
         params: { distributionSetId: await idOf(session, setEntity, name) },
@@ -154,7 +169,7 @@ const sets = noun(["set", "sets", "ds", "distributionset", "distributionsets"], 
 const modules = noun(
   ["module", "modules", "mod", "softwaremodule", "softwaremodules"],
   "Software modules: files with a name and a version",
-  verbsOf(moduleEntity),
+  [...verbsOf(moduleEntity), metadataVerb(moduleEntity, r.softwareModules, [["--visible", "devices see it"]])],
 );
 
 /** Gives a set tag to sets, or takes it from them. */
@@ -163,6 +178,7 @@ function setTagVerb(name: "assign" | "unassign", summary: string) {
     name,
     summary,
     args: "<tag> <set...>",
+    completes: [setTagEntity, setEntity],
     writes: true as const,
     async run(session: Parameters<typeof idOf>[0], [tag = "", ...of]: readonly string[]) {
       const params = { distributionsetTagId: await idOf(session, setTagEntity, tag) };

@@ -2,7 +2,7 @@ import type { RouteRow } from "@harrier/client";
 import { given, type Noun, type OptionRow, type Options, text, type Verb } from "../command.ts";
 import { usage } from "../exit.ts";
 import type { Column } from "../output/columns.ts";
-import { idOf, type Kind } from "../resolve.ts";
+import { type Kind, refOf } from "../resolve.ts";
 import type { ListOptions, Session } from "../session.ts";
 
 /** What most entities have in common: their rows, the parameter of the path, and how they are shown. */
@@ -20,6 +20,8 @@ export interface Entity extends Kind {
   /** Options that become members of the body, for creation and change. */
   readonly creates?: readonly Member[];
   readonly updates?: readonly Member[];
+  /** Members that only the answer of a creation has, such as a secret. */
+  readonly madeColumns?: readonly Column[];
 }
 
 /** An option that becomes a member: its flags, what it says, the member, and how it is read. */
@@ -47,6 +49,15 @@ export async function bodyOf(session: Session, members: readonly Member[], optio
   return body;
 }
 
+/** A list that the server answers as a whole. */
+export function wholeListVerb(row: RouteRow, columns: readonly Column[], summary: string): Verb {
+  return {
+    name: "list",
+    summary,
+    run: async (session) => session.rows((await session.read(row as never)) as unknown[], columns),
+  };
+}
+
 export function listVerb(row: RouteRow, columns: readonly Column[], summary: string, query: Readonly<Record<string, string>> = {}): Verb {
   return {
     name: "list",
@@ -59,16 +70,19 @@ export function listVerb(row: RouteRow, columns: readonly Column[], summary: str
 /** The verbs list, get, create, update and delete of an entity, as far as it has their rows. */
 export function verbsOf(entity: Entity): Verb[] {
   const { word, columns, param } = entity;
-  const paramsOf = async (session: Session, name: string) => ({ [param]: await idOf(session, entity, name) });
+  const paramsOf = async (session: Session, name: string) => ({ [param]: await refOf(session, entity, name) });
   const call = (session: Session, how: "read" | "write", row: RouteRow, options: object) =>
     (session[how] as (row: RouteRow, options: object) => Promise<unknown>).call(session, row, options);
-  const verbs: Verb[] = [listVerb(entity.list, columns, `List every ${word}`, entity.listQuery)];
+  const list = listVerb(entity.list, columns, `List every ${word}`, entity.listQuery);
+  const verbs: Verb[] = [entity.whole ? wholeListVerb(entity.list, columns, `List every ${word}`) : list];
+  const completes = [entity];
   const { get, create, update } = entity;
   if (get !== undefined) {
     verbs.push({
       name: "get",
       summary: `Show one ${word}`,
       args: "<name>",
+      completes,
       run: async (session, [name = ""]) =>
         session.one(await call(session, "read", get, { params: await paramsOf(session, name) }), columns),
     });
@@ -83,7 +97,7 @@ export function verbsOf(entity: Entity): Verb[] {
       async run(session, [name = ""], options) {
         const body = { ...namedBy(entity, name), ...(await bodyOf(session, entity.creates ?? [], options)) };
         const made = await call(session, "write", create, { body: entity.many ? [body] : body });
-        await session.one(entity.many ? (made as unknown[])[0] : made, columns);
+        await session.one(entity.many ? (made as unknown[])[0] : made, [...columns, ...(entity.madeColumns ?? [])]);
       },
     });
   }
@@ -92,6 +106,7 @@ export function verbsOf(entity: Entity): Verb[] {
       name: "update",
       summary: `Change a ${word}; what is not given stays`,
       args: "<name>",
+      completes,
       writes: true,
       options: optionsOf(entity.updates ?? []),
       async run(session, [name = ""], options) {
@@ -110,13 +125,14 @@ function deleteVerb(entity: Entity, row: RouteRow): Verb {
     name: "delete",
     summary: `Delete a ${entity.word}`,
     args: "<name>",
+    completes: [entity],
     writes: true,
     destructive: true,
     async run(session, [name = ""]) {
-      const params = { [entity.param]: await idOf(session, entity, name) };
+      const params = { [entity.param]: await refOf(session, entity, name) };
       await session.confirm(`Delete the ${entity.word} ${name}`);
-      await session.write(row as never, { params } as never);
-      session.note(`${entity.word} ${name} is deleted`);
+      const operation = (await session.write(row as never, { params } as never)) as { id?: string } | undefined;
+      session.note(operation?.id === undefined ? `${entity.word} ${name} is deleted` : `operation ${operation.id} deletes it`);
     },
   };
 }
@@ -138,11 +154,12 @@ export function stepVerb(
     name,
     summary,
     args: "<name>",
+    completes: [entity],
     writes: true,
     options,
     ...(destructive === undefined ? {} : { destructive }),
     async run(session, [of = ""], chosen) {
-      const params = { [entity.param]: await idOf(session, entity, of) };
+      const params = { [entity.param]: await refOf(session, entity, of) };
       if (destructive) await session.confirm(`${name} the ${entity.word} ${of}`);
       const query = given({ remark: text(chosen, "remark") });
       await session.write(row as never, { params, ...(Object.keys(query).length === 0 ? {} : { query }) } as never);

@@ -1,9 +1,21 @@
 import type { Noun } from "../command.ts";
 import { artifacts } from "./artifacts.ts";
 import { catalogue } from "./catalogue.ts";
+import { credentials } from "./credentials.ts";
+import { insights } from "./insights.ts";
+import { installation } from "./installation.ts";
 import { people } from "./people.ts";
 import { rollouts } from "./rollouts.ts";
 import { targets } from "./targets.ts";
 
 /** All nouns, in the order of the help. */
-export const nouns: readonly Noun[] = [...targets, ...catalogue, artifacts, rollouts, ...people];
+export const nouns: readonly Noun[] = [
+  ...targets,
+  ...catalogue,
+  artifacts,
+  rollouts,
+  ...people,
+  ...credentials,
+  ...installation,
+  ...insights,
+];

@@ -4,6 +4,7 @@ import { idOf } from "../resolve.ts";
 import { r } from "../routes.ts";
 import { readSecret } from "../sign-in.ts";
 import { type Entity, noun, verbsOf } from "./entity.ts";
+import { operationColumns, waitVerb } from "./operations.ts";
 
 const names = (value: string | true) => String(value).split(",");
 const userEntity: Entity = {
@@ -85,12 +86,14 @@ export const people = [
       name: "grant",
       summary: "Give permissions to a user",
       args: "<name> <permission...>",
+      completes: [userEntity],
       writes: true,
       async run(session, [name = "", ...permissions]) {
         const params = { userId: await idOf(session, userEntity, name) };
+        const all = await session.write(r.users.addPermissions, { params, body: permissions });
         await session.rows(
-          await session.write(r.users.addPermissions, { params, body: permissions.map((permission) => ({ permission })) } as never),
-          permissionColumn,
+          all.map((permission) => ({ permission })),
+          permissionColumn.slice(0, 1),
         );
       },
     },
@@ -102,6 +105,18 @@ export const people = [
       async run(session, [name = "", permission = ""]) {
         await session.write(r.users.removePermission, { params: { userId: await idOf(session, userEntity, name), permission } });
         session.note(`user ${name} lacks ${permission}`);
+      },
+    },
+    {
+      name: "password",
+      summary: "Change the password of a user, which is read from standard input",
+      args: "<name>",
+      completes: [userEntity],
+      writes: true,
+      async run(session, [name = ""]) {
+        const params = { userId: await idOf(session, userEntity, name) };
+        await session.write(r.users.changePassword, { params, body: { newPassword: await readSecret() } });
+        session.note(`the password of ${name} is changed`);
       },
     },
     {
@@ -206,14 +221,8 @@ export const people = [
       list: r.operations.list,
       param: "operationId",
       get: r.operations.get,
-      columns: [
-        { head: "ID", at: "id" },
-        { head: "KIND", at: "kind" },
-        { head: "SUBJECT", at: "subject" },
-        { head: "STATUS", at: "status" },
-        { head: "DONE", at: "done" },
-        { head: "TOTAL", at: "total" },
-      ],
+      columns: operationColumns,
     }),
+    waitVerb,
   ]),
 ];

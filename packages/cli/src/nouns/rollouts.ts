@@ -10,6 +10,7 @@ import { r } from "../routes.ts";
 import { durationOf, type Session } from "../session.ts";
 import { setEntity } from "./catalogue.ts";
 import { type Entity, noun, stepVerb, verbsOf } from "./entity.ts";
+import { rolloutReads } from "./rollout-more.ts";
 
 const columns: readonly Column[] = [
   { head: "ID", at: "id" },
@@ -39,6 +40,11 @@ export const rolloutEntity: Entity = {
   param: "rolloutId",
   columns,
   get: r.rollouts.get,
+  update: r.rollouts.update,
+  updates: [
+    { flags: "--name <name>", text: "another name", member: "name" },
+    { flags: "--description <text>", text: "what it is for", member: "description" },
+  ],
   delete: r.rollouts.delete,
 };
 
@@ -117,6 +123,7 @@ const watch: Verb = {
   name: "watch",
   summary: "Show a rollout with its groups until it has ended: exit 0 finished, 2 stopped, 3 not in time",
   args: "<name>",
+  completes: [rolloutEntity],
   options: [["--timeout <duration>", "watch no longer; 24h by default"]],
   async run(session, [name = ""], options) {
     const rolloutId = await idOf(session, rolloutEntity, name);
@@ -143,6 +150,7 @@ const start: Verb = {
   name: "start",
   summary: "Start a rollout that is ready",
   args: "<name>",
+  completes: [rolloutEntity],
   writes: true,
   options: waitOptions,
   async run(session, [name = ""], options) {
@@ -187,6 +195,7 @@ export const rollouts = noun(["rollout", "rollouts", "ro"], "Rollouts: a set for
     name: "status",
     summary: "Show a rollout with its groups; with --watch until it has ended",
     args: "<name>",
+    completes: [rolloutEntity],
     options: [
       ["--watch", "go on until it has ended"],
       ["--timeout <duration>", "watch no longer; 24h by default"],
@@ -205,6 +214,7 @@ export const rollouts = noun(["rollout", "rollouts", "ro"], "Rollouts: a set for
     name: "wait",
     summary: "Wait for a rollout: exit 0 reached, 2 stopped or paused by its threshold, 3 not in time",
     args: "<name>",
+    completes: [rolloutEntity],
     options: [
       ["--for <state>", "finished by default"],
       ["--timeout <duration>", "wait no longer; 30m by default"],
@@ -219,15 +229,18 @@ export const rollouts = noun(["rollout", "rollouts", "ro"], "Rollouts: a set for
     name: "groups",
     summary: "List the groups of a rollout",
     args: "<name>",
+    completes: [rolloutEntity],
     async run(session, [name = ""]) {
       const params = { rolloutId: await idOf(session, rolloutEntity, name) };
       await session.rows(session.list(r.rollouts.listGroups, { all: true }, { params, query: { representation: "full" } }), groupColumns);
     },
   },
+  ...rolloutReads(rolloutEntity),
   {
     name: "failures",
     summary: "List why targets of a rollout have failed, the most frequent first",
     args: "<name>",
+    completes: [rolloutEntity],
     async run(session, [name = ""]) {
       const page = await session.read(r.rollouts.failures, { params: { rolloutId: await idOf(session, rolloutEntity, name) } });
       await session.rows(page.content, [

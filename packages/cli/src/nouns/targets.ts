@@ -4,8 +4,10 @@ import { auditColumns, type Column } from "../output/columns.ts";
 import { idOf } from "../resolve.ts";
 import { r } from "../routes.ts";
 import type { ListOptions } from "../session.ts";
+import { actionColumns, actions } from "./actions.ts";
 import { setEntity } from "./catalogue.ts";
-import { listVerb, noun } from "./entity.ts";
+import { noun } from "./entity.ts";
+import { groupVerbs, moreTargetVerbs, targetKind } from "./target-more.ts";
 import { targetTagEntity, targetTypeEntity } from "./types.ts";
 
 const columns: readonly Column[] = [
@@ -26,21 +28,6 @@ const fullColumns: readonly Column[] = [
   { head: "ASSIGNED", at: set("assignedSet"), wide: true },
   { head: "INSTALLED SET", at: set("installedSet"), wide: true },
 ];
-export const actionColumns: readonly Column[] = [
-  { head: "ID", at: "id" },
-  { head: "TARGET", at: "target.controllerId" },
-  { head: "STATUS", at: "detailStatus" },
-  {
-    head: "SET",
-    at: (row: { distributionSet?: { name: string; version: string } }) =>
-      row.distributionSet && `${row.distributionSet.name}:${row.distributionSet.version}`,
-  },
-  { head: "TYPE", at: "forceType" },
-  { head: "ROLLOUT", at: "rolloutName" },
-  { head: "CREATED", at: "createdAt", time: true },
-  { head: "MESSAGE", at: "lastMessage", wide: true },
-];
-
 const memberOptions = [
   ["--name <name>", "its name"],
   ["--description <text>", "what it is"],
@@ -76,6 +63,7 @@ function tagVerb(name: "tag" | "untag", row: typeof r.targetTags.assign | typeof
     name,
     summary,
     args: "<tag> <target...>",
+    completes: [targetTagEntity, targetKind],
     writes: true,
     async run(session, [tag = "", ...targets]) {
       await session.write(row, { params: { targetTagId: await idOf(session, targetTagEntity, tag) }, body: targets } as never);
@@ -102,6 +90,7 @@ const verbs: readonly Verb[] = [
     name: "get",
     summary: "Show one target",
     args: "<id>",
+    completes: [targetKind],
     run: async (session, [targetId = ""]) =>
       session.one(withoutToken(await session.read(r.targets.get, { params: { targetId } })), columns),
   },
@@ -120,6 +109,7 @@ const verbs: readonly Verb[] = [
     name: "update",
     summary: "Change a target; what is not given stays",
     args: "<id>",
+    completes: [targetKind],
     writes: true,
     options: memberOptions,
     async run(session, [targetId = ""], options) {
@@ -132,6 +122,7 @@ const verbs: readonly Verb[] = [
     name: "delete",
     summary: "Delete a target, or those of a query (--query, with --confirm and their number)",
     args: "[id]",
+    completes: [targetKind],
     writes: true,
     destructive: true,
     options: [
@@ -157,6 +148,7 @@ const verbs: readonly Verb[] = [
     name: "assign",
     summary: "Assign a set to targets",
     args: "<set> <id...>",
+    completes: [setEntity, targetKind],
     writes: true,
     options: [
       ["--type <type>", "forced (default), soft, downloadonly"],
@@ -179,6 +171,7 @@ const verbs: readonly Verb[] = [
     name: "history",
     summary: "List the actions of a target, the newest first",
     args: "<id>",
+    completes: [targetKind],
     list: true,
     run: (session, [targetId = ""], options) =>
       session.rows(session.list(r.targets.listActions, options as ListOptions, { params: { targetId } }), actionColumns),
@@ -187,6 +180,7 @@ const verbs: readonly Verb[] = [
     name: "attributes",
     summary: "Show the attributes that a device has sent",
     args: "<id>",
+    completes: [targetKind],
     async run(session, [targetId = ""]) {
       const attributes = (await session.read(r.targets.attributes, { params: { targetId } })) ?? {};
       const rows = Object.entries(attributes).map(([key, value]) => ({ key, value }));
@@ -202,6 +196,7 @@ const verbs: readonly Verb[] = [
     name: "token",
     summary: "Show the security token of a target",
     args: "<id>",
+    completes: [targetKind],
     async run(session, [targetId = ""]) {
       const { securityToken } = await session.read(r.targets.get, { params: { targetId } });
       await session.one({ securityToken }, [{ head: "TOKEN", at: "securityToken" }]);
@@ -209,75 +204,8 @@ const verbs: readonly Verb[] = [
   },
 ];
 
-const actionRow = { writes: true, args: "<id>" } as const;
-async function ofAction(session: Parameters<Verb["run"]>[0], id: string): Promise<{ targetId: string; actionId: number }> {
-  const { target } = await session.read(r.actions.get, { params: { actionId: id } });
-  return { targetId: target.controllerId, actionId: Number(id) };
-}
-
 export const targets = [
-  noun(["target", "targets", "device", "devices", "dev"], "Targets: the devices that the server knows", verbs),
-  noun(["action", "actions"], "Actions: deliveries of a set to a target", [
-    listVerb(r.actions.list, actionColumns, "List actions, the newest first"),
-    {
-      name: "get",
-      summary: "Show one action",
-      args: "<id>",
-      run: async (session, [actionId = ""]) => session.one(await session.read(r.actions.get, { params: { actionId } }), actionColumns),
-    },
-    {
-      ...actionRow,
-      name: "cancel",
-      summary: "Cancel an action; --force ends one that is being cancelled",
-      options: [["--force", "do not wait for the device"]],
-      async run(session, [id = ""], options) {
-        const params = await ofAction(session, id);
-        const query = options["force"] ? { force: true } : {};
-        if (options["force"] !== undefined) await session.show(r.targets.cancelAction, { params, query });
-        await session.write(r.targets.cancelAction, { params, query });
-        session.note(`action ${id} is cancelled`);
-      },
-    },
-    {
-      ...actionRow,
-      name: "force",
-      summary: "Switch an action to forced",
-      async run(session, [id = ""]) {
-        await session.one(
-          await session.write(r.targets.forceAction, { params: await ofAction(session, id), body: { forceType: "forced" } }),
-          actionColumns,
-        );
-      },
-    },
-    ...(["confirm", "deny"] as const).map(
-      (name): Verb => ({
-        ...actionRow,
-        name,
-        summary: `${name === "confirm" ? "Confirm" : "Deny"} an action that waits for it`,
-        async run(session, [id = ""]) {
-          await session.write(r.targets.confirmAction, {
-            params: await ofAction(session, id),
-            body: { confirmation: name === "confirm" ? "confirmed" : "denied", details: [] },
-          });
-          session.note(`action ${id} is ${name === "confirm" ? "confirmed" : "denied"}`);
-        },
-      }),
-    ),
-    {
-      ...actionRow,
-      name: "history",
-      summary: "List what a device has reported of an action",
-      args: "<id>",
-      async run(session, [id = ""]) {
-        const params = await ofAction(session, id);
-        await session.rows(session.list(r.targets.actionStatus, { all: true }, { params }), [
-          { head: "ID", at: "id" },
-          { head: "TIME", at: "reportedAt", time: true },
-          { head: "STATUS", at: "type" },
-          { head: "CODE", at: "code" },
-          { head: "MESSAGES", at: (row: { messages: string[] }) => row.messages.join(" / ") },
-        ]);
-      },
-    },
-  ]),
+  noun(["target", "targets", "device", "devices", "dev"], "Targets: the devices that the server knows", [...verbs, ...moreTargetVerbs]),
+  noun(["group", "groups"], "Groups of targets", groupVerbs),
+  actions,
 ];

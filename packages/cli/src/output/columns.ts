@@ -37,3 +37,14 @@ export const auditColumns: readonly Column[] = [
   { head: "CREATED", at: "createdAt", wide: true, time: true },
   { head: "CHANGED", at: "lastModifiedAt", wide: true, time: true },
 ];
+
+const headOf = (path: string): string =>
+  path
+    .replaceAll(/[.](\w)/g, " $1")
+    .replaceAll(/([a-z])([A-Z])/g, "$1 $2")
+    .toUpperCase();
+
+/** Columns of members by their names; what ends with `At` is a time. */
+export function columnsOf(...paths: readonly string[]): readonly Column[] {
+  return paths.map((at) => ({ head: headOf(at), at, ...(/(At|Since|^time)$/.test(at) ? { time: true as const } : {}) }));
+}

@@ -32,6 +32,7 @@ export const messagingStatus = z
     users: z.array(z.string()),
     waitingMessages: z.int().min(0).optional(),
     deadLetters: z.int().min(0).optional(),
+    sieFailingSince: z.int().optional(),
   })
   .meta({ id: "MessagingStatus" });
 export type MessagingStatus = z.output<typeof messagingStatus>;
@@ -101,6 +102,6 @@ export const messaging = {
     response: messagingAccess,
     permission: ["TENANT_CONFIGURATION"],
     errors: ["amqpNotAvailable", "amqpAlreadyEnabled"],
-    summary: "Prepare the stream of events over AMQP, with a user that reads them; events are not published to it yet",
+    summary: "Enable the stream of events over AMQP, with a user that reads it",
   }),
 };

@@ -12,6 +12,7 @@ export const messagingMemberTexts: Readonly<Record<string, string>> = {
   "MessagingStatus.users": "Names of the tenant's users of the message broker",
   "MessagingStatus.waitingMessages": "Messages of devices that are not recorded yet",
   "MessagingStatus.deadLetters": "Messages that were refused, of the last 21 days",
+  "MessagingStatus.sieFailingSince": "Since when events cannot be published to the virtual host (epoch ms); absent while they can",
   "MessagingAccess.ssl": "Whether clients connect by TLS",
   "MessagingAccess.service": "Host of the message broker",
   "MessagingAccess.port": "Port of the message broker",

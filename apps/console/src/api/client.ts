@@ -1,0 +1,61 @@
+import { r } from "virtual:harrier-routes";
+import { ApiError, type CallOptions, createClient, type RouteRow } from "@harrier/client";
+import type { ResponseOf } from "@harrier/contracts";
+
+export { ApiError, NetworkError } from "@harrier/client";
+export { r };
+
+/** The address of the server: what is before `/console/`, a proxy's prefix included. */
+export const server = new URL("..", document.baseURI);
+
+/** The gateway takes a write by cookie only with this header, which no page of another site can send. */
+const mark = { "x-harrier-console": "1" };
+
+/** Sends a request of the console with its cookie and its mark. */
+export function send(path: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(new URL(path, server), { credentials: "same-origin", ...init, headers: { ...mark, ...(init.headers as object) } });
+}
+
+export const client = createClient({
+  baseUrl: server.href,
+  fetch: (input, init) => fetch(input, { ...init, credentials: "same-origin", headers: { ...(init?.headers as object), ...mark } }),
+});
+
+type Loose = (row: RouteRow, options: object) => Promise<unknown>;
+const call = client.call as unknown as Loose;
+
+/** The query of an operation, for `useQuery`. */
+export interface Asked<T> {
+  readonly queryKey: readonly unknown[];
+  readonly queryFn: (context: { readonly signal: AbortSignal }) => Promise<T>;
+}
+
+/**
+ * The query of an operation. Its key begins with the feature and the operation, by which events and changes find it (`invalidate`).
+ * @example useQuery(ask(r.targets.get, { params: { targetId } }))
+ */
+export function ask<T extends RouteRow>(
+  row: T,
+  ...[options]: object extends CallOptions<T> ? [CallOptions<T>?] : [CallOptions<T>]
+): Asked<ResponseOf<T>> {
+  const [feature, operation] = row.id.split(".");
+  const { params = {}, query = {}, body } = (options ?? {}) as { params?: object; query?: object; body?: unknown };
+  return {
+    queryKey: [feature, operation, params, query, body ?? null],
+    // A query must not answer undefined, which is how a 204 arrives.
+    queryFn: async ({ signal }) => ((await call(row, { params, query, body, signal })) ?? null) as ResponseOf<T>,
+  };
+}
+
+/** Calls an operation that changes something. */
+export function change<T extends RouteRow>(row: T, ...options: object extends CallOptions<T> ? [CallOptions<T>?] : [CallOptions<T>]) {
+  return call(row, options[0] ?? {}) as Promise<ResponseOf<T>>;
+}
+
+/** What a failure says to a person: the server's own words, and the request by which its operator finds it. */
+export function problemOf(error: unknown): { text: string; requestId?: string | undefined; status?: number } {
+  if (error instanceof ApiError) {
+    return { text: error.body.message ?? `HTTP ${error.status}`, requestId: error.requestId, status: error.status };
+  }
+  return { text: error instanceof Error ? error.message : String(error) };
+}

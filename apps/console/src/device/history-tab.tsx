@@ -1,0 +1,74 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { History } from "lucide-react";
+import { useState } from "react";
+import { ask, r } from "../api/client.ts";
+import { usePollMs } from "../api/live.ts";
+import { device as t } from "../text/en.ts";
+import { Card } from "../ui/page.tsx";
+import { Empty, Failure, Skeleton } from "../ui/states.tsx";
+import { ActionStatus } from "../ui/status.tsx";
+import { Time } from "../ui/time.tsx";
+import style from "./device.module.css";
+import { Entries } from "./now-tab.tsx";
+
+/** So many updates are shown; a device has few. */
+const limit = 100;
+
+/** Every update that the device was offered, each with all that was said about it. */
+export function HistoryTab({ targetId }: { targetId: string }) {
+  const { data, error, refetch } = useQuery({
+    ...ask(r.targets.listActions, { params: { targetId }, query: { limit, sort: "id:DESC" } }),
+    refetchInterval: usePollMs(8_000),
+    placeholderData: keepPreviousData,
+  });
+  if (data === undefined) return error === null ? <Skeleton /> : <Failure error={error} retry={() => void refetch()} />;
+  if (data.content.length === 0) {
+    return (
+      <Card>
+        <Empty title={t.historyEmpty} text={t.historyEmptyText} icon={History} />
+      </Card>
+    );
+  }
+  return (
+    <Card plain>
+      {data.content.map((action) => (
+        <One key={action.id} action={action} targetId={targetId} />
+      ))}
+    </Card>
+  );
+}
+
+interface OneProps {
+  readonly action: {
+    readonly id: number;
+    readonly detailStatus: string;
+    readonly createdAt?: number | undefined;
+    readonly lastMessage?: string | undefined;
+    readonly distributionSet?: { readonly name: string; readonly version: string } | undefined;
+  };
+  readonly targetId: string;
+}
+
+function One({ action, targetId }: OneProps) {
+  const [open, setOpen] = useState(false);
+  const set = action.distributionSet;
+  return (
+    <details className={style["action"]} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className={style["summary"]}>
+        <ActionStatus status={action.detailStatus} />
+        <b>{set === undefined ? `#${action.id}` : `${set.name} ${set.version}`}</b>
+        <span className={`${style["grow"]} muted cut`}>{action.lastMessage}</span>
+        <span className="muted">
+          <Time at={action.createdAt} />
+        </span>
+      </summary>
+      {open && <Said actionId={action.id} targetId={targetId} />}
+    </details>
+  );
+}
+
+function Said({ actionId, targetId }: { actionId: number; targetId: string }) {
+  const { data, error } = useQuery(ask(r.targets.actionStatus, { params: { targetId, actionId }, query: { limit: 200, sort: "id:DESC" } }));
+  if (error !== null) return <Failure error={error} />;
+  return <div>{data === undefined ? <Skeleton lines={3} /> : <Entries entries={data.content} />}</div>;
+}

@@ -1,0 +1,174 @@
+import type { ActionView, TargetView } from "@harrier/contracts";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ArrowRight, CircleCheck } from "lucide-react";
+import { ask, r } from "../api/client.ts";
+import { usePollMs } from "../api/live.ts";
+import { useLacking } from "../api/permissions.ts";
+import { device as t } from "../text/en.ts";
+import { Card, Facts } from "../ui/page.tsx";
+import { Empty, Note } from "../ui/states.tsx";
+import { ActionStatus, Tag } from "../ui/status.tsx";
+import { Time } from "../ui/time.tsx";
+import { ActionSteps } from "./action-steps.tsx";
+import style from "./device.module.css";
+import { reached, stages, stageTimes } from "./device.state.ts";
+
+/** What the device runs, what it shall run, and how far it is. */
+export function NowTab({ target }: { target: TargetView }) {
+  const params = { targetId: target.controllerId };
+  const { data } = useQuery({
+    ...ask(r.targets.listActions, { params, query: { q: "active==true", limit: 20, sort: "weight:DESC,id:ASC" } }),
+    refetchInterval: usePollMs(4_000),
+  });
+  const open = data?.content ?? [];
+  return (
+    <div className={style["columns"]}>
+      <div className={style["stack"]}>
+        {target.pollStatus === undefined && (
+          <Note tone="warn">
+            <b>{t.pollNever}</b>
+            {" · "}
+            {t.pollNeverText}
+          </Note>
+        )}
+        <Versions targetId={target.controllerId} />
+        {data !== undefined && open.length === 0 && (
+          <Card>
+            <Empty title={t.nothingOpen} text={t.nothingOpenText} icon={CircleCheck} />
+          </Card>
+        )}
+        {open.map((action) => (
+          <OpenAction key={action.id} action={action} targetId={target.controllerId} />
+        ))}
+      </div>
+      <About target={target} />
+    </div>
+  );
+}
+
+function Versions({ targetId }: { targetId: string }) {
+  const pollMs = usePollMs(6_000);
+  const installed = useQuery({ ...ask(r.targets.installedSet, { params: { targetId } }), refetchInterval: pollMs });
+  const assigned = useQuery({ ...ask(r.targets.assignedSet, { params: { targetId } }), refetchInterval: pollMs });
+  const differs = assigned.data != null && assigned.data.id !== installed.data?.id;
+  return (
+    <Card>
+      <div className={style["versions"]}>
+        <Version label={t.installed} set={installed.data} />
+        {differs && (
+          <>
+            <ArrowRight size={18} aria-hidden />
+            <Version label={t.assigned} set={assigned.data} />
+          </>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function Version({ label, set }: { label: string; set: { id: number; name: string; version: string } | null | undefined }) {
+  return (
+    <div className={style["version"]}>
+      <span>{label}</span>
+      <b>{set == null ? t.nothing : `${set.name} ${set.version}`}</b>
+    </div>
+  );
+}
+
+/** One open update in its stages, with what the device said last. */
+function OpenAction({ action, targetId }: { action: ActionView & { detailStatus?: string }; targetId: string }) {
+  const params = { targetId, actionId: action.id };
+  const { data } = useQuery({
+    ...ask(r.targets.actionStatus, { params, query: { limit: 50, sort: "id:DESC" } }),
+    refetchInterval: usePollMs(4_000),
+  });
+  const times = stageTimes(action.createdAt ?? 0, data?.content ?? []);
+  const far = stages.indexOf(reached(times));
+  const status = action.detailStatus ?? action.status;
+  const set = action.distributionSet;
+  return (
+    <Card title={set === undefined ? t.open : `${set.name} ${set.version}`} aside={<ActionStatus status={status} pill />}>
+      <div className="muted">
+        {action.rollout !== undefined && (
+          <>
+            {t.ofRollout}{" "}
+            <Link to="/rollouts/$rolloutId" params={{ rolloutId: String(action.rollout) }} search={{}}>
+              {action.rolloutName ?? action.rollout}
+            </Link>
+            {" · "}
+          </>
+        )}
+        {t.forceTypes[action.forceType]}
+        {" · "}
+        {t.since.toLowerCase()} <Time at={action.createdAt} />
+      </div>
+      <ol className={style["stages"]}>
+        {stages.map((stage, index) => (
+          <li
+            key={stage}
+            className={style["stage"]}
+            data-state={index <= far ? "done" : "open"}
+            aria-current={index === far ? "step" : undefined}
+          >
+            {t.steps[stage]}
+            <span className="muted">
+              <Time at={times[stage]} />
+            </span>
+          </li>
+        ))}
+      </ol>
+      <ActionSteps action={action} targetId={targetId} status={status} />
+      <Entries entries={data?.content.slice(0, 5) ?? []} />
+    </Card>
+  );
+}
+
+interface EntryView {
+  readonly id: number;
+  readonly type: string;
+  readonly reportedAt: number;
+  readonly messages: readonly string[];
+  readonly code?: number | undefined;
+}
+
+/** What was said about an action, the newest first. */
+export function Entries({ entries }: { entries: readonly EntryView[] }) {
+  return (
+    <div className={style["entries"]}>
+      {entries.map(({ id, type, reportedAt, messages, code }) => (
+        <div key={id} className={style["entry"]}>
+          <ActionStatus status={type} />
+          <div>
+            {messages.map((text) => (
+              <p key={text}>{text}</p>
+            ))}
+            {code !== undefined && <p className="muted mono">{t.code(code)}</p>}
+          </div>
+          <span className="muted">
+            <Time at={reportedAt} />
+          </span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function About({ target }: { target: TargetView }) {
+  const mayTags = useLacking(r.targets.tags) === undefined;
+  const tags = useQuery({ ...ask(r.targets.tags, { params: { targetId: target.controllerId } }), enabled: mayTags });
+  const facts: Parameters<typeof Facts>[0]["of"] = [
+    [t.id, <code key="id">{target.controllerId}</code>],
+    [t.type, target.targetTypeName],
+    [t.group, target.group],
+    [t.address, target.address && <span className="mono">{target.address}</span>],
+    [t.tags, tags.data?.length ? tags.data.map(({ id, name, colour }) => <Tag key={id} name={name} colour={colour} />) : undefined],
+    [t.description, target.description],
+    [t.created, <Time key="at" at={target.createdAt} />],
+  ];
+  return (
+    <Card title={t.facts}>
+      <Facts of={facts} />
+    </Card>
+  );
+}

@@ -1,0 +1,143 @@
+import type { TargetView } from "@harrier/contracts";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { Download, MonitorSmartphone, Plus } from "lucide-react";
+import { useState } from "react";
+import { ask, r, server } from "../api/client.ts";
+import { usePollMs } from "../api/live.ts";
+import { useLacking } from "../api/permissions.ts";
+import { targetFields } from "../fiql/fields.ts";
+import { FilterBox } from "../fiql/filter-box.tsx";
+import { filters, states, devices as t } from "../text/en.ts";
+import { Button, buttonClass } from "../ui/button.tsx";
+import { count } from "../ui/format.ts";
+import { Grid, pageSize } from "../ui/grid.tsx";
+import { Page } from "../ui/page.tsx";
+import { Empty, Failure, Skeleton } from "../ui/states.tsx";
+import { AddDevice } from "./add-device.tsx";
+import { Chosen } from "./chosen.tsx";
+import { ColumnMenu } from "./column-menu.tsx";
+import { deviceColumns } from "./columns.tsx";
+import style from "./devices.module.css";
+import { columnsOf, columnsText } from "./devices.state.ts";
+import { Facets } from "./facets.tsx";
+
+const route = getRouteApi("/in/devices");
+
+/** All devices: find, choose, act. The address holds filter, sort and columns. */
+export function DevicesPage() {
+  const { q, cols } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [adding, setAdding] = useState(false);
+  const lacking = useLacking(r.targets.create);
+  const total = useTotal(q);
+  const apply = (query: string | undefined) => void navigate({ search: (old) => ({ ...old, q: query }) });
+  const csv = new URL(`api/mgmt/v1/targets.csv${q === undefined ? "" : `?q=${encodeURIComponent(q)}`}`, server).href;
+  return (
+    <Page
+      fill
+      title={t.title}
+      beside={total.data !== undefined && <span className="muted num">{count(total.data)}</span>}
+      actions={
+        <>
+          <a className={buttonClass()} href={csv} download="devices.csv">
+            <Download size={14} aria-hidden />
+            {t.export}
+          </a>
+          <Button look="primary" why={lacking && states.missing(lacking)} onClick={() => setAdding(true)}>
+            <Plus size={14} aria-hidden />
+            {t.add}
+          </Button>
+        </>
+      }
+    >
+      <div className={style["tools"]}>
+        <FilterBox
+          label={t.filter}
+          placeholder={t.placeholder}
+          fields={targetFields}
+          value={q}
+          onApply={apply}
+          matches={q === undefined || total.data === undefined ? undefined : filters.matches(total.data)}
+        />
+        <ColumnMenu
+          columns={columnsOf(cols)}
+          onChange={(columns) => void navigate({ search: (old) => ({ ...old, cols: columnsText(columns) }) })}
+        />
+      </div>
+      <Facets q={q} onApply={apply} />
+      <Rows total={total} clear={() => apply(undefined)} add={() => setAdding(true)} />
+      <AddDevice open={adding} close={() => setAdding(false)} />
+    </Page>
+  );
+}
+
+/** The number of matches is counted by itself: pages then need no count. */
+function useTotal(q: string | undefined) {
+  return useQuery({
+    ...ask(r.targets.list, { query: { q, limit: 1 } }),
+    select: (page) => page.total ?? 0,
+    refetchInterval: usePollMs(30_000),
+    placeholderData: keepPreviousData,
+  });
+}
+
+function Rows({ total, clear, add }: { total: ReturnType<typeof useTotal>; clear: () => void; add: () => void }) {
+  const { q, sort, cols } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [all, setAll] = useState(false);
+  const pollMs = usePollMs(10_000);
+  if (total.isPending) return <Skeleton lines={12} />;
+  if (total.error !== null) return <Failure error={total.error} retry={() => void total.refetch()} />;
+  if (total.data === 0 && q !== undefined) {
+    return (
+      <Empty title={states.nothingMatches} icon={MonitorSmartphone}>
+        <Button onClick={clear}>{states.clearFilter}</Button>
+      </Empty>
+    );
+  }
+  if (total.data === 0) {
+    return (
+      <Empty title={t.emptyTitle} text={t.emptyText} command={t.emptyCommand} icon={MonitorSmartphone}>
+        <Button look="primary" onClick={add}>
+          {t.add}
+        </Button>
+      </Empty>
+    );
+  }
+  const toggle = ({ controllerId }: TargetView) => {
+    setAll(false);
+    setChosen((old) => (old.has(controllerId) ? new Set([...old].filter((id) => id !== controllerId)) : new Set([...old, controllerId])));
+  };
+  const none = () => {
+    setAll(false);
+    setChosen(new Set());
+  };
+  return (
+    <>
+      {chosen.size > 0 && (
+        <Chosen
+          ids={[...chosen]}
+          all={all ? { q: q ?? "controllerid==*", total: total.data } : undefined}
+          total={total.data}
+          onAll={() => setAll(true)}
+          onNone={none}
+        />
+      )}
+      <Grid
+        label={t.title}
+        total={total.data}
+        columns={deviceColumns(columnsOf(cols))}
+        page={(index) => ({
+          ...ask(r.targets.list, { query: { q, sort, offset: index * pageSize, limit: pageSize, representation: "full", total: "none" } }),
+          refetchInterval: pollMs,
+        })}
+        sort={sort}
+        onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
+        selection={{ has: (row) => all || chosen.has(row.controllerId), toggle, name: (row) => row.name }}
+        open={({ controllerId }) => void navigate({ to: "/devices/$controllerId", params: { controllerId }, search: {} })}
+      />
+    </>
+  );
+}

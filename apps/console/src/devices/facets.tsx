@@ -1,0 +1,67 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { ask, r } from "../api/client.ts";
+import { usePollMs } from "../api/live.ts";
+import { toggled } from "../fiql/complete.ts";
+import { filters, statusWords, devices as t } from "../text/en.ts";
+import { count } from "../ui/format.ts";
+import style from "./devices.module.css";
+import { conditionOf } from "./devices.state.ts";
+
+const top = 5;
+
+/** How many devices have what, each a filter at one press. The numbers are those of the whole fleet. */
+export function Facets({ q, onApply }: { q: string | undefined; onApply: (query: string | undefined) => void }) {
+  const { data } = useQuery({
+    ...ask(r.targets.summary, { query: { by: "updatestatus,targettype,tag,installedds,overdue", top } }),
+    refetchInterval: usePollMs(30_000),
+    placeholderData: keepPreviousData,
+  });
+  if (data === undefined) return null;
+  return (
+    <div className={style["facets"]}>
+      {data.facets.map((facet) => (
+        <Facet
+          key={facet.by}
+          by={facet.by}
+          values={facet.by === "overdue" ? facet.values.filter(({ value }) => value === "true") : facet.values}
+          other={facet.other}
+          q={q}
+          onApply={onApply}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface FacetProps {
+  readonly by: string;
+  readonly values: readonly { readonly value: string; readonly label?: string | undefined; readonly count: number }[];
+  readonly other: number;
+  readonly q: string | undefined;
+  readonly onApply: (query: string | undefined) => void;
+}
+
+function Facet({ by, values, other, q, onApply }: FacetProps) {
+  if (values.length === 0 || (values.length === 1 && by === "targettype" && other === 0)) return null;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is drawn with a border and a legend
+    <div className={style["facet"]} role="group" aria-label={t.facets[by] ?? by}>
+      {by !== "overdue" && <span>{t.facets[by] ?? by}</span>}
+      {values.map(({ value, label, count: number }) => {
+        const condition = conditionOf(by, value);
+        if (condition === undefined) return null;
+        const word = by === "overdue" ? t.overdueFacet : by === "updatestatus" ? (statusWords.target[value] ?? value) : (label ?? value);
+        const on = (q ?? "").split(";").includes(condition);
+        return (
+          <button key={value} type="button" className={style["chip"]} aria-pressed={on} onClick={() => onApply(toggled(q, condition))}>
+            <b className="cut" style={{ fontWeight: 500 }}>
+              {word}
+            </b>
+            <span className="num">{count(number)}</span>
+          </button>
+        );
+      })}
+      {other > 0 && <span className="num">{filters.more(other)}</span>}
+    </div>
+  );
+}

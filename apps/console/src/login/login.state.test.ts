@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { isPrivate, safeTarget } from "./login.state.ts";
+
+test.each([
+  [undefined, "/"],
+  ["/devices?q=a", "/devices?q=a"],
+  ["https://evil.example", "/"],
+  ["//evil.example", "/"],
+  ["/\\evil.example", "/"],
+  ["/login?to=/login", "/"],
+])("after the sign-in %s leads to %s", (to, target) => expect(safeTarget(to)).toBe(target));
+
+test.each([
+  ["https:", "fleet.example", true],
+  ["http:", "127.0.0.1", true],
+  ["http:", "fleet.example", false],
+])("%s//%s is private: %s", (protocol, host, expected) => expect(isPrivate(protocol, host)).toBe(expected));

@@ -1,0 +1,125 @@
+import type { RolloutGroupView, RolloutView } from "@harrier/contracts";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { ask, r } from "../api/client.ts";
+import { usePollMs } from "../api/live.ts";
+import { useLacking } from "../api/permissions.ts";
+import { reasonText, rollouts, rollout as t } from "../text/en.ts";
+import { Page } from "../ui/page.tsx";
+import { Failure, Note, Skeleton } from "../ui/states.tsx";
+import { RolloutStatus } from "../ui/status.tsx";
+import { Tabs } from "../ui/tabs.tsx";
+import { Definition } from "./definition.tsx";
+import { Failures } from "./failures.tsx";
+import { Groups } from "./groups.tsx";
+import { isMoving, silentQuery } from "./rollout.state.ts";
+import { Steps } from "./steps.tsx";
+import { Summary } from "./summary.tsx";
+
+const GroupDevices = lazy(() => import("./devices.tsx").then(({ GroupDevices: it }) => ({ default: it })));
+const Silent = lazy(() => import("./devices.tsx").then(({ Silent: it }) => ({ default: it })));
+const Timeline = lazy(() => import("./timeline.tsx").then(({ Timeline: it }) => ({ default: it })));
+const route = getRouteApi("/in/rollouts/$rolloutId");
+
+/** One rollout: how far it is, what stopped it, and what to do. */
+export function RolloutPage() {
+  const { rolloutId } = route.useParams();
+  const fast = usePollMs(2_000);
+  const params = { rolloutId };
+  const { data, error, refetch } = useQuery({
+    ...ask(r.rollouts.get, { params }),
+    refetchInterval: ({ state }) => (isMoving(state.data?.status ?? "") ? fast : 15_000),
+  });
+  const moving = isMoving(data?.status ?? "");
+  const groups = useQuery({
+    ...ask(r.rollouts.listGroups, { params, query: { representation: "full", limit: 500, sort: "id:ASC" } }),
+    refetchInterval: moving ? fast : 15_000,
+  });
+  if (data === undefined) return error === null ? <Skeleton lines={10} /> : <Failure error={error} retry={() => void refetch()} />;
+  const list = groups.data?.content ?? [];
+  return (
+    <Page
+      title={data.name}
+      trail={
+        <Link to="/rollouts" search={{}}>
+          {rollouts.title}
+        </Link>
+      }
+      beside={<RolloutStatus status={data.status} pill />}
+      sub={<Sub rollout={data} />}
+      actions={<Steps rollout={data} groups={list} />}
+    >
+      <Why rollout={data} groups={list} />
+      <Summary rollout={data} />
+      <RolloutTabs rollout={data} groups={list} />
+    </Page>
+  );
+}
+
+function RolloutTabs({ rollout, groups }: { rollout: RolloutView; groups: readonly RolloutGroupView[] }) {
+  const { tab = "groups", group } = route.useSearch();
+  const { rolloutId } = route.useParams();
+  const navigate = route.useNavigate();
+  const mayDevices = useLacking(r.rollouts.failures) === undefined;
+  const silent = useQuery({
+    ...ask(r.actions.list, { query: { q: silentQuery(rolloutId), limit: 1, total: "atMost:10000" } }),
+    enabled: mayDevices,
+    refetchInterval: usePollMs(15_000),
+  });
+  const go = (search: { tab?: string | undefined; group?: string | undefined }) => void navigate({ search, replace: true });
+  const about = [
+    { id: "failures", label: t.tabs.failures, badge: rollout.totalTargetsPerStatus?.error, body: <Failures rolloutId={rolloutId} /> },
+    { id: "silent", label: t.tabs.silent, badge: silent.data?.total, body: <Silent rolloutId={rolloutId} total={silent.data?.total} /> },
+    {
+      id: "devices",
+      label: t.tabs.devices,
+      body: <GroupDevices rolloutId={rolloutId} groups={groups} group={group} onGroup={(id) => go({ tab: "devices", group: id })} />,
+    },
+  ];
+  const tabs = [
+    { id: "groups", label: t.tabs.groups, body: <Groups groups={groups} /> },
+    ...(mayDevices ? about : []),
+    { id: "timeline", label: t.tabs.timeline, body: <Timeline rolloutId={rolloutId} moving={isMoving(rollout.status)} /> },
+    { id: "definition", label: t.tabs.definition, body: <Definition rollout={rollout} /> },
+  ].map((one) => ({ ...one, body: <Suspense fallback={<Skeleton />}>{one.body}</Suspense> }));
+  return <Tabs label={t.tabList} value={tab} tabs={tabs} onChange={(id) => go({ tab: id === "groups" ? undefined : id })} />;
+}
+
+function Sub({ rollout }: { rollout: RolloutView }) {
+  const set = rollout.distributionSet;
+  return (
+    <>
+      {set !== undefined && `${set.name} ${set.version}`}
+      {" · "}
+      <code>{rollout.targetFilterQuery}</code>
+      {" · "}
+      {rollouts.by(rollout.createdBy ?? "")}
+    </>
+  );
+}
+
+/** Why it stands still, in one sentence; nothing where it goes its way. */
+function Why({ rollout, groups }: { rollout: RolloutView; groups: readonly RolloutGroupView[] }) {
+  const { status, statusReason: why, lastError } = rollout;
+  if (lastError !== undefined) {
+    return (
+      <Note tone="bad">
+        {t.lastError(lastError.attempts)}
+        {lastError.message}
+      </Note>
+    );
+  }
+  if (status === "creating") return <Note>{t.creating}</Note>;
+  if (status === "ready") return <Note>{t.readyNote}</Note>;
+  if (status === "waiting_for_approval") return <Note tone="warn">{t.approvalNote}</Note>;
+  if (why === undefined || !["paused", "stopped", "approval_denied"].includes(status)) return null;
+  const text = reasonText(why.reason, why.actor, why.value, why.limit);
+  const group = groups.find(({ id }) => id === why.groupId)?.name;
+  if (text === "") return null;
+  return (
+    <Note tone={why.reason === "error_threshold" ? "bad" : "warn"}>
+      <RolloutStatus status={status} /> {group === undefined ? null : <b>{group}</b>} {text}
+    </Note>
+  );
+}

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { counts, offeredSteps, pace, refusedStep, type Step } from "./rollout.state.ts";
+
+const statuses = [
+  "creating",
+  "ready",
+  "waiting_for_approval",
+  "approval_denied",
+  "starting",
+  "running",
+  "paused",
+  "stopping",
+  "stopped",
+  "finished",
+  "deleting",
+  "deleted",
+];
+const possible = (step: Step, groups: { status: string }[] = [], failed = 0) =>
+  statuses.filter((status) => refusedStep(step, { status }, groups, failed) === undefined);
+
+test.each<[Step, string[]]>([
+  ["start", ["ready"]],
+  ["pause", ["running"]],
+  ["resume", ["paused"]],
+  ["approve", ["waiting_for_approval"]],
+  ["deny", ["waiting_for_approval"]],
+  ["stop", ["creating", "ready", "waiting_for_approval", "approval_denied", "starting", "running", "paused"]],
+  ["delete", statuses.filter((status) => !status.startsWith("delet"))],
+])("%s is possible in %s", (step, expected) => expect(possible(step)).toEqual(expected));
+
+test("the next group is started while one is left, and a retry needs failures", () => {
+  expect(possible("next", [{ status: "running" }])).toEqual([]);
+  expect(possible("next", [{ status: "running" }, { status: "scheduled" }])).toEqual(["running"]);
+  expect(possible("retry", [], 0)).toEqual([]);
+  expect(possible("retry", [], 2)).toEqual(["finished"]);
+  expect(refusedStep("next", { status: "running" }, [], 0)).toBe("noNext");
+});
+
+test("every status offers something, and nothing twice", () => {
+  for (const status of statuses) {
+    const steps = offeredSteps(status);
+    expect(steps.length).toBeGreaterThan(0);
+    expect(new Set(steps).size).toBe(steps.length);
+  }
+});
+
+const totals = (finished: number, running: number, notstarted: number) => ({
+  finished,
+  running,
+  notstarted,
+  scheduled: 0,
+  error: 0,
+  cancelled: 0,
+});
+
+test("the counts add up", () => expect(counts({ ...totals(3, 2, 5), error: 1 })).toEqual({ waiting: 5, running: 2, done: 4, total: 11 }));
+
+test("the pace is that of the last ten minutes", () => {
+  const points = [
+    { at: 0, totalTargetsPerStatus: totals(0, 10, 90) },
+    { at: 60_000, totalTargetsPerStatus: totals(10, 10, 80) },
+    { at: 120_000, totalTargetsPerStatus: totals(20, 10, 70) },
+  ];
+  expect(pace(points, 120_000, 80)).toEqual({ perMinute: 10, leftMs: 480_000 });
+  expect(pace(points, 120_000, 0)).toBeUndefined();
+  expect(pace(points.slice(0, 1), 120_000, 80)).toBeUndefined();
+});

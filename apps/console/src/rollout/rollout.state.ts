@@ -1,0 +1,101 @@
+import type { Totals } from "../ui/signs.ts";
+
+export type Step = "start" | "pause" | "resume" | "next" | "stop" | "approve" | "deny" | "retry" | "delete";
+
+interface RolloutLike {
+  readonly status: string;
+  readonly deleted?: boolean;
+}
+
+interface GroupLike {
+  readonly status: string;
+}
+
+/** Why a step is not possible; the words are `rollout.cannot` of the same name. */
+export type Refused = "start" | "pause" | "resume" | "next" | "noNext" | "stop" | "approve" | "retry" | "delete";
+
+const stoppable = new Set(["creating", "ready", "waiting_for_approval", "approval_denied", "starting", "running", "paused"]);
+const notBegun = new Set(["creating", "ready", "scheduled"]);
+
+/** Says why a step is not possible now, by the table of states (contract rollouts.md §4.1); undefined if it is. */
+export function refusedStep(
+  step: Step,
+  { status, deleted }: RolloutLike,
+  groups: readonly GroupLike[],
+  failed: number,
+): Refused | undefined {
+  const when = (possible: boolean, word: Refused) => (possible ? undefined : word);
+  switch (step) {
+    case "start":
+      return when(status === "ready", "start");
+    case "pause":
+      return when(status === "running", "pause");
+    case "resume":
+      return when(status === "paused", "resume");
+    case "next":
+      if (status !== "running") return "next";
+      return when(
+        groups.some((group) => notBegun.has(group.status)),
+        "noNext",
+      );
+    case "stop":
+      return when(stoppable.has(status), "stop");
+    case "approve":
+    case "deny":
+      return when(status === "waiting_for_approval", "approve");
+    case "retry":
+      return when(status === "finished" && failed > 0 && deleted !== true, "retry");
+    case "delete":
+      return when(status !== "deleting" && status !== "deleted", "delete");
+  }
+}
+
+/** The steps that are offered in a status, the one that people want first; the others are in no menu. */
+export function offeredSteps(status: string): Step[] {
+  const offered: Readonly<Record<string, Step[]>> = {
+    creating: ["start", "stop", "delete"],
+    ready: ["start", "stop", "delete"],
+    waiting_for_approval: ["approve", "deny", "delete"],
+    approval_denied: ["delete"],
+    starting: ["pause", "next", "stop"],
+    running: ["pause", "next", "stop"],
+    paused: ["resume", "stop", "delete"],
+    finished: ["retry", "delete"],
+    stopped: ["delete"],
+  };
+  return offered[status] ?? ["delete"];
+}
+
+/** How many devices have not begun, have begun, and are done. */
+export function counts(totals: Totals): { waiting: number; running: number; done: number; total: number } {
+  const waiting = totals.scheduled + totals.notstarted;
+  const done = totals.finished + totals.error + totals.cancelled;
+  return { waiting, running: totals.running, done, total: waiting + totals.running + done };
+}
+
+/** The status of a rollout that changes by itself, so that it is asked for often. */
+export const isMoving = (status: string): boolean => ["creating", "starting", "running", "stopping", "deleting"].includes(status);
+
+interface Point {
+  readonly at: number;
+  readonly totalTargetsPerStatus: Totals;
+}
+
+/** Not more of the past than this tells how fast it goes, in milliseconds. */
+const paceMs = 600_000;
+
+/** How many devices a minute are done lately, and how long the rest takes at that pace; undefined where nothing moves. */
+export function pace(points: readonly Point[], now: number, left: number): { perMinute: number; leftMs: number } | undefined {
+  const first = points.findLast(({ at }) => at <= now - paceMs) ?? points[0];
+  const last = points.at(-1);
+  if (first === undefined || last === undefined || first === last || left <= 0) return undefined;
+  const done = counts(last.totalTargetsPerStatus).done - counts(first.totalTargetsPerStatus).done;
+  const minutes = (Math.max(last.at, now - 60_000) - first.at) / 60_000;
+  if (done <= 0 || minutes <= 0) return undefined;
+  const perMinute = done / minutes;
+  return { perMinute, leftMs: (left / perMinute) * 60_000 };
+}
+
+/** The open updates of devices of a rollout that should have polled by now; the server puts the moment in. */
+export const silentQuery = (rolloutId: string): string =>
+  `rollout.id==${rolloutId};active==true;target.lastcontrollerrequestat=le=\${OVERDUE_TS}`;

@@ -1,0 +1,93 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
+import { ApiError } from "./api/client.ts";
+import { queryClient } from "./api/query-client.ts";
+import { me } from "./api/session.ts";
+import { colsSearch, groupSearch, listSearch, tabSearch, text, wizardSearch } from "./search.ts";
+import { Lost } from "./shell/lost.tsx";
+import { Shell } from "./shell/shell.tsx";
+import { Failure, Skeleton } from "./ui/states.tsx";
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: Lost });
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: "/login",
+  validateSearch: (given: Record<string, unknown>): { to?: string | undefined } => ({ to: text(given, "to") }),
+  component: lazyRouteComponent(() => import("./login/login.page.tsx"), "LoginPage"),
+});
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: "in",
+  component: Shell,
+  beforeLoad: async ({ location }) => {
+    try {
+      await queryClient.ensureQueryData(me);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) throw redirect({ to: "/login", search: { to: location.href } });
+      throw error;
+    }
+  },
+});
+
+const home = createRoute({
+  getParentRoute: () => shell,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/devices" });
+  },
+});
+
+const devices = createRoute({
+  getParentRoute: () => shell,
+  path: "/devices",
+  validateSearch: (given: Record<string, unknown>) => ({ ...listSearch(given), ...colsSearch(given) }),
+  component: lazyRouteComponent(() => import("./devices/devices.page.tsx"), "DevicesPage"),
+});
+
+const device = createRoute({
+  getParentRoute: () => shell,
+  path: "/devices/$controllerId",
+  validateSearch: tabSearch,
+  component: lazyRouteComponent(() => import("./device/device.page.tsx"), "DevicePage"),
+});
+
+const rollouts = createRoute({
+  getParentRoute: () => shell,
+  path: "/rollouts",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("./rollouts/rollouts.page.tsx"), "RolloutsPage"),
+});
+
+const wizard = createRoute({
+  getParentRoute: () => shell,
+  path: "/rollouts/new",
+  validateSearch: wizardSearch,
+  component: lazyRouteComponent(() => import("./wizard/wizard.page.tsx"), "WizardPage"),
+});
+
+const rollout = createRoute({
+  getParentRoute: () => shell,
+  path: "/rollouts/$rolloutId",
+  validateSearch: groupSearch,
+  component: lazyRouteComponent(() => import("./rollout/rollout.page.tsx"), "RolloutPage"),
+});
+
+const routeTree = root.addChildren([login, shell.addChildren([home, devices, device, rollouts, wizard, rollout])]);
+
+/** The tree of addresses below `/console`. No first segment may be `controller`: devices of a tenant called `console` poll there. */
+export const router = createRouter({
+  routeTree,
+  basepath: new URL(document.baseURI).pathname.replace(/\/$/, ""),
+  defaultPreload: "intent",
+  defaultPendingMs: 300,
+  defaultPendingComponent: () => <Skeleton lines={8} />,
+  defaultErrorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,33 @@
+type Given = Readonly<Record<string, unknown>>;
+
+/** A text of the address of a page; numbers that look like numbers are texts too. */
+export function text(given: Given, name: string): string | undefined {
+  const value = given[name];
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** The filter and the sort of a list. */
+export const listSearch = (given: Given): { q?: string | undefined; sort?: string | undefined } => ({
+  q: text(given, "q"),
+  sort: text(given, "sort"),
+});
+
+/** The open tab of a page. */
+export const tabSearch = (given: Given): { tab?: string | undefined } => ({ tab: text(given, "tab") });
+
+/** The columns of a list. */
+export const colsSearch = (given: Given): { cols?: string | undefined } => ({ cols: text(given, "cols") });
+
+/** The open tab of a rollout and the group whose devices it shows. */
+export const groupSearch = (given: Given): { tab?: string | undefined; group?: string | undefined } => ({
+  tab: text(given, "tab"),
+  group: text(given, "group"),
+});
+
+/** The step of the wizard, and what it begins with. */
+export const wizardSearch = (given: Given): { step?: string | undefined; q?: string | undefined; set?: string | undefined } => ({
+  step: text(given, "step"),
+  q: text(given, "q"),
+  set: text(given, "set"),
+});

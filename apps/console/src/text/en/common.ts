@@ -1,0 +1,126 @@
+export const states = {
+  loading: "Loading",
+  failed: "This could not be loaded",
+  forbidden: "You may not see this",
+  notFound: "There is no such thing",
+  retry: "Try again",
+  request: (id: string) => `request ${id}`,
+  copyForSupport: "Copy for support",
+  missing: (permission: string) => `Needs the permission ${permission}, which a user administrator can give you`,
+  nothingMatches: "Nothing matches",
+  ofTotal: (total: string) => `0 of ${total} match this filter.`,
+  clearFilter: "Clear the filter",
+};
+
+export const copying = { copied: "Copied", cannotCopy: "The browser did not let the console copy" };
+
+export const dialogs = {
+  back: "Cancel",
+  asked: "Asked …",
+  typeToConfirm: (text: string) => `Type ${text} to confirm`,
+  typeFirst: (text: string) => `Type ${text} first`,
+};
+
+export const grids = { chosen: "Chosen", choose: (name: string) => `Choose ${name}` };
+
+export const nav = {
+  main: "Main",
+  skip: "Skip to the content",
+  overview: "Overview",
+  devices: "Devices",
+  rollouts: "Rollouts",
+  software: "Software",
+  actions: "Actions",
+  audit: "Audit",
+  settings: "Settings",
+  users: "Users",
+  system: "System",
+  fleet: "Fleet",
+  manage: "Manage",
+  me: "Your account",
+};
+
+export const shell = {
+  signOut: "Sign out",
+  theme: { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" },
+  live: "Live",
+  polling: "Asks every few seconds",
+  search: "Search",
+  searchKey: "Ctrl K",
+  searchHint: "Search or jump to …",
+  nothingFound: "Nothing found",
+  typeMore: "Names of devices, software, rollouts and filters",
+  goTo: "Go to",
+  menu: "Menu",
+  scoped: (types: string) => `You see devices of these types alone: ${types}.`,
+  keys: "Keys",
+  keysTitle: "Keys of the console",
+  close: "Close",
+  lostTitle: "There is no such page",
+  lostText: "The address is misspelt, or the page is gone.",
+  home: "To the overview",
+  keyNames: {
+    filter: "Filter",
+    palette: "Search or jump",
+    devices: "Devices",
+    rollouts: "Rollouts",
+    software: "Software",
+    overview: "Overview",
+    rows: "Next and previous row",
+    open: "Open the row",
+    choose: "Choose the row",
+    help: "These keys",
+    close: "Close",
+  },
+  kinds: {
+    targets: "Devices",
+    distributionSets: "Distribution sets",
+    softwareModules: "Software modules",
+    rollouts: "Rollouts",
+    targetFilters: "Filters",
+  } as Readonly<Record<string, string>>,
+};
+
+export const statusWords: Readonly<Record<"rollout" | "target" | "action", Readonly<Record<string, string>>>> = {
+  rollout: {
+    creating: "Being created",
+    ready: "Ready",
+    waiting_for_approval: "Waits for approval",
+    approval_denied: "Denied",
+    starting: "Starting",
+    running: "Running",
+    paused: "Paused",
+    stopping: "Stopping",
+    stopped: "Stopped",
+    finished: "Finished",
+    deleting: "Being deleted",
+    deleted: "Deleted",
+    scheduled: "Scheduled",
+    error: "Failed",
+  },
+  target: { unknown: "Unknown", registered: "Registered", pending: "Update open", in_sync: "In sync", error: "Failed" },
+  action: {
+    finished: "Installed",
+    error: "Failed",
+    warning: "Warning",
+    running: "In progress",
+    canceled: "Cancelled",
+    canceling: "Cancelling",
+    retrieved: "Fetched by the device",
+    download: "Downloading",
+    downloaded: "Downloaded",
+    scheduled: "Scheduled",
+    cancel_rejected: "Cancellation refused",
+    wait_for_confirmation: "Waits for confirmation",
+  },
+};
+
+export const buckets = {
+  finished: "installed",
+  error: "failed",
+  running: "in progress",
+  scheduled: "scheduled",
+  notstarted: "not started",
+  cancelled: "cancelled",
+  none: "no devices",
+};

@@ -1,0 +1,36 @@
+import { type ComponentProps, type MouseEvent, useId } from "react";
+import style from "./button.module.css";
+
+export interface ButtonProps extends ComponentProps<"button"> {
+  readonly look?: "primary" | "danger" | "ghost" | undefined;
+  readonly small?: boolean | undefined;
+  /** Why it cannot be pressed now, e.g. the permission that is missing. It stays in the order of the Tab key, so that everybody can read that. */
+  readonly why?: string | undefined;
+}
+
+/** The class of a link that looks like a button. */
+export function buttonClass(look?: ButtonProps["look"], small = false): string {
+  return [style["button"], look === undefined ? undefined : style[look], small ? style["small"] : undefined].filter(Boolean).join(" ");
+}
+
+/** A button. */
+export function Button({ look, small, why, onClick, className, children, ...rest }: ButtonProps) {
+  const id = useId();
+  const press = (event: MouseEvent<HTMLButtonElement>) => {
+    if (why === undefined) return onClick?.(event);
+    // A trigger of a dialog gets the event too.
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const disabled = why === undefined ? {} : { "aria-disabled": true, "aria-describedby": id, "data-why": why };
+  return (
+    <button type="button" className={`${buttonClass(look, small)} ${className ?? ""}`} {...rest} {...disabled} onClick={press}>
+      {children}
+      {why !== undefined && (
+        <span id={id} className="hidden">
+          {why}
+        </span>
+      )}
+    </button>
+  );
+}

@@ -1,0 +1,32 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { ask, r } from "../api/client.ts";
+import { quoted } from "../fiql/complete.ts";
+import { sets as t } from "../text/en.ts";
+import { Choice, Field } from "./field.tsx";
+
+interface SetChoiceProps {
+  readonly value: string;
+  readonly onChange: (id: string) => void;
+}
+
+/** So many sets are offered; more are found by their name. */
+const offered = 50;
+
+/** A choice of a distribution set; those that cannot be installed are shown and say why. */
+export function SetChoice({ value, onChange }: SetChoiceProps) {
+  const [text, setText] = useState("");
+  const q = text.trim() === "" ? undefined : `name==${quoted(`*${text.trim()}*`)},version==${quoted(`${text.trim()}*`)}`;
+  const { data } = useQuery(ask(r.distributionSets.list, { query: { q, limit: offered, sort: "id:DESC" } }));
+  const options = (data?.content ?? []).map(({ id, name, version, complete, valid }) => ({
+    value: String(id),
+    label: `${name} ${version}${complete === false ? ` — ${t.incomplete}` : valid === false ? ` — ${t.invalid}` : ""}`,
+    disabled: complete === false || valid === false,
+  }));
+  return (
+    <>
+      {(data?.total ?? 0) > offered || text !== "" ? <Field label={t.find} value={text} onChange={setText} /> : null}
+      <Choice label={t.set} value={value} onChange={onChange} options={[{ value: "", label: t.choose }, ...options]} />
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import { runOne } from "@harrier/db";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type CommandsFixture, commandsFixture, contextOf } from "../commands.fixture.ts";
+import { callUpdateThing } from "./things.sql.ts";
+
+let fixture: CommandsFixture;
+beforeAll(async () => {
+  fixture = await commandsFixture();
+  const management = fixture.database.db("management").pool;
+  await management.query(
+    "insert into target_types (tenant_id, id, key, name, created_by, last_modified_by) values (1, 7, 'gate', 'Gate Way', 'a', 'a')",
+  );
+});
+afterAll(() => fixture.close());
+
+let ids: number[];
+beforeEach(async () => {
+  await fixture.db.pool.query("delete from targets");
+  const targets = ["x", "y", "polls"].map((controllerId) => ({
+    controllerId,
+    name: controllerId,
+    address: controllerId === "polls" ? "http://10.0.0.1" : "amqp://v/replies",
+  }));
+  const created = await fixture.targets.createTargets({ targets }, contextOf({}, `new-${Math.random()}`));
+  ids = (created.targets ?? []).map(({ id }) => id as number);
+  await fixture.db.pool.query("update target_state set request_attributes = false");
+  await fixture.db.pool.query("delete from outbox");
+});
+
+const told = async () => (await fixture.db.pool.query("select type, common, items from outbox order by id")).rows;
+const update = (name: string | null, type: string | null) =>
+  runOne(fixture.db.pool, callUpdateThing, [1, "x", "amqp://v/replies", name, type]);
+const events = async () =>
+  (await told()).flatMap(({ type, items }) =>
+    type === "io.update.target.changed.v1" ? items.map((item: { data: object }) => item.data) : [],
+  );
+
+test("a thing that registers anew with another name or type tells an event, and else none; it is told what to do each time", async () => {
+  await update(null, null);
+  await update("x", "unknown");
+  expect(await events()).toEqual([]);
+  await update("new name", "gate way");
+  await update(null, "");
+  expect(await events()).toMatchObject([
+    { controllerId: "x", name: "new name", targetTypeId: 7, changed: ["name", "targetType"], initiatedBy: "CONTROLLER_PLUG_AND_PLAY" },
+    { controllerId: "x", targetTypeId: null, changed: ["targetType"] },
+  ]);
+  expect((await told()).filter(({ type }) => type === "feed.thing")).toHaveLength(4);
+});
+
+test("things among many targets that shall send their attributes are told in one row, those alone that were not asked before", async () => {
+  const ask = (targetIds: number[]) =>
+    fixture.targets.changeTargetsById({ targetIds, change: "requestAttributes", value: 0, initiator: "ann" }, contextOf({}));
+  const asked = async () => (await told()).flatMap(({ type, common }) => (type === "feed.things" ? [common] : []));
+  await ask(ids.slice(2));
+  expect(await asked()).toEqual([]);
+  await ask(ids.slice(0, 1));
+  await ask(ids);
+  expect(await asked()).toEqual([
+    { things: ["x"], what: "attributes" },
+    { things: ["y"], what: "attributes" },
+  ]);
+});

@@ -1,0 +1,58 @@
+// The console must stay small: what a browser loads before a page is shown has a limit, by Vite's manifest, at gzip level 9. Exit 1 names the page.
+// `--table` prints every page.
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+
+const limits = { shell: 125_000, page: 230_000, css: 25_000 };
+const dist = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), "apps", "console", "dist");
+const manifestFile = join(dist, ".vite", "manifest.json");
+if (!existsSync(manifestFile)) {
+  console.error("apps/console is not built: npm run build");
+  process.exit(1);
+}
+const manifest = JSON.parse(readFileSync(manifestFile, "utf8"));
+const sizes = new Map();
+const sizeOf = (file) => {
+  if (!sizes.has(file)) sizes.set(file, gzipSync(readFileSync(join(dist, file)), { level: 9 }).length);
+  return sizes.get(file);
+};
+
+/** Finds the files that a chunk loads with itself. */
+function filesOf(key, found = new Set()) {
+  const chunk = manifest[key];
+  if (chunk === undefined || found.has(chunk.file)) return found;
+  found.add(chunk.file);
+  for (const file of chunk.css ?? []) found.add(file);
+  for (const next of chunk.imports ?? []) filesOf(next, found);
+  return found;
+}
+const sum = (files) => [...files].reduce((all, file) => all + sizeOf(file), 0);
+
+const entry = Object.keys(manifest).find((key) => manifest[key].isEntry);
+const shell = filesOf(entry);
+const rows = [["shell", sum(shell), limits.shell]];
+for (const key of Object.keys(manifest).filter((name) => /\.page\.tsx$/.test(name))) {
+  const page = /([^/]+)\.page\.tsx$/.exec(key)[1];
+  rows.push([page, sum(new Set([...shell, ...filesOf(key)])), limits.page]);
+}
+const css = new Set(
+  Object.values(manifest).flatMap((chunk) => [...(chunk.css ?? []), ...(chunk.file.endsWith(".css") ? [chunk.file] : [])]),
+);
+rows.push(["all CSS", sum(css), limits.css]);
+
+const over = rows.filter(([, size, limit]) => size > limit);
+if (process.argv.includes("--table"))
+  for (const [name, size, limit] of rows) console.log(`${name.padEnd(20)} ${(size / 1000).toFixed(1)} of ${limit / 1000} kB`);
+for (const [name, size, limit] of over) {
+  console.error(
+    `apps/console: ${name} loads ${(size / 1000).toFixed(1)} kB (gzip), more than ${limit / 1000}: load a part of it when it is opened, or leave it out`,
+  );
+}
+const largest = rows.slice(1, -1).reduce((a, b) => (b[1] > a[1] ? b : a), rows[0]);
+if (over.length === 0)
+  console.log(
+    `console-size: shell ${(rows[0][1] / 1000).toFixed(1)} kB, largest page ${largest[0]} ${(largest[1] / 1000).toFixed(1)} kB, CSS ${(rows.at(-1)[1] / 1000).toFixed(1)} kB (gzip)`,
+  );
+process.exit(over.length === 0 ? 0 : 1);

@@ -1,0 +1,155 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Route, routeTable } from "@harrier/contracts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { inOwnTenant } from "../support/tenants.ts";
+import { environmentOf, harrier, program, run } from "./harrier.ts";
+
+const rows = Object.entries(routeTable).flatMap(([feature, of]) =>
+  feature === "device" ? [] : Object.entries(of as Record<string, Route>).map(([name, row]) => [`${feature}.${name}`, row] as const),
+);
+
+describe("nouns of the command line (contract console.md §5)", () => {
+  inOwnTenant();
+  let env: Record<string, string>;
+  const ok = async (...args: string[]) => {
+    const ran = await harrier(args, { env });
+    expect(ran, args.join(" ")).toMatchObject({ code: 0 });
+    return ran.stdout;
+  };
+  const lines = async (...args: string[]) => (await ok(...args)).trim().split("\n");
+  beforeAll(async () => {
+    env = environmentOf();
+    for (const id of ["dev-1", "dev-2", "other"]) await ok("target", "create", id);
+    await ok("module", "create", "fw:1.0", "--type", "os");
+    await ok("module", "create", "fw:1.1", "--type", "os");
+    await ok("set", "create", "my set:1.0", "--type", "os", "--module", "fw:1.0");
+    await ok("tag", "create", "eu");
+  });
+
+  test("metadata, type, auto-confirmation and tags of a target", async () => {
+    await ok("target", "metadata", "dev-1", "rack", "7");
+    await ok("target", "metadata", "dev-1", "rack", "8");
+    expect(await ok("target", "metadata", "dev-1")).toBe("KEY\tVALUE\nrack\t8\n");
+    await ok("target", "metadata", "dev-1", "rack", "--delete");
+    expect((await harrier(["target", "metadata", "dev-1", "rack"], { env })).code).toBe(5);
+    await ok("module", "metadata", "fw:1.0", "signed", "yes", "--visible");
+    expect(await ok("module", "metadata", "fw:1.0", "signed", "-o", "jsonpath={.targetVisible}")).toBe("true\n");
+    await ok("targettype", "create", "box");
+    await ok("target", "type", "dev-1", "box");
+    expect(await ok("target", "get", "dev-1", "-o", "jsonpath={.targetTypeName}")).toBe("box\n");
+    await ok("target", "type", "dev-1", "--remove");
+    expect(await ok("target", "autoconfirm", "dev-1", "on", "--remark", "lab", "-o", "jsonpath={.remark}")).toBe("lab\n");
+    expect(await ok("target", "autoconfirm", "dev-1", "off", "-o", "jsonpath={.active}")).toBe("false\n");
+    await ok("target", "tag", "eu", "dev-1");
+    expect(await ok("target", "tags", "dev-1", "--columns", "name")).toBe("NAME\neu\n");
+    await ok("target", "assign", "my set:1.0", "dev-1");
+    expect(await ok("target", "assigned", "dev-1", "-o", "jsonpath={.name}")).toBe("my set\n");
+  });
+
+  test("many targets: change, groups, summary, and CSV in both directions", async () => {
+    await ok("target", "change", "tag", "--tag", "eu", "-q", "controllerid==dev-*", "--confirm", "2", "--wait");
+    expect(await ok("target", "list", "-q", "tag==eu", "--sort", "controllerid:ASC", "-o", "name")).toBe("dev-1\ndev-2\n");
+    expect((await harrier(["target", "change", "untag", "--tag", "eu", "-q", "tag==eu", "--confirm", "9"], { env })).code).toBe(6);
+    expect((await harrier(["target", "change", "tag", "dev-1"], { env })).code).toBe(64);
+    await ok("group", "assign", "Europe/East", "dev-1", "dev-2");
+    expect(await ok("group", "list")).toBe("NAME\nEurope/East\n");
+    expect(await ok("group", "targets", "Europe", "--subgroups", "-o", "name", "--sort", "controllerid:ASC")).toBe("dev-1\ndev-2\n");
+    await ok("group", "unassign", "-q", "controllerid==dev-2");
+    expect(await ok("target", "summary", "--by", "tag", "-o", "csv")).toBe("by,value,label,count\ntag,eu,,2\n");
+    expect((await lines("target", "export", "-q", "controllerid==dev-*"))[0]).toMatch(/^controllerId,/);
+    const file = join(mkdtempSync(join(tmpdir(), "harrier-cli-")), "targets.csv");
+    writeFileSync(file, "controllerId,name\ncsv-1,one\ndev-1,there\n");
+    expect((await harrier(["target", "import", file], { env })).code).not.toBe(0);
+    const some = await harrier(["target", "import", file, "--skip"], { env });
+    expect(some).toMatchObject({ code: 1, stderr: "1 created, 1 not\n" });
+    expect(some.stdout).toContain("3\tdev-1\t");
+  });
+
+  test("people and programs: permissions, keys, clients and webhooks, whose secrets are shown once", async () => {
+    await harrier(["user", "create", "bert", "--password-stdin"], { env, input: "a long enough passphrase\n" });
+    expect(await ok("user", "grant", "bert", "READ_TARGET")).toBe("PERMISSION\nREAD_TARGET\n");
+    await harrier(["user", "password", "bert"], { env, input: "another good passphrase\n" });
+    const soon = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+    expect(await ok("permission", "list", "-o", "name")).toContain("READ_TARGET\n");
+    expect(await ok("key", "create", "lab", "--expires", soon, "-o", "jsonpath={.apiKey}")).not.toBe("\n");
+    expect(await ok("key", "get", "lab", "-o", "json")).not.toContain("apiKey");
+    await ok("key", "update", "lab", "--description", "of the lab");
+    expect(await ok("key", "list", "-o", "jsonpath={.description}")).toBe("of the lab\n");
+    const made = JSON.parse(await ok("client", "create", "ci", "--scopes", "READ_TARGET", "-o", "json")) as Record<string, string>;
+    expect(made["clientSecret"]).toBeTypeOf("string");
+    const programEnv = { ...env, HARRIER_CLIENT_ID: made["clientId"] as string, HARRIER_CLIENT_SECRET: made["clientSecret"] as string };
+    expect((await harrier(["whoami", "-o", "jsonpath={.kind}"], { env: programEnv })).stdout).toBe("client\n");
+    expect(await ok("client", "rotate", "ci", "--keep", "0", "-o", "jsonpath={.clientSecret}")).not.toContain(made["clientSecret"]);
+    await ok("client", "delete", "ci", "--yes");
+    await ok("key", "delete", "lab", "--yes");
+    expect(await ok("webhook", "list")).toMatch(/^ID\tNAME\tURL/);
+  });
+
+  test("what the tenant is told: audit, quotas, insights, search of names, events", async () => {
+    expect(await ok("audit", "list", "-q", "action==targets.create", "--limit", "1", "--columns", "action")).toBe(
+      "ACTION\ntargets.create\n",
+    );
+    expect(await ok("audit", "verify", "--columns", "valid")).toContain("true");
+    expect((await lines("audit", "export"))[0]).toMatch(/^id,time,timeUtc,/);
+    expect(await ok("quota", "list", "-o", "name")).toContain("\n");
+    expect(await ok("insight", "actions", "-o", "csv")).toMatch(/^month,coverage,count,/);
+    expect(await ok("insight", "current-rollouts", "-o", "jsonpath={.total}")).toBe("0\n");
+    expect((await harrier(["event", "list"], { env })).stderr).toMatch(/^next: \S+\n$/);
+    const [operation] = await lines("operation", "list", "-o", "name");
+    expect(await ok("operation", "wait", operation as string, "-o", "jsonpath={.status}")).toBe("finished\n");
+  });
+
+  test("events are followed until Ctrl-C, one JSON object a line", async () => {
+    const tail = harrier(["event", "tail"], { env, signalAtOutput: "SIGINT" });
+    let done = false;
+    void tail.then(() => {
+      done = true;
+    });
+    // the stream begins with the first event behind its opening, so something happens until it is seen
+    for (let n = 0; !done; n++) await ok("target", "update", "other", "--name", `name ${n}`);
+    const { code, stdout } = await tail;
+    expect(code).toBe(130);
+    expect(JSON.parse(stdout.split("\n")[0] as string)).toMatchObject({ specversion: "1.0" });
+  });
+
+  test("every operation of the interface is reached by its id", async () => {
+    const changing = rows.filter(
+      ([, { bodyKind, method, interface: of }]) => bodyKind !== "multipart" && method !== "GET" && of === "management",
+    );
+    const shown = async ([id, row]: (typeof rows)[number]) => {
+      const params = [...row.path.matchAll(/:(\w+)/g)].map(([, name]) => `${name}=x`);
+      const ran = await harrier(["api", id, ...params, "--dry-run"], { env });
+      expect(ran, id).toMatchObject({ code: 0, stdout: `${row.method} /api/mgmt/v1${row.path.replaceAll(/:\w+/g, "x")}\n` });
+    };
+    for (let n = 0; n < changing.length; n += 4) await Promise.all(changing.slice(n, n + 4).map(shown));
+    expect((await harrier(["api", "targets.fly"], { env })).code).toBe(64);
+    const csv = await harrier(["api", "targets.importCsv", "--input", "-"], { env, input: "controllerId\nby-api\n" });
+    expect(csv).toMatchObject({ code: 0 });
+  });
+
+  test("names are completed from the server, quoted, and what a colon has split is put together again", async () => {
+    expect(await ok("__complete", "harrier module get fw:")).toBe("fw:1.0\nfw:1.1\n");
+    expect(await ok("__complete", "harrier --columns name target tag eu de")).toBe("dev-1\ndev-2\n");
+    expect(await ok("__complete", "harrier target get 'dev-1' ")).toBe("");
+    expect(await ok("__complete", "harrier group ta")).toBe("targets\n");
+    const nobody = await harrier(["__complete", "harrier module get "], {
+      env: { ...env, HARRIER_PASSWORD: "wrong", XDG_CACHE_HOME: "/nowhere" },
+    });
+    expect(nobody).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    const script = await ok("completion", "bash");
+    const at = async (line: string) => {
+      const words = line.split(" ").map((word) => `"${word}"`);
+      const asked = [
+        `harrier() { '${process.execPath}' "$HARRIER_PROGRAM" "$@"; }`,
+        script,
+        `COMP_LINE='${line}'; COMP_POINT=${line.length}; COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}`,
+        `COMP_WORDBREAKS=':'; _harrier; printf '%s\\n' "\${COMPREPLY[@]}"`,
+      ].join("\n");
+      return (await run("bash", ["-c", asked], { env: { ...env, HARRIER_PROGRAM: program } })).stdout.trim().split("\n");
+    };
+    expect(await at("harrier module get fw:1")).toEqual(["1.0", "1.1"]);
+    expect(await at("harrier set get my")).toEqual(["my\\ set:1.0"]);
+  });
+});
