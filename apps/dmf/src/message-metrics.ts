@@ -4,7 +4,7 @@ import type { RefusalKind } from "./incoming/parse-message.ts";
 
 export interface MessageMetrics {
   received(outcome: "handled" | RefusalKind): void;
-  sent(outcome: "sent" | "dropped", n: number): void;
+  sent(outcome: "sent" | "dropped" | "postponed", n: number): void;
 }
 
 /** Counts messages by their fate; a refused one by the kind of its reason. */
@@ -17,7 +17,7 @@ export function createMessageMetrics(registry: Metrics["registry"]): MessageMetr
   });
   const sent = new Counter({
     name: "harrier_dmf_sent_total",
-    help: "Messages to things, by outcome: sent, or dropped because their exchange is gone",
+    help: "Messages to things, by outcome: sent, dropped because their exchange is gone, or postponed because their virtual host takes none",
     labelNames: ["outcome"],
     registers: [registry],
   });

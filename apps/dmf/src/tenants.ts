@@ -43,8 +43,11 @@ export class Tenants {
     return this.#connected.get(vhost)?.host;
   }
 
-  get size(): number {
-    return this.#connected.size;
+  /** The tenants whose virtual host is connected at this moment. */
+  connected(): { tenantId: number; vhost: string }[] {
+    return [...this.#connected.values()].flatMap(({ tenant: { tenantId, vhost }, host }) =>
+      host.isConnected ? [{ tenantId, vhost }] : [],
+    );
   }
 
   /** Connects to the virtual hosts of tenants that have been enabled, and ends the connections of those that are not any more. */

@@ -35,6 +35,7 @@ export async function startDmf(config: DmfConfig, log: Log): Promise<readonly St
   const send = createSender({
     controller,
     hostOf: (vhost) => tenants.hostOf(vhost),
+    connected: () => tenants.connected(),
     baseUrl: config.HARRIER_PUBLIC_URL.replace(/\/+$/, ""),
     count: counted.sent,
     log,

@@ -6,6 +6,10 @@ export interface Position {
   upTo?: string;
   row?: string;
   item?: number;
+  /** The tenants that could get messages at that time: one that is new, or active again, has its things told. */
+  tenants?: readonly number[];
+  /** Tenants whose things have missed messages, and are told again as soon as their virtual host takes any. */
+  behind?: readonly number[];
 }
 
 /** Takes the lease or keeps it; a confirmed position is stored by its holder alone. Without a row another replica has the lease. */
@@ -56,6 +60,30 @@ export const readOutgoing = statement<
           o.id::text, o.tenant_id as "tenantId", o.topic, o.type, o.common, o.items
      from bounds b left join (select x.* from kept k join outbox x on x.id = k.id and x.at = k.at) o on true
     order by o.id`,
+);
+
+/**
+ * Has all things of tenants told again that shall do something or send their attributes, and keeps who is behind then, both or nothing, and nothing if the
+ * lease is lost. What they are told is what is true when it is read, so that nothing is missing that was not sent before.
+ */
+export const tellAgain = statement<[holder: string, kept: string, tenantIds: number[], vhosts: string[]], unknown>(
+  "controller.tell_things_again",
+  `with held as (
+     update device_messages_cursor set position = position || $2::jsonb where holder = $1 returning 1
+   ), things as (
+     select t.tenant_id, t.id, t.controller_id, w.what,
+            (row_number() over (partition by t.tenant_id, w.what order by t.id) - 1) / 1000 as piece
+       from unnest($3::int[], $4::text[]) i (tenant_id, vhost)
+       join targets t on t.tenant_id = i.tenant_id and starts_with(t.address, 'amqp://' || i.vhost || '/')
+       join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.id
+      cross join lateral (values
+        ('action', exists (select from actions a where a.tenant_id = t.tenant_id and a.target_id = t.id and a.active)),
+        ('attributes', s.request_attributes)) w (what, due)
+      where w.due and exists (select from held)
+   )
+   insert into outbox (tenant_id, topic, type, common, items)
+   select tenant_id, 'target-events', 'feed.things', json_build_object('things', json_agg(controller_id order by id), 'what', what), '[]'
+     from things group by tenant_id, what, piece order by tenant_id, what, piece`,
 );
 
 /** Whether everything older than this has been sent to things, or nobody has asked for it for a week. */

@@ -1,6 +1,7 @@
-import { runOne } from "@harrier/db";
+import { run, runOne } from "@harrier/db";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type CommandsFixture, commandsFixture, contextOf } from "../commands.fixture.ts";
+import { tellAgain } from "./outgoing.sql.ts";
 import { callUpdateThing } from "./things.sql.ts";
 
 let fixture: CommandsFixture;
@@ -60,4 +61,18 @@ test("things among many targets that shall send their attributes are told in one
     { things: ["x"], what: "attributes" },
     { things: ["y"], what: "attributes" },
   ]);
+});
+
+test("the things of a tenant that gets messages again are told what they shall do, by the holder of the lease alone", async () => {
+  const again = (holder: string) => run(fixture.db.pool, tellAgain, [holder, JSON.stringify({ tenants: [1], behind: [] }), [1], ["v"]]);
+  await fixture.db.pool.query("update device_messages_cursor set holder = 'one', position = $1", [
+    JSON.stringify({ seen: "1:1:", behind: [1] }),
+  ]);
+  await fixture.db.pool.query("update target_state set request_attributes = true where target_id = any($1)", [[ids[1], ids[2]]]);
+  await again("other");
+  expect(await told()).toEqual([]);
+  await again("one");
+  expect((await told()).map(({ type, common }) => [type, common])).toEqual([["feed.things", { things: ["y"], what: "attributes" }]]);
+  const { rows } = await fixture.db.pool.query("select position from device_messages_cursor");
+  expect(rows).toEqual([{ position: { seen: "1:1:", tenants: [1], behind: [] } }]);
 });

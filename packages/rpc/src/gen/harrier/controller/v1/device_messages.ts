@@ -105,12 +105,16 @@ export interface ReadDeviceMessagesRequestInput {
   holder?: string;
   confirmed?: string;
   baseUrl?: string;
+  dropped?: number[];
+  connected?: number[];
 }
 
 export interface ReadDeviceMessagesRequest {
   holder: string;
   confirmed: string;
   baseUrl: string;
+  dropped: number[];
+  connected: number[];
 }
 
 export interface ReadDeviceMessagesResponseInput {
