@@ -42,7 +42,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["tests/e2e/**/*.test.ts"],
-          exclude: [...ignored, "**/*.{db,real,long,hostile,kubernetes,cluster}.test.ts"],
+          exclude: [...ignored, "**/*.{db,real,long,hostile,kubernetes,cluster,skew,restore}.test.ts"],
           fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 180_000,
@@ -66,6 +66,25 @@ export default defineConfig({
       },
       {
         test: { name: "cluster", include: ["tests/e2e/kubernetes/*.cluster.test.ts"], exclude: ignored, hookTimeout: 1_800_000 },
+      },
+      // two releases beside each other (scripts/test.mjs builds the other one), and a dump in a new cluster
+      {
+        test: { name: "skew", include: ["tests/e2e/*.skew.test.ts"], exclude: ignored, fileParallelism: false, hookTimeout: 180_000 },
+      },
+      {
+        test: { name: "restore", include: ["tests/e2e/*.restore.test.ts"], exclude: ignored, testTimeout: 900_000, hookTimeout: 600_000 },
+      },
+      {
+        test: {
+          name: "console",
+          include: ["tests/console/**/*.console.test.ts"],
+          exclude: ignored,
+          fileParallelism: false,
+          expect: slowPolls,
+          testTimeout: 120_000,
+          // the first run fetches a browser
+          hookTimeout: 600_000,
+        },
       },
       {
         test: {

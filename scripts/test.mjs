@@ -1,10 +1,12 @@
-// Runs the suites: `npm test`, `npm run test:real`, `npm run check:long`, `npm run check:hostile`, `npm run e2e:faults`, `npm run check:kubernetes`. It runs on Node 24 with
+// Runs the suites: `npm test`, `npm run test:real`, `npm run check:long`, `npm run check:hostile`, `npm run e2e:faults`, `npm run check:kubernetes`,
+// `npm run check:skew -- <git ref of the release before>`, `npm run check:restore`. It runs on Node 24 with
 // node_modules/.bin in PATH (see dev.mjs). Everything after the suite's name goes to vitest: `npm test -- packages/db`. With TEST_REPORTS (a folder)
 // it also writes what passed there, for .ci/run to add up.
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { previousRelease } from "./previous-release.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const checks = join(root, "scripts", "checks");
@@ -29,13 +31,16 @@ const ownChecks = () =>
 
 const [suite, ...given] = process.argv.slice(2);
 const inCluster = suite === "kubernetes" && given.includes("--api-server");
-const rest = inCluster ? given.filter((word) => word !== "--api-server") : given;
+const [ref, ...beyondRef] = given;
+const rest = suite === "skew" ? beyondRef : given.filter((word) => word !== "--api-server");
 const suites = {
   test: () => [build, lint, ...ownChecks(), vitest("unit", "db", "contract")],
-  real: () => [build, vitest("e2e", "real")],
+  real: () => [build, vitest("e2e", "real", "console")],
   long: () => [build, vitest("long")],
   hostile: () => [build, vitest("hostile")],
   faults: () => [build, vitest("long")],
+  skew: () => [build, vitest("skew")],
+  restore: () => [build, vitest("restore")],
   kubernetes: () => [build, vitest("kubernetes", ...(inCluster ? ["cluster"] : []))],
 };
 
@@ -55,6 +60,11 @@ function run({ command, args }) {
   });
 }
 
+if (suite === "skew" && ref === undefined) {
+  console.error("usage: npm run check:skew -- <git ref of the release before>");
+  process.exit(2);
+}
+if (suite === "skew") process.env.HARRIER_TEST_PREVIOUS = previousRelease(ref);
 const steps = suites[suite]?.();
 if (steps === undefined) {
   console.error(`usage: test.mjs ${Object.keys(suites).join("|")}`);

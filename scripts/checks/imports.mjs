@@ -36,6 +36,7 @@ export const layers = {
   "tests/e2e": [...forApps, "stack", "testkit", "simulator"],
   "tests/bench": [...forApps, "stack", "testkit", "simulator", "client"],
   "tests/clients": ["stack", "testkit"],
+  "tests/console": ["stack", "testkit", "simulator"],
   "tests/setup": [...forApps, "stack", "testkit"],
 };
 

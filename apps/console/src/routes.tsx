@@ -122,7 +122,7 @@ export const router = createRouter({
   defaultPreload: "intent",
   defaultPendingMs: 300,
   defaultPendingComponent: () => <Skeleton lines={8} />,
-  defaultErrorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
+  defaultErrorComponent: ({ error, reset }) => <Failure alone error={error} retry={reset} />,
   scrollRestoration: true,
 });
 

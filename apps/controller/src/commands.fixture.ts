@@ -112,7 +112,7 @@ export const chunkOf = (
   joining: false,
   maintenanceWindow: null,
   confirmationRequired: change.confirmationRequired ?? true,
-  safetyOfTypes: [],
+  safetyOfTypes: [] as { targetTypes: number[]; safety: string }[],
   ...(change.safety === undefined ? {} : { safety: change.safety }),
 });
 

@@ -31,6 +31,7 @@ import { createConsole } from "./console/console.ts";
 import { features } from "./console/console-config.ts";
 import { findConsole } from "./console/console-files.ts";
 import { createSessions } from "./console/create-sessions.ts";
+import { signInAtIssuers, signInWays } from "./console/create-sign-in.ts";
 import { deniedRequestOf } from "./denied-requests/denied-request-of.ts";
 import { docsRouter } from "./docs/docs.ts";
 import { healthRouter } from "./health/health.ts";
@@ -81,7 +82,7 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   const identity = createClient("harrier.management.v1.IdentityService", { ...client, addresses: config.HARRIER_MANAGEMENT_GRPC });
   const devices = new DeviceCache({ ttlSeconds: config.HARRIER_CREDENTIAL_TTL, now: Date.now });
   const principals = new PrincipalCache({ ttlSeconds: config.HARRIER_CREDENTIAL_TTL });
-  const { tokens, askForKeys } = tokenVerifier(config, log);
+  const { tokens, askForKeys, issuers } = tokenVerifier(config, log);
   const uses = keyUses(identity, () => jobs.wake("key-uses"));
   const usedSessions = sessionUses(identity, () => jobs.wake("session-uses"));
   const deniedRequests = countDeniedRequests(identity, log, () => jobs.wake("denied-requests"));
@@ -157,9 +158,10 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
     sessions,
     digest: (authorization) => principals.digest(authorization),
     passwords: signInDeps,
+    ...signInAtIssuers({ issuers, keys, tokens, resolveToken }),
     record: (deniedRequest, rid) => deniedRequests.record(deniedRequest, rid),
     files: findConsole(config.HARRIER_CONSOLE, fileURLToPath(new URL("../console", import.meta.url))),
-    config: { version: node.version, signIn: { password: true, issuers: [] }, features },
+    config: { version: node.version, signIn: signInWays(issuers), features },
   });
   const app = createApp({
     console,

@@ -11,7 +11,12 @@ export const environment = {
   configHome: process.env["XDG_CONFIG_HOME"],
   stateHome: process.env["XDG_STATE_HOME"],
   cacheHome: process.env["XDG_CACHE_HOME"],
+  /** Where `npm start` of a checkout listens, and keeps its data. */
+  httpPort: process.env["HARRIER_HTTP_PORT"],
+  dataDir: process.env["HARRIER_DATA_DIR"],
   home: process.env["HOME"] ?? process.env["USERPROFILE"] ?? ".",
+  /** The whole environment with more, for a program that is started. */
+  withAll: (more: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({ ...process.env, ...more }),
 };
 
 /** Reads a variable that a context names (`token-env`). */

@@ -2,16 +2,25 @@ import { Command, CommanderError } from "commander";
 import type { Noun, Options, Verb } from "./command.ts";
 import { completionVerb } from "./completion.ts";
 import { describeError, type ExitCode, exit, exitCodeOf } from "./exit.ts";
+import { dev, open, simulate } from "./local.ts";
 import { noun } from "./nouns/entity.ts";
 import { nouns } from "./nouns/index.ts";
 import { type GlobalOptions, Session, Shown } from "./session.ts";
 import { contextVerbs, topVerbs } from "./top.ts";
 
 export const allNouns: readonly Noun[] = [...nouns, noun(["context", "contexts"], "Servers and how to sign in to them", contextVerbs)];
-const singles: readonly Verb[] = [...topVerbs, completionVerb(() => ({ nouns: allNouns, singles: topVerbs }))];
+const plain: readonly Verb[] = [...topVerbs, open, simulate, dev];
+const singles: readonly Verb[] = [...plain, completionVerb(() => ({ nouns: allNouns, singles: plain }))];
+
+/** `dev` alone starts a server to develop with; with a verb behind it, it is short for `device`. */
+const inFull = ([first, second, ...rest]: readonly string[]): readonly string[] =>
+  first === "dev" && second !== undefined && !second.startsWith("-")
+    ? ["device", second, ...rest]
+    : [first, second, ...rest].filter((word) => word !== undefined);
 
 /** Runs a command line and sets the exit code. */
-export async function main(args: readonly string[]): Promise<void> {
+export async function main(given: readonly string[]): Promise<void> {
+  const args = inFull(given);
   const interrupted = new AbortController();
   process.once("SIGINT", () => interrupted.abort());
   // a reader that has enough (`| head`) ends the program, and is no error

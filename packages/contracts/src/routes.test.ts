@@ -25,7 +25,7 @@ const expectedIds = {
     "distributionSets.listAssignedTargets distributionSets.listInstalledTargets",
     "targets.summary targets.suggest targets.change targets.list targets.create targets.get targets.update targets.delete targets.attributes targets.assignedSet targets.installedSet",
     "targets.assign targets.listActions targets.getAction targets.actionStatus targets.forceAction targets.cancelAction",
-    "targets.confirmAction targets.autoConfirm targets.activateAutoConfirm targets.deactivateAutoConfirm targets.tags",
+    "targets.confirmAction targets.proveAction targets.retryAction targets.autoConfirm targets.activateAutoConfirm targets.deactivateAutoConfirm targets.tags",
     "targets.listMetadata targets.createMetadata targets.getMetadata targets.updateMetadata targets.deleteMetadata",
     "targets.exportCsv targets.importCsv targets.deleteByQuery",
     "targetTags.list targetTags.create targetTags.get targetTags.update targetTags.delete targetTags.listAssigned targetTags.assign",

@@ -1,4 +1,4 @@
-import { actionStatusCodes, updateStatusCodes } from "./codes.ts";
+import { actionStatusCodes, proofCodes, updateStatusCodes, watchStageCodes } from "./codes.ts";
 import type { Field, FieldMap, SortMap } from "./fields.ts";
 import { setRelation } from "./relations.ts";
 
@@ -9,6 +9,14 @@ const shared: FieldMap = {
   active: { kind: "boolean", column: "t.active" },
   detailstatus: detailStatus,
   laststatuscode: { kind: "number", column: "t.last_status_code" },
+  proof: { kind: "enum", column: "(case when t.tally = 1 then 0 else t.outcome / 10 end)", codes: proofCodes },
+  stage: {
+    kind: "enum",
+    column: "(select w.stage from controller.action_watches_v1 w where w.tenant_id = t.tenant_id and w.action_id = t.id)",
+    codes: watchStageCodes,
+  },
+  silent: { kind: "boolean", column: "(t.tally = 3)" },
+  attempt: { kind: "number", column: "t.attempt" },
   weight: { kind: "number", column: "t.weight" },
   // these are references of other systems, and no action of ours has one
   externalref: { kind: "text", column: "null::text" },

@@ -18,6 +18,18 @@ export const actionStatusCodes = {
   wait_for_confirmation: 11,
 } as const;
 
+/** What is awaited of a watched action, and how a proof stands (contract beyond.md §1.3). */
+export const watchStageCodes = {
+  notfetched: 1,
+  downloading: 2,
+  installing: 3,
+  rebooting: 4,
+  observing: 5,
+  watched: 6,
+  retrywait: 7,
+} as const;
+export const proofCodes = { proving: 0, proven: 1, unproven: 2, refuted: 3, void: 4 } as const;
+
 /** The states of an auto-assignment are stored as text. */
 export const autoAssignmentStatusCodes = {
   waiting_for_approval: "waiting_for_approval",

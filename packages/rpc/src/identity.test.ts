@@ -158,6 +158,14 @@ describe("identity keys", () => {
     expect(() => parseKeys(textOf(own.slice(1)), service)).toThrow(less);
   });
 
+  it.each(serviceNames)("of %s may hold those of a service that only the next release has, which are passed over", (service) => {
+    const own = keyPairsOf(service);
+    const next = [`console/${service}`, `${service}/console`];
+    expect([...parseKeys(textOf([...own, ...next]), service).keys()]).toEqual(own);
+    expect(() => parseKeys(textOf([...own, "console/kitchen"]), service)).toThrow('"console/kitchen" is not a pair');
+    expect(() => parseKeys(textOf([...own.slice(1), `gateway/${service}s`, ...next]), service)).toThrow("identity keys: ");
+  });
+
   it("do not allow a service to sign for the gateway, nor for any other pair than its own", () => {
     for (const service of serviceNames) {
       const signable = keyPairsOf(service).filter((pair) => !pair.startsWith(`${service}/`) && !pair.endsWith(`/${service}`));

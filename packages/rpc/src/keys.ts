@@ -19,7 +19,9 @@ const minKeyBytes = 32; // in bytes; it is as long as the digest that it is used
 /**
  * Reads `gateway/controller=k1:<base64>,k0:<base64>;management/controller=k1:<base64>`. The first key of a pair signs, and all verify: at a
  * rotation the new key is added behind, then moved to the front, then the old one is removed. With `service` given, all of its pairs must be
- * present and no others: a key in the wrong place would let this process speak for another one. Throws an Error that says what is wrong.
+ * present and no others: a key in the wrong place would let this process speak for another one. Only pairs of `service` with a service that this
+ * release does not know are passed over: the next release may have one, and this one has to start with its keys. Throws an Error that says what is
+ * wrong.
  */
 export function parseKeys(text: string, service?: ServiceName): KeySet {
   const keyRings = new Map<Pair, PairKeys>();
@@ -27,6 +29,7 @@ export function parseKeys(text: string, service?: ServiceName): KeySet {
     if (part.trim() === "") continue;
     const equals = part.indexOf("=");
     const pair = part.slice(0, Math.max(equals, 0)).trim();
+    if (service !== undefined && isOfNewerRelease(pair, service)) continue;
     if (!isPair(pair)) throw new Error(`identity keys: "${pair}" is not a pair caller/audience of two services`);
     if (keyRings.has(pair)) throw new Error(`identity keys: ${pair} is given twice`);
     keyRings.set(pair, parseKeyRing(pair, part.slice(equals + 1)));
@@ -79,6 +82,13 @@ function parseKeyRing(pair: string, text: string): PairKeys {
 function isPair(text: string): text is Pair {
   const [caller = "", audience = "", ...more] = text.split("/");
   return more.length === 0 && isServiceName(caller) && isServiceName(audience);
+}
+
+/** Whether it is a pair of this service with one that only a newer release has. A misspelt name is noticed too, because its own pair is missing. */
+function isOfNewerRelease(pair: string, service: ServiceName): boolean {
+  const names = pair.split("/");
+  const others = names.filter((name) => name !== service);
+  return names.length === 2 && others.length === 1 && others.every((name) => /^[a-z][a-z-]*$/.test(name) && !isServiceName(name));
 }
 
 function isServiceName(text: string): text is ServiceName {

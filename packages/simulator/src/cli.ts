@@ -66,6 +66,9 @@ interface RunFlags {
   readonly url: string;
   readonly tenant: string;
   readonly fail: number;
+  readonly fallBack: number;
+  readonly silent: number;
+  readonly flaky: number;
   readonly seed: number;
   readonly pieces: number;
   readonly devices: number;
@@ -82,6 +85,15 @@ const run = new Command("run").description("run devices until Ctrl-C").action((f
 for (const option of common) run.addOption(option);
 run
   .addOption(new Option("--devices <count>", "how many").default(100).argParser(number(1, 1_000_000)))
+  .addOption(
+    new Option("--fall-back <share>", "share of updates after which devices report success and show the old version")
+      .default(0)
+      .argParser(number(0, 1)),
+  )
+  .addOption(
+    new Option("--silent <share>", "share of devices that never speak again after their first download").default(0).argParser(number(0, 1)),
+  )
+  .addOption(new Option("--flaky <share>", "share of devices whose first update fails with code 503").default(0).argParser(number(0, 1)))
   .option("--prefix <name>", "devices are called <name>-<number>", "sim")
   .addOption(new Option("--gateway-token <token>", "the tenant's gateway token").env("HARRIER_GATEWAY_TOKEN"))
   .option("--dmf <url>", "the devices speak DMF over AMQP, at this address of the tenant's virtual host (amqpUri)")
@@ -150,6 +162,9 @@ async function simulate(flags: RunFlags): Promise<void> {
     baseUrl: url,
     tenant,
     fail,
+    fallBack: flags.fallBack,
+    silent: flags.silent,
+    flaky: flags.flaky,
     seed,
     concurrency,
     rangePieces: pieces,

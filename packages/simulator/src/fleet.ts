@@ -18,6 +18,10 @@ export interface FleetOptions {
   readonly pollSeconds?: number;
   /** The share of updates that fail, 0.05 by default; which ones fail depends on the seed only. */
   readonly fail?: number;
+  /** The shares of updates after which a device falls back, of devices that go silent, and of those that fail once: none by default. */
+  readonly fallBack?: number;
+  readonly silent?: number;
+  readonly flaky?: number;
   readonly seed?: number;
   /** So many devices work at the same time; each has a connection. */
   readonly concurrency?: number;
@@ -34,7 +38,17 @@ export interface Fleet {
   stop(): Promise<FleetReport>;
 }
 
-const usual = { tenant: "DEFAULT", fail: 0.05, seed: 1, concurrency: 64, rangePieces: 4, timeoutSeconds: 120 };
+const usual = {
+  tenant: "DEFAULT",
+  fail: 0.05,
+  fallBack: 0,
+  silent: 0,
+  flaky: 0,
+  seed: 1,
+  concurrency: 64,
+  rangePieces: 4,
+  timeoutSeconds: 120,
+};
 const fallbackSleepMs = 30_000;
 const afterFailureMs = 1_000;
 /** The names are the same for every size of fleet, so that a larger one finds the devices of a smaller one again. */
@@ -42,7 +56,10 @@ const nameDigits = 6;
 
 /** Starts a fleet of devices that speak real HTTP. It runs until it is stopped. */
 export function runFleet(options: FleetOptions): Fleet {
-  const { tenant, fail, seed, concurrency, rangePieces, timeoutSeconds } = { ...usual, ...withoutUndefined(options) };
+  const { tenant, fail, fallBack, silent, flaky, seed, concurrency, rangePieces, timeoutSeconds } = {
+    ...usual,
+    ...withoutUndefined(options),
+  };
   const stopping = new AbortController();
   const tally = new Tally(options.onEvent);
   const http = createHttp(concurrency);
@@ -50,6 +67,9 @@ export function runFleet(options: FleetOptions): Fleet {
     baseUrl: options.baseUrl.replace(/\/+$/, ""),
     tenant,
     fail,
+    fallBack,
+    silent,
+    flaky,
     seed,
     pieces: rangePieces,
     timeoutMs: timeoutSeconds * 1000,

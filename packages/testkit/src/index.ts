@@ -16,6 +16,7 @@ export { auditTables, dumpTenants, movingTables, outlivingTables, type TenantDum
 export { type TestDatabase, type TestDatabaseOptions, testDatabase } from "./database/test-database.ts";
 export { eventually } from "./eventually.ts";
 export { Authorities, type Authority, fingerprintOf, type Pair } from "./real/authority.ts";
+export { type Chromium, installChromium } from "./real/chromium.ts";
 export { type DebianFiles, debianPackages } from "./real/debian.ts";
 export { type FakeClock, startFakeClock } from "./real/fake-clock.ts";
 export { type Kafka, startKafka } from "./real/kafka.ts";

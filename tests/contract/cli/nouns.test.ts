@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Route, routeTable } from "@harrier/contracts";
+import { workspaceRoot } from "@harrier/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
 import { inOwnTenant } from "../support/tenants.ts";
 import { environmentOf, harrier, program, run } from "./harrier.ts";
@@ -15,7 +16,7 @@ describe("nouns of the command line (contract console.md §5)", () => {
   let env: Record<string, string>;
   const ok = async (...args: string[]) => {
     const ran = await harrier(args, { env });
-    expect(ran, args.join(" ")).toMatchObject({ code: 0 });
+    expect(ran, `${args.join(" ")}: ${ran.stderr}`).toMatchObject({ code: 0 });
     return ran.stdout;
   };
   const lines = async (...args: string[]) => (await ok(...args)).trim().split("\n");
@@ -151,5 +152,22 @@ describe("nouns of the command line (contract console.md §5)", () => {
     };
     expect(await at("harrier module get fw:1")).toEqual(["1.0", "1.1"]);
     expect(await at("harrier set get my")).toEqual(["my\\ set:1.0"]);
+  });
+
+  test("simulated devices register themselves; open prints the page; dev outside a checkout says what to run", async () => {
+    await ok("setting", "set", "authentication.gatewaytoken.enabled", "false");
+    expect((await harrier(["simulate", "-n", "2"], { env })).code).toBe(64);
+    await ok("setting", "set", "authentication.gatewaytoken.enabled", "true");
+    expect((await harrier(["simulate", "--fail", "200%"], { env })).code).toBe(64);
+    const ran = await harrier(["simulate", "-n", "3", "--prefix", "sim", "--poll", "1s", "--for", "3s"], { env });
+    expect(ran).toMatchObject({ code: 0 });
+    expect(await ok("target", "list", "-q", "controllerid==sim-*", "--all", "-o", "name", "--sort", "controllerid:ASC")).toBe(
+      "sim-000000\nsim-000001\nsim-000002\n",
+    );
+    expect(await ok("dev", "get", "sim-000000", "-o", "name")).toBe("sim-000000\n");
+    expect(await ok("open", "target", "a b")).toBe(`${env["HARRIER_SERVER"]}/console/devices/a%20b\n`);
+    const dev = await harrier(["dev"], { env, cwd: tmpdir() });
+    expect(dev).toMatchObject({ code: 0, stdout: "docker compose up --build\n" });
+    expect(await harrier(["apply", "-f", join(workspaceRoot, "packages/cli/examples/dev.yaml")], { env })).toMatchObject({ code: 0 });
   });
 });

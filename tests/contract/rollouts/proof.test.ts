@@ -19,7 +19,7 @@ describe.each(dialects)("safe rollouts, %s", (dialect) => {
     const set = await build.set();
     const setType = (set as unknown as { type: string }).type;
     const { json } = await call<{ content: { id: number }[] }>(r.distributionSetTypes.list, dialect, { query: { q: `key==${setType}` } });
-    const type = await types.targetType([json.content[0]?.id as number], { evidence: [{ attribute: "sw", equals: "${set.version}" }] });
+    const type = await types.targetType([json.content[0]?.id as number], { evidence: [{ attribute: "sw", equals: `\${set.version}` }] });
     const prefix = unique("proof");
     const ids = Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
     await build.targets(...ids.map((controllerId) => ({ controllerId, targetType: type.id })));
@@ -67,7 +67,6 @@ describe.each(dialects)("safe rollouts, %s", (dialect) => {
       await device(of).configData({ data: { sw: "the old one" } });
     }
     const [first = ""] = ids;
-    expect((await actionOf(first, id)).status).toBe("error");
     expect((await view.target(first)).updateStatus).toBe("error");
     await eventually(async () => ["paused", "finished"].includes((await get(id)).status));
     expect((await groups(id))[0]?.status).toBe("error");

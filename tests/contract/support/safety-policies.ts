@@ -1,6 +1,7 @@
 import { routeTable as r, type SafetyPolicyView } from "@harrier/contracts";
-import { unique } from "./build.ts";
+import { builder, unique } from "./build.ts";
 import { call, type Dialect } from "./call.ts";
+import { device, report } from "./device.ts";
 import type { ValidRequest } from "./walk.ts";
 
 /** A tenant has 100 policies at most, and tests of several files make some: beyond so many they are removed. */
@@ -30,6 +31,12 @@ export function safetyPolicyBuilder(dialect: Dialect) {
 /** Makes a valid request for every route of safety policies. */
 export function safetyPolicyRequests(dialect: Dialect): Record<string, ValidRequest> {
   const { one, body, create, makeRoom } = safetyPolicyBuilder(dialect);
+  /** An action of which its device has said how it ended. */
+  const reported = async (item: object, result: "success" | "failure") => {
+    const { controllerId, actionId } = await builder(dialect).deployment(item);
+    await device(controllerId).feedback(actionId, report("closed", result));
+    return { params: { targetId: controllerId, actionId } };
+  };
   const fresh = async () => one((await create()).id);
   return {
     "safetyPolicies.list": async () => {
@@ -43,5 +50,10 @@ export function safetyPolicyRequests(dialect: Dialect): Record<string, ValidRequ
     "safetyPolicies.get": fresh,
     "safetyPolicies.update": async () => ({ ...(await fresh()), body: { description: "e", safety: { proof: {} } } }),
     "safetyPolicies.delete": fresh,
+    "targets.proveAction": async () => ({
+      ...(await reported({ safety: { proof: {} } }, "success")),
+      body: { verdict: "proven", remark: "seen in the lab" },
+    }),
+    "targets.retryAction": () => reported({}, "failure"),
   };
 }

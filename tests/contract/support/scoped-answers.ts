@@ -50,6 +50,8 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "targets.forceAction": "unknown",
   "targets.cancelAction": "unknown",
   "targets.confirmAction": "unknown",
+  "targets.proveAction": "unknown",
+  "targets.retryAction": "unknown",
   "targets.deleteActions": "unknown",
   "targets.autoConfirm": "unknown",
   "targets.activateAutoConfirm": "unknown",

@@ -32,7 +32,7 @@ export function DevicePage() {
   const navigate = route.useNavigate();
   const { data, error, refetch } = useQuery({ ...ask(r.targets.get, { params: { targetId } }), refetchInterval: usePollMs(4_000) });
   const mayMeta = useLacking(r.targets.listMetadata) === undefined;
-  if (data === undefined) return error === null ? <Skeleton lines={10} /> : <Failure error={error} retry={() => void refetch()} />;
+  if (data === undefined) return error === null ? <Skeleton lines={10} /> : <Failure alone error={error} retry={() => void refetch()} />;
   const tabs = [
     { id: "now", label: t.tabs["now"] ?? "", body: <NowTab target={data} /> },
     { id: "history", label: t.tabs["history"] ?? "", body: <HistoryTab targetId={targetId} /> },

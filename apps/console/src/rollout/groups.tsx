@@ -25,7 +25,7 @@ function Group({ group }: { group: RolloutGroupView }) {
   return (
     <section className={style["group"]} data-now={group.status === "running"} aria-label={t.groupBar(group.name)}>
       <div className={style["groupHead"]}>
-        <h3 className="cut">{group.name}</h3>
+        <h2 className="cut">{group.name}</h2>
         <RolloutStatus status={group.status} />
       </div>
       <div className={style["meter"]}>

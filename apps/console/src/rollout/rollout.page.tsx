@@ -36,7 +36,7 @@ export function RolloutPage() {
     ...ask(r.rollouts.listGroups, { params, query: { representation: "full", limit: 500, sort: "id:ASC" } }),
     refetchInterval: moving ? fast : 15_000,
   });
-  if (data === undefined) return error === null ? <Skeleton lines={10} /> : <Failure error={error} retry={() => void refetch()} />;
+  if (data === undefined) return error === null ? <Skeleton lines={10} /> : <Failure alone error={error} retry={() => void refetch()} />;
   const list = groups.data?.content ?? [];
   return (
     <Page

@@ -8,7 +8,7 @@ import { Empty } from "../ui/states.tsx";
 export function Lost() {
   return (
     <main>
-      <Empty title={t.lostTitle} text={t.lostText} icon={MapPinOff}>
+      <Empty alone title={t.lostTitle} text={t.lostText} icon={MapPinOff}>
         <Link to="/" className={buttonClass("primary")}>
           {t.home}
         </Link>

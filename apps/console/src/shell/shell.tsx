@@ -31,7 +31,7 @@ export function Shell() {
       <a href="#content" className={style["skip"]}>
         {nav.skip}
       </a>
-      <div className={style["top"]}>
+      <header className={style["top"]}>
         <Brand />
         <Button look="ghost" aria-label={t.search} onClick={() => setOverlay("palette")}>
           <Search size={16} aria-hidden />
@@ -39,7 +39,7 @@ export function Shell() {
         <Button look="ghost" aria-label={t.menu} aria-expanded={menu} onClick={() => setMenu(!menu)}>
           <Menu size={16} aria-hidden />
         </Button>
-      </div>
+      </header>
       <Side open={menu} search={() => setOverlay("palette")} keys={() => setOverlay("keys")} />
       <main id="content" className={style["main"]} tabIndex={-1}>
         <Outlet />
@@ -67,7 +67,7 @@ function Brand() {
 function Side({ open, search, keys }: { open: boolean; search: () => void; keys: () => void }) {
   const { data } = useQuery(me);
   return (
-    <div className={style["side"]} data-open={open}>
+    <aside className={style["side"]} data-open={open} aria-label={nav.side}>
       <Brand />
       <button type="button" className={style["search"]} onClick={search}>
         <Search size={14} aria-hidden />
@@ -92,6 +92,6 @@ function Side({ open, search, keys }: { open: boolean; search: () => void; keys:
         ))}
       </nav>
       <Foot keys={keys} />
-    </div>
+    </aside>
   );
 }

@@ -25,7 +25,7 @@ export function ModulePage() {
   const { data, error, refetch } = useQuery(ask(r.softwareModules.get, { params }));
   const lacking = useLacking(r.softwareModules.delete);
   const lacksUpload = useLacking(r.artifactUploads.open);
-  if (data === undefined) return error === null ? <Skeleton lines={8} /> : <Failure error={error} retry={() => void refetch()} />;
+  if (data === undefined) return error === null ? <Skeleton lines={8} /> : <Failure alone error={error} retry={() => void refetch()} />;
   const name = `${data.name} ${data.version}`;
   const remove = async () => {
     await change(r.softwareModules.delete, { params });

@@ -23,7 +23,7 @@ export function SetPage() {
   const { setId } = route.useParams();
   const params = { distributionSetId: setId };
   const { data, error, refetch } = useQuery(ask(r.distributionSets.get, { params }));
-  if (data === undefined) return error === null ? <Skeleton lines={8} /> : <Failure error={error} retry={() => void refetch()} />;
+  if (data === undefined) return error === null ? <Skeleton lines={8} /> : <Failure alone error={error} retry={() => void refetch()} />;
   return (
     <Page
       title={`${data.name} ${data.version}`}

@@ -11,17 +11,23 @@ interface EmptyProps {
   readonly text?: ReactNode;
   readonly icon?: LucideIcon;
   readonly command?: string;
+  /** It is the whole page, so its title is that of the page. */
+  readonly alone?: boolean;
   readonly children?: ReactNode;
 }
 
+function Heading({ alone, children }: { alone: boolean | undefined; children: ReactNode }) {
+  return alone ? <h1>{children}</h1> : <h2>{children}</h2>;
+}
+
 /** Says why there is nothing, and the one thing to do next; `command` is the same for the command line. */
-export function Empty({ title, text, icon: Icon = Inbox, command, children }: EmptyProps) {
+export function Empty({ title, text, icon: Icon = Inbox, command, alone, children }: EmptyProps) {
   return (
     <div className={style["state"]}>
       <span className={style["art"]}>
         <Icon size={22} aria-hidden />
       </span>
-      <h2>{title}</h2>
+      <Heading alone={alone}>{title}</Heading>
       {text !== undefined && <p>{text}</p>}
       {children !== undefined && <div className={style["next"]}>{children}</div>}
       {command !== undefined && <code className={style["command"]}>{command}</code>}
@@ -30,14 +36,14 @@ export function Empty({ title, text, icon: Icon = Inbox, command, children }: Em
 }
 
 /** Says what failed in the server's own words, with the request by which its operator finds it. */
-export function Failure({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
+export function Failure({ error, retry, alone }: { error: unknown; retry?: (() => void) | undefined; alone?: boolean }) {
   const { text, requestId, status } = problemOf(error);
   return (
     <div className={style["state"]} role="alert">
       <span className={`${style["art"]} ${style["bad"]}`}>
         <CircleAlert size={22} aria-hidden />
       </span>
-      <h2>{status === 403 ? t.forbidden : status === 404 ? t.notFound : t.failed}</h2>
+      <Heading alone={alone}>{status === 403 ? t.forbidden : status === 404 ? t.notFound : t.failed}</Heading>
       <p>{text}</p>
       {requestId !== undefined && <code className={style["command"]}>{t.request(requestId)}</code>}
       <div className={style["next"]}>

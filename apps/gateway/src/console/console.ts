@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HarrierError, toHarrierError } from "@harrier/errors";
+import type { Principal } from "@harrier/rpc";
 import { clientOf } from "../client/client.ts";
 import { cutWhenStillSending } from "../listen/still-sending.ts";
 import type { HandleDeps, RequestFacts } from "../routing/handle.ts";
@@ -10,9 +11,10 @@ import { requestId } from "../routing/request-id.ts";
 import type { ConsoleConfig } from "./console-config.ts";
 import type { ConsoleFiles } from "./console-files.ts";
 import { createServeFiles, secure } from "./serve-files.ts";
-import { type SessionRouteDeps, serveSession } from "./session-routes.ts";
+import { serveSession } from "./session-routes.ts";
+import { type SignInRouteDeps, serveSignIn } from "./sign-in-routes.ts";
 
-export interface ConsoleDeps extends SessionRouteDeps, Pick<HandleDeps, "onEnd" | "stillSendingMs"> {
+export interface ConsoleDeps extends SignInRouteDeps, Pick<HandleDeps, "onEnd" | "stillSendingMs"> {
   /** Absent: only the paths that the command line uses too are served. */
   files: ConsoleFiles | undefined;
   config: Omit<ConsoleConfig, "publicUrl">;
@@ -46,9 +48,14 @@ export function createConsole(deps: ConsoleDeps): Console {
 
   async function route(exchange: Exchange, path: string): Promise<void> {
     const { req, res } = exchange;
+    const signedIn = (principal: Principal): void => void Object.assign(exchange.facts, { principal });
     if (path === "/console/session") {
       allow(req, ["GET", "HEAD", "POST", "DELETE"]);
-      return serveSession(deps, { ...exchange, signedIn: (principal) => Object.assign(exchange.facts, { principal }) });
+      return serveSession(deps, { ...exchange, signedIn });
+    }
+    if (path.startsWith("/console/auth/")) {
+      allow(req, ["GET"]);
+      return serveSignIn(deps, { ...exchange, signedIn });
     }
     allow(req, ["GET", "HEAD"]);
     if (path === "/console/config") return sendConfig(req, res, { ...deps.config, publicUrl: addressOf(req) });
@@ -97,4 +104,7 @@ function sendConfig(req: IncomingMessage, res: ServerResponse, config: ConsoleCo
 const known: ReadonlySet<string> = new Set(["/console/config", "/console/session"]);
 
 /** In logs and metrics all screens and files are one, because their paths are the client's words. */
-const patternOf = (path: string): string => (known.has(path) ? path : "/console/*");
+function patternOf(path: string): string {
+  if (path.startsWith("/console/auth/")) return "/console/auth/*";
+  return known.has(path) ? path : "/console/*";
+}

@@ -79,7 +79,10 @@ async function openSession(deps: SessionRouteDeps, exchange: SessionExchange, cl
     const userAgent = req.headers["user-agent"];
     const session = await deps.sessions.open({ kind, tenantId, subject, userId, generation, userAgent }, request);
     if (kind === "cli") sendJson(res, { token: session.id, expiresAt: session.expiresAt, idleExpiresAt: session.idleExpiresAt });
-    else await sendCookie(deps, exchange, { client, request, session });
+    else {
+      await sendCookie(deps, exchange, { client, request, session });
+      res.writeHead(204).end();
+    }
   } catch (error) {
     if (toHarrierError(error).code === "unauthenticated") deps.record(failedSignIn(username, client.address), rid);
     throw error;
@@ -103,8 +106,7 @@ export async function sendCookie(
   const former = readSessionCookie(req.headers.cookie, secure);
   // The new session is there already, so it does not matter whether the former one can be ended now.
   if (former !== undefined) await deps.sessions.close(former, request).catch(() => undefined);
-  res.setHeader("set-cookie", sessionCookie(session.id, secure, { expiresAt: session.expiresAt, now: deps.now() }));
-  if (!res.headersSent && res.statusCode === 200) res.writeHead(204).end();
+  res.appendHeader("set-cookie", sessionCookie(session.id, secure, { expiresAt: session.expiresAt, now: deps.now() }));
 }
 
 async function readSession(deps: SessionRouteDeps, exchange: SessionExchange, client: Client): Promise<void> {

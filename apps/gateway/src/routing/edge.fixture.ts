@@ -10,6 +10,7 @@ import { createConsole } from "../console/console.ts";
 import { features } from "../console/console-config.ts";
 import type { ConsoleFiles } from "../console/console-files.ts";
 import type { SessionRouteDeps } from "../console/session-routes.ts";
+import type { SignInRouteDeps } from "../console/sign-in-routes.ts";
 import { bodiesTogether, openBodiesTogether } from "../limits/body-shares.ts";
 import { InFlight } from "../limits/in-flight.ts";
 import { RateLimits } from "../limits/rate-limits.ts";
@@ -25,11 +26,16 @@ export const noRates = { address: unlimited, device: unlimited, tenant: unlimite
 
 const never = () => Promise.reject(new HarrierError("unauthenticated"));
 /** Nobody signs in by a session here. */
-const noSessions: Pick<SessionRouteDeps, "sessions" | "digest" | "passwords" | "record"> = {
+const noSessions: Omit<SignInRouteDeps, keyof HandleDeps> = {
   sessions: { open: never, authenticate: never, close: never, times: () => undefined } as unknown as Sessions,
   digest: (text) => text,
   passwords: { signIn: never } as unknown as SessionRouteDeps["passwords"],
   record: () => undefined,
+  providers: [],
+  transactions: {} as SignInRouteDeps["transactions"],
+  tokens: { verify: never },
+  resolveToken: never,
+  underWay: new InFlight(0),
 };
 
 /** The whole path of a request through the gateway, in front of services that answer 200 at once. */

@@ -24,6 +24,7 @@ const row: ActionRow = {
   maintenanceSchedule: null,
   maintenanceDuration: null,
   maintenanceTimezone: null,
+  safety: null,
   createdBy: "admin",
   createdAt: 1,
   lastModifiedBy: "admin",

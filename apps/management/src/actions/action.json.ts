@@ -8,6 +8,7 @@ import {
   windowAt,
 } from "@harrier/contracts";
 import { auditOf, encoded, type Link, optional, type View } from "@harrier/query";
+import { actionSafetyJson } from "./action-safety.json.ts";
 import type { ActionRow, StatusRow } from "./actions.sql.ts";
 
 export interface ActionShown {
@@ -33,6 +34,7 @@ export function actionJson(view: View, row: ActionRow, { now, full }: ActionShow
     ...optional("lastStatusCode", row.lastStatusCode),
     ...optional("maintenanceWindow", maintenanceWindow(row, now)),
     ...named(row),
+    ...optional("safety", row.safety && actionSafetyJson(row.safety, row.policy ?? null, full)),
     _links: { self: { href: self }, ...(full ? fullLinks(view.base, self, { row, cancelled: state.type === "cancel" }) : {}) },
   };
 }

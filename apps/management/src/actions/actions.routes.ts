@@ -7,12 +7,24 @@ import type { Client } from "@harrier/rpc";
 import type { Mount, RequestContext } from "@harrier/service";
 import { actionJson, statusJson } from "./action.json.ts";
 import { type ActionRow, actionList, actionsOfTarget } from "./actions.sql.ts";
-import { cancelAction, confirmAction, forceAction, getAction, getActionOfTarget, listStatuses } from "./actions.ts";
+import {
+  cancelAction,
+  confirmAction,
+  forceAction,
+  getAction,
+  getActionOfTarget,
+  listStatuses,
+  proveAction,
+  retryAction,
+} from "./actions.ts";
 import { deleteActions, deleteActionsOfTarget } from "./delete-actions.ts";
 
 interface Deps {
   db: Database;
-  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "cancelAction" | "forceAction" | "confirmAction" | "deleteActions">;
+  actions: Pick<
+    Client<"harrier.controller.v1.ActionsService">,
+    "cancelAction" | "forceAction" | "confirmAction" | "deleteActions" | "proveAction" | "retryAction"
+  >;
   now: () => number;
 }
 
@@ -59,6 +71,12 @@ export function mountActions(mount: Mount, deps: Deps): void {
   });
 
   mount(targetActions.forceAction, async (ctx) => ({ body: shown(ctx, await forceAction(deps, ctx, keyOf(ctx.params)), true) }));
+
+  mount(targetActions.proveAction, async (ctx) => ({
+    body: shown(ctx, await proveAction(deps, ctx, { ...keyOf(ctx.params), ...ctx.body }), true),
+  }));
+
+  mount(targetActions.retryAction, async (ctx) => ({ body: shown(ctx, await retryAction(deps, ctx, keyOf(ctx.params)), true) }));
 
   mount(targetActions.cancelAction, async (ctx) => cancelAction(deps, ctx, { ...keyOf(ctx.params), force: ctx.query.force }));
 

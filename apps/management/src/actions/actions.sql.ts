@@ -1,5 +1,7 @@
+import type { ResolvedPolicy } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 import { type AuditRow, auditColumns, type Columns, epochMs, inScope, type PageSource, type Scope, selectList } from "@harrier/query";
+import type { ActionSafetyRow } from "./action-safety.json.ts";
 
 /** This is an action as the interface shows it (spec 001 §2.5). */
 export interface ActionRow extends AuditRow {
@@ -25,6 +27,9 @@ export interface ActionRow extends AuditRow {
   maintenanceSchedule: string | null;
   maintenanceDuration: string | null;
   maintenanceTimezone: string | null;
+  safety: ActionSafetyRow | null;
+  /** Only an answer with one action needs it. */
+  policy?: ResolvedPolicy | null;
 }
 
 /** A message may be as long as a report: rows show so many characters of it. */
@@ -41,6 +46,13 @@ const lastMessage = (action: string): string =>
      where h.tenant_id = ${action}.tenant_id and h.action_id = ${action}.id and h.revision between ${action}.revision - ${newest - 1} and ${action}.revision
        and h.reported_at >= ${action}.created_at and h.messages <> '{}'
      order by h.revision desc limit 1)`;
+
+/** Selects how an action is watched; most actions have neither a policy nor an attempt before or behind them, and nothing is looked up for these. */
+const safety = `case when t.policy_id is not null or t.attempt > 1 or t.retried_by is not null then json_build_object(
+    'tally', t.tally, 'outcome', t.outcome, 'attempt', t.attempt, 'retryOf', t.retry_of, 'retriedBy', t.retried_by, 'watch', (
+      select json_build_object('stage', w.stage, 'silent', w.silent, 'since', ${epochMs("w.since")}, 'claimedAt', ${epochMs("w.claimed_at")},
+               'evidenceAt', ${epochMs("w.evidence_at")}, 'polls', w.polls, 'dueAt', ${epochMs("w.due_at")})
+        from controller.action_watches_v1 w where w.tenant_id = t.tenant_id and w.action_id = t.id)) end`;
 
 const columns: Columns = {
   id: "t.id",
@@ -63,7 +75,13 @@ const columns: Columns = {
   maintenanceSchedule: "t.maintenance_schedule",
   maintenanceDuration: "t.maintenance_duration",
   maintenanceTimezone: "t.maintenance_timezone",
+  safety,
   ...auditColumns("t"),
+};
+
+const fullColumns: Columns = {
+  ...columns,
+  policy: "(select p.body from controller.action_policies_v1 p where p.tenant_id = t.tenant_id and p.id = t.policy_id)",
 };
 
 // The join is a left one because the set or the rollout may be gone; the target exists for as long as its action does.
@@ -99,7 +117,7 @@ export const actionsOfTarget = (tenantId: number, scope: Scope, controllerId: st
 
 export const findAction = statement<[tenantId: number, scope: Scope, id: number], ActionRow>(
   "management.find_action",
-  `select ${selectList(columns)} from controller.actions_v1 t ${joins} where t.tenant_id = $1 and ${targetInScope} and t.id = $3`,
+  `select ${selectList(fullColumns)} from controller.actions_v1 t ${joins} where t.tenant_id = $1 and ${targetInScope} and t.id = $3`,
 );
 
 /**
@@ -111,7 +129,7 @@ export const findActionOfTarget = statement<
   (ActionRow | { id: null }) & { exists: boolean }
 >(
   "management.find_action_of_target",
-  `select ${selectList(columns)}, exists (
+  `select ${selectList(fullColumns)}, exists (
             select from controller.actions_v1 o
               join controller.targets_v1 v on v.tenant_id = o.tenant_id and v.id = o.target_id
              where o.tenant_id = $1 and o.id = $4 and ${inScope("v.target_type_id", "$2")}) as "exists"

@@ -50,7 +50,10 @@ export async function listStatuses(
 
 interface CommandDeps {
   db: Database;
-  actions: Pick<Client<"harrier.controller.v1.ActionsService">, "cancelAction" | "forceAction" | "confirmAction">;
+  actions: Pick<
+    Client<"harrier.controller.v1.ActionsService">,
+    "cancelAction" | "forceAction" | "confirmAction" | "proveAction" | "retryAction"
+  >;
 }
 
 /** Switches an action to forced and returns it; an action that is forced already stays as it is (contract rollouts.md §6). */
@@ -81,4 +84,20 @@ export async function confirmAction(
   const { controllerId, id, confirmation, code, details } = request;
   const answer = { controllerId, actionId: id, confirmed: confirmation === "confirmed", details, ...(code === undefined ? {} : { code }) };
   await deps.actions.confirmAction(answer, actor.out());
+}
+
+/** Decides in place of the device whether a success is proven, and returns the action (contract beyond.md §1.4). Controller decides whether it may. */
+export async function proveAction(
+  deps: CommandDeps,
+  actor: Actor,
+  { controllerId, id, verdict, remark }: ActionKey & { verdict: "proven" | "refuted"; remark: string },
+): Promise<ActionRow> {
+  await deps.actions.proveAction({ controllerId, actionId: id, proven: verdict === "proven", remark }, actor.out());
+  return getActionOfTarget(deps, actor.identity, { controllerId, id }, "UPDATE_TARGET");
+}
+
+/** Tries a failed action again at once, and returns the new action (contract beyond.md §3). */
+export async function retryAction(deps: CommandDeps, actor: Actor, { controllerId, id }: ActionKey): Promise<ActionRow> {
+  const { actionId } = await deps.actions.retryAction({ controllerId, actionId: id }, actor.out());
+  return getActionOfTarget(deps, actor.identity, { controllerId, id: actionId }, "UPDATE_TARGET");
 }

@@ -155,6 +155,14 @@ export function controllerFake(fixture: Fixture, record: Recorder): Pick<Parts, 
         record("deleteActions", request, call);
         return { removed: request.actionIds?.length ?? 0 };
       },
+      async proveAction(request, call) {
+        record("proveAction", request, call);
+        return {};
+      },
+      async retryAction(request, call) {
+        record("retryAction", request, call);
+        return { actionId: Number(request.actionId) };
+      },
       async confirmAction(request, call) {
         record("confirmAction", request, call);
         await one("update actions set status = $2 where id = $1", [request.actionId, request.confirmed ? 3 : 11]);

@@ -1,7 +1,7 @@
 import type { RolloutGroupView } from "@harrier/contracts";
 import { auditOf, optional } from "@harrier/query";
 import { percentOf } from "../domain/thresholds.ts";
-import { totalsOf } from "../lists/totals.ts";
+import { safetyOf, totalsOf } from "../lists/totals.ts";
 import type { GroupRow } from "./groups.sql.ts";
 
 /** Shows a group (spec 001 §2.6). The full form is for single answers and for lists that ask for it (contract rollouts.md §2.3). */
@@ -26,12 +26,13 @@ export function groupJson(base: string, rolloutId: number, row: GroupRow, full: 
   };
 }
 
-function fullMembers({ totalTargets, counts, startedAt, finishedAt }: GroupRow) {
+function fullMembers({ totalTargets, counts, startedAt, finishedAt, safety }: GroupRow) {
   return {
     totalTargetsPerStatus: totalsOf(totalTargets, counts),
     ...optional("startedAt", startedAt),
     ...optional("finishedAt", finishedAt),
     ...optional("successPercent", percentOf(counts.finished, totalTargets)),
     ...optional("errorPercent", percentOf(counts.error, totalTargets)),
+    ...safetyOf({ safety, counts }),
   };
 }

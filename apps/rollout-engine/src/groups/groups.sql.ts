@@ -1,3 +1,4 @@
+import type { FrozenSafety } from "@harrier/contracts";
 import { statement } from "@harrier/db";
 import { groupFields, sortFields, targetFields } from "@harrier/fiql";
 import {
@@ -38,6 +39,8 @@ export interface GroupRow extends AuditRow {
   errorExpression: string;
   errorActionExpression: string;
   counts: BucketCounts;
+  /** The policy of its rollout. */
+  safety: FrozenSafety | null;
   /** Null until it runs. */
   startedAt: number | null;
   /** Null until it is finished or has failed. */
@@ -63,6 +66,7 @@ const columns: Columns = {
   errorExpression: "t.error_expression",
   errorActionExpression: "t.error_action_expression",
   counts: "p.counts",
+  safety: "(select r.safety from rollouts r where r.tenant_id = t.tenant_id and r.id = t.rollout_id)",
   startedAt: epochMs("t.started_at"),
   finishedAt: epochMs("t.finished_at"),
 };

@@ -1,4 +1,4 @@
-import { actionStatus } from "@harrier/contracts";
+import { actionStatus, tally } from "@harrier/contracts";
 import { type Ast, type Compiled, compile, type FieldMap, parse, targetFields } from "@harrier/fiql";
 import type { Scope } from "@harrier/query";
 
@@ -21,7 +21,8 @@ export interface Predicate {
 }
 
 /**
- * Only stored filters of rollouts may use these fields: a failed action of a rollout selects targets for a retry (contract rollouts.md §4.8).
+ * Only stored filters of rollouts may use these fields: a failed action of a rollout selects targets for a retry (contract rollouts.md §4.8),
+ * unless it is tried again by itself.
  * Callers may not, because the answer would reveal rollouts that they do not see.
  */
 const ownFields: FieldMap = {
@@ -29,7 +30,7 @@ const ownFields: FieldMap = {
   failedrollout: {
     kind: "toMany",
     from: "controller.actions_v1 fa",
-    on: `fa.tenant_id = t.tenant_id and fa.target_id = t.id and fa.status = ${actionStatus.ERROR}`,
+    on: `fa.tenant_id = t.tenant_id and fa.target_id = t.id and fa.status = ${actionStatus.ERROR} and fa.tally = ${tally.plain} and fa.retried_by is null`,
     fields: { id: { kind: "number", column: "fa.rollout_id" } },
     bare: "id",
   },

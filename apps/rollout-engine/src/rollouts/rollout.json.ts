@@ -1,6 +1,6 @@
 import { forceTypeNames, type RolloutView, type StatusReasonView } from "@harrier/contracts";
 import { auditOf, optional } from "@harrier/query";
-import { totalsOf } from "../lists/totals.ts";
+import { safetyOf, totalsOf } from "../lists/totals.ts";
 import type { RolloutRow, StatusReason } from "./rollouts.sql.ts";
 
 /** Shows a rollout (spec 001 §2.6). The full form is for single answers and for lists that ask for it (contract rollouts.md §2.3). */
@@ -34,7 +34,7 @@ function fullMembers(row: RolloutRow) {
     ...optional("approveDecidedBy", row.approveDecidedBy),
     ...optional("approvalRemark", row.approvalRemark),
     ...optional("maintenanceWindow", row.maintenanceWindow),
-    ...optional("safety", row.safety),
+    ...safetyOf(row),
     ...optional("startedAt", row.startedAt),
     ...optional("finishedAt", row.finishedAt),
     ...optional("statusReason", row.statusReason && statusReasonView(row.statusReason)),

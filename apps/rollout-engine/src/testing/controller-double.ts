@@ -101,7 +101,7 @@ const scheduleChunk = `
                          created_by, last_modified_by)
     select $1, $2::bigint * 1000000 + t.id, t.id, t.controller_id, $6, 8, false, 1, $2, $3, 'x', 'x', 'x'
       from page p join targets t on t.tenant_id = $1 and t.id = p.target_id
-    on conflict (tenant_id, rollout_id, target_id) where rollout_id is not null do nothing
+    on conflict (tenant_id, rollout_id, target_id) where rollout_id is not null and retried_by is null do nothing
     returning 1
   ), delta as (
     insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)

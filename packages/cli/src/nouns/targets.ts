@@ -205,7 +205,7 @@ const verbs: readonly Verb[] = [
 ];
 
 export const targets = [
-  noun(["target", "targets", "device", "devices", "dev"], "Targets: the devices that the server knows", [...verbs, ...moreTargetVerbs]),
+  noun(["target", "targets", "device", "devices"], "Targets: the devices that the server knows", [...verbs, ...moreTargetVerbs]),
   noun(["group", "groups"], "Groups of targets", groupVerbs),
   actions,
 ];

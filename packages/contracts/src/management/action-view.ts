@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { type ActionStatus, actionStatus, actionStatusNames, forceTypeNames } from "../codes.ts";
+import { type ActionStatus, actionStatus, actionStatusNames, forceTypeNames, proofSources, watchStages } from "../codes.ts";
 import { cursorPageOf } from "../cursor.ts";
 import { audit, links } from "../link.ts";
+import { expectedAttribute } from "../safety-policy.ts";
 import { namedGroup, namedSet, namedTarget } from "./named.ts";
 
 /** The statuses in lower case, as the management interface and the events write them; the index is the code. */
@@ -16,6 +17,37 @@ export const maintenanceWindowView = z
 
 /** The window that a rollout or an auto-assignment gives to its actions. */
 export const maintenanceScheduleView = maintenanceWindowView.omit({ nextStartAt: true }).meta({ id: "MaintenanceSchedule" });
+
+/** How an action with a policy is watched, and which attempt it is (contract beyond.md §1.4); a list has `stage`, `proof.state` and `attempt` alone. */
+export const actionSafetyView = z
+  .object({
+    /** What is awaited; absent while nothing is. */
+    stage: z.enum(watchStages).optional(),
+    /** Begin of the stage, epoch ms. */
+    since: z.int().optional(),
+    silentSince: z.int().optional(),
+    /** When something happens by itself, epoch ms. */
+    dueAt: z.int().optional(),
+    proof: z
+      .object({
+        state: z.enum(["proving", "proven", "unproven", "refuted", "void"]),
+        by: z.enum(proofSources).optional(),
+        claimedAt: z.int().optional(),
+        evidenceAt: z.int().optional(),
+        polls: z.int().optional(),
+        deadline: z.int().optional(),
+        expected: z.array(expectedAttribute).optional(),
+      })
+      .meta({ id: "ActionProof" })
+      .optional(),
+    reason: z.enum(["unproven", "refuted", "timeout", "quota"]).optional(),
+    attempt: z.int(),
+    retryOf: z.int().optional(),
+    retriedBy: z.int().optional(),
+    nextAttemptAt: z.int().optional(),
+  })
+  .meta({ id: "ActionSafety" });
+export type ActionSafetyView = z.output<typeof actionSafetyView>;
 
 const actionMembers = {
   ...audit,
@@ -34,6 +66,8 @@ const actionMembers = {
   distributionSet: namedSet.optional(),
   rolloutGroup: namedGroup.optional(),
   lastMessage: z.string().optional(),
+  /** It is present only with a policy, and where an attempt was repeated. */
+  safety: actionSafetyView.optional(),
   _links: links("self", "canceledaction", "target", "distributionset", "status", "rollout"),
 };
 

@@ -13,6 +13,7 @@ export const auditFields: Readonly<Record<string, readonly string[]>> = {
   "actions.deleteMany": ["q"],
   "targets.forceAction": ["forceType"],
   "targets.confirmAction": ["confirmation", "code"],
+  "targets.proveAction": ["verdict", "remark"],
   "targets.activateAutoConfirm": ["initiator"],
   "targets.setType": ["id"],
   "targetTags.toggle": ["controllerId"],

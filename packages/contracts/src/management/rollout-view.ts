@@ -48,6 +48,9 @@ export const statusReasonView = z
   .meta({ id: "RolloutStatusReason" });
 export type StatusReasonView = z.output<typeof statusReasonView>;
 
+/** Of the running ones, those that count otherwise than their status says (contract beyond.md §1.4). */
+export const safetyCountsView = z.object({ proving: z.int(), silent: z.int(), retrying: z.int() }).meta({ id: "SafetyCounts" });
+
 /** A rollout (spec 001 §2.6); only the full form has the members after `weight` (contract rollouts.md §2.3). */
 export const rolloutView = z
   .object({
@@ -76,6 +79,7 @@ export const rolloutView = z
     distributionSet: namedSetAs("RolloutDistributionSet").optional(),
     /** It is present only with a policy. */
     safety: frozenSafety.optional(),
+    safetyCounts: safetyCountsView.optional(),
     lastError: lastErrorView.optional(),
     _links: links("self", "start", "pause", "resume", "triggerNextGroup", "approve", "deny", "groups", "distributionset"),
   })
@@ -108,6 +112,9 @@ export const rolloutGroupView = z
     finishedAt: z.int().optional(),
     successPercent: z.number().optional(),
     errorPercent: z.number().optional(),
+    /** These two are present only with a policy. */
+    safety: frozenSafety.optional(),
+    safetyCounts: safetyCountsView.optional(),
     _links: links("self"),
   })
   .meta({ id: "RolloutGroup" });

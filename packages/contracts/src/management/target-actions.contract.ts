@@ -3,8 +3,8 @@ import { forceTypeNames } from "../codes.ts";
 import { cursorPageQuery } from "../cursor.ts";
 import { details } from "../device/feedback.ts";
 import { pageOf, plainPageQuery, queryFlag } from "../paging.ts";
-import { bodiless, ok, route } from "../route.ts";
-import { int32, lookedUpText, pathId, withoutNulls } from "../values.ts";
+import { bodiless, created, ok, route } from "../route.ts";
+import { int32, lookedUpText, pathId, requiredText, withoutNulls } from "../values.ts";
 import { actionPage, actionPageRest, actionStatusView, actionView, actionViewRest } from "./action-view.ts";
 import { cursorListErrors, plainListErrors } from "./common.ts";
 
@@ -27,6 +27,11 @@ export const confirmActionBody = withoutNulls(
 );
 
 export type ActionConfirmation = z.output<typeof confirmActionBody>;
+
+/** The decision of a person about a success that is not proven yet, or is still watched; its history entry has the remark. */
+const proveActionBody = withoutNulls(
+  z.object({ verdict: z.enum(["proven", "refuted"]), remark: requiredText(255) }).meta({ id: "ActionProofDecision" }),
+);
 
 /** The operations on actions of a target (spec 001 §4.2). */
 export const targetActions = {
@@ -120,5 +125,36 @@ export const targetActions = {
     errors: ["entityNotFound", "stateNotFound", "actionClosed", "quotaTooManyEntries"],
     summary: "Confirm or deny an action that waits for it",
     source: "spec 001 §4.2",
+  }),
+  proveAction: route({
+    id: "targets.proveAction",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: `${path}/proof`,
+    params: one,
+    body: proveActionBody,
+    success: ok,
+    response: actionView,
+    responseRest: actionViewRest,
+    permission: ["UPDATE_TARGET"],
+    errors: ["constraintViolation", "entityNotFound", "stateNotFound", "actionNotProving"],
+    summary: "Decide whether a success is proven that is awaited or still watched",
+    source: "contract beyond.md §1.4",
+  }),
+  retryAction: route({
+    id: "targets.retryAction",
+    service: "management",
+    interface: "management",
+    method: "POST",
+    path: `${path}/retry`,
+    params: one,
+    success: created,
+    response: actionView,
+    responseRest: actionViewRest,
+    permission: ["UPDATE_TARGET"],
+    errors: ["entityNotFound", "stateNotFound", "actionNotRetryable", "quotaTooManyEntries"],
+    summary: "Try a failed action again at once: a new action, which counts in its place",
+    source: "contract beyond.md §3",
   }),
 };

@@ -1,4 +1,4 @@
-import { forceTypeNames, rolloutStatusNames, updateStatusNames } from "../codes.ts";
+import { forceTypeNames, proofEnds, rolloutStatusNames, updateStatusNames, watchStages } from "../codes.ts";
 import { actionStatusWords } from "../management/action-view.ts";
 import { auditResults } from "../management/audit.contract.ts";
 import { autoAssignmentStatusNames } from "../management/auto-assignments.contract.ts";
@@ -55,6 +55,10 @@ function actionFields(status: string): ListFields {
       status,
       detailstatus: oneOf(actionStatusWords),
       laststatuscode: number,
+      proof: oneOf(proofEnds.slice(0, 5)),
+      stage: oneOf(watchStages),
+      silent: flag,
+      attempt: number,
       weight: number,
       externalref: text,
       ...changes,

@@ -1,7 +1,16 @@
 import { type Http, parseJson, type RetryPolicy, type Settled, untilAnswered } from "../http.ts";
 import { chance } from "../random.ts";
 import type { FinalReport, Tally } from "../report.ts";
-import { type Cancellation, configData, type Deployment, type DeviceArtifact, type Execution, feedback, type Poll } from "./documents.ts";
+import {
+  type Cancellation,
+  configData,
+  type Deployment,
+  type DeviceArtifact,
+  type Execution,
+  feedback,
+  type Poll,
+  transientFailure,
+} from "./documents.ts";
 import { DownloadRefused, DownloadWrong, download } from "./download.ts";
 
 export interface DeviceSettings {
@@ -9,6 +18,12 @@ export interface DeviceSettings {
   readonly tenant: string;
   /** The share of updates that the device reports as failed. */
   readonly fail: number;
+  /** The share of updates after which the device reports success, falls back, and shows the version from before. */
+  readonly fallBack?: number;
+  /** The share of devices that never speak again once they have downloaded their first update. */
+  readonly silent?: number;
+  /** The share of devices whose first update fails with code 503 for a reason that passes. */
+  readonly flaky?: number;
   readonly seed: number;
   readonly pieces: number;
   /** One request may be repeated for so long before the device starts over at its next poll. */
@@ -27,6 +42,9 @@ export interface Credentials {
   readonly authorization: string;
 }
 
+/** A device that is silent is only looked at again this late. */
+const silentSleep = "00:01:00";
+
 /** The action is over for this device: it was cancelled, superseded or closed meanwhile. */
 class ActionGone extends Error {}
 
@@ -39,7 +57,10 @@ export class Device {
   readonly #url: string;
   readonly #ended = new Map<string, FinalReport["outcome"]>();
   /** The result is decided once per action, so that a device that starts over reports the same. */
-  readonly #fates = new Map<string, "success" | "failure">();
+  readonly #fates = new Map<string, "success" | "failure" | "transient">();
+  /** What it runs since it has installed something. */
+  #version: string | undefined;
+  #dead = false;
 
   constructor(credentials: Credentials, settings: DeviceSettings, deps: DeviceDeps) {
     this.controllerId = credentials.controllerId;
@@ -51,10 +72,12 @@ export class Device {
 
   /** Polls and does what the answer asks for; returns the sleep that the server wants. */
   async cycle(): Promise<string> {
+    if (this.#dead) return silentSleep;
     const poll = await this.#get<Poll>(this.#url);
     const links = poll._links ?? {};
     this.#deps.tally.polled(this.controllerId, Object.keys(links));
-    if (links["configData"] !== undefined) await this.#expect(200, "PUT", links["configData"].href, configData(this.controllerId));
+    if (links["configData"] !== undefined)
+      await this.#expect(200, "PUT", links["configData"].href, configData(this.controllerId, this.#version));
     try {
       if (links["cancelAction"] !== undefined) await this.#cancel(links["cancelAction"].href);
       else if (links["deploymentBase"] !== undefined) await this.#update(links["deploymentBase"].href);
@@ -78,12 +101,23 @@ export class Device {
     await this.#report(id, "proceeding", "none", "update received");
     for (const artifact of deployment.chunks.flatMap((chunk) => chunk.artifacts)) await this.#fetch(id, artifact);
     if (deployment.update === "skip") return;
-    await this.#finish(id, this.#fateOf(id));
+    const { seed, silent = 0, fallBack = 0 } = this.#settings;
+    if (chance(seed, this.controllerId, "silent") < silent) {
+      this.#dead = true;
+      return;
+    }
+    const fate = this.#fateOf(id);
+    await this.#finish(id, fate);
+    if (fate !== "success") return;
+    const fellBack = chance(seed, this.controllerId, "fall-back", this.#fates.size) < fallBack;
+    this.#version = fellBack ? (this.#version ?? "0") : (deployment.chunks[0]?.version ?? this.#version);
   }
 
-  #fateOf(actionId: string): "success" | "failure" {
-    const { seed, fail } = this.#settings;
-    const fate = this.#fates.get(actionId) ?? (chance(seed, this.controllerId, this.#fates.size) < fail ? "failure" : "success");
+  #fateOf(actionId: string): "success" | "failure" | "transient" {
+    const { seed, fail, flaky = 0 } = this.#settings;
+    const known = this.#fates.get(actionId);
+    const passes = this.#fates.size === 0 && chance(seed, this.controllerId, "flaky") < flaky;
+    const fate = known ?? (passes ? "transient" : chance(seed, this.controllerId, this.#fates.size) < fail ? "failure" : "success");
     this.#fates.set(actionId, fate);
     return fate;
   }
@@ -113,10 +147,12 @@ export class Device {
     await this.#report(actionId, "downloaded", "none", `${filename} is complete, hashes are right`);
   }
 
-  async #finish(actionId: string, outcome: "success" | "failure"): Promise<void> {
+  async #finish(actionId: string, fate: "success" | "failure" | "transient"): Promise<void> {
+    const outcome = fate === "success" ? "success" : "failure";
     const text = outcome === "success" ? "installed" : "the new software did not start";
     const url = this.#feedbackUrl("deploymentBase", actionId);
-    const { answer, repeated } = await this.#send("POST", url, feedback("closed", outcome, text), this.#endlessRetryPolicy());
+    const body = fate === "transient" ? transientFailure("the network went away") : feedback("closed", outcome, text);
+    const { answer, repeated } = await this.#send("POST", url, body, this.#endlessRetryPolicy());
     // the first attempt was processed, and only its answer was lost
     if (answer.status === 200 || (answer.status === 410 && repeated)) return this.#end(actionId, outcome);
     if (answer.status === 410) return this.#end(actionId, "gone");

@@ -31,7 +31,16 @@ export function feedback(execution: Execution, finished: "none" | "success" | "f
   return JSON.stringify({ timestamp: Date.now(), status: { execution, result: { finished }, details } });
 }
 
-/** Makes the body of the configuration data (spec 000 §2.6). */
-export function configData(controllerId: string): string {
-  return JSON.stringify({ mode: "merge", data: { serial: controllerId, hwRevision: "1", simulator: "harrier" } });
+/** Makes the last feedback of an update that has failed for a reason that will pass, with the code 503. */
+export function transientFailure(detail: string): string {
+  return JSON.stringify({
+    timestamp: Date.now(),
+    status: { execution: "closed", result: { finished: "failure" }, code: 503, details: [detail] },
+  });
+}
+
+/** Makes the body of the configuration data (spec 000 §2.6), with the version that runs once an update was installed. */
+export function configData(controllerId: string, version?: string): string {
+  const shown = version === undefined ? {} : { sw_version: version };
+  return JSON.stringify({ mode: "merge", data: { serial: controllerId, hwRevision: "1", simulator: "harrier", ...shown } });
 }

@@ -34,6 +34,8 @@ export interface OidcProvider {
 
 /** The id of a public client, without a secret, for machines of developers. */
 export const oidcClientId = "harrier-cli";
+/** The id under which the console of a gateway on 127.0.0.1 signs people in. */
+export const oidcConsoleClientId = "harrier-console";
 const redirectUri = "http://127.0.0.1/signed-in";
 const resource = "urn:harrier";
 
@@ -73,6 +75,7 @@ function serving(issuer: string, options: OidcProviderOptions): (req: IncomingMe
   const key = { ...generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" }), kid: randomUUID(), use: "sig" };
   const provider = new Provider(issuer, configuration(options, { ...key, alg: "ES256" } as JWK));
   allowPasswords(provider, options);
+  allowAnyPort(provider);
   const serve = provider.callback();
   return (req, res) => {
     if (req.url?.startsWith("/sign-in/"))
@@ -97,6 +100,13 @@ function configuration(options: OidcProviderOptions, key: JWK): Configuration {
         token_endpoint_auth_method: "none",
         grant_types: ["authorization_code", "password"],
         redirect_uris: [redirectUri],
+        id_token_signed_response_alg: "ES256",
+      },
+      {
+        client_id: oidcConsoleClientId,
+        token_endpoint_auth_method: "none",
+        grant_types: ["authorization_code"],
+        redirect_uris: ["http://127.0.0.1/console/auth/callback"],
         id_token_signed_response_alg: "ES256",
       },
     ],
@@ -128,6 +138,15 @@ function configuration(options: OidcProviderOptions, key: JWK): Configuration {
         },
       },
     },
+  };
+}
+
+/** Lets the console be at any port of this machine, because those of tests are free ones. */
+function allowAnyPort(provider: Provider): void {
+  const { prototype } = provider.Client;
+  const allowed = prototype.redirectUriAllowed;
+  prototype.redirectUriAllowed = function (this: typeof prototype, uri: string): boolean {
+    return allowed.call(this, uri.replace(/^(http:\/\/127\.0\.0\.1):\d+(?=\/)/, "$1"));
   };
 }
 

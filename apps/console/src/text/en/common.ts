@@ -25,6 +25,7 @@ export const grids = { chosen: "Chosen", choose: (name: string) => `Choose ${nam
 
 export const nav = {
   main: "Main",
+  side: "Navigation and account",
   skip: "Skip to the content",
   overview: "Overview",
   devices: "Devices",

@@ -18,6 +18,18 @@ export interface Issuer {
   readonly scopeClaims: ClaimNames;
   /** The claim that names the user; without it the tokens belong to clients, which are no users (spec 000 §5.2). */
   readonly userClaims: ClaimNames;
+  /** How people sign in with a browser; absent for an issuer of tokens alone. */
+  readonly client?: Client;
+}
+
+/** The registration of the console at an issuer. */
+export interface Client {
+  readonly id: string;
+  /** Absent: it is a public client, which PKCE protects. */
+  readonly secret?: string;
+  /** As the sign-in page calls the issuer. */
+  readonly name: string;
+  readonly scopes: readonly string[];
 }
 
 const text = z.string("no text").min(1, "empty").max(2_048, "too long");
@@ -50,6 +62,10 @@ const entry = z
     tenants: z.array(name, "no list of tenants").min(1, "empty").max(10_000, "more than 10000").optional(),
     scopeClaim: names.default(["scope"]),
     userClaim: names.default(["preferred_username", "sub"]),
+    clientId: text.optional(),
+    clientSecret: text.optional(),
+    name: name.optional(),
+    scopes: z.array(text, "no list of texts").max(64, "more than 64").default(["openid"]),
   })
   .superRefine((value, ctx) => {
     const unsafe = (["issuer", "jwksUri"] as const).find((member) => {
@@ -57,6 +73,11 @@ const entry = z
       return given !== undefined && !value.allowHttp && !isSafe(given);
     });
     if (unsafe) ctx.addIssue({ code: "custom", path: [unsafe], message: 'not https: only with "allowHttp": true' });
+    for (const member of ["clientSecret", "name"] as const) {
+      if (value.clientId === undefined && value[member] !== undefined)
+        ctx.addIssue({ code: "custom", path: [member], message: "given without clientId" });
+    }
+    if (!value.scopes.includes("openid")) ctx.addIssue({ code: "custom", path: ["scopes"], message: "without openid" });
     for (const member of ["tenantClaim", "tenants"] as const) {
       if (value.tenant !== undefined && value[member] !== undefined)
         ctx.addIssue({ code: "custom", path: [member], message: "given beside tenant: keep one" });
@@ -96,7 +117,12 @@ function toIssuer(value: z.output<typeof entry>): Issuer {
     scopeClaims: value.scopeClaim,
     userClaims: value.userClaim,
     ...(value.jwksUri === undefined ? {} : { jwksUri: value.jwksUri }),
+    ...(value.clientId === undefined ? {} : { client: toClient(value, value.clientId) }),
   };
+}
+
+function toClient({ issuer, name, clientSecret, scopes }: z.output<typeof entry>, id: string): Client {
+  return { id, name: name ?? new URL(issuer).hostname, scopes, ...(clientSecret === undefined ? {} : { secret: clientSecret }) };
 }
 
 function tenantOf({ tenant, tenantClaim: claim = "tenant", tenants }: z.output<typeof entry>): Issuer["tenant"] {

@@ -12,14 +12,19 @@ export async function readKeys({ issuer, jwksUri }: Pick<Issuer, "issuer" | "jwk
   return (await readJson(jwksUri ?? (await discover(issuer, signal)), signal)) as JSONWebKeySet;
 }
 
-async function discover(issuer: string, signal: AbortSignal): Promise<string> {
+/** Reads the discovery document of an issuer (OpenID Connect Discovery §4); rejects if it is that of another one. */
+export async function readDiscovery(issuer: string, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
   const document = (await readJson(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`, signal)) as Record<
     string,
     unknown
   > | null;
   // Otherwise the document of one issuer could impersonate another one (§4.3).
   if (document?.["issuer"] !== issuer) throw new Error(`the discovery of ${issuer} is that of ${String(document?.["issuer"])}`);
-  const uri = document["jwks_uri"];
+  return document;
+}
+
+async function discover(issuer: string, signal: AbortSignal): Promise<string> {
+  const uri = (await readDiscovery(issuer, signal))["jwks_uri"];
   if (typeof uri !== "string" || !URL.canParse(uri)) throw new Error(`the discovery of ${issuer} names no jwks_uri`);
   // A document that came encrypted must not lead to an unencrypted read of keys.
   if (issuer.startsWith("https:") && !uri.startsWith("https:"))
@@ -33,6 +38,11 @@ async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
     await answer.body?.cancel();
     throw new Error(`${url} answers ${answer.status}`);
   }
+  return readJsonAnswer(answer, url);
+}
+
+/** Reads the JSON of an answer, up to a maximum of bytes. */
+export async function readJsonAnswer(answer: Response, url: string): Promise<unknown> {
   let size = 0;
   const parts: Uint8Array[] = [];
   for await (const part of answer.body ?? []) {

@@ -19,7 +19,7 @@ export interface VerifiedToken extends TokenFacts {
 }
 
 /** Only public keys are accepted: with a shared secret every verifier could issue tokens, and `none` is no signature. */
-const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
+export const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
 /** These are the value of RFC 9068 §2.1, and those of older providers. Tokens of other types (logout, security events) are denied. */
 const types = /^(?:application\/)?(?:at\+jwt|jwt)$/i;
 const clockSkewSeconds = 5;

@@ -9,8 +9,14 @@ interface Settings {
   HARRIER_CREDENTIAL_TTL: number;
 }
 
+interface Trusted {
+  tokens: TokenVerifier;
+  askForKeys(): Promise<unknown>;
+  issuers: readonly TrustedIssuer[];
+}
+
 /** Makes the verifier for all trusted issuers, and the function that reads the keys of all of them. */
-export function tokenVerifier(settings: Settings, log: Pick<Log, "warn">): { tokens: TokenVerifier; askForKeys(): Promise<unknown> } {
+export function tokenVerifier(settings: Settings, log: Pick<Log, "warn">): Trusted {
   const issuers = parseIssuers(settings.HARRIER_OIDC_ISSUERS).map((issuer): TrustedIssuer & { keys: IssuerKeys } => {
     const keys = new IssuerKeys({
       read: () => readKeys(issuer),
@@ -20,6 +26,7 @@ export function tokenVerifier(settings: Settings, log: Pick<Log, "warn">): { tok
     return { ...issuer, keys };
   });
   return {
+    issuers,
     tokens: new TokenVerifier({ issuers, ttlSeconds: settings.HARRIER_CREDENTIAL_TTL, now: Date.now }),
     askForKeys: () => Promise.all(issuers.map(({ keys }) => keys.ask())),
   };

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { text, type Verb } from "./command.ts";
+import { environment } from "./environment.ts";
+import { type ExitCode, ExitError, exit, usage } from "./exit.ts";
+import { r } from "./routes.ts";
+import { countOf, type Session } from "./session.ts";
+
+/** The program itself, wherever a link to it lies. */
+const program = (): string => realpathSync(process.argv[1] as string);
+
+/** Finds the checkout around a folder. */
+function checkoutAround(folder: string): string | undefined {
+  for (let at = resolve(folder); ; at = dirname(at)) {
+    if (existsSync(join(at, "scripts/dev.mjs")) && existsSync(join(at, "packages/simulator"))) return at;
+    if (dirname(at) === at) return undefined;
+  }
+}
+
+/** The simulator of the checkout in which the program lies, or the package where it is installed beside. */
+function simulatorFile(): string {
+  const checkout = checkoutAround(dirname(program()));
+  if (checkout !== undefined) return join(checkout, "packages/simulator/dist/cli.js");
+  try {
+    return join(dirname(createRequire(program()).resolve("@harrier/simulator")), "cli.js");
+  } catch {
+    throw new ExitError(exit.failed, "the simulator is not installed: npm install @harrier/simulator, or run in a checkout");
+  }
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+function start(args: readonly string[], more: Environment = {}, cwd?: string): ChildProcess {
+  return spawn(process.execPath, args, { stdio: "inherit", env: environment.withAll(more), ...(cwd === undefined ? {} : { cwd }) });
+}
+
+/** Waits for a program; a signal of the terminal reaches it too, so it ends in its own order. */
+function ended(child: ChildProcess): Promise<number> {
+  return new Promise((done, failed) => {
+    child.once("error", failed);
+    child.once("exit", (code, signal) => done(code ?? (signal === "SIGINT" ? exit.interrupted : exit.failed)));
+  });
+}
+
+const shareOf = (given: string): string => {
+  const [, number, percent] = /^(\d{1,3}(?:\.\d+)?)(%?)$/.exec(given) ?? [];
+  const share = Number(number) / (percent === "%" ? 100 : 1);
+  if (number === undefined || share > 1) throw usage("--fail is a share: 2% or 0.02");
+  return String(share);
+};
+
+async function gatewayToken(session: Session): Promise<string> {
+  const value = async (key: string) => (await session.read(r.configs.get, { params: { key } })).value;
+  if ((await value("authentication.gatewaytoken.enabled")) !== true)
+    throw usage("devices may not sign in by gateway token: harrier setting set authentication.gatewaytoken.enabled true");
+  return String(await value("authentication.gatewaytoken.key"));
+}
+
+export const simulate: Verb = {
+  name: "simulate",
+  summary: "Run devices against the server until Ctrl-C; they sign in by the gateway token and register themselves",
+  options: [
+    ["-n, --devices <n>", "how many, 100 by default"],
+    ["--fail <share>", "so many of the updates fail: 2%; none by default"],
+    ["--prefix <name>", "devices are called <name>-<number>; sim by default"],
+    ["--poll <duration>", "instead of what the server asks for: 5s"],
+    ["--for <duration>", "end by itself after this time"],
+  ],
+  async run(session, _args, options) {
+    const { server } = await session.place();
+    const devices = countOf(text(options, "devices") ?? "100", "--devices");
+    const { tenant } = await session.read(r.userinfo.get);
+    const args = ["--url", server, "--tenant", tenant, "--devices", String(devices), "--fail", shareOf(text(options, "fail") ?? "0")];
+    for (const name of ["prefix", "poll", "for"]) {
+      const value = text(options, name);
+      if (value !== undefined) args.push(`--${name}`, value);
+    }
+    const child = start([simulatorFile(), "run", ...args], { HARRIER_GATEWAY_TOKEN: await gatewayToken(session) });
+    const code = await ended(child);
+    if (session.signal.aborted) throw session.signal.reason;
+    if (code !== 0) throw new ExitError(exit.failed, "the simulator has failed");
+  },
+};
+
+/** Opens an address in the browser, if there is a terminal; it is printed in any case. */
+async function openInBrowser(session: Session, url: string): Promise<void> {
+  await session.print(`${url}\n`);
+  if (!process.stdout.isTTY) return;
+  const [command, ...args] = { darwin: ["open"], win32: ["cmd", "/c", "start", ""] }[process.platform as string] ?? ["xdg-open"];
+  const child = spawn(command as string, [...args, url], { stdio: "ignore", detached: true });
+  child.once("error", () => undefined);
+  child.unref();
+}
+
+const pages: Readonly<Record<string, string>> = { target: "devices", device: "devices", rollout: "rollouts" };
+
+export const open: Verb = {
+  name: "open",
+  summary: "Open the console, or its page of a target or rollout, in the browser; in a pipe print the address",
+  args: "[kind] [id]",
+  async run(session, [kind, id]) {
+    const { server } = await session.place();
+    if (kind === undefined) return openInBrowser(session, `${server}/console/`);
+    const page = pages[kind];
+    if (page === undefined || id === undefined) throw usage("give target or rollout, and the id");
+    await openInBrowser(session, `${server}/console/${page}/${encodeURIComponent(id)}`);
+  },
+};
+
+const readyMs = 500;
+
+export const dev: Verb = {
+  name: "dev",
+  summary: "In a checkout: start the server, apply the examples, run simulated devices and open the console, until Ctrl-C",
+  options: [["-n, --devices <n>", "how many simulated devices, 20 by default"]],
+  async run(session, _args, options) {
+    const devices = countOf(text(options, "devices") ?? "20", "--devices");
+    const root = checkoutAround(process.cwd());
+    if (root === undefined) {
+      session.note("This is no checkout. In the folder deploy/compose of one:");
+      return session.print("docker compose up --build\n");
+    }
+    const server = start([join(root, "scripts/dev.mjs"), "start"], {}, root);
+    const over = ended(server);
+    const url = `http://127.0.0.1:${environment.httpPort || 8080}`;
+    await Promise.race([
+      untilReady(url, session.signal),
+      over.then((code) => {
+        throw new ExitError(code === 0 ? exit.done : exit.failed, "the server has ended");
+      }),
+    ]);
+    const password = readFileSync(join(resolve(root, environment.dataDir || ".harrier"), "admin-password"), "utf8").trim();
+    const as = { HARRIER_SERVER: url, HARRIER_USER: "admin", HARRIER_PASSWORD: password };
+    const example = join(root, "packages/cli/examples/dev.yaml");
+    const applied = await ended(start([program(), "apply", "-f", example], as));
+    if (applied !== 0) session.note("the examples were not applied");
+    const fleet = start([program(), "simulate", "--devices", String(devices)], as);
+    await openInBrowser(session, `${url}/console/`);
+    const code = await over;
+    fleet.kill("SIGTERM");
+    await ended(fleet).catch(() => undefined);
+    if (session.signal.aborted) throw session.signal.reason;
+    if (code !== 0) throw new ExitError(code as ExitCode, "");
+  },
+};
+
+async function untilReady(url: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    const answer = await fetch(`${url}/readyz`, { signal }).catch(() => undefined);
+    await answer?.arrayBuffer();
+    if (answer?.ok) return;
+    await new Promise((next) => setTimeout(next, readyMs));
+  }
+}

@@ -1,0 +1,48 @@
+import { installChromium } from "@harrier/testkit";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+
+export type Theme = "light" | "dark";
+
+/** Starts Debian's Chromium without a window. */
+export async function startBrowser(): Promise<Browser> {
+  const { executable, env } = await installChromium();
+  // Chromium refuses its sandbox to root, as whom containers run.
+  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  return chromium.launch({ executablePath: executable, args, env: { ...process.env, ...env } as Record<string, string> });
+}
+
+/** A page of a browser of its own, and everything that it complained about. */
+export interface Visit {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Errors of scripts, and violations of the Content-Security-Policy. */
+  readonly complaints: string[];
+}
+
+/** Opens a page that has no cookie yet. Failed requests are not complaints: the console shows them. */
+export async function visit(browser: Browser, { theme = "light" as Theme, width = 1360, height = 900 } = {}): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: "reduce" });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) complaints.push(message.text());
+  });
+  await page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) =>
+      console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}`),
+    );
+  });
+  return { context, page, complaints };
+}
+
+/** Signs in by keyboard. */
+export async function signIn(page: Page, baseUrl: string, password: string, user = "admin"): Promise<void> {
+  await page.goto(`${baseUrl}/console/login`);
+  await page.getByLabel("User name").focus();
+  await page.keyboard.type(user);
+  await page.keyboard.press("Tab");
+  await page.keyboard.type(password);
+  await page.keyboard.press("Enter");
+  await page.locator("#content").waitFor();
+}

@@ -1,0 +1,180 @@
+import type { Stack } from "@harrier/stack";
+import { eventually, type OidcProvider, startOidcProvider } from "@harrier/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { adminOf, gatewayUrls } from "./support/replicas.ts";
+import { startAnsweringStack } from "./support/serving.ts";
+
+// A browser signs in at a real provider by authorization code and PKCE, through two gateways (contract console.md §6, ADR 47).
+
+let stack: Stack;
+let provider: OidcProvider;
+let gateways: readonly string[];
+let id: string;
+
+beforeAll(async () => {
+  const users = [
+    { name: "ann", roles: ["READ_TARGET"], tenant: "DEFAULT" },
+    { name: "stranger", roles: ["management-full-access"], tenant: "NOWHERE" },
+  ];
+  provider = await startOidcProvider({ users });
+  const issuers = [
+    { issuer: provider.issuer, audience: "harrier", clientId: "harrier-console", name: "Our provider" },
+    { issuer: "http://127.0.0.1:9", audience: "harrier" },
+  ];
+  stack = await startAnsweringStack({ replicas: { gateway: 2 }, gateway: { HARRIER_OIDC_ISSUERS: JSON.stringify(issuers) } });
+  gateways = gatewayUrls(stack);
+});
+afterAll(async () => {
+  await stack?.stop();
+  await provider?.stop();
+});
+
+const [first, second] = [() => gateways[0] as string, () => gateways[1] as string];
+
+interface Page {
+  readonly url: URL;
+  readonly answer: Response;
+}
+
+/** A browser with its cookies. It stops before `until`, and else follows every redirection. */
+function createBrowser() {
+  const cookies = new Map<string, string>();
+  const header = () => [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  async function open(url: URL, { form, until }: { form?: URLSearchParams; until?: (next: URL) => boolean } = {}): Promise<Page> {
+    const init = form === undefined ? {} : { method: "POST", body: form };
+    const answer = await fetch(url, { redirect: "manual", headers: { cookie: header() }, ...init });
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name = "", value = "", more = ""] = /^([^=]+)=([^;]*)(.*)$/.exec(cookie) ?? [];
+      if (/Max-Age=0(;|$)/i.test(more)) cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    const location = answer.headers.get("location");
+    if (location === null) return { url, answer };
+    const next = new URL(location, url);
+    return until?.(next) ? { url: next, answer } : open(next, until === undefined ? {} : { until });
+  }
+  return { open, cookies, header };
+}
+
+const isCallback = (url: URL) => url.pathname === "/console/auth/callback";
+const isScreen = (url: URL) => url.pathname.startsWith("/console/") && !url.pathname.startsWith("/console/auth/");
+
+/** Signs in at the provider; returns the address of the callback with its code, which has not been called yet. */
+async function codeFor(browser: ReturnType<typeof createBrowser>, name: string, to = "/rollouts/5?tab=groups"): Promise<URL> {
+  const login = await browser.open(new URL(`${first()}/console/auth/${id}?${new URLSearchParams({ to })}`), { until: isCallback });
+  if (isCallback(login.url)) return login.url;
+  return (await browser.open(login.url, { form: new URLSearchParams({ name, password: name }), until: isCallback })).url;
+}
+const statusWith = async (cookie: string, gateway = first()) =>
+  (await fetch(`${gateway}/api/mgmt/v1/userinfo`, { headers: { cookie } })).status;
+const errorOf = ({ url }: Page) => [url.pathname, url.searchParams.get("error")];
+
+test("the sign-in page is told of issuers with a client alone", async () => {
+  const config = (await (await fetch(`${first()}/console/config`)).json()) as { signIn: { issuers: { id: string; name: string }[] } };
+  expect(config.signIn.issuers).toEqual([{ id: expect.stringMatching(/^[0-9a-f]{12}$/), name: "Our provider" }]);
+  id = config.signIn.issuers[0]?.id ?? "";
+  expect((await fetch(`${first()}/console/auth/unknown`)).status).toBe(404);
+});
+
+test("a browser signs in with PKCE, and comes back at another gateway to where it wanted to go", async () => {
+  const browser = createBrowser();
+  const begun = await fetch(`${first()}/console/auth/${id}?to=/console/devices`, { redirect: "manual" });
+  const asked = new URL(begun.headers.get("location") ?? "").searchParams;
+  expect(asked.get("code_challenge_method")).toBe("S256");
+  expect(asked.get("redirect_uri")).toBe(`${first()}/console/auth/callback`);
+  expect(begun.headers.getSetCookie()[0]).toMatch(/^harrier_sign_in=[\w-]+; Max-Age=600; Path=\/console\/auth; HttpOnly; SameSite=Lax$/);
+  expect(decodeURIComponent(begun.headers.getSetCookie()[0] ?? "")).not.toContain(asked.get("state"));
+  const callback = await codeFor(browser, "ann");
+  const elsewhere = new URL(callback.pathname + callback.search, second());
+  const back = await browser.open(elsewhere, { until: isScreen });
+  expect(back.url.pathname + back.url.search).toBe("/console/rollouts/5?tab=groups");
+  const cookie = back.answer.headers.getSetCookie().find((one) => one.startsWith("harrier_session="));
+  expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/);
+  // The session ends with the token.
+  expect(Number(/Max-Age=(\d+)/.exec(cookie ?? "")?.[1])).toBeLessThanOrEqual(600);
+  expect(browser.cookies.has("harrier_sign_in")).toBe(false);
+  const answer = await fetch(`${first()}/api/mgmt/v1/userinfo`, { headers: { cookie: browser.header() } });
+  expect(await answer.json()).toMatchObject({ username: "ann", kind: "user", issuer: provider.issuer, permissions: ["READ_TARGET"] });
+});
+
+test("who signs out is signed out at every gateway, and does not sign others of the tenant out", async () => {
+  const [one, other] = [createBrowser(), createBrowser()];
+  for (const browser of [one, other]) await browser.open(await codeFor(browser, "ann"), { until: isScreen });
+  for (const gateway of gateways) expect(await statusWith(one.header(), gateway)).toBe(200);
+  const headers = { cookie: one.header(), "x-harrier-console": "1" };
+  expect((await fetch(`${first()}/console/session`, { method: "DELETE", headers })).status).toBe(204);
+  for (const gateway of gateways) await eventually(async () => expect(await statusWith(one.header(), gateway)).toBe(401), 1_500, 20);
+  expect(await statusWith(other.header(), second())).toBe(200);
+});
+
+test("another state, a transaction of nobody and a code that was used open nothing", async () => {
+  const browser = createBrowser();
+  const callback = await codeFor(browser, "ann");
+  const transaction = browser.cookies.get("harrier_sign_in") ?? "";
+  const forged = new URL(callback);
+  forged.searchParams.set("state", "x".repeat(43));
+  const refused = async (url: URL, cookie: string) => {
+    const answer = await fetch(url, { redirect: "manual", headers: { cookie } });
+    expect(answer.status).toBe(302);
+    expect(answer.headers.getSetCookie().filter((one) => one.startsWith("harrier_session="))).toEqual([]);
+    const next = new URL(answer.headers.get("location") ?? "", url);
+    expect(next.origin).toBe(url.origin);
+    return errorOf({ url: next, answer });
+  };
+  const own = `harrier_sign_in=${transaction}`;
+  expect(await refused(forged, own)).toEqual(["/console/login", "state"]);
+  expect(await refused(callback, "")).toEqual(["/console/login", "state"]);
+  const flipped = `${transaction.slice(0, -2)}${transaction.endsWith("AA") ? "BB" : "AA"}`;
+  expect(await refused(callback, `harrier_sign_in=${flipped}`)).toEqual(["/console/login", "state"]);
+  // Another browser's code, with the transaction of this one: the verifier is another.
+  const victim = createBrowser();
+  const foreign = await codeFor(victim, "ann");
+  const injected = new URL(callback);
+  injected.searchParams.set("code", foreign.searchParams.get("code") ?? "");
+  expect(await refused(injected, own)).toEqual(["/console/login", "denied"]);
+  const opened = await fetch(callback, { redirect: "manual", headers: { cookie: own } });
+  expect(opened.headers.getSetCookie().some((one) => one.startsWith("harrier_session=hrs_"))).toBe(true);
+  expect(await refused(callback, own)).toEqual(["/console/login", "denied"]);
+});
+
+test.each([
+  ["https://evil.example/x", "/console/"],
+  ["//evil.example/x", "/console/"],
+  ["/\\evil.example", "/console/"],
+  ["/console/../oauth2/token", "/console/"],
+  ["/console/auth/callback", "/console/"],
+  ["javascript:alert(1)", "/console/"],
+])("no page leads elsewhere after the sign-in: to=%s", async (to, screen) => {
+  const browser = createBrowser();
+  const back = await browser.open(await codeFor(browser, "ann", to), { until: isScreen });
+  expect(back.url.origin).toBe(first());
+  expect(back.url.pathname).toBe(screen);
+});
+
+test("who may not sign in comes back to the sign-in page, and it is in the audit trail", async () => {
+  const browser = createBrowser();
+  const back = await browser.open(await codeFor(browser, "stranger"), { until: isScreen });
+  expect(errorOf(back)).toEqual(["/console/login", "denied"]);
+  expect(browser.cookies.has("harrier_session")).toBe(false);
+  await eventually(async () => {
+    const { content } = await adminOf(stack).get<{ content: { details: { scheme?: string } }[] }>("audit?q=action==signIn");
+    expect(content.map(({ details }) => details.scheme)).toContain("OpenID");
+  }, 15_000);
+});
+
+test("a silent sign-in of nobody says that a login is needed; an issuer that is away is said to be so, and passwords still work", async () => {
+  const silent = await createBrowser().open(new URL(`${first()}/console/auth/${id}?prompt=none`), { until: isScreen });
+  expect(errorOf(silent)).toEqual(["/console/login", "login_required"]);
+  const browser = createBrowser();
+  const callback = await codeFor(browser, "ann");
+  provider.setDown(true);
+  try {
+    expect(errorOf(await browser.open(callback, { until: isScreen }))).toEqual(["/console/login", "unavailable"]);
+    expect((await fetch(`${first()}/console/auth/${id}`, { redirect: "manual" })).status).toBe(503);
+    const body = JSON.stringify({ username: stack.adminUser, password: stack.adminPassword });
+    const headers = { "content-type": "application/json" };
+    expect((await fetch(`${first()}/console/session`, { method: "POST", headers, body })).status).toBe(204);
+  } finally {
+    provider.setDown(false);
+  }
+});
