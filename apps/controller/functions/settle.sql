@@ -1,5 +1,24 @@
 -- What watched actions come to by themselves, when their time is over (contract beyond.md §1.3, §3), and next attempts.
 
+-- Watches whose time is over, at most p_limit. Every tenant that has watches gets an equal share of a round, so that the many of one delay nobody else's.
+create or replace function due_watches(p_limit int) returns setof action_watches
+language sql stable
+set enable_seqscan = off as $$
+  with recursive tenants as (
+    (select w.tenant_id from action_watches w where w.due_at is not null order by w.tenant_id limit 1)
+    union all
+    select (select w.tenant_id from action_watches w where w.due_at is not null and w.tenant_id > t.tenant_id order by w.tenant_id limit 1)
+      from tenants t where t.tenant_id is not null)
+  select d.*
+    from tenants t
+    cross join lateral (
+      select w.* from action_watches w
+       where w.tenant_id = t.tenant_id and w.due_at <= now()
+       order by w.due_at
+       limit greatest(p_limit / (select count(*) from tenants), p_limit / 10)) d
+   limit p_limit
+$$;
+
 -- Starts the next attempt of an action that has failed: a new action, with a new id (docs/adr/0050). Returns null, 'later', or why there is none. The
 -- caller holds the lock of the target's state.
 create or replace function start_attempt(
@@ -76,7 +95,7 @@ begin
   if v_problem is null then
     return;
   elsif v_problem = 'later' then
-    update action_watches x set due_at = now() + interval '3 seconds' where x.tenant_id = p_tenant and x.action_id = a.id;
+    update action_watches x set due_at = now() + interval '10 seconds' where x.tenant_id = p_tenant and x.action_id = a.id;
     return;
   end if;
   delete from action_watches x where x.tenant_id = p_tenant and x.action_id = a.id;
@@ -91,11 +110,11 @@ $$;
 
 -- Settles what is due, at most p_limit, each once: the lock of the transaction is the lease, and each watch is read again under the lock of its target.
 -- Targets that somebody else is changing right now are left for the next round. Ids for retries come in blocks, one for each tenant that had some due;
--- without one a retry waits for the next round. Those in `p_later_actions` are left as they are until the given moment: outside their maintenance
--- window no clock of an installation runs, and cron is not for SQL.
+-- without one a retry waits for the next round. Outside their maintenance window no clock of an installation runs, and cron is not for SQL: those with a
+-- window come with the moment at which their time is over, and wait until then; one that has come due since these were read waits for the next round.
 create or replace function settle_watches(
   p_limit int, p_id_tenants int[], p_first_ids bigint[], p_id_counts int[], p_max_actions int[],
-  p_later_tenants int[], p_later_actions bigint[], p_later_until timestamptz[]
+  p_window_tenants int[], p_window_actions bigint[], p_window_ends timestamptz[]
 ) returns int
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -116,13 +135,13 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended('controller settle', 0)) then
     return 0;
   end if;
-  update action_watches x set due_at = l.until
-    from unnest(p_later_tenants, p_later_actions, p_later_until) l (tenant_id, action_id, until)
-   where x.tenant_id = l.tenant_id and x.action_id = l.action_id;
+  update action_watches x set due_at = least(l.until, x.began_at + (p.body #>> '{limits,giveUpSeconds}')::float8 * interval '1 second')
+    from unnest(p_window_tenants, p_window_actions, p_window_ends) l (tenant_id, action_id, until), action_policies p
+   where p.tenant_id = x.tenant_id and p.id = x.policy_id and x.tenant_id = l.tenant_id and x.action_id = l.action_id and l.until > now();
   select array_agg(d.tenant_id order by d.tenant_id, d.target_id, d.action_id), array_agg(d.target_id order by d.tenant_id, d.target_id, d.action_id),
          array_agg(d.action_id order by d.tenant_id, d.target_id, d.action_id)
     into v_tenants, v_targets, v_actions
-    from (select x.tenant_id, x.target_id, x.action_id from action_watches x where x.due_at <= now() order by x.due_at limit p_limit) d;
+    from due_watches(p_limit) d;
   if v_tenants is null then
     return 0;
   end if;
@@ -149,6 +168,10 @@ begin
       continue;
     end if;
     v_verdict := watch_verdict(w, v_policy, 2::smallint);
+    continue when v_verdict = 'silence' and w.stage = 3
+      and exists (select from actions a where a.tenant_id = w.tenant_id and a.id = w.action_id and a.maintenance_schedule is not null)
+      and not exists (select from unnest(p_window_tenants, p_window_actions) k (tenant_id, action_id)
+                       where k.tenant_id = w.tenant_id and k.action_id = w.action_id);
     if v_verdict = 'retry' then
       v_place := array_position(p_id_tenants, w.tenant_id);
       continue when v_place is null or v_used[v_place] >= p_id_counts[v_place];

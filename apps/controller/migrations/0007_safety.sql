@@ -41,7 +41,7 @@ create table action_watches (
   due_at          timestamptz,           -- null: no clock runs
   primary key (tenant_id, action_id)
 ) with (fillfactor = 70);
-create index action_watches_due on action_watches (due_at) where due_at is not null;
+create index action_watches_due on action_watches (tenant_id, due_at) where due_at is not null;
 create index action_watches_target on action_watches (tenant_id, target_id);
 create index action_watches_polls on action_watches (tenant_id, target_id) where wants_polls;
 

@@ -186,3 +186,40 @@ test("a policy without limits makes no row before there is something to wait for
   const { action } = await one({ retry: undefined });
   expect(await fleet.state(action)).toMatchObject({ stage: null });
 });
+
+test("the many watches of one tenant that are due leave room for those of another in every round", async () => {
+  const { pool } = fixture.db;
+  const client = await pool.connect();
+  try {
+    await client.query("begin");
+    await client.query(
+      `insert into action_watches (tenant_id, action_id, target_id, policy_id, stage, due_at)
+       select t.id, g, g, 1, 1, now() - interval '1 hour' * (case t.id when 901 then 2 else 1 end)
+         from (values (901, 300), (902, 1)) t (id, n) cross join lateral generate_series(1, t.n) g`,
+    );
+    const { rows } = await client.query<{ tenant: number; n: number }>(
+      `select tenant_id as tenant, count(*)::int as n from due_watches(100) where tenant_id in (901, 902) group by tenant_id order by tenant_id`,
+    );
+    expect(rows[1]).toEqual({ tenant: 902, n: 1 });
+    expect(rows[0]?.n).toBeLessThanOrEqual(99);
+    expect(rows[0]?.n).toBeGreaterThanOrEqual(10);
+  } finally {
+    await client.query("rollback");
+    client.release();
+  }
+});
+
+test("beyond 2.13 an installation with a window that comes due in the middle of a round waits for the next one", async () => {
+  const { action, device } = await one();
+  await fixture.db.pool.query(
+    "update actions set maintenance_schedule = '0 0 2 * * ?', maintenance_duration = '02:00:00', maintenance_timezone = '+00:00' where id = $1",
+    [action],
+  );
+  await fleet.report(device, action, "proceeding", "none");
+  await fleet.later(action, 1801);
+  // the round that read no windows
+  await fixture.db.pool.query("select settle_watches(2000, '{}', '{}', '{}', '{}', '{}', '{}', '{}')");
+  expect(await fleet.state(action)).toMatchObject({ stage: "installing", silent: false });
+  await fixture.db.pool.query("select settle_watches(2000, '{}', '{}', '{}', '{}', '{1}', $1, $2)", [[action], [new Date(0)]]);
+  expect(await fleet.state(action)).toMatchObject({ silent: true });
+});

@@ -134,7 +134,7 @@ test("beyond 3.5 a paused rollout waits and goes on after its resume", async () 
   await fleet.settle();
   expect(await fleet.state(action)).toMatchObject({ tally: tally.retrying });
   await rolloutRow(rolloutId, "running");
-  await fleet.later(action, 5);
+  await fleet.later(action, 10);
   await fleet.settle();
   expect(await successor(action)).toMatchObject({ attempt: 2 });
 });

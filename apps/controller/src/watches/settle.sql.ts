@@ -4,7 +4,8 @@ import { statement } from "@harrier/db";
 export const dueRetries = statement<[limit: number], { tenantId: number; n: number }>(
   "controller.due_retries",
   `select d.tenant_id as "tenantId", count(*)::int as n
-     from (select w.tenant_id from action_watches w where w.due_at <= now() and w.stage = 7 order by w.due_at limit $1) d
+     from due_watches($1) d
+    where d.stage = 7
     group by d.tenant_id order by d.tenant_id`,
 );
 
@@ -24,9 +25,10 @@ export const dueWindows = statement<[limit: number], WindowedRow>(
   `select d.tenant_id as "tenantId", d.action_id as "actionId", a.maintenance_schedule as schedule, a.maintenance_duration as duration,
           a.maintenance_timezone as timezone, (extract(epoch from d.since) * 1000)::float8 as "sinceMs",
           (p.body #>> '{limits,installingSeconds}')::float8 * 1000 as "limitMs"
-     from (select * from action_watches w where w.due_at <= now() and w.stage = 3 and not w.silent order by w.due_at limit $1) d
+     from due_watches($1) d
      join actions a on a.tenant_id = d.tenant_id and a.id = d.action_id and a.maintenance_schedule is not null
-     join action_policies p on p.tenant_id = d.tenant_id and p.id = d.policy_id and p.body #> '{limits,installingSeconds}' is not null`,
+     join action_policies p on p.tenant_id = d.tenant_id and p.id = d.policy_id and p.body #> '{limits,installingSeconds}' is not null
+    where d.stage = 3 and not d.silent`,
 );
 
 /** Settles watches that are due and returns how many. */
@@ -37,9 +39,9 @@ export const settleWatches = statement<
     firstIds: number[],
     idCounts: number[],
     maxActions: number[],
-    laterTenants: number[],
-    laterActions: number[],
-    laterUntil: Date[],
+    windowTenants: number[],
+    windowActions: number[],
+    windowEnds: Date[],
   ],
   { settled: number }
 >(

@@ -13,7 +13,6 @@ export interface SettleDeps {
 
 /** A round is some 300 ms of work, and holds the locks of its targets for as long. */
 const atOnce = 2_000;
-const retriesAtOnce = 1_000;
 /** Windows are counted one by one, so a clock over more of them is read again at a later round. */
 const maxWindows = 100;
 
@@ -23,11 +22,12 @@ const maxWindows = 100;
  */
 export async function settle(deps: SettleDeps): Promise<boolean> {
   const { pool } = deps.db;
-  const retries = await run(pool, dueRetries, [retriesAtOnce]);
+  const retries = await run(pool, dueRetries, [atOnce]);
   // Ids are taken before the transaction, as chunks do, so that it holds no counter. One that is not needed is lost.
   const blocks: { tenantId: number; firstId: number; n: number }[] = [];
   for (const { tenantId, n } of retries) blocks.push({ tenantId, n, firstId: await deps.ids.take(tenantId, "action", n) });
-  const later = laterOf(await run(pool, dueWindows, [atOnce]), deps.now());
+  const now = deps.now();
+  const windowed = (await run(pool, dueWindows, [atOnce])).map((it) => ({ ...it, until: overAt(it, now) }));
   await deps.fault("controller.settle.before-commit");
   const row = await runOne(pool, settleWatches, [
     atOnce,
@@ -35,20 +35,12 @@ export async function settle(deps: SettleDeps): Promise<boolean> {
     blocks.map((b) => b.firstId),
     blocks.map((b) => b.n),
     blocks.map((b) => deps.limits(b.tenantId).ACTIONS_PER_TARGET_MAX_COUNT),
-    later.map((l) => l.tenantId),
-    later.map((l) => l.actionId),
-    later.map((l) => new Date(l.until)),
+    windowed.map((it) => it.tenantId),
+    windowed.map((it) => it.actionId),
+    windowed.map((it) => new Date(it.until)),
   ]);
   await deps.fault("controller.settle.after-commit");
-  return row?.settled === atOnce;
-}
-
-/** The installations whose limit is not over, because only time inside their windows counts; with the moment to look again. */
-function laterOf(rows: readonly WindowedRow[], now: number): { tenantId: number; actionId: number; until: number }[] {
-  return rows.flatMap((row) => {
-    const until = overAt(row, now);
-    return until > now ? [{ tenantId: row.tenantId, actionId: row.actionId, until }] : [];
-  });
+  return (row?.settled ?? 0) > 0;
 }
 
 /** When the time inside windows since the stage began reaches the limit; a moment that has passed means that it is over. */
