@@ -204,6 +204,10 @@ begin
   if a.status <> 1 or a.active or a.retried_by is not null then
     return 'notRetryable';
   end if;
+  -- an id is taken only for a retry that is allowed
+  if p_id is null then
+    return 'ready';
+  end if;
   v_outcome := start_attempt(p_tenant, p_tenant_name, a, p_id, p_max_actions, p_by, p_traceparent);
   return case when v_outcome is null then 'ok' when v_outcome = 'quota' then 'tooManyActions' else 'notRetryable' end;
 end
