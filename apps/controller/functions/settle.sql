@@ -95,7 +95,9 @@ begin
   if v_problem is null then
     return;
   elsif v_problem = 'later' then
-    update action_watches x set due_at = now() + interval '10 seconds' where x.tenant_id = p_tenant and x.action_id = a.id;
+    -- ever more seldom, because a paused rollout may have a hundred thousand of them, and rounds are for all tenants
+    update action_watches x set due_at = now() + least(interval '2 minutes', greatest(interval '10 seconds', (now() - x.since) / 4))
+     where x.tenant_id = p_tenant and x.action_id = a.id;
     return;
   end if;
   delete from action_watches x where x.tenant_id = p_tenant and x.action_id = a.id;
