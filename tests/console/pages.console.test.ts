@@ -23,6 +23,7 @@ beforeAll(async () => {
     amountGroups: 3,
   });
   const { content } = await admin.get<{ content: { id: number }[] }>("softwaremodules");
+  const filter = await admin.post<{ id: number }>("targetfilters", { name: prefix, query: `controllerid==${prefix}-*` });
   const about = `/rollouts/${rollout.id}`;
   paths = [
     ...["/", "/devices", "/devices?q=name==nobody", `/devices/${device?.controllerId}`, "/devices/nobody", "/rollouts", "/rollouts/new"],
@@ -33,6 +34,10 @@ beforeAll(async () => {
       "/software?tab=modules",
       `/software/sets/${set.id}`,
       `/software/modules/${content[0]?.id}`,
+      "/auto-assign",
+      "/auto-assign?q=nobody",
+      "/auto-assign?tab=assignments",
+      `/filters/${filter.id}`,
       "/actions",
       "/audit",
       "/me",

@@ -90,6 +90,19 @@ const module = createRoute({
   component: lazyRouteComponent(() => import("./software/module.page.tsx"), "ModulePage"),
 });
 
+const filters = createRoute({
+  getParentRoute: () => shell,
+  path: "/auto-assign",
+  validateSearch: tabListSearch,
+  component: lazyRouteComponent(() => import("./filters/filters.page.tsx"), "FiltersPage"),
+});
+
+const filter = createRoute({
+  getParentRoute: () => shell,
+  path: "/filters/$filterId",
+  component: lazyRouteComponent(() => import("./filters/filter.page.tsx"), "FilterPage"),
+});
+
 const actions = createRoute({
   getParentRoute: () => shell,
   path: "/actions",
@@ -112,7 +125,7 @@ const account = createRoute({
 
 const routeTree = root.addChildren([
   login,
-  shell.addChildren([home, devices, device, rollouts, wizard, rollout, software, set, module, actions, audit, account]),
+  shell.addChildren([home, devices, device, rollouts, wizard, rollout, software, set, module, filters, filter, actions, audit, account]),
 ]);
 
 /** The tree of addresses below `/console`. No first segment may be `controller`: devices of a tenant called `console` poll there. */

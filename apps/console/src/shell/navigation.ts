@@ -1,5 +1,5 @@
 import type { LinkProps } from "@tanstack/react-router";
-import { ArrowDownToLine, Gauge, type LucideIcon, MonitorSmartphone, Package, Rocket, ScrollText } from "lucide-react";
+import { ArrowDownToLine, Gauge, type LucideIcon, MonitorSmartphone, Package, Rocket, ScrollText, Workflow } from "lucide-react";
 import { r } from "../api/client.ts";
 import { nav as t } from "../text/en.ts";
 
@@ -20,6 +20,7 @@ export const places: readonly { readonly part: string; readonly places: readonly
       { to: "/rollouts", label: t.rollouts, icon: Rocket, needs: [r.rollouts.list] },
       { to: "/devices", label: t.devices, icon: MonitorSmartphone, needs: [r.targets.list] },
       { to: "/software", label: t.software, icon: Package, needs: [r.distributionSets.list] },
+      { to: "/auto-assign", label: t.filters, icon: Workflow, needs: [r.targetFilters.list] },
       { to: "/actions", label: t.actions, icon: ArrowDownToLine, needs: [r.actions.list] },
       { to: "/audit", label: t.audit, icon: ScrollText, needs: [r.audit.list] },
     ],
