@@ -130,6 +130,51 @@ test("a new password and a deletion end the user's sessions everywhere", async (
       await eventually(async () => expect(await statusOf(api(credential, gateway))).toBe(401), 5_000, 20);
 });
 
+test("who loses a permission loses it in the sessions that run, which stay open and get it back", async () => {
+  const admin = adminOf(stack);
+  const permissions = ["READ_TARGET", "READ_REPOSITORY"];
+  const [user] = await admin.post<{ id: number }[]>("users", [{ name: "pam", password, permissions }]);
+  const credentials: Headers[] = [{ cookie: await signIn("pam") }, { authorization: `Bearer ${await token("pam")}` }];
+  const everywhere = gateways.flatMap((gateway) => credentials.map((credential) => ({ credential, gateway })));
+  const targets = () => Promise.all(everywhere.map(({ credential, gateway }) => statusOf(api(credential, gateway, "targets"))));
+  // All gateways know the sessions, with what they may do.
+  expect(await targets()).toEqual([200, 200, 200, 200]);
+  await admin.call(`users/${user?.id}/permissions/READ_TARGET`, { method: "DELETE" });
+  await eventually(async () => expect(await targets()).toEqual([403, 403, 403, 403]), 1_500, 20);
+  for (const { credential, gateway } of everywhere) {
+    expect(await (await api(credential, gateway)).json()).toMatchObject({ username: "pam", permissions: ["READ_REPOSITORY"] });
+    expect(await statusOf(api(credential, gateway, "distributionsets"))).toBe(200);
+  }
+  await admin.call(`users/${user?.id}/permissions`, { method: "POST", body: ["READ_TARGET"] });
+  await eventually(async () => expect(await targets()).toEqual([200, 200, 200, 200]), 1_500, 20);
+});
+
+test("a session that its user or an administrator ends elsewhere is over at all gateways within a second, and others stay", async () => {
+  const admin = adminOf(stack);
+  const [user] = await admin.post<{ id: number }[]>("users", [{ name: "sue", password, permissions: ["READ_TARGET"] }]);
+  const [cookie, lost, stolen] = [await signIn("sue"), await signIn("sue"), await signIn("sue")];
+  for (const gateway of gateways) for (const one of [cookie, lost, stolen]) expect(await statusOf(api({ cookie: one }, gateway))).toBe(200);
+  const listed = async (one: string, gateway = first()) =>
+    (await (await api({ cookie: one }, gateway, "me/sessions")).json()) as { id: number; current: boolean }[];
+  const idOf = async (one: string) => (await listed(one, second())).find(({ current }) => current)?.id;
+  const isOver = async (one: string) => {
+    for (const gateway of gateways)
+      await eventually(async () => expect(await statusOf(api({ cookie: one }, gateway))).toBe(401), 1_500, 20);
+  };
+  expect(await listed(cookie)).toHaveLength(3);
+  const end = (sessionId: number | undefined, headers: Headers) =>
+    statusOf(api({ cookie, ...headers }, first(), `me/sessions/${sessionId}`, { method: "DELETE" }));
+  const lostId = await idOf(lost);
+  // A page of another site cannot end it.
+  expect(await end(lostId, {})).toBe(403);
+  expect(await end(lostId, own)).toBe(200);
+  await isOver(lost);
+  await admin.call(`users/${user?.id}/sessions/${await idOf(stolen)}`, { method: "DELETE" });
+  await isOver(stolen);
+  expect(await listed(cookie)).toMatchObject([{ current: true }]);
+  for (const gateway of gateways) expect(await statusOf(api({ cookie }, gateway))).toBe(200);
+});
+
 test("a change by cookie needs our page: forged ones are 403 and change nothing, also from a sibling site", async () => {
   const cookie = await signIn("ida");
   const forged: Headers[] = [

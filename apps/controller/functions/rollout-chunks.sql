@@ -300,7 +300,8 @@ $$;
 
 -- Ends the next actions of a rollout that is being stopped or deleted: those that have not begun are cancelled; of the others the cancellation is
 -- requested where that is wanted, or they are closed by force, as those of a deleted rollout are (contract rollouts.md §0#7, §4.1). It is rejected
--- while the fence is open: actions created behind the cursor would stay.
+-- while the fence is open: actions created behind the cursor would stay. Only the last attempt for a target can be open, so a page has one action of each
+-- target at most, and its end cuts off none.
 create or replace function stop_chunk(
   p_tenant int, p_tenant_name text, p_rollout bigint, p_cursor int, p_limit int, p_cancel boolean, p_force boolean, p_by text,
   p_traceparent text,
@@ -323,7 +324,8 @@ begin
          max(page.target_id), count(*)
     into v_ids, v_targets, "cursor", v_count
     from (select a.id, a.target_id, a.active, a.status from actions a
-           where a.tenant_id = p_tenant and a.rollout_id = p_rollout and a.target_id > p_cursor order by a.target_id limit p_limit) page;
+           where a.tenant_id = p_tenant and a.rollout_id = p_rollout and a.target_id > p_cursor and a.retried_by is null
+           order by a.target_id limit p_limit) page;
   "cursor" := coalesce("cursor", p_cursor);
   done := v_count < p_limit;
   if v_ids is null then

@@ -23,6 +23,7 @@ import { mountQuotas, mountTenantQuotas } from "./quotas/quotas.routes.ts";
 import { mountRoles } from "./roles/roles.routes.ts";
 import { mountSafetyPolicies } from "./safety-policies/safety-policies.routes.ts";
 import { mountSearch } from "./search/search.routes.ts";
+import { mountSessions } from "./sessions/sessions.routes.ts";
 import { mountSetTypes } from "./set-types/set-types.routes.ts";
 import { mountSettings } from "./settings/settings.routes.ts";
 import { mountSoftwareModules } from "./software-modules/software-modules.routes.ts";
@@ -76,6 +77,7 @@ export function mountAll(register: Mount, parts: Parts): void {
   mountPermissions(mount);
   mountSearch(mount, parts);
   mountUsers(mount, parts);
+  mountSessions(mount, parts);
   mountRoles(mount, parts);
   mountSettings(mount, parts);
   mountModuleTypes(mount, parts);

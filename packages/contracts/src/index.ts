@@ -51,6 +51,7 @@ export * from "./management/rollout-view.ts";
 export * from "./management/rollouts.contract.ts";
 export * from "./management/safety-policies.contract.ts";
 export * from "./management/search.contract.ts";
+export * from "./management/sessions.contract.ts";
 export * from "./management/software-module-types.contract.ts";
 export * from "./management/software-modules.contract.ts";
 export * from "./management/statistics.contract.ts";

@@ -36,7 +36,7 @@ const expectedIds = {
     "targetGroups.list targetGroups.listTargets targetGroups.listTargetsOf targetGroups.assign targetGroups.assignByQuery",
     "targetGroups.assignTo targetGroups.assignToByQuery targetGroups.unassign targetGroups.unassignByQuery",
     "actions.list actions.get actions.delete actions.deleteMany targets.deleteActions configs.list configs.schema configs.get configs.put configs.putMany configs.delete userinfo.get",
-    "permissions.list search.find",
+    "permissions.list search.find me.listSessions me.deleteSession users.listSessions users.deleteSession",
     "users.list users.create users.get users.delete users.listPermissions users.setPermissions users.addPermissions users.removePermission",
     "users.changePassword roles.list roles.create roles.get roles.delete roles.listPermissions roles.setPermissions roles.addPermissions",
     "roles.removePermission roles.replaceScopes roles.addScopes roles.removeScopes",
@@ -74,7 +74,16 @@ const expectedIds = {
 };
 
 /** Any signed-in user may call these routes; their handlers check whose password it is, and who may begin such an operation. */
-const withoutPermission = ["userinfo.get", "permissions.list", "search.find", "users.changePassword", "operations.list", "operations.get"];
+const withoutPermission = [
+  "userinfo.get",
+  "permissions.list",
+  "search.find",
+  "users.changePassword",
+  "operations.list",
+  "operations.get",
+  "me.listSessions",
+  "me.deleteSession",
+];
 /** These deletions answer what is left of a list (spec 001 §4.7), or the operation that deletes (contract extensions.md). */
 const answersToDelete = /^(users|roles)\.remove(Permission|Scopes)$|^tenants\.delete$|^targets\.deleteByQuery$/;
 

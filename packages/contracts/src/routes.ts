@@ -28,6 +28,7 @@ import { rolloutTimelines } from "./management/rollout-timeline.contract.ts";
 import { rollouts } from "./management/rollouts.contract.ts";
 import { safetyPolicies } from "./management/safety-policies.contract.ts";
 import { search } from "./management/search.contract.ts";
+import { me, sessionsOfUser } from "./management/sessions.contract.ts";
 import { softwareModuleTypes } from "./management/software-module-types.contract.ts";
 import { softwareModules } from "./management/software-modules.contract.ts";
 import { setStatistics } from "./management/statistics.contract.ts";
@@ -94,9 +95,10 @@ export const routeTable = {
   configs,
   quotas,
   userinfo,
+  me,
   permissions,
   search,
-  users,
+  users: { ...users, ...sessionsOfUser },
   roles,
   apiKeys,
   audit: audits,

@@ -42,6 +42,7 @@ describe("a signed identity", () => {
       kind: "user",
       external: true,
       userId: 12,
+      sessionId: 34,
       issuer: "https://login.example.com",
       permissions: ["READ_TARGET"],
       targetTypeScopes: { READ_TARGET: [11] },

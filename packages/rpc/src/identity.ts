@@ -15,6 +15,8 @@ export interface Principal {
   userId?: number;
   /** The issuer of the access token by which a user is signed in; absent for passwords and for clients of our own token endpoint. */
   issuer?: string;
+  /** The session by which a user is signed in; absent for every other credential. */
+  sessionId?: number;
   controllerId?: string;
   permissions: readonly string[];
   /** Maps a permission to the target type ids to which it is restricted. */
@@ -73,6 +75,7 @@ interface Payload {
   a?: 1;
   u?: number;
   o?: string;
+  z?: number;
   c?: string;
   p: readonly string[];
   y?: Record<string, readonly number[]>;
@@ -122,6 +125,7 @@ export function signIdentity(keys: KeySet, identity: Identity, also = ""): strin
   if (identity.external) payload.a = 1;
   if (identity.userId !== undefined) payload.u = identity.userId;
   if (identity.issuer !== undefined) payload.o = identity.issuer;
+  if (identity.sessionId !== undefined) payload.z = identity.sessionId;
   if (identity.controllerId !== undefined) payload.c = identity.controllerId;
   if (identity.targetTypeScopes !== undefined) payload.y = identity.targetTypeScopes;
   if (identity.traceparent !== undefined) payload.x = identity.traceparent;
@@ -195,6 +199,7 @@ function toPrincipal(payload: Payload): Principal {
   if (payload.a !== undefined) principal.external = true;
   if (payload.u !== undefined) principal.userId = payload.u;
   if (payload.o !== undefined) principal.issuer = payload.o;
+  if (payload.z !== undefined) principal.sessionId = payload.z;
   if (payload.c !== undefined) principal.controllerId = payload.c;
   if (payload.y !== undefined) principal.targetTypeScopes = payload.y;
   return principal;

@@ -107,6 +107,13 @@ test("artifacts are stored in S3 if configured, else in the data directory", () 
   expect(envOf("controller", { s3, kafkaBrokers: "k:1" })).not.toHaveProperty("HARRIER_S3_SECRET_KEY");
 });
 
+test("settings of one service go to no other", () => {
+  const given = { gateway: { OF: "gateway" }, controller: { OF: "controller" }, management: { OF: "management" } };
+  const services = Object.keys(given) as (keyof typeof given)[];
+  expect(services.map((service) => envOf(service, given)["OF"])).toEqual(services);
+  expect(serviceNames.filter((service) => "OF" in envOf(service, { management: given.management }))).toEqual(["management"]);
+});
+
 test("each service with an audit trail signs with its own key, and management knows the public ones", () => {
   expect(envOf("rollout-engine")["HARRIER_AUDIT_KEY"]).toBe(auditKey(2));
   for (const service of ["controller", "gateway"] as const) expect(envOf(service)).not.toHaveProperty("HARRIER_AUDIT_KEY");

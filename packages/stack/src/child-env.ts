@@ -37,6 +37,8 @@ export interface Plan {
   gateway?: Readonly<Record<string, string>>;
   /** It is added to the controllers' environment. */
   controller?: Readonly<Record<string, string>>;
+  /** It is added to the environment of management's replicas. */
+  management?: Readonly<Record<string, string>>;
   /** It is added to every service's environment. */
   extra: Readonly<Record<string, string>>;
   /** The services behind the gateway speak TLS, so their addresses are https. */
@@ -74,6 +76,7 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
     ...(service === "gateway" && plan.consoleDir !== undefined ? { HARRIER_CONSOLE: plan.consoleDir } : undefined),
     ...(service === "gateway" ? plan.gateway : undefined),
     ...(service === "controller" ? plan.controller : undefined),
+    ...(service === "management" ? plan.management : undefined),
     ...plan.extra,
     ...plan.envOf?.[service],
   };

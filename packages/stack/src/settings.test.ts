@@ -57,6 +57,8 @@ test("all settings are read", () => {
     HARRIER_ARTIFACT_LINKS: "download=hawkbit",
     HARRIER_DOWNLOAD_URL: "https://files.example.com",
     HARRIER_UNKNOWN_MEMBERS: "refuse",
+    HARRIER_SESSION_TTL: "28800",
+    HARRIER_SESSION_IDLE: "900",
   });
   expect(settings).toEqual({
     httpPort: 9090,
@@ -79,6 +81,7 @@ test("all settings are read", () => {
       HARRIER_HTTPS_CERT_FILE: "/srv/tls/cert.pem",
     },
     controller: { HARRIER_ARTIFACT_LINKS: "download=hawkbit", HARRIER_DOWNLOAD_URL: "https://files.example.com" },
+    management: { HARRIER_SESSION_TTL: "28800", HARRIER_SESSION_IDLE: "900" },
   });
 });
 
@@ -141,6 +144,11 @@ describe("a bad value", () => {
 
   test.each(["sec\tret", "secret\u0000", "secret\u007f"])("for admin password %j", (password) => {
     expect(messageOf({ HARRIER_ADMIN_PASSWORD: password })).toContain("HARRIER_ADMIN_PASSWORD must hold no control characters");
+  });
+
+  test.each(["0", "59", "2592001", "12h", "-60", "60.5", "1e3"])("for the end of sessions %s", (seconds) => {
+    for (const name of ["HARRIER_SESSION_TTL", "HARRIER_SESSION_IDLE"])
+      expect(messageOf({ [name]: seconds })).toBe(`${name} must be a number of seconds from 60 to 2592000, not "${seconds}"`);
   });
 
   test("for log level", () => {

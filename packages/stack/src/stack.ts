@@ -39,6 +39,8 @@ export interface StackOptions {
   gateway?: Readonly<Record<string, string>>;
   /** It is added to the controllers' environment. */
   controller?: Readonly<Record<string, string>>;
+  /** It is added to the environment of management's replicas. */
+  management?: Readonly<Record<string, string>>;
   /** It is added to every service's environment. */
   env?: Readonly<Record<string, string>>;
   /** It is added only to the environment of one service's replicas. */
@@ -161,6 +163,7 @@ async function makePlan(options: StackOptions, data: DataDir, database: StackDat
     ...(options.unknownMembers === undefined ? {} : { unknownMembers: options.unknownMembers }),
     ...(options.gateway === undefined ? {} : { gateway: options.gateway }),
     ...(options.controller === undefined ? {} : { controller: options.controller }),
+    ...(options.management === undefined ? {} : { management: options.management }),
   };
 }
 

@@ -83,6 +83,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "userinfo.get": "own",
   "permissions.list": "own",
   "search.find": "own",
+  "me.listSessions": "empty",
   "users.list": "own",
   "users.create": "own",
   "roles.list": "own",

@@ -11,9 +11,9 @@ import { forEach } from "../support/wait.ts";
 import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
 
 /** Every signed-in principal may use these routes. */
-const forAnybody = new Set(["userinfo.get", "permissions.list", "search.find", "operations.list"]);
-/** A principal without the permission to begin the operation does not find it (tenants.test.ts). */
-const unseen = new Set(["operations.get"]);
+const forAnybody = new Set(["userinfo.get", "permissions.list", "search.find", "operations.list", "me.listSessions"]);
+/** A principal without the permission to begin the operation does not find it (tenants.test.ts); a session is found by its user alone. */
+const unseen = new Set(["operations.get", "me.deleteSession"]);
 /** Only users of the operator hold it (ADR 12), and its routes demand no other permission. */
 const system = "SYSTEM_ADMIN";
 /** A user who may change settings may read them (contract management.md §3). */

@@ -15,6 +15,7 @@ import { metadataRequests } from "./metadata.ts";
 import { oauth2ClientRequests } from "./oauth2-clients.ts";
 import { rolloutBuilder } from "./rollout.ts";
 import { safetyPolicyRequests } from "./safety-policies.ts";
+import { sessionRequests } from "./sessions.ts";
 import { tagRequests } from "./tags.ts";
 import { type Fixture, idsOf } from "./tenant.fixture.ts";
 import { tenantRequests } from "./tenants.ts";
@@ -46,6 +47,7 @@ export function validRequests(fixture: Fixture): Record<string, ValidRequest> {
     ...oauth2ClientRequests(fixture.dialect),
     ...webhookRequests(fixture.dialect),
     ...safetyPolicyRequests(fixture.dialect),
+    ...sessionRequests(fixture.dialect),
   };
 }
 

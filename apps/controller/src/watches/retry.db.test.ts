@@ -1,5 +1,7 @@
 import { actionStatus, outcomeCode, type ResolvedPolicy, tally } from "@harrier/contracts";
+import { runOne } from "@harrier/db";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { stopChunk } from "../actions/ends.sql.ts";
 import {
   brokenSequences,
   type CommandsFixture,
@@ -139,6 +141,23 @@ test("beyond 3.5 a paused rollout waits and goes on after its resume", async () 
   expect(await successor(action)).toMatchObject({ attempt: 2 });
 });
 
+test("beyond 3.5 the longer a rollout is paused, the more seldom its retries are looked at, every two minutes at last", async () => {
+  const { rolloutId, device, action } = await one();
+  await fail(device, action);
+  await rolloutRow(rolloutId, "paused");
+  const waits: number[] = [];
+  for (const seconds of [12, 108, 3600]) {
+    await fleet.later(action, seconds);
+    await fleet.settle();
+    const { rows } = await fixture.db.pool.query(
+      "select extract(epoch from due_at - now())::float8 as s from action_watches where action_id = $1",
+      [action],
+    );
+    waits.push(Math.round(rows[0].s / 10) * 10);
+  }
+  expect(waits).toEqual([10, 30, 120]);
+});
+
 test("beyond 3.6 stopped: an error, and no action", async () => {
   const { rolloutId, device, action } = await one();
   await fail(device, action);
@@ -148,6 +167,32 @@ test("beyond 3.6 stopped: an error, and no action", async () => {
   expect(await fleet.state(action)).toMatchObject({ status: ERROR, tally: tally.plain, stage: null });
   expect(await progressOf(fixture, rolloutId)).toEqual([0, 0, 0, 1, 0]);
   expect((await fleet.eventTypes(action)).at(-1)).toBe("retry_changed");
+});
+
+test("beyond 3.6 a page of the stop that ends at a target with several attempts leaves none of them open", async () => {
+  next += 1;
+  const rolloutId = next;
+  rollouts.push(rolloutId);
+  await rolloutRow(rolloutId, "running");
+  const targets = [1, 2, 3].map((n) => rolloutId * 10 + n);
+  const actions = await fleet.start(rolloutId, targets, policy({ retry: retry() }));
+  for (const [n, action] of actions.entries()) {
+    await fail(`d${targets[n]}`, action);
+    await fleet.later(action, 12);
+  }
+  await fleet.settle();
+  await rolloutRow(rolloutId, "stopping");
+  await fixture.actions.closeFence({ rolloutId, epoch: 1 }, contextOf());
+  for (let cursor = -1, done = false; !done; ) {
+    const page = await runOne(fixture.db.pool, stopChunk, [1, "DEFAULT", rolloutId, cursor, 1, true, true, "admin", null]);
+    if (page === undefined) throw new Error("a page has a row");
+    ({ cursor, done } = page);
+  }
+  const { rows } = await fixture.db.pool.query(
+    "select count(*)::int as attempts, count(*) filter (where active)::int as open from actions where rollout_id = $1",
+    [rolloutId],
+  );
+  expect(rows).toEqual([{ attempts: 6, open: 0 }]);
 });
 
 test("beyond 3.7 another assignment meanwhile: none", async () => {

@@ -108,6 +108,48 @@ export const noteSessionUses = statement<
     where s.tenant_id = u.tenant_id and s.id = u.id and s.idle_until > now()`,
 );
 
+/** A session as its user and administrators see it; times are epoch ms. */
+export interface OwnSessionRow {
+  id: number;
+  kind: "browser" | "cli";
+  /** Empty: by password. */
+  issuer: string;
+  createdAt: number;
+  lastUsedAt: number;
+  expiresAt: number;
+  idleUntil: number;
+  lastIp: string;
+  userAgent: string;
+}
+
+/** Answers are never longer, however many issuers name the same user; each has `maxSessions` at most. */
+const maxListed = 500;
+
+/** Whose sessions: those by password (`''`), those of one issuer, or those of any issuer (`null`). */
+type Owner = [tenantId: number, subject: string, issuer: string | null];
+
+const owned = "s.tenant_id = $1 and s.subject = $2 and case when $3::text is null then s.issuer <> '' else s.issuer = $3 end";
+const withUser = "left join users u on u.tenant_id = s.tenant_id and u.id = s.user_id";
+
+/** Reads the sessions of a user that are not over, the one that was used last first. */
+export const listSessionsOf = statement<Owner, OwnSessionRow>(
+  "management.list_sessions_of",
+  `select s.id, s.kind, s.issuer, ${ms("s.created_at")} as "createdAt", ${ms("s.last_used_at")} as "lastUsedAt", ${ms("s.expires_at")} as "expiresAt",
+          ${ms("s.idle_until")} as "idleUntil", s.last_ip as "lastIp", s.user_agent as "userAgent"
+     from sessions s ${withUser}
+    where ${owned} and ${alive}
+    order by s.last_used_at desc, s.id desc limit ${maxListed}`,
+);
+
+/** Ends a session of a user by its number, unless it is over; gateways forget it in the same transaction. */
+export const endSessionOf = statement<[...Owner, id: number], unknown>(
+  "management.end_session_of",
+  `with ended as (
+     delete from sessions e
+      where e.tenant_id = $1 and e.id = (select s.id from sessions s ${withUser} where ${owned} and s.id = $4 and ${alive})
+     returning *) ${tellEnded}`,
+);
+
 /** Deletes sessions that are over, a bounded number at a time. Gateways know their end. */
 export const deleteEnded = statement<[limit: number], unknown>(
   "management.delete_ended_sessions",

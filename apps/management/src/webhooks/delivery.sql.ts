@@ -16,27 +16,28 @@ export interface WebhookClaim {
 
 /**
  * Takes webhooks that are due under a lease, and no more of a tenant than `perTenant` at a time, whoever delivers them; processes that ask at the same
- * moment may take some more together, but each webhook goes to one.
+ * moment may take some more together, but each webhook goes to one. Those of suspended tenants are left out first: they are due for ever, and would take
+ * the places of others.
  */
 export const claimWebhooks = statement<[owner: string, leaseSeconds: number, free: number, perTenant: number], WebhookClaim>(
   "management.claim_webhooks",
   `with due as (
-     select w.tenant_id, w.id, w.due_at from webhooks w
+     select w.tenant_id, w.id, w.due_at, t.name from webhooks w join tenants t on t.tenant_id = w.tenant_id and t.status = 'active'
       where w.enabled and w.due_at <= now() and (w.leased_until is null or w.leased_until < now())
       order by w.due_at limit 500
    ), fair as (
-     select d.tenant_id, d.id
+     select d.tenant_id, d.id, d.name
        from (select d.*, row_number() over (partition by d.tenant_id order by d.due_at) as n from due d) d
       where d.n <= $4 - (select count(*) from webhooks o where o.tenant_id = d.tenant_id and o.leased_until >= now())
       order by d.due_at limit $3
    ), taken as (
-     select w.tenant_id, w.id from webhooks w join fair f on f.tenant_id = w.tenant_id and f.id = w.id
+     select w.tenant_id, w.id, f.name from webhooks w join fair f on f.tenant_id = w.tenant_id and f.id = w.id
       where w.leased_until is null or w.leased_until < now() for update of w skip locked
    )
    update webhooks w set owner = $1, leased_until = now() + $2 * interval '1 second'
-     from taken k join tenants t on t.tenant_id = k.tenant_id and t.status = 'active'
+     from taken k
     where w.tenant_id = k.tenant_id and w.id = k.id
-   returning w.tenant_id as "tenantId", t.name as tenant, w.id as "webhookId", w.url, w.types, w.secret, w.position, w.delivered, w.failed, w.attempts,
+   returning w.tenant_id as "tenantId", k.name as tenant, w.id as "webhookId", w.url, w.types, w.secret, w.position, w.delivered, w.failed, w.attempts,
              w.notifications`,
 );
 

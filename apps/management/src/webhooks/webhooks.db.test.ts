@@ -179,6 +179,18 @@ test("a tenant's receivers that hang take no more than its places, and others ar
   });
 });
 
+test("webhooks of a suspended tenant, which stay due, take no place of another tenant's", async () => {
+  for (let n = 0; n < 4; n += 1) await create({ name: `s${n}`, url: "https://example.com/" });
+  await fixture.rows("insert into tenants (tenant_id, name, status, default_set_type_id) values (2, 'SUSPENDED', 'suspended', 1)");
+  ends.push(() => fixture.rows("delete from tenants where tenant_id = 2"));
+  await fixture.rows("update webhooks set tenant_id = 2, due_at = now() - interval '1 day'");
+  const { url, received } = await receiver();
+  await create({ name: "served", url });
+  replica({ slots: 1 });
+  await tell("s", 1);
+  await eventually(async () => expect(sequencesOf(received, "s")).toEqual([1]));
+});
+
 test("deliveries that fail for days, and a receiver that is gone, disable a webhook with an event; a person enables it again", async () => {
   let status = 500;
   const { url, received } = await receiver(() => status);

@@ -71,6 +71,7 @@ export const parameterTexts: Readonly<Record<string, string>> = {
   top: "How many sets are answered: 1 to 500",
   useartifacturlhandler: "Asks for the links under which devices download the artifact",
   uploadId: "Id of the upload",
+  sessionId: "Id of the session",
   userId: "Id of the user",
   safetyPolicyId: "Id of the safety policy",
   webhookId: "Id of the webhook",

@@ -13,6 +13,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   distributionSets: "Software modules that are installed together, and their assignment to targets",
   events: "What happens to targets, actions and rollouts",
   insights: "Figures of the tenant by month, and its state now",
+  me: "The caller's own sessions",
   messaging: "The tenant's place on the message broker, for devices that speak DMF and for readers of events",
   oauth2: "The token endpoint of OAuth 2.0 clients, and what others need to trust its tokens",
   oauth2Clients: "Programs that sign in with an id and a secret",

@@ -146,6 +146,7 @@ export class Sessions {
       ...{ tenantId, tenant, kind: "user", subject },
       ...(issuer !== "" && { external: true, issuer }),
       ...(userId > 0 && { userId }),
+      sessionId,
       ...allowed(answer),
     };
     const at = now();
