@@ -1,3 +1,4 @@
+import { Dialog } from "@base-ui/react/dialog";
 import type { UserView } from "@harrier/contracts";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
@@ -6,12 +7,14 @@ import { ask, change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import { byName } from "../filters/filters.state.ts";
-import { common, people as t } from "../text/en.ts";
+import { SessionsOfUser } from "../me/sessions.tsx";
+import { common, sessions, people as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Field, Segments } from "../ui/field.tsx";
 import type { Column } from "../ui/grid.tsx";
 import { ListBar, Listing, TwoLines } from "../ui/listing.tsx";
+import overlay from "../ui/overlay.module.css";
 import { Remove } from "../ui/remove.tsx";
 import { Empty } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
@@ -22,7 +25,7 @@ const minLength = 12;
 
 type Open = {
   readonly user: Pick<UserView, "id" | "name"> & { readonly systemManaged?: boolean };
-  readonly to: "permissions" | "password";
+  readonly to: "permissions" | "password" | "sessions";
 };
 
 /** The users of the tenant. */
@@ -55,6 +58,7 @@ export function Users() {
       />
       {adding && <NewUser close={() => setAdding(false)} made={(user) => setOpen({ user, to: "permissions" })} />}
       {open?.to === "permissions" && <PermissionsOf {...open.user} close={() => setOpen(undefined)} />}
+      {open?.to === "sessions" && <SessionsDialog {...open.user} close={() => setOpen(undefined)} />}
       {open?.to === "password" && <Password {...open.user} close={() => setOpen(undefined)} />}
     </>
   );
@@ -79,11 +83,14 @@ function columnsOf(open: (what: Open) => void): readonly Column<UserView>[] {
     {
       id: "actions",
       head: common.actions,
-      width: "300px",
+      width: "370px",
       cell: (user) => (
         <>
           <Button small look="ghost" onClick={() => open({ user, to: "permissions" })}>
             {t.permissions}
+          </Button>
+          <Button small look="ghost" onClick={() => open({ user, to: "sessions" })}>
+            {sessions.title}
           </Button>
           {user.type === "PASSWORD_USER" && (
             <Button small look="ghost" onClick={() => open({ user, to: "password" })}>
@@ -175,5 +182,22 @@ function Password({ id, name, close }: Open["user"] & { close: () => void }) {
         autoFocus
       />
     </FormDialog>
+  );
+}
+
+function SessionsDialog({ id, name, close }: Open["user"] & { close: () => void }) {
+  return (
+    <Dialog.Root open onOpenChange={(open) => open || close()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className={overlay["backdrop"]} />
+        <Dialog.Popup className={`${overlay["popup"]} ${overlay["wide"]}`}>
+          <Dialog.Title>{sessions.of(name)}</Dialog.Title>
+          <SessionsOfUser userId={id} />
+          <div className={overlay["buttons"]}>
+            <Dialog.Close render={<Button />}>{sessions.close}</Dialog.Close>
+          </div>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
   );
 }

@@ -1,6 +1,6 @@
 // Every word of the console, by the part that shows it. A second language is a second folder with the same names.
 
-export { clients, keys, secrets, webhooks } from "./en/access.ts";
+export { clients, keys, secrets, sessions, webhooks } from "./en/access.ts";
 export { approvals } from "./en/approvals.ts";
 export { copying, dialogs, grids, nav, shell, states } from "./en/common.ts";
 export { device } from "./en/device.ts";

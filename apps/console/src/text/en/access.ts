@@ -85,3 +85,17 @@ export const webhooks = {
   emptyTitle: "No webhooks yet",
   deleteText: "Nothing more is sent there, and its log goes with it.",
 };
+
+export const sessions = {
+  title: "Sessions",
+  of: (name: string) => `Sessions of ${name}`,
+  none: "No session is open.",
+  columns: { where: "Where", began: "Began", used: "Last used", end: "End it" },
+  kinds: { browser: "Browser", cli: "Command line" },
+  current: "This session",
+  end: "End",
+  endTitle: "End this session?",
+  endText: "Whoever uses it must sign in again.",
+  endOwn: "You use it now, and must sign in again.",
+  close: "Close",
+};

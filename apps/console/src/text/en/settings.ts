@@ -1,4 +1,4 @@
-import { count, plural } from "../../ui/format.ts";
+import { plural } from "../../ui/format.ts";
 
 export const settings = {
   title: "Settings",
@@ -113,6 +113,4 @@ export const people = {
   rolesText: "A role is a set of permissions with a name; groups of an identity provider and scopes of OAuth clients name roles.",
   deleteUser: "The next request of the user is refused.",
   deleteRole: "Whoever holds it alone may do nothing more.",
-  sessions: "Sessions",
-  many: (total: number) => count(total),
 };
