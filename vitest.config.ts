@@ -52,11 +52,23 @@ export default defineConfig({
         test: {
           name: "real",
           include: [...src("*.real.test.ts"), "tests/**/*.real.test.ts"],
-          exclude: ignored,
+          exclude: [...ignored, "tests/clients/**"],
           globalSetup: postgres,
           fileParallelism: false,
           testTimeout: 300_000,
           // the first run downloads Kafka and may build MinIO
+          hookTimeout: 900_000,
+        },
+      },
+      // device clients of others, which mostly wait for their own clocks
+      {
+        test: {
+          name: "clients",
+          include: ["tests/clients/**/*.real.test.ts"],
+          exclude: ignored,
+          globalSetup: postgres,
+          fileParallelism: false,
+          testTimeout: 300_000,
           hookTimeout: 900_000,
         },
       },

@@ -1,7 +1,7 @@
 // Adds up the results of the commands of .ci/run: `ci-summary.mjs <folder> <command>=<exit code> …`. It runs on any Node >= 18. A test counts as one,
 // and so does a step (types, lint, a check); a command that failed without a reported failure counts as one failure. The last line is `N passed, N
 // failed`; exit 1 where anything failed.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Counts the results in a file that vitest's JSON reporter wrote. A file that could not be run has no tests, but has failed. */
@@ -40,7 +40,11 @@ function main([folder, ...commands]) {
   const total = { passed: 0, failed: 0 };
   for (const command of commands) {
     const [name, code] = command.split("=");
-    const [steps, report] = ["steps", "vitest"].map((kind) => readJson(join(folder, `${name}-${kind}.json`)));
+    const steps = readJson(join(folder, `${name}-steps.json`));
+    const reports = readdirSync(folder)
+      .filter((file) => file.startsWith(`${name}-vitest-`))
+      .map((file) => readJson(join(folder, file)));
+    const report = reports.length === 0 ? undefined : { testResults: reports.flatMap(({ testResults }) => testResults) };
     const counts = countCommand(Number(code), steps, report);
     for (const step of steps ?? []) if (!step.ok) console.log(`FAILED ${name}: ${step.name}`);
     for (const failure of report === undefined ? [] : failuresIn(report)) console.log(`FAILED ${name}: ${failure}`);

@@ -20,9 +20,18 @@ const reportFile = (kind) => join(reports, `${suite}-${kind}.json`);
 const vitest = (...projects) => ({
   name: `tests: ${projects.join(", ")}`,
   command: "vitest",
-  args: ["run", ...projects.flatMap((project) => ["--project", project]), ...reporters(), ...(parts[suite] ?? []), ...rest],
+  args: [
+    "run",
+    ...projects.flatMap((project) => ["--project", project]),
+    ...reporters(projects[0]),
+    ...ofOneRun(),
+    ...(parts[suite] ?? []),
+    ...rest,
+  ],
 });
-const reporters = () => (reports ? ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile("vitest")}`] : []);
+// a path that was given may be of only one of the runs of `real`
+const ofOneRun = () => (suite === "real" && rest.length > 0 ? ["--passWithNoTests"] : []);
+const reporters = (name) => (reports ? ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile(`vitest-${name}`)}`] : []);
 const ownChecks = () =>
   (existsSync(checks) ? readdirSync(checks) : [])
     .filter((name) => name.endsWith(".mjs"))
@@ -35,7 +44,8 @@ const [ref, ...beyondRef] = given;
 const rest = suite === "skew" ? beyondRef : given.filter((word) => word !== "--api-server");
 const suites = {
   test: () => [build, lint, ...ownChecks(), vitest("unit", "db", "contract")],
-  real: () => [build, vitest("e2e", "real", "console")],
+  // the second run waits for a browser and for the clocks of clients, which leaves room beside the first
+  real: () => [build, [vitest("e2e", "real"), vitest("clients", "console")]],
   long: () => [build, vitest("long")],
   hostile: () => [build, vitest("hostile")],
   faults: () => [build, vitest("long")],
@@ -72,13 +82,15 @@ if (steps === undefined) {
 }
 const failed = [];
 const done = [];
-for (const step of steps) {
-  console.log(`\n== ${step.name}`);
-  const ok = await run(step);
-  if (step.command !== "vitest") done.push({ name: step.name, ok }); // vitest counts its own tests
-  if (ok) continue;
-  failed.push(step.name);
-  if (step === build) break; // nothing else would report it
+for (const each of steps) {
+  const together = [each].flat();
+  console.log(`\n== ${together.map(({ name }) => name).join(", beside ")}`);
+  const results = await Promise.all(together.map(async (step) => ({ ...step, ok: await run(step) })));
+  for (const { name, command, ok } of results) {
+    if (command !== "vitest") done.push({ name, ok }); // vitest counts its own tests
+    if (!ok) failed.push(name);
+  }
+  if (failed.includes(build.name)) break; // nothing else would report it
 }
 if (reports) writeFileSync(reportFile("steps"), JSON.stringify(done));
 console.log(failed.length === 0 ? "\nall steps passed" : `\nfailed: ${failed.join("; ")}`);

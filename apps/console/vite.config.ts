@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Route, routeTable } from "@harrier/contracts";
 import react from "@vitejs/plugin-react";
@@ -7,42 +5,32 @@ import { defineConfig, type Plugin } from "vite";
 
 const virtualModule = "virtual:harrier-routes";
 
-/** Puts the management rows of the route table into the bundle without their schemas: of a query only the names of its parameters are left. */
+/**
+ * Writes the rows of the route table where they are named, without their schemas: `r.targets.list` becomes `r("targets.list", "GET", …)`. So a page
+ * brings the rows that it uses, and the shell does not carry those of all pages.
+ */
 function rowsWithoutSchemas(): Plugin {
   return {
     name: "harrier-routes",
+    enforce: "pre",
     resolveId: (id) => (id === virtualModule ? `\0${id}` : undefined),
-    load: (id) => (id === `\0${virtualModule}` ? module() : undefined),
+    load: (id) => (id === `\0${virtualModule}` ? makesRows : undefined),
+    transform: (code, id) => (id.startsWith(sources) && /\.tsx?$/.test(id) ? code.replace(/\br\.(\w+)\.(\w+)/g, written) : undefined),
   };
 }
 
+const sources = fileURLToPath(new URL("src/", import.meta.url));
+
 type Row = Pick<Route, "method" | "path" | "permission" | "bodyKind" | "responseType">;
 
-/** The operations that the sources name as `r.feature.operation`: rows of others would only be loaded with every page. */
-function usedOperations(): ReadonlySet<string> {
-  const source = fileURLToPath(new URL("src", import.meta.url));
-  const files = readdirSync(source, { recursive: true }).map(String);
-  const texts = files.filter((name) => /\.tsx?$/.test(name)).map((name) => readFileSync(join(source, name), "utf8"));
-  return new Set(texts.flatMap((text) => [...text.matchAll(/\br\.(\w+)\.(\w+)/g)].map(([, feature, name]) => `${feature}.${name}`)));
-}
+const makesRows = `export const r = (id, method, path, permission, bodyKind, responseType) =>
+  ({ id, interface: "management", method, path, permission: permission ? permission.split(" ") : [], bodyKind, responseType });`;
 
-/** The rows are written as short as they go, and get their names when the page loads: they are a part of every page. */
-function module(): string {
-  const used = usedOperations();
-  const table: Record<string, Record<string, unknown[]>> = {};
-  for (const [feature, rows] of Object.entries(routeTable) as [string, Record<string, Row>][]) {
-    const bareRows = Object.entries(rows).filter(([name]) => used.has(`${feature}.${name}`));
-    if (bareRows.length > 0) table[feature] = Object.fromEntries(bareRows.map(([name, row]) => [name, bare(row)]));
-  }
-  return `const table = ${JSON.stringify(table)};
-export const r = {};
-for (const feature in table) {
-  r[feature] = {};
-  for (const name in table[feature]) {
-    const [method, path, permission, bodyKind, responseType] = table[feature][name];
-    r[feature][name] = { id: feature + "." + name, interface: "management", method, path, permission: permission ? permission.split(" ") : [], bodyKind, responseType };
-  }
-}`;
+/** Answers the call that makes a row; a name that is no operation fails the build. */
+function written(name: string, feature: string, operation: string): string {
+  const row = (routeTable as Record<string, Record<string, Row>>)[feature]?.[operation];
+  if (row === undefined) throw new Error(`${name} is not in the route table`);
+  return `r(${[`${feature}.${operation}`, ...bare(row)].map((value) => JSON.stringify(value) ?? "undefined").join()})`;
 }
 
 function bare({ method, path, permission, bodyKind, responseType }: Row): unknown[] {

@@ -23,6 +23,7 @@ beforeAll(async () => {
     amountGroups: 3,
   });
   const { content } = await admin.get<{ content: { id: number }[] }>("softwaremodules");
+  const filter = await admin.post<{ id: number }>("targetfilters", { name: prefix, query: `controllerid==${prefix}-*` });
   const about = `/rollouts/${rollout.id}`;
   paths = [
     ...["/", "/devices", "/devices?q=name==nobody", `/devices/${device?.controllerId}`, "/devices/nobody", "/rollouts", "/rollouts/new"],
@@ -33,11 +34,21 @@ beforeAll(async () => {
       "/software?tab=modules",
       `/software/sets/${set.id}`,
       `/software/modules/${content[0]?.id}`,
+      "/auto-assign",
+      "/auto-assign?q=nobody",
+      "/auto-assign?tab=assignments",
+      `/filters/${filter.id}`,
+      "/approvals",
+      "/reports?from=2026-01",
       "/actions",
       "/audit",
       "/me",
       "/nowhere",
     ],
+    ...["/settings", "/settings/polling", "/settings/sign-in", "/settings/quotas", "/settings/webhooks", "/settings/nothing"],
+    ...["/settings/types", "/settings/types?tab=softwareModuleTypes", "/settings/tags", "/settings/tags?q=nobody"],
+    ...["/settings/users", "/settings/roles", "/settings/keys", "/settings/clients"],
+    ...["/system", "/system/operations", "/system/status"],
   ];
 });
 afterAll(async () => {
@@ -82,6 +93,9 @@ describe.each<Theme>(["light", "dark"])("in the %s theme", (theme) => {
     await page.goto(`${stack.baseUrl}/console/login`);
     await page.getByLabel("User name").waitFor();
     const found = (await axe(page)).map((text) => `/login ${text}`);
+    await page.goto(`${stack.baseUrl}/console/login?error=denied`);
+    await page.getByText("known to the identity provider, but not here").waitFor();
+    found.push(...(await axe(page)).map((text) => `/login?error ${text}`));
     await signIn(page, stack.baseUrl, stack.adminPassword);
     for (const path of paths) {
       await open(page, path);

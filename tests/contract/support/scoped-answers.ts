@@ -215,6 +215,7 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
   ),
   ...named("distributionSetTags", "list create get update delete listAssigned assign assignByPut unassign toggle assignOne unassignOne"),
   ...named("configs", "list schema get put putMany delete"),
+  ...named("safetyPolicies", "create update delete"),
   ...named("quotas", "list get"),
   ...named("insights", "monthlyRollouts monthlyActions"),
   ...named("messaging", "status setPasswords enableDmf enableDmfWithGeneratedPasswords enableSie"),

@@ -22,6 +22,8 @@ export interface EventLog {
   readonly seen: readonly SeenEvent[];
   /** Returns the same without repeated ids, as a consumer keeps them. */
   kept(): SeenEvent[];
+  /** Waits until everything has arrived that the topics hold now; for a time without faults, since a transaction that was ended leaves records that never arrive. */
+  caughtUp(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -33,14 +35,17 @@ export async function followEvents(brokers: string): Promise<EventLog> {
   const kafka = new Kafka({ clientId: "harrier-e2e", brokers: brokers.split(","), ...quiet });
   await topicsExist(kafka);
   const seen: SeenEvent[] = [];
+  /** The offset behind the last message of each partition that has arrived. */
+  const read = new Map<string, bigint>();
   const consumer = kafka.consumer({ groupId: `e2e-${randomUUID()}`, readUncommitted: false, maxWaitTimeInMs: 250 });
   await consumer.connect();
   await consumer.subscribe({ topics, fromBeginning: true });
   await consumer.run({
-    eachMessage: async ({ topic, message }) => {
+    eachMessage: async ({ topic, partition, message }) => {
       const headers = Object.fromEntries(Object.entries(message.headers ?? {}).map(([name, value]) => [name, String(value)]));
       const event = JSON.parse(String(message.value)) as Omit<SeenEvent, "sequence"> & { sequence: string };
       seen.push({ ...event, topic: topic as Topic, key: String(message.key), headers, sequence: Number(event.sequence) });
+      read.set(`${topic}/${partition}`, BigInt(message.offset) + 1n);
     },
   });
   return {
@@ -49,8 +54,31 @@ export async function followEvents(brokers: string): Promise<EventLog> {
       const ids = new Set<string>();
       return seen.filter(({ id }) => !ids.has(id) && ids.add(id));
     },
+    async caughtUp() {
+      const ends = await endsOf(kafka);
+      await eventually(() => {
+        const behind = ends.filter(([name, end]) => (read.get(name) ?? 0n) < end - 1n);
+        if (behind.length > 0) throw new Error(`not read to the end: ${behind.map(([name]) => name).join(", ")}`);
+      }, 60_000);
+    },
     stop: () => consumer.disconnect(),
   };
+}
+
+/** Returns each partition that holds messages with the offset behind its last record, which is the mark that ends the relay's transaction. */
+async function endsOf(kafka: Kafka): Promise<[name: string, end: bigint][]> {
+  const admin = kafka.admin();
+  await admin.connect();
+  try {
+    const ofTopics = await Promise.all(
+      topics.map(async (topic) =>
+        (await admin.fetchTopicOffsets(topic)).map(({ partition, high }) => [`${topic}/${partition}`, BigInt(high)] as const),
+      ),
+    );
+    return ofTopics.flat().flatMap(([name, end]) => (end > 0n ? [[name, end] as [string, bigint]] : []));
+  } finally {
+    await admin.disconnect();
+  }
 }
 
 async function topicsExist(kafka: Kafka): Promise<void> {

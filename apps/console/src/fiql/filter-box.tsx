@@ -1,5 +1,4 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
-import { parse } from "@harrier/fiql";
 import { useQuery } from "@tanstack/react-query";
 import { ListFilter, X } from "lucide-react";
 import { type FormEvent, useDeferredValue, useEffect, useState } from "react";
@@ -9,6 +8,7 @@ import { Button } from "../ui/button.tsx";
 import { complete, queryOf, quoted } from "./complete.ts";
 import type { QueryField } from "./fields.ts";
 import style from "./filter.module.css";
+import { problemOfQuery } from "./problem.ts";
 
 interface FilterBoxProps {
   readonly label: string;
@@ -21,17 +21,6 @@ interface FilterBoxProps {
   /** The field beside `name` that a plain text is looked for in. */
   readonly idField?: string;
   readonly nameField?: string;
-}
-
-/** Says what is wrong with a query, in the words of the server's own parser. */
-export function problemOfQuery(query: string): string | undefined {
-  if (query.trim() === "") return undefined;
-  try {
-    parse(query);
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
 }
 
 /** The filter of a list: the query as text, completed while it is written. Enter applies it, and the address of the page holds it. */

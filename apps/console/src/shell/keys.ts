@@ -1,21 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { shell as t } from "../text/en.ts";
-
-/** The keys of all pages, as the help shows them; those of grids are in ui/grid.tsx. */
-export const keyTable = [
-  { keys: ["Ctrl", "K"], does: t.keyNames.palette },
-  { keys: ["/"], does: t.keyNames.filter },
-  { keys: ["g", "o"], does: t.keyNames.overview },
-  { keys: ["g", "d"], does: t.keyNames.devices },
-  { keys: ["g", "r"], does: t.keyNames.rollouts },
-  { keys: ["g", "s"], does: t.keyNames.software },
-  { keys: ["j", "k"], does: t.keyNames.rows },
-  { keys: ["Enter"], does: t.keyNames.open },
-  { keys: ["x"], does: t.keyNames.choose },
-  { keys: ["?"], does: t.keyNames.help },
-  { keys: ["Esc"], does: t.keyNames.close },
-] as const;
 
 const goesTo = { o: "/", d: "/devices", r: "/rollouts", s: "/software" } as const;
 

@@ -4,7 +4,7 @@ import { useRouter } from "@tanstack/react-router";
 import { type KeyboardEvent, useDeferredValue, useId, useState } from "react";
 import { ask, r } from "../api/client.ts";
 import { me } from "../api/session.ts";
-import { shell as t } from "../text/en.ts";
+import { jumping, shell as t } from "../text/en.ts";
 import overlay from "../ui/overlay.module.css";
 import { placesFor } from "./navigation.ts";
 import style from "./palette.module.css";
@@ -90,5 +90,5 @@ function useLines(text: string): readonly Jump[] {
     .flatMap(({ places }) => places)
     .filter(({ label }) => label.toLowerCase().startsWith(text.toLowerCase()))
     .map(({ to, label }): Jump => ({ id: to, group: t.goTo, label, to }));
-  return [...pages, ...(text === "" ? [] : jumpsOf((found.data ?? {}) as Found, t.kinds))];
+  return [...pages, ...(text === "" ? [] : jumpsOf((found.data ?? {}) as Found, jumping.kinds))];
 }

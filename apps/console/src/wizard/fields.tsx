@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { ask, r } from "../api/client.ts";
-import { problemOfQuery } from "../fiql/filter-box.tsx";
+import { problemOfQuery } from "../fiql/problem.ts";
 import { wizard as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Check, Choice, Field, Segments } from "../ui/field.tsx";

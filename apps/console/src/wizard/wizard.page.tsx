@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import { change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
-import { problemOfQuery } from "../fiql/filter-box.tsx";
+import { problemOfQuery } from "../fiql/problem.ts";
 import { rollouts, states, wizard as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { useRun } from "../ui/confirm.tsx";

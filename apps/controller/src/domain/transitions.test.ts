@@ -53,7 +53,13 @@ test("a rule ends the action exactly when it changes the target", () => {
       if (ends) expect(rule.entriesFree).toBe(true);
     }
   }
-  expect(Object.keys(targetEffects)).toHaveLength(5);
+});
+
+test("there are seven effects: six are those of rules, and the server alone refutes a claim", () => {
+  const ofRules = new Set(reports.flatMap((report) => [true, false].map((downloadOnly) => ruleOf(report, downloadOnly).effect)));
+  const others = Object.keys(targetEffects).filter((name) => !ofRules.has(name as never));
+  expect(Object.keys(targetEffects)).toHaveLength(7);
+  expect(others.sort()).toEqual(["claimed", "refuted"]);
 });
 
 describe("an action beside others (multi-assignment)", () => {

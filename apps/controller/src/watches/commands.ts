@@ -40,23 +40,19 @@ export async function retryAction(deps: Deps, request: RetryActionRequest, ctx: 
   const { tenantId, tenant, subject } = ctx.principal;
   const max = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
   const id = storableId(request.actionId);
-  const newId = await deps.ids.take(tenantId, "action", 1);
   const scope = scopeOf(ctx, "UPDATE_TARGET");
-  const row = await runOne(deps.db.pool, retry, [
-    tenantId,
-    tenant,
-    request.controllerId,
-    id,
-    newId,
-    max,
-    scope,
-    subject,
-    ctx.traceparent ?? null,
-  ]);
+  const attempt = async (newId: number | null) => {
+    const args = [tenantId, tenant, request.controllerId, id, newId, max, scope, subject, ctx.traceparent ?? null] as const;
+    return (await runOne(deps.db.pool, retry, [...args]))?.outcome;
+  };
+  const allowed = await attempt(null);
+  if (allowed !== "ready") throw errorOf(allowed, request);
+  const newId = await deps.ids.take(tenantId, "action", 1);
+  const outcome = await attempt(newId);
   await deps.fault("controller.retry.after-commit");
-  if (row?.outcome === "ok") return { actionId: newId };
-  if (row?.outcome === "tooManyActions") throw tooManyActions(request.controllerId, max);
-  throw errorOf(row?.outcome, request);
+  if (outcome === "ok") return { actionId: newId };
+  if (outcome === "tooManyActions") throw tooManyActions(request.controllerId, max);
+  throw errorOf(outcome, request);
 }
 
 function errorOf(outcome: ProveOutcome | RetryOutcome | undefined, request: { controllerId: string; actionId: number }): HarrierError {

@@ -141,6 +141,23 @@ test("beyond 3.5 a paused rollout waits and goes on after its resume", async () 
   expect(await successor(action)).toMatchObject({ attempt: 2 });
 });
 
+test("beyond 3.5 the longer a rollout is paused, the more seldom its retries are looked at, every two minutes at last", async () => {
+  const { rolloutId, device, action } = await one();
+  await fail(device, action);
+  await rolloutRow(rolloutId, "paused");
+  const waits: number[] = [];
+  for (const seconds of [12, 108, 3600]) {
+    await fleet.later(action, seconds);
+    await fleet.settle();
+    const { rows } = await fixture.db.pool.query(
+      "select extract(epoch from due_at - now())::float8 as s from action_watches where action_id = $1",
+      [action],
+    );
+    waits.push(Math.round(rows[0].s / 10) * 10);
+  }
+  expect(waits).toEqual([10, 30, 120]);
+});
+
 test("beyond 3.6 stopped: an error, and no action", async () => {
   const { rolloutId, device, action } = await one();
   await fail(device, action);

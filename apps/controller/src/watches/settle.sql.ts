@@ -66,7 +66,8 @@ export const proveAction = statement<
   { outcome: ProveOutcome }
 >("controller.prove_action", "select prove_action($1, $2, $3, $4, $5, $6, $7::bigint[], $8, $9) as outcome");
 
-export type RetryOutcome = "ok" | "targetNotFound" | "actionNotFound" | "foreign" | "notRetryable" | "tooManyActions";
+/** `ready` answers a call without an id: the action can be tried again, and nothing has changed. */
+export type RetryOutcome = "ok" | "ready" | "targetNotFound" | "actionNotFound" | "foreign" | "notRetryable" | "tooManyActions";
 
 export const retryAction = statement<
   [
@@ -74,7 +75,7 @@ export const retryAction = statement<
     tenant: string,
     controllerId: string,
     actionId: number,
-    newId: number,
+    newId: number | null,
     maxActions: number,
     scope: number[] | null,
     by: string,
