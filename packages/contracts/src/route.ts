@@ -66,6 +66,11 @@ export function route<P = Nothing, Q = Nothing, B = undefined, R = undefined, I 
   return row;
 }
 
+/** Whether a change of one entity may carry `If-Match` (ADR 40): it is refused then unless the entity is as it was read. */
+export function takesIfMatch(row: Pick<Route, "errors">): boolean {
+  return row.errors.includes("entityChanged");
+}
+
 /** The owner reads such a body by itself, as it arrives. */
 const streamedKinds: ReadonlySet<string | undefined> = new Set(["multipart", "csv", "binary"] satisfies Route["bodyKind"][]);
 

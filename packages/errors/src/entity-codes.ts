@@ -45,6 +45,14 @@ export const entityCodes = {
     status: everywhere(409),
     message: "The entity was changed by somebody else in the meantime.",
   },
+  entityChanged: {
+    hawkbit: "hawkbit.server.error.preconditionFailed",
+    exceptionClass: `${repository}.PreconditionFailedException`,
+    grpc: grpcStatus.failedPrecondition,
+    retryable: false,
+    status: everywhere(412),
+    message: "The entity is not as it was when it was read: somebody has changed it in the meantime.",
+  },
   autoConfAlreadyActive: {
     hawkbit: "hawkbit.server.error.repo.autoConfAlreadyActive",
     exceptionClass: `${repository}.AutoConfirmationAlreadyActiveException`,

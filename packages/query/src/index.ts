@@ -23,6 +23,7 @@ export {
 } from "./list.ts";
 export { readOpaque, writeOpaque } from "./opaque.ts";
 export { nextStatement, type Page, type PageSource, pageStatement } from "./page.sql.ts";
+export { type IfMatch, isRevision, requireRevision, unmatched } from "./precondition.ts";
 export { inScope, isInScope, reachesOnly, type Scope, type Scoped, scopeOf } from "./scope.ts";
 export { type TargetExtras, targetJson, updateStatusName } from "./target.json.ts";
 export { type TargetRow, targetColumns, targetJoins } from "./target.ts";

@@ -15,6 +15,7 @@ const row: TargetRow = {
   lastPollAt: null,
   targetTypeId: null,
   targetTypeName: null,
+  revision: 1,
   autoConfirmActive: null,
   pollingTime: null,
   pollingOverdueTime: null,

@@ -14,6 +14,7 @@ export interface TargetRow extends AuditRow, PollTimes {
   lastPollAt: number | null;
   targetTypeId: number | null;
   targetTypeName: string | null;
+  revision: number;
   /** Whether auto-confirmation is active; null if the tenant's confirmation flow is off. */
   autoConfirmActive: boolean | null;
 }
@@ -35,6 +36,7 @@ export const targetColumns: Columns = {
   lastPollAt: epochMs("t.last_poll_at"),
   targetTypeId: "t.target_type_id",
   targetTypeName: "tt.name",
+  revision: "t.revision",
   autoConfirmActive: `case when ${setting("user.confirmation.flow.enabled")} = 'true'
     then exists (select from controller.auto_confirmations_v1 ac where ac.tenant_id = t.tenant_id and ac.target_id = t.id) end`,
   pollingTime: setting("pollingTime"),

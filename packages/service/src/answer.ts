@@ -1,7 +1,7 @@
-import { hash } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { codes, errorBody, type HarrierError, httpStatus, type Surface } from "@harrier/errors";
 import { cborOf, cborType } from "./cbor.ts";
+import { entityTagOf } from "./entity-tag.ts";
 import { fallbackJson, negotiate } from "./negotiate.ts";
 
 /** A handler answers this; without it the request gets the route's success status with an empty body. */
@@ -13,6 +13,8 @@ export interface Reply {
   /** A body that is JSON text already (a cached document). */
   json?: string;
   headers?: Record<string, string>;
+  /** The revision of the row that is shown, if changes of it take `If-Match`. */
+  revision?: number;
 }
 
 export interface AnswerShape {
@@ -32,7 +34,7 @@ export function sendReply(req: IncomingMessage, res: ServerResponse, reply: Repl
   const headers: OutgoingHttpHeaders = { "content-type": shape.type, "content-length": Buffer.byteLength(text) };
   if (shape.noStore) headers["cache-control"] = "no-store";
   if (shape.etag && status < 300) {
-    const etag = `"0${hash("md5", text)}"`;
+    const etag = entityTagOf(text, reply.revision);
     headers["etag"] = etag;
     const known = req.headers["if-none-match"];
     if (known !== undefined && matches(known, etag)) {

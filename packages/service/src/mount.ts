@@ -144,7 +144,7 @@ function prepare<R extends Route>(deps: MountDeps, route: R, handler: Handler<R>
 async function serve<R extends Route>(mounted: Mounted<R>, req: Request, res: Response): Promise<void> {
   const began = performance.now();
   const { deps, route, surface, basePath, audit } = mounted;
-  const ctx = new Context<R>({ req, res, surface, basePath, log: deps.log });
+  const ctx = new Context<R>({ route, req, res, surface, basePath, log: deps.log });
   const audited = audit === undefined ? undefined : new AuditedRequest(audit, { route, ctx, log: deps.log });
   let status: number;
   let failure: HarrierError | undefined;

@@ -1,6 +1,7 @@
-import type { BodyOf, ParamsOf, QueryOf, Route, Surface } from "@harrier/contracts";
+import { type BodyOf, type ParamsOf, type QueryOf, type Route, type Surface, takesIfMatch } from "@harrier/contracts";
 import { type OutCall, onBehalfHeader, type VerifiedIdentity } from "@harrier/rpc";
 import type { Request, Response } from "express";
+import { revisionsOf } from "./entity-tag.ts";
 import type { Log } from "./log.ts";
 import type { RequestLimiter } from "./tenant-limiter.ts";
 
@@ -28,6 +29,8 @@ export interface RequestContext<R extends Route = Route> {
   readonly log: Log;
   readonly req: Request;
   readonly res: Response;
+  /** The revisions that `If-Match` names, one of which the row must have; undefined without the header, and for routes that take none (ADR 40). */
+  readonly ifMatch: readonly number[] | undefined;
   /** The round trips to the database so far. */
   readonly roundTrips: number;
   /** Answers what a gRPC call for this request carries: the principal and the gateway's delegation. */
@@ -35,6 +38,7 @@ export interface RequestContext<R extends Route = Route> {
 }
 
 interface ContextParts {
+  readonly route: Pick<Route, "errors">;
   readonly req: Request;
   readonly res: Response;
   readonly surface: Surface;
@@ -57,6 +61,7 @@ export class Context<R extends Route> implements RequestContext<R> {
   signal: AbortSignal | undefined;
   /** While an expensive handler runs, its statements wait for this limiter. */
   limiter: RequestLimiter | undefined;
+  readonly #route: Pick<Route, "errors">;
   readonly #basePath: string;
   readonly #log: Log;
   #requestLog: Log | undefined;
@@ -65,6 +70,7 @@ export class Context<R extends Route> implements RequestContext<R> {
     this.req = parts.req;
     this.res = parts.res;
     this.surface = parts.surface;
+    this.#route = parts.route;
     this.#basePath = parts.basePath;
     this.#log = parts.log;
     const budget = parts.req.headers[budgetHeader];
@@ -82,6 +88,9 @@ export class Context<R extends Route> implements RequestContext<R> {
   }
   get base(): string {
     return this.identity.baseUrl + this.#basePath;
+  }
+  get ifMatch(): readonly number[] | undefined {
+    return takesIfMatch(this.#route) ? revisionsOf(this.req.headers["if-match"]) : undefined;
   }
   get log(): Log {
     this.#requestLog ??= this.#log.child({ rid: this.rid, tenant: this.tenant });

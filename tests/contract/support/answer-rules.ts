@@ -7,7 +7,7 @@ interface Requested {
 }
 
 const errorMembers = new Set(["exceptionClass", "errorCode", "message", "parameters", "info"]);
-const withoutBody = new Set([204, 304, 401, 412, 416]);
+const withoutBody = new Set([204, 304, 401, 416]);
 
 /** These rules hold for every answer of the service, whoever asked for whatever (contract device.md §10.1, management.md §1 and §2). */
 export function checkAnswer(requested: Requested, answer: Answer): void {
@@ -17,6 +17,9 @@ export function checkAnswer(requested: Requested, answer: Answer): void {
   const { status, headers, bytes } = answer;
   if (status >= 500) broken("the service must not fail");
   if (withoutBody.has(status) && bytes.length > 0) broken("this status has no body");
+  // A download whose hash is another one has none; a change of what is not as it was read says so (contract management.md §1.1, §2.3).
+  if (status === 412 && (requested.method === "GET" || requested.method === "HEAD") !== (bytes.length === 0))
+    broken("a 412 of a change has a body, of a read none");
   if (status === 401 && headers["www-authenticate"] === undefined) broken("a 401 names its scheme");
   if (status === 405 && answer.text === "" && headers["allow"] === undefined) broken("a 405 of the framework names the methods");
   if (answer.json !== undefined) checkJson(requested, answer, broken);

@@ -140,7 +140,7 @@ test("the last rollout to claim a target wins; migration steps are not supersede
 
 test("members whose target was deleted are skipped", async () => {
   const { rolloutId, targetIds } = await openRollout(3);
-  await fixture.targets.deleteTargets({ controllerIds: [`d${targetIds[1]}`] }, contextOf());
+  await fixture.targets.deleteTargets({ controllerIds: [`d${targetIds[1]}`], ifRevisions: [] }, contextOf());
   expect(await schedule(rolloutId)).toEqual({ cursor: 2, done: true, created: 2 });
 });
 

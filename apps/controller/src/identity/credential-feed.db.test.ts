@@ -37,7 +37,7 @@ const change = (client: Client, controllerId: string) =>
 test("reports a target's new token and a deleted target, with transaction and tenant", async () => {
   await fixture.targets.createTargets({ targets: [{ controllerId: "a", name: "a" }] }, contextOf());
   await fixture.targets.updateTarget({ controllerId: "a", securityToken: "new" } as never, contextOf());
-  await fixture.targets.deleteTargets({ controllerIds: ["a"] }, contextOf());
+  await fixture.targets.deleteTargets({ controllerIds: ["a"], ifRevisions: [] }, contextOf());
   await vi.waitUntil(() => changes().length === 2);
   expect(changes()).toEqual([
     { heartbeat: false, tenantId: 1, tenant: "DEFAULT", controllerId: "a", revision: expect.any(Number) },

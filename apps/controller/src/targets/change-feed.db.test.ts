@@ -23,7 +23,7 @@ async function notified(work: () => Promise<unknown>): Promise<boolean[]> {
   return rows.map((row) => row.polled);
 }
 
-const update = (controllerId: string) => fixture.targets.updateTarget({ controllerId, name: "other" }, contextOf());
+const update = (controllerId: string) => fixture.targets.updateTarget({ controllerId, name: "other", ifRevisions: [] }, contextOf());
 const tag = (controllerIds: string[], onlyAll = true) =>
   fixture.targets.changeTag({ tagId: 1, controllerIds, assign: true, onlyAll }, contextOf());
 const metadata = (value: string) =>

@@ -116,6 +116,6 @@ test("target types restrict who writes metadata; a user without the right to cha
   await add("typed", [{ key: "k" }], writer);
   await fixture.targets.removeMetadata({ controllerId: "typed", key: "k" }, reader);
   await add("typed", [{ key: "k" }]);
-  await fixture.targets.deleteTargets({ controllerIds: ["typed"] }, contextOf());
+  await fixture.targets.deleteTargets({ controllerIds: ["typed"], ifRevisions: [] }, contextOf());
   expect((await fixture.db.pool.query("select count(*)::int as n from target_metadata where key = 'k'")).rows[0].n).toBe(1);
 });

@@ -63,6 +63,6 @@ test("links to a deleted tag are swept in chunks, the others stay; links are del
   const sweep = async () => (await runOne(fixture.db.pool, sweepTags, [2]))?.swept;
   expect([await sweep(), await sweep(), await sweep()]).toEqual([2, 1, 0]);
   expect([await tagged(1), await tagged(2), await tagged(3)]).toEqual([["a"], ["typed"], []]);
-  await fixture.targets.deleteTargets({ controllerIds: ["typed"] }, contextOf());
+  await fixture.targets.deleteTargets({ controllerIds: ["typed"], ifRevisions: [] }, contextOf());
   expect(await tagged(2)).toEqual([]);
 });

@@ -85,7 +85,7 @@ test("a create is all or none; a repeated command gets its first answer even whe
   const again = contextOf({}, "fills the tenant");
   const { targets } = await create(names("third", 2), again);
   expect((await create(names("third", 2), again)).targets).toEqual(targets);
-  await fixture.targets.deleteTargets({ controllerIds: ["first-0"] }, contextOf());
+  await fixture.targets.deleteTargets({ controllerIds: ["first-0"], ifRevisions: [] }, contextOf());
   await register("in its place");
   expect(await counted()).toBe(5);
 });
@@ -93,7 +93,7 @@ test("a create is all or none; a repeated command gets its first answer even whe
 test("the count follows what is inserted, deleted, rejected and rolled back", async () => {
   await create(names("bulk", 1_000));
   expect(await counted()).toBe(1_000);
-  await fixture.targets.deleteTargets({ controllerIds: names("bulk", 400) }, contextOf());
+  await fixture.targets.deleteTargets({ controllerIds: names("bulk", 400), ifRevisions: [] }, contextOf());
   await expect(create(["new", "bulk-500"])).rejects.toMatchObject({ code: "entityAlreadyExists" });
   expect([await counted(), await stored()]).toEqual([600, 600]);
 });
@@ -112,7 +112,7 @@ test("concurrent registrations and creates on two replicas reach the limit and n
 
 test("switching between concurrent and serial creation never exceeds the limit", async () => {
   max = 10_020;
-  const deletes = fixture.targets.deleteTargets({ controllerIds: ["nobody"] }, contextOf());
+  const deletes = fixture.targets.deleteTargets({ controllerIds: ["nobody"], ifRevisions: [] }, contextOf());
   const singles = names("single", 80).map((name, i) => register(name, i % 2));
   const bulk = create(names("many", 9_970), contextOf(), 1);
   await Promise.all([deletes, settled([...singles, bulk])]);

@@ -112,7 +112,7 @@ test("a user restricted to target types creates, changes and deletes only those"
     });
   }
   await fixture.targets.updateTarget({ controllerId: "typed", targetTypeId: 7, name: "z" } as never, limited);
-  expect(await fixture.targets.deleteTargets({ controllerIds: ["plain", "typed"] }, limited)).toEqual({ deleted: 1 });
+  expect(await fixture.targets.deleteTargets({ controllerIds: ["plain", "typed"], ifRevisions: [] }, limited)).toEqual({ deleted: 1 });
   expect(await storedTarget("plain")).toMatchObject({ name: "n" });
 });
 
@@ -153,7 +153,9 @@ test("deletes with everything a target owns, in one round trip; its group subtra
   expect(await progressOf(fixture, 1)).toEqual([0, 2, 0, 0, 0]);
 
   const roundTrips = await fixture.roundTrips.during(async () => {
-    expect(await fixture.targets.deleteTargets({ controllerIds: ["gone", "nobody"] }, contextOf())).toEqual({ deleted: 1 });
+    expect(await fixture.targets.deleteTargets({ controllerIds: ["gone", "nobody"], ifRevisions: [] }, contextOf())).toEqual({
+      deleted: 1,
+    });
   });
   expect(roundTrips).toBe(1);
   for (const table of [
@@ -173,7 +175,7 @@ test("deletes with everything a target owns, in one round trip; its group subtra
     items: [{ subject: "targets/gone", data: { controllerId: "gone" } }],
   });
   expect((await create([{ controllerId: "gone" }])).targets).toMatchObject([{ controllerId: "gone" }]);
-  expect(await fixture.targets.deleteTargets({ controllerIds: [] }, contextOf())).toEqual({ deleted: 0 });
+  expect(await fixture.targets.deleteTargets({ controllerIds: [], ifRevisions: [] }, contextOf())).toEqual({ deleted: 0 });
 });
 
 test("by internal ids: deleted targets are not counted, a new one of the same name stays, and a scope still applies", async () => {

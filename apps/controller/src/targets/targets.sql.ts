@@ -79,6 +79,18 @@ export const updateTarget = statement<
   { outcome: "ok" | "targetNotFound" | "typeNotFound" }
 >("controller.update_target", "select update_target($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::bigint[], $11, $12) as outcome");
 
+/**
+ * Locks a target for a change that demands a revision, its state first, as every change does that locks both. Who waits here for another change reads
+ * the revision that it has left.
+ */
+export const lockTarget = statement<[tenantId: number, controllerId: string, scope: number[] | null], { revision: number }>(
+  "controller.lock_target",
+  `with state as materialized (
+     select s.tenant_id, s.target_id from targets t join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.id
+      where t.tenant_id = $1 and t.controller_id = $2 and ($3::bigint[] is null or t.target_type_id = any ($3::bigint[])) for no key update of s)
+   select t.revision from state s join targets t on t.tenant_id = s.tenant_id and t.id = s.target_id for no key update of t`,
+);
+
 export const deleteTargets = statement<
   [tenantId: number, tenant: string, controllerIds: string[], scope: number[] | null, by: string, traceparent: string | null],
   { deleted: number }

@@ -1,5 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { type Database, digest, duplicateOf, type IdBlocks, inTransaction, run, runCount, runOne, type SecretBox } from "@harrier/db";
+import {
+  type Database,
+  digest,
+  duplicateOf,
+  type IdBlocks,
+  inTransaction,
+  type Queryable,
+  run,
+  runCount,
+  runOne,
+  type SecretBox,
+} from "@harrier/db";
 import { entityNotFound, HarrierError, lacksPermission } from "@harrier/errors";
 import type {
   CallContext,
@@ -18,6 +29,7 @@ import type { LimitsOf } from "../domain/quotas.ts";
 import {
   declineAttributes,
   createTargets as insertTargets,
+  lockTarget,
   type NewTargets,
   readTokens,
   readTokensById,
@@ -114,20 +126,22 @@ export async function updateTarget(deps: TargetDeps, request: UpdateTargetReques
   if (scope !== null && request.targetTypeId !== undefined && !scope.includes(request.targetTypeId)) {
     throw lacksPermission(["UPDATE_TARGET"], "restricted");
   }
-  const row = await runOne(deps.db.pool, writeTarget, [
-    principal.tenantId,
-    request.controllerId,
-    request.name ?? null,
-    request.description ?? null,
-    request.address ?? null,
-    token === undefined ? null : digest(token),
-    token === undefined ? null : deps.secrets.seal(token),
-    request.requestAttributes ?? null,
-    request.targetTypeId ?? null,
-    scope,
-    principal.subject,
-    request.group ?? null,
-  ]);
+  const write = (db: Queryable) =>
+    runOne(db, writeTarget, [
+      principal.tenantId,
+      request.controllerId,
+      request.name ?? null,
+      request.description ?? null,
+      request.address ?? null,
+      token === undefined ? null : digest(token),
+      token === undefined ? null : deps.secrets.seal(token),
+      request.requestAttributes ?? null,
+      request.targetTypeId ?? null,
+      scope,
+      principal.subject,
+      request.group ?? null,
+    ]);
+  const row = await asRead(deps, { ...request, scope, ctx }, write);
   if (row?.outcome === "targetNotFound") throw entityNotFound("Target", request.controllerId);
   if (row?.outcome === "typeNotFound") throw entityNotFound("TargetType", request.targetTypeId);
   return {};
@@ -137,8 +151,28 @@ export async function updateTarget(deps: TargetDeps, request: UpdateTargetReques
 export async function deleteTargets(deps: TargetDeps, request: DeleteTargetsRequest, ctx: CallContext): Promise<DeleteTargetsResponse> {
   const { tenantId, tenant, subject } = ctx.principal;
   const scope = scopeOf(ctx, "DELETE_TARGET");
-  const row = await runOne(deps.db.pool, removeTargets, [tenantId, tenant, request.controllerIds, scope, subject, ctx.traceparent ?? null]);
+  const { controllerIds, ifRevisions } = request;
+  const remove = (db: Queryable) => runOne(db, removeTargets, [tenantId, tenant, controllerIds, scope, subject, ctx.traceparent ?? null]);
+  const row = await asRead(deps, { controllerId: controllerIds[0] ?? "", ifRevisions, scope, ctx }, remove);
   return { deleted: row?.deleted ?? 0 };
+}
+
+/**
+ * Changes one target. Where the caller demands a revision (ADR 40), the target is locked first and keeps its revision until the change is made.
+ * @throws entityChanged
+ */
+async function asRead<T>(
+  { db }: Pick<TargetDeps, "db">,
+  demand: { controllerId: string; ifRevisions?: readonly number[] | undefined; scope: number[] | null; ctx: CallContext },
+  change: (db: Queryable) => Promise<T>,
+): Promise<T> {
+  const { controllerId, ifRevisions = [], scope, ctx } = demand;
+  if (ifRevisions.length === 0) return change(db.pool);
+  return inTransaction(db.pool, async (tx) => {
+    const row = await runOne(tx, lockTarget, [ctx.principal.tenantId, controllerId, scope]);
+    if (row !== undefined && !ifRevisions.includes(row.revision)) throw new HarrierError("entityChanged");
+    return change(tx);
+  });
 }
 
 /**

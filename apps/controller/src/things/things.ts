@@ -64,7 +64,7 @@ export async function registerThing(deps: ThingDeps, request: RegisterThingReque
 }
 
 export async function removeThing(deps: ThingDeps, { controllerId }: RemoveThingRequest, ctx: CallContext): Promise<Nothing> {
-  const { deleted } = await deleteTargets(deps, { controllerIds: [controllerId] }, ctx);
+  const { deleted } = await deleteTargets(deps, { controllerIds: [controllerId], ifRevisions: [] }, ctx);
   if (deleted === 0) throw entityNotFound("Target", controllerId);
   return {};
 }

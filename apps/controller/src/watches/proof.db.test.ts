@@ -342,7 +342,7 @@ test("the policy of an action is that of its target's type, where the types have
 test("deleting a target with a claim leaves no watch and no count", async () => {
   const { device, rolloutId, action } = await one(policy({ proof: proof() }));
   await fleet.report(device, action);
-  await fixture.targets.deleteTargets({ controllerIds: [device] }, contextOf());
+  await fixture.targets.deleteTargets({ controllerIds: [device], ifRevisions: [] }, contextOf());
   expect((await fixture.db.pool.query("select from action_watches where action_id = $1", [action])).rowCount).toBe(0);
   expect(await progressOf(fixture, rolloutId)).toEqual([0, 0, 0, 0, 0]);
 });

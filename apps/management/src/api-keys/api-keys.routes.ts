@@ -19,12 +19,16 @@ export function mountApiKeys(mount: Mount, deps: ApiKeyDeps): void {
     return { body: { ...apiKeyJson(row), apiKey } };
   });
 
-  mount(apiKeys.get, async (ctx) => ({ body: apiKeyJson(await getKey(deps, ctx.tenantId, ctx.params.apiKeyId)) }));
+  mount(apiKeys.get, async (ctx) => {
+    const row = await getKey(deps, ctx.tenantId, ctx.params.apiKeyId);
+    return { body: apiKeyJson(row), revision: row.revision };
+  });
 
   mount(apiKeys.update, async (ctx) => {
     const { description } = ctx.body;
-    return { body: apiKeyJson(await describeKey(deps, ctx.identity, { id: ctx.params.apiKeyId, description })) };
+    const { ifMatch } = ctx;
+    return { body: apiKeyJson(await describeKey(deps, ctx.identity, { id: ctx.params.apiKeyId, description, ifMatch })) };
   });
 
-  mount(apiKeys.delete, async (ctx) => revokeKey(deps, ctx.identity, ctx.params.apiKeyId));
+  mount(apiKeys.delete, async (ctx) => revokeKey(deps, ctx.identity, { id: ctx.params.apiKeyId, ifMatch: ctx.ifMatch }));
 }

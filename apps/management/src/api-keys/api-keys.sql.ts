@@ -1,5 +1,5 @@
 import { statement } from "@harrier/db";
-import { type Columns, epochMs, selectList } from "@harrier/query";
+import { type Columns, epochMs, isRevision, selectList } from "@harrier/query";
 import { limitSql } from "../quotas/limits.sql.ts";
 
 export interface ApiKeyRow {
@@ -9,6 +9,7 @@ export interface ApiKeyRow {
   expiresAt: number;
   /** The date has the form `YYYY-MM-DD` and is in UTC. */
   lastUsedOn: string | null;
+  revision: number;
 }
 
 const columns: Columns = {
@@ -17,6 +18,7 @@ const columns: Columns = {
   description: "k.description",
   expiresAt: epochMs("k.expires_at"),
   lastUsedOn: "to_char(k.last_used_on, 'YYYY-MM-DD')",
+  revision: "k.revision",
 };
 
 export const listApiKeys = statement<[tenantId: number], ApiKeyRow>(
@@ -78,18 +80,21 @@ export const insertApiKey = statement<NewApiKeyValues, ApiKeyRow>(
    returning ${selectList(columns)}`,
 );
 
-export const updateApiKey = statement<[tenantId: number, id: number, description: string | null, actor: string], ApiKeyRow>(
+export const updateApiKey = statement<
+  [tenantId: number, id: number, description: string | null, actor: string, ifMatch: readonly number[] | null],
+  ApiKeyRow
+>(
   "management.update_api_key",
   `update api_keys k set description = $3, last_modified_by = $4, last_modified_at = now(), revision = k.revision + 1
-    where k.tenant_id = $1 and k.id = $2
+    where k.tenant_id = $1 and k.id = $2 and ${isRevision("k.revision", "$5")}
    returning ${selectList(columns)}`,
 );
 
 /** Deletes a key and makes the gateways forget whom it let in, in one transaction. */
-export const deleteApiKey = statement<[tenantId: number, id: number], { id: number }>(
+export const deleteApiKey = statement<[tenantId: number, id: number, ifMatch: readonly number[] | null], { id: number }>(
   "management.delete_api_key",
   `with gone as (
-     delete from api_keys where tenant_id = $1 and id = $2 returning tenant_id, id),
+     delete from api_keys where tenant_id = $1 and id = $2 and ${isRevision("revision", "$3")} returning tenant_id, id),
    change as (
      insert into credential_changes (tenant_id) select tenant_id from gone)
    select id from gone`,

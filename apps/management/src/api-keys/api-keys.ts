@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { formatDeviceApiKey } from "@harrier/contracts";
 import { type Database, digest, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError, quotaExceeded } from "@harrier/errors";
+import { type IfMatch, requireRevision, unmatched } from "@harrier/query";
 import type { Actor } from "@harrier/rpc";
 import { limitsOf } from "../quotas/limits.ts";
 import {
@@ -74,17 +75,31 @@ export async function createKey(deps: ApiKeyDeps, actor: Actor, input: ApiKeyInp
 /** Replaces the description: null removes it, undefined leaves it. Nothing else of a key can be changed (spec 000 §4.3). */
 export async function describeKey(
   deps: Pick<ApiKeyDeps, "db">,
-  actor: Actor,
-  { id, description }: { id: number; description: string | null | undefined },
+  { tenantId, subject }: Actor,
+  { id, description, ifMatch }: { id: number; description: string | null | undefined; ifMatch?: IfMatch },
 ): Promise<ApiKeyRow> {
-  if (description === undefined) return getKey(deps, actor.tenantId, id);
-  return found(await runOne(deps.db.pool, updateApiKey, [actor.tenantId, id, description, actor.subject]), id);
+  if (description === undefined) {
+    const key = await getKey(deps, tenantId, id);
+    requireRevision(ifMatch, key);
+    return key;
+  }
+  const row = await runOne(deps.db.pool, updateApiKey, [tenantId, id, description, subject, ifMatch ?? null]);
+  if (row === undefined) throw await missed(deps, { tenantId, id, ifMatch });
+  return row;
 }
 
 /** Revokes a key: every gateway learns of it from the feed of credential changes (spec 000 §5.5). */
-export async function revokeKey(deps: Pick<ApiKeyDeps, "db">, actor: Actor, id: number): Promise<void> {
-  if ((await runCount(deps.db.pool, deleteApiKey, [actor.tenantId, id])) === 0) throw entityNotFound("ApiKey", id);
+export async function revokeKey(
+  deps: Pick<ApiKeyDeps, "db">,
+  { tenantId }: Actor,
+  { id, ifMatch }: { id: number; ifMatch?: IfMatch },
+): Promise<void> {
+  const gone = await runCount(deps.db.pool, deleteApiKey, [tenantId, id, ifMatch ?? null]);
+  if (gone === 0) throw await missed(deps, { tenantId, id, ifMatch });
 }
+
+const missed = ({ db }: Pick<ApiKeyDeps, "db">, { tenantId, id, ifMatch }: { tenantId: number; id: number; ifMatch: IfMatch }) =>
+  unmatched(ifMatch, entityNotFound("ApiKey", id), () => runOne(db.pool, findApiKey, [tenantId, id]));
 
 function checkExpiry(expiresAt: number, at: number): void {
   if (expiresAt <= at) throw new HarrierError("constraintViolation", "expiresAt must lie in the future.");

@@ -120,7 +120,7 @@ test.each<[string, () => Promise<number>, string]>([
 test("a set with a reservation is deleted softly, one without for good", async () => {
   const busy = await newSet();
   await reserve(fixture, fixture.actor, busy.id);
-  await removeSet(fixture, fixture.actor, busy.id);
+  await removeSet(fixture, fixture.actor, { id: busy.id });
   expect(await getSet(fixture, 1, busy.id)).toMatchObject({ deleted: true });
 
   const done = await newSet();
@@ -128,7 +128,7 @@ test("a set with a reservation is deleted softly, one without for good", async (
   await reserve(fixture, fixture.actor, done.id);
   await endUse(fixture, fixture.actor, [done.id]);
   await endUse(fixture, fixture.actor, [done.id]);
-  await removeSet(fixture, fixture.actor, done.id);
+  await removeSet(fixture, fixture.actor, { id: done.id });
   await expect(getSet(fixture, 1, done.id)).rejects.toMatchObject({ code: "entityNotFound" });
 });
 
@@ -176,14 +176,14 @@ test("a reservation that was not ended counts for a minute", async () => {
   await reserve(fixture, fixture.actor, id);
   expect(await fixture.rows("select reservations from distribution_sets where id = $1", [id])).toEqual([{ reservations: 1 }]);
   await fixture.rows("update distribution_sets set reserved_at = now() - interval '61 s' where id = $1", [id]);
-  await removeSet(fixture, fixture.actor, id);
+  await removeSet(fixture, fixture.actor, { id });
   await expect(getSet(fixture, 1, id)).rejects.toMatchObject({ code: "entityNotFound" });
 });
 
 test("a reservation and a deletion at once leave either a reservation and a readable set, or neither", async () => {
   for (let i = 0; i < 15; i++) {
     const { id } = await newSet();
-    const [reserved] = await Promise.allSettled([reserve(fixture, fixture.actor, id), removeSet(fixture, fixture.actor, id)]);
+    const [reserved] = await Promise.allSettled([reserve(fixture, fixture.actor, id), removeSet(fixture, fixture.actor, { id })]);
     const left = await fixture.rows("select deleted from distribution_sets where id = $1", [id]);
     if (reserved.status === "fulfilled") expect(left).toEqual([{ deleted: true }]);
     else expect(["entityNotFound", "deleted"]).toContain(reserved.reason.code);

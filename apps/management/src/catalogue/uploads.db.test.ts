@@ -119,7 +119,7 @@ test("concurrent uploads into many modules do not exceed the tenant's storage", 
   const results = await Promise.allSettled(modules.map((id) => attach(upload(id, { size: 900 }))));
   expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(room);
   for (const result of results) if (result.status === "rejected") expect(result.reason.code).toBe("storageExceeded");
-  for (const id of modules) await removeModule(fixture, fixture.actor, id);
+  for (const id of modules) await removeModule(fixture, fixture.actor, { id });
   expect(await stored()).toBe(before);
 });
 
@@ -164,7 +164,7 @@ test("a deleted module releases all its artifacts once, and their rows can still
   const set = { name: `s-${n++}`, version: "1", type: "os", requiredMigrationStep: false, locked: false, modules: [{ id: moduleId }] };
   await createSets({ ...fixture, fault: () => {} }, fixture.actor, [set]);
   const before = await stored();
-  await removeModule(fixture, fixture.actor, moduleId);
+  await removeModule(fixture, fixture.actor, { id: moduleId });
   expect(await fixture.rows("select 1 from operations")).toHaveLength(2);
   expect(await stored()).toBe(before - 20);
   expect(await listArtifacts(fixture, 1, moduleId)).toMatchObject([{ moduleDeleted: true }, { moduleDeleted: true }]);
@@ -178,7 +178,7 @@ test("a deleted module releases all its artifacts once, and their rows can still
 test("two workers share the operations, and none is done twice", async () => {
   const moduleId = await newModule();
   for (let i = 0; i < 3; i++) await attach(upload(moduleId));
-  await removeModule(fixture, fixture.actor, moduleId);
+  await removeModule(fixture, fixture.actor, { id: moduleId });
   const requested: number[] = [];
   const releaseArtifact = async (request: { artifactId?: unknown }) => {
     requested.push(Number(request.artifactId));

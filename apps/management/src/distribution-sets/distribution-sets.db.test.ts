@@ -171,15 +171,15 @@ test("an invalid set cannot be changed but can be deleted", async () => {
   await fixture.rows("update distribution_sets set valid = false where id = $1", [id]);
   await expect(changeSet(fixture, fixture.actor, { id, change: { description: "x" } })).rejects.toMatchObject({ code: "setInvalid" });
   await expect(add(id, apps[0])).rejects.toMatchObject({ code: "setInvalid" });
-  await removeSet(fixture, fixture.actor, id);
+  await removeSet(fixture, fixture.actor, { id });
 });
 
 test("an unused set is deleted for good and frees its name; a set of an action or a rollout stays readable and keeps its name", async () => {
   const given = { name: "short-lived", version: "1", modules: refs(os[0]) };
   const free = await one(given);
-  await removeSet(fixture, fixture.actor, free.id);
+  await removeSet(fixture, fixture.actor, { id: free.id });
   await expect(getSet(fixture, 1, free.id)).rejects.toMatchObject({ code: "entityNotFound" });
-  await expect(removeSet(fixture, fixture.actor, free.id)).rejects.toMatchObject({ code: "entityNotFound" });
+  await expect(removeSet(fixture, fixture.actor, { id: free.id })).rejects.toMatchObject({ code: "entityNotFound" });
 
   const held = await one(given);
   await fixture.addAction({
@@ -189,9 +189,9 @@ test("an unused set is deleted for good and frees its name; a set of an action o
     status: 0,
     active: false,
   });
-  await removeSet(fixture, fixture.actor, held.id);
+  await removeSet(fixture, fixture.actor, { id: held.id });
   expect(await getSet(fixture, 1, held.id)).toMatchObject({ deleted: true, modules: [{ id: os[0] }] });
-  await removeSet(fixture, fixture.actor, held.id);
+  await removeSet(fixture, fixture.actor, { id: held.id });
   await expect(one(given)).rejects.toMatchObject({ code: "entityAlreadyExists" });
   await expect(changeSet(fixture, fixture.actor, { id: held.id, change: {} })).rejects.toMatchObject({ code: "deleted" });
 
@@ -201,7 +201,7 @@ test("an unused set is deleted for good and frees its name; a set of an action o
                            created_by, last_modified_by) values (1, 50, 'r', 'ready', 'name==*', $1, 'n', 'v', 13, false, 1, 't', 't')`,
     [rolled.id],
   );
-  await removeSet(fixture, fixture.actor, rolled.id);
+  await removeSet(fixture, fixture.actor, { id: rolled.id });
   expect(await getSet(fixture, 1, rolled.id)).toMatchObject({ deleted: true });
 });
 
@@ -228,7 +228,7 @@ test("a module that is deleted while it is added to a set is either in the set o
   for (let i = 0; i < 10; i++) {
     const [module] = await createModules(fixture, fixture.actor, [{ name: `race-${i}`, version: "1", type: "os", encrypted: false }]);
     const id = module?.id ?? 0;
-    const [made] = await Promise.allSettled([one({ modules: refs(id) }), removeModule(fixture, fixture.actor, id)]);
+    const [made] = await Promise.allSettled([one({ modules: refs(id) }), removeModule(fixture, fixture.actor, { id })]);
     const left = await fixture.rows("select deleted from software_modules where id = $1", [id]);
     if (made.status === "fulfilled") expect(left).toHaveLength(1);
     else expect(["entityNotFound", "concurrentModification"]).toContain(made.reason.code);

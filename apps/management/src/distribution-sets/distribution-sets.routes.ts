@@ -35,16 +35,18 @@ export function mountDistributionSets(mount: Mount, deps: Deps): void {
     return { body: rows.map((row) => setJson(ctx, row, false)) };
   });
 
-  mount(distributionSets.get, async (ctx) => ({
-    body: setJson(ctx, await getSet(deps, ctx.tenantId, ctx.params.distributionSetId), true),
-  }));
+  mount(distributionSets.get, async (ctx) => {
+    const row = await getSet(deps, ctx.tenantId, ctx.params.distributionSetId);
+    return { body: setJson(ctx, row, true), revision: row.revision };
+  });
 
   mount(distributionSets.update, async (ctx) => {
-    const row = await changeSet(deps, ctx.identity, { id: ctx.params.distributionSetId, change: ctx.body });
+    const id = ctx.params.distributionSetId;
+    const row = await changeSet(deps, ctx.identity, { id, change: ctx.body, ifMatch: ctx.ifMatch });
     return { body: setJson(ctx, row, true) };
   });
 
-  mount(distributionSets.delete, async (ctx) => removeSet(deps, ctx.identity, ctx.params.distributionSetId));
+  mount(distributionSets.delete, async (ctx) => removeSet(deps, ctx.identity, { id: ctx.params.distributionSetId, ifMatch: ctx.ifMatch }));
 
   mount(distributionSets.listModules, async (ctx) => {
     const id = ctx.params.distributionSetId;

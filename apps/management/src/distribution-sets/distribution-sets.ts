@@ -1,7 +1,7 @@
 import type { DistributionSetCreate, DistributionSetUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, type Queryable, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError, setIncomplete } from "@harrier/errors";
-import { withConflicts, withRetries } from "@harrier/query";
+import { type IfMatch, requireRevision, withConflicts, withRetries } from "@harrier/query";
 import type { Actor } from "@harrier/rpc";
 import type { FaultPoint } from "@harrier/service";
 import { takeIds } from "../lists/ids.ts";
@@ -71,20 +71,25 @@ function toError({ problem, subject, ...gaps }: SetProblem): HarrierError {
 export async function changeSet(
   deps: Pick<SetDeps, "db">,
   actor: Actor,
-  { id, change }: { id: number; change: DistributionSetUpdate },
+  { id, change, ifMatch }: { id: number; change: DistributionSetUpdate; ifMatch?: IfMatch },
 ): Promise<SetRow> {
   const { tenantId } = actor;
   await explainIncomplete(deps.db.pool, { tenantId, id }, () =>
-    withRetries(() => inTransaction(deps.db.pool, (tx) => writeChange(tx, actor, { id, change }))),
+    withRetries(() => inTransaction(deps.db.pool, (tx) => writeChange(tx, actor, { id, change, ifMatch }))),
   );
   return getSet(deps, tenantId, id);
 }
 
-async function writeChange(tx: Queryable, actor: Actor, { id, change }: { id: number; change: DistributionSetUpdate }): Promise<void> {
+async function writeChange(
+  tx: Queryable,
+  actor: Actor,
+  { id, change, ifMatch }: { id: number; change: DistributionSetUpdate; ifMatch: IfMatch },
+): Promise<void> {
   const { tenantId } = actor;
   const { set, moduleIds } =
     change.locked === true ? await takeSetWithModules(tx, tenantId, id) : { set: await takeSet(tx, tenantId, id), moduleIds: [] };
   checkSetChange(set, change);
+  requireRevision(ifMatch, set);
   const flagMoves = change.requiredMigrationStep !== undefined && change.requiredMigrationStep !== set.migrationStep;
   if (flagMoves && (await runOne(tx, readSetUse, [tenantId, id]))?.inActions) {
     throw new HarrierError("entityReadOnly", `The distribution set ${id} is assigned: its migration flag is fixed.`);
@@ -105,10 +110,15 @@ export function checkSetChange(set: SetState, change: DistributionSetUpdate): vo
  * Deletes a set. The deletion is a soft one while an action or a rollout refers to the set (contract management.md §5.1), or while an
  * assignment is on its way to controller, whose actions must find their set.
  */
-export async function removeSet(deps: Pick<SetDeps, "db">, actor: Actor, id: number): Promise<void> {
+export async function removeSet(
+  deps: Pick<SetDeps, "db">,
+  actor: Actor,
+  { id, ifMatch }: { id: number; ifMatch?: IfMatch },
+): Promise<void> {
   await withConflicts(() =>
     inTransaction(deps.db.pool, async (tx) => {
       const set = await takeSet(tx, actor.tenantId, id);
+      requireRevision(ifMatch, set);
       if (set.deleted) return;
       const use = await runOne(tx, readSetUse, [actor.tenantId, id]);
       const referenced = use === undefined || use.inActions || use.inRollouts || use.reserved;

@@ -1,5 +1,6 @@
 import { type Database, inTransaction, type Queryable, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
+import { type IfMatch, requireRevision } from "@harrier/query";
 import type { Principal } from "@harrier/rpc";
 import { checkCovers, type HeldGrants } from "./covers.ts";
 import { type GrantsRow, type Holder, lockGrants, unknownTargetTypes, writeGrants } from "./grants.sql.ts";
@@ -17,7 +18,7 @@ const entities = { users: "User", roles: "Role" } as const;
 export async function changeGrants(
   deps: { db: Database },
   granter: Granter,
-  { holder, id }: { holder: Holder; id: number },
+  { holder, id, ifMatch }: { holder: Holder; id: number; ifMatch?: IfMatch },
   change: (held: Grants) => Grants,
 ): Promise<Grants> {
   const { tenantId, subject } = granter;
@@ -25,6 +26,7 @@ export async function changeGrants(
     const row = await runOne(tx, lockGrants[holder], [tenantId, id]);
     if (row === undefined) throw entityNotFound(entities[holder], id);
     if (row.systemManaged) throw new HarrierError("entityReadOnly");
+    requireRevision(ifMatch, row);
     const next = change(row);
     await checkGrants(tx, granter, { held: row, next });
     await runCount(tx, writeGrants[holder], [tenantId, id, next.permissions, JSON.stringify(next.scoped), subject]);
@@ -34,12 +36,19 @@ export async function changeGrants(
 
 /**
  * Locks a user or role that shall be deleted and that holds no more than the caller. A holder that belongs to the system is returned as it
- * is. @throws entityNotFound, insufficientPermission
+ * is. @throws entityNotFound, insufficientPermission, entityChanged
  */
-export async function lockHolder(tx: Queryable, caller: Granter, { holder, id }: { holder: Holder; id: number }): Promise<GrantsRow> {
+export async function lockHolder(
+  tx: Queryable,
+  caller: Granter,
+  { holder, id, ifMatch }: { holder: Holder; id: number; ifMatch?: IfMatch },
+): Promise<GrantsRow> {
   const row = await runOne(tx, lockGrants[holder], [caller.tenantId, id]);
   if (row === undefined) throw entityNotFound(entities[holder], id);
-  if (!row.systemManaged) checkCovers(caller, row);
+  if (!row.systemManaged) {
+    checkCovers(caller, row);
+    requireRevision(ifMatch, row);
+  }
   return row;
 }
 

@@ -8,6 +8,7 @@ export interface GrantsRow {
   permissions: string[];
   scoped: Record<string, number[]>;
   systemManaged: boolean;
+  revision: number;
 }
 
 /** These are columns of a user or a role `t`. */
@@ -15,12 +16,13 @@ export const grantColumns: Columns = {
   permissions: "t.permissions",
   scoped: "t.scoped_permissions",
   systemManaged: "t.system_managed",
+  revision: "t.revision",
 };
 
 const lock = (holder: Holder) =>
   statement<[tenantId: number, id: number], GrantsRow>(
     `management.lock_grants_of_${holder}`,
-    `select t.permissions, t.scoped_permissions as scoped, t.system_managed as "systemManaged"
+    `select t.permissions, t.scoped_permissions as scoped, t.system_managed as "systemManaged", t.revision
        from ${holder} t where t.tenant_id = $1 and t.id = $2 for update`,
   );
 

@@ -102,9 +102,9 @@ test("every change of a token's meaning is sent to the gateways", async () => {
   expect(await changes()).toEqual([{ tenant_id: 1, user_id: ann }]);
   await changeGrants(deps, granter(1), { holder: "roles", id: role }, () => ({ permissions: ["API_KEY"], scoped: {} }));
   expect(await changes()).toEqual([{ tenant_id: 1, user_id: 0 }]);
-  await removeUser(deps, granter(1), ann);
+  await removeUser(deps, granter(1), { id: ann });
   expect(await changes()).toEqual([{ tenant_id: 1, user_id: ann }]);
-  await removeRole(deps, granter(1), role);
+  await removeRole(deps, granter(1), { id: role });
   expect(await changes()).toEqual([{ tenant_id: 1, user_id: 0 }]);
   const before = await fixture.rows("select 1 from credential_changes");
   await makeUser("bob", [], "correct horse");

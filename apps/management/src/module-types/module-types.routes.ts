@@ -30,14 +30,18 @@ export function mountModuleTypes(mount: Mount, deps: Deps): void {
     return { body: rows.map((row) => moduleTypeJson(ctx, row)) };
   });
 
-  mount(softwareModuleTypes.get, async (ctx) => ({
-    body: moduleTypeJson(ctx, await getModuleType(deps, ctx.tenantId, ctx.params.softwareModuleTypeId)),
-  }));
+  mount(softwareModuleTypes.get, async (ctx) => {
+    const row = await getModuleType(deps, ctx.tenantId, ctx.params.softwareModuleTypeId);
+    return { body: moduleTypeJson(ctx, row), revision: row.revision };
+  });
 
   mount(softwareModuleTypes.update, async (ctx) => {
-    const row = await changeModuleType(deps, ctx.identity, { id: ctx.params.softwareModuleTypeId, change: ctx.body });
+    const id = ctx.params.softwareModuleTypeId;
+    const row = await changeModuleType(deps, ctx.identity, { id, change: ctx.body, ifMatch: ctx.ifMatch });
     return { body: moduleTypeJson(ctx, row) };
   });
 
-  mount(softwareModuleTypes.delete, async (ctx) => removeModuleType(deps, ctx.identity, ctx.params.softwareModuleTypeId));
+  mount(softwareModuleTypes.delete, async (ctx) =>
+    removeModuleType(deps, ctx.identity, { id: ctx.params.softwareModuleTypeId, ifMatch: ctx.ifMatch }),
+  );
 }

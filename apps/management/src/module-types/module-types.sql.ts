@@ -1,5 +1,5 @@
 import { statement } from "@harrier/db";
-import { type PageSource, type SoftDeletedMode, selectList, softDeletedPredicate } from "@harrier/query";
+import { isRevision, type PageSource, type SoftDeletedMode, selectList, softDeletedPredicate } from "@harrier/query";
 import { type ModuleTypeRow, moduleTypeColumns } from "../rows/type.ts";
 
 export const moduleTypeList = (tenantId: number, mode: SoftDeletedMode): PageSource => ({
@@ -29,21 +29,29 @@ export const insertModuleTypes = statement<[tenantId: number, types: string, act
 
 /** Updates a type; members that are null stay as they are. There is no row where the type does not exist. */
 export const updateModuleType = statement<
-  [tenantId: number, id: number, description: string | null, colour: string | null, minArtifacts: number | null, actor: string],
+  [
+    tenantId: number,
+    id: number,
+    description: string | null,
+    colour: string | null,
+    minArtifacts: number | null,
+    actor: string,
+    ifMatch: readonly number[] | null,
+  ],
   ModuleTypeRow
 >(
   "management.update_module_type",
   `update software_module_types t
       set description = coalesce($3, t.description), colour = coalesce($4, t.colour),
           min_artifacts = coalesce($5, t.min_artifacts), last_modified_by = $6, last_modified_at = now(), revision = t.revision + 1
-    where t.tenant_id = $1 and t.id = $2
+    where t.tenant_id = $1 and t.id = $2 and ${isRevision("t.revision", "$7")}
    returning ${selectList(moduleTypeColumns)}`,
 );
 
 /** Locks the type for its deletion: no module and no set type can refer to it until the transaction ends. */
-export const lockModuleType = statement<[tenantId: number, id: number], { deleted: boolean }>(
+export const lockModuleType = statement<[tenantId: number, id: number], { deleted: boolean; revision: number }>(
   "management.lock_module_type",
-  "select deleted from software_module_types where tenant_id = $1 and id = $2 for update",
+  "select deleted, revision from software_module_types where tenant_id = $1 and id = $2 for update",
 );
 
 /**

@@ -1,6 +1,7 @@
 import type { SoftwareModuleTypeCreate, SoftwareModuleTypeUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
+import { type IfMatch, requireRevision, unmatched } from "@harrier/query";
 import type { Actor } from "@harrier/rpc";
 import { takeIds } from "../lists/ids.ts";
 import type { ModuleTypeRow } from "../rows/type.ts";
@@ -47,19 +48,25 @@ export async function createModuleTypes(
 export async function changeModuleType(
   deps: Pick<ModuleTypeDeps, "db">,
   actor: Actor,
-  { id, change }: { id: number; change: SoftwareModuleTypeUpdate },
+  { id, change, ifMatch }: { id: number; change: SoftwareModuleTypeUpdate; ifMatch?: IfMatch },
 ): Promise<ModuleTypeRow> {
   const { description = null, colour = null, minArtifacts = null } = change;
-  const row = await runOne(deps.db.pool, updateModuleType, [actor.tenantId, id, description, colour, minArtifacts, actor.subject]);
-  if (row === undefined) throw notFound(id);
+  const { tenantId, subject } = actor;
+  const row = await runOne(deps.db.pool, updateModuleType, [tenantId, id, description, colour, minArtifacts, subject, ifMatch ?? null]);
+  if (row === undefined) throw await unmatched(ifMatch, notFound(id), () => runOne(deps.db.pool, findModuleType, [tenantId, id]));
   return row;
 }
 
 /** Deletes a type; the deletion is a soft one while a module is of it or a set type lists it (contract management.md §5.1). */
-export async function removeModuleType(deps: Pick<ModuleTypeDeps, "db">, { tenantId, subject }: Actor, id: number): Promise<void> {
+export async function removeModuleType(
+  deps: Pick<ModuleTypeDeps, "db">,
+  { tenantId, subject }: Actor,
+  { id, ifMatch }: { id: number; ifMatch?: IfMatch },
+): Promise<void> {
   await inTransaction(deps.db.pool, async (tx) => {
     const type = await runOne(tx, lockModuleType, [tenantId, id]);
     if (type === undefined) throw notFound(id);
+    requireRevision(ifMatch, type);
     if (type.deleted) return;
     const use = await runOne(tx, readModuleTypeUse, [tenantId, id]);
     if (use?.used) await runCount(tx, softDeleteModuleType, [tenantId, id, subject]);

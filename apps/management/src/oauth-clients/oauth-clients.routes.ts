@@ -56,13 +56,17 @@ export function mountOAuthClients(mount: Mount, deps: Deps): void {
     return { body: rows.map((row) => withSecretJson(ctx, row)) };
   });
 
-  mount(oauth2Clients.get, async (ctx) => ({ body: oauthClientJson(ctx, await getClient(deps, ctx.tenantId, ctx.params.clientId)) }));
+  mount(oauth2Clients.get, async (ctx) => {
+    const row = await getClient(deps, ctx.tenantId, ctx.params.clientId);
+    return { body: oauthClientJson(ctx, row), revision: row.revision };
+  });
 
-  mount(oauth2Clients.update, async (ctx) => ({
-    body: oauthClientJson(ctx, await changeClient(deps, ctx.identity, { clientId: ctx.params.clientId, change: ctx.body })),
-  }));
+  mount(oauth2Clients.update, async (ctx) => {
+    const { clientId } = ctx.params;
+    return { body: oauthClientJson(ctx, await changeClient(deps, ctx.identity, { clientId, change: ctx.body, ifMatch: ctx.ifMatch })) };
+  });
 
-  mount(oauth2Clients.delete, async (ctx) => removeClient(deps, ctx.identity, ctx.params.clientId));
+  mount(oauth2Clients.delete, async (ctx) => removeClient(deps, ctx.identity, { clientId: ctx.params.clientId, ifMatch: ctx.ifMatch }));
 
   mount(oauth2Clients.rotateSecret, async (ctx) => {
     const { previousSecretTtl } = ctx.body;

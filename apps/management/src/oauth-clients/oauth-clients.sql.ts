@@ -13,6 +13,7 @@ export interface OAuthClientRow extends AuditRow {
   lastUsedOn: string | null;
   /** This is only set while there are two secrets. */
   previousSecretExpiresAt: number | null;
+  revision: number;
 }
 
 const columns: Columns = {
@@ -24,6 +25,7 @@ const columns: Columns = {
   accessTokenTtl: "t.access_token_ttl",
   lastUsedOn: "to_char(t.last_used_on, 'YYYY-MM-DD')",
   previousSecretExpiresAt: `case when t.previous_until > now() then ${epochMs("t.previous_until")} end`,
+  revision: "t.revision",
   ...auditColumns("t"),
 };
 

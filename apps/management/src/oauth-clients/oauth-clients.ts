@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { OAuth2ClientCreate, OAuth2ClientUpdate } from "@harrier/contracts";
 import { type Database, digest, type IdBlocks, inTransaction, type Queryable, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
+import { type IfMatch, requireRevision } from "@harrier/query";
 import type { Principal } from "@harrier/rpc";
 import { takeIds } from "../lists/ids.ts";
 import { feedIdOf, parseClientId } from "./client-id.ts";
@@ -62,12 +63,13 @@ export async function createClients(deps: OAuthClientDeps, admin: Actor, clients
 export async function changeClient(
   deps: Pick<OAuthClientDeps, "db">,
   admin: Actor,
-  { clientId, change }: { clientId: string; change: OAuth2ClientUpdate },
+  { clientId, change, ifMatch }: { clientId: string; change: OAuth2ClientUpdate; ifMatch?: IfMatch },
 ): Promise<OAuthClientRow> {
   const { name = null, description = null, scopes = null, accessTokenTtl = null } = change;
   return inTransaction(deps.db.pool, async (tx) => {
     const client = await lock(tx, admin, clientId);
     await checkOperator(tx, admin, client.scopes);
+    requireRevision(ifMatch, client);
     const added = (scopes ?? []).filter((scope) => !client.scopes.includes(scope));
     if (added.length > 0) await checkScopes(tx, admin, added);
     const values = [admin.tenantId, client.id, name, description, scopes, accessTokenTtl, admin.subject, feedIdOf(client.id)] as const;
@@ -94,10 +96,16 @@ export async function rotateSecret(
 }
 
 /** Deletes a client: every gateway learns of it from the feed of credential changes and refuses the client's tokens. */
-export async function removeClient(deps: Pick<OAuthClientDeps, "db">, admin: Actor, clientId: string): Promise<void> {
+export async function removeClient(
+  deps: Pick<OAuthClientDeps, "db">,
+  admin: Actor,
+  { clientId, ifMatch }: { clientId: string; ifMatch?: IfMatch },
+): Promise<void> {
   await inTransaction(deps.db.pool, async (tx) => {
-    const { id, scopes } = await lock(tx, admin, clientId);
+    const client = await lock(tx, admin, clientId);
+    const { id, scopes } = client;
     await checkOperator(tx, admin, scopes);
+    requireRevision(ifMatch, client);
     await runCount(tx, deleteClient, [admin.tenantId, id, feedIdOf(id)]);
   });
 }

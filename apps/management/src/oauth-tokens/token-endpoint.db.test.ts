@@ -179,7 +179,7 @@ test("a token allows its scopes as long as its client still has them", async () 
   expect(await signIn(body.access_token)).toMatchObject({ ok: true, permissions: [] });
   await rotateSecret(fixture, admin(), { clientId: made.clientId, previousSecretTtl: 0 });
   expect(await signIn(body.access_token)).toMatchObject({ ok: false });
-  await removeClient(fixture, admin(), made.clientId);
+  await removeClient(fixture, admin(), { clientId: made.clientId });
   expect(await signIn(body.access_token)).toMatchObject({ ok: false });
 });
 

@@ -33,20 +33,25 @@ export function mountRoles(mount: Mount, deps: Deps): void {
     return { body: rows.map((row) => roleJson(ctx, row, true)) };
   });
 
-  mount(roles.get, async (ctx) => ({ body: roleJson(ctx, await getRole(deps, ctx.tenantId, ctx.params.roleId), true) }));
+  mount(roles.get, async (ctx) => {
+    const row = await getRole(deps, ctx.tenantId, ctx.params.roleId);
+    return { body: roleJson(ctx, row, true), revision: row.revision };
+  });
 
-  mount(roles.delete, async (ctx) => removeRole(deps, ctx.identity, ctx.params.roleId));
+  mount(roles.delete, async (ctx) => removeRole(deps, ctx.identity, { id: ctx.params.roleId, ifMatch: ctx.ifMatch }));
 
   mountPermissions(mount, deps);
   mountScopes(mount, deps);
 }
 
-const change = (deps: Deps, ctx: RequestContext, id: number, to: Change) => changeGrants(deps, ctx.identity, { holder: "roles", id }, to);
+const change = (deps: Deps, ctx: RequestContext, id: number, to: Change) =>
+  changeGrants(deps, ctx.identity, { holder: "roles", id, ifMatch: ctx.ifMatch }, to);
 
 function mountPermissions(mount: Mount, deps: Deps): void {
   mount(roles.listPermissions, async (ctx) => {
-    const grants = grantsOfRole(await getRole(deps, ctx.tenantId, ctx.params.roleId));
-    return { body: ctx.query.representation === "compact" ? namesOf(grants) : permissionsOf(grants) };
+    const row = await getRole(deps, ctx.tenantId, ctx.params.roleId);
+    const grants = grantsOfRole(row);
+    return { body: ctx.query.representation === "compact" ? namesOf(grants) : permissionsOf(grants), revision: row.revision };
   });
 
   mount(roles.setPermissions, async (ctx) => ({

@@ -1,6 +1,7 @@
 import type { RoleCreate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, type Queryable, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
+import type { IfMatch } from "@harrier/query";
 import { checkGrants, type Granter, lockHolder } from "../grants/change-grants.ts";
 import { type Grants, merged, replaced } from "../grants/grants.ts";
 import { tenantPermissions } from "../identity/permissions.ts";
@@ -40,9 +41,13 @@ export async function createRoles(deps: RoleDeps, granter: Granter, roles: reado
 }
 
 /** Deletes a role. The predefined role cannot be deleted, nor can one that allows more than the caller may do; the same is true of changes. */
-export async function removeRole(deps: Pick<RoleDeps, "db">, caller: Granter, id: number): Promise<void> {
+export async function removeRole(
+  deps: Pick<RoleDeps, "db">,
+  caller: Granter,
+  { id, ifMatch }: { id: number; ifMatch?: IfMatch },
+): Promise<void> {
   await inTransaction(deps.db.pool, async (tx) => {
-    const { systemManaged } = await lockHolder(tx, caller, { holder: "roles", id });
+    const { systemManaged } = await lockHolder(tx, caller, { holder: "roles", id, ifMatch });
     if (systemManaged) throw new HarrierError("entityReadOnly", "The predefined role cannot be deleted.");
     await runCount(tx, deleteRole, [caller.tenantId, id]);
   });

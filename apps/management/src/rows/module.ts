@@ -15,6 +15,7 @@ export interface ModuleRow extends AuditRow {
   locked: boolean;
   deleted: boolean;
   complete: boolean;
+  revision: number;
 }
 
 /** These are columns over a `software_modules` row and its type. */
@@ -31,6 +32,7 @@ export const moduleColumns = (module: string, type: string): Columns => ({
   locked: `${module}.locked`,
   deleted: `${module}.deleted`,
   complete: moduleComplete(module, type),
+  revision: `${module}.revision`,
   ...auditColumns(module),
 });
 

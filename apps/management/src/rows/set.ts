@@ -16,6 +16,7 @@ export interface SetRow extends AuditRow {
   deleted: boolean;
   valid: boolean;
   migrationStep: boolean;
+  revision: number;
   modules: ModuleRow[];
 }
 
@@ -33,6 +34,7 @@ export const setColumns: Columns = {
   deleted: "t.deleted",
   valid: "t.valid",
   migrationStep: "t.migration_step",
+  revision: "t.revision",
   ...auditColumns("t"),
   modules: `(select coalesce(jsonb_agg(${jsonObject(moduleColumns("m", "mt"))} order by sm.position, m.id), '[]'::jsonb)
      from set_modules sm

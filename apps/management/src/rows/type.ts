@@ -9,6 +9,7 @@ export interface TypeRow extends AuditRow {
   description: string | null;
   colour: string | null;
   deleted: boolean;
+  revision: number;
 }
 
 /** This is a type of modules; it also says how many of them a set takes, and how many artifacts each needs to be complete. */
@@ -28,6 +29,7 @@ const named: Columns = {
   name: "t.name",
   description: "t.description",
   colour: "t.colour",
+  revision: "t.revision",
   ...auditColumns("t"),
 };
 

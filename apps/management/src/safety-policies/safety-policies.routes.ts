@@ -32,13 +32,15 @@ export function mountSafetyPolicies(mount: Mount, deps: SafetyPolicyDeps): void 
     return { body: rows.map((row) => safetyPolicyJson(ctx, row)) };
   });
 
-  mount(safetyPolicies.get, async (ctx) => ({
-    body: safetyPolicyJson(ctx, await getSafetyPolicy(deps, ctx.tenantId, ctx.params.safetyPolicyId)),
-  }));
+  mount(safetyPolicies.get, async (ctx) => {
+    const row = await getSafetyPolicy(deps, ctx.tenantId, ctx.params.safetyPolicyId);
+    return { body: safetyPolicyJson(ctx, row), revision: row.revision };
+  });
 
-  mount(safetyPolicies.update, async (ctx) => ({
-    body: safetyPolicyJson(ctx, await changeSafetyPolicy(deps, ctx.identity, { id: ctx.params.safetyPolicyId, change: ctx.body })),
-  }));
+  mount(safetyPolicies.update, async (ctx) => {
+    const id = ctx.params.safetyPolicyId;
+    return { body: safetyPolicyJson(ctx, await changeSafetyPolicy(deps, ctx.identity, { id, change: ctx.body, ifMatch: ctx.ifMatch })) };
+  });
 
-  mount(safetyPolicies.delete, (ctx) => removeSafetyPolicy(deps, ctx.identity, ctx.params.safetyPolicyId));
+  mount(safetyPolicies.delete, (ctx) => removeSafetyPolicy(deps, ctx.identity, { id: ctx.params.safetyPolicyId, ifMatch: ctx.ifMatch }));
 }

@@ -1,15 +1,23 @@
 import { maxSafetyPolicies, type Safety } from "@harrier/contracts";
 import { statement } from "@harrier/db";
-import { type AuditRow, auditColumns, type Columns, selectList } from "@harrier/query";
+import { type AuditRow, auditColumns, type Columns, isRevision, selectList } from "@harrier/query";
 
 export interface SafetyPolicyRow extends AuditRow {
   id: number;
   name: string;
   description: string | null;
   safety: Safety;
+  revision: number;
 }
 
-const columns: Columns = { ...auditColumns("p"), id: "p.id", name: "p.name", description: "p.description", safety: "p.safety" };
+const columns: Columns = {
+  ...auditColumns("p"),
+  id: "p.id",
+  name: "p.name",
+  description: "p.description",
+  safety: "p.safety",
+  revision: "p.revision",
+};
 
 /** There are at most `maxSafetyPolicies` of them. */
 export const listSafetyPolicies = statement<[tenantId: number], SafetyPolicyRow>(
@@ -41,18 +49,26 @@ export const insertSafetyPolicies = statement<[tenantId: number, rows: string, a
 
 /** Changes a policy; members that are null stay as they are. There is no row where it does not exist. */
 export const updateSafetyPolicy = statement<
-  [tenantId: number, id: number, name: string | null, description: string | null, safety: string | null, actor: string],
+  [
+    tenantId: number,
+    id: number,
+    name: string | null,
+    description: string | null,
+    safety: string | null,
+    actor: string,
+    ifMatch: readonly number[] | null,
+  ],
   SafetyPolicyRow
 >(
   "management.update_safety_policy",
   `update safety_policies p
       set name = coalesce($3, p.name), description = coalesce($4, p.description), safety = coalesce($5::jsonb, p.safety),
           last_modified_by = $6, last_modified_at = now(), revision = p.revision + 1
-    where p.tenant_id = $1 and p.id = $2
+    where p.tenant_id = $1 and p.id = $2 and ${isRevision("p.revision", "$7")}
    returning ${selectList(columns)}`,
 );
 
-export const deleteSafetyPolicy = statement<[tenantId: number, id: number], unknown>(
+export const deleteSafetyPolicy = statement<[tenantId: number, id: number, ifMatch: readonly number[] | null], unknown>(
   "management.delete_safety_policy",
-  "delete from safety_policies where tenant_id = $1 and id = $2",
+  `delete from safety_policies where tenant_id = $1 and id = $2 and ${isRevision("revision", "$3")}`,
 );

@@ -1,6 +1,7 @@
 import { freezeSafety, maxSafetyPolicies, type SafetyPolicyCreate, type SafetyPolicyUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, quotaExceeded } from "@harrier/errors";
+import { type IfMatch, unmatched } from "@harrier/query";
 import type { Actor } from "@harrier/rpc";
 import { takeIds } from "../lists/ids.ts";
 import {
@@ -53,19 +54,29 @@ export async function createSafetyPolicies(
 /** Changes a policy; absent members stay as they are, and `safety` is replaced as a whole. What is under way keeps its copy. */
 export async function changeSafetyPolicy(
   deps: Pick<SafetyPolicyDeps, "db">,
-  actor: Actor,
-  { id, change }: { id: number; change: SafetyPolicyUpdate },
+  { tenantId, subject }: Actor,
+  { id, change, ifMatch }: { id: number; change: SafetyPolicyUpdate; ifMatch?: IfMatch },
 ): Promise<SafetyPolicyRow> {
   const { name = null, description = null, safety } = change;
   if (safety !== undefined) freezeSafety(safety, "safety");
   const stored = safety === undefined ? null : JSON.stringify(safety);
-  return found(await runOne(deps.db.pool, updateSafetyPolicy, [actor.tenantId, id, name, description, stored, actor.subject]), id);
+  const row = await runOne(deps.db.pool, updateSafetyPolicy, [tenantId, id, name, description, stored, subject, ifMatch ?? null]);
+  if (row === undefined) throw await missed(deps, { tenantId, id, ifMatch });
+  return row;
 }
 
 /** Deletes a policy; what is under way keeps its copy. */
-export async function removeSafetyPolicy(deps: Pick<SafetyPolicyDeps, "db">, actor: Actor, id: number): Promise<void> {
-  if ((await runCount(deps.db.pool, deleteSafetyPolicy, [actor.tenantId, id])) === 0) throw entityNotFound("SafetyPolicy", id);
+export async function removeSafetyPolicy(
+  deps: Pick<SafetyPolicyDeps, "db">,
+  { tenantId }: Actor,
+  { id, ifMatch }: { id: number; ifMatch?: IfMatch },
+): Promise<void> {
+  const gone = await runCount(deps.db.pool, deleteSafetyPolicy, [tenantId, id, ifMatch ?? null]);
+  if (gone === 0) throw await missed(deps, { tenantId, id, ifMatch });
 }
+
+const missed = ({ db }: Pick<SafetyPolicyDeps, "db">, { tenantId, id, ifMatch }: { tenantId: number; id: number; ifMatch: IfMatch }) =>
+  unmatched(ifMatch, entityNotFound("SafetyPolicy", id), () => runOne(db.pool, findSafetyPolicy, [tenantId, id]));
 
 function found(row: SafetyPolicyRow | undefined, id: number): SafetyPolicyRow {
   if (row === undefined) throw entityNotFound("SafetyPolicy", id);

@@ -114,7 +114,7 @@ test("a hash that is made anew for the same password ends none", async () => {
 
 test("a deleted user has no session", async () => {
   const idDigest = await opened();
-  await removeUser(fixture, granter, userId);
+  await removeUser(fixture, granter, { id: userId });
   expect((await who(idDigest)).ok).toBe(false);
   expect(await fixture.rows("select id from sessions")).toEqual([]);
   expect(await changes()).toContain(userId);

@@ -32,16 +32,20 @@ export function mountSetTypes(mount: Mount, deps: Deps): void {
     return { body: rows.map((row) => setTypeJson(ctx, row, false)) };
   });
 
-  mount(distributionSetTypes.get, async (ctx) => ({
-    body: setTypeJson(ctx, await getSetType(deps, ctx.tenantId, ctx.params.distributionSetTypeId), true),
-  }));
+  mount(distributionSetTypes.get, async (ctx) => {
+    const row = await getSetType(deps, ctx.tenantId, ctx.params.distributionSetTypeId);
+    return { body: setTypeJson(ctx, row, true), revision: row.revision };
+  });
 
   mount(distributionSetTypes.update, async (ctx) => {
-    const row = await changeSetType(deps, ctx.identity, { id: ctx.params.distributionSetTypeId, change: ctx.body });
+    const id = ctx.params.distributionSetTypeId;
+    const row = await changeSetType(deps, ctx.identity, { id, change: ctx.body, ifMatch: ctx.ifMatch });
     return { body: setTypeJson(ctx, row, true) };
   });
 
-  mount(distributionSetTypes.delete, async (ctx) => removeSetType(deps, ctx.identity, ctx.params.distributionSetTypeId));
+  mount(distributionSetTypes.delete, async (ctx) =>
+    removeSetType(deps, ctx.identity, { id: ctx.params.distributionSetTypeId, ifMatch: ctx.ifMatch }),
+  );
 
   mountLists(mount, deps);
 }

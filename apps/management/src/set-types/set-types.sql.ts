@@ -1,5 +1,5 @@
 import { statement } from "@harrier/db";
-import { type PageSource, type SoftDeletedMode, selectList, softDeletedPredicate } from "@harrier/query";
+import { isRevision, type PageSource, type SoftDeletedMode, selectList, softDeletedPredicate } from "@harrier/query";
 import { limitSql } from "../quotas/limits.sql.ts";
 import { setTypeColumns, type TypeRow } from "../rows/type.ts";
 
@@ -61,21 +61,21 @@ export const insertSetTypes = statement<[tenantId: number, types: string, actor:
 
 /** Updates a type; members that are null stay as they are. There is no row where the type does not exist. */
 export const updateSetType = statement<
-  [tenantId: number, id: number, description: string | null, colour: string | null, actor: string],
+  [tenantId: number, id: number, description: string | null, colour: string | null, actor: string, ifMatch: readonly number[] | null],
   TypeRow
 >(
   "management.update_set_type",
   `update distribution_set_types t
       set description = coalesce($3, t.description), colour = coalesce($4, t.colour), last_modified_by = $5, last_modified_at = now(),
           revision = t.revision + 1
-    where t.tenant_id = $1 and t.id = $2
+    where t.tenant_id = $1 and t.id = $2 and ${isRevision("t.revision", "$6")}
    returning ${selectList(setTypeColumns)}`,
 );
 
 /** Locks the type: no set of it can be created until the transaction ends, and creations that are under way are waited for. */
-export const lockSetType = statement<[tenantId: number, id: number], { deleted: boolean }>(
+export const lockSetType = statement<[tenantId: number, id: number], { deleted: boolean; revision: number }>(
   "management.lock_set_type",
-  "select deleted from distribution_set_types where tenant_id = $1 and id = $2 for update",
+  "select deleted, revision from distribution_set_types where tenant_id = $1 and id = $2 for update",
 );
 
 /**

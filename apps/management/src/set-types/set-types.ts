@@ -1,6 +1,7 @@
 import type { DistributionSetTypeCreate, TypeUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
+import { type IfMatch, requireRevision, unmatched } from "@harrier/query";
 import type { Actor } from "@harrier/rpc";
 import { takeIds } from "../lists/ids.ts";
 import { tooManyOwned } from "../quotas/limits.ts";
@@ -61,11 +62,12 @@ function toError({ problem, subject, max }: SetTypeProblem): HarrierError {
 export async function changeSetType(
   deps: Pick<SetTypeDeps, "db">,
   actor: Actor,
-  { id, change }: { id: number; change: TypeUpdate },
+  { id, change, ifMatch }: { id: number; change: TypeUpdate; ifMatch?: IfMatch },
 ): Promise<TypeRow> {
   const { description = null, colour = null } = change;
-  const row = await runOne(deps.db.pool, updateSetType, [actor.tenantId, id, description, colour, actor.subject]);
-  if (row === undefined) throw setTypeNotFound(id);
+  const { tenantId, subject } = actor;
+  const row = await runOne(deps.db.pool, updateSetType, [tenantId, id, description, colour, subject, ifMatch ?? null]);
+  if (row === undefined) throw await unmatched(ifMatch, setTypeNotFound(id), () => runOne(deps.db.pool, findSetTypes, [tenantId, [id]]));
   return row;
 }
 
@@ -73,10 +75,15 @@ export async function changeSetType(
  * Deletes a type; the deletion is a soft one while a set is of it. The default type of sets cannot be deleted (contract management.md §4.5,
  * §5.1).
  */
-export async function removeSetType(deps: Pick<SetTypeDeps, "db">, { tenantId, subject }: Actor, id: number): Promise<void> {
+export async function removeSetType(
+  deps: Pick<SetTypeDeps, "db">,
+  { tenantId, subject }: Actor,
+  { id, ifMatch }: { id: number; ifMatch?: IfMatch },
+): Promise<void> {
   await inTransaction(deps.db.pool, async (tx) => {
     const type = await runOne(tx, lockSetType, [tenantId, id]);
     if (type === undefined) throw setTypeNotFound(id);
+    requireRevision(ifMatch, type);
     if (type.deleted) return;
     const use = await runOne(tx, readSetTypeUse, [tenantId, id]);
     // Every other broken reference is answered in the same way (contract management.md §2.2).

@@ -98,20 +98,20 @@ test("an update changes what is given, and increases the revision of the sets wi
 test("an unused module is deleted for good, one in a set stays readable and keeps its name, and one in a locked set is not deleted", async () => {
   const given = module();
   const [free] = await create(given);
-  await removeModule(fixture, fixture.actor, free?.id ?? 0);
+  await removeModule(fixture, fixture.actor, { id: free?.id ?? 0 });
   await expect(getModule(fixture, 1, free?.id ?? 0)).rejects.toMatchObject({ code: "entityNotFound" });
-  await expect(removeModule(fixture, fixture.actor, free?.id ?? 0)).rejects.toMatchObject({ code: "entityNotFound" });
+  await expect(removeModule(fixture, fixture.actor, { id: free?.id ?? 0 })).rejects.toMatchObject({ code: "entityNotFound" });
 
   const [held] = await create(given);
   const id = held?.id ?? 0;
   const setId = await setOf(id);
   await changeSet(fixture, fixture.actor, { id: setId, change: { locked: true } });
-  await expect(removeModule(fixture, fixture.actor, id)).rejects.toMatchObject({ code: "locked" });
+  await expect(removeModule(fixture, fixture.actor, { id })).rejects.toMatchObject({ code: "locked" });
   await fixture.addAction({ targetId: await fixture.addTarget("dev-modules"), controllerId: "dev-modules", setId });
-  await removeSet(fixture, fixture.actor, setId);
-  await removeModule(fixture, fixture.actor, id);
+  await removeSet(fixture, fixture.actor, { id: setId });
+  await removeModule(fixture, fixture.actor, { id });
   expect(await getModule(fixture, 1, id)).toMatchObject({ deleted: true });
-  await removeModule(fixture, fixture.actor, id);
+  await removeModule(fixture, fixture.actor, { id });
   await expect(create(given)).rejects.toMatchObject({ code: "entityAlreadyExists" });
   expect((await getSet(fixture, 1, setId)).modules).toMatchObject([{ id, deleted: true, locked: true }]);
 });

@@ -32,17 +32,18 @@ export function mountSoftwareModules(mount: Mount, deps: Deps): void {
     return { body: rows.map((row) => moduleJson(ctx, row, false)) };
   });
 
-  mount(softwareModules.get, async (ctx) => ({
-    body: moduleJson(ctx, await getModule(deps, ctx.tenantId, ctx.params.softwareModuleId), true),
-  }));
+  mount(softwareModules.get, async (ctx) => {
+    const row = await getModule(deps, ctx.tenantId, ctx.params.softwareModuleId);
+    return { body: moduleJson(ctx, row, true), revision: row.revision };
+  });
 
   mount(softwareModules.update, async (ctx) => {
-    const row = await changeModule(deps, ctx.identity, { id: ctx.params.softwareModuleId, change: ctx.body });
+    const row = await changeModule(deps, ctx.identity, { id: ctx.params.softwareModuleId, change: ctx.body, ifMatch: ctx.ifMatch });
     return { body: moduleJson(ctx, row, true) };
   });
 
   mount(softwareModules.delete, async (ctx) => {
-    await removeModule(deps, ctx.identity, ctx.params.softwareModuleId);
+    await removeModule(deps, ctx.identity, { id: ctx.params.softwareModuleId, ifMatch: ctx.ifMatch });
     deps.wake();
   });
 }

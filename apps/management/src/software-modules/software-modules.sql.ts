@@ -1,5 +1,5 @@
 import { statement } from "@harrier/db";
-import { type PageSource, type SoftDeletedMode, selectList, softDeletedPredicate } from "@harrier/query";
+import { isRevision, type PageSource, type SoftDeletedMode, selectList, softDeletedPredicate } from "@harrier/query";
 import { type ModuleRow, moduleColumns, moduleJoins } from "../rows/module.ts";
 import { bumpSets } from "../rows/set-revision.ts";
 
@@ -45,7 +45,15 @@ export const insertModules = statement<[tenantId: number, modules: string, actor
 
 /** Updates a module; members that are null stay as they are. There is one row, or none where the module does not exist. */
 export const updateModule = statement<
-  [tenantId: number, id: number, description: string | null, vendor: string | null, locked: boolean | null, actor: string],
+  [
+    tenantId: number,
+    id: number,
+    description: string | null,
+    vendor: string | null,
+    locked: boolean | null,
+    actor: string,
+    ifMatch: readonly number[] | null,
+  ],
   { id: number }
 >(
   "management.update_module",
@@ -53,7 +61,7 @@ export const updateModule = statement<
      update software_modules m
         set description = coalesce($3, m.description), vendor = coalesce($4, m.vendor), locked = coalesce($5, m.locked),
             last_modified_by = $6, last_modified_at = now(), revision = m.revision + 1
-      where m.tenant_id = $1 and m.id = $2
+      where m.tenant_id = $1 and m.id = $2 and ${isRevision("m.revision", "$7")}
      returning m.id),
    ${bumpSets}
    select id from changed`,
@@ -68,9 +76,9 @@ export interface ModuleUse {
 }
 
 /** Locks the module for its deletion: until the transaction ends no set can get it and no upload can end. */
-export const lockModule = statement<[tenantId: number, id: number], { deleted: boolean }>(
+export const lockModule = statement<[tenantId: number, id: number], { deleted: boolean; revision: number }>(
   "management.lock_module",
-  "select deleted from software_modules where tenant_id = $1 and id = $2 for update",
+  "select deleted, revision from software_modules where tenant_id = $1 and id = $2 for update",
 );
 
 /** Says whether sets have the module. It runs after `lockModule` in a statement of its own, because only then is every such set visible. */

@@ -1,7 +1,7 @@
 import type { SoftwareModuleCreate, SoftwareModuleUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
-import { withConflicts } from "@harrier/query";
+import { type IfMatch, requireRevision, unmatched, withConflicts } from "@harrier/query";
 import type { Actor } from "@harrier/rpc";
 import { takeIds } from "../lists/ids.ts";
 import type { ModuleRow } from "../rows/module.ts";
@@ -42,26 +42,34 @@ export async function createModules(deps: ModuleDeps, actor: Actor, modules: rea
 /** Changes description, vendor and lock, even of a locked module (contract management.md §4.2). */
 export async function changeModule(
   deps: Pick<ModuleDeps, "db">,
-  actor: Actor,
-  { id, change }: { id: number; change: SoftwareModuleUpdate },
+  { tenantId, subject }: Actor,
+  { id, change, ifMatch }: { id: number; change: SoftwareModuleUpdate; ifMatch?: IfMatch },
 ): Promise<ModuleRow> {
   const { description = null, vendor = null, locked = null } = change;
   const changed = await withConflicts(() =>
-    runOne(deps.db.pool, updateModule, [actor.tenantId, id, description, vendor, locked, actor.subject]),
+    runOne(deps.db.pool, updateModule, [tenantId, id, description, vendor, locked, subject, ifMatch ?? null]),
   );
-  if (changed === undefined) throw entityNotFound("SoftwareModule", id);
-  return getModule(deps, actor.tenantId, id);
+  if (changed === undefined) {
+    const missing = entityNotFound("SoftwareModule", id);
+    throw await unmatched(ifMatch, missing, () => runOne(deps.db.pool, findModules, [tenantId, [id]]));
+  }
+  return getModule(deps, tenantId, id);
 }
 
 /**
  * Deletes a module. The deletion is a soft one where any set has the module, and is refused where a locked set does
  * (contract management.md §5.1). The same transaction stores that its artifacts must be released.
  */
-export async function removeModule(deps: Pick<ModuleDeps, "db">, actor: Actor, id: number): Promise<void> {
+export async function removeModule(
+  deps: Pick<ModuleDeps, "db">,
+  actor: Actor,
+  { id, ifMatch }: { id: number; ifMatch?: IfMatch },
+): Promise<void> {
   await withConflicts(() =>
     inTransaction(deps.db.pool, async (tx) => {
       const taken = await runOne(tx, lockModule, [actor.tenantId, id]);
       if (taken === undefined) throw entityNotFound("SoftwareModule", id);
+      requireRevision(ifMatch, taken);
       if (taken.deleted) return;
       const use = await runOne(tx, readModuleUse, [actor.tenantId, id]);
       if (use?.inLockedSet) throw new HarrierError("locked", `The software module ${id} belongs to a locked distribution set.`);

@@ -38,14 +38,22 @@ export function mountDistributionSetTags(mount: Mount, deps: Deps): void {
     return { body: rows.map((row) => distributionSetTagJson(ctx, row, false)) };
   });
 
-  mount(distributionSetTags.get, async (ctx) => ({ body: distributionSetTagJson(ctx, await getTag(deps, table, idOf(ctx)), true) }));
+  mount(distributionSetTags.get, async (ctx) => {
+    const row = await getTag(deps, table, idOf(ctx));
+    return { body: distributionSetTagJson(ctx, row, true), revision: row.revision };
+  });
 
   mount(distributionSetTags.update, async (ctx) => {
-    const row = await changeTag(deps, table, { actor: ctx.identity, id: ctx.params.distributionsetTagId, change: ctx.body });
+    const row = await changeTag(deps, table, {
+      actor: ctx.identity,
+      change: ctx.body,
+      id: ctx.params.distributionsetTagId,
+      ifMatch: ctx.ifMatch,
+    });
     return { body: distributionSetTagJson(ctx, row, true) };
   });
 
-  mount(distributionSetTags.delete, async (ctx) => removeTag(deps, table, idOf(ctx)));
+  mount(distributionSetTags.delete, async (ctx) => removeTag(deps, table, { ...idOf(ctx), ifMatch: ctx.ifMatch }));
 
   mount(distributionSetTags.listAssigned, async (ctx) => {
     const { id } = idOf(ctx);

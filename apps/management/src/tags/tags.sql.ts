@@ -1,14 +1,22 @@
 import { statement } from "@harrier/db";
-import { type AuditRow, auditColumns, type Columns, type PageSource, selectList } from "@harrier/query";
+import { type AuditRow, auditColumns, type Columns, isRevision, type PageSource, selectList } from "@harrier/query";
 
 export interface TagRow extends AuditRow {
   id: number;
   name: string;
   description: string | null;
   colour: string | null;
+  revision: number;
 }
 
-export const tagColumns: Columns = { id: "t.id", name: "t.name", description: "t.description", colour: "t.colour", ...auditColumns("t") };
+export const tagColumns: Columns = {
+  id: "t.id",
+  name: "t.name",
+  description: "t.description",
+  colour: "t.colour",
+  revision: "t.revision",
+  ...auditColumns("t"),
+};
 
 /** Tags of targets and tags of sets are stored alike, in separate tables. */
 export type TagTable = "target_tags" | "distribution_set_tags";
@@ -40,7 +48,15 @@ function statementsOf(table: TagTable) {
     ),
     /** Updates a tag; members that are null stay as they are. */
     update: statement<
-      [tenantId: number, id: number, name: string | null, description: string | null, colour: string | null, actor: string],
+      [
+        tenantId: number,
+        id: number,
+        name: string | null,
+        description: string | null,
+        colour: string | null,
+        actor: string,
+        ifMatch: readonly number[] | null,
+      ],
       TagRow
     >(
       `management.update_${table}`,
@@ -48,13 +64,13 @@ function statementsOf(table: TagTable) {
          update ${table} g
             set name = coalesce($3, g.name), description = coalesce($4, g.description), colour = coalesce($5, g.colour),
                 last_modified_by = $6, last_modified_at = now(), revision = g.revision + 1
-          where g.tenant_id = $1 and g.id = $2
+          where g.tenant_id = $1 and g.id = $2 and ${isRevision("g.revision", "$7")}
          returning g.*)
        select ${columns} from t`,
     ),
-    delete: statement<[tenantId: number, id: number], { id: number }>(
+    delete: statement<[tenantId: number, id: number, ifMatch: readonly number[] | null], { id: number }>(
       `management.delete_${table}`,
-      `delete from ${table} where tenant_id = $1 and id = $2 returning id`,
+      `delete from ${table} where tenant_id = $1 and id = $2 and ${isRevision("revision", "$3")} returning id`,
     ),
   };
 }

@@ -1,6 +1,7 @@
 import type { TagCreate, TagUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, run, runOne } from "@harrier/db";
-import { entityNotFound } from "@harrier/errors";
+import { entityNotFound, type HarrierError } from "@harrier/errors";
+import { type IfMatch, unmatched } from "@harrier/query";
 import type { Actor } from "@harrier/rpc";
 import { takeIds } from "../lists/ids.ts";
 import { type TagRow, type TagTable, tagStatements } from "./tags.sql.ts";
@@ -39,11 +40,12 @@ export async function createTags(
 export async function changeTag(
   deps: Pick<TagDeps, "db">,
   table: TagTable,
-  { actor, id, change }: { actor: Actor; id: number; change: TagUpdate },
+  { actor, id, change, ifMatch }: { actor: Actor; id: number; change: TagUpdate; ifMatch?: IfMatch },
 ): Promise<TagRow> {
   const { name = null, description = null, colour = null } = change;
-  const row = await runOne(deps.db.pool, tagStatements[table].update, [actor.tenantId, id, name, description, colour, actor.subject]);
-  if (row === undefined) throw entityNotFound(entityOf[table], id);
+  const { tenantId, subject } = actor;
+  const row = await runOne(deps.db.pool, tagStatements[table].update, [tenantId, id, name, description, colour, subject, ifMatch ?? null]);
+  if (row === undefined) throw await missed(deps, table, { tenantId, id, ifMatch });
   return row;
 }
 
@@ -51,8 +53,16 @@ export async function changeTag(
 export async function removeTag(
   deps: Pick<TagDeps, "db">,
   table: TagTable,
-  { tenantId, id }: { tenantId: number; id: number },
+  { tenantId, id, ifMatch }: { tenantId: number; id: number; ifMatch?: IfMatch },
 ): Promise<void> {
-  const row = await runOne(deps.db.pool, tagStatements[table].delete, [tenantId, id]);
-  if (row === undefined) throw entityNotFound(entityOf[table], id);
+  const row = await runOne(deps.db.pool, tagStatements[table].delete, [tenantId, id, ifMatch ?? null]);
+  if (row === undefined) throw await missed(deps, table, { tenantId, id, ifMatch });
+}
+
+function missed(
+  { db }: Pick<TagDeps, "db">,
+  table: TagTable,
+  { tenantId, id, ifMatch }: { tenantId: number; id: number; ifMatch: IfMatch },
+): Promise<HarrierError> {
+  return unmatched(ifMatch, entityNotFound(entityOf[table], id), () => runOne(db.pool, tagStatements[table].find, [tenantId, id]));
 }

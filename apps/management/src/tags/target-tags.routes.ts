@@ -36,14 +36,17 @@ export function mountTargetTags(mount: Mount, deps: Deps): void {
     return { body: rows.map((row) => targetTagJson(ctx, row, false)) };
   });
 
-  mount(targetTags.get, async (ctx) => ({ body: targetTagJson(ctx, await getTag(deps, table, idOf(ctx)), true) }));
+  mount(targetTags.get, async (ctx) => {
+    const row = await getTag(deps, table, idOf(ctx));
+    return { body: targetTagJson(ctx, row, true), revision: row.revision };
+  });
 
   mount(targetTags.update, async (ctx) => {
-    const row = await changeTag(deps, table, { actor: ctx.identity, id: ctx.params.targetTagId, change: ctx.body });
+    const row = await changeTag(deps, table, { actor: ctx.identity, change: ctx.body, id: ctx.params.targetTagId, ifMatch: ctx.ifMatch });
     return { body: targetTagJson(ctx, row, true) };
   });
 
-  mount(targetTags.delete, async (ctx) => removeTag(deps, table, idOf(ctx)));
+  mount(targetTags.delete, async (ctx) => removeTag(deps, table, { ...idOf(ctx), ifMatch: ctx.ifMatch }));
 
   mount(routeTable.targets.tags, async (ctx) => {
     const rows = await listTagsOfTarget(deps, ctx.identity, ctx.params.targetId);

@@ -58,24 +58,25 @@ export function mountTargetTypes(mount: Mount, deps: Deps): void {
     return { body: rows.map((row) => targetTypeJson(ctx, row, false)) };
   });
 
-  mount(targetTypes.get, async (ctx) => ({
-    body: targetTypeJson(
-      ctx,
-      await getTargetType(deps, ctx.tenantId, reachable(ctx.identity, "READ_TARGET", ctx.params.targetTypeId)),
-      true,
-    ),
-  }));
+  mount(targetTypes.get, async (ctx) => {
+    const row = await getTargetType(deps, ctx.tenantId, reachable(ctx.identity, "READ_TARGET", ctx.params.targetTypeId));
+    return { body: targetTypeJson(ctx, row, true), revision: row.revision };
+  });
 
   mount(targetTypes.update, async (ctx) => {
     const row = await changeTargetType(deps, ctx.identity, {
       id: reachable(ctx.identity, "UPDATE_TARGET", ctx.params.targetTypeId),
       change: ctx.body,
+      ifMatch: ctx.ifMatch,
     });
     return { body: targetTypeJson(ctx, row, true) };
   });
 
   mount(targetTypes.delete, async (ctx) =>
-    removeTargetType(deps, ctx.tenantId, reachable(ctx.identity, "DELETE_TARGET", ctx.params.targetTypeId)),
+    removeTargetType(deps, ctx.tenantId, {
+      id: reachable(ctx.identity, "DELETE_TARGET", ctx.params.targetTypeId),
+      ifMatch: ctx.ifMatch,
+    }),
   );
 
   mount(targetTypes.listCompatible, async (ctx) => {

@@ -1,5 +1,5 @@
 import { statement } from "@harrier/db";
-import { inScope, type PageSource, type Scope, selectList } from "@harrier/query";
+import { inScope, isRevision, type PageSource, type Scope, selectList } from "@harrier/query";
 import { limitSql } from "../quotas/limits.sql.ts";
 import { setTypeColumns, type TargetTypeRow, type TypeRow, targetTypeColumns } from "../rows/type.ts";
 
@@ -66,6 +66,7 @@ export const updateTargetType = statement<
     colour: string | null,
     actor: string,
     evidence: string | null,
+    ifMatch: readonly number[] | null,
   ],
   TargetTypeRow
 >(
@@ -73,16 +74,16 @@ export const updateTargetType = statement<
   `update target_types t
       set name = coalesce($3, t.name), description = coalesce($4, t.description), colour = coalesce($5, t.colour),
           evidence = coalesce($7::jsonb, t.evidence), last_modified_by = $6, last_modified_at = now(), revision = t.revision + 1
-    where t.tenant_id = $1 and t.id = $2
+    where t.tenant_id = $1 and t.id = $2 and ${isRevision("t.revision", "$8")}
    returning ${selectList(targetTypeColumns)}`,
 );
 
 /** Deletes a type that no target is of; there is no row for an unknown type. */
-export const deleteTargetType = statement<[tenantId: number, id: number], { deleted: boolean }>(
+export const deleteTargetType = statement<[tenantId: number, id: number, ifMatch: readonly number[] | null], { deleted: boolean }>(
   "management.delete_target_type",
   `with found as (
      select t.id, exists (select from controller.targets_v1 g where g.tenant_id = $1 and g.target_type_id = t.id) as used
-       from target_types t where t.tenant_id = $1 and t.id = $2 for update),
+       from target_types t where t.tenant_id = $1 and t.id = $2 and ${isRevision("t.revision", "$3")} for update),
    gone as (
      delete from target_types t using found f where t.tenant_id = $1 and t.id = f.id and not f.used returning t.id)
    select exists (select from gone) as deleted from found`,

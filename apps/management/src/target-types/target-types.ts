@@ -1,7 +1,7 @@
 import type { TargetTypeCreate, TargetTypeUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError, lacksPermission } from "@harrier/errors";
-import { isInScope, scopeOf } from "@harrier/query";
+import { type IfMatch, isInScope, scopeOf, unmatched } from "@harrier/query";
 import type { Actor, Identity } from "@harrier/rpc";
 import { takeIds } from "../lists/ids.ts";
 import { tooManyOwned } from "../quotas/limits.ts";
@@ -90,21 +90,29 @@ function toError({ problem, subject, max }: TargetTypeProblem, id: number | stri
 export async function changeTargetType(
   deps: Pick<TargetTypeDeps, "db">,
   actor: Actor,
-  { id, change }: { id: number; change: TargetTypeUpdate },
+  { id, change, ifMatch }: { id: number; change: TargetTypeUpdate; ifMatch?: IfMatch },
 ): Promise<TargetTypeRow> {
   const { name = null, description = null, colour = null, evidence } = change;
   const rules = evidence === undefined ? null : JSON.stringify(evidence);
-  const row = await runOne(deps.db.pool, updateTargetType, [actor.tenantId, id, name, description, colour, actor.subject, rules]);
-  if (row === undefined) throw notFound(id);
+  const values = [actor.tenantId, id, name, description, colour, actor.subject, rules, ifMatch ?? null] as const;
+  const row = await runOne(deps.db.pool, updateTargetType, [...values]);
+  if (row === undefined) throw await missed(deps, { tenantId: actor.tenantId, id, ifMatch });
   return row;
 }
 
 /** Deletes a type; this is refused while a target is of it (contract management.md §5.1). */
-export async function removeTargetType(deps: Pick<TargetTypeDeps, "db">, tenantId: number, id: number): Promise<void> {
-  const row = await runOne(deps.db.pool, deleteTargetType, [tenantId, id]);
-  if (row === undefined) throw notFound(id);
+export async function removeTargetType(
+  deps: Pick<TargetTypeDeps, "db">,
+  tenantId: number,
+  { id, ifMatch }: { id: number; ifMatch?: IfMatch },
+): Promise<void> {
+  const row = await runOne(deps.db.pool, deleteTargetType, [tenantId, id, ifMatch ?? null]);
+  if (row === undefined) throw await missed(deps, { tenantId, id, ifMatch });
   if (!row.deleted) throw new HarrierError("targetTypeUsed");
 }
+
+const missed = ({ db }: Pick<TargetTypeDeps, "db">, { tenantId, id, ifMatch }: { tenantId: number; id: number; ifMatch: IfMatch }) =>
+  unmatched(ifMatch, notFound(id), () => runOne(db.pool, findTargetTypes, [tenantId, [id]]));
 
 /** Lists all set types that targets of the type may get; if there is none, its targets get nothing (contract management.md §5.3). */
 export async function compatibleSetTypes(deps: Pick<TargetTypeDeps, "db">, tenantId: number, id: number): Promise<TypeRow[]> {

@@ -48,14 +48,17 @@ export function mountTargets(mount: Mount, deps: Deps): void {
     return { body: created.map((target) => shown(ctx, target, false)) };
   });
 
-  mount(targets.get, async (ctx) => ({ body: shown(ctx, await getTarget(deps, ctx, ctx.params.targetId), true) }));
+  mount(targets.get, async (ctx) => {
+    const found = await getTarget(deps, ctx, ctx.params.targetId);
+    return { body: shown(ctx, found, true), revision: found.row.revision };
+  });
 
   mount(targets.update, async (ctx) => {
-    const changed = await changeTarget(deps, ctx, { controllerId: ctx.params.targetId, change: ctx.body });
+    const changed = await changeTarget(deps, ctx, { controllerId: ctx.params.targetId, change: ctx.body, ifMatch: ctx.ifMatch });
     return { body: shown(ctx, changed, true) };
   });
 
-  mount(targets.delete, async (ctx) => removeTarget(deps, ctx, ctx.params.targetId));
+  mount(targets.delete, async (ctx) => removeTarget(deps, ctx, { controllerId: ctx.params.targetId, ifMatch: ctx.ifMatch }));
 
   mount(typeOfTarget.setType, async (ctx) => setTargetType(deps, ctx, ctx.params.targetId, ctx.body.id));
 

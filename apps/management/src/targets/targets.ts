@@ -1,7 +1,7 @@
 import { minTokenLength, type TargetCreate, type TargetUpdate } from "@harrier/contracts";
 import { type Database, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError, violationsInfo } from "@harrier/errors";
-import { isInScope, scopeOf, type TargetRow } from "@harrier/query";
+import { type IfMatch, isInScope, scopeOf, type TargetRow } from "@harrier/query";
 import type { Client, Identity, OutCall } from "@harrier/rpc";
 import type { SetRow } from "../rows/set.ts";
 import { checkAddress } from "./address.ts";
@@ -107,16 +107,20 @@ export function toNewTarget(target: TargetCreate) {
 export async function changeTarget(
   deps: TargetDeps,
   actor: Actor,
-  request: { controllerId: string; change: TargetUpdate },
+  request: { controllerId: string; change: TargetUpdate; ifMatch?: IfMatch },
 ): Promise<FoundTarget> {
-  const { controllerId, change } = request;
+  const { controllerId, change, ifMatch } = request;
   const { name, description, address, securityToken, requestAttributes, targetType, group } = change;
   if (requestAttributes === false) throw declined();
   checkAddress(address);
   if (securityToken !== undefined && securityToken.length < minTokenLength) await checkKept(deps, actor, controllerId, securityToken);
   if (targetType !== undefined && targetType !== noType) await checkTargetTypes(deps, actor.identity.tenantId, [change]);
   await deps.targets.updateTarget(
-    { controllerId, ...present({ name, description, address, securityToken, requestAttributes, targetTypeId: targetType, group }) },
+    {
+      controllerId,
+      ...present({ name, description, address, securityToken, requestAttributes, targetTypeId: targetType, group }),
+      ...demanded(ifMatch),
+    },
     actor.out(),
   );
   // A user who may change a target may also read the result.
@@ -144,8 +148,12 @@ export async function setTargetType(deps: TargetDeps, actor: Actor, controllerId
 }
 
 /** Deletes a target with everything it owns (contract management.md §5.1). */
-export async function removeTarget(deps: Pick<TargetDeps, "targets">, actor: Actor, controllerId: string): Promise<void> {
-  const { deleted } = await deps.targets.deleteTargets({ controllerIds: [controllerId] }, actor.out());
+export async function removeTarget(
+  deps: Pick<TargetDeps, "targets">,
+  actor: Actor,
+  { controllerId, ifMatch }: { controllerId: string; ifMatch?: IfMatch },
+): Promise<void> {
+  const { deleted } = await deps.targets.deleteTargets({ controllerIds: [controllerId], ...demanded(ifMatch) }, actor.out());
   if (deleted === 0) throw entityNotFound("Target", controllerId);
 }
 
@@ -183,6 +191,8 @@ async function checkTargetTypes(
   const missing = await runOne(deps.db.pool, missingTargetTypes, [tenantId, ids]);
   if (missing !== undefined) throw entityNotFound("TargetType", missing.id);
 }
+
+const demanded = (ifMatch: IfMatch) => (ifMatch === undefined ? {} : { ifRevisions: [...ifMatch] });
 
 /** Keeps only the members that are given, because a proto field that is undefined would count as set. */
 function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -58,7 +58,7 @@ async function begin(name: string): Promise<number> {
     [id],
   );
   await fixture.rows("insert into operations (tenant_id, kind, payload) values ($1, 'release-artifact', '{}')", [id]);
-  await deleteTenant(fixture, operator, name);
+  await deleteTenant(fixture, operator, { name });
   return id;
 }
 

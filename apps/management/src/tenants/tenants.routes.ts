@@ -36,14 +36,19 @@ export function mountTenants(register: Mount, deps: Deps): void {
     return { body: made.map(({ row, administrator }) => ({ ...tenantJson(ctx, row), ...(administrator && { administrator }) })) };
   });
 
-  mount(tenants.get, async (ctx) => ({ body: tenantJson(ctx, await getTenant(deps, ctx.params.tenantName)) }));
+  mount(tenants.get, async (ctx) => {
+    const row = await getTenant(deps, ctx.params.tenantName);
+    return { body: tenantJson(ctx, row), revision: row.revision };
+  });
 
-  mount(tenants.update, async (ctx) => ({
-    body: tenantJson(ctx, await updateTenant(deps, ctx.identity, { name: ctx.params.tenantName, description: ctx.body.description })),
-  }));
+  mount(tenants.update, async (ctx) => {
+    const { description } = ctx.body;
+    const row = await updateTenant(deps, ctx.identity, { name: ctx.params.tenantName, description, ifMatch: ctx.ifMatch });
+    return { body: tenantJson(ctx, row) };
+  });
 
   mount(tenants.delete, async (ctx) => {
-    const operation = await deleteTenant(deps, ctx.identity, ctx.params.tenantName);
+    const operation = await deleteTenant(deps, ctx.identity, { name: ctx.params.tenantName, ifMatch: ctx.ifMatch });
     deps.wakeOperations();
     return { body: operationJson(ctx, operation) };
   });

@@ -10,6 +10,7 @@ export interface TenantRow extends AuditRow {
   name: string;
   description: string | null;
   status: TenantStatus;
+  revision: number;
 }
 
 export const tenantColumns: Columns = {
@@ -17,6 +18,7 @@ export const tenantColumns: Columns = {
   name: "t.name",
   description: "t.description",
   status: "t.status",
+  revision: "t.revision",
   ...auditColumns("t"),
 };
 

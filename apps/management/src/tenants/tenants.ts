@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { TenantCreate } from "@harrier/contracts";
 import { type Database, inTransaction, type PoolClient, type Queryable, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
+import { type IfMatch, requireRevision } from "@harrier/query";
 import type { Principal } from "@harrier/rpc";
 import { tenantPermissions } from "../identity/permissions.ts";
 import { beginDeletion, findDeletion, type OperationRow } from "../operations/background.sql.ts";
@@ -78,9 +79,10 @@ export async function createTenants(deps: TenantDeps, operator: Operator, tenant
 export async function updateTenant(
   deps: TenantDeps,
   operator: Operator,
-  { name, description }: { name: string; description?: string | undefined },
+  { name, description, ifMatch }: { name: string; description?: string | undefined; ifMatch?: IfMatch },
 ): Promise<TenantRow> {
   return changeTenant(deps.db, name, async (tx, row) => {
+    requireRevision(ifMatch, row);
     if (description === undefined) return row;
     return (await runOne(tx, writeDescription, [row.tenantId, description === "" ? null : description, operator.subject])) ?? row;
   });
@@ -103,12 +105,17 @@ export async function switchTenant(
  * Begins the deletion of a tenant: from here on none of its principals can sign in, and the operation erases what all owners have of it. A
  * repeated call returns the running operation.
  */
-export async function deleteTenant(deps: TenantDeps, operator: Operator, name: string): Promise<OperationRow> {
+export async function deleteTenant(
+  deps: TenantDeps,
+  operator: Operator,
+  { name, ifMatch }: { name: string; ifMatch?: IfMatch },
+): Promise<OperationRow> {
   return inTransaction(deps.db.pool, async (tx) => {
     const row = await lockTenant(tx, name);
     if (row.tenantId === operatorTenantId) throw readOnlyOperator();
     const running = await runOne(tx, findDeletion, [operatorTenantId, row.tenantId]);
     if (running !== undefined) return running;
+    requireRevision(ifMatch, row);
     await runOne(tx, writeStatus, [row.tenantId, "deleting", operator.subject]);
     const begun = await runOne(tx, beginDeletion, [operatorTenantId, row.tenantId, row.name, operator.subject]);
     if (begun === undefined) throw new Error("the operation was not stored");

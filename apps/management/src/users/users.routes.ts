@@ -31,14 +31,20 @@ export function mountUsers(mount: Mount, deps: Deps): void {
     return { body: rows.map((row) => userJson(ctx, row, true)) };
   });
 
-  mount(users.get, async (ctx) => ({ body: userJson(ctx, await getUser(deps, ctx.tenantId, ctx.params.userId), true) }));
+  mount(users.get, async (ctx) => {
+    const row = await getUser(deps, ctx.tenantId, ctx.params.userId);
+    return { body: userJson(ctx, row, true), revision: row.revision };
+  });
 
-  mount(users.delete, async (ctx) => removeUser(deps, ctx.identity, ctx.params.userId));
+  mount(users.delete, async (ctx) => removeUser(deps, ctx.identity, { id: ctx.params.userId, ifMatch: ctx.ifMatch }));
 
-  mount(users.listPermissions, async (ctx) => ({ body: permissionsOf(await getUser(deps, ctx.tenantId, ctx.params.userId)) }));
+  mount(users.listPermissions, async (ctx) => {
+    const row = await getUser(deps, ctx.tenantId, ctx.params.userId);
+    return { body: permissionsOf(row), revision: row.revision };
+  });
 
   const change = (ctx: RequestContext, id: number, to: (held: Grants) => Grants) =>
-    changeGrants(deps, ctx.identity, { holder: "users", id }, to);
+    changeGrants(deps, ctx.identity, { holder: "users", id, ifMatch: ctx.ifMatch }, to);
 
   mount(users.setPermissions, async (ctx) => ({
     body: permissionsOf(await change(ctx, ctx.params.userId, () => replaced(ctx.body))),

@@ -1,6 +1,7 @@
 import type { UserCreate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError, lacksPermission } from "@harrier/errors";
+import type { IfMatch } from "@harrier/query";
 import type { Identity } from "@harrier/rpc";
 import { checkGrants, type Granter, lockHolder } from "../grants/change-grants.ts";
 import { checkCovers } from "../grants/covers.ts";
@@ -55,10 +56,14 @@ export async function createUsers(deps: UserDeps, granter: Granter, users: reado
  * Deletes a user, but not the system's nor the caller's own (contract management.md §10.1): a user must remain who can create others. A
  * user who holds more than the caller cannot be deleted either.
  */
-export async function removeUser(deps: Pick<UserDeps, "db">, caller: Granter, id: number): Promise<void> {
+export async function removeUser(
+  deps: Pick<UserDeps, "db">,
+  caller: Granter,
+  { id, ifMatch }: { id: number; ifMatch?: IfMatch },
+): Promise<void> {
   const { tenantId, subject } = caller;
   await inTransaction(deps.db.pool, async (tx) => {
-    await lockHolder(tx, caller, { holder: "users", id });
+    await lockHolder(tx, caller, { holder: "users", id, ifMatch });
     if ((await runCount(tx, deleteUser, [tenantId, id, subject])) > 0) return;
     throw new HarrierError("entityReadOnly", "The system's own user and one's own account cannot be deleted.");
   });

@@ -34,17 +34,19 @@ export function mountWebhooks(mount: Mount, deps: WebhookDeps): void {
 
   mount(webhooks.get, async (ctx) => {
     requireUnrestricted(ctx);
-    return { body: webhookJson(ctx, await getWebhook(deps, ctx.tenantId, ctx.params.webhookId)) };
+    const row = await getWebhook(deps, ctx.tenantId, ctx.params.webhookId);
+    return { body: webhookJson(ctx, row), revision: row.revision };
   });
 
   mount(webhooks.update, async (ctx) => {
     requireUnrestricted(ctx);
-    return { body: webhookJson(ctx, await changeWebhook(deps, ctx.identity, { id: ctx.params.webhookId, change: ctx.body })) };
+    const id = ctx.params.webhookId;
+    return { body: webhookJson(ctx, await changeWebhook(deps, ctx.identity, { id, change: ctx.body, ifMatch: ctx.ifMatch })) };
   });
 
   mount(webhooks.delete, async (ctx) => {
     requireUnrestricted(ctx);
-    await removeWebhook(deps, ctx.identity, ctx.params.webhookId);
+    await removeWebhook(deps, ctx.identity, { id: ctx.params.webhookId, ifMatch: ctx.ifMatch });
   });
 
   let tests = 0;

@@ -1,6 +1,6 @@
 import { maxWebhooks } from "@harrier/contracts";
 import { statement } from "@harrier/db";
-import { type AuditRow, auditColumns, type Columns, epochMs, selectList } from "@harrier/query";
+import { type AuditRow, auditColumns, type Columns, epochMs, isRevision, selectList } from "@harrier/query";
 
 export interface WebhookRow extends AuditRow {
   id: number;
@@ -13,6 +13,7 @@ export interface WebhookRow extends AuditRow {
   failingSince: number | null;
   lastError: string | null;
   lastDeliveredAt: number | null;
+  revision: number;
 }
 
 const columns: Columns = {
@@ -27,6 +28,7 @@ const columns: Columns = {
   failingSince: epochMs("w.failing_since"),
   lastError: "w.last_error",
   lastDeliveredAt: epochMs("w.last_delivered_at"),
+  revision: "w.revision",
 };
 
 /** There are at most `maxWebhooks` of them. */
@@ -70,6 +72,7 @@ export const updateWebhook = statement<
     enabled: boolean | null,
     secret: Buffer | null,
     actor: string,
+    ifMatch: readonly number[] | null,
   ],
   WebhookRow
 >(
@@ -79,13 +82,13 @@ export const updateWebhook = statement<
           enabled = coalesce($7, w.enabled), secret = coalesce($8, w.secret), disabled_reason = case when $7 is null then w.disabled_reason end,
           attempts = 0, failing_since = case when $7 or $5 is not null then null else w.failing_since end, due_at = now(),
           notifications = w.notifications + 1, last_modified_by = $9, last_modified_at = now(), revision = w.revision + 1
-    where w.tenant_id = $1 and w.id = $2
+    where w.tenant_id = $1 and w.id = $2 and ${isRevision("w.revision", "$10")}
    returning ${selectList(columns)}`,
 );
 
-export const deleteWebhook = statement<[tenantId: number, id: number], { id: number }>(
+export const deleteWebhook = statement<[tenantId: number, id: number, ifMatch: readonly number[] | null], { id: number }>(
   "management.delete_webhook",
-  `with gone as (delete from webhooks where tenant_id = $1 and id = $2 returning id),
+  `with gone as (delete from webhooks where tenant_id = $1 and id = $2 and ${isRevision("revision", "$3")} returning id),
      log as (delete from webhook_deliveries d using gone g where d.tenant_id = $1 and d.webhook_id = g.id)
    select id from gone`,
 );

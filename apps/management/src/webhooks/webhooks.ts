@@ -2,6 +2,7 @@ import { maxWebhooks, type WebhookCreate, type WebhookUpdate } from "@harrier/co
 import { type Database, type IdBlocks, inTransaction, run, runCount, runOne, type SecretBox } from "@harrier/db";
 import { type Allowed, checkUrl, type Egress, EgressError } from "@harrier/egress";
 import { entityNotFound, HarrierError, quotaExceeded, violationsInfo } from "@harrier/errors";
+import { type IfMatch, unmatched } from "@harrier/query";
 import type { Actor } from "@harrier/rpc";
 import { decodeCursor, encodeCursor } from "../events/cursor.ts";
 import { cursorOfNow, requireKept } from "../events/read-events.ts";
@@ -72,7 +73,7 @@ export async function createWebhooks(
 export async function changeWebhook(
   deps: WebhookDeps,
   actor: Caller,
-  { id, change }: { id: number; change: WebhookUpdate },
+  { id, change, ifMatch }: { id: number; change: WebhookUpdate; ifMatch?: IfMatch },
 ): Promise<WebhookRow> {
   const { name, description, url, types, enabled, secret } = change;
   if (url !== undefined) requireAddress(deps, actor.tenant, { url, path: "url" });
@@ -87,15 +88,25 @@ export async function changeWebhook(
     enabled ?? null,
     sealed,
     actor.subject,
+    ifMatch ?? null,
   ]);
+  if (row === undefined) throw await missed(deps, { tenantId: actor.tenantId, id, ifMatch });
   deps.wakeWebhooks();
-  return found(row, id);
+  return row;
 }
 
 /** Deletes a webhook with its log. */
-export async function removeWebhook(deps: Pick<WebhookDeps, "db">, actor: Actor, id: number): Promise<void> {
-  if ((await runCount(deps.db.pool, deleteWebhook, [actor.tenantId, id])) === 0) throw entityNotFound("Webhook", id);
+export async function removeWebhook(
+  deps: Pick<WebhookDeps, "db">,
+  { tenantId }: Actor,
+  { id, ifMatch }: { id: number; ifMatch?: IfMatch },
+): Promise<void> {
+  const gone = await runCount(deps.db.pool, deleteWebhook, [tenantId, id, ifMatch ?? null]);
+  if (gone === 0) throw await missed(deps, { tenantId, id, ifMatch });
 }
+
+const missed = ({ db }: Pick<WebhookDeps, "db">, { tenantId, id, ifMatch }: { tenantId: number; id: number; ifMatch: IfMatch }) =>
+  unmatched(ifMatch, entityNotFound("Webhook", id), () => runOne(db.pool, findWebhook, [tenantId, id]));
 
 /** Sends the events behind a cursor again; throws eventCursorExpired if they may be gone. */
 export async function replay(deps: WebhookDeps, actor: Actor, { id, after }: { id: number; after: string }): Promise<WebhookRow> {

@@ -43,14 +43,19 @@ export function mountAutoAssignments(mount: Mount, deps: AutoAssignDeps): void {
     return shown(ctx.base, ctx.tenantId, id);
   });
 
-  mount(autoAssignments.get, async ({ base, tenantId, params }) => shown(base, tenantId, params.autoAssignmentId));
+  mount(autoAssignments.get, async ({ base, tenantId, params }) => {
+    const row = await getAutoAssignment(deps, tenantId, params.autoAssignmentId);
+    return { body: autoAssignmentJson(base, row), revision: row.revision };
+  });
 
-  mount(autoAssignments.update, async ({ base, tenantId, identity, params, body }) => {
-    await changeAutoAssignment(deps, identity, params.autoAssignmentId, body);
+  mount(autoAssignments.update, async ({ base, tenantId, identity, params, body, ifMatch }) => {
+    await changeAutoAssignment(deps, identity, params.autoAssignmentId, { ...body, ifMatch });
     return shown(base, tenantId, params.autoAssignmentId);
   });
 
-  mount(autoAssignments.delete, async ({ identity, params }) => removeAutoAssignment(deps, identity, params.autoAssignmentId));
+  mount(autoAssignments.delete, async ({ identity, params, ifMatch }) =>
+    removeAutoAssignment(deps, identity, params.autoAssignmentId, { ifMatch }),
+  );
 
   for (const step of ["start", "pause", "resume"] as const)
     mount(autoAssignments[step], async ({ identity, params }) => stepAutoAssignment(deps, identity, params.autoAssignmentId, step));

@@ -1,7 +1,7 @@
 import { type AutoAssignmentCreate, type AutoAssignmentUpdate, forceType } from "@harrier/contracts";
 import { inTransaction, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
-import { type ListQuery, type Page, readPage, scopeOf, withConflicts } from "@harrier/query";
+import { type IfMatch, type ListQuery, type Page, readPage, requireRevision, scopeOf, withConflicts } from "@harrier/query";
 import type { OutCall, Principal } from "@harrier/rpc";
 import { dropCandidates, notifyFilter } from "../auto-assign/leases.sql.ts";
 import type { AutoAssignStatus } from "../filters/approval.sql.ts";
@@ -10,7 +10,7 @@ import { type AutoAssignDeps, assignByFilter, decideAutoAssignment, endAutoAssig
 import { checkQuota } from "../filters/check-quota.ts";
 import { checkReach } from "../filters/check-reach.ts";
 import { deleteFilter } from "../filters/filters.sql.ts";
-import { type FilterDeps, mayApprove } from "../filters/filters.ts";
+import { changedSinceRead, type FilterDeps, mayApprove } from "../filters/filters.ts";
 import { parseTargetFilter } from "../matching/matching.ts";
 import { planSafety } from "../safety/plan-safety.ts";
 import { checkSet } from "../sets/check-set.ts";
@@ -104,13 +104,14 @@ export async function changeAutoAssignment(
   deps: Pick<FilterDeps, "db">,
   { tenantId, subject }: Principal,
   id: number,
-  { name = null, description = null }: { [K in keyof AutoAssignmentUpdate]: AutoAssignmentUpdate[K] | null },
+  { name, description, ifMatch }: AutoAssignmentUpdate & { ifMatch?: IfMatch },
 ): Promise<void> {
-  const { revision } = await getAutoAssignment(deps, tenantId, id);
+  const row = await getAutoAssignment(deps, tenantId, id);
+  requireRevision(ifMatch, row);
   const changed = await withConflicts(() =>
-    runOne(deps.db.pool, updateAutoAssignment, [tenantId, id, revision, name, description, subject]),
+    runOne(deps.db.pool, updateAutoAssignment, [tenantId, id, row.revision, name ?? null, description ?? null, subject]),
   );
-  if (!changed) throw new HarrierError("concurrentModification");
+  if (!changed) throw changedSinceRead(ifMatch);
 }
 
 /** Each command is allowed in one state, and leads to another one. */
@@ -132,7 +133,7 @@ export async function stepAutoAssignment(
   const row = await getAutoAssignment(deps, tenantId, id);
   checkReach(principal, row, reach);
   checkState(row, from);
-  await underLock(deps, principal, id, async (tx) => {
+  await underLock(deps, principal, { id }, async (tx) => {
     const changed = await runOne(tx, moveAutoAssignment, [tenantId, id, row.revision, to, subject]);
     if (changed && to === "running") await run(tx, notifyFilter, [tenantId, id]);
     return changed;
@@ -152,12 +153,18 @@ export async function decide(
 }
 
 /** Ends an auto-assignment: nothing is assigned after the answer. The filter that it belongs to stays and assigns nothing. */
-export async function removeAutoAssignment(deps: Pick<FilterDeps, "db">, principal: Principal, id: number): Promise<void> {
+export async function removeAutoAssignment(
+  deps: Pick<FilterDeps, "db">,
+  principal: Principal,
+  id: number,
+  { ifMatch }: { ifMatch?: IfMatch } = {},
+): Promise<void> {
   const { tenantId } = principal;
   const row = await getAutoAssignment(deps, tenantId, id);
-  if (!row.standalone) return endAutoAssign(deps, id, principal);
+  requireRevision(ifMatch, row);
+  if (!row.standalone) return endAutoAssign(deps, id, principal, { ifMatch });
   checkReach(principal, row, reach);
-  await underLock(deps, principal, id, async (tx) => {
+  await underLock(deps, principal, { id, ifMatch }, async (tx) => {
     const gone = await runOne(tx, deleteFilter, [tenantId, id, row.revision]);
     if (gone) await run(tx, dropCandidates, [tenantId, id]);
     return gone;

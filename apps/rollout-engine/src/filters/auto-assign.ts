@@ -1,7 +1,7 @@
 import { type AutoAssignment, forceType, upcomingMaintenanceWindow } from "@harrier/contracts";
 import { inTransaction, type Queryable, run, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
-import { scopeOf } from "@harrier/query";
+import { type IfMatch, requireRevision, scopeOf } from "@harrier/query";
 import type { Client, OutCall, Principal } from "@harrier/rpc";
 import { notifyFilter } from "../auto-assign/leases.sql.ts";
 import { parseStoredFilter } from "../matching/matching.ts";
@@ -11,7 +11,7 @@ import { decideAutoAssign } from "./approval.sql.ts";
 import { clearAutoAssign, lockAutoAssign, readSet, setAutoAssign } from "./auto-assign.sql.ts";
 import { checkQuota } from "./check-quota.ts";
 import { checkReach } from "./check-reach.ts";
-import { type FilterDeps, getAutoAssigning, getFilter, mayApprove } from "./filters.ts";
+import { changedSinceRead, type FilterDeps, getAutoAssigning, getFilter, mayApprove } from "./filters.ts";
 
 export interface AutoAssignDeps extends FilterDeps {
   catalogue: Pick<Client<"harrier.management.v1.CatalogueService">, "reserveSet">;
@@ -47,7 +47,7 @@ export async function assignByFilter(deps: AutoAssignDeps, id: number, body: Aut
   await deps.catalogue.reserveSet({ setId: set.id }, call);
   const { weight, confirmationRequired = filter.consentFlow, startAt = null, description = null } = body;
   const type = forceType[body.type];
-  await underLock(deps, principal, id, async (tx) => {
+  await underLock(deps, principal, { id }, async (tx) => {
     const what = [set.id, type, weight, window, confirmationRequired, targetTypes] as const;
     const who = [subject, mayApprove(principal)] as const;
     const values = [tenantId, id, filter.revision, ...what, ...who, startAt, description, safety && JSON.stringify(safety)] as const;
@@ -59,11 +59,17 @@ export async function assignByFilter(deps: AutoAssignDeps, id: number, body: Aut
 }
 
 /** Ends the auto-assignment of a filter: no action of it is created after the answer, and existing ones stay. */
-export async function endAutoAssign(deps: Pick<FilterDeps, "db">, id: number, principal: Principal): Promise<void> {
+export async function endAutoAssign(
+  deps: Pick<FilterDeps, "db">,
+  id: number,
+  principal: Principal,
+  { ifMatch }: { ifMatch?: IfMatch } = {},
+): Promise<void> {
   const { tenantId, subject } = principal;
   const filter = await getFilter(deps, tenantId, id);
+  requireRevision(ifMatch, filter);
   checkReach(principal, filter, reach);
-  await underLock(deps, principal, id, (tx) => runOne(tx, clearAutoAssign, [tenantId, id, filter.revision, subject]));
+  await underLock(deps, principal, { id, ifMatch }, (tx) => runOne(tx, clearAutoAssign, [tenantId, id, filter.revision, subject]));
 }
 
 /**
@@ -83,7 +89,7 @@ export async function decideAutoAssignment(
     throw new HarrierError("rolloutIllegalState", "The auto-assignment of this filter does not wait for approval.");
   }
   const status = approved ? "running" : "approval_denied";
-  await underLock(deps, principal, id, async (tx) => {
+  await underLock(deps, principal, { id }, async (tx) => {
     const changed = await runOne(tx, decideAutoAssign, [tenantId, id, filter.revision, status, subject, remark ?? null]);
     if (changed && approved) await run(tx, notifyFilter, [tenantId, id]);
     return changed;
@@ -94,12 +100,12 @@ export async function decideAutoAssignment(
 export async function underLock(
   { db }: Pick<FilterDeps, "db">,
   { tenantId }: Principal,
-  id: number,
+  { id, ifMatch }: { id: number; ifMatch?: IfMatch },
   change: (tx: Queryable) => Promise<object | undefined>,
 ): Promise<void> {
   const changed = await inTransaction(db.pool, async (tx) => {
     await run(tx, lockAutoAssign, [tenantId, id]);
     return change(tx);
   });
-  if (!changed) throw new HarrierError("concurrentModification");
+  if (!changed) throw changedSinceRead(ifMatch);
 }

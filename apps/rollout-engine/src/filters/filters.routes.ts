@@ -22,16 +22,17 @@ export function mountFilters(mount: Mount, deps: AutoAssignDeps): void {
     return { body: filterJson(base, await getFilter(deps, tenantId, id), { autoAssign: true }) };
   });
 
-  mount(targetFilters.get, async ({ tenantId, params, base }) => ({
-    body: filterJson(base, await getFilter(deps, tenantId, params.filterId), { autoAssign: true, set: true }),
-  }));
+  mount(targetFilters.get, async ({ tenantId, params, base }) => {
+    const row = await getFilter(deps, tenantId, params.filterId);
+    return { body: filterJson(base, row, { autoAssign: true, set: true }), revision: row.revision };
+  });
 
-  mount(targetFilters.update, async ({ tenantId, identity, params, body, base }) => {
-    await changeFilter(deps, identity, params.filterId, body);
+  mount(targetFilters.update, async ({ tenantId, identity, params, body, base, ifMatch }) => {
+    await changeFilter(deps, identity, params.filterId, { ...body, ifMatch });
     return { body: filterJson(base, await getFilter(deps, tenantId, params.filterId), { autoAssign: true }) };
   });
 
-  mount(targetFilters.delete, async ({ identity, params }) => removeFilter(deps, identity, params.filterId));
+  mount(targetFilters.delete, async ({ identity, params, ifMatch }) => removeFilter(deps, identity, params.filterId, { ifMatch }));
 
   mount(targetFilters.setAutoAssign, async (ctx) => {
     await assignByFilter(deps, ctx.params.filterId, ctx.body, ctx.out());

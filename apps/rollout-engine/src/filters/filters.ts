@@ -1,7 +1,7 @@
 import type { TargetFilterCreate, TargetFilterUpdate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
-import { type ListQuery, type Page, readPage, withConflicts } from "@harrier/query";
+import { type IfMatch, type ListQuery, type Page, readPage, requireRevision, withConflicts } from "@harrier/query";
 import type { Principal } from "@harrier/rpc";
 import { dropCandidates, notifyFilter } from "../auto-assign/leases.sql.ts";
 import { parseTargetFilter } from "../matching/matching.ts";
@@ -74,11 +74,17 @@ export const mayApprove = ({ permissions }: Pick<Principal, "permissions">): boo
  * Changes name or query; absent members stay. If the filter assigns a set, a query that matches too many targets is refused. If the tenant requires
  * approval of auto-assignments, another query waits for it again, unless the caller may approve.
  */
-export async function changeFilter(deps: FilterDeps, principal: Principal, id: number, change: TargetFilterUpdate): Promise<void> {
+export async function changeFilter(
+  deps: FilterDeps,
+  principal: Principal,
+  id: number,
+  { ifMatch, ...change }: TargetFilterUpdate & { ifMatch?: IfMatch },
+): Promise<void> {
   const { tenantId, subject } = principal;
   const { name = null, query = null } = change;
   const ast = query === null ? null : parseTargetFilter(query);
   const row = await getFilter(deps, tenantId, id);
+  requireRevision(ifMatch, row);
   const moves = ast !== null && query !== row.query;
   if (moves) checkReach(principal, row, ["READ_TARGET", "UPDATE_TARGET"]);
   if (moves && row.setId !== null) {
@@ -93,14 +99,20 @@ export async function changeFilter(deps: FilterDeps, principal: Principal, id: n
       return done;
     }),
   );
-  if (!changed) throw new HarrierError("concurrentModification");
+  if (!changed) throw changedSinceRead(ifMatch);
   deps.wake();
 }
 
 /** Deletes a filter and ends its auto-assignment; the actions stay (contract management.md §5.1). */
-export async function removeFilter(deps: Pick<FilterDeps, "db">, principal: Principal, id: number): Promise<void> {
+export async function removeFilter(
+  deps: Pick<FilterDeps, "db">,
+  principal: Principal,
+  id: number,
+  { ifMatch }: { ifMatch?: IfMatch } = {},
+): Promise<void> {
   const { tenantId } = principal;
   const row = await getFilter(deps, tenantId, id);
+  requireRevision(ifMatch, row);
   checkReach(principal, row, ["READ_TARGET", "DELETE_TARGET"]);
   const gone = await inTransaction(deps.db.pool, async (tx) => {
     await run(tx, lockAutoAssign, [tenantId, id]);
@@ -108,5 +120,12 @@ export async function removeFilter(deps: Pick<FilterDeps, "db">, principal: Prin
     if (done) await run(tx, dropCandidates, [tenantId, id]);
     return done;
   });
-  if (!gone) throw new HarrierError("concurrentModification");
+  if (!gone) throw changedSinceRead(ifMatch);
 }
+
+/**
+ * The statement writes the revision alone that was read before, so a change in between refuses it: as a precondition for a caller who named the
+ * revision, who must not repeat the request as it is.
+ */
+export const changedSinceRead = (ifMatch: IfMatch): HarrierError =>
+  new HarrierError(ifMatch === undefined ? "concurrentModification" : "entityChanged");

@@ -1,10 +1,12 @@
-import type { Database } from "@harrier/db";
+import { type Database, inTransaction, type Queryable, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
+import { type IfMatch, requireRevision } from "@harrier/query";
 import type { OutCall } from "@harrier/rpc";
 import { applyChanges, type Changes } from "../changes/apply-changes.ts";
 import { groupsToBeginOnResume, groupToTrigger } from "../engine/advance.ts";
 import { loadRolloutWork, progressOf, type RolloutWork } from "../work/load-work.ts";
 import { getRollout } from "./read-rollouts.ts";
+import { lockRollout } from "./rollouts.sql.ts";
 import { deletable, stoppable } from "./statuses.ts";
 
 export interface CommandDeps {
@@ -105,12 +107,22 @@ export async function change(
  * Deletes a rollout in any status (contract rollouts.md §0#7, §4.1): the engine cancels actions that have not begun, closes the others without
  * asking their devices, and removes the rollout, or keeps it readable if it has actions. It is idempotent.
  */
-export async function deleteRollout(deps: Pick<CommandDeps, "db" | "wake">, caller: Actor, rolloutId: number): Promise<void> {
+export async function deleteRollout(
+  deps: Pick<CommandDeps, "db" | "wake">,
+  caller: Actor,
+  rolloutId: number,
+  ifMatch?: IfMatch,
+): Promise<void> {
   const { principal, traceparent } = caller;
   const { tenantId, tenant, subject: actor } = principal;
   const rollout = { to: "deleting", reason: "user" } as const;
   const requested = { tenantId, tenant, rolloutId, expected: deletable, groups: [], rollout, actor, traceparent, notify: true };
-  if (await applyChanges(deps.db.pool, requested)) deps.wake();
+  const asRead = async (tx: Queryable) => {
+    const row = await runOne(tx, lockRollout, [tenantId, rolloutId]);
+    if (row !== undefined) requireRevision(ifMatch, row);
+    return applyChanges(tx, requested);
+  };
+  if (ifMatch === undefined ? await applyChanges(deps.db.pool, requested) : await inTransaction(deps.db.pool, asRead)) deps.wake();
   // the rollout is unknown, or is being deleted already
   else await getRollout(deps, tenantId, rolloutId);
 }

@@ -47,20 +47,21 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
   /** Answers a rollout (spec 001 §4.6, get). */
   mount(rollouts.get, async ({ identity, tenantId, params, base }) => {
     await checkReach(deps, identity, params.rolloutId);
-    return { body: rolloutJson(base, await getRollout(deps, tenantId, params.rolloutId), true) };
+    const row = await getRollout(deps, tenantId, params.rolloutId);
+    return { body: rolloutJson(base, row, true), revision: row.revision };
   });
 
   /** Changes a rollout (spec 001 §4.6, update). */
-  mount(rollouts.update, async ({ tenantId, identity, params, body, base }) => {
+  mount(rollouts.update, async ({ tenantId, identity, params, body, base, ifMatch }) => {
     await checkReach(deps, identity, params.rolloutId, ["UPDATE_ROLLOUT"]);
-    await changeRollout(deps, identity, params.rolloutId, body);
+    await changeRollout(deps, identity, params.rolloutId, { ...body, ifMatch });
     return { body: rolloutJson(base, await getRollout(deps, tenantId, params.rolloutId), true) };
   });
 
   /** Deletes a rollout (spec 001 §4.6, delete). */
   mount(rollouts.delete, async (ctx) => {
     await checkReach(deps, ctx.identity, ctx.params.rolloutId, ["DELETE_ROLLOUT"]);
-    await deleteRollout(deps, ctx.out(), ctx.params.rolloutId);
+    await deleteRollout(deps, ctx.out(), ctx.params.rolloutId, ctx.ifMatch);
   });
 
   /** Starts a rollout (spec 001 §4.6, start). */

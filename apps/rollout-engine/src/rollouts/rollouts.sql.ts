@@ -6,6 +6,7 @@ import {
   auditColumns,
   type Columns,
   epochMs,
+  isRevision,
   type ListKind,
   type Scope,
   type SoftDeletedMode,
@@ -48,6 +49,7 @@ export interface RolloutRow extends AuditRow {
   finishedAt: number | null;
   /** The step that led to the present status; null if it was not recorded. */
   statusReason: StatusReason | null;
+  revision: number;
   /** It is null while the work does not fail. */
   lastError: Failure | null;
 }
@@ -94,6 +96,7 @@ const columns: Columns = {
   startedAt: epochMs("t.started_at"),
   finishedAt: epochMs("t.finished_at"),
   statusReason,
+  revision: "t.revision",
   lastError: failureOf({ table: "leases", key: "rollout_id" }, { table: "dynamic_leases", key: "rollout_id" }),
 };
 
@@ -118,15 +121,21 @@ export const rolloutList = (tenantId: number, mode: SoftDeletedMode, reach: Scop
 
 /** Changes name and description; null members stay. Answers no row if the rollout is unknown or being deleted. */
 export const updateRollout = statement<
-  [tenantId: number, id: number, name: string | null, description: string | null, actor: string],
+  [tenantId: number, id: number, name: string | null, description: string | null, actor: string, ifMatch: readonly number[] | null],
   { id: number }
 >(
   "rollouts.update",
   `update rollouts
       set name = coalesce($3, name), description = coalesce($4, description), last_modified_by = $5, last_modified_at = now(),
           revision = revision + 1
-    where tenant_id = $1 and id = $2 and status not in ('deleting', 'deleted')
+    where tenant_id = $1 and id = $2 and status not in ('deleting', 'deleted') and ${isRevision("revision", "$6")}
     returning id`,
+);
+
+/** Locks a rollout for a deletion that demands a revision. */
+export const lockRollout = statement<[tenantId: number, id: number], { revision: number }>(
+  "rollouts.lock",
+  "select revision from rollouts where tenant_id = $1 and id = $2 for no key update",
 );
 
 /** Removes a rollout that no target has an action of, with its event. Answers no row if it has actions or is not DELETING. */

@@ -1,7 +1,7 @@
 import type { RolloutUpdate } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
-import { withConflicts } from "@harrier/query";
+import { type IfMatch, withConflicts } from "@harrier/query";
 import type { Principal } from "@harrier/rpc";
 import { getRollout } from "./read-rollouts.ts";
 import { updateRollout } from "./rollouts.sql.ts";
@@ -11,10 +11,16 @@ interface Deps {
 }
 
 /** Changes name and description (spec 001 §4.6); absent members stay as they are. */
-export async function changeRollout(deps: Deps, { tenantId, subject }: Principal, id: number, change: RolloutUpdate): Promise<void> {
+export async function changeRollout(
+  deps: Deps,
+  { tenantId, subject }: Principal,
+  id: number,
+  { ifMatch, ...change }: RolloutUpdate & { ifMatch?: IfMatch },
+): Promise<void> {
   const { name = null, description = null } = change;
-  const row = await withConflicts(() => runOne(deps.db.pool, updateRollout, [tenantId, id, name, description, subject]));
+  const row = await withConflicts(() => runOne(deps.db.pool, updateRollout, [tenantId, id, name, description, subject, ifMatch ?? null]));
   if (row) return;
-  await getRollout(deps, tenantId, id);
+  const { status } = await getRollout(deps, tenantId, id);
+  if (status !== "deleting" && status !== "deleted") throw new HarrierError("entityChanged");
   throw new HarrierError("entityReadOnly", "A rollout that is being deleted cannot be changed.");
 }

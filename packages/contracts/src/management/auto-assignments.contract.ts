@@ -152,7 +152,7 @@ export const autoAssignments = {
     success: ok,
     response: autoAssignmentView,
     permission: ["UPDATE_TARGET"],
-    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "concurrentModification"],
+    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "concurrentModification", "entityChanged"],
     summary: "Change name or description of an auto-assignment; a filter that it belongs to is renamed with it",
   }),
   delete: route({
@@ -161,7 +161,7 @@ export const autoAssignments = {
     method: "DELETE",
     success: done,
     permission: ["UPDATE_TARGET"],
-    errors: ["entityNotFound", "concurrentModification"],
+    errors: ["entityNotFound", "concurrentModification", "entityChanged"],
     summary: "Delete an auto-assignment; a filter that it belongs to stays, and so do actions that it has caused",
   }),
   approve: decision("approve", "Approve an auto-assignment that waits for it"),

@@ -66,7 +66,7 @@ export const distributionSetTags = {
     success: ok,
     response: distributionSetTagView,
     permission: ["UPDATE_REPOSITORY"],
-    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "concurrentModification"],
+    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "concurrentModification", "entityChanged"],
     summary: "Change a distribution set tag",
   }),
   delete: route({
@@ -77,7 +77,7 @@ export const distributionSetTags = {
     params: setTag,
     success: bodiless,
     permission: ["DELETE_REPOSITORY"],
-    errors: ["entityNotFound"],
+    errors: ["entityNotFound", "entityChanged"],
     summary: "Delete a distribution set tag; its sets stay",
   }),
   listAssigned: route({

@@ -86,7 +86,7 @@ export const safetyPolicies = {
     success: ok,
     response: safetyPolicyView,
     permission: ["TENANT_CONFIGURATION"],
-    errors: ["constraintViolation", "entityAlreadyExists", "entityNotFound"],
+    errors: ["constraintViolation", "entityAlreadyExists", "entityNotFound", "entityChanged"],
     summary: "Change a safety policy; rollouts that exist keep what they have",
   }),
   delete: route({
@@ -97,7 +97,7 @@ export const safetyPolicies = {
     params: one,
     success: bodiless,
     permission: ["TENANT_CONFIGURATION"],
-    errors: ["entityNotFound"],
+    errors: ["entityNotFound", "entityChanged"],
     summary: "Delete a safety policy; rollouts that exist keep what they have",
   }),
 };

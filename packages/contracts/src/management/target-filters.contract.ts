@@ -149,6 +149,7 @@ export const targetFilters = {
       "entityAlreadyExists",
       "quotaTooManyEntries",
       "concurrentModification",
+      "entityChanged",
     ],
     summary: "Change name or query of a target filter",
   }),
@@ -160,7 +161,7 @@ export const targetFilters = {
     params: one,
     success: bodiless,
     permission: ["DELETE_TARGET"],
-    errors: ["entityNotFound"],
+    errors: ["entityNotFound", "entityChanged"],
     summary: "Delete a target filter; actions that it has caused stay",
   }),
   getAutoAssign: route({

@@ -81,7 +81,7 @@ export const targetTags = {
     success: ok,
     response: targetTagView,
     permission: ["UPDATE_TARGET"],
-    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "concurrentModification"],
+    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "concurrentModification", "entityChanged"],
     summary: "Change a target tag",
   }),
   delete: route({
@@ -92,7 +92,7 @@ export const targetTags = {
     params: targetTag,
     success: bodiless,
     permission: ["DELETE_TARGET"],
-    errors: ["entityNotFound"],
+    errors: ["entityNotFound", "entityChanged"],
     summary: "Delete a target tag; its targets stay",
   }),
   listAssigned: route({

@@ -139,7 +139,7 @@ export const webhooks = {
     body: updateBody,
     success: ok,
     response: webhookView,
-    errors: ["constraintViolation", "entityAlreadyExists", "entityNotFound", "insufficientPermission"],
+    errors: ["constraintViolation", "entityAlreadyExists", "entityNotFound", "insufficientPermission", "entityChanged"],
     summary: "Change a webhook; absent members stay as they are",
   }),
   delete: route({
@@ -149,7 +149,7 @@ export const webhooks = {
     path: "/webhooks/:webhookId",
     params: one,
     success: bodiless,
-    errors: ["entityNotFound", "insufficientPermission"],
+    errors: ["entityNotFound", "insufficientPermission", "entityChanged"],
     summary: "Delete a webhook with its log",
   }),
   test: route({

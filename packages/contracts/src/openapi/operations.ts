@@ -2,7 +2,7 @@ import type { Surface } from "@harrier/errors";
 import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-openapi";
 import { isArrayBody, maxInArray } from "../arrays.ts";
-import { basePaths, type Route } from "../route.ts";
+import { basePaths, type Route, takesIfMatch } from "../route.ts";
 import { createFailures, type FailureOf, failuresOf } from "./failures.ts";
 import { securityOf } from "./security.ts";
 import { successesOf } from "./successes.ts";
@@ -43,7 +43,7 @@ function operationOf(row: Route, surface: Surface, failureOf: FailureOf): ZodOpe
     summary: row.summary,
     description: describe(row, surface),
     security: securityOf(row),
-    ...(row.params || row.query ? { requestParams: { ...part("path", row.params), ...part("query", row.query) } } : {}),
+    ...(row.params || row.query ? { requestParams: { ...part("path", row.params), ...part("query", row.query), ...ifMatchOf(row) } } : {}),
     ...(row.body ? { requestBody: requestBodyOf(row, row.body) } : {}),
     responses: { ...successesOf(row, surface), ...failuresOf(row, surface, failureOf) },
   };
@@ -53,6 +53,17 @@ function part<K extends "path" | "query">(name: K, schema: z.ZodType | undefined
   if (schema === undefined) return {};
   if (!(schema instanceof z.ZodObject)) throw new TypeError(`The ${name} of a route must be an object schema.`);
   return { [name]: schema } as { [key in K]?: z.ZodObject };
+}
+
+const ifMatch = z.object({
+  "If-Match": z.string().optional().meta({
+    description:
+      "The `ETag` with which the entity was read, or several: it is changed only if it has not been changed since. Absent or `*`: in any case",
+  }),
+});
+
+function ifMatchOf(row: Route): { header?: z.ZodObject } {
+  return takesIfMatch(row) && row.interface === "management" ? { header: ifMatch } : {};
 }
 
 function requestBodyOf(row: Route, schema: z.ZodType): NonNullable<ZodOpenApiOperationObject["requestBody"]> {

@@ -190,10 +190,12 @@ export interface DeleteTargetsByIdResponse {
 
 export interface DeleteTargetsRequestInput {
   controllerIds?: string[];
+  ifRevisions?: number[];
 }
 
 export interface DeleteTargetsRequest {
   controllerIds: string[];
+  ifRevisions: number[];
 }
 
 export interface DeleteTargetsResponseInput {
@@ -409,6 +411,7 @@ export interface UpdateTargetRequestInput {
   requestAttributes?: boolean;
   targetTypeId?: number | string | Long;
   group?: string;
+  ifRevisions?: number[];
   _name?: "name";
   _description?: "description";
   _address?: "address";
@@ -427,6 +430,7 @@ export interface UpdateTargetRequest {
   requestAttributes?: boolean;
   targetTypeId?: number;
   group?: string;
+  ifRevisions: number[];
   _name?: "name";
   _description?: "description";
   _address?: "address";

@@ -1,0 +1,66 @@
+import { type Route, routes, takesIfMatch } from "@harrier/contracts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ask, type CallOptions, call, dialects, refused } from "../support/call.ts";
+import { createFixture } from "../support/tenant.fixture.ts";
+import { type ValidRequest, validRequests } from "../support/walk.ts";
+
+const changed = [412, "preconditionFailed"] as const;
+/** A tag that looks like one of ours, of a revision that no row reaches. */
+const stale = `"07fffffff${"0".repeat(24)}"`;
+const demanding = routes.filter((route) => takesIfMatch(route) && route.interface === "management" && route.method !== "GET");
+const readOf = ({ path }: Route) => routes.find((route) => route.method === "GET" && route.path === path) as Route;
+
+it("ADR 40 every entity that is read alone and replaced or deleted takes If-Match, but those without a revision of their own", () => {
+  const withoutRevision =
+    /^(artifacts|artifactUploads|configs|operations|tenantQuotas|actions|me|messaging)\.|[mM]etadata$|Action$|AutoConfirm|Mandatory|Optional/;
+  const editable = routes.filter(({ id, method, path, interface: of }) => {
+    const single = of === "management" && (method === "PUT" || method === "DELETE") && !withoutRevision.test(id);
+    return single && routes.some((other) => other.method === "GET" && other.path === path && other.query === undefined);
+  });
+  expect(editable.filter((route) => !takesIfMatch(route)).map(({ id }) => id)).toEqual(["targetFilters.removeAutoAssign"]);
+});
+
+describe.each(dialects)("If-Match, %s", (dialect) => {
+  let requests: Record<string, ValidRequest>;
+  beforeAll(async () => {
+    requests = validRequests(await createFixture(dialect, "action.cleanup.onQuotaHit.percent"));
+  });
+  const requestOf = (id: string) => (requests[id] as ValidRequest)();
+  const tagOf = async (route: Route, { params }: CallOptions) =>
+    (await call<unknown>(readOf(route), dialect, params === undefined ? {} : { params })).headers["etag"] as string;
+  const having = (options: CallOptions, tag: string): CallOptions => ({ ...options, headers: { ...options.headers, "if-match": tag } });
+
+  it.each(demanding.map((route) => [route.id, route] as const))("console M20 %s", async (id, route) => {
+    const options = await requestOf(id);
+    const tag = await tagOf(route, options);
+    expect(tag).toMatch(/^"0[0-9a-f]{32}"$/);
+    // Nothing happens to what is not as it was read, whatever the header looks like.
+    for (const other of [stale, '"x"', `"x", W/${stale}`]) await refused(route, dialect, having(options, other), changed);
+    expect(await tagOf(route, options)).toBe(tag);
+    if (route.method === "PUT") {
+      // Of two writers who have read the same, one wins, whichever that is.
+      const both = await Promise.all([1, 2].map(() => ask(route, dialect, having(options, tag))));
+      expect(both.map(({ status }) => status).sort()).toEqual([route.success[dialect], 412]);
+      await refused(route, dialect, having(options, tag), changed);
+      const next = await tagOf(route, options);
+      expect(next).not.toBe(tag);
+      // One of several tags is enough, and proxies that compress make them weak.
+      await call<unknown>(route, dialect, having(options, `${stale}, W/${next}`));
+      await call<unknown>(route, dialect, having(options, "*"));
+    } else await call<unknown>(route, dialect, having(options, tag));
+  });
+
+  it("console M20 what does not exist is 404 with the header too", async () => {
+    for (const [id, params] of [
+      ["targets.update", { targetId: "nobody" }],
+      ["targets.delete", { targetId: "nobody" }],
+      ["softwareModules.update", { softwareModuleId: 2_147_483_000 }],
+      ["targetTags.delete", { targetTagId: 2_147_483_000 }],
+      ["rollouts.update", { rolloutId: 2_147_483_000 }],
+      ["rollouts.delete", { rolloutId: 2_147_483_000 }],
+    ] as const) {
+      const route = routes.find((one) => one.id === id) as Route;
+      await refused(route, dialect, having({ ...(await requestOf(id)), params }, stale), [404]);
+    }
+  });
+});
