@@ -159,6 +159,34 @@ describe("the command line against a hostile server and on a shared machine (con
     expect(await withoutReader(["api", "GET", "/targettags"])).toEqual({ code: 0, stderr: "" });
   });
 
+  test("two runs of one apply at the same time make each object once, and one that comes too late is told of a conflict", async () => {
+    const input = `{ apiVersion: harrier/v1, kind: SoftwareModule, metadata: { name: twice, version: "1" }, spec: { type: os } }`;
+    const both = await Promise.all([1, 2].map(() => harrier(["apply", "-f", "-"], { input })));
+    const codes = both.map(({ code }) => code).sort();
+    expect(codes[0]).toBe(0);
+    expect([0, 6]).toContain(codes[1]);
+    expect((await harrier(["module", "list", "-q", "name==twice", "--columns", "name"])).stdout).toBe("NAME\ntwice\n");
+    expect(await harrier(["apply", "-f", "-"], { input })).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  test("a set that is deleted is neither exported nor rolled out, and what is exported is what the server has", async () => {
+    const ok = async (...args: string[]) => expect(await harrier(args), args.join(" ")).toMatchObject({ code: 0 });
+    await ok("target", "create", "dev-1");
+    await ok("module", "create", "gone:1", "--type", "os");
+    await ok("set", "create", "gone:1", "--type", "os", "--module", "gone:1");
+    await ok("rollout", "create", "of a set that is gone", "--set", "gone:1", "-q", "controllerid==dev-1", "--groups", "1", "--wait");
+    await ok("set", "delete", "gone:1", "--yes");
+    const input = `
+{ apiVersion: harrier/v1, kind: Rollout, metadata: { name: late }, spec: { set: "gone:1", filter: controllerid==dev-1, amountGroups: 1 } }`;
+    const late = await harrier(["apply", "-f", "-"], { input });
+    expect(late).toMatchObject({ code: 5 });
+    expect(late.stderr).toContain("gone:1");
+    const { stdout, code } = await harrier(["export"]);
+    expect(code).toBe(0);
+    const same = await harrier(["apply", "-f", "-", "--dry-run", "--exit-code"], { input: stdout });
+    expect(same, same.stderr).toMatchObject({ code: 0, stdout: "" });
+  });
+
   test("a configuration behind a link stays there with mode 0600, and the mode is that of the file behind it", async () => {
     const env = environmentOf();
     const home = env["XDG_CONFIG_HOME"] as string;
