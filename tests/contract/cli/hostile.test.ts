@@ -187,6 +187,32 @@ describe("the command line against a hostile server and on a shared machine (con
     expect(same, same.stderr).toMatchObject({ code: 0, stdout: "" });
   });
 
+  test("Ctrl-C ends a wait and an upload under way with exit 130, without a word of an error", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "harrier-cli-"));
+    const file = join(folder, "fw.bin");
+    writeFileSync(file, "bytes");
+    let begun = () => undefined as unknown;
+    const { url } = await answering(({ method, url: path = "" }, response) => {
+      if (method === "POST") return begun();
+      json(response, path.includes("/operations/") ? { id: "1", status: "running" } : { id: 1, name: "m", version: "1" });
+      if (path.includes("/operations/")) begun();
+    });
+    for (const args of [
+      ["operation", "wait", "1"],
+      ["artifact", "upload", "1", file],
+    ]) {
+      const child = spawn(process.execPath, [program, ...args], { env: environmentOf({ HARRIER_SERVER: url }) });
+      let told = "";
+      for (const stream of [child.stdout, child.stderr])
+        stream.on("data", (text) => {
+          told += String(text);
+        });
+      begun = () => child.kill("SIGINT");
+      const [code] = (await once(child, "close")) as [number];
+      expect({ code, told }, args.join(" ")).toEqual({ code: 130, told: "" });
+    }
+  });
+
   test("a configuration behind a link stays there with mode 0600, and the mode is that of the file behind it", async () => {
     const env = environmentOf();
     const home = env["XDG_CONFIG_HOME"] as string;
