@@ -1,4 +1,4 @@
-// Runs the demo as a user does, with Kafka and S3: `npm start` against real servers, `npm run demo`, then the end by SIGTERM. It runs on Node 24
+// Runs the demo as a user does, with Kafka, S3 and things that speak by message: `npm start` against real servers, `npm run demo -- --dmf`, then the end by SIGTERM. It runs on Node 24
 // after a build, as a part of .ci/run, and needs what `npm run test:real` needs.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { consumeEvents } from "../packages/events/dist/index.js";
 import { freePort } from "../packages/stack/dist/index.js";
-import { startKafka, startMinio } from "../packages/testkit/dist/index.js";
+import { startKafka, startMinio, startRabbitMq } from "../packages/testkit/dist/index.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const devices = 200; // the demo's own number
@@ -67,18 +67,22 @@ async function main() {
   cleanUps.push(() => kafka.stop());
   const minio = await startMinio();
   cleanUps.push(() => minio.stop());
+  const broker = await startRabbitMq();
+  cleanUps.push(() => broker.stop());
   const env = {
     HARRIER_HTTP_PORT: String(await freePort()),
     HARRIER_DATA_DIR: dataDir,
     HARRIER_ADMIN_PASSWORD: randomBytes(12).toString("hex"),
     HARRIER_KAFKA_BROKERS: kafka.brokers,
+    HARRIER_AMQP_URL: broker.url,
+    HARRIER_AMQP_MANAGEMENT_URL: broker.managementUrl,
     HARRIER_S3_ENDPOINT: minio.endpoint,
     HARRIER_S3_ACCESS_KEY: minio.accessKey,
     HARRIER_S3_SECRET_KEY: minio.secretKey,
     HARRIER_S3_BUCKET: "harrier",
   };
   const server = await start(env);
-  const code = await run(["run", "demo"], env).ended;
+  const code = await run(["run", "demo", "--", "--dmf"], env).ended;
   if (code !== 0) throw new Error(`npm run demo ended with ${code}`);
   if (!existsSync(join(minio.dataDir, env.HARRIER_S3_BUCKET))) throw new Error("nothing was stored in S3");
   await countEnds(kafka.brokers);

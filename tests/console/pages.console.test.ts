@@ -38,11 +38,17 @@ beforeAll(async () => {
       "/auto-assign?q=nobody",
       "/auto-assign?tab=assignments",
       `/filters/${filter.id}`,
+      "/approvals",
+      "/reports?from=2026-01",
       "/actions",
       "/audit",
       "/me",
       "/nowhere",
     ],
+    ...["/settings", "/settings/polling", "/settings/sign-in", "/settings/quotas", "/settings/webhooks", "/settings/nothing"],
+    ...["/settings/types", "/settings/types?tab=softwareModuleTypes", "/settings/tags", "/settings/tags?q=nobody"],
+    ...["/settings/users", "/settings/roles", "/settings/keys", "/settings/clients"],
+    ...["/system", "/system/operations", "/system/status"],
   ];
 });
 afterAll(async () => {
@@ -82,11 +88,14 @@ async function open(page: Page, path: string): Promise<void> {
 }
 
 describe.each<Theme>(["light", "dark"])("in the %s theme", (theme) => {
-  test("axe finds nothing on any page, and the policy of the page is not violated", async () => {
+  test("axe finds nothing on any page, and the policy of the page is not violated", { timeout: 240_000 }, async () => {
     const { page, complaints, context } = await visit(browser, { theme });
     await page.goto(`${stack.baseUrl}/console/login`);
     await page.getByLabel("User name").waitFor();
     const found = (await axe(page)).map((text) => `/login ${text}`);
+    await page.goto(`${stack.baseUrl}/console/login?error=denied`);
+    await page.getByText("known to the identity provider, but not here").waitFor();
+    found.push(...(await axe(page)).map((text) => `/login?error ${text}`));
     await signIn(page, stack.baseUrl, stack.adminPassword);
     for (const path of paths) {
       await open(page, path);
@@ -125,6 +134,17 @@ test("the session is a cookie that no script reads, a forged write is refused, a
   expect(await write({})).toBe(403);
   expect(await write({ "x-harrier-console": "1" })).toBe(201);
   await page.getByRole("button", { name: "Sign out" }).press("Enter");
+  await page.getByLabel("User name").waitFor();
+  expect(await page.evaluate(async () => (await fetch("/api/mgmt/v1/userinfo")).status)).toBe(401);
+  await context.close();
+});
+
+test("whoever ends the session of the page signs in again", async () => {
+  const { page, context } = await visit(browser);
+  await signIn(page, stack.baseUrl, stack.adminPassword);
+  await page.goto(`${stack.baseUrl}/console/me`);
+  await page.getByRole("row", { name: "This session" }).getByRole("button", { name: "End" }).press("Enter");
+  await page.getByRole("alertdialog").getByRole("button", { name: "End" }).press("Enter");
   await page.getByLabel("User name").waitFor();
   expect(await page.evaluate(async () => (await fetch("/api/mgmt/v1/userinfo")).status)).toBe(401);
   await context.close();

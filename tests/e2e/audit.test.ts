@@ -28,9 +28,9 @@ const rowsOf = async (from: string, rid: string) =>
 test("a process that is killed between a change and its answer leaves the change and its entry", { timeout: 240_000 }, async () => {
   const [name, rid] = [uniqueName("user"), uniqueName("rid")];
   await stack.restart("management", 0, "management.audit.before-end:1");
-  // the gateway knows that management is back, so that the request reaches the fault
   await serving(stack.services);
-  await answering(stack);
+  // The gateway must have reached management again, or the request does not reach the fault; a reading does not spend it.
+  await eventually(() => adminOf(stack).get("users?limit=1"), 20_000);
   const answer = await fetch(`${stack.baseUrl}/api/mgmt/v1/users`, {
     method: "POST",
     headers: { authorization: basicOf(stack), "content-type": "application/json", "x-request-id": rid },

@@ -1,4 +1,9 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { MessagingAccess, MessagingStatus } from "@harrier/contracts";
+import { runDemo } from "@harrier/simulator";
 import type { Stack } from "@harrier/stack";
 import { type Admin, createAdmin, eventually, type RabbitMq, startRabbitMq, startTestStack, uniqueName } from "@harrier/testkit";
 import { connect, type GetMessage } from "amqplib";
@@ -309,4 +314,20 @@ test("rollouts 8.4 in batches each reply exchange gets one message for its thing
     await admin.configure("batch.assignments.enabled", false);
     await admin.configure("user.confirmation.flow.enabled", false);
   }
+});
+
+test("the demo with half of its devices by message ends with both sides agreed, and leaves no queue behind", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "harrier-demo-dmf-"));
+  const file = join(dir, "firmware.img");
+  writeFileSync(file, randomBytes(1_000_000));
+  const { baseUrl, adminPassword: password } = stack;
+  const options = { devices: 40, fail: 0.2, pollSeconds: 0.5, timeoutMs: 100_000 };
+  const result = await runDemo({ ...options, baseUrl, password, file, dmf: url }).finally(() => rmSync(dir, { recursive: true }));
+  expect(result).toMatchObject({ ok: true, differences: [], things: { things: 20, finished: 20, violations: [], bytes: 20_000_000 } });
+  expect(result.things?.failed).toBeGreaterThan(0);
+  const connection = await connect(url);
+  const channel = await connection.createChannel();
+  channel.on("error", () => undefined);
+  await expect(channel.checkQueue(`${result.run}.replies.queue`)).rejects.toThrow(/404/);
+  await connection.close();
 });

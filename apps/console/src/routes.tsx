@@ -2,7 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet,
 import { ApiError } from "./api/client.ts";
 import { queryClient } from "./api/query-client.ts";
 import { me } from "./api/session.ts";
-import { colsSearch, groupSearch, listSearch, tabListSearch, tabSearch, text, wizardSearch } from "./search.ts";
+import { colsSearch, groupSearch, listSearch, loginSearch, monthsSearch, tabListSearch, tabSearch, wizardSearch } from "./search.ts";
 import { Lost } from "./shell/lost.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { Failure, Skeleton } from "./ui/states.tsx";
@@ -12,7 +12,7 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: Lost });
 const login = createRoute({
   getParentRoute: () => root,
   path: "/login",
-  validateSearch: (given: Record<string, unknown>): { to?: string | undefined } => ({ to: text(given, "to") }),
+  validateSearch: loginSearch,
   component: lazyRouteComponent(() => import("./login/login.page.tsx"), "LoginPage"),
 });
 
@@ -117,6 +117,33 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import("./audit/audit.page.tsx"), "AuditPage"),
 });
 
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings/{-$part}",
+  validateSearch: tabListSearch,
+  component: lazyRouteComponent(() => import("./settings/settings.page.tsx"), "SettingsPage"),
+});
+
+const approvals = createRoute({
+  getParentRoute: () => shell,
+  path: "/approvals",
+  component: lazyRouteComponent(() => import("./approvals/approvals.page.tsx"), "ApprovalsPage"),
+});
+
+const reports = createRoute({
+  getParentRoute: () => shell,
+  path: "/reports",
+  validateSearch: monthsSearch,
+  component: lazyRouteComponent(() => import("./reports/reports.page.tsx"), "ReportsPage"),
+});
+
+const system = createRoute({
+  getParentRoute: () => shell,
+  path: "/system/{-$part}",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("./system/system.page.tsx"), "SystemPage"),
+});
+
 const account = createRoute({
   getParentRoute: () => shell,
   path: "/me",
@@ -125,7 +152,26 @@ const account = createRoute({
 
 const routeTree = root.addChildren([
   login,
-  shell.addChildren([home, devices, device, rollouts, wizard, rollout, software, set, module, filters, filter, actions, audit, account]),
+  shell.addChildren([
+    home,
+    devices,
+    device,
+    rollouts,
+    wizard,
+    rollout,
+    software,
+    set,
+    module,
+    filters,
+    filter,
+    actions,
+    audit,
+    reports,
+    approvals,
+    settings,
+    system,
+    account,
+  ]),
 ]);
 
 /** The tree of addresses below `/console`. No first segment may be `controller`: devices of a tenant called `console` poll there. */

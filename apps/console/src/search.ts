@@ -7,6 +7,12 @@ export function text(given: Given, name: string): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
+/** Where a sign-in leads to, and why one at a provider came to nothing. */
+export const loginSearch = (given: Given): { to?: string | undefined; error?: string | undefined } => ({
+  to: text(given, "to"),
+  error: text(given, "error"),
+});
+
 /** The filter and the sort of a list. */
 export const listSearch = (given: Given): { q?: string | undefined; sort?: string | undefined } => ({
   q: text(given, "q"),
@@ -36,4 +42,10 @@ export const wizardSearch = (given: Given): { step?: string | undefined; q?: str
 export const tabListSearch = (given: Given): { tab?: string | undefined; q?: string | undefined; sort?: string | undefined } => ({
   ...listSearch(given),
   tab: text(given, "tab"),
+});
+
+/** The first and the last month of the reports. */
+export const monthsSearch = (given: Given): { from?: string | undefined; to?: string | undefined } => ({
+  from: text(given, "from"),
+  to: text(given, "to"),
 });

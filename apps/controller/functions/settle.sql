@@ -85,7 +85,7 @@ $$;
 
 -- Carries out a retry that is due, or ends the wait for it.
 create or replace function settle_retry(p_tenant int, p_tenant_name text, w action_watches, p_id bigint, p_max_actions int) returns void
-language plpgsql as $$
+language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   a actions;
   v_problem text;
@@ -111,7 +111,8 @@ end
 $$;
 
 -- Settles what is due, at most p_limit, each once: the lock of the transaction is the lease, and each watch is read again under the lock of its target.
--- Targets that somebody else is changing right now are left for the next round. Ids for retries come in blocks, one for each tenant that had some due;
+-- Targets that somebody else is changing right now are left for the next round. What is due is settled by statements for a whole tenant; of a target that
+-- has several, the first ones of all targets go before the second ones. Ids for retries come in blocks, one for each tenant that had some due;
 -- without one a retry waits for the next round. Outside their maintenance window no clock of an installation runs, and cron is not for SQL: those with a
 -- window come with the moment at which their time is over, and wait until then; one that has come due since these were read waits for the next round.
 create or replace function settle_watches(
@@ -119,24 +120,24 @@ create or replace function settle_watches(
   p_window_tenants int[], p_window_actions bigint[], p_window_ends timestamptz[]
 ) returns int
 language plpgsql
-set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set plan_cache_mode = force_custom_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   w action_watches;
   v_tenants int[];
   v_targets int[];
   v_actions bigint[];
-  v_policy jsonb;
-  v_policy_of int[] := '{0,0}';
+  v_verdicts text[];
+  v_by smallint[];
+  v_tenant int;
   v_name text;
   v_place int;
   v_used int[] := array_fill(0, array[coalesce(cardinality(p_id_tenants), 0)]);
   v_settled int := 0;
-  v_verdict text;
-  v_outcome smallint;
 begin
   if not pg_try_advisory_xact_lock(hashtextextended('controller settle', 0)) then
     return 0;
   end if;
+  perform refresh_statistics();
   update action_watches x set due_at = least(l.until, x.began_at + (p.body #>> '{limits,giveUpSeconds}')::float8 * interval '1 second')
     from unnest(p_window_tenants, p_window_actions, p_window_ends) l (tenant_id, action_id, until), action_policies p
    where p.tenant_id = x.tenant_id and p.id = x.policy_id and x.tenant_id = l.tenant_id and x.action_id = l.action_id and l.until > now();
@@ -154,37 +155,58 @@ begin
             from unnest(v_tenants, v_targets, v_actions) as i (tenant_id, target_id, action_id)
             join target_state s on s.tenant_id = i.tenant_id and s.target_id = i.target_id
            order by s.tenant_id, s.target_id for no key update of s skip locked) l;
-  for i in 1 .. coalesce(cardinality(v_tenants), 0) loop
-    select * into w from action_watches x
-     where x.tenant_id = v_tenants[i] and x.action_id = v_actions[i] and x.due_at <= now() for update;
-    continue when not found;
-    if v_policy_of <> array[w.tenant_id, w.policy_id] then
-      v_policy := (select p.body from action_policies p where p.tenant_id = w.tenant_id and p.id = w.policy_id);
-      if v_policy_of[1] <> w.tenant_id then
-        v_name := (select n.name from management.tenants_v1 n where n.tenant_id = w.tenant_id and n.status = 'active');
-      end if;
-      v_policy_of := array[w.tenant_id, w.policy_id];
-    end if;
+  perform from unnest(v_tenants, v_targets, v_actions) as i (tenant_id, target_id, action_id)
+     join action_watches x on x.tenant_id = i.tenant_id and x.action_id = i.action_id
+    order by i.tenant_id, i.target_id, i.action_id for update of x;
+  for v_tenant, v_actions in
+    select i.tenant_id, array_agg(i.action_id order by i.target_id)
+      from (select u.*, row_number() over (partition by u.tenant_id, u.target_id order by u.action_id) as turn
+              from unnest(v_tenants, v_targets, v_actions) as u (tenant_id, target_id, action_id)) i
+     group by i.tenant_id, i.turn order by i.tenant_id, i.turn
+  loop
+    v_name := (select n.name from management.tenants_v1 n where n.tenant_id = v_tenant and n.status = 'active');
     if v_name is null then -- A suspended tenant: nothing happens to its actions.
-      update action_watches x set due_at = now() + interval '1 minute' where x.tenant_id = w.tenant_id and x.action_id = w.action_id;
+      update action_watches x set due_at = now() + interval '1 minute'
+        from unnest(v_actions) i (action_id) where x.tenant_id = v_tenant and x.action_id = i.action_id and x.due_at <= now();
       continue;
     end if;
-    v_verdict := watch_verdict(w, v_policy, 2::smallint);
-    continue when v_verdict = 'silence' and w.stage = 3
-      and exists (select from actions a where a.tenant_id = w.tenant_id and a.id = w.action_id and a.maintenance_schedule is not null)
-      and not exists (select from unnest(p_window_tenants, p_window_actions) k (tenant_id, action_id)
-                       where k.tenant_id = w.tenant_id and k.action_id = w.action_id);
-    if v_verdict = 'retry' then
-      v_place := array_position(p_id_tenants, w.tenant_id);
-      continue when v_place is null or v_used[v_place] >= p_id_counts[v_place];
-      perform settle_retry(w.tenant_id, v_name, w, p_first_ids[v_place] + v_used[v_place], p_max_actions[v_place]);
-      v_used[v_place] := v_used[v_place] + 1;
-    else
-      v_outcome := case when v_verdict <> 'prove' then 0
-        else coalesce((select a.outcome % 10 from actions a where a.tenant_id = w.tenant_id and a.id = w.action_id), 3) end;
-      perform apply_watch(w.tenant_id, v_name, w, v_policy, v_verdict, v_outcome, null, 'system', null);
-    end if;
-    v_settled := v_settled + 1;
+    select array_agg(d.action_id), array_agg(d.verdict), array_agg(d.by)
+      into v_actions, v_verdicts, v_by
+      from (select x.action_id, watch_verdict(x, p.body, 2::smallint) as verdict, x.stage, a.maintenance_schedule is not null as windowed,
+                   coalesce(a.outcome % 10, 3)::smallint as by
+              from unnest(v_actions) with ordinality i (action_id, place)
+              join action_watches x on x.tenant_id = v_tenant and x.action_id = i.action_id and x.due_at <= now()
+              join actions a on a.tenant_id = v_tenant and a.id = i.action_id
+              join action_policies p on p.tenant_id = v_tenant and p.id = x.policy_id
+             order by i.place) d
+     where not (d.verdict = 'silence' and d.stage = 3 and d.windowed)
+        or exists (select from unnest(p_window_tenants, p_window_actions) k (tenant_id, action_id)
+                    where k.tenant_id = v_tenant and k.action_id = d.action_id);
+    continue when v_actions is null;
+    delete from action_watches x using unnest(v_actions, v_verdicts) i (action_id, verdict)
+     where i.verdict = 'end' and x.tenant_id = v_tenant and x.action_id = i.action_id;
+    update action_watches x set due_at = watch_due(x, p.body)
+      from unnest(v_actions, v_verdicts) i (action_id, verdict), action_policies p
+     where i.verdict = 'wait' and x.tenant_id = v_tenant and x.action_id = i.action_id and p.tenant_id = v_tenant and p.id = x.policy_id;
+    perform end_watches(v_tenant, v_name, array_agg(i.action_id), array_agg(i.verdict), array_agg(case when i.verdict = 'prove' then i.by else 0 end::smallint),
+                        null, 'system', null)
+       from unnest(v_actions, v_verdicts, v_by) i (action_id, verdict, by)
+      where i.verdict in ('prove', 'accept', 'expire', 'giveUp', 'silence')
+     having count(*) > 0;
+    v_settled := v_settled + cardinality(v_actions);
+
+    v_place := array_position(p_id_tenants, v_tenant);
+    for w in select x.* from unnest(v_actions, v_verdicts) with ordinality i (action_id, verdict, place)
+               join action_watches x on x.tenant_id = v_tenant and x.action_id = i.action_id
+              where i.verdict = 'retry' order by i.place
+    loop
+      if v_place is null or v_used[v_place] >= p_id_counts[v_place] then
+        v_settled := v_settled - 1;
+      else
+        perform settle_retry(v_tenant, v_name, w, p_first_ids[v_place] + v_used[v_place], p_max_actions[v_place]);
+        v_used[v_place] := v_used[v_place] + 1;
+      end if;
+    end loop;
   end loop;
   return v_settled;
 end

@@ -31,7 +31,7 @@ begin
   for v_table in
     select c.relname from pg_class c
      where c.relnamespace = 'controller'::regnamespace
-       and c.relname in ('targets', 'target_state', 'target_polls', 'target_attributes', 'auto_confirmations', 'actions')
+       and c.relname in ('targets', 'target_state', 'target_polls', 'target_attributes', 'auto_confirmations', 'actions', 'action_watches')
        and pg_relation_size(c.oid) > 8192 * 50
        and (c.reltuples < c.relpages or pg_relation_size(c.oid) > 8192 * (2 * c.relpages::bigint + 50))
   loop

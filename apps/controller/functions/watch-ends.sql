@@ -27,52 +27,128 @@ begin
 end
 $$;
 
--- Writes the target's row as a verdict has changed it.
-create or replace function keep_target(p_tenant int, was target_state, t target_state) returns void
+-- What a verdict that ends a proof, or a limit, makes of its action: `ending` is the place in proofEnds, `status` null where it stays.
+create or replace function watch_ending(p_verdict text)
+returns table (ending smallint, status smallint, tally smallint, entry smallint, effect text, reason text)
+language sql immutable parallel safe as $$
+  select v.ending::smallint, v.status::smallint, v.tally::smallint, v.entry::smallint, v.effect, v.reason
+    from (values ('prove', 1, null, 0, 0, 'installed', null), ('accept', 2, null, 0, 0, 'installed', null),
+                 ('refute', 3, 1, 0, 1, 'refuted', 'refuted'), ('expire', 2, 1, 0, 1, 'refuted', 'unproven'), ('giveUp', 5, 1, 0, 1, 'refuted', 'timeout'),
+                 ('void', 4, null, 2, 2, 'none', null), ('silence', null, null, 3, 2, 'none', null)) v (verdict, ending, status, tally, entry, effect, reason)
+   where v.verdict = p_verdict
+$$;
+
+-- The words of a verdict in the history, where nobody has others.
+create or replace function watch_text(p_verdict text, p_by smallint, w action_watches) returns text language sql stable as $$
+  select case p_verdict
+    when 'prove' then case when p_by = 3 then 'The device goes on: the success counts as proven.' else 'The success is proven: the device shows what it should.' end
+    when 'accept' then 'The success was not proven in time; it counts all the same.'
+    when 'expire' then 'The success was not proven in time.'
+    when 'giveUp' then 'The device has not finished in time: given up.'
+    when 'refute' then 'The device does not run the update.'
+    when 'void' then 'A newer update was claimed before the success of this one was proven.'
+    when 'silence' then 'Nothing heard for ' || span_text(extract(epoch from now() - w.since)::bigint) || ' while '
+                     || (array['the update was not fetched', 'downloading', 'installing'])[w.stage] || '.'
+  end
+$$;
+
+-- Carries out verdicts about watches of different targets, whose state the caller has locked, in one statement: the action, its target, the watch, the
+-- history, the counts and the events. `p_by` holds places in proofSources; `p_text` is what stands in the history, or null for the verdicts' own words.
+create or replace function end_watches(
+  p_tenant int, p_tenant_name text, p_actions bigint[], p_verdicts text[], p_by smallint[], p_text text, p_principal text, p_traceparent text
+) returns void
 language plpgsql as $$
 begin
-  if t is distinct from was then
-    update target_state
-       set update_status = t.update_status, assigned_set_id = t.assigned_set_id, installed_set_id = t.installed_set_id,
-           installed_at = t.installed_at, installed_action_id = t.installed_action_id,
-           request_attributes = t.request_attributes, revision = revision + 1
-     where tenant_id = p_tenant and target_id = t.target_id;
-  end if;
+  with decided as materialized (
+    select a, w, s, v.verdict, v.by, e.ending, e.status as next_status, e.tally, e.entry, p.body as policy,
+           a.id, a.target_id, a.status, a.rollout_id, a.group_id, a.set_id, a.force_type,
+           case when e.effect <> 'none' then target_after(p_tenant, a, s, e.effect) else s end as t,
+           case when e.effect = 'refuted' and p.body ? 'retry' then retry_due(p.body, a.attempt, null, true, a.controller_id) end as retry_at,
+           e.effect = 'refuted' and w.stage = 6 and s.installed_set_id = a.set_id as falls_back, e.reason
+      from unnest(p_actions, p_verdicts, p_by) as v (action_id, verdict, by)
+     cross join lateral watch_ending(v.verdict) e
+      join action_watches w on w.tenant_id = p_tenant and w.action_id = v.action_id
+      join actions a on a.tenant_id = p_tenant and a.id = v.action_id
+      join target_state s on s.tenant_id = p_tenant and s.target_id = a.target_id
+      join action_policies p on p.tenant_id = p_tenant and p.id = w.policy_id
+  ), ended as materialized (
+    select d.*, coalesce(d.next_status, d.status) as to_status, (d.a).active and d.verdict = 'silence' as to_active,
+           case when d.retry_at is null then d.tally else 4::smallint end as to_tally,
+           case when d.verdict = 'prove' then coalesce((d.policy #>> '{proof,watchHours}')::int, 0) else 0 end as watch_hours
+      from decided d
+  ), acts as (
+    update actions x
+       set status = e.to_status, active = e.to_active, tally = e.to_tally, outcome = coalesce(e.ending * 10 + e.by, x.outcome), revision = x.revision + 1,
+           last_modified_by = p_principal, last_modified_at = now()
+      from ended e where x.tenant_id = p_tenant and x.id = e.id
+  ), targets as (
+    update target_state x
+       set update_status = (e.t).update_status, assigned_set_id = (e.t).assigned_set_id,
+           installed_set_id = case when e.falls_back then (e.w).previous_set_id else (e.t).installed_set_id end,
+           installed_at = case when e.verdict in ('prove', 'accept') then (e.w).claimed_at else (e.t).installed_at end,
+           installed_action_id = case when not e.falls_back then (e.t).installed_action_id else (
+             select max(o.id) from actions o
+              where o.tenant_id = p_tenant and o.target_id = e.target_id and o.set_id = (e.w).previous_set_id and o.status = 0) end,
+           request_attributes = (e.t).request_attributes, revision = x.revision + 1
+      from ended e
+     where x.tenant_id = p_tenant and x.target_id = e.target_id
+       and (e.verdict in ('prove', 'accept') or e.falls_back or e.t is distinct from e.s)
+  ), kept as (
+    update action_watches x
+       set stage = case when e.retry_at is not null then 7 when e.watch_hours > 0 then 6 else x.stage end,
+           silent = e.verdict = 'silence', wants_polls = false, since = case when e.verdict = 'silence' then x.since else now() end,
+           due_at = coalesce(e.retry_at, case
+             when e.verdict = 'silence' then x.began_at + make_interval(secs => (e.policy #>> '{limits,giveUpSeconds}')::float8)
+             else now() + make_interval(hours => e.watch_hours) end)
+      from ended e
+     where x.tenant_id = p_tenant and x.action_id = e.id and (e.retry_at is not null or e.verdict = 'silence' or e.watch_hours > 0)
+  ), gone as (
+    delete from action_watches x using ended e
+     where x.tenant_id = p_tenant and x.action_id = e.id and e.retry_at is null and e.verdict <> 'silence' and e.watch_hours = 0
+  ), history as (
+    insert into action_history (tenant_id, action_id, revision, status, messages, occurred_at)
+    select p_tenant, e.id, (e.a).revision + 1, e.entry, array['Update Server: ' || coalesce(p_text, watch_text(e.verdict, e.by, e.w))], now() from ended e
+  ), deltas as (
+    insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
+    select p_tenant, e.rollout_id, e.group_id, action_bucket(e.status, e.force_type), action_bucket(e.to_status, e.force_type), count(*)
+      from ended e
+     where e.rollout_id is not null and action_bucket(e.status, e.force_type) <> action_bucket(e.to_status, e.force_type)
+     group by 2, 3, 4, 5
+  )
+  insert into outbox (tenant_id, topic, type, common, items, traceparent)
+  select p_tenant, 'action-events', i.type,
+         action_event_common(p_tenant_name, i.set_id, min(n.name), min(n.version), i.rollout_id, i.group_id, i.initiated_by),
+         json_agg(i.item order by i.id), p_traceparent
+    from (select e.id, e.set_id, e.rollout_id, e.group_id, (e.a).initiated_by,
+                 case when e.verdict in ('silence', 'giveUp') then 'io.update.action.silence_changed.v1' else 'io.update.action.proof_changed.v1' end as type,
+                 json_build_array(e.id, (e.a).controller_id, (e.a).revision + 1, e.status, e.to_status, e.to_active, e.force_type, (e.a).weight, null,
+                   array['Update Server: ' || coalesce(p_text, watch_text(e.verdict, e.by, e.w))], (extract(epoch from now()) * 1000)::bigint, e.entry,
+                   json_strip_nulls(json_build_object(
+                     'proof', (array['proving', 'proven', 'unproven', 'refuted', 'void'])[e.ending + 1],
+                     'by', case when e.ending is not null then (array['none', 'attributes', 'runningVersion', 'alive', 'person'])[e.by + 1] end,
+                     'silent', case when e.verdict = 'silence' then true end, 'reason', e.reason,
+                     'attempt', (e.a).attempt, 'nextAttemptAt', (extract(epoch from e.retry_at) * 1000)::bigint))) as item
+            from ended e) i
+    left join management.distribution_sets_v1 n on n.tenant_id = p_tenant and n.id = i.set_id
+   group by i.type, i.set_id, i.rollout_id, i.group_id, i.initiated_by;
 end
 $$;
 
--- Carries out a verdict. `p_by` is the place in proofSources; `p_text` what stands in the history, or null for the verdict's own words.
+-- Carries out a verdict about one watch.
 create or replace function apply_watch(
   p_tenant int, p_tenant_name text, w action_watches, p_policy jsonb, p_verdict text, p_by smallint, p_text text, p_principal text, p_traceparent text
 ) returns void
 language plpgsql as $$
-declare
-  a actions;
-  t target_state;
-  was target_state;
-  v_status smallint;
-  v_tally smallint := 0;
-  v_end smallint;      -- place in proofEnds
-  v_entry smallint := 1;
-  v_type text := 'io.update.action.proof_changed.v1';
-  v_text text := p_text;
-  v_retry timestamptz;
-  v_hours int := coalesce((p_policy #>> '{proof,watchHours}')::int, 0);
 begin
   if p_verdict = 'ignore' then
     return;
   elsif p_verdict = 'end' then
     delete from action_watches x where x.tenant_id = p_tenant and x.action_id = w.action_id;
-    return;
-  elsif p_verdict = 'wait' then
-    update action_watches x set due_at = watch_due(x, p_policy) where x.tenant_id = p_tenant and x.action_id = w.action_id;
-    return;
   elsif p_verdict = 'observe' then
     update action_watches x set stage = 5, since = now(), evidence_at = now(), polls = 0, counts_from = now(), wants_polls = x.polls_wanted > 0
      where x.tenant_id = p_tenant and x.action_id = w.action_id;
     update action_watches x set due_at = watch_due(x, p_policy) where x.tenant_id = p_tenant and x.action_id = w.action_id;
     update actions set outcome = p_by where tenant_id = p_tenant and id = w.action_id;
-    return;
   elsif p_verdict = 'reboot' then
     update action_watches x
        set stage = 4, since = case when x.stage = 4 then x.since else now() end, evidence_at = null, polls = 0,
@@ -81,74 +157,9 @@ begin
     update action_watches x set due_at = watch_due(x, p_policy) where x.tenant_id = p_tenant and x.action_id = w.action_id;
     update target_state s set request_attributes = true, revision = s.revision + 1
      where s.tenant_id = p_tenant and s.target_id = w.target_id and not s.request_attributes;
-    return;
-  end if;
-
-  select * into a from actions x where x.tenant_id = p_tenant and x.id = w.action_id for no key update;
-  select * into t from target_state s where s.tenant_id = p_tenant and s.target_id = w.target_id;
-  was := t;
-  v_status := a.status;
-  if p_verdict in ('prove', 'accept') then
-    v_entry := 0;
-    v_end := case p_verdict when 'prove' then 1 else 2 end;
-    v_text := coalesce(v_text, case when p_verdict = 'accept' then 'The success was not proven in time; it counts all the same.'
-                                    when p_by = 3 then 'The device goes on: the success counts as proven.'
-                                    else 'The success is proven: the device shows what it should.' end);
-    t := target_after(p_tenant, a, t, 'installed');
-    t.installed_at := w.claimed_at;
-  elsif p_verdict in ('refute', 'expire', 'giveUp') then
-    v_status := 1;
-    v_end := case p_verdict when 'refute' then 3 when 'expire' then 2 else 5 end;
-    v_text := coalesce(v_text, case p_verdict when 'expire' then 'The success was not proven in time.'
-                                              when 'giveUp' then 'The device has not finished in time: given up.'
-                                              else 'The device does not run the update.' end);
-    if w.stage = 6 and t.installed_set_id = a.set_id then
-      t.installed_set_id := w.previous_set_id;
-      t.installed_action_id := (select max(o.id) from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id
-                                   and o.set_id = w.previous_set_id and o.status = 0);
-    end if;
-    t := target_after(p_tenant, a, t, 'refuted');
-    v_retry := retry_due(p_policy, a.attempt, null, true, a.controller_id);
-    v_tally := case when v_retry is null then 0 else 4 end;
-    if p_verdict = 'giveUp' then v_type := 'io.update.action.silence_changed.v1'; end if;
-  elsif p_verdict = 'void' then
-    v_tally := 2; v_end := 4; v_entry := 2;
-    v_text := 'A newer update was claimed before the success of this one was proven.';
-  elsif p_verdict = 'silence' then
-    v_tally := 3; v_entry := 2; v_type := 'io.update.action.silence_changed.v1';
-    v_text := 'Nothing heard for ' || span_text(extract(epoch from now() - w.since)::bigint) || ' while '
-           || (array['the update was not fetched', 'downloading', 'installing'])[w.stage] || '.';
   else
-    raise exception 'no such verdict: %', p_verdict;
+    perform end_watches(p_tenant, p_tenant_name, array[w.action_id], array[p_verdict], array[p_by], p_text, p_principal, p_traceparent);
   end if;
-
-  update actions
-     set status = v_status, active = a.active and p_verdict = 'silence', tally = v_tally,
-         outcome = case when v_end is null then outcome else v_end * 10 + p_by end, revision = revision + 1,
-         last_modified_by = p_principal, last_modified_at = now()
-   where tenant_id = p_tenant and id = a.id;
-  perform keep_target(p_tenant, was, t);
-
-  if v_retry is not null then
-    insert into action_watches (tenant_id, action_id, target_id, policy_id, stage, due_at)
-    values (p_tenant, a.id, a.target_id, a.policy_id, 7, v_retry)
-    on conflict (tenant_id, action_id) do update set stage = 7, silent = false, wants_polls = false, since = now(), due_at = excluded.due_at;
-  elsif p_verdict = 'silence' then
-    update action_watches x set silent = true where x.tenant_id = p_tenant and x.action_id = a.id;
-    update action_watches x set due_at = watch_due(x, p_policy) where x.tenant_id = p_tenant and x.action_id = a.id;
-  elsif p_verdict = 'prove' and v_hours > 0 then
-    update action_watches x set stage = 6, since = now(), wants_polls = false where x.tenant_id = p_tenant and x.action_id = a.id;
-    update action_watches x set due_at = watch_due(x, p_policy) where x.tenant_id = p_tenant and x.action_id = a.id;
-  else
-    delete from action_watches x where x.tenant_id = p_tenant and x.action_id = a.id;
-  end if;
-  perform record_watch_change(p_tenant, p_tenant_name, a, v_status, a.active and p_verdict = 'silence', v_entry, v_type,
-    'Update Server: ' || v_text,
-    json_build_object('proof', (array['proving', 'proven', 'unproven', 'refuted', 'void'])[v_end + 1],
-                      'by', case when v_end is not null then (array['none', 'attributes', 'runningVersion', 'alive', 'person'])[p_by + 1] end,
-                      'silent', case when p_verdict = 'silence' then true end,
-                      'reason', case p_verdict when 'giveUp' then 'timeout' when 'expire' then 'unproven' when 'refute' then 'refuted' end,
-                      'attempt', a.attempt, 'nextAttemptAt', (extract(epoch from v_retry) * 1000)::bigint), p_traceparent);
 end
 $$;
 

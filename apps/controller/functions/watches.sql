@@ -179,12 +179,20 @@ $$;
 -- Whoever changes the status of an action counts it from one status to the other. Where it counts otherwise before or after, this adds what is
 -- missing, in the same transaction: the sum is exact, and no path has to know of tallies.
 create or replace function count_tally() returns trigger language plpgsql as $$
+declare
+  v_was smallint := action_bucket(old.status, old.force_type);
+  v_counted_as smallint := action_bucket(old.status, old.force_type, old.tally);
+  v_is smallint := action_bucket(new.status, new.force_type);
+  v_counts_as smallint := action_bucket(new.status, new.force_type, new.tally);
 begin
-  insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
-  select new.tenant_id, new.rollout_id, new.group_id, d.from_bucket, d.to_bucket, 1
-    from (values (action_bucket(old.status, old.force_type, old.tally), action_bucket(old.status, old.force_type)),
-                 (action_bucket(new.status, new.force_type), action_bucket(new.status, new.force_type, new.tally))) d (from_bucket, to_bucket)
-   where d.from_bucket <> d.to_bucket;
+  if v_counted_as <> v_was then
+    insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
+    values (new.tenant_id, new.rollout_id, new.group_id, v_counted_as, v_was, 1);
+  end if;
+  if v_is <> v_counts_as then
+    insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
+    values (new.tenant_id, new.rollout_id, new.group_id, v_is, v_counts_as, 1);
+  end if;
   return null;
 end
 $$;

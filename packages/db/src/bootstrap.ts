@@ -1,6 +1,7 @@
 import pg from "pg";
 import { auditOwnerOf, ensureAudit } from "./audit-schema.ts";
 import { auditSchemasOf, type DatabaseService, databaseServices, type RolePasswords, roleOf, schemaOf } from "./services.ts";
+import { unsuitableText } from "./text-support.ts";
 
 export { type DatabaseService, databaseServices, roleOf, schemaOf } from "./services.ts";
 
@@ -15,7 +16,7 @@ export function serviceUrl(adminUrl: string, service: DatabaseService, password:
 /**
  * Creates the four roles and their schemas, and revokes all other access from them (architecture §2); it also creates the audit trails, which
  * belong to none of the four (docs/adr/0014). It may run at every start. The administrator needs CREATEROLE and must own the database, or be a
- * superuser.
+ * superuser. A database that cannot hold Harrier's text is refused before anything is made in it.
  */
 export async function bootstrap(options: { adminUrl: string; passwords: RolePasswords }): Promise<void> {
   const client = new pg.Client({
@@ -25,6 +26,8 @@ export async function bootstrap(options: { adminUrl: string; passwords: RolePass
   });
   await client.connect();
   try {
+    const unsuitable = await unsuitableText(client);
+    if (unsuitable !== undefined) throw new Error(unsuitable);
     await client.query("select pg_advisory_lock(hashtextextended('harrier bootstrap', 0))");
     for (const service of databaseServices) await withRetry(() => ensureRole(client, service, options.passwords[service]));
     const auditOwner = await withRetry(() => auditOwnerOf(client));

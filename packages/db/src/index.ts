@@ -45,4 +45,5 @@ export {
   statement,
 } from "./statement.ts";
 export { countTenantRows, deleteTenantRows, type TenantRows } from "./tenant-rows.ts";
+export { unsuitableText } from "./text-support.ts";
 export { startWhenReadable } from "./when-readable.ts";

@@ -108,6 +108,7 @@ interface DemoFlags extends Pick<RunFlags, "url" | "tenant" | "fail" | "seed" | 
   readonly password?: string;
   readonly file?: string;
   readonly poll: number;
+  readonly dmf?: string | true;
   readonly timeout: number;
 }
 
@@ -121,6 +122,7 @@ demo
   .option("--user <name>", "administrator", "admin")
   .option("--password <password>", "default: HARRIER_ADMIN_PASSWORD, or the one that npm start wrote into its data directory")
   .addOption(new Option("--poll <duration>", "time between two polls of a device").default(1, "1s").argParser(seconds))
+  .option("--dmf [url]", "half of the devices speak DMF over AMQP: at this amqpUri, or DMF is enabled for the tenant, which needs a broker")
   .addOption(new Option("--timeout <duration>", "give up after this time").default(900, "15m").argParser(seconds))
   .option("--json", "print the result as JSON at the end");
 program.addCommand(demo);
@@ -196,7 +198,7 @@ function statusLine(before: FleetReport, now: FleetReport, span: number): string
 async function demonstrate(flags: DemoFlags): Promise<void> {
   const progress = createProgress(process.stdout);
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  const { url, tenant, fail, seed, pieces, devices, user, poll, file, timeout } = flags;
+  const { url, tenant, fail, seed, pieces, devices, user, poll, file, dmf, timeout } = flags;
   const result = await runDemo({
     baseUrl: url.replace(/\/+$/, ""),
     tenant,
@@ -212,6 +214,7 @@ async function demonstrate(flags: DemoFlags): Promise<void> {
     say,
     onProgress: progress.show,
     ...(file === undefined ? {} : { file }),
+    ...(dmf === undefined ? {} : { dmf }),
   }).finally(progress.end);
   printResult(result, say);
   if (flags.json === true) say(JSON.stringify(result));
@@ -219,7 +222,7 @@ async function demonstrate(flags: DemoFlags): Promise<void> {
 }
 
 function printResult(result: DemoResult, say: (line: string) => void): void {
-  const { fleet, groups, differences, seconds: took } = result;
+  const { fleet, things, groups, differences, seconds: took } = result;
   say(`\n${"group".padEnd(12)}${"devices say".padEnd(28)}API says`);
   for (const { name, tally, api } of groups) {
     const own = `ok ${tally.finished}, failed ${tally.error}`;
@@ -229,10 +232,15 @@ function printResult(result: DemoResult, say: (line: string) => void): void {
   say(
     `${fleet.devices} devices, ${fleet.polls} polls, ${fleet.reports} reports, ${share} MB, ${fleet.retries} retries, ${took.toFixed(1)} s`,
   );
-  for (const line of [...differences, ...fleet.violations].slice(0, 20)) say(`DIFFERENT: ${line}`);
-  say(
-    result.ok ? "Both sides agree." : `The sides do not agree: ${differences.length} differences, ${fleet.violations.length} violations.`,
-  );
+  if (things !== undefined) {
+    const megabytes = (things.bytes / 1e6).toFixed(0);
+    say(
+      `${things.things} things, ${things.got} messages to them, ${things.sent} from them, ${megabytes} MB, ${things.reconnects} reconnects`,
+    );
+  }
+  const violations = [...fleet.violations, ...(things?.violations ?? [])];
+  for (const line of [...differences, ...violations].slice(0, 20)) say(`DIFFERENT: ${line}`);
+  say(result.ok ? "Both sides agree." : `The sides do not agree: ${differences.length} differences, ${violations.length} violations.`);
 }
 
 try {

@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ConfirmChannel, type ConsumeMessage, connect } from "amqplib";
+import { DownloadWrong } from "./device/download.ts";
+import { describe, type Http } from "./http.ts";
 import { chance } from "./random.ts";
+import type { FinalReport } from "./report.ts";
+import { fetchModules, type ThingModule } from "./thing-download.ts";
 
 export interface ThingsOptions {
   /** The address of the tenant's virtual host, with its user: `amqpUri` of the answer that enabled DMF. */
@@ -15,6 +19,10 @@ export interface ThingsOptions {
   /** The share of updates that end with ERROR, 0 by default; which ones depends on the seed only. */
   readonly fail?: number;
   readonly seed?: number;
+  /** With it they fetch what they shall install and check its hashes, as devices over HTTP do, each file in so many pieces. */
+  readonly downloads?: { readonly http: Http; readonly pieces: number };
+  /** Exchange and queue go when the things stop, or ten minutes after they were killed: nobody reads what would be sent there. */
+  readonly temporary?: boolean;
 }
 
 /** What the things have done so far. */
@@ -29,10 +37,16 @@ export interface ThingsReport {
   readonly failed: number;
   /** How often they had to connect again. */
   readonly reconnects: number;
+  readonly bytes: number;
+  /** The last reports of updates that the broker has taken. */
+  readonly finals: readonly FinalReport[];
+  /** Files that were not what was promised. */
+  readonly violations: readonly string[];
 }
 
 export interface Things {
   report(): ThingsReport;
+  /** Ends them when the broker has taken what they have said, or after five seconds without it. */
   stop(): Promise<ThingsReport>;
 }
 
@@ -41,16 +55,30 @@ interface Pending {
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
   readonly replyTo?: string;
+  /** What it ends. */
+  readonly final?: FinalReport;
 }
 
 interface Told {
   readonly actionId: number;
   readonly thingId: string;
+  readonly softwareModules?: readonly ThingModule[];
+  /** The token that the addresses of the files are for. */
+  readonly token?: string;
 }
 
-const usual = { tenant: "DEFAULT", exchange: "simulator.replies", reports: ["DOWNLOAD", "DOWNLOADED", "FINISHED"], fail: 0, seed: 1 };
+const usual = {
+  tenant: "DEFAULT",
+  exchange: "simulator.replies",
+  reports: ["DOWNLOAD", "DOWNLOADED", "FINISHED"],
+  fail: 0,
+  seed: 1,
+  temporary: false,
+};
 const prefetch = 500;
 const reconnectMs = 200;
+const drainMs = 5_000;
+const leftMs = 600_000;
 
 /**
  * Starts things behind one backend that speaks DMF, as such backends are run in earnest: persistent messages with confirms, and what was not confirmed
@@ -63,12 +91,14 @@ export async function runThings(options: ThingsOptions): Promise<Things> {
 }
 
 class Backend implements Things {
-  readonly #options: Required<ThingsOptions>;
+  readonly #options: Omit<Required<ThingsOptions>, "downloads"> & Pick<ThingsOptions, "downloads">;
+  readonly #stopping = new AbortController();
+  readonly #finals: FinalReport[] = [];
+  readonly #violations: string[] = [];
   readonly #done = new Set<number>();
   readonly #pending = new Set<Pending>();
-  readonly #counts = { got: 0, sent: 0, failed: 0, reconnects: 0 };
+  readonly #counts = { got: 0, sent: 0, failed: 0, reconnects: 0, bytes: 0 };
   #open: { channel: ConfirmChannel; close(): Promise<unknown> } | undefined;
-  #stopped = false;
 
   constructor(options: ThingsOptions) {
     this.#options = { ...usual, ...options };
@@ -81,17 +111,29 @@ class Backend implements Things {
   }
 
   report(): ThingsReport {
-    return { things: this.#options.ids.length, finished: this.#done.size, ...this.#counts };
+    return {
+      things: this.#options.ids.length,
+      finished: this.#done.size,
+      ...this.#counts,
+      finals: [...this.#finals],
+      violations: [...this.#violations],
+    };
   }
 
   async stop(): Promise<ThingsReport> {
-    this.#stopped = true;
-    await this.#open?.close();
+    this.#stopping.abort();
+    const open = this.#open;
+    if (open !== undefined) {
+      const { channel } = open;
+      const drained = channel.waitForConfirms().then(() => (this.#options.temporary ? channel.deleteQueue(this.#queue) : undefined));
+      await Promise.race([drained.catch(() => undefined), sleep(drainMs, undefined, { ref: false })]);
+      await open.close();
+    }
     return this.report();
   }
 
   async #connect(): Promise<void> {
-    const { url, exchange } = this.#options;
+    const { url, exchange, temporary } = this.#options;
     const connection = await connect(url);
     const close = () => connection.close().catch(() => undefined);
     connection.on("error", () => undefined);
@@ -101,9 +143,9 @@ class Backend implements Things {
     });
     const channel = await connection.createConfirmChannel();
     channel.on("error", () => void close());
-    const queue = `${exchange}.queue`;
-    await channel.assertExchange(exchange, "fanout", { durable: true });
-    await channel.assertQueue(queue, { durable: true });
+    const queue = this.#queue;
+    await channel.assertExchange(exchange, "fanout", { durable: true, autoDelete: temporary });
+    await channel.assertQueue(queue, { durable: true, ...(temporary ? { expires: leftMs } : {}) });
     await channel.bindQueue(queue, exchange, "");
     await channel.prefetch(prefetch);
     this.#open = { channel, close };
@@ -116,8 +158,12 @@ class Backend implements Things {
     });
   }
 
+  get #queue(): string {
+    return `${this.#options.exchange}.queue`;
+  }
+
   async #reconnect(): Promise<void> {
-    while (!this.#stopped) {
+    while (!this.#stopping.signal.aborted) {
       try {
         this.#counts.reconnects += 1;
         return await this.#connect();
@@ -138,9 +184,9 @@ class Backend implements Things {
     const common = { contentType: "application/json", persistent: true, headers: { tenant: this.#options.tenant, ...headers } };
     try {
       this.#open?.channel.publish("dmf.exchange", "", content, replyTo === undefined ? common : { ...common, replyTo }, (error) => {
-        if (error) return;
+        if (error || !this.#pending.delete(message)) return;
         this.#counts.sent += 1;
-        this.#pending.delete(message);
+        if (message.final !== undefined) this.#finals.push({ ...message.final, at: Date.now() });
       });
     } catch {
       // the channel has ended, and the next one publishes it
@@ -150,18 +196,30 @@ class Backend implements Things {
   #obey({ content, properties }: ConsumeMessage): void {
     const { topic, thingId = "" } = (properties.headers ?? {}) as { topic?: string; thingId?: string };
     const body = content.length === 0 || topic === undefined ? undefined : (JSON.parse(content.toString()) as Record<string, unknown>);
-    const { actionId = 0, targets = [] } = (body ?? {}) as {
+    const {
+      actionId = 0,
+      targets = [],
+      targetSecurityToken,
+      softwareModules = [],
+    } = (body ?? {}) as {
       actionId?: number;
-      targets?: readonly { actionId: number; controllerId: string }[];
+      targets?: readonly { actionId: number; controllerId: string; targetSecurityToken?: string }[];
+      targetSecurityToken?: string;
+      softwareModules?: readonly ThingModule[];
     };
+    // the addresses in a batch are those of its first thing
+    const token = targetSecurityToken ?? targets[0]?.targetSecurityToken ?? "";
     switch (topic) {
       case "DOWNLOAD_AND_INSTALL":
       case "DOWNLOAD":
-        this.#update(topic, { actionId, thingId });
+        void this.#update(topic, { actionId, thingId, softwareModules, token });
         break;
       case "BATCH_DOWNLOAD_AND_INSTALL":
       case "BATCH_DOWNLOAD":
-        for (const one of targets) this.#update(topic.slice("BATCH_".length), { actionId: one.actionId, thingId: one.controllerId });
+        for (const one of targets) {
+          const told = { actionId: one.actionId, thingId: one.controllerId, softwareModules, token };
+          void this.#update(topic.slice("BATCH_".length), told);
+        }
         break;
       case "CONFIRM":
         this.#tell(actionId, "CONFIRMED");
@@ -179,18 +237,41 @@ class Backend implements Things {
   }
 
   /** Repeated instructions are none: the first one was obeyed. */
-  #update(topic: string, { actionId, thingId }: Told): void {
+  async #update(topic: string, told: Told): Promise<void> {
+    const { actionId, thingId } = told;
     if (this.#done.has(actionId)) return;
     this.#done.add(actionId);
     const { reports, fail, seed } = this.#options;
-    const fails = chance(seed, thingId, "fail") < fail;
     const said = topic === "DOWNLOAD" ? ["DOWNLOAD", "DOWNLOADED"] : reports;
-    for (const status of fails ? [...said.slice(0, -1), "ERROR"] : said) this.#tell(actionId, status);
+    const fetched = await this.#fetch(told);
+    if (this.#stopping.signal.aborted) return;
+    const fails = !fetched || chance(seed, thingId, "fail") < fail;
+    const outcome = fails ? "failure" : "success";
+    const statuses = fails ? [...said.slice(0, -1), "ERROR"] : said;
+    for (const status of statuses.slice(0, -1)) this.#tell(actionId, status);
+    this.#tell(actionId, statuses.at(-1) ?? "FINISHED", { controllerId: thingId, actionId: String(actionId), outcome, at: 0 });
     if (fails) this.#counts.failed += 1;
   }
 
-  #tell(actionId: number, actionStatus: string): void {
+  /** Answers whether the thing has its files, where it fetches any. */
+  async #fetch({ thingId, softwareModules = [], token = "" }: Told): Promise<boolean> {
+    const { downloads } = this.#options;
+    if (downloads === undefined) return true;
+    try {
+      const onBytes = (n: number): void => {
+        this.#counts.bytes += n;
+      };
+      await fetchModules(softwareModules, { ...downloads, token, onBytes, signal: this.#stopping.signal });
+      return true;
+    } catch (error) {
+      if (error instanceof DownloadWrong) this.#violations.push(`${thingId}: ${describe(error)}`);
+      return false;
+    }
+  }
+
+  #tell(actionId: number, actionStatus: string, final?: FinalReport): void {
     const headers = { type: "EVENT", topic: "UPDATE_ACTION_STATUS" };
-    this.#send({ headers, body: { actionId, actionStatus, message: [`the thing says ${actionStatus}`] } });
+    const body = { actionId, actionStatus, message: [`the thing says ${actionStatus}`] };
+    this.#send({ headers, body, ...(final === undefined ? {} : { final }) });
   }
 }

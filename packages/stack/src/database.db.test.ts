@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bootstrap } from "@harrier/db";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { freshDatabase } from "../../../tests/setup/fresh-database.ts";
@@ -80,6 +81,30 @@ test("a database that does not exist is named without the password", async () =>
     `HARRIER_DATABASE_URL: cannot reach the database at ${url.host} (database "nowhere" does not exist)`,
   );
 });
+
+test.each([
+  ["UTF8", "C", "the database's ctype C does not fold the case of letters such as Ä"],
+  ["SQL_ASCII", "C", "the database's encoding is SQL_ASCII and must be UTF8"],
+])(
+  "a database of encoding %s and ctype %s is refused by the start and the set-up, with nothing made in it",
+  async (encoding, ctype, reason) => {
+    const name = `unsuitable_${randomBytes(4).toString("hex")}`;
+    await query(fresh.url, `create database ${name} template template0 encoding '${encoding}' lc_collate 'C' lc_ctype '${ctype}'`);
+    const url = new URL(fresh.url);
+    url.pathname = `/${name}`;
+    try {
+      const failed = await checkDatabase({ kind: "one", url: url.href }).catch((error: unknown) => error);
+      expect(failed).toBeInstanceOf(StartError);
+      expect((failed as Error).message).toBe(
+        `HARRIER_DATABASE_URL: ${reason}: create it with template template0, encoding 'UTF8' and locale 'C.UTF-8' or that of a language`,
+      );
+      await expect(bootstrap({ adminUrl: url.href, passwords: secrets.rolePasswords })).rejects.toThrow(reason);
+      expect(await query(url.href, "select from pg_namespace where nspname = 'controller'")).toEqual([]);
+    } finally {
+      await query(fresh.url, `drop database ${name}`);
+    }
+  },
+);
 
 test("the embedded server is started again on the same port when it is killed, with its data", async () => {
   const printed: string[] = [];

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { bootstrap, type DatabaseService, databaseServices, serviceUrl } from "@harrier/db";
+import { bootstrap, type DatabaseService, databaseServices, serviceUrl, unsuitableText } from "@harrier/db";
 import pg from "pg";
 import type { Secrets } from "./data-dir.ts";
 import { type EmbeddedPostgres, startPostgres } from "./postgres.ts";
@@ -35,6 +35,8 @@ async function checkServer(name: string, url: string): Promise<void> {
     await client.connect();
     const { rows } = await client.query<{ version: number }>("select current_setting('server_version_num')::int as version");
     if ((rows[0]?.version ?? 0) < OLDEST_VERSION) throw new StartError(`${name}: PostgreSQL 15 or newer is needed`);
+    const unsuitable = await unsuitableText(client);
+    if (unsuitable !== undefined) throw new StartError(`${name}: ${unsuitable}`);
   } catch (error) {
     if (error instanceof StartError) throw error;
     throw new StartError(`${name}: cannot reach the database at ${new URL(url).host} (${reasonOf(error)})`);

@@ -19,6 +19,7 @@ import { benchQueries } from "./scenarios/queries.ts";
 import { benchRanges } from "./scenarios/ranges.ts";
 import { benchReads } from "./scenarios/reads.ts";
 import { benchRollout } from "./scenarios/rollout.ts";
+import { benchSafety } from "./scenarios/safety.ts";
 import { benchTransfer } from "./scenarios/transfer.ts";
 
 interface Scenario {
@@ -37,11 +38,12 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   ranges: { run: benchRanges, start: startWithBucket },
   transfer: { run: benchTransfer, start: startStack },
   cli: { run: benchCli, start: startStack },
+  safety: { run: benchSafety, start: startStack },
 };
 /** This scenario starts the server as a user does, by `npm start`. */
 const footprint = "footprint";
-/** These scenarios run only on request: one builds an S3 server first, one unpacks a message broker, one fills a large fleet of its own, one writes gigabytes, one starts the command line a hundred times, one waits for minutes and needs Linux. */
-const onRequest: ReadonlySet<string> = new Set(["dmf", "ranges", "reads", "transfer", "cli", footprint]);
+/** These scenarios run only on request: one builds an S3 server first, one unpacks a message broker, one fills a large fleet of its own, one writes gigabytes, one starts the command line a hundred times, one waits for devices that say nothing, one waits for minutes and needs Linux. */
+const onRequest: ReadonlySet<string> = new Set(["dmf", "ranges", "reads", "transfer", "cli", "safety", footprint]);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -61,7 +63,7 @@ const { values, positionals } = parseArgs({
 
 if (values.help) {
   console.log(
-    "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [reads] [dmf] [ranges] [transfer] [cli] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--mebibytes 512] [--json FILE] [--check]\n" +
+    "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [reads] [dmf] [ranges] [transfer] [cli] [safety] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--mebibytes 512] [--json FILE] [--check]\n" +
       "npm run bench -- [polls] [downloads] [cycle] --against ../other-checkout [--starts 3] [--rounds 5] [--check]: polls, downloads and device cycles beside another built checkout.\n" +
       "Starts a stack of its own, measures, and prints each figure beside its limit of the same run; --check exits 1 where a budget is missed.",
   );

@@ -36,6 +36,20 @@ export async function visit(browser: Browser, { theme = "light" as Theme, width 
   return { context, page, complaints };
 }
 
+/** Opens a session without the page of the sign-in. */
+export async function haveSession({ context }: Visit, baseUrl: string, password: string, user = "admin"): Promise<void> {
+  const headers = { "sec-fetch-site": "same-origin" };
+  const answer = await context.request.post(`${baseUrl}/console/session`, { headers, data: { username: user, password, kind: "browser" } });
+  if (answer.status() !== 204) throw new Error(`no session: ${answer.status()} ${await answer.text()}`);
+}
+
+/** Opens a page of the console, and waits until its heading is there and what it has asked for. */
+export async function openPage(page: Page, baseUrl: string, path: string): Promise<void> {
+  await page.goto(`${baseUrl}/console${path}`);
+  await page.locator("h1").first().waitFor();
+  await page.waitForFunction(() => document.querySelector("[role=status][aria-label=Loading]") === null);
+}
+
 /** Signs in by keyboard. */
 export async function signIn(page: Page, baseUrl: string, password: string, user = "admin"): Promise<void> {
   await page.goto(`${baseUrl}/console/login`);

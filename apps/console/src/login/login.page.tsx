@@ -15,7 +15,9 @@ const route = getRouteApi("/login");
 
 /** The page of whoever is not signed in. */
 export function LoginPage() {
-  const to = safeTarget(route.useSearch().to);
+  const { to: asked, error } = route.useSearch();
+  const { basepath } = useRouter();
+  const to = safeTarget(asked, basepath === "/" ? "" : basepath);
   const { data } = useQuery(consoleConfig);
   useEffect(() => {
     document.title = `${t.title} · Harrier`;
@@ -35,6 +37,11 @@ export function LoginPage() {
           </div>
         </div>
         <div className={style["card"]}>
+          {error !== undefined && (
+            <Note tone="bad" alert>
+              {t.failures[error] ?? t.failures["provider"]}
+            </Note>
+          )}
           {issuers.map(({ id, name }) => (
             <a key={id} href={providerUrl(id, to)} className={buttonClass()}>
               {t.with(name)}

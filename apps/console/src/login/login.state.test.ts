@@ -11,6 +11,15 @@ test.each([
 ])("after the sign-in %s leads to %s", (to, target) => expect(safeTarget(to)).toBe(target));
 
 test.each([
+  ["/console/devices?q=a", "/devices?q=a"],
+  ["/console/", "/"],
+  ["/console", "/"],
+  ["/console//evil.example", "/"],
+  ["/console/login", "/"],
+  ["/consoles", "/consoles"],
+])("below /console the sign-in leads from %s to %s", (to, target) => expect(safeTarget(to, "/console")).toBe(target));
+
+test.each([
   ["https:", "fleet.example", true],
   ["http:", "127.0.0.1", true],
   ["http:", "fleet.example", false],

@@ -3,13 +3,14 @@ import { type FormEvent, useState } from "react";
 import { ask, change, r } from "../api/client.ts";
 import { me } from "../api/session.ts";
 import device from "../device/device.module.css";
-import { me as t } from "../text/en.ts";
+import { sessions, me as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { useRun } from "../ui/confirm.tsx";
 import { Field } from "../ui/field.tsx";
 import { Card, Facts, Page } from "../ui/page.tsx";
 import { Refusal, Skeleton } from "../ui/states.tsx";
 import { toast } from "../ui/toast.tsx";
+import { OwnSessions } from "./sessions.tsx";
 
 /** Who is signed in, what that allows, and the password. */
 export function MePage() {
@@ -18,7 +19,14 @@ export function MePage() {
   return (
     <Page title={t.title}>
       <div className={device["columns"]}>
-        <Permissions held={data.permissions ?? []} scopes={data.targetTypeScopes ?? {}} />
+        <div className={device["stack"]}>
+          {data.kind === "user" && (
+            <Card title={sessions.title} plain>
+              <OwnSessions />
+            </Card>
+          )}
+          <Permissions held={data.permissions ?? []} scopes={data.targetTypeScopes ?? {}} />
+        </div>
         <div className={device["stack"]}>
           <Card>
             <Facts

@@ -56,14 +56,15 @@ function useNeeds(rollouts: readonly RolloutView[]): Need[] | undefined {
   const quotas = useQuery({ ...ask(r.quotas.list), enabled: mayQuotas, staleTime: 300_000 });
   if (mayTargets && overdue.data === undefined) return undefined;
   const late = overdue.data?.facets[0]?.values.find(({ value }) => value === "true")?.count ?? 0;
-  return needsOf({ rollouts, overdue: late, keys: keys.data ?? [], quotas: quotasOf(quotas.data) }, now);
-}
-
-/** Quotas with their use; those that nobody counts have none. */
-function quotasOf(data: unknown): { key: string; limit: number | null; used: number | null }[] {
-  const list = (Array.isArray(data) ? data : ((data as { content?: unknown[] } | undefined)?.content ?? [])) as Record<string, unknown>[];
-  const number = (value: unknown) => (typeof value === "number" ? value : null);
-  return list.map((quota) => ({ key: String(quota["key"]), limit: number(quota["limit"]), used: number(quota["used"]) }));
+  return needsOf(
+    {
+      rollouts,
+      overdue: late,
+      keys: keys.data ?? [],
+      quotas: Object.entries(quotas.data ?? {}).map(([key, quota]) => ({ key, ...quota })),
+    },
+    now,
+  );
 }
 
 function Needs({ rollouts, ready }: { rollouts: readonly RolloutView[]; ready: boolean }) {
@@ -113,6 +114,11 @@ function NeedLine({ need, rollout }: { need: Need; rollout: RolloutView | undefi
       )}
       {need.kind === "overdue" && (
         <Link to="/devices" search={{ q: conditionOf("overdue", "true") }} className={buttonClass(undefined, true)}>
+          {t.look}
+        </Link>
+      )}
+      {(need.kind === "quota" || need.kind === "keyEnds") && (
+        <Link to="/settings/{-$part}" params={{ part: need.kind === "quota" ? "quotas" : "keys" }} className={buttonClass(undefined, true)}>
           {t.look}
         </Link>
       )}

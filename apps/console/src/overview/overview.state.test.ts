@@ -20,7 +20,7 @@ test("what does the most harm comes first", () => {
       quotas: [
         { key: "full", limit: 10, used: 9 },
         { key: "free", limit: 10, used: 1 },
-        { key: "none", limit: null, used: 5 },
+        { key: "none", limit: 0, used: 5 },
       ],
     },
     0,

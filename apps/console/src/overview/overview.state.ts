@@ -22,7 +22,7 @@ interface Known {
   readonly rollouts: readonly RolloutLike[];
   readonly overdue: number;
   readonly keys: readonly { readonly id: number; readonly name: string; readonly expiresAt: number }[];
-  readonly quotas: readonly { readonly key: string; readonly limit: number | null; readonly used: number | null }[];
+  readonly quotas: readonly { readonly key: string; readonly limit: number; readonly used: number }[];
 }
 
 /** Gathers what needs somebody, ordered by the harm that waiting does. */
@@ -36,8 +36,7 @@ export function needsOf({ rollouts, overdue, keys, quotas }: Known, now: number)
   if (overdue > 0) needs.push({ kind: "overdue", id: "overdue", name: "", count: overdue });
   for (const { id, name, expiresAt } of keys) if (expiresAt - now < soonMs) needs.push({ kind: "keyEnds", id: String(id), name });
   for (const { key, limit, used } of quotas) {
-    if (limit !== null && used !== null && limit > 0 && used / limit > nearlyUsed)
-      needs.push({ kind: "quota", id: key, name: key, count: used / limit });
+    if (limit > 0 && used / limit > nearlyUsed) needs.push({ kind: "quota", id: key, name: key, count: used / limit });
   }
   return needs.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
 }

@@ -17,7 +17,7 @@ const series = [
 ] as const;
 
 /** The colours of a canvas are fixed when it is drawn; a probe resolves those of the present theme. */
-function colourOf(box: HTMLElement, name: string): string {
+export function colourOf(box: HTMLElement, name: string): string {
   const probe = document.createElement("span");
   probe.style.color = `var(${name})`;
   box.append(probe);

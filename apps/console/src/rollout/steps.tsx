@@ -38,6 +38,13 @@ export function Steps({ rollout, groups }: StepsProps) {
   ));
 }
 
+/** The two decisions on a rollout that waits for approval. */
+export function Decisions({ rollout }: Pick<StepsProps, "rollout">) {
+  return (["approve", "deny"] as const).map((step, index) => (
+    <One key={step} step={step} rollout={rollout} groups={[]} first={index === 0} />
+  ));
+}
+
 /** What a step does, in numbers. */
 function effectOf(step: Step, totals: typeof noTotals, groups: readonly RolloutGroupView[]): string {
   const { waiting, running, total } = counts(totals);

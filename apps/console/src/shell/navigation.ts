@@ -1,5 +1,18 @@
 import type { LinkProps } from "@tanstack/react-router";
-import { ArrowDownToLine, Gauge, type LucideIcon, MonitorSmartphone, Package, Rocket, ScrollText, Workflow } from "lucide-react";
+import {
+  ArrowDownToLine,
+  ChartLine,
+  CircleCheck,
+  Gauge,
+  type LucideIcon,
+  MonitorSmartphone,
+  Package,
+  Rocket,
+  ScrollText,
+  Server,
+  Settings,
+  Workflow,
+} from "lucide-react";
 import { r } from "../api/client.ts";
 import { nav as t } from "../text/en.ts";
 
@@ -18,11 +31,25 @@ export const places: readonly { readonly part: string; readonly places: readonly
     places: [
       { to: "/", label: t.overview, icon: Gauge, needs: [] },
       { to: "/rollouts", label: t.rollouts, icon: Rocket, needs: [r.rollouts.list] },
+      { to: "/approvals", label: t.approvals, icon: CircleCheck, needs: [r.rollouts.approve] },
       { to: "/devices", label: t.devices, icon: MonitorSmartphone, needs: [r.targets.list] },
       { to: "/software", label: t.software, icon: Package, needs: [r.distributionSets.list] },
       { to: "/auto-assign", label: t.filters, icon: Workflow, needs: [r.targetFilters.list] },
       { to: "/actions", label: t.actions, icon: ArrowDownToLine, needs: [r.actions.list] },
+      { to: "/reports", label: t.reports, icon: ChartLine, needs: [r.insights.monthlyTargets, r.insights.monthlyActions] },
       { to: "/audit", label: t.audit, icon: ScrollText, needs: [r.audit.list] },
+    ],
+  },
+  {
+    part: t.manage,
+    places: [
+      {
+        to: "/settings/{-$part}",
+        label: t.settings,
+        icon: Settings,
+        needs: [r.configs.list, r.targetTypes.list, r.users.list, r.roles.list, r.apiKeys.list],
+      },
+      { to: "/system/{-$part}", label: t.system, icon: Server, needs: [r.operations.list] },
     ],
   },
 ];

@@ -96,17 +96,19 @@ export function FormDialog({ title, text, button, open, close, why, wide, run, c
     <Dialog.Root open={open} onOpenChange={change}>
       <Dialog.Portal>
         <Dialog.Backdrop className={style["backdrop"]} />
-        <Dialog.Popup className={`${style["popup"]} ${wide ? style["wide"] : ""}`} render={<form onSubmit={submit} />}>
+        <Dialog.Popup className={`${style["popup"]} ${wide ? style["wide"] : ""}`}>
           <Dialog.Title>{title}</Dialog.Title>
           {text !== undefined && <Dialog.Description render={<div className="muted" />}>{text}</Dialog.Description>}
-          {children}
-          <Refusal error={error} />
-          <div className={style["buttons"]}>
-            <Dialog.Close render={<Button />}>{t.back}</Dialog.Close>
-            <Button look="primary" type="submit" why={busy ? t.asked : why}>
-              {busy ? t.asked : button}
-            </Button>
-          </div>
+          <form className={style["form"]} onSubmit={submit}>
+            {children}
+            <Refusal error={error} />
+            <div className={style["buttons"]}>
+              <Dialog.Close render={<Button />}>{t.back}</Dialog.Close>
+              <Button look="primary" type="submit" why={busy ? t.asked : why}>
+                {busy ? t.asked : button}
+              </Button>
+            </div>
+          </form>
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>

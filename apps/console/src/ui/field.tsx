@@ -8,16 +8,17 @@ interface FieldProps extends Omit<ComponentProps<"input">, "onChange" | "value">
   readonly hint?: ReactNode;
   readonly error?: string | undefined;
   readonly lines?: boolean;
+  readonly hideLabel?: boolean;
 }
 
 /** A labelled text field; its hint and its error are read out with it. */
-export function Field({ label, value, onChange, hint, error, lines, ...rest }: FieldProps) {
+export function Field({ label, value, onChange, hint, error, lines, hideLabel, ...rest }: FieldProps) {
   const id = useId();
   const about = error !== undefined || hint !== undefined ? `${id}-about` : undefined;
   const shared = { id, value, className: style["input"], "aria-invalid": error !== undefined || undefined, "aria-describedby": about };
   return (
     <div className={style["field"]}>
-      <label htmlFor={id} className={style["label"]}>
+      <label htmlFor={id} className={hideLabel ? "hidden" : style["label"]}>
         {label}
       </label>
       {lines ? (
@@ -94,15 +95,26 @@ export function Check({
   checked,
   onChange,
   hint,
+  of,
+  disabled,
 }: {
   label: string;
   checked: boolean;
   onChange: (value: boolean) => void;
   hint?: string;
+  /** What it is about, where the label alone does not say so. */
+  of?: string;
+  disabled?: boolean;
 }) {
   return (
     <label className={style["check"]}>
-      <input type="checkbox" checked={checked} onChange={(event) => onChange(event.target.checked)} />
+      <input
+        type="checkbox"
+        checked={checked}
+        disabled={disabled}
+        aria-label={of === undefined ? undefined : `${of}: ${label}`}
+        onChange={(event) => onChange(event.target.checked)}
+      />
       <span>
         {label}
         {hint !== undefined && <span className={`${style["hint"]}`}> {hint}</span>}

@@ -249,6 +249,26 @@ test("beyond 1.19 two replicas at once settle each once", async () => {
   expect(await fleet.eventTypes(action)).toEqual(["created", "status_changed", "status_changed", "proof_changed"]);
 });
 
+test("beyond 1.19 two watches of one target that are due together are settled in one round, the older first", async () => {
+  const { device, action } = await one(policy({ proof: proof() }));
+  await fleet.report(device, action);
+  const { actions } = await fixture.actions.assignSet(
+    {
+      set: reservedSet(101),
+      items: [itemOf(device, { safetyIndex: 0 })],
+      initiator: "admin",
+      safeties: `[${policy({ limits: { notFetchedSeconds: 60, count: "error" } })}]`,
+    },
+    contextOf(),
+  );
+  const newer = Number(actions?.[0]?.id);
+  await fleet.later(action, 61 * minutes);
+  await fleet.later(newer, 61 * minutes);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ status: ERROR, stage: null, assigned: 101, outcome: outcomeCode("unproven", "none") });
+  expect(await fleet.state(newer)).toMatchObject({ status: RUNNING, tally: tally.silent, silent: true });
+});
+
 test("beyond 1.20 many polls of one flush count once", async () => {
   const { device, action, targetId } = await one(policy({ proof: proof() }));
   await fleet.report(device, action);

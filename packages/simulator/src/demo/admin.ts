@@ -52,6 +52,8 @@ export function createAdmin(options: AdminOptions) {
   };
   return {
     get,
+    /** Sends it once, where a repetition would change no answer: any status is one. */
+    once: (method: "POST", path: string): Promise<Answer> => http.send(`${baseUrl}/api/mgmt/v1/${path}`, { method, headers }),
     async put(path: string, body: unknown): Promise<void> {
       succeeded(`PUT ${path}`, (await settle(path, json("PUT", body))).answer);
     },

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Fleet, runFleet } from "../fleet.ts";
 import { createHttp, type Http, untilAnswered } from "../http.ts";
 import type { FleetReport } from "../report.ts";
+import type { Things, ThingsReport } from "../things.ts";
 import { type Admin, ApiError, createAdmin } from "./admin.ts";
 import { makeArchive } from "./archive.ts";
+import { joinByMessage } from "./by-message.ts";
 import { type Comparison, compare, type GroupView, readGroups } from "./compare.ts";
 import { prepare } from "./prepare.ts";
 
@@ -20,6 +22,8 @@ export interface DemoOptions {
   readonly pollSeconds?: number;
   readonly rangePieces?: number;
   readonly concurrency?: number;
+  /** Half of the devices are things that speak DMF: at this address of the tenant's virtual host, or true, which enables DMF. */
+  readonly dmf?: string | true;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   readonly say?: (line: string) => void;
@@ -30,12 +34,23 @@ export interface DemoResult extends Comparison {
   readonly rolloutId: number;
   readonly run: string;
   readonly fleet: FleetReport;
+  readonly things?: ThingsReport;
   readonly seconds: number;
   /** Both sides agree, and nothing forbidden happened. */
   readonly ok: boolean;
 }
 
-const usual = { user: "admin", devices: 200, fail: 0.05, seed: 1, pollSeconds: 1, rangePieces: 4, concurrency: 32, timeoutMs: 15 * 60_000 };
+const usual = {
+  user: "admin",
+  tenant: "DEFAULT",
+  devices: 200,
+  fail: 0.05,
+  seed: 1,
+  pollSeconds: 1,
+  rangePieces: 4,
+  concurrency: 32,
+  timeoutMs: 15 * 60_000,
+};
 const liveMs = 10_000;
 const archiveSize = 20 * 1024 * 1024;
 
@@ -53,10 +68,17 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     throw error;
   });
   const archive = options.file === undefined ? await makeArchive("firmware.tar.gz", archiveSize) : undefined;
+  const thingsHttp = createHttp(settings.concurrency);
   let fleet: Fleet | undefined;
+  let things: Things | undefined;
   try {
     const file = options.file ?? archive?.file ?? "";
-    const prepared = await prepare(admin, { devices: settings.devices, fail: settings.fail, file }, say);
+    const { dmf } = options;
+    const join = async (run: string, ids: readonly string[]): Promise<void> => {
+      things = await joinByMessage(run, ids, { ...settings, admin, http: thingsHttp, dmf: dmf ?? true, signal, say });
+    };
+    const plan = { devices: settings.devices, fail: settings.fail, file };
+    const prepared = await prepare(admin, dmf === undefined ? plan : { ...plan, join }, say);
     const { rolloutId, run, targets } = prepared;
     await waitFor(admin, rolloutId, ["ready"], signal);
     const start = `rollouts/${rolloutId}/start`;
@@ -76,11 +98,22 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     });
     await waitFor(admin, rolloutId, ["finished"], signal, options.onProgress);
     const report = await fleet.stop();
-    const comparison = await compare(admin, rolloutId, report.finals);
-    const ok = comparison.differences.length === 0 && report.violations.length === 0;
-    return { rolloutId, run, fleet: report, ...comparison, seconds: (Date.now() - began) / 1000, ok };
+    const told = await things?.stop();
+    const comparison = await compare(admin, rolloutId, [...report.finals, ...(told?.finals ?? [])]);
+    const ok = comparison.differences.length + report.violations.length + (told?.violations.length ?? 0) === 0;
+    return {
+      rolloutId,
+      run,
+      fleet: report,
+      ...(told === undefined ? {} : { things: told }),
+      ...comparison,
+      seconds: (Date.now() - began) / 1000,
+      ok,
+    };
   } finally {
     await fleet?.stop();
+    await things?.stop();
+    await thingsHttp.close();
     await http.close();
     await archive?.remove();
   }

@@ -25,6 +25,8 @@ export interface DemoPlan {
   readonly devices: number;
   readonly fail: number;
   readonly file: string;
+  /** Has these register by themselves; without it the administrator creates all targets. */
+  readonly join?: (run: string, ids: readonly string[]) => Promise<unknown>;
 }
 
 interface Named {
@@ -42,8 +44,15 @@ export async function prepare(admin: Admin, plan: DemoPlan, say: (line: string) 
   const artifact = await admin.upload<Artifact>(moduleId, plan.file);
   say(`uploaded ${artifact.providedFilename}, ${(artifact.size / 1e6).toFixed(1)} MB, sha256 ${artifact.hashes.sha256.slice(0, 16)}…`);
   const setId = await createNamed(admin, "distributionsets", { name: run, version: "1.0", type: "os", modules: [{ id: moduleId }] });
-  const targets = await createTargets(admin, run, plan.devices);
+  const ids = idsOf(run, plan.devices);
+  // every group has devices of both kinds
+  const joining = plan.join === undefined ? [] : ids.filter((_, i) => i % 2 === 1);
+  const targets = await createTargets(
+    admin,
+    ids.filter((_, i) => plan.join === undefined || i % 2 === 0),
+  );
   say(`created ${targets.length} targets ${targets[0]?.controllerId} to ${targets.at(-1)?.controllerId}`);
+  await plan.join?.(run, joining);
   return { run, artifact, setId, targets, rolloutId: await createRollout(admin, { run, setId, fail: plan.fail, devices: plan.devices }) };
 }
 
@@ -61,11 +70,15 @@ async function createNamed(
   return made.id;
 }
 
-async function createTargets(admin: Admin, run: string, count: number): Promise<Target[]> {
-  const targets: Target[] = [];
+function idsOf(run: string, count: number): string[] {
   const digits = String(count - 1).length;
-  for (let from = 0; from < count; from += maxTargets) {
-    const ids = Array.from({ length: Math.min(maxTargets, count - from) }, (_, i) => `${run}-${String(from + i).padStart(digits, "0")}`);
+  return Array.from({ length: count }, (_, i) => `${run}-${String(i).padStart(digits, "0")}`);
+}
+
+async function createTargets(admin: Admin, all: readonly string[]): Promise<Target[]> {
+  const targets: Target[] = [];
+  for (let from = 0; from < all.length; from += maxTargets) {
+    const ids = all.slice(from, from + maxTargets);
     const find = (): Promise<Target[]> => Promise.all(ids.map((id) => admin.get<Target>(`targets/${id}`)));
     const bodies = ids.map((controllerId) => ({ controllerId, name: controllerId }));
     targets.push(...(await admin.create<Target[]>("targets", bodies, find)));

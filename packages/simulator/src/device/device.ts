@@ -124,7 +124,8 @@ export class Device {
 
   async #fetch(actionId: string, artifact: DeviceArtifact): Promise<void> {
     const { tally, http } = this.#deps;
-    const { filename, size, hashes } = artifact;
+    const { filename, size } = artifact;
+    const { sha1, md5, sha256 } = artifact.hashes;
     const link = artifact._links["download"] ?? artifact._links["download-http"];
     if (link === undefined) throw new Error(`artifact ${filename} has no download link`);
     await this.#report(actionId, "download", "none", `downloading ${filename}`);
@@ -136,7 +137,7 @@ export class Device {
       onBytes: (n: number) => tally.received(n),
     };
     try {
-      await download({ url: link.href, size, hashes }, options);
+      await download({ url: link.href, size, hashes: { sha1, md5, sha256 } }, options);
     } catch (error) {
       // the file was withdrawn during the download, and the next poll tells why
       if (error instanceof DownloadRefused && error.status === 404) throw new ActionGone(error.message);

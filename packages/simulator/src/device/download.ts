@@ -5,7 +5,8 @@ import { backOff, describe, type Http, type RetryPolicy } from "../http.ts";
 export interface WantedFile {
   readonly url: string;
   readonly size: number;
-  readonly hashes: { readonly sha1: string; readonly md5: string; readonly sha256: string };
+  /** Each of them is checked, also one that is undefined: what has to be promised must be named. */
+  readonly hashes: Readonly<Record<string, string | undefined>>;
 }
 
 export interface DownloadOptions {
@@ -29,11 +30,9 @@ export class DownloadRefused extends Error {
 /** The bytes or the headers are not what was promised. */
 export class DownloadWrong extends Error {}
 
-const algorithms = ["sha1", "md5", "sha256"] as const;
-
-/** Fetches a file in pieces, continues where a piece broke off, and checks all three hashes. */
+/** Fetches a file in pieces, continues where a piece broke off, and checks all its hashes. */
 export async function download(file: WantedFile, options: DownloadOptions): Promise<void> {
-  const hashers = algorithms.map((name) => [name, createHash(name)] as const);
+  const hashers = Object.keys(file.hashes).map((name) => [name, createHash(name)] as const);
   let offset = 0;
   const take = (chunk: Buffer): void => {
     offset += chunk.length;

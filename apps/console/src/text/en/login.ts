@@ -10,5 +10,12 @@ export const login = {
   or: "or",
   wrong: "User name or password is wrong.",
   wait: (seconds: number) => `Too many attempts. Try again in ${seconds} s.`,
+  failures: {
+    state: "That sign-in took too long, or began in another browser. Please try again.",
+    provider: "The identity provider did not sign you in.",
+    login_required: "The identity provider wants you to sign in there first. Please try again.",
+    denied: "You are known to the identity provider, but not here. An administrator of users can add you.",
+    unavailable: "The sign-in could not be finished just now. Please try again in a moment.",
+  } as Readonly<Record<string, string>>,
   plain: "This connection is not encrypted: the password can be read on its way.",
 };

@@ -1,4 +1,4 @@
-import { count, plural } from "../../ui/format.ts";
+import { plural } from "../../ui/format.ts";
 
 export const common = {
   delete: "Delete",
@@ -80,25 +80,4 @@ export const savedFilters = {
   assignmentsText: "An auto-assignment gives a set to every device that matches its query, now or later.",
   assignmentDelete: "A filter that it belongs to stays, and so do updates that it has caused.",
   removed: (name: string) => `${name} was deleted`,
-};
-
-export const approvals = {
-  title: "Approvals",
-  rollouts: "Rollouts",
-  emptyTitle: "Nothing waits for approval",
-  emptyText: "Where the setting rollout.approval.enabled is on, a rollout waits here until somebody else approves it.",
-  by: (who: string) => `by ${who}`,
-  devices: (total: number) => plural(total, "device", "devices"),
-  groups: (total: number) => plural(total, "group", "groups"),
-  look: "Look at the plan",
-  filter: "Filter",
-  set: "Set",
-  urgency: "How urgently",
-  created: "Created",
-  group: "Group",
-  size: "Devices",
-  success: "Goes on at",
-  error: "Stops at",
-  percent: (text: string) => `${text} %`,
-  more: (total: number) => `${count(total)} more`,
 };

@@ -1,0 +1,170 @@
+import type { OAuth2ClientView } from "@harrier/contracts";
+import { getRouteApi } from "@tanstack/react-router";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { ask, change, r } from "../api/client.ts";
+import { invalidate } from "../api/query-client.ts";
+import { byName } from "../filters/filters.state.ts";
+import { common, clients as t } from "../text/en.ts";
+import { Button } from "../ui/button.tsx";
+import { FormDialog } from "../ui/confirm.tsx";
+import { Field } from "../ui/field.tsx";
+import { moment } from "../ui/format.ts";
+import type { Column } from "../ui/grid.tsx";
+import { ListBar, Listing, TwoLines } from "../ui/listing.tsx";
+import { Remove } from "../ui/remove.tsx";
+import { type Secret, SecretDialog } from "../ui/secret.tsx";
+import { Empty } from "../ui/states.tsx";
+
+const route = getRouteApi("/in/settings/{-$part}");
+
+type Open = { readonly to: "edit" | "rotate"; readonly client: OAuth2ClientView } | { readonly to: "new" };
+
+/** The programs that get tokens by client id and secret. */
+export function Clients() {
+  const { q, sort } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [open, setOpen] = useState<Open>();
+  const [secret, setSecret] = useState<Secret>();
+  const close = () => setOpen(undefined);
+  const search = (text: string) => void navigate({ search: (old) => ({ ...old, q: text === "" ? undefined : text }), replace: true });
+  return (
+    <>
+      <ListBar>
+        <Field label={t.find} hideLabel placeholder={t.find} value={q ?? ""} onChange={search} data-filter="" />
+        <Button look="primary" onClick={() => setOpen({ to: "new" })}>
+          <Plus size={14} aria-hidden />
+          {t.new}
+        </Button>
+      </ListBar>
+      <Listing
+        label={t.columns.name}
+        columns={columnsOf(setOpen)}
+        rowHeight={52}
+        rows={(offset, limit) => ask(r.oauth2Clients.list, { query: { q: byName(q), sort: sort ?? "name:ASC", offset, limit } })}
+        sort={sort}
+        onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
+        clear={q === undefined ? undefined : () => search("")}
+        empty={<Empty title={t.emptyTitle} text={t.text} command="harrier client create" />}
+      />
+      {open?.to === "new" && <ClientForm of={undefined} close={close} made={setSecret} />}
+      {open?.to === "edit" && <ClientForm of={open.client} close={close} made={setSecret} />}
+      {open?.to === "rotate" && <Rotate of={open.client} close={close} made={setSecret} />}
+      {secret !== undefined && <SecretDialog of={secret} close={() => setSecret(undefined)} />}
+    </>
+  );
+}
+
+function columnsOf(open: (what: Open) => void): readonly Column<OAuth2ClientView>[] {
+  const removeOf = (clientId: string) => async () => {
+    await change(r.oauth2Clients.delete, { params: { clientId } });
+    await invalidate("oauth2Clients");
+  };
+  return [
+    {
+      id: "name",
+      head: t.columns.name,
+      width: "minmax(170px, 1.2fr)",
+      sort: "name",
+      cell: ({ name, clientId, previousSecretExpiresAt: until }) => (
+        <TwoLines first={name} second={until === undefined ? clientId : t.two(moment(until))} />
+      ),
+    },
+    {
+      id: "scopes",
+      head: t.columns.scopes,
+      width: "minmax(140px, 1fr)",
+      cell: ({ scopes }) => <code className="cut">{scopes.join(" ")}</code>,
+    },
+    { id: "used", head: t.columns.used, width: "110px", cell: ({ lastUsedOn }) => lastUsedOn ?? t.never },
+    {
+      id: "actions",
+      head: common.actions,
+      width: "260px",
+      cell: (client) => (
+        <>
+          <Button small look="ghost" onClick={() => open({ to: "edit", client })}>
+            {common.edit}
+          </Button>
+          <Button small look="ghost" onClick={() => open({ to: "rotate", client })}>
+            {t.rotate}
+          </Button>
+          <Remove name={client.name} text={t.deleteText} row={r.oauth2Clients.delete} run={removeOf(client.clientId)} typed />
+        </>
+      ),
+    },
+  ];
+}
+
+interface FormProps {
+  readonly close: () => void;
+  readonly made: (secret: Secret) => void;
+}
+
+const leastTtl = 60;
+const mostTtl = 86_400;
+
+function ClientForm({ of, close, made }: FormProps & { of: OAuth2ClientView | undefined }) {
+  const [name, setName] = useState(of?.name ?? "");
+  const [description, setDescription] = useState(of?.description ?? "");
+  const [scopes, setScopes] = useState(of?.scopes.join(" ") ?? "");
+  const [ttl, setTtl] = useState(String(of?.accessTokenTtl ?? 3_600));
+  const all = scopes.split(/\s+/).filter((scope) => scope !== "");
+  const seconds = Number(ttl);
+  const run = async () => {
+    const text = description.trim();
+    const body = { name: name.trim(), scopes: all, accessTokenTtl: seconds, ...((of || text !== "") && { description: text }) };
+    if (of) await change(r.oauth2Clients.update, { params: { clientId: of.clientId }, body });
+    else {
+      const [client] = await change(r.oauth2Clients.create, { body: [body] });
+      if (client) made({ title: t.secretOf(client.name), secret: client.clientSecret, beside: t.clientId(client.clientId) });
+    }
+    await invalidate("oauth2Clients");
+  };
+  const isTtl = Number.isInteger(seconds) && seconds >= leastTtl && seconds <= mostTtl;
+  const why = name.trim() === "" ? common.nameFirst : all.length === 0 ? t.scopesFirst : isTtl ? undefined : t.ttlWrong;
+  return (
+    <FormDialog
+      open
+      close={close}
+      title={of?.name ?? t.new}
+      text={of ? t.clientId(of.clientId) : t.text}
+      button={of ? common.save : common.create}
+      why={why}
+      run={run}
+    >
+      <Field label={common.name} value={name} onChange={setName} maxLength={128} autoFocus />
+      <Field label={common.description} value={description} onChange={setDescription} maxLength={512} />
+      <Field label={t.scopes} hint={t.scopesHint} value={scopes} onChange={setScopes} lines spellCheck={false} />
+      <Field label={t.ttl} hint={t.ttlHint} value={ttl} onChange={setTtl} inputMode="numeric" />
+    </FormDialog>
+  );
+}
+
+const hourSeconds = 3_600;
+const mostHours = 168;
+
+function Rotate({ of: { name, clientId }, close, made }: FormProps & { of: OAuth2ClientView }) {
+  const [hours, setHours] = useState("24");
+  const value = Number(hours);
+  const isRight = hours.trim() !== "" && Number.isInteger(value) && value >= 0 && value <= mostHours;
+  const run = async () => {
+    const body = { previousSecretTtl: value * hourSeconds };
+    const { clientSecret } = await change(r.oauth2Clients.rotateSecret, { params: { clientId }, body });
+    await invalidate("oauth2Clients");
+    made({ title: t.secretOf(name), secret: clientSecret, beside: t.clientId(clientId) });
+  };
+  return (
+    <FormDialog
+      open
+      close={close}
+      title={t.rotateTitle(name)}
+      text={t.rotateText}
+      button={t.rotate}
+      why={isRight ? undefined : t.overlapWrong}
+      run={run}
+    >
+      <Field label={t.overlap} hint={t.overlapHint} value={hours} onChange={setHours} inputMode="numeric" autoFocus />
+    </FormDialog>
+  );
+}

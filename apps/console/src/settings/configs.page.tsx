@@ -1,0 +1,157 @@
+import type { ConfigSchemaView, ConfigView } from "@harrier/contracts";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { ask, change, r } from "../api/client.ts";
+import { useLacking } from "../api/permissions.ts";
+import { invalidate } from "../api/query-client.ts";
+import { common, states, settings as t } from "../text/en.ts";
+import { Button } from "../ui/button.tsx";
+import { Confirm, useRun } from "../ui/confirm.tsx";
+import { Check, Field } from "../ui/field.tsx";
+import { moment } from "../ui/format.ts";
+import { Card } from "../ui/page.tsx";
+import { Failure, Refusal, Skeleton } from "../ui/states.tsx";
+import { toast } from "../ui/toast.tsx";
+import { changesOf, partOf, readValue, type Value } from "./configs.state.ts";
+import style from "./settings.module.css";
+
+/** The settings of one part, by the schema that the server tells. */
+export function Configs({ part }: { part: string }) {
+  const schema = useQuery({ ...ask(r.configs.schema), staleTime: 600_000 });
+  const values = useQuery(ask(r.configs.list));
+  const failed = schema.error ?? values.error;
+  const again = () => void Promise.all([schema.refetch(), values.refetch()]);
+  if (failed !== null) return <Failure error={failed} retry={again} />;
+  if (schema.data === undefined || values.data === undefined) return <Skeleton lines={8} />;
+  return <Form key={part} rows={schema.data.filter((row) => partOf(row) === part)} known={values.data} />;
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+function Form({ rows, known }: { rows: readonly ConfigSchemaView[]; known: Readonly<Record<string, ConfigView>> }) {
+  const [texts, setTexts] = useState<Texts>({});
+  const [flags, setFlags] = useState<Readonly<Record<string, boolean>>>({});
+  const lacking = useLacking(r.configs.putMany);
+  const read = rows.filter(({ key }) => texts[key] !== undefined).map((row) => ({ row, ...readValue(row, texts[row.key] ?? "") }));
+  const wrong = read.find(({ problem }) => problem !== undefined);
+  const values: Record<string, Value> = { ...flags };
+  for (const { row, value } of read) if (value !== undefined) values[row.key] = value;
+  const changes = changesOf(values, known);
+  const undo = () => {
+    setTexts({});
+    setFlags({});
+  };
+  const run = async () => {
+    await change(r.configs.putMany, { body: changes });
+    await invalidate("configs");
+    undo();
+    toast(t.saved);
+  };
+  const { busy, error, start } = useRun(run, () => undefined);
+  const none = Object.keys(changes).length === 0 ? common.nothingChanged : undefined;
+  const why = (lacking && states.missing(lacking)) ?? (wrong ? t.wrong(wrong.row.key) : none);
+  return (
+    <>
+      <Card plain>
+        {rows.map((row) => (
+          <Setting
+            key={row.key}
+            row={row}
+            known={known[row.key]}
+            text={texts[row.key]}
+            flag={flags[row.key]}
+            problem={read.find((one) => one.row === row)?.problem}
+            edit={(value) =>
+              typeof value === "boolean" ? setFlags({ ...flags, [row.key]: value }) : setTexts({ ...texts, [row.key]: value })
+            }
+          />
+        ))}
+      </Card>
+      <Refusal error={error} />
+      <div className={style["bar"]}>
+        {none === undefined && <Button onClick={undo}>{t.undo}</Button>}
+        <Button look="primary" why={busy ? t.asked : why} onClick={start}>
+          {common.save}
+        </Button>
+      </div>
+    </>
+  );
+}
+
+interface SettingProps {
+  readonly row: ConfigSchemaView;
+  readonly known: ConfigView | undefined;
+  readonly text: string | undefined;
+  readonly flag: boolean | undefined;
+  readonly problem: keyof typeof t.problems | undefined;
+  readonly edit: (value: string | boolean) => void;
+}
+
+function Setting({ row, known, text, flag, problem, edit }: SettingProps) {
+  const { key, fixed, readPermission } = row;
+  const hidden = useLacking({ permission: readPermission === undefined ? [] : [readPermission] });
+  return (
+    <div className={style["setting"]}>
+      <div>
+        <b className="mono">{key}</b>
+        <p>{row.text}</p>
+        <p className="muted">{[fixed, row.oneWay ? t.oneWay : undefined, rangeOf(row)].filter(Boolean).join(" · ")}</p>
+      </div>
+      <div className={style["value"]}>
+        {hidden === undefined ? (
+          <Control row={row} value={flag ?? text ?? known?.value} problem={problem} edit={edit} />
+        ) : (
+          <span className="muted">{states.missing(hidden)}</span>
+        )}
+        {known !== undefined && !known.global && <Reset row={row} known={known} />}
+      </div>
+    </div>
+  );
+}
+
+function rangeOf({ minimum, maximum, words }: ConfigSchemaView): string | undefined {
+  if (words !== undefined) return t.words(words.join(", "));
+  if (minimum === undefined) return maximum === undefined ? undefined : t.atMost(String(maximum));
+  return maximum === undefined ? t.atLeast(String(minimum)) : t.between(String(minimum), String(maximum));
+}
+
+function Control({ row, value, problem, edit }: Pick<SettingProps, "row" | "problem" | "edit"> & { value: Value | undefined }) {
+  if (row.type === "boolean")
+    return <Check label={t.on} of={row.key} checked={value === true} onChange={edit} disabled={row.fixed !== undefined} />;
+  return (
+    <Field
+      label={row.key}
+      hideLabel
+      value={String(value ?? "")}
+      onChange={edit}
+      disabled={row.fixed !== undefined}
+      error={problem && t.problems[problem]}
+      spellCheck={false}
+      {...(row.type === "integer" && { inputMode: "numeric" as const })}
+    />
+  );
+}
+
+function Reset({ row: { key, default: standard, oneWay }, known }: { row: ConfigSchemaView; known: ConfigView }) {
+  const lacking = useLacking(r.configs.delete);
+  const run = async () => {
+    await change(r.configs.delete, { params: { key } });
+    await invalidate("configs");
+  };
+  return (
+    <>
+      <span className="muted">
+        {known.lastModifiedAt !== undefined && t.setBy(known.lastModifiedBy ?? "", moment(known.lastModifiedAt))}
+      </span>
+      <Confirm
+        small
+        why={(lacking && states.missing(lacking)) ?? (oneWay && known.value === true ? t.oneWay : undefined)}
+        trigger={t.reset}
+        title={t.resetTitle(key)}
+        text={t.resetText(standard === undefined || standard === "" ? t.empty : String(standard))}
+        button={t.reset}
+        run={run}
+      />
+    </>
+  );
+}

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { bodyOf, grantsOf, withPermission, withScope } from "./grants.state.ts";
+
+test("grants are read and written as the interface has them", () => {
+  const answer = [
+    { permission: "READ_TARGET", targetTypeScopes: [3] },
+    { permission: "API_KEY", targetTypeScopes: null },
+  ];
+  expect(bodyOf(grantsOf(answer))).toEqual([{ permission: "READ_TARGET", targetTypeScopes: [3] }, { permission: "API_KEY" }]);
+  expect(grantsOf(["API_KEY"])).toEqual({ API_KEY: null });
+});
+
+test("a permission that is granted anew is not restricted, and one taken away is gone", () => {
+  expect(withPermission({ READ_TARGET: [3] }, "READ_TARGET", true)).toEqual({ READ_TARGET: null });
+  expect(withPermission({ READ_TARGET: [3], API_KEY: null }, "READ_TARGET", false)).toEqual({ API_KEY: null });
+});
+
+test("a restriction to no type is not the same as no restriction", () => {
+  const one = withScope({ READ_TARGET: null }, "READ_TARGET", 3, true);
+  expect(one).toEqual({ READ_TARGET: [3] });
+  expect(bodyOf(withScope(one, "READ_TARGET", 3, false))).toEqual([{ permission: "READ_TARGET", targetTypeScopes: [] }]);
+});

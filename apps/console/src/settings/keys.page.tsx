@@ -1,0 +1,119 @@
+import type { ApiKeyView } from "@harrier/contracts";
+import { getRouteApi } from "@tanstack/react-router";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { type Asked, ask, change, r } from "../api/client.ts";
+import { invalidate } from "../api/query-client.ts";
+import { common, keys as t } from "../text/en.ts";
+import { Button } from "../ui/button.tsx";
+import { FormDialog } from "../ui/confirm.tsx";
+import { Field } from "../ui/field.tsx";
+import type { Column } from "../ui/grid.tsx";
+import { ListBar, Listing, TwoLines, whole } from "../ui/listing.tsx";
+import { Remove } from "../ui/remove.tsx";
+import { type Secret, SecretDialog } from "../ui/secret.tsx";
+import { Empty } from "../ui/states.tsx";
+import { Time } from "../ui/time.tsx";
+import { named } from "./named.ts";
+
+const route = getRouteApi("/in/settings/{-$part}");
+
+/** The keys by which gateways sign in for devices. */
+export function Keys() {
+  const { q } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [editing, setEditing] = useState<ApiKeyView | "new">();
+  const [secret, setSecret] = useState<Secret>();
+  const search = (text: string) => void navigate({ search: (old) => ({ ...old, q: text === "" ? undefined : text }), replace: true });
+  return (
+    <>
+      <ListBar>
+        <Field label={t.find} hideLabel placeholder={t.find} value={q ?? ""} onChange={search} data-filter="" />
+        <Button look="primary" onClick={() => setEditing("new")}>
+          <Plus size={14} aria-hidden />
+          {t.new}
+        </Button>
+      </ListBar>
+      <Listing
+        label={t.columns.name}
+        columns={columnsOf(setEditing)}
+        rowHeight={52}
+        rows={whole(named(ask(r.apiKeys.list) as Asked<ApiKeyView[]>, q))}
+        clear={q === undefined ? undefined : () => search("")}
+        empty={<Empty title={t.emptyTitle} text={t.text} command="harrier key create" />}
+      />
+      {editing === "new" && <NewKey close={() => setEditing(undefined)} made={setSecret} />}
+      {editing !== undefined && editing !== "new" && <EditKey of={editing} close={() => setEditing(undefined)} />}
+      {secret !== undefined && <SecretDialog of={secret} close={() => setSecret(undefined)} />}
+    </>
+  );
+}
+
+function columnsOf(edit: (key: ApiKeyView) => void): readonly Column<ApiKeyView>[] {
+  const removeOf = (apiKeyId: number) => async () => {
+    await change(r.apiKeys.delete, { params: { apiKeyId } });
+    await invalidate("apiKeys");
+  };
+  return [
+    {
+      id: "name",
+      head: t.columns.name,
+      width: "minmax(150px, 1.4fr)",
+      cell: ({ name, description }) => <TwoLines first={name} second={description ?? ""} />,
+    },
+    { id: "ends", head: t.columns.ends, width: "130px", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+    { id: "used", head: t.columns.used, width: "120px", cell: ({ lastUsedOn }) => lastUsedOn ?? t.never },
+    {
+      id: "actions",
+      head: common.actions,
+      width: "150px",
+      cell: (key) => (
+        <>
+          <Button small look="ghost" onClick={() => edit(key)}>
+            {common.edit}
+          </Button>
+          <Remove name={key.name} text={t.deleteText} row={r.apiKeys.delete} run={removeOf(key.id)} typed />
+        </>
+      ),
+    },
+  ];
+}
+
+const dayMs = 86_400_000;
+const yearDays = 365;
+const dayAfter = (days: number) => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10);
+
+function NewKey({ close, made }: { close: () => void; made: (secret: Secret) => void }) {
+  const [name, setName] = useState("");
+  const [description, setDescription] = useState("");
+  const [day, setDay] = useState(dayAfter(yearDays));
+  const run = async () => {
+    const body = { name: name.trim(), expiresAt: day, ...(description.trim() !== "" && { description: description.trim() }) };
+    const { apiKey } = await change(r.apiKeys.create, { body });
+    await invalidate("apiKeys");
+    made({ title: t.made(body.name), secret: apiKey });
+  };
+  const ends = Date.parse(day);
+  const why = name.trim() === "" ? common.nameFirst : Number.isNaN(ends) || ends <= Date.now() ? t.expiresFirst : undefined;
+  return (
+    <FormDialog open close={close} title={t.new} text={t.text} button={common.create} why={why} run={run}>
+      <Field label={common.name} hint={t.nameHint} value={name} onChange={setName} maxLength={128} autoFocus />
+      <Field label={common.description} value={description} onChange={setDescription} maxLength={512} />
+      <Field label={t.expires} hint={t.expiresHint} type="date" min={dayAfter(1)} value={day} onChange={setDay} />
+    </FormDialog>
+  );
+}
+
+function EditKey({ of, close }: { of: ApiKeyView; close: () => void }) {
+  const [description, setDescription] = useState(of.description ?? "");
+  const run = async () => {
+    const text = description.trim();
+    await change(r.apiKeys.update, { params: { apiKeyId: of.id }, body: { description: text === "" ? null : text } });
+    await invalidate("apiKeys");
+  };
+  return (
+    <FormDialog open close={close} title={of.name} button={common.save} run={run}>
+      <Field label={common.description} value={description} onChange={setDescription} maxLength={512} autoFocus />
+    </FormDialog>
+  );
+}

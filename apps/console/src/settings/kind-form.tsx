@@ -1,0 +1,170 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { invalidate, queryClient } from "../api/query-client.ts";
+import { common, kinds as t } from "../text/en.ts";
+import { FormDialog } from "../ui/confirm.tsx";
+import { Check, Field } from "../ui/field.tsx";
+import { Failure, Skeleton } from "../ui/states.tsx";
+import type { Kind, KindOf, Links } from "./kinds.ts";
+import style from "./settings.module.css";
+
+interface KindFormProps {
+  readonly kind: KindOf;
+  /** What is changed; absent, a new one is made. */
+  readonly of: Kind | undefined;
+  readonly close: () => void;
+}
+
+type Chosen = Readonly<Record<string, readonly number[]>>;
+
+/** Makes a type or a tag, or changes it. Its links are read first, so that only what differs is sent. */
+export function KindForm({ kind, of, close }: KindFormProps) {
+  const { data, error, refetch } = useQuery({
+    queryKey: [kind.feature, "links", of?.id ?? 0],
+    gcTime: 0,
+    queryFn: async (): Promise<Chosen> => {
+      const lists = await Promise.all(kind.links.map((link) => (of ? queryClient.fetchQuery(link.current(of.id)) : [])));
+      return Object.fromEntries(kind.links.map(({ member }, index) => [member, (lists[index] ?? []).map(({ id }) => id)]));
+    },
+  });
+  if (error !== null) return <Failure error={error} retry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton lines={2} />;
+  return <Known kind={kind} of={of} close={close} linked={data} />;
+}
+
+/** The values of the text fields. */
+interface Texts {
+  readonly key: string;
+  readonly name: string;
+  readonly description: string;
+  readonly colour: string;
+  readonly maxAssignments: string;
+  readonly minArtifacts: string;
+}
+
+const textsOf = (of: Kind | undefined): Texts => ({
+  key: of?.key ?? "",
+  name: of?.name ?? "",
+  description: of?.description ?? "",
+  colour: of?.colour ?? "",
+  maxAssignments: String(of?.maxAssignments ?? 1),
+  minArtifacts: String(of?.minArtifacts ?? 0),
+});
+
+const isWhole = (text: string) => /^\d+$/.test(text.trim());
+
+function Known({ kind, of, close, linked }: KindFormProps & { linked: Chosen }) {
+  const [texts, setTexts] = useState(textsOf(of));
+  const [chosen, setChosen] = useState(linked);
+  const edit = (part: Partial<Texts>) => setTexts({ ...texts, ...part });
+  const run = async () => {
+    if (of) {
+      await kind.update(of.id, bodyOf(kind, texts, true));
+      await relink(kind, of.id, linked, chosen);
+    } else {
+      const links = Object.entries(chosen).map(([member, ids]) => [member, ids.map((id) => ({ id }))] as const);
+      await kind.create({ ...bodyOf(kind, texts, false), ...Object.fromEntries(links) });
+    }
+    await invalidate(kind.feature);
+  };
+  return (
+    <FormDialog
+      open
+      close={close}
+      title={of?.name ?? (kind.isType ? t.newType : t.newTag)}
+      button={of ? common.save : common.create}
+      why={whyNot(kind, texts)}
+      run={run}
+    >
+      {kind.isType && (
+        <Field
+          label={t.key}
+          hint={t.keyHint}
+          value={texts.key}
+          onChange={(key) => edit({ key })}
+          maxLength={64}
+          readOnly={of !== undefined}
+        />
+      )}
+      <Field
+        label={common.name}
+        value={texts.name}
+        onChange={(name) => edit({ name })}
+        maxLength={128}
+        readOnly={of !== undefined && !kind.renames}
+        hint={of !== undefined && !kind.renames ? t.fixedName : undefined}
+      />
+      <Field label={common.description} value={texts.description} onChange={(description) => edit({ description })} maxLength={512} />
+      <Field label={t.colour} hint={t.colourHint} value={texts.colour} onChange={(colour) => edit({ colour })} maxLength={16} />
+      {kind.numbers && (
+        <>
+          <Field
+            label={t.maxAssignments}
+            value={texts.maxAssignments}
+            onChange={(maxAssignments) => edit({ maxAssignments })}
+            inputMode="numeric"
+            readOnly={of !== undefined}
+          />
+          <Field
+            label={t.minArtifacts}
+            value={texts.minArtifacts}
+            onChange={(minArtifacts) => edit({ minArtifacts })}
+            inputMode="numeric"
+          />
+        </>
+      )}
+      {kind.links.map((link) => (
+        <LinkChoice
+          key={link.member}
+          link={link}
+          chosen={chosen[link.member] ?? []}
+          choose={(ids) => setChosen({ ...chosen, [link.member]: ids })}
+        />
+      ))}
+    </FormDialog>
+  );
+}
+
+function whyNot(kind: KindOf, { key, name, maxAssignments, minArtifacts }: Texts): string | undefined {
+  if (kind.isType && key.trim() === "") return t.keyFirst;
+  if (name.trim() === "") return common.nameFirst;
+  return kind.numbers && !(isWhole(maxAssignments) && isWhole(minArtifacts)) ? t.whole : undefined;
+}
+
+/** The members that are sent: a member that was emptied is sent empty, one that never was is left out. */
+function bodyOf(kind: KindOf, texts: Texts, isChange: boolean) {
+  const { key, name, description, colour, maxAssignments, minArtifacts } = texts;
+  return {
+    ...(!isChange && kind.isType && { key: key.trim() }),
+    ...((!isChange || kind.renames) && { name: name.trim() }),
+    ...((isChange || description.trim() !== "") && { description: description.trim() }),
+    ...(colour.trim() !== "" && { colour: colour.trim() }),
+    ...(kind.numbers && { minArtifacts: Number(minArtifacts), ...(!isChange && { maxAssignments: Number(maxAssignments) }) }),
+  };
+}
+
+/** Adds and removes what differs, one after the other: the server locks the type for each. */
+async function relink(kind: KindOf, id: number, before: Chosen, after: Chosen): Promise<void> {
+  for (const { member, add, remove } of kind.links) {
+    const [old, next] = [before[member] ?? [], after[member] ?? []];
+    for (const one of old.filter((known) => !next.includes(known))) await remove(id, one);
+    for (const one of next.filter((wanted) => !old.includes(wanted))) await add(id, one);
+  }
+}
+
+function LinkChoice({ link, chosen, choose }: { link: Links; chosen: readonly number[]; choose: (ids: readonly number[]) => void }) {
+  const { data } = useQuery(link.offered);
+  return (
+    <fieldset className={style["area"]}>
+      <legend>{link.label}</legend>
+      {data?.content.map(({ id, name }) => (
+        <Check
+          key={id}
+          label={name}
+          checked={chosen.includes(id)}
+          onChange={(on) => choose(on ? [...chosen, id] : chosen.filter((one) => one !== id))}
+        />
+      ))}
+    </fieldset>
+  );
+}

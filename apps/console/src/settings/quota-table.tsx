@@ -1,0 +1,99 @@
+import type { QuotaView } from "@harrier/contracts";
+import { useState } from "react";
+import { change, r } from "../api/client.ts";
+import { useLacking } from "../api/permissions.ts";
+import { invalidate } from "../api/query-client.ts";
+import device from "../device/device.module.css";
+import { common, quotas as t } from "../text/en.ts";
+import { Button } from "../ui/button.tsx";
+import { FormDialog } from "../ui/confirm.tsx";
+import { Field } from "../ui/field.tsx";
+import { bytes, count } from "../ui/format.ts";
+import { Scroll } from "../ui/scroll.tsx";
+import { Empty } from "../ui/states.tsx";
+import style from "./settings.module.css";
+
+interface QuotaTableProps {
+  readonly quotas: Readonly<Partial<Record<string, QuotaView>>>;
+  readonly tenant: string | undefined;
+}
+
+const amount = (key: string, value: number) => (key.endsWith("_BYTES") ? bytes(value) : count(value));
+
+/** The limits of a tenant with what is used of them; the operator of the installation sets them. */
+export function QuotaTable({ quotas, tenant }: QuotaTableProps) {
+  const [editing, setEditing] = useState<string>();
+  const settable = useLacking(r.tenantQuotas.set) === undefined && tenant !== undefined;
+  const rows = Object.entries(quotas);
+  if (rows.length === 0) return <Empty title={t.empty} />;
+  return (
+    <>
+      <Scroll>
+        <table className={device["table"]}>
+          <thead>
+            <tr>
+              <th>{t.columns.name}</th>
+              <th>{t.columns.used}</th>
+              {settable && <th>{common.actions}</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(
+              ([key, quota]) =>
+                quota && (
+                  <tr key={key}>
+                    <td className="mono">{key}</td>
+                    <td>
+                      <Used name={key} {...quota} />
+                    </td>
+                    {settable && (
+                      <td>
+                        <Button small look="ghost" aria-label={`${common.edit}: ${key}`} onClick={() => setEditing(key)}>
+                          {common.edit}
+                        </Button>
+                      </td>
+                    )}
+                  </tr>
+                ),
+            )}
+          </tbody>
+        </table>
+      </Scroll>
+      {editing !== undefined && tenant !== undefined && (
+        <Limit name={editing} tenant={tenant} limit={quotas[editing]?.limit ?? 0} close={() => setEditing(undefined)} />
+      )}
+    </>
+  );
+}
+
+/** From this share on a quota is shown in red. */
+const nearly = 0.8;
+
+function Used({ name, used, limit }: { name: string; used: number; limit: number }) {
+  const share = limit > 0 ? Math.min(1, used / limit) : 0;
+  return (
+    <>
+      <span className="num">{limit > 0 ? t.of(amount(name, used), amount(name, limit)) : t.unlimited(amount(name, used))}</span>
+      {limit > 0 && (
+        <div className={style["meter"]} data-tone={share > nearly ? "bad" : undefined}>
+          <span style={{ width: `${100 * share}%` }} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Limit({ name, tenant, limit, close }: { name: string; tenant: string; limit: number; close: () => void }) {
+  const [text, setText] = useState(String(limit));
+  const value = Number(text);
+  const run = async () => {
+    await change(r.tenantQuotas.set, { params: { tenantName: tenant, key: name }, body: { limit: value } });
+    await invalidate("quotas", "tenantQuotas");
+  };
+  const why = text.trim() === "" || !Number.isSafeInteger(value) ? t.wrong : undefined;
+  return (
+    <FormDialog open close={close} title={t.edit(name)} button={common.save} why={why} run={run}>
+      <Field label={t.limit} hint={t.limitHint} value={text} onChange={setText} inputMode="numeric" autoFocus />
+    </FormDialog>
+  );
+}

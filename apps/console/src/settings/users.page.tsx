@@ -1,0 +1,203 @@
+import { Dialog } from "@base-ui/react/dialog";
+import type { UserView } from "@harrier/contracts";
+import { getRouteApi } from "@tanstack/react-router";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { ask, change, r } from "../api/client.ts";
+import { useLacking } from "../api/permissions.ts";
+import { invalidate } from "../api/query-client.ts";
+import { byName } from "../filters/filters.state.ts";
+import { SessionsOfUser } from "../me/sessions.tsx";
+import { common, sessions, people as t } from "../text/en.ts";
+import { Button } from "../ui/button.tsx";
+import { FormDialog } from "../ui/confirm.tsx";
+import { Field, Segments } from "../ui/field.tsx";
+import type { Column } from "../ui/grid.tsx";
+import { ListBar, Listing, TwoLines } from "../ui/listing.tsx";
+import overlay from "../ui/overlay.module.css";
+import { Remove } from "../ui/remove.tsx";
+import { Empty } from "../ui/states.tsx";
+import { Time } from "../ui/time.tsx";
+import { MatrixDialog } from "./matrix.tsx";
+
+const route = getRouteApi("/in/settings/{-$part}");
+const minLength = 12;
+
+type Open = {
+  readonly user: Pick<UserView, "id" | "name"> & { readonly systemManaged?: boolean };
+  readonly to: "permissions" | "password" | "sessions";
+};
+
+/** The users of the tenant. */
+export function Users() {
+  const { q, sort } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [adding, setAdding] = useState(false);
+  const [open, setOpen] = useState<Open>();
+  const search = (text: string) => void navigate({ search: (old) => ({ ...old, q: text === "" ? undefined : text }), replace: true });
+  return (
+    <>
+      <ListBar>
+        <Field label={t.findUser} hideLabel placeholder={t.findUser} value={q ?? ""} onChange={search} data-filter="" />
+        <Button look="primary" onClick={() => setAdding(true)}>
+          <Plus size={14} aria-hidden />
+          {t.newUser}
+        </Button>
+      </ListBar>
+      <Listing
+        label={t.columns.user}
+        columns={columnsOf(setOpen)}
+        rowHeight={52}
+        rows={(offset, limit) =>
+          ask(r.users.list, { query: { q: byName(q), sort: sort ?? "name:ASC", offset, limit, representation: "full" } })
+        }
+        sort={sort}
+        onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
+        clear={q === undefined ? undefined : () => search("")}
+        empty={<Empty title={t.usersEmpty} text={t.usersText} />}
+      />
+      {adding && <NewUser close={() => setAdding(false)} made={(user) => setOpen({ user, to: "permissions" })} />}
+      {open?.to === "permissions" && <PermissionsOf {...open.user} close={() => setOpen(undefined)} />}
+      {open?.to === "sessions" && <SessionsDialog {...open.user} close={() => setOpen(undefined)} />}
+      {open?.to === "password" && <Password {...open.user} close={() => setOpen(undefined)} />}
+    </>
+  );
+}
+
+function columnsOf(open: (what: Open) => void): readonly Column<UserView>[] {
+  const removeOf = (userId: number) => async () => {
+    await change(r.users.delete, { params: { userId } });
+    await invalidate("users");
+  };
+  return [
+    {
+      id: "name",
+      head: t.columns.user,
+      width: "minmax(150px, 1.4fr)",
+      sort: "name",
+      cell: ({ name, systemManaged }) => <TwoLines first={name} second={systemManaged ? t.systemManaged : ""} />,
+    },
+    { id: "kind", head: t.columns.kind, width: "130px", cell: ({ type }) => t.kinds[type] ?? type },
+    { id: "permissions", head: t.columns.permissions, width: "120px", cell: ({ permissions }) => t.total(permissions?.length ?? 0) },
+    { id: "changed", head: t.columns.changed, width: "110px", cell: ({ lastModifiedAt }) => <Time at={lastModifiedAt} /> },
+    {
+      id: "actions",
+      head: common.actions,
+      width: "370px",
+      cell: (user) => (
+        <>
+          <Button small look="ghost" onClick={() => open({ user, to: "permissions" })}>
+            {t.permissions}
+          </Button>
+          <Button small look="ghost" onClick={() => open({ user, to: "sessions" })}>
+            {sessions.title}
+          </Button>
+          {user.type === "PASSWORD_USER" && (
+            <Button small look="ghost" onClick={() => open({ user, to: "password" })}>
+              {t.password}
+            </Button>
+          )}
+          <Remove
+            name={user.name}
+            text={t.deleteUser}
+            row={r.users.delete}
+            why={user.systemManaged ? t.readOnly : undefined}
+            run={removeOf(user.id)}
+          />
+        </>
+      ),
+    },
+  ];
+}
+
+function NewUser({ close, made }: { close: () => void; made: (user: UserView) => void }) {
+  const [name, setName] = useState("");
+  const [kind, setKind] = useState("password");
+  const [password, setPassword] = useState("");
+  const short = kind === "password" && password.length < minLength;
+  const run = async () => {
+    const [user] = await change(r.users.create, { body: [{ name: name.trim(), ...(kind === "password" && { password }) }] });
+    await invalidate("users");
+    if (user) made(user);
+  };
+  const why = name.trim() === "" ? common.nameFirst : short ? t.passwordShort : undefined;
+  return (
+    <FormDialog open close={close} title={t.newUser} text={t.usersText} button={common.create} why={why} run={run}>
+      <Field label={common.name} value={name} onChange={setName} maxLength={128} autoCapitalize="none" autoFocus />
+      <Segments
+        label={t.signsIn}
+        value={kind}
+        onChange={setKind}
+        options={[
+          { value: "password", label: t.withPassword },
+          { value: "external", label: t.external },
+        ]}
+      />
+      {kind === "password" && (
+        <Field
+          label={t.password}
+          hint={t.passwordHint}
+          type="password"
+          autoComplete="new-password"
+          value={password}
+          onChange={setPassword}
+          maxLength={256}
+        />
+      )}
+    </FormDialog>
+  );
+}
+
+function PermissionsOf({ id, name, systemManaged, close }: Open["user"] & { close: () => void }) {
+  const save = async (body: Parameters<Parameters<typeof MatrixDialog>[0]["save"]>[0]) => {
+    await change(r.users.setPermissions, { params: { userId: id }, body });
+    await invalidate("users", "userinfo");
+  };
+  return (
+    <MatrixDialog
+      name={name}
+      asked={ask(r.users.listPermissions, { params: { userId: id } })}
+      why={systemManaged ? t.readOnly : undefined}
+      save={save}
+      close={close}
+    />
+  );
+}
+
+function Password({ id, name, close }: Open["user"] & { close: () => void }) {
+  const [password, setPassword] = useState("");
+  const lacking = useLacking(r.users.changePassword);
+  const why = lacking ?? (password.length < minLength ? t.passwordShort : undefined);
+  const run = () => change(r.users.changePassword, { params: { userId: id }, body: { newPassword: password } });
+  return (
+    <FormDialog open close={close} title={`${t.newPassword}: ${name}`} text={t.passwordText} button={t.setPassword} why={why} run={run}>
+      <Field
+        label={t.newPassword}
+        hint={t.passwordHint}
+        type="password"
+        autoComplete="new-password"
+        value={password}
+        onChange={setPassword}
+        maxLength={256}
+        autoFocus
+      />
+    </FormDialog>
+  );
+}
+
+function SessionsDialog({ id, name, close }: Open["user"] & { close: () => void }) {
+  return (
+    <Dialog.Root open onOpenChange={(open) => open || close()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className={overlay["backdrop"]} />
+        <Dialog.Popup className={`${overlay["popup"]} ${overlay["wide"]}`}>
+          <Dialog.Title>{sessions.of(name)}</Dialog.Title>
+          <SessionsOfUser userId={id} />
+          <div className={overlay["buttons"]}>
+            <Dialog.Close render={<Button />}>{sessions.close}</Dialog.Close>
+          </div>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

@@ -1,0 +1,26 @@
+import { count, plural } from "../../ui/format.ts";
+
+export const approvals = {
+  title: "Approvals",
+  emptyTitle: "Nothing waits for approval",
+  emptyText: "Where the settings ask for approvals, rollouts and auto-assignments wait here until somebody decides.",
+  by: (who: string, when: string) => `by ${who}, ${when}`,
+  devices: (total: number) => plural(total, "device", "devices"),
+  plan: "The plan by groups",
+  look: "Look at it",
+  filter: "Devices",
+  set: "Set",
+  urgency: "How urgently",
+  weight: "Weight",
+  description: "Description",
+  startAt: "Starts",
+  group: "Group",
+  size: "Devices",
+  success: "Goes on at",
+  error: "Stops at",
+  percent: (text: string) => `${text} %`,
+  more: (total: number) => `${count(total)} more groups`,
+  moreRollouts: (total: number) => `${count(total)} more rollouts wait; they are shown when these are decided.`,
+  moreAssignments: (total: number) => `${count(total)} more auto-assignments wait; they are shown when these are decided.`,
+  assignment: "Auto-assignment",
+};

@@ -1,0 +1,95 @@
+import { startTestStack, uniqueName } from "@harrier/testkit";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { haveSession, openPage, startBrowser, type Visit, visit } from "./support/browser.ts";
+import { adminOf } from "./support/fleet.ts";
+
+// A fleet of 100,000 devices in a list: what is in the address, what is in the document, and how far a key press reaches.
+
+const devices = 100_000;
+const prefix = uniqueName("many");
+const nameOf = (index: number) => `${prefix}-${String(index).padStart(6, "0")}`;
+let stack: Awaited<ReturnType<typeof startTestStack>>;
+let browser: Browser;
+let seen: Visit;
+
+beforeAll(async () => {
+  [stack, browser] = await Promise.all([startTestStack(), startBrowser()]);
+  const admin = adminOf(stack);
+  for (let first = 0; first < devices; first += 10_000) {
+    const lines = Array.from({ length: 10_000 }, (_, index) => nameOf(first + index));
+    const answer = await admin.call<{ created: number }>("targets.csv", {
+      method: "POST",
+      headers: { "content-type": "text/csv" },
+      body: new TextEncoder().encode(`controllerId\n${lines.join("\n")}\n`),
+    });
+    expect(answer.body).toMatchObject({ created: 10_000 });
+  }
+  seen = await visit(browser);
+  await haveSession(seen, stack.baseUrl, stack.adminPassword);
+});
+afterAll(async () => {
+  await browser?.close();
+  await stack?.stop();
+});
+
+const firstRow = (page: Page) => page.locator("[role=row][aria-rowindex='2']").first();
+const rowsOf = (page: Page) => page.locator("[role=grid] [role=rowgroup] > [role=row]");
+const textsOf = (page: Page) => rowsOf(page).allTextContents();
+
+test("the last of 100,000 devices is one key away, and the document never holds more than sixty rows", async () => {
+  const { page } = seen;
+  await openPage(page, stack.baseUrl, "/devices?sort=controllerId:ASC");
+  await firstRow(page).getByText(nameOf(0)).first().waitFor();
+  await page.getByRole("grid", { name: "Devices" }).focus();
+  await page.keyboard.press("End");
+  await page
+    .getByRole("grid", { name: "Devices" })
+    .getByText(nameOf(devices - 1))
+    .first()
+    .waitFor();
+  expect(await rowsOf(page).count()).toBeLessThanOrEqual(60);
+  await page.keyboard.press("Home");
+  await firstRow(page).getByText(nameOf(0)).first().waitFor();
+});
+
+test("two hundred jumps through the list leave little behind", async () => {
+  const { page, context } = seen;
+  const debug = await context.newCDPSession(page);
+  const heap = async () => {
+    await debug.send("HeapProfiler.collectGarbage");
+    const { usedSize } = await debug.send("Runtime.getHeapUsage");
+    return usedSize / 2 ** 20;
+  };
+  await page.getByRole("grid", { name: "Devices" }).focus();
+  const jump = async (key: string, name: string) => {
+    await page.keyboard.press(key);
+    await page.getByRole("grid", { name: "Devices" }).getByText(name).first().waitFor();
+  };
+  await jump("End", nameOf(devices - 1));
+  await jump("Home", nameOf(0));
+  const before = await heap();
+  for (let n = 0; n < 100; n += 1) {
+    await jump("End", nameOf(devices - 1));
+    await jump("Home", nameOf(0));
+  }
+  expect((await heap()) - before).toBeLessThan(30);
+});
+
+test("the address holds filter, sort and columns: a reload shows the same rows, and Back the ones before", async () => {
+  const { page } = seen;
+  const address = `/devices?q=${encodeURIComponent(`controllerid==${prefix}-0000*`)}&sort=controllerId:DESC`;
+  await openPage(page, stack.baseUrl, address);
+  await firstRow(page).getByText(nameOf(99)).first().waitFor();
+  const shown = await textsOf(page);
+  await page.reload();
+  await firstRow(page).getByText(nameOf(99)).first().waitFor();
+  expect(await textsOf(page)).toEqual(shown);
+  await page.getByRole("link", { name: "Rollouts" }).first().press("Enter");
+  await page.waitForURL("**/console/rollouts**");
+  await page.goBack();
+  await firstRow(page).getByText(nameOf(99)).first().waitFor();
+  expect(await textsOf(page)).toEqual(shown);
+});
+
+test("the page complained about nothing", () => expect(seen.complaints).toEqual([]));
