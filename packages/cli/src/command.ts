@@ -17,6 +17,8 @@ export interface Verb {
   readonly list?: true;
   /** It changes something: `--dry-run`, `--curl`. */
   readonly writes?: true;
+  /** What it does counts, not what it prints: it goes on when the reader of its output has gone. Verbs that write are so without it. */
+  readonly finishes?: true;
   /** It loses something: it also asks, or takes `--yes`. */
   readonly destructive?: true;
   /** What its arguments name, for completion; the last one holds for all that follow. */

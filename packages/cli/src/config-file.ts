@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { environment } from "./environment.ts";
 import { ExitError, exit } from "./exit.ts";
@@ -32,28 +32,48 @@ export function configPath(): string {
 /** Reads the file; none is an empty one. One that others may read is refused, because it may hold a token. */
 export async function readConfig(): Promise<ConfigFile> {
   const path = configPath();
-  let mode: number;
+  let file: number;
   try {
-    mode = statSync(path).mode;
+    file = openSync(path, "r");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { contexts: {} };
     throw error;
   }
-  // Windows has no such bits
-  if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-    throw new ExitError(exit.signIn, `${path} may be read by others (mode ${(mode & 0o777).toString(8)}): chmod 600 it first`);
+  let text: string;
+  try {
+    // what is looked at is the file that is read, also behind a link, and when somebody puts another one into its place meanwhile
+    const { mode, uid } = fstatSync(file);
+    // Windows has no such bits
+    if (process.platform !== "win32" && (mode & 0o077) !== 0)
+      throw new ExitError(exit.signIn, `${path} may be read by others (mode ${(mode & 0o777).toString(8)}): chmod 600 it first`);
+    if (process.getuid !== undefined && uid !== process.getuid())
+      throw new ExitError(exit.signIn, `${path} belongs to somebody else (user ${uid}), who would choose where credentials go`);
+    text = readFileSync(file, "utf8");
+  } finally {
+    closeSync(file);
   }
   const { parse } = await import("yaml");
-  const read = parse(readFileSync(path, "utf8")) as Partial<ConfigFile> | null;
+  const read = parse(text) as Partial<ConfigFile> | null;
   return { ...read, contexts: read?.contexts ?? {} };
+}
+
+/** A file that is kept elsewhere and linked here stays a link. */
+function behindLinks(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Replaces the file as a whole, so that a reader sees the old or the new one. */
 export async function writeConfig(config: ConfigFile): Promise<void> {
-  const path = configPath();
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  mkdirSync(dirname(configPath()), { recursive: true, mode: 0o700 });
+  const path = behindLinks(configPath());
   const next = `${path}.${process.pid}`;
   const { stringify } = await import("yaml");
-  writeFileSync(next, stringify(config), { mode: 0o600 });
+  // a leftover, or what somebody has put there, is neither written to nor followed
+  rmSync(next, { force: true });
+  writeFileSync(next, stringify(config), { mode: 0o600, flag: "wx" });
   renameSync(next, path);
 }

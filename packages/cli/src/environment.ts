@@ -8,6 +8,7 @@ export const environment = {
   user: process.env["HARRIER_USER"],
   password: process.env["HARRIER_PASSWORD"],
   noColor: process.env["NO_COLOR"],
+  term: process.env["TERM"],
   configHome: process.env["XDG_CONFIG_HOME"],
   stateHome: process.env["XDG_STATE_HOME"],
   cacheHome: process.env["XDG_CACHE_HOME"],

@@ -5,6 +5,7 @@ import { describeError, type ExitCode, exit, exitCodeOf } from "./exit.ts";
 import { dev, open, simulate } from "./local.ts";
 import { noun } from "./nouns/entity.ts";
 import { nouns } from "./nouns/index.ts";
+import { harmless, onWriteError, put, redraws } from "./output/terminal.ts";
 import { type GlobalOptions, Session, Shown } from "./session.ts";
 import { contextVerbs, topVerbs } from "./top.ts";
 
@@ -23,14 +24,18 @@ export async function main(given: readonly string[]): Promise<void> {
   const args = inFull(given);
   const interrupted = new AbortController();
   process.once("SIGINT", () => interrupted.abort());
-  // a reader that has enough (`| head`) ends the program, and is no error
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? exit.done : exit.failed));
   let output = "table";
+  let finishes = false;
+  // a reader that has enough (`| head`) ends what only reads, and is no error; what changes something, or waits, is never left in the middle
+  onWriteError(({ code }) => {
+    if (code !== "EPIPE" || !finishes) process.exit(code === "EPIPE" ? exit.done : exit.failed);
+  });
   if (args[0] === "__complete") return printCompletion(args[1] ?? "");
   try {
     const program = programOf(
-      (session) => {
+      (session, verb) => {
         output = session.options.output;
+        finishes = verb.writes === true || verb.destructive === true || verb.finishes === true;
       },
       interrupted.signal,
       args,
@@ -66,13 +71,13 @@ function end(code: ExitCode): void {
 
 function tell(error: unknown, output: string): ExitCode {
   const [line, body] = describeError(error);
-  if (output === "json" && body !== undefined) process.stderr.write(`${JSON.stringify(body)}\n`);
-  else if (line !== "") process.stderr.write(`error: ${line}\n`);
+  if (output === "json" && body !== undefined) process.stderr.write(`${harmless(JSON.stringify(body))}\n`);
+  else if (line !== "") process.stderr.write(`error: ${harmless(line)}\n`);
   return exitCodeOf(error);
 }
 
 /** Builds the commands: the verbs of the noun that was typed, and of the others the names, because building all takes longer than most commands. */
-function programOf(begun: (session: Session) => void, signal: AbortSignal, args: readonly string[]): Command {
+function programOf(begun: (session: Session, verb: Verb) => void, signal: AbortSignal, args: readonly string[]): Command {
   const program = new Command("harrier").description("The command line of Harrier, the update service for device fleets");
   program.exitOverride().showHelpAfterError("(harrier --help)");
   const typed = args.find((arg) => !arg.startsWith("-"));
@@ -86,7 +91,7 @@ function programOf(begun: (session: Session) => void, signal: AbortSignal, args:
   return program;
 }
 
-function addVerb(parent: Command, verb: Verb, begun: (session: Session) => void, signal: AbortSignal): void {
+function addVerb(parent: Command, verb: Verb, begun: (session: Session, verb: Verb) => void, signal: AbortSignal): void {
   const command = parent
     .command(`${verb.name}${verb.args === undefined ? "" : ` ${verb.args}`}`)
     .description(verb.summary)
@@ -112,7 +117,7 @@ function addVerb(parent: Command, verb: Verb, begun: (session: Session) => void,
   command.action(async (...given: unknown[]) => {
     const options = (given.at(-1) as Command).opts() as Options & GlobalOptions & { jsonl?: true };
     const session = new Session(options.jsonl ? { ...options, output: "jsonl" } : options, signal);
-    begun(session);
+    begun(session, verb);
     const args = given
       .slice(0, -2)
       .flat()
@@ -126,7 +131,7 @@ const watchMs = 2_000;
 /** Shows a list again and again; a person who looks at it is what it is for, so it ends with Ctrl-C. */
 async function watched(run: () => Promise<void>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    if (process.stdout.isTTY) process.stdout.write("\x1b[H\x1b[2J");
+    if (redraws()) await put("\x1b[H\x1b[2J");
     await run();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, watchMs);

@@ -3,6 +3,7 @@ import type { ResponseOf } from "@harrier/contracts";
 import { usage } from "./exit.ts";
 import { type Column, chosen } from "./output/columns.ts";
 import { writerOf } from "./output/formats.ts";
+import { harmless, put, terminalWidth } from "./output/terminal.ts";
 import { findPlace, type Place } from "./sign-in.ts";
 
 /** The options that every command has. */
@@ -84,7 +85,7 @@ export class Session {
   /** Shows the request that would be made, if that is all that is wanted, and ends the command. */
   async show(row: RouteRow, options: object): Promise<void> {
     if (!this.options.dryRun && !this.options.curl) return;
-    const { method, path, body, headers } = requestOf(row, options);
+    const { method, path, body, headers } = requestOf(row, withoutSecrets(options));
     if (this.options.curl) {
       const { server } = await this.place();
       const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -130,7 +131,7 @@ export class Session {
     const { output } = this.options;
     const picked = chosen(columns, this.options.columns);
     const known = columns.find(({ head }) => head === "ID") ?? (columns[0] as Column);
-    const width = process.stdout.isTTY ? (process.stdout.columns ?? 80) : undefined;
+    const width = terminalWidth();
     const terminal = width === undefined ? undefined : { width };
     const writer = await writerOf({
       format: output,
@@ -156,14 +157,14 @@ export class Session {
     return this.rows([row], columns, { single: true, ...(name === undefined ? {} : { name }) });
   }
 
-  /** Writes to standard output, as fast as its reader reads. */
+  /** Writes to standard output, as fast as its reader reads: to programs as it is, to a terminal without what would steer it. */
   async print(text: string): Promise<void> {
-    if (text !== "" && !process.stdout.write(text)) await new Promise((resolve) => process.stdout.once("drain", resolve));
+    if (text !== "") await put(process.stdout.isTTY ? harmless(text) : text);
   }
 
   /** Tells something that is no data. */
   note(text: string): void {
-    process.stderr.write(`${text}\n`);
+    process.stderr.write(`${harmless(text)}\n`);
   }
 
   /** Asks before something is lost; without a terminal `--yes` is needed. */
@@ -176,6 +177,16 @@ export class Session {
     reader.close();
     if (!/^y(es)?$/i.test(answer.trim())) throw usage("nothing was done");
   }
+}
+
+const secretMembers = new Set(["password", "secret", "clientSecret", "securityToken"]);
+
+/** A request that is shown has no secrets in its body: what is shown gets into logs, and what is copied into a shell into `ps`. */
+function withoutSecrets(options: object & { body?: unknown }): object {
+  const { body } = options;
+  if (body === null || typeof body !== "object" || body instanceof Uint8Array || body instanceof ReadableStream) return options;
+  const hidden = (name: string, value: unknown) => (secretMembers.has(name) && typeof value === "string" ? "…" : value);
+  return { ...options, body: JSON.parse(JSON.stringify(body, hidden)) as unknown };
 }
 
 /** Reads a whole number of an option. */

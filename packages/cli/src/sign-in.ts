@@ -14,16 +14,22 @@ export interface Place {
 export async function findPlace(flags: { server?: string; token?: string; context?: string }): Promise<Place> {
   const given = fromEnvironment(flags.token);
   const server = flags.server ?? environment.server;
-  if (server !== undefined && given !== undefined) return { server, credentials: given };
+  if (server !== undefined && given !== undefined) return { server: checkedServer(server), credentials: given };
   const context = await contextOf(flags.context ?? environment.context);
-  const credentials = given ?? (context === undefined ? undefined : await credentialsOf(context));
   const place = { server: checkedServer(server ?? context?.server ?? localServer) };
+  if (given === undefined && context?.auth !== undefined && checkedServer(context.server) !== place.server)
+    throw new ExitError(exit.signIn, `the context signs in at ${context.server}, and nowhere else: harrier login --server ${place.server}`);
+  const credentials = given ?? (context === undefined ? undefined : await credentialsOf(context));
   return credentials === undefined ? place : { ...place, credentials };
 }
 
 export function checkedServer(server: string): string {
   if (!/^https?:\/\//.test(server) || !URL.canParse(server))
     throw new ExitError(exit.usage, `${server} is no address: https://host[:port][/path]`);
+  const { username, password, search, hash } = new URL(server);
+  if (username !== "" || password !== "")
+    throw new ExitError(exit.usage, "the address of the server must not have a user or a password: HARRIER_USER and HARRIER_PASSWORD have");
+  if (search !== "" || hash !== "") throw new ExitError(exit.usage, `${server} is no address: https://host[:port][/path]`);
   return server.replace(/\/+$/, "");
 }
 

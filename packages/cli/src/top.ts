@@ -5,6 +5,7 @@ import { readConfig, writeConfig } from "./config-file.ts";
 import { environment } from "./environment.ts";
 import { ExitError, exit, usage } from "./exit.ts";
 import { closeSession, openSession } from "./open-session.ts";
+import { harmless, put } from "./output/terminal.ts";
 import { r } from "./routes.ts";
 import { askSecretly, checkedServer, readSecret } from "./sign-in.ts";
 
@@ -115,8 +116,10 @@ const api: Verb = {
     if (options["paginate"]) return session.rows((await session.client()).items(row, asked as never), [{ head: "ID", at: "id" }]);
     const client = await session.client();
     const answer = await client.download(row, { ...asked, ...(body === undefined ? {} : { body }), signal: session.signal } as never);
-    for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>)
-      if (!process.stdout.write(chunk)) await new Promise((resolve) => process.stdout.once("drain", resolve));
+    const decoder = new TextDecoder();
+    // a terminal gets the answer as text without what would steer it, a program the bytes
+    const shown = (chunk: Uint8Array) => (process.stdout.isTTY ? harmless(decoder.decode(chunk, { stream: true })) : chunk);
+    for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) if (!(await put(shown(chunk)))) break;
     if (process.stdout.isTTY) await session.print("\n");
   },
 };
@@ -162,6 +165,7 @@ function filesOf(options: Options): readonly string[] {
 const declarative: readonly Verb[] = [
   {
     name: "apply",
+    finishes: true,
     summary: "Create and update what files say; nothing is deleted, and a second time nothing is written",
     options: [
       file,

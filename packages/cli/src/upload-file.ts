@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
+import { oneLine } from "./output/terminal.ts";
 
 /** A file that becomes an artifact. */
 export interface Upload {
@@ -22,7 +23,7 @@ export async function sha256Of(file: string): Promise<string> {
 export function barOf(filename: string, size: number): { at(bytes: number): void; end(): void } {
   if (!process.stderr.isTTY) return { at: () => undefined, end: () => undefined };
   return {
-    at: (bytes) => void process.stderr.write(`\r${filename} ${Math.floor((bytes / Math.max(1, size)) * 100)} %`),
+    at: (bytes) => void process.stderr.write(`\r${oneLine(filename)} ${Math.floor((bytes / Math.max(1, size)) * 100)} %`),
     end: () => void process.stderr.write("\n"),
   };
 }

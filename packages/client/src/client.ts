@@ -1,4 +1,5 @@
 import type { events, InputOf, ParamsOf, QueryOf, ResponseOf } from "@harrier/contracts";
+import { maxAnswerBytes, textWithin } from "./answer.ts";
 import { type Credentials, createTokenSource, type TokenSource } from "./credentials.ts";
 import { ApiError, type ApiErrorBody, NetworkError } from "./errors.ts";
 import { type ItemOf, type ListOptions, type PageOf, pagesOf } from "./pages.ts";
@@ -87,7 +88,7 @@ export interface SendOptions {
 export function createClient(options: ClientOptions): Client {
   const send = sender(options);
   const call = async (row: RouteRow, given: Loose = {}): Promise<unknown> =>
-    read(await send(row.id, requestOf(row, given), { signal: given.signal, errors: row.errors }));
+    read(row.id, await send(row.id, requestOf(row, given), { signal: given.signal, errors: row.errors }));
   const download = (row: RouteRow, { headers, signal, ...given }: Loose) => {
     const request = requestOf(row, given);
     return send(row.id, { ...request, headers: { ...request.headers, ...headers } }, { signal, errors: row.errors });
@@ -95,7 +96,7 @@ export function createClient(options: ClientOptions): Client {
   const upload = async (row: RouteRow, { upload: sent, signal, ...given }: Loose) => {
     const request = requestOf(row, given);
     const whole = { ...request, headers: { ...request.headers, ...sent?.headers }, ...(sent === undefined ? {} : { body: sent.body }) };
-    return read(await send(row.id, whole, { signal, errors: row.errors }));
+    return read(row.id, await send(row.id, whole, { signal, errors: row.errors }));
   };
   const client: Client = {
     send,
@@ -161,8 +162,11 @@ function waitable({ status, retryAfter }: ApiError, maxWaitMs: number): boolean 
   return (status === 429 || status === 503) && retryAfter !== undefined && retryAfter * 1000 <= maxWaitMs;
 }
 
+/** What says why a request is refused is short; more is not of the server. */
+const maxRefusalBytes = 1024 * 1024;
+
 async function refusalOf(operation: string, answer: Response, expected?: RouteRow["errors"]): Promise<ApiError> {
-  const text = await answer.text().catch(() => "");
+  const text = (await textWithin(answer, maxRefusalBytes).catch(() => undefined)) ?? "";
   let body: ApiErrorBody = {};
   try {
     if (text.startsWith("{")) body = JSON.parse(text) as ApiErrorBody;
@@ -181,9 +185,15 @@ async function refusalOf(operation: string, answer: Response, expected?: RouteRo
   });
 }
 
-async function read(answer: Response): Promise<unknown> {
-  const text = await answer.text();
-  return text === "" ? undefined : JSON.parse(text);
+async function read(operation: string, answer: Response): Promise<unknown> {
+  const text = await textWithin(answer, maxAnswerBytes);
+  if (text === undefined) throw new Error(`${operation} was answered by more than ${maxAnswerBytes} bytes`);
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`${operation} was answered by what is no JSON: is this the address of the server?`);
+  }
 }
 
 /** Waits because the server has asked for it, and ends at once when the caller gives up. */

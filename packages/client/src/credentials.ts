@@ -1,4 +1,5 @@
 import type { oauthPaths } from "@harrier/contracts";
+import { textWithin } from "./answer.ts";
 import { ApiError, NetworkError } from "./errors.ts";
 
 /** How a program signs in: with an access token, with user and password, or as an OAuth client (contract extensions.md). */
@@ -19,6 +20,7 @@ interface Granted {
 const tokenPath: (typeof oauthPaths)["token"] = "/oauth2/token";
 /** A token is renewed so long before it ends that the request with it still arrives in time. */
 const marginMs = 30_000;
+const maxGrantBytes = 64 * 1024;
 
 /**
  * Makes the source of Authorization headers. The token of an OAuth client is fetched with the first request, kept in memory, and renewed before it
@@ -54,10 +56,12 @@ async function grant(baseUrl: string, client: ClientCredentials, fetcher: typeof
   const form = new URLSearchParams({ grant_type: "client_credentials", ...(client.scope === undefined ? {} : { scope: client.scope }) });
   // RFC 6749 §2.3.1: both parts are form-encoded before they become a Basic credential
   const basic = `Basic ${base64(`${encodeURIComponent(client.clientId)}:${encodeURIComponent(client.clientSecret)}`)}`;
-  const answer = await fetcher(url, { method: "POST", body: form, headers: { authorization: basic } }).catch((error: unknown) => {
-    throw new NetworkError(url, error);
-  });
-  const text = await answer.text();
+  const answer = await fetcher(url, { method: "POST", body: form, headers: { authorization: basic }, redirect: "error" }).catch(
+    (error: unknown) => {
+      throw new NetworkError(url, error);
+    },
+  );
+  const text = (await textWithin(answer, maxGrantBytes)) ?? "";
   if (answer.ok) return JSON.parse(text) as Granted;
   const refused = text.startsWith("{") ? (JSON.parse(text) as { error?: string; error_description?: string }) : {};
   const message = `The token endpoint refused the client: ${refused.error_description ?? refused.error ?? answer.status}`;

@@ -35,6 +35,7 @@ export async function waitForOperation(
 
 export const waitVerb: Verb = {
   name: "wait",
+  finishes: true,
   summary: "Wait for an operation: exit 0 done, 3 not in time",
   args: "<id>",
   options: [["--timeout <duration>", "wait no longer; 30m by default"]],

@@ -4,6 +4,8 @@ import type { RolloutView } from "@harrier/contracts";
 import { given, type OptionRow, type Options, text, type Verb } from "../command.ts";
 import { usage } from "../exit.ts";
 import { auditColumns, type Column } from "../output/columns.ts";
+import { cut } from "../output/formats.ts";
+import { oneLine, put, redraws, terminalWidth } from "../output/terminal.ts";
 import { idOf } from "../resolve.ts";
 import { treeOf, waitForRollout } from "../rollout-wait.ts";
 import { r } from "../routes.ts";
@@ -131,9 +133,11 @@ const watch: Verb = {
     let last = "";
     const seen = async (rollout: RolloutView) => {
       const page = await session.read(r.rollouts.listGroups, { params: { rolloutId }, query: { representation: "full", limit: 500 } });
-      const lines = treeOf(rollout, page.content);
-      if (process.stdout.isTTY) {
-        await session.print(`${drawn > 0 ? `\x1b[${drawn}A\x1b[J` : ""}${lines.join("\n")}\n`);
+      const width = terminalWidth() ?? Number.POSITIVE_INFINITY;
+      // a line that the terminal breaks would be two when they are drawn over
+      const lines = treeOf(rollout, page.content).map((line) => cut(oneLine(line), width));
+      if (redraws()) {
+        await put(`${drawn > 0 ? `\x1b[${drawn}A\x1b[J` : ""}${lines.join("\n")}\n`);
         drawn = lines.length;
       } else if (lines.join() !== last) await session.print(`${lines.join("\n")}\n`);
       last = lines.join();
@@ -212,6 +216,7 @@ export const rollouts = noun(["rollout", "rollouts", "ro"], "Rollouts: a set for
   watch,
   {
     name: "wait",
+    finishes: true,
     summary: "Wait for a rollout: exit 0 reached, 2 stopped or paused by its threshold, 3 not in time",
     args: "<name>",
     completes: [rolloutEntity],

@@ -1,6 +1,7 @@
 import { usage } from "../exit.ts";
 import { type Column, cell } from "./columns.ts";
 import { evaluatePath, parsePath } from "./jsonpath.ts";
+import { oneLine } from "./terminal.ts";
 
 /** Writes objects as they come, in one of the formats; `end` is called once behind the last. */
 export interface Writer {
@@ -54,9 +55,6 @@ function jsonArray(): Writer {
   return { row: (row) => `${count++ === 0 ? "[\n" : ",\n"}  ${JSON.stringify(row)}`, end: () => (count === 0 ? "[]\n" : "\n]\n") };
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what a device has sent must not move the cursor of a terminal
-const oneLine = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
-
 /** The head is written for an empty list too, so that a script finds its columns. */
 function plain(columns: readonly Column[]): Writer {
   let headed = false;
@@ -101,7 +99,8 @@ function aligned(columns: readonly Column[], width: number): Writer {
   };
 }
 
-function cut(line: string, width: number): string {
+/** Cuts a line to the terminal. */
+export function cut(line: string, width: number): string {
   return line.length <= width ? line : `${line.slice(0, Math.max(1, width - 1))}…`;
 }
 
