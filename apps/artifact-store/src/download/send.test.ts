@@ -76,6 +76,21 @@ it("logs no warning when a client goes away", async () => {
   expect([warnings, source.destroyed]).toEqual([[], true]);
 });
 
+it("closes the object if the client goes away while it is opened", async () => {
+  const source = Readable.from([Buffer.alloc(artifact.size, "x")]);
+  const gone = Promise.withResolvers<void>();
+  const answer = download(async () => {
+    server.closeAllConnections();
+    await gone.promise;
+    return source;
+  });
+  await expect(answer).rejects.toThrow("socket hang up");
+  gone.resolve();
+  await expect.poll(() => source.destroyed).toBe(true);
+  await expect.poll(() => quiet).toEqual([{ err: expect.objectContaining({ code: expect.stringMatching(/^ERR_STREAM_/) }) }]);
+  expect(warnings).toEqual([]);
+});
+
 it("answers with an error if the source of a download fails before the answer begins", async () => {
   const source = new Readable({ read() {} });
   const answer = download(

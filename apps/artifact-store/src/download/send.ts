@@ -64,7 +64,7 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
       headers,
       parts: answer.parts,
     });
-    return await cutOnFailure(deps, exchange, (res) => pipeline(parts, res));
+    return await cutOnFailure(deps, exchange, [parts]);
   }
   const one = answer.kind === "parts" ? answer.parts[0] : undefined;
   const sent = one ?? { start: 0, end: size - 1 };
@@ -84,7 +84,7 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
   if (errored !== null) throw new HarrierError("artifactLoadFailed", undefined, { cause: errored });
   exchange.res.writeHead(status, headers);
   // all three streams share one pipeline, because each pipeline costs an AbortController
-  await cutOnFailure(deps, exchange, (res) => pipeline(...source, res));
+  await cutOnFailure(deps, exchange, source);
 }
 
 function ifRangeOf(req: IncomingMessage): string | undefined {
@@ -130,15 +130,18 @@ async function openBytes(storage: SendDeps["storage"], { key, size }: Sendable, 
   return [stored, counted];
 }
 
-/** Cuts the connection on a failure: once the head is sent, the client can only notice that bytes are missing. */
-async function cutOnFailure(deps: SendDeps, { res }: Exchange, send: (res: ServerResponse) => Promise<void>): Promise<void> {
+/** These codes are all that a client leaves that has gone, while its bytes were sent or before the first one. */
+const clientGone = new Set<string | undefined>(["ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_UNABLE_TO_PIPE"]);
+
+/** Sends the streams, and cuts the connection on a failure: once the head is sent, the client can only notice that bytes are missing. */
+async function cutOnFailure(deps: SendDeps, { res }: Exchange, streams: Source | readonly [Readable]): Promise<void> {
   res.setTimeout(deps.idleMs);
   try {
-    await send(res);
+    await pipeline([...streams, res]);
   } catch (error) {
-    // both ends are destroyed by now, whichever failed first; a client that has gone leaves only this code
-    if ((error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE")
-      deps.log.debug({ err: error }, "a download was not finished");
+    // `pipeline` destroys what it has connected; with a client that had gone before, it connects nothing and would leave the file open.
+    for (const stream of streams) stream.destroy();
+    if (clientGone.has((error as NodeJS.ErrnoException).code)) deps.log.debug({ err: error }, "a download was not finished");
     else deps.log.warn({ err: error }, "a download was cut because its source failed");
   }
 }
