@@ -40,6 +40,8 @@ export interface Route<P = unknown, Q = unknown, B = unknown, R = unknown, I = u
   readonly permissionRest?: readonly (readonly string[])[];
   /** What a device must prove: `download` also serves anonymous downloads if the tenant allows them (spec 000 §2.4). */
   readonly credential?: "device" | "download";
+  /** The call changes nothing although it is no GET: its body is a question that an address could not hold. */
+  readonly onlyReads?: true;
   /** The success may hold a secret in a member whose name does not show it (`isConfidential`). */
   readonly confidential?: true;
   /** The errors of this operation beyond those of every operation of its interface. */

@@ -37,7 +37,7 @@ const maxIdLength = 256;
 
 /** Whether calls of a route are recorded: changing calls of the management interface are, because the reports of devices have their own history. */
 export function isAudited(route: Route): boolean {
-  return route.interface === "management" && route.method !== "GET";
+  return route.interface === "management" && route.method !== "GET" && route.onlyReads !== true;
 }
 
 /** Answers the kind of entity that a route changes: `target` of `targets.create`, `softwareModuleType` of `softwareModuleTypes.update`. */

@@ -46,7 +46,6 @@ export const auditFields: Readonly<Record<string, readonly string[]>> = {
   "autoAssignments.approve": ["remark"],
   "autoAssignments.deny": ["remark"],
   "rollouts.create": ["name", "distributionSetId", "targetFilterQuery", "type", "weight", "amountGroups", "startAt"],
-  "rollouts.preview": ["name", "distributionSetId", "targetFilterQuery", "amountGroups"],
   "rollouts.update": ["name"],
   "rollouts.approve": ["remark"],
   "rollouts.deny": ["remark"],

@@ -105,6 +105,7 @@ export const rollouts = {
   }),
   preview: route({
     id: "rollouts.preview",
+    onlyReads: true,
     service: "rollout-engine",
     interface: "management",
     method: "POST",
