@@ -86,6 +86,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     say(
       `started rollout ${rolloutId} (${run}); about ${Math.round(settings.fail * 100)} % of the devices will fail, seed ${settings.seed}`,
     );
+    if (await hasConsole(http, options.baseUrl)) say(`watch it at ${options.baseUrl}/console/rollouts/${rolloutId}`);
     fleet = runFleet({
       baseUrl: options.baseUrl,
       ...(options.tenant === undefined ? {} : { tenant: options.tenant }),
@@ -130,6 +131,12 @@ async function checkServer(on: { http: Http; admin: Admin; baseUrl: string; user
   await admin.get("userinfo").catch((error: unknown) => {
     throw error instanceof ApiError && error.status === 401 ? new Error(`the password of ${user} is not right`) : error;
   });
+}
+
+/** Whether the server has the web console; where it cannot be asked, the demo goes on without its address. */
+async function hasConsole(http: Http, baseUrl: string): Promise<boolean> {
+  const answer = await http.send(`${baseUrl}/console/`).catch(() => undefined);
+  return answer?.status === 200;
 }
 
 interface RolloutView {
