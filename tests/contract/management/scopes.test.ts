@@ -17,6 +17,7 @@ import type { Page } from "../support/look.ts";
 import { messagingConflicts } from "../support/messaging.ts";
 import { refusedWalk } from "../support/refused-walk.ts";
 import { changes, type Outcome, ofHolders, ofNoTarget, outcomes, withoutTargets } from "../support/scoped-answers.ts";
+import { openSessionId } from "../support/sessions.ts";
 import { createFixture, type Fixture } from "../support/tenant.fixture.ts";
 import { inOwnTenant } from "../support/tenants.ts";
 import { typeBuilder } from "../support/types.ts";
@@ -112,7 +113,7 @@ describe.each(dialects)("target types, %s", (dialect) => {
   /** Makes the same changes of a user who holds exactly what the restricted caller holds. */
   const requestsOfEqual = async (): Promise<Record<string, CallOptions>> => {
     const [scoped, free]: [Grant, Grant] = [{ permission: "READ_TARGET", targetTypeScopes: [] }, "API_KEY"];
-    const { id: userId } = await user([scoped, free]);
+    const { id: userId, auth } = await user([scoped, free]);
     const { id: roleId } = await role([scoped, { permission: free }]);
     const permission = "READ_TARGET";
     const body = [scoped];
@@ -122,6 +123,7 @@ describe.each(dialects)("target types, %s", (dialect) => {
       "users.setPermissions": { params: { userId }, body },
       "users.addPermissions": { params: { userId }, body: ["READ_REPOSITORY"] },
       "users.removePermission": { params: { userId, permission } },
+      "users.deleteSession": { params: { userId, sessionId: await openSessionId(dialect, auth) } },
       "users.changePassword": { params: { userId }, body: { newPassword: unique() } },
       "roles.delete": { params: { roleId } },
       "roles.setPermissions": { params: { roleId }, body },

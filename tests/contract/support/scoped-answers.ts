@@ -175,6 +175,8 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "tenantQuotas.list": "forbidden",
   "tenantQuotas.get": "forbidden",
   "tenantQuotas.set": "forbidden",
+  // A session is its own user's, whoever else asks.
+  "me.deleteSession": "unknown",
   "operations.list": "nobody",
   "operations.get": "unknown",
 };
@@ -194,7 +196,7 @@ export const withoutTargets: readonly string[] = [
  * changes or takes away what they do not hold themselves (ADR 25). They are open where the changed user holds no more than the caller.
  */
 export const ofHolders: ReadonlySet<string> = new Set([
-  ...named("users", "create delete setPermissions addPermissions removePermission changePassword"),
+  ...named("users", "create delete setPermissions addPermissions removePermission changePassword deleteSession"),
   ...named("roles", "delete setPermissions addPermissions removePermission replaceScopes addScopes removeScopes"),
 ]);
 
@@ -222,7 +224,8 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
   ...named("userinfo", "get"),
   ...named("permissions", "list"),
   ...named("search", "find"),
-  ...named("users", "list get listPermissions"),
+  ...named("users", "list get listPermissions listSessions"),
+  ...named("me", "listSessions"),
   ...named("roles", "list create get listPermissions"),
   ...named("apiKeys", "list create get update delete"),
   ...named("audit", "list exportCsv verify get"),

@@ -153,14 +153,14 @@ export const storeSizes = statement<[tenantId: number, rolloutId: number, groupI
 /**
  * Stores which types of targets the members have (0 stands for none); a user needs access to all of them to see the rollout. It looks up member by
  * member along the targets' key ("offset 0"): there are no statistics yet of rows this transaction has just written, and a join could walk through
- * all of them for each target.
+ * all of them for each target. It is planned each time: a plan that a connection keeps from a time of few targets would read all of them for each member.
  */
-export const storeReachedTypes = statement<[tenantId: number, rolloutId: number], never>(
-  "freeze.store_reached_types",
-  `update rollouts set reached_types = array(
+export function storeReachedTypes(tenantId: number, rolloutId: number): CompiledQuery {
+  const sql = `update rollouts set reached_types = array(
      select distinct coalesce(t.target_type_id, 0) from group_members m
        cross join lateral (
          select x.target_type_id from controller.targets_v1 x where x.tenant_id = m.tenant_id and x.id = m.target_id offset 0) t
       where m.tenant_id = $1 and m.rollout_id = $2)
-    where tenant_id = $1 and id = $2`,
-);
+    where tenant_id = $1 and id = $2`;
+  return { sql, bindings: [tenantId, rolloutId] };
+}

@@ -65,7 +65,7 @@ export async function freezeRollout(deps: Deps, { tenantId, rolloutId }: Rollout
     const groupIds = groups.map((group) => group.id);
     if (groups.length > 0) await run(tx, storeSizes, [tenantId, rolloutId, groupIds, sizes]);
     // the reach of a dynamic rollout is what its creator might reach, because its members of today are not all of them (ADR 16)
-    if (!row.dynamic) await run(tx, storeReachedTypes, [tenantId, rolloutId]);
+    if (!row.dynamic) await run(tx, storeReachedTypes(tenantId, rolloutId));
     else if (row.dynamicGroup === null)
       await runOne(tx, addGroup, [tenantId, row.tenant, rolloutId, groupIds.at(-1) ?? 0, "creating", "ready"]);
     await applyChanges(tx, {

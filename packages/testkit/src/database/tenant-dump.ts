@@ -28,6 +28,23 @@ export const movingTables: readonly string[] = [
   "artifact_store.data_traffic",
 ];
 
+/** These columns change without any request, beside others that only a request changes: a replica publishes the events of a tenant. */
+const movingColumns: Readonly<Record<string, readonly string[]>> = {
+  "management.messaging": [
+    "sie_position",
+    "sie_attempts",
+    "sie_failing_since",
+    "sie_due_at",
+    "sie_notifications",
+    "sie_owner",
+    "sie_leased_until",
+  ],
+};
+const rowOf = (table: string): string => {
+  const columns = movingColumns[table];
+  return columns === undefined ? "t::text" : `(to_jsonb(t) - '{${columns.join()}}'::text[])::text`;
+};
+
 /** These logs of a deleted tenant are only dropped by age, because readers that are behind must still be told. */
 export const outlivingTables: readonly string[] = [...auditTables, "management.credential_changes"];
 
@@ -54,7 +71,7 @@ export async function dumpTenants(
   if (requested.length === 0) throw new Error("no service has tables here");
   const parts = requested.map(
     (name) => `select '${name}' as name, count(*)::int as rows, md5(string_agg(h, '' order by h)) as hash
-                 from (select md5(t::text) as h from ${name} t where tenant_id = any($1)) t`,
+                 from (select md5(${rowOf(name)}) as h from ${name} t where tenant_id = any($1)) t`,
   );
   const text = parts.join(" union all ");
   // of a connection that is used again, PostgreSQL keeps the plan: making it takes longer than a dump of a small tenant
