@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { type CarefulGroup, type CarefulResult, carefulTable } from "./demo/careful.ts";
 import { type DemoResult, runDemo } from "./demo/demo.ts";
 import { createProgress } from "./demo/progress.ts";
 import { parseDuration } from "./duration.ts";
@@ -29,11 +30,14 @@ function seconds(text: string): number {
   }
 }
 
+/** Where `npm start` keeps its data. */
+const dataDir = () => env["HARRIER_DATA_DIR"] || ".harrier";
+
 /** Answers the password from the option, the environment, or what `npm start` wrote into its data directory. */
 function adminPassword(given: string | undefined): string {
   const named = given ?? env["HARRIER_ADMIN_PASSWORD"];
   if (named !== undefined && named !== "") return named;
-  const file = join(env["HARRIER_DATA_DIR"] || ".harrier", "admin-password");
+  const file = join(dataDir(), "admin-password");
   if (existsSync(file)) return readFileSync(file, "utf8").trim();
   throw new Error(
     `no admin password: give --password or HARRIER_ADMIN_PASSWORD, or run where npm start keeps its data (${file} is missing)`,
@@ -109,6 +113,7 @@ interface DemoFlags extends Pick<RunFlags, "url" | "tenant" | "fail" | "seed" | 
   readonly file?: string;
   readonly poll: number;
   readonly dmf?: string | true;
+  readonly careful?: number;
   readonly timeout: number;
 }
 
@@ -123,6 +128,11 @@ demo
   .option("--password <password>", "default: HARRIER_ADMIN_PASSWORD, or the one that npm start wrote into its data directory")
   .addOption(new Option("--poll <duration>", "time between two polls of a device").default(1, "1s").argParser(seconds))
   .option("--dmf [url]", "half of the devices speak DMF over AMQP: at this amqpUri, or DMF is enabled for the tenant, which needs a broker")
+  .addOption(
+    new Option("--careful [share]", "a rollout with a safety policy stops by itself, because this share of devices falls back")
+      .preset("0.3")
+      .argParser(number(0, 1)),
+  )
   .addOption(new Option("--timeout <duration>", "give up after this time").default(900, "15m").argParser(seconds))
   .option("--json", "print the result as JSON at the end");
 program.addCommand(demo);
@@ -144,9 +154,12 @@ async function simulateThings(flags: RunFlags, url: string): Promise<void> {
   if (flags.json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
 }
 
+const noToken = `give --gateway-token (HARRIER_GATEWAY_TOKEN) for devices over HTTP, or --dmf.
+The gateway token of a tenant is made in the console: Settings, Sign-in of devices, authentication.gatewaytoken. "npm run demo" needs none.`;
+
 async function simulate(flags: RunFlags): Promise<void> {
   if (flags.dmf !== undefined) return await simulateThings(flags, flags.dmf);
-  if (flags.gatewayToken === undefined) throw new Error("give --gateway-token (HARRIER_GATEWAY_TOKEN) for devices over HTTP, or --dmf");
+  if (flags.gatewayToken === undefined) throw new Error(noToken);
   const signal = untilSignal();
   const {
     url,
@@ -198,7 +211,9 @@ function statusLine(before: FleetReport, now: FleetReport, span: number): string
 async function demonstrate(flags: DemoFlags): Promise<void> {
   const progress = createProgress(process.stdout);
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  const { url, tenant, fail, seed, pieces, devices, user, poll, file, dmf, timeout } = flags;
+  const { url, tenant, seed, pieces, devices, user, poll, file, dmf, careful, timeout } = flags;
+  // In a careful run nothing but the devices that fall back shall stop the rollout, unless failures are asked for.
+  const fail = careful !== undefined && demo.getOptionValueSource("fail") === "default" ? 0 : flags.fail;
   const result = await runDemo({
     baseUrl: url.replace(/\/+$/, ""),
     tenant,
@@ -215,10 +230,26 @@ async function demonstrate(flags: DemoFlags): Promise<void> {
     onProgress: progress.show,
     ...(file === undefined ? {} : { file }),
     ...(dmf === undefined ? {} : { dmf }),
+    ...(existsSync(dataDir()) ? { addressFile: join(dataDir(), `dmf-uri-${encodeURIComponent(tenant)}`) } : {}),
+    ...(careful === undefined ? {} : { careful }),
   }).finally(progress.end);
-  printResult(result, say);
+  if (result.careful === undefined) printResult(result, say);
+  else printCareful(result, result.careful, say);
   if (flags.json === true) say(JSON.stringify(result));
   process.exitCode = result.ok ? 0 : 1;
+}
+
+/** Says what the server would have believed, and how far the rollout came instead. */
+function printCareful({ fleet, differences, ok }: DemoResult, careful: CarefulResult, say: (line: string) => void): void {
+  say("");
+  for (const line of carefulTable(careful)) say(line);
+  const sum = (of: (group: CarefulGroup) => number) => careful.groups.reduce((n, group) => n + of(group), 0);
+  const [said, fellBack, spared] = [sum((group) => group.saidSuccess), sum((group) => group.fellBack), sum((group) => group.notStarted)];
+  say(
+    `${said} devices said success, and ${fellBack} of them run the old version: the rollout is ${careful.status}, ${spared} were spared.`,
+  );
+  for (const line of [...differences, ...fleet.violations].slice(0, 20)) say(`DIFFERENT: ${line}`);
+  if (!ok) say("The rollout did not stop by itself before its last group, or the sides do not agree.");
 }
 
 function printResult(result: DemoResult, say: (line: string) => void): void {

@@ -27,6 +27,8 @@ export interface DemoPlan {
   readonly file: string;
   /** Has these register by themselves; without it the administrator creates all targets. */
   readonly join?: (run: string, ids: readonly string[]) => Promise<unknown>;
+  /** The rollout believes no success before the device shows the new version, and stops where too many fall back. */
+  readonly careful?: boolean;
 }
 
 interface Named {
@@ -45,15 +47,17 @@ export async function prepare(admin: Admin, plan: DemoPlan, say: (line: string) 
   say(`uploaded ${artifact.providedFilename}, ${(artifact.size / 1e6).toFixed(1)} MB, sha256 ${artifact.hashes.sha256.slice(0, 16)}…`);
   const setId = await createNamed(admin, "distributionsets", { name: run, version: "1.0", type: "os", modules: [{ id: moduleId }] });
   const ids = idsOf(run, plan.devices);
+  const targetType = plan.careful === true ? await createShowing(admin, run) : undefined;
   // every group has devices of both kinds
   const joining = plan.join === undefined ? [] : ids.filter((_, i) => i % 2 === 1);
   const targets = await createTargets(
     admin,
     ids.filter((_, i) => plan.join === undefined || i % 2 === 0),
+    targetType,
   );
   say(`created ${targets.length} targets ${targets[0]?.controllerId} to ${targets.at(-1)?.controllerId}`);
   await plan.join?.(run, joining);
-  return { run, artifact, setId, targets, rolloutId: await createRollout(admin, { run, setId, fail: plan.fail, devices: plan.devices }) };
+  return { run, artifact, setId, targets, rolloutId: await createRollout(admin, { ...plan, run, setId }) };
 }
 
 async function createNamed(
@@ -75,12 +79,24 @@ function idsOf(run: string, count: number): string[] {
   return Array.from({ length: count }, (_, i) => `${run}-${String(i).padStart(digits, "0")}`);
 }
 
-async function createTargets(admin: Admin, all: readonly string[]): Promise<Target[]> {
+/** Creates a type of targets whose devices show the version of the set as their attribute `sw_version`, as simulated ones do; returns its id. */
+async function createShowing(admin: Admin, run: string): Promise<number> {
+  const { content } = await admin.get<Page<Named>>(`distributionsettypes?q=${encodeURIComponent("key==os")}`);
+  const evidence = [{ attribute: "sw_version", equals: `\${set.version}` }];
+  return await createNamed(admin, "targettypes", {
+    name: run,
+    compatibledistributionsettypes: content.map(({ id }) => ({ id })),
+    evidence,
+  });
+}
+
+async function createTargets(admin: Admin, all: readonly string[], targetType?: number): Promise<Target[]> {
   const targets: Target[] = [];
   for (let from = 0; from < all.length; from += maxTargets) {
     const ids = all.slice(from, from + maxTargets);
     const find = (): Promise<Target[]> => Promise.all(ids.map((id) => admin.get<Target>(`targets/${id}`)));
-    const bodies = ids.map((controllerId) => ({ controllerId, name: controllerId }));
+    const typed = targetType === undefined ? {} : { targetType };
+    const bodies = ids.map((controllerId) => ({ controllerId, name: controllerId, ...typed }));
     targets.push(...(await admin.create<Target[]>("targets", bodies, find)));
   }
   return targets;
@@ -96,22 +112,37 @@ export function errorLimit(fail: number, devices: number): number {
   return Math.min(100, Math.max(30, Math.ceil(100 * (fail + 5 * Math.sqrt((fail * (1 - fail)) / smallest)))));
 }
 
+/**
+ * Without a policy the error condition is there for real problems alone. A careful rollout stops at more than a tenth of errors, and as no group can
+ * succeed with so many, the outcome does not depend on which devices are faster.
+ */
+function thresholds({ careful, fail, devices }: Pick<DemoPlan, "fail" | "devices" | "careful">) {
+  const [success, error] = careful === true ? [90, 10] : [50, errorLimit(fail, devices)];
+  return {
+    successCondition: { condition: "THRESHOLD", expression: String(success) },
+    errorCondition: { condition: "THRESHOLD", expression: String(error) },
+  };
+}
+
 /** Creates three groups that start one after the other. */
-async function createRollout(admin: Admin, of: { run: string; setId: number; fail: number; devices: number }): Promise<number> {
+async function createRollout(
+  admin: Admin,
+  of: Pick<DemoPlan, "fail" | "devices" | "careful"> & { run: string; setId: number },
+): Promise<number> {
   const rollout = {
     name: of.run,
     description: "Made by npm run demo",
     distributionSetId: of.setId,
     targetFilterQuery: `controllerId==${of.run}-*`,
     type: "forced",
-    successCondition: { condition: "THRESHOLD", expression: "50" },
-    errorCondition: { condition: "THRESHOLD", expression: String(errorLimit(of.fail, of.devices)) },
+    ...thresholds(of),
     errorAction: { action: "PAUSE", expression: "" },
     groups: [
       { name: "canary", targetPercentage: 10 },
       { name: "early", targetPercentage: 40 },
       { name: "everyone", targetPercentage: 100 },
     ],
+    ...(of.careful === true ? { safety: { proof: { graceSeconds: 0, stable: { polls: 2 } } } } : {}),
   };
   const find = async (): Promise<Named | undefined> =>
     (await admin.get<Page<Named>>(`rollouts?q=${encodeURIComponent(`name==${of.run}`)}`)).content[0];
