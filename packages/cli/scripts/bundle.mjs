@@ -85,6 +85,8 @@ const asText = (texts) => ({
         ...common,
         entryPoints: [path],
         format: "cjs",
+        // a function that is compiled from text has no import() of its own
+        supported: { "dynamic-import": false },
         write: false,
         outfile: "text.js",
         plugins: [...(name === "program.ts" ? [asText(["yaml", "schemas.ts"])] : []), rowsWithoutSchemas, usedAlone],

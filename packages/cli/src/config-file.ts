@@ -11,6 +11,8 @@ export interface ContextAuth {
   /** An access token, with its end in epoch milliseconds if that is known. */
   readonly token?: string;
   readonly expiresAt?: number;
+  /** What gets the next access token of a person who signed in at an issuer. */
+  readonly refresh?: { readonly token: string; readonly issuer: string; readonly clientId: string };
   /** The name of a variable that holds an access token. */
   readonly "token-env"?: string;
 }

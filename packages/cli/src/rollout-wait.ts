@@ -1,5 +1,5 @@
 import { ApiError } from "@harrier/client";
-import type { RolloutGroupView, RolloutView } from "@harrier/contracts";
+import type { RolloutView } from "@harrier/contracts";
 import { ExitError, exit } from "./exit.ts";
 import { r } from "./routes.ts";
 import type { Session } from "./session.ts";
@@ -26,9 +26,11 @@ export function outcomeOf(rollout: Pick<RolloutView, "id" | "status" | "statusRe
 
 /** No state is older when it is seen, even where no event comes. */
 const longestRestMs = 5_000;
+/** A large rollout changes many times a second; nobody reads faster, and the server has better to do. */
+const shortestRestMs = 200;
 
 /**
- * Waits until a rollout is as wanted: it looks whenever the server tells of a change, and every five seconds in any case. Ends with exit 2 where the
+ * Waits until a rollout is as wanted: it looks whenever the server tells of a change, five times a second at most, and every five seconds in any case. Ends with exit 2 where the
  * rollout will not get there by itself, and with 3 after `timeoutMs`.
  */
 export async function waitForRollout(
@@ -39,11 +41,12 @@ export async function waitForRollout(
   const ended = new AbortController();
   const stop = () => ended.abort();
   session.signal.addEventListener("abort", stop, { once: true });
-  const changes = createBell(session, rolloutId, ended.signal);
+  const changes = followChanges(session, rolloutId, ended.signal);
   const until = Date.now() + timeoutMs;
   try {
     for (;;) {
       const changed = changes.next();
+      const soonest = rest(shortestRestMs, ended.signal);
       const rollout = await session.read(r.rollouts.get, { params: { rolloutId } });
       await seen?.(rollout);
       const outcome = outcomeOf(rollout, wanted);
@@ -52,6 +55,7 @@ export async function waitForRollout(
       const left = until - Date.now();
       if (left <= 0) throw new ExitError(exit.waiting, `rollout ${rolloutId} is still ${rollout.status}`);
       await Promise.race([changed, rest(Math.min(left, longestRestMs), ended.signal)]);
+      await soonest;
       if (session.signal.aborted) throw session.signal.reason;
     }
   } finally {
@@ -60,20 +64,20 @@ export async function waitForRollout(
   }
 }
 
-/** Rings when the server says that something of the rollout has changed. A caller who may not read events has the period alone. */
-function createBell(session: Session, rolloutId: number, signal: AbortSignal) {
-  let ring = () => {};
+/** What `next` answers resolves when the server says that something of the rollout has changed. A caller who may not read events has the period alone. */
+function followChanges(session: Session, rolloutId: number, signal: AbortSignal) {
+  let heard = () => {};
   let next = Promise.resolve();
   const arm = () => {
     next = new Promise((resolve) => {
-      ring = resolve;
+      heard = resolve;
     });
   };
   arm();
   void (async () => {
     const client = await session.client();
     for await (const _event of client.events(r.events.stream, { query: { changes: true, rollout: rolloutId }, signal })) {
-      ring();
+      heard();
       arm();
     }
   })().catch((error: unknown) => {
@@ -94,27 +98,4 @@ function rest(ms: number, signal: AbortSignal): Promise<void> {
       { once: true },
     );
   });
-}
-
-const signs: Readonly<Record<string, string>> = { finished: "✓", running: "▸", error: "✕", scheduled: "◷", ready: "○", creating: "○" };
-const barWidth = 24;
-
-/** Draws a rollout and its groups as a tree. */
-export function treeOf(rollout: RolloutView, groups: readonly RolloutGroupView[]): string[] {
-  const reason = rollout.statusReason?.reason === undefined ? "" : ` (${rollout.statusReason.reason})`;
-  const lines = [
-    `${rollout.name}  ${rollout.status}${reason}  ${rollout.totalTargets} devices  ${rollout.totalTargetsPerStatus?.finished ?? 0} done`,
-  ];
-  const width = Math.max(0, ...groups.map(({ name }) => name.length));
-  for (const [n, group] of groups.entries()) {
-    const { finished = 0, error = 0, running = 0 } = group.totalTargetsPerStatus ?? {};
-    const part = (count: number) => Math.round((count / Math.max(1, group.totalTargets)) * barWidth);
-    const bar = `${"█".repeat(part(finished))}${"x".repeat(part(error))}${"▒".repeat(part(running))}`
-      .slice(0, barWidth)
-      .padEnd(barWidth, "·");
-    lines.push(
-      `${n === groups.length - 1 ? "└─" : "├─"} ${group.name.padEnd(width)}  ${signs[group.status] ?? "?"} ${group.status.padEnd(9)} ${bar} ${finished}/${group.totalTargets} ok  ${error} failed`,
-    );
-  }
-  return lines;
 }

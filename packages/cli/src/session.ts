@@ -4,6 +4,7 @@ import { usage } from "./exit.ts";
 import { type Column, chosen } from "./output/columns.ts";
 import { writerOf } from "./output/formats.ts";
 import { harmless, put, terminalWidth } from "./output/terminal.ts";
+import { isSecretSetting } from "./secret-setting.ts";
 import { findPlace, type Place } from "./sign-in.ts";
 
 /** The options that every command has. */
@@ -44,7 +45,7 @@ export class Session {
   }
 
   place(): Promise<Place> {
-    this.#place ??= findPlace(this.options);
+    this.#place ??= findPlace(this.options, this.signal);
     return this.#place;
   }
 
@@ -85,7 +86,7 @@ export class Session {
   /** Shows the request that would be made, if that is all that is wanted, and ends the command. */
   async show(row: RouteRow, options: object): Promise<void> {
     if (!this.options.dryRun && !this.options.curl) return;
-    const { method, path, body, headers } = requestOf(row, withoutSecrets(options));
+    const { method, path, body, headers } = requestOf(row, withoutSecrets(options, row.path));
     if (this.options.curl) {
       const { server } = await this.place();
       const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -119,6 +120,8 @@ export class Session {
       if (total > page.content.length) this.note(`${page.content.length} of ${total.toLocaleString("en")}, use --all`);
       return;
     }
+    // V8 would rather take memory than collect what a page has left; a walk has a bound of memory and waits for the server anyway
+    (await import("node:v8")).setFlagsFromString("--optimize-for-size");
     let count = 0;
     for await (const item of client.items(row, { params: more.params ?? {}, query: whole, signal: this.signal })) {
       yield item;
@@ -179,13 +182,16 @@ export class Session {
   }
 }
 
-const secretMembers = new Set(["password", "secret", "clientSecret", "securityToken"]);
+const secretMembers = new Set(["password", "newPassword", "secret", "clientSecret", "securityToken"]);
 
 /** A request that is shown has no secrets in its body: what is shown gets into logs, and what is copied into a shell into `ps`. */
-function withoutSecrets(options: object & { body?: unknown }): object {
-  const { body } = options;
+function withoutSecrets(options: object & { params?: object; body?: unknown }, path: string): object {
+  const { body, params } = options;
+  const key = String((params as { key?: unknown } | undefined)?.key ?? "");
+  const isSecretValue = isSecretSetting(key) || isSecretSetting(decodeURIComponent(path));
   if (body === null || typeof body !== "object" || body instanceof Uint8Array || body instanceof ReadableStream) return options;
-  const hidden = (name: string, value: unknown) => (secretMembers.has(name) && typeof value === "string" ? "…" : value);
+  const hidden = (name: string, value: unknown) =>
+    (secretMembers.has(name) || isSecretSetting(name) || (isSecretValue && name === "value")) && typeof value === "string" ? "…" : value;
   return { ...options, body: JSON.parse(JSON.stringify(body, hidden)) as unknown };
 }
 

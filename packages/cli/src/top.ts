@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import { createClient, createTokenSource, type RouteRow } from "@harrier/client";
-import { type Options, text, texts, type Verb } from "./command.ts";
-import { readConfig, writeConfig } from "./config-file.ts";
+import { text, texts, type Verb } from "./command.ts";
+import { type ContextAuth, readConfig, writeConfig } from "./config-file.ts";
+import { declarative } from "./declarative.ts";
+import { signInByDevice } from "./device-flow.ts";
 import { environment } from "./environment.ts";
 import { ExitError, exit, usage } from "./exit.ts";
-import { closeSession, openSession } from "./open-session.ts";
+import { closeSession, deviceClientOf, openSession } from "./open-session.ts";
 import { harmless, put } from "./output/terminal.ts";
 import { r } from "./routes.ts";
+import type { Session } from "./session.ts";
 import { askSecretly, checkedServer, readSecret } from "./sign-in.ts";
 
 const loopback = /^http:\/\/(127\.|localhost(:|\/|$)|\[::1\])/;
@@ -17,6 +20,7 @@ const login: Verb = {
   options: [
     ["--as <context>", "its name; `default` without it"],
     ["--user <name>", "sign in by password, which is never stored; the session that it opens is"],
+    ["--issuer [name]", "sign in at an OpenID provider of the server with a browser, here or elsewhere; its tokens are stored"],
     ["--client-id <id>", "sign in as an OAuth client; its access token is stored until it ends"],
     ["--client-secret-stdin", "read the secret of the client from standard input"],
     ["--token-env <variable>", "take the token from a variable at every command"],
@@ -28,12 +32,16 @@ const login: Verb = {
     const user = text(options, "user");
     const clientId = text(options, "clientId");
     const tokenEnv = text(options, "tokenEnv");
-    if ([user, clientId, tokenEnv].filter((one) => one !== undefined).length !== 1) throw usage("give --user, --client-id or --token-env");
+    const issuer = options["issuer"];
+    if ([user, clientId, tokenEnv, issuer].filter((one) => one !== undefined).length !== 1)
+      throw usage("give --user, --issuer, --client-id or --token-env");
     let auth: object = { "token-env": tokenEnv };
     if (user !== undefined) {
       const password = environment.password || (await askSecretly(`Password of ${user}: `));
       const opened = await openSession(server, user, password);
       auth = opened === undefined ? await nameOnly(server, user, password) : { session: opened.token, expiresAt: opened.expiresAt };
+    } else if (issuer !== undefined) {
+      auth = await signInAtIssuer(session, server, issuer === true ? undefined : String(issuer));
     } else if (clientId !== undefined) {
       const clientSecret = options["clientSecretStdin"] ? await readSecret() : environment.clientSecret;
       if (!clientSecret) throw usage("give --client-secret-stdin, or HARRIER_CLIENT_SECRET");
@@ -48,6 +56,20 @@ const login: Verb = {
     session.note(`context ${name}: ${server}`);
   },
 };
+
+/** Signs in at an issuer of the server and makes sure that the server takes its token. */
+async function signInAtIssuer(session: Session, server: string, named: string | undefined): Promise<ContextAuth> {
+  const { issuer, clientId, scopes } = await deviceClientOf(server, named, session.signal);
+  const show = (address: string, code: string) =>
+    session.note(`Open ${harmless(address)} and see that it shows the code ${harmless(code)}`);
+  const { token, expiresAt, refreshToken } = await signInByDevice({ issuer, clientId, scopes }, show, session.signal);
+  await createClient({ baseUrl: server, credentials: { token } }).call(r.userinfo.get);
+  return {
+    token,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(refreshToken === undefined ? {} : { refresh: { token: refreshToken, issuer, clientId } }),
+  };
+}
 
 /** A server without sessions: only the name is kept, and the password is asked for at each command. */
 async function nameOnly(server: string, user: string, password: string): Promise<object> {
@@ -154,56 +176,20 @@ function pathRow(method: string, path: string): RouteRow {
   };
 }
 
-const file: readonly [string, string] = ["-f, --file <path...>", "a file, a folder with YAML files, or - for standard input"];
-function filesOf(options: Options): readonly string[] {
-  const paths = texts(options, "file");
-  if (paths.length === 0) throw usage("-f is missing");
-  return paths;
-}
-
-/** The declarative commands; what they need (schemas, YAML) is loaded with them. */
-const declarative: readonly Verb[] = [
-  {
-    name: "apply",
-    finishes: true,
-    summary: "Create and update what files say; nothing is deleted, and a second time nothing is written",
-    options: [
-      file,
-      ["--dry-run", "show what would be done, and preview rollouts"],
-      ["--exit-code", "with --dry-run: exit 7 if something differs"],
-      ["--secrets-out <file>", "write secrets that are made into this new file (mode 0600) instead of showing them"],
-    ],
-    async run(session, _args, options) {
-      const { apply } = await import("./apply/apply.ts");
-      await apply(session, filesOf(options), {
-        dryRun: options["dryRun"] === true,
-        exitCode: options["exitCode"] === true,
-        secretsOut: text(options, "secretsOut"),
-      });
-    },
+const can: Verb = {
+  name: "can",
+  summary: "Say whether whoever is signed in has permissions: exit 0, or 4 if one is lacking",
+  args: "<permission...>",
+  async run(session, wanted) {
+    const { permissions = [] } = await session.read(r.userinfo.get);
+    const lacking = wanted.filter((permission) => !(permissions as readonly string[]).includes(permission));
+    if (lacking.length > 0) throw new ExitError(exit.signIn, `lacking: ${lacking.join(" ")}`);
+    session.note("yes");
   },
-  {
-    name: "diff",
-    summary: "Show what differs between files and server; exit 7 if something does",
-    options: [file],
-    async run(session, _args, options) {
-      const { diff } = await import("./apply/apply.ts");
-      await diff(session, filesOf(options));
-    },
-  },
-  {
-    name: "export",
-    summary: "Write what the server has as files for apply",
-    args: "[kind...]",
-    async run(session, wanted) {
-      const { exportKinds } = await import("./apply/export.ts");
-      await exportKinds(session, wanted);
-    },
-  },
-];
+};
 
 /** Commands without a noun. */
-export const topVerbs: readonly Verb[] = [login, logout, whoami, api, ...declarative];
+export const topVerbs: readonly Verb[] = [login, logout, whoami, can, api, ...declarative];
 
 export const contextVerbs: readonly Verb[] = [
   {
@@ -234,6 +220,19 @@ export const contextVerbs: readonly Verb[] = [
       if (config.contexts[name] === undefined) throw new ExitError(exit.notFound, `there is no context ${name}`);
       await writeConfig({ ...config, current: name });
       session.note(`context ${name}`);
+    },
+  },
+  {
+    name: "set",
+    summary: "Make a context, or give it another server; a credential stays only where its server stays",
+    args: "<name>",
+    async run(session, [name = ""]) {
+      const config = await readConfig();
+      const known = config.contexts[name];
+      const server = checkedServer(session.options.server ?? known?.server ?? "");
+      const kept = known !== undefined && checkedServer(known.server) === server ? known : { server };
+      await writeConfig({ ...config, current: config.current ?? name, contexts: { ...config.contexts, [name]: kept } });
+      session.note(`context ${name}: ${server}`);
     },
   },
   {

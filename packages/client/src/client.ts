@@ -37,7 +37,19 @@ type NeedsBody<T> = [InputOf<T>] extends [undefined]
     : { body: InputOf<T> };
 
 /** What a call of an operation takes: path parameters, query and body as the row of the route table has them. */
-export type CallOptions<T> = NeedsParams<T> & NeedsBody<T> & { readonly query?: Asked<QueryOf<T>>; readonly signal?: AbortSignal };
+export type CallOptions<T> = NeedsParams<T> &
+  NeedsBody<T> & {
+    readonly query?: Asked<QueryOf<T>>;
+    readonly signal?: AbortSignal;
+    /** The tag of `tagged`: the change is refused with 412 if there is another revision by now. */
+    readonly ifMatch?: string | undefined;
+  };
+
+/** An answer with the tag of its revision, where it has one. */
+export interface Tagged<T> {
+  readonly body: T;
+  readonly tag: string | undefined;
+}
 
 /** An answer that is undefined where the operation has no body, or where it answers 204 for "nothing to show". */
 export type AnswerOf<T> = ResponseOf<T>;
@@ -65,6 +77,11 @@ interface Loose extends RequestInput {
 export interface Client {
   /** Calls an operation and answers its JSON. Rejects with ApiError or NetworkError. */
   call<T extends RouteRow>(row: T, ...options: object extends CallOptions<T> ? [CallOptions<T>?] : [CallOptions<T>]): Promise<AnswerOf<T>>;
+  /** Calls an operation and answers its JSON with the `ETag`, which the `ifMatch` of a change takes. */
+  tagged<T extends RouteRow>(
+    row: T,
+    ...options: object extends CallOptions<T> ? [CallOptions<T>?] : [CallOptions<T>]
+  ): Promise<Tagged<AnswerOf<T>>>;
   /** Sends a prepared request and answers the response, whose body is not read. Rejects with ApiError where the status is no success. */
   send(operation: string, request: PreparedRequest, options?: SendOptions): Promise<Response>;
   /** Walks a list page by page: by cursor where the list has one, by offset elsewhere. Nothing is read ahead. */
@@ -87,8 +104,11 @@ export interface SendOptions {
 /** Makes a client. It keeps no state but the token of an OAuth client. */
 export function createClient(options: ClientOptions): Client {
   const send = sender(options);
-  const call = async (row: RouteRow, given: Loose = {}): Promise<unknown> =>
-    read(row.id, await send(row.id, requestOf(row, given), { signal: given.signal, errors: row.errors }));
+  const tagged = async (row: RouteRow, given: Loose = {}): Promise<Tagged<unknown>> => {
+    const answer = await send(row.id, requestOf(row, given), { signal: given.signal, errors: row.errors });
+    return { tag: answer.headers.get("etag") ?? undefined, body: await read(row.id, answer) };
+  };
+  const call = async (row: RouteRow, given: Loose = {}): Promise<unknown> => (await tagged(row, given)).body;
   const download = (row: RouteRow, { headers, signal, ...given }: Loose) => {
     const request = requestOf(row, given);
     return send(row.id, { ...request, headers: { ...request.headers, ...headers } }, { signal, errors: row.errors });
@@ -101,6 +121,7 @@ export function createClient(options: ClientOptions): Client {
   const client: Client = {
     send,
     call: call as Client["call"],
+    tagged: tagged as Client["tagged"],
     download: download as Client["download"],
     upload: upload as Client["upload"],
     pages: (row, list) => pagesOf(call, row, list),

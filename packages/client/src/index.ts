@@ -1,4 +1,4 @@
-export { type CallOptions, type Client, type ClientOptions, createClient, type RouteRow } from "./client.ts";
+export { type CallOptions, type Client, type ClientOptions, createClient, type RouteRow, type Tagged } from "./client.ts";
 export { type Credentials, createTokenSource, type TokenSource } from "./credentials.ts";
 export { ApiError, type ApiErrorBody, NetworkError } from "./errors.ts";
 export type { ItemOf, ListQuery } from "./pages.ts";

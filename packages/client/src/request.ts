@@ -13,6 +13,8 @@ export interface RequestInput {
   readonly params?: Readonly<Record<string, string | number>> | undefined;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly body?: unknown;
+  /** The tag of the revision that a change is of; another one refuses it with 412 (contract console.md M20). */
+  readonly ifMatch?: string | undefined;
 }
 
 /** A request as it will be sent, without the credential. */
@@ -27,7 +29,7 @@ export interface PreparedRequest {
 const basePath: (typeof basePaths)["spec"] = "/api/mgmt/v1";
 
 /** Builds the request of an operation. A missing path parameter is an error of the caller. */
-export function requestOf(row: RouteRow, { params = {}, query = {}, body }: RequestInput = {}): PreparedRequest {
+export function requestOf(row: RouteRow, { params = {}, query = {}, body, ifMatch }: RequestInput = {}): PreparedRequest {
   const path = row.path.replaceAll(/:(\w+)/g, (_all, name: string) => {
     const value = params[name];
     if (value === undefined || value === "") throw new TypeError(`${row.id} needs the parameter ${name}`);
@@ -40,6 +42,7 @@ export function requestOf(row: RouteRow, { params = {}, query = {}, body }: Requ
   const whole = (row.interface === "management" ? basePath : "") + path + (search === "" ? "" : `?${search}`);
   const headers: Record<string, string> = { accept: row.responseType ?? "application/json" };
   if (row.responseType !== undefined && row.responseType !== "text/event-stream") headers["accept"] += ", application/json";
+  if (ifMatch !== undefined) headers["if-match"] = ifMatch;
   if (body === undefined) return { method: row.method, path: whole, headers };
   if (row.bodyKind === "csv") headers["content-type"] = "text/csv";
   else if (row.bodyKind === "binary") headers["content-type"] = "application/octet-stream";

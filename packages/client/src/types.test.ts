@@ -63,3 +63,12 @@ test("429 with Retry-After is repeated, without it or with a long one it ends; a
   await expect(broken.call(r.rollouts.start, { params: { rolloutId: 1 } })).rejects.toThrow("http://server cannot be reached");
   expect(tries).toBe(1);
 });
+
+test("a change names the revision that was read", async () => {
+  const { client, asked } = answering({ body: '{"name":"a"}', headers: { etag: '"0a"' } });
+  const { body, tag } = await client.tagged(r.targets.get, { params: { targetId: "a" } });
+  expect([body.name, tag]).toEqual(["a", '"0a"']);
+  await client.call(r.targets.update, { params: { targetId: "a" }, body: { name: "b" }, ifMatch: tag });
+  await client.call(r.targets.update, { params: { targetId: "a" }, body: { name: "b" } });
+  expect(asked.map(({ init }) => (init.headers as Record<string, string>)["if-match"])).toEqual([undefined, '"0a"', undefined]);
+});

@@ -68,7 +68,7 @@ describe("the commands of the guides, as they are written (contract console.md Â
         const known = "until [ \"$(harrier target list -q 'controllerid==fleet-*' -o name | wc -l)\" -eq 9 ]; do sleep 0.2; done\n";
         const ran = await follow(known + commands.slice(at));
         expect(ran).toMatchObject({ code: 0 });
-        expect(ran.stdout).toContain("firmware 2.0  finished");
+        expect(ran.stdout).toContain("firmware 2.0  âœ“ finished");
       } finally {
         await fleet?.stop();
       }

@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { workspaceRoot } from "@harrier/testkit";
@@ -67,8 +70,32 @@ export function run(
   });
 }
 
-/** Runs it in a terminal of 60 columns, which `script` of util-linux makes. */
-export function inTerminal(args: readonly string[], env = environmentOf()): Promise<Ran> {
-  const line = ["stty cols 60;", process.execPath, program, ...args].join(" ");
-  return run("script", ["-qec", line, "/dev/null"], { env });
+/** Runs it in a terminal of so many columns, which `script` of util-linux makes; standard output and error are one there. */
+export function inTerminal(args: readonly string[], env = environmentOf(), columns = 60, input = ""): Promise<Ran> {
+  const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+  const line = [`stty cols ${columns};`, process.execPath, program, ...args.map(quoted)].join(" ");
+  return run("script", ["-qec", line, "/dev/null"], { env, input });
 }
+
+/** A server that answers as it likes, and keeps what it was asked. */
+export async function answering(servers: Server[], handle: (request: IncomingMessage, response: ServerResponse) => void) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization ?? "-"}`);
+    handle(request, response);
+  });
+  servers.push(server.listen(0, "127.0.0.1"));
+  await once(server, "listening");
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+/** Ends what `answering` has begun. */
+export function closeAll(servers: Server[]): void {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+export const json = (response: ServerResponse, body: unknown, status = 200) =>
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));

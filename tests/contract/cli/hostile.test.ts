@@ -1,30 +1,17 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { inOwnTenant } from "../support/tenants.ts";
-import { environmentOf, harrier, inTerminal, program } from "./harrier.ts";
+import { answering as answeringFor, closeAll, environmentOf, harrier, inTerminal, json, program } from "./harrier.ts";
 
 const servers: Server[] = [];
 
-/** A server that answers as it likes, and keeps what it was asked. */
-async function answering(handle: (request: IncomingMessage, response: ServerResponse) => void) {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url} ${request.headers.authorization ?? "-"}`);
-    handle(request, response);
-  });
-  servers.push(server.listen(0, "127.0.0.1"));
-  await once(server, "listening");
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
-}
-
-const json = (response: ServerResponse, body: unknown, status = 200) =>
-  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+/** A server of this test. */
+const answering = (handle: Parameters<typeof answeringFor>[1]) => answeringFor(servers, handle);
 
 const steering = "a\u001b[2J\u001b]0;owned\u0007b\u009b31mc\u202ed";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not arrive
@@ -32,12 +19,7 @@ const arrived = /[\u0007\u001b\u009b\u202e]/;
 
 describe("the command line against a hostile server and on a shared machine (contract console.md §5)", () => {
   inOwnTenant();
-  afterEach(() => {
-    for (const server of servers.splice(0)) {
-      server.closeAllConnections();
-      server.close();
-    }
-  });
+  afterEach(() => closeAll(servers));
 
   test("names with escape sequences do not reach a terminal, in any output, nor do those of errors", async () => {
     const { url } = await answering(({ url: path = "" }, response) => {
@@ -46,7 +28,7 @@ describe("the command line against a hostile server and on a shared machine (con
       else json(response, path.includes("/targets/") ? target : { content: [target], total: 1, size: 1 });
     });
     const env = environmentOf({ HARRIER_SERVER: url });
-    for (const output of ["table", "wide", "csv", "name", "json", "jsonl", "yaml", "'jsonpath={.name}'"])
+    for (const output of ["table", "wide", "csv", "name", "json", "jsonl", "yaml", "jsonpath={.name}"])
       for (const args of [
         ["list", "--columns", "name,status"],
         ["get", "x"],
@@ -239,5 +221,29 @@ describe("the command line against a hostile server and on a shared machine (con
       expect(ran.stdout).toContain("anna");
       expect(ran.stdout + ran.stderr).not.toContain("passphrase");
     }
+  });
+
+  test("nor has the key of a setting, nor what apply shows of it", async () => {
+    const key = "authentication.gatewaytoken.key";
+    for (const how of ["--dry-run", "--curl"]) {
+      const ran = await harrier(["setting", "set", key, "a-key-of-gateways", how]);
+      expect(ran).toMatchObject({ code: 0 });
+      expect(ran.stdout).toContain(key);
+      expect(ran.stdout + ran.stderr).not.toContain("a-key-of-gateways");
+    }
+    const input = `apiVersion: harrier/v1\nkind: Setting\nmetadata: { name: ${key} }\nspec: { value: a-key-of-gateways }\n`;
+    const many = ["api", "configs.putMany", "--input", "-", "--curl"];
+    const one = ["api", "PUT", `/system/configs/${key}`, "--input", "-", "--curl"];
+    for (const [args, body] of [
+      [many, { [key]: "a-key-of-gateways" }],
+      [one, { value: "a-key-of-gateways" }],
+    ] as const) {
+      const ran = await harrier(args, { input: JSON.stringify(body) });
+      expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining("…") });
+      expect(ran.stdout + ran.stderr).not.toContain("a-key-of-gateways");
+    }
+    const planned = await harrier(["apply", "-f", "-", "--dry-run"], { input });
+    expect(planned.stdout).toContain(key);
+    expect(planned.stdout + planned.stderr).not.toContain("a-key-of-gateways");
   });
 });

@@ -97,9 +97,35 @@ describe("nouns of the command line (contract console.md §5)", () => {
     expect(await ok("quota", "list", "-o", "name")).toContain("\n");
     expect(await ok("insight", "actions", "-o", "csv")).toMatch(/^month,coverage,count,/);
     expect(await ok("insight", "current-rollouts", "-o", "jsonpath={.total}")).toBe("0\n");
+    expect(await lines("insight", "versions", "--from", "2026-01-31", "--to", "2026-02-01", "-o", "name")).toHaveLength(2);
     expect((await harrier(["event", "list"], { env })).stderr).toMatch(/^next: \S+\n$/);
     const [operation] = await lines("operation", "list", "-o", "name");
     expect(await ok("operation", "wait", operation as string, "-o", "jsonpath={.status}")).toBe("finished\n");
+  });
+
+  test("safety policies by name, settings beside their defaults, and what whoever is signed in may do", async () => {
+    await ok("policy", "create", "careful", "--safety", '{"limits":{"installingSeconds":3600}}');
+    await ok("safetypolicy", "update", "careful", "--description", "of the lab");
+    expect(await ok("policies", "list", "--columns", "name,description,safety")).toBe(
+      'NAME\tDESCRIPTION\tSAFETY\ncareful\tof the lab\t{"limits":{"installingSeconds":3600}}\n',
+    );
+    expect((await harrier(["policy", "create", "other", "--safety", "{"], { env })).code).toBe(64);
+    const rollout = [
+      "--set",
+      "my set:1.0",
+      "-q",
+      "controllerid==dev-1",
+      "--policy",
+      "careful",
+      "--wait",
+      "-o",
+      "jsonpath={.safety.policy}",
+    ];
+    expect(await ok("rollout", "create", "watched", ...rollout)).toBe("careful\n");
+    await ok("setting", "set", "pollingTime", "00:03:00");
+    expect(await ok("config", "diff")).toContain("pollingTime\t00:03:00\t");
+    await ok("can", "READ_TARGET", "CREATE_ROLLOUT");
+    expect(await harrier(["can", "READ_TARGET", "FLY"], { env })).toMatchObject({ code: 4, stderr: "error: lacking: FLY\n" });
   });
 
   test("events are followed until Ctrl-C, one JSON object a line", async () => {

@@ -1,6 +1,7 @@
 import { stringify } from "yaml";
 import { usage } from "../exit.ts";
 import { r } from "../routes.ts";
+import { isSecretSetting } from "../secret-setting.ts";
 import type { Session } from "../session.ts";
 import { inBatches } from "./batches.ts";
 import { createdGroups, groupSpec } from "./groups.ts";
@@ -12,8 +13,6 @@ import { State } from "./state.ts";
 type Spec = Record<string, unknown>;
 const pick = (found: Found, ...names: readonly string[]): Spec =>
   Object.fromEntries(names.filter((name) => found[name] !== undefined && found[name] !== null).map((name) => [name, found[name]]));
-/** Values that are credentials are never written into a file. */
-const secretSetting = /gatewaytoken\.key$|password|secret/i;
 
 /** Writes the objects of these kinds, or of all, as manifests that `apply` finds to be the same. */
 export async function exportKinds(session: Session, given: readonly string[]): Promise<void> {
@@ -34,7 +33,7 @@ export async function exportKinds(session: Session, given: readonly string[]): P
 
 async function exportSettings(session: Session): Promise<void> {
   for (const [name, { value, global }] of Object.entries(await session.read(r.configs.list))) {
-    if (!global && !secretSetting.test(name)) await write(session, "Setting", { name }, { value });
+    if (!global && !isSecretSetting(name)) await write(session, "Setting", { name }, { value });
   }
 }
 
@@ -52,6 +51,13 @@ async function exportKind(session: Session, kind: Exclude<KindName, "Setting">):
     if (spec === undefined) session.note(`${kind} ${found.name} is left out: its set is deleted`);
     else await write(session, kind, versioned ? { name: found.name, version: found.version } : { name: found.name }, spec);
   }
+}
+
+/** The policy as it was frozen, without its name: the copy holds, whatever has become of the policy, and elsewhere there may be none of that name. */
+function safetyOf({ safety }: Found): Spec {
+  if (safety === undefined || safety === null) return {};
+  const { policy: _policy, ...parts } = safety as Spec;
+  return { safety: parts };
 }
 
 async function groupsOf(session: Session, rolloutId: number): Promise<Spec> {
@@ -80,7 +86,7 @@ async function specOf(session: Session, kind: Exclude<KindName, "Setting">, foun
     }
     case "TargetType": {
       const types = await session.read(r.targetTypes.listCompatible, { params: { targetTypeId: found.id } });
-      return { ...pick(found, "key", "description", "colour"), setTypes: types.map(({ key }) => key) };
+      return { ...pick(found, "key", "description", "colour", "evidence"), setTypes: types.map(({ key }) => key) };
     }
     case "TargetTag":
     case "SetTag":
@@ -105,10 +111,17 @@ async function specOf(session: Session, kind: Exclude<KindName, "Setting">, foun
     case "TargetFilter":
       return pick(found, "query");
     case "AutoAssignment":
-      return pick(found, "description", "targetFilterQuery", "actionType", "weight");
+      return {
+        ...pick(found, "description", "targetFilterQuery", "actionType", "weight"),
+        ...(found["confirmationRequired"] === true ? { confirmationRequired: true } : {}),
+        ...safetyOf(found),
+      };
     case "Rollout":
       return {
         ...pick(found, "description", "targetFilterQuery", "type", "weight", ...(found["dynamic"] === true ? ["dynamic"] : [])),
+        ...(found["type"] === "timeforced" ? pick(found, "forcetime") : {}),
+        ...pick(found, "maintenanceWindow"),
+        ...safetyOf(found),
         ...(await groupsOf(session, found.id)),
       };
     case "Role":

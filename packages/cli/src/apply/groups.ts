@@ -27,8 +27,10 @@ export function comparedGroups(stored: readonly Group[], wanted: readonly Group[
   return stored
     .filter((group) => group["dynamic"] !== true)
     .map((group, n) => {
-      const whole = groupSpec(group);
-      return Object.fromEntries(Object.keys(wanted[n] ?? whole).map((name) => [name, tidy(whole[name])]));
+      const named = wanted[n] ?? groupSpec(group);
+      // Where the tenant's flow of confirmations is off, the server shows nothing of it: what cannot be compared is as the file says.
+      const whole: Group = { ...groupSpec(group), confirmationRequired: group["confirmationRequired"] ?? named["confirmationRequired"] };
+      return Object.fromEntries(Object.keys(named).map((name) => [name, tidy(whole[name])]));
     });
 }
 

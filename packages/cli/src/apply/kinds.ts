@@ -31,6 +31,8 @@ export interface KindRow {
 }
 
 const described = ["description", "colour"] as const;
+/** What a rollout says for those of its groups that do not say it themselves; the server keeps it with the groups alone. */
+export const ofGroups = ["successCondition", "successAction", "errorCondition", "errorAction", "confirmationRequired"] as const;
 
 /** Settings have rows of their own (plan.ts). */
 export const kinds: Readonly<Record<Exclude<KindName, "Setting">, KindRow>> = {
@@ -58,7 +60,7 @@ export const kinds: Readonly<Record<Exclude<KindName, "Setting">, KindRow>> = {
     create: r.targetTypes.create,
     many: true,
     update: r.targetTypes.update,
-    changes: described,
+    changes: [...described, "evidence"],
     fixed: ["key", "setTypes"],
   },
   TargetTag: {
@@ -115,7 +117,7 @@ export const kinds: Readonly<Record<Exclude<KindName, "Setting">, KindRow>> = {
     many: false,
     update: r.autoAssignments.update,
     changes: ["description"],
-    fixed: ["targetFilterQuery", "set", "actionType", "weight"],
+    fixed: ["targetFilterQuery", "set", "actionType", "weight", "startAt", "confirmationRequired", "safety"],
   },
   Rollout: {
     list: r.rollouts.list,
@@ -124,7 +126,22 @@ export const kinds: Readonly<Record<Exclude<KindName, "Setting">, KindRow>> = {
     many: false,
     update: r.rollouts.update,
     changes: ["description"],
-    fixed: ["targetFilterQuery", "set", "type", "weight", "dynamic", "groups", "amountGroups"],
+    fixed: [
+      ...[
+        "targetFilterQuery",
+        "set",
+        "type",
+        "forcetime",
+        "startAt",
+        "weight",
+        "maintenanceWindow",
+        "dynamic",
+        "groups",
+        "amountGroups",
+        "safety",
+      ],
+      ...ofGroups,
+    ],
     query: { representation: "full" },
   },
   Role: {

@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import type { ArtifactView } from "@harrier/contracts";
 import { ExitError, exit, usage } from "../exit.ts";
 import { r } from "../routes.ts";
+import { isSecretSetting } from "../secret-setting.ts";
 import type { Session } from "../session.ts";
 import { sha256Of } from "../upload-file.ts";
 import { inBatches } from "./batches.ts";
@@ -35,18 +36,24 @@ export interface Plan {
   readonly state: State;
 }
 
+/** What is wrong with manifests by themselves, each with its place: kinds, members, versions. */
+export function problemsIn(manifests: readonly Manifest[]): string[] {
+  return manifests.flatMap(({ kind, spec, name, version, at }) => {
+    if (!kindNames.includes(kind as KindName)) return [`${at}: there is no kind ${kind}: ${kindNames.join(", ")}`];
+    const problem = problemOf(kind as KindName, spec);
+    const versioned = kind !== "Setting" && kinds[kind as "Rollout"].versioned === true;
+    return [
+      ...(problem === undefined ? [] : [`${at}: ${kind} ${name}: ${problem}`]),
+      ...(versioned === (version !== undefined) ? [] : [`${at}: metadata.version ${versioned ? "is missing" : "does not belong here"}`]),
+    ];
+  });
+}
+
 /** Reads files and server and compares them. Nothing is changed. */
 export async function planOf(session: Session, paths: readonly string[]): Promise<Plan> {
   const manifests = readManifests(paths);
-  for (const { kind, spec, name, at } of manifests) {
-    if (!kindNames.includes(kind as KindName)) throw usage(`${at}: there is no kind ${kind}: ${kindNames.join(", ")}`);
-    const problem = problemOf(kind as KindName, spec);
-    if (problem !== undefined) throw usage(`${at}: ${kind} ${name}: ${problem}`);
-  }
-  for (const { kind, version, at } of manifests) {
-    const versioned = kind !== "Setting" && kinds[kind as "Rollout"].versioned === true;
-    if (versioned !== (version !== undefined)) throw usage(`${at}: metadata.version ${versioned ? "is missing" : "does not belong here"}`);
-  }
+  const [first] = problemsIn(manifests);
+  if (first !== undefined) throw usage(first);
   const ordered = [...manifests].sort((a, b) => kindNames.indexOf(a.kind as KindName) - kindNames.indexOf(b.kind as KindName));
   const state = await State.read(session, ordered);
   for (const manifest of ordered) checkNamed(manifest, ordered, state);
@@ -127,7 +134,7 @@ function settingStep(manifest: Manifest, state: State): Step {
     manifest,
     kind: "Setting",
     body: { value },
-    lines: [`- value: ${shown(current.value)}`, `+ value: ${shown(value)}`],
+    lines: isSecretSetting(manifest.name) ? ["+ value: …"] : [`- value: ${shown(current.value)}`, `+ value: ${shown(value)}`],
   };
 }
 
@@ -157,8 +164,15 @@ async function uploadsOf(
 
 const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** Whether a file says what the server has: texts and numbers are alike, and absent is as good as empty. */
+/**
+ * Whether the server has what a file says: texts and numbers are alike, absent is as good as empty, and of objects the members count that the file names,
+ * because the server fills in the others.
+ */
 function equal(wanted: unknown, now: unknown): boolean {
-  if (typeof wanted === "object" || typeof now === "object") return JSON.stringify(wanted) === JSON.stringify(now);
-  return String(wanted ?? "") === String(now ?? "");
+  if (Array.isArray(wanted)) return Array.isArray(now) && wanted.length === now.length && wanted.every((one, n) => equal(one, now[n]));
+  if (wanted !== null && typeof wanted === "object") {
+    if (now === null || typeof now !== "object" || Array.isArray(now)) return false;
+    return Object.entries(wanted).every(([name, value]) => equal(value, (now as Record<string, unknown>)[name]));
+  }
+  return (now === null || typeof now !== "object") && String(wanted ?? "") === String(now ?? "");
 }

@@ -114,3 +114,34 @@ export function problemOf(kind: KindName, spec: unknown): string | undefined {
   if (result.success) return undefined;
   return result.error.issues.map(({ path, message }) => `${["spec", ...path].join(".")}: ${message}`).join("; ");
 }
+
+type JsonSchema = Record<string, unknown> & { properties?: Record<string, JsonSchema> };
+
+/** The JSON Schema (2020-12) of a manifest of a kind, for editors and for `explain`. What a schema cannot say, such as a range of codes, is left open. */
+export function jsonSchemaOf(kind: KindName, versioned: boolean): JsonSchema {
+  const spec = z.toJSONSchema(specs[kind] as z.ZodType, { io: "input", unrepresentable: "any" }) as JsonSchema;
+  const { $schema, ...members } = spec;
+  const inGroups = (members.properties?.["groups"] as { items?: JsonSchema } | undefined)?.items?.properties;
+  if (kind === "Rollout" && members.properties !== undefined) {
+    const percent = { type: "number", minimum: 0, maximum: 100 };
+    members.properties["filter"] = { type: "string" };
+    for (const of of [members.properties, ...(inGroups === undefined ? [] : [inGroups])])
+      Object.assign(of, { success: percent, error: percent });
+    if (inGroups !== undefined) inGroups["percent"] = percent;
+  }
+  const text = { type: "string", minLength: 1 };
+  const metadata = { name: text, ...(versioned ? { version: text } : {}) };
+  return {
+    $schema,
+    title: kind,
+    type: "object",
+    properties: {
+      apiVersion: { const: "harrier/v1" },
+      kind: { const: kind },
+      metadata: { type: "object", properties: metadata, required: Object.keys(metadata), additionalProperties: false },
+      spec: members,
+    },
+    required: ["apiVersion", "kind", "metadata", ...((members["required"] as string[] | undefined)?.length ? ["spec"] : [])],
+    additionalProperties: false,
+  };
+}

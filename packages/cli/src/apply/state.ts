@@ -2,11 +2,20 @@ import { r } from "../routes.ts";
 import type { Session } from "../session.ts";
 import type { Manifest } from "./documents.ts";
 import { comparedGroups, createdGroups, wantedGroups } from "./groups.ts";
-import { everyOf, type Found, keyOf, kinds, moduleNames, namedIn, readByNames } from "./kinds.ts";
+import { everyOf, type Found, keyOf, kinds, moduleNames, namedIn, ofGroups, readByNames } from "./kinds.ts";
 import { grantsIn, sortedGrants } from "./roles.ts";
 import type { KindName } from "./schemas.ts";
 
 type Stored = Exclude<KindName, "Setting">;
+/** What a file can say of a rollout that no policy watches. */
+const unwatched = { policy: "none", skip: "assigned" } as const;
+
+/** The groups of a rollout's file, each with what the file says for all of them. */
+function wholeGroups(spec: Manifest["spec"]): Found[] | undefined {
+  if (!Array.isArray(spec["groups"])) return undefined;
+  const common = Object.fromEntries(ofGroups.filter((name) => spec[name] !== undefined).map((name) => [name, spec[name]]));
+  return (spec["groups"] as Found[]).map((group) => ({ ...common, ...group }));
+}
 
 /** What the server has of everything that the manifests name, and what comes to it while they are applied. */
 export class State {
@@ -66,7 +75,7 @@ export class State {
     if (kind === "DistributionSet") return { ...found, modules: ((found["modules"] ?? []) as Found[]).map(keyOf).sort() };
     if (typeof spec["set"] === "string") {
       const same = this.get("DistributionSet", spec["set"])?.id === found["distributionSetId"];
-      const set = { ...found, set: same ? spec["set"] : `set ${String(found["distributionSetId"])}` };
+      const set = { ...found, set: same ? spec["set"] : `set ${String(found["distributionSetId"])}`, safety: found["safety"] ?? unwatched };
       return kind === "Rollout" ? { ...set, ...(await this.#groups(found, spec)) } : set;
     }
     if (kind === "SetType" && (spec["mandatory"] ?? spec["optional"]) !== undefined) {
@@ -87,12 +96,17 @@ export class State {
   }
 
   async #groups(found: Found, spec: Manifest["spec"]): Promise<Record<string, unknown>> {
-    const wanted = spec["groups"] as Found[] | undefined;
-    if (wanted === undefined && spec["amountGroups"] === undefined) return {};
+    const wanted = wholeGroups(spec);
+    if (wanted === undefined && ["amountGroups", ...ofGroups].every((name) => spec[name] === undefined)) return {};
     const groups: Found[] = [];
     for await (const group of this.#session.list(r.rollouts.listGroups, { all: true }, { params: { rolloutId: found.id } }))
       groups.push(group as unknown as Found);
-    return { amountGroups: createdGroups(groups).length, ...(wanted === undefined ? {} : { groups: comparedGroups(groups, wanted) }) };
+    const created = createdGroups(groups);
+    if (wanted !== undefined) return { amountGroups: created.length, groups: comparedGroups(groups, wanted) };
+    const [first] = [...created, ...groups];
+    // Where the tenant's flow of confirmations is off, the server shows nothing of it: what cannot be compared is as the file says.
+    const confirmation = { confirmationRequired: first?.["confirmationRequired"] ?? spec["confirmationRequired"] };
+    return { amountGroups: created.length, ...Object.fromEntries(ofGroups.map((name) => [name, first?.[name]])), ...confirmation };
   }
 
   /** The members of a file in the terms in which `members` has them. */
@@ -101,7 +115,11 @@ export class State {
     if (kind === "DistributionSet") return { ...spec, ...(spec["modules"] === undefined ? {} : { modules: moduleNames(spec).sort() }) };
     if (kind === "Role" && spec["permissions"] !== undefined) return { permissions: sortedGrants(spec["permissions"] as string[]) };
     if (kind === "ApiKey") return { ...spec, expiresAt: Date.parse(spec["expiresAt"] as string) };
-    if (Array.isArray(spec["groups"])) return { ...spec, groups: wantedGroups(spec["groups"]) };
+    const groups = wholeGroups(spec);
+    if (groups !== undefined) {
+      const others = Object.entries(spec).filter(([name]) => !ofGroups.includes(name as "errorAction"));
+      return { ...Object.fromEntries(others), groups: wantedGroups(groups) };
+    }
     return Object.fromEntries(
       Object.entries(spec).map(([name, value]) => [
         name,

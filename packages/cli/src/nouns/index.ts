@@ -6,6 +6,7 @@ import { insights } from "./insights.ts";
 import { installation } from "./installation.ts";
 import { people } from "./people.ts";
 import { rollouts } from "./rollouts.ts";
+import { safetyPolicies } from "./safety-policies.ts";
 import { targets } from "./targets.ts";
 
 /** All nouns, in the order of the help. */
@@ -14,6 +15,7 @@ export const nouns: readonly Noun[] = [
   ...catalogue,
   artifacts,
   rollouts,
+  safetyPolicies,
   ...people,
   ...credentials,
   ...installation,

@@ -83,6 +83,24 @@ export const insights = [
       columns: setColumns,
       ...top,
     }),
+    rowsVerb({
+      name: "versions",
+      summary: "Targets by set at the end of each day",
+      row: r.insights.versions,
+      columns: columnsOf("day", "coverage", "total", "counts", "other"),
+      options: [
+        ["--by <set>", "installedds (by default) or assignedds"],
+        ["--from <day>", "the first day, as 2026-10-31"],
+        ["--to <day>", "the last one"],
+        ["--top <n>", "so many sets, 10 by default"],
+      ],
+      query: (options) => ({
+        by: text(options, "by"),
+        startDay: text(options, "from"),
+        endDay: text(options, "to"),
+        top: text(options, "top"),
+      }),
+    }),
   ]),
   noun(["event", "events"], "Events: what happens to targets, actions and rollouts", [
     {

@@ -1,7 +1,8 @@
 import { usage } from "../exit.ts";
-import { auditColumns, type Column } from "../output/columns.ts";
+import { auditColumns, type Column, columnsOf } from "../output/columns.ts";
 import { idOf } from "../resolve.ts";
 import { r } from "../routes.ts";
+import { isSecretSetting } from "../secret-setting.ts";
 import { readSecret } from "../sign-in.ts";
 import { type Entity, noun, verbsOf } from "./entity.ts";
 import { operationColumns, waitVerb } from "./operations.ts";
@@ -70,9 +71,7 @@ const settingColumns: readonly Column[] = [
   { head: "VALUE", at: "value" },
   { head: "DEFAULT", at: "global" },
 ];
-/** These values are credentials of devices, which no list shows. */
-const secretSetting = /gatewaytoken\.key$|password|secret/i;
-const hidden = (key: string, value: unknown) => (secretSetting.test(key) && value !== "" ? "(hidden: setting get)" : value);
+const hidden = (key: string, value: unknown) => (isSecretSetting(key) && value !== "" ? "(hidden: setting get)" : value);
 
 /** Reads the value of a setting as JSON has it: true, 5 and text. */
 function scalarOf(given: string): string | number | boolean {
@@ -165,6 +164,18 @@ export const people = [
           global,
         }));
         await session.rows(options["changed"] ? all.filter(({ global }) => !global) : all, settingColumns, { name: "key" });
+      },
+    },
+    {
+      name: "diff",
+      summary: "List the settings that differ from the default, with it",
+      async run(session) {
+        const [values, known] = await Promise.all([session.read(r.configs.list), session.read(r.configs.schema)]);
+        const defaults = new Map(known.map((one) => [one.key as string, one.default]));
+        const rows = Object.entries(values)
+          .filter(([, { global }]) => !global)
+          .map(([key, { value }]) => ({ key, value: hidden(key, value), default: hidden(key, defaults.get(key)) }));
+        await session.rows(rows, columnsOf("key", "value", "default"), { name: "key" });
       },
     },
     {

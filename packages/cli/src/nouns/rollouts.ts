@@ -7,7 +7,8 @@ import { auditColumns, type Column } from "../output/columns.ts";
 import { cut } from "../output/formats.ts";
 import { oneLine, put, redraws, terminalWidth } from "../output/terminal.ts";
 import { idOf } from "../resolve.ts";
-import { treeOf, waitForRollout } from "../rollout-wait.ts";
+import { readTree, withoutPace } from "../rollout-tree.ts";
+import { waitForRollout } from "../rollout-wait.ts";
 import { r } from "../routes.ts";
 import { durationOf, type Session } from "../session.ts";
 import { setEntity } from "./catalogue.ts";
@@ -59,6 +60,7 @@ const createOptions: readonly OptionRow[] = [
   ["--type <type>", "forced (default), soft, timeforced, downloadonly"],
   ["--description <text>", "what it is for"],
   ["--weight <n>", "0 to 1000"],
+  ["--policy <name>", "the safety policy; none for none"],
   ["--confirm", "devices ask their users first"],
   ["--file <file>", "the body as JSON, for everything else"],
 ];
@@ -91,6 +93,7 @@ async function bodyOf(session: Session, name: string, options: Options) {
       description: text(options, "description"),
       weight: number("weight"),
       confirmationRequired: options["confirm"],
+      safety: text(options, "policy") === undefined ? undefined : { policy: text(options, "policy") },
     }),
   } as { name: string };
 }
@@ -132,15 +135,14 @@ const watch: Verb = {
     let drawn = 0;
     let last = "";
     const seen = async (rollout: RolloutView) => {
-      const page = await session.read(r.rollouts.listGroups, { params: { rolloutId }, query: { representation: "full", limit: 500 } });
       const width = terminalWidth() ?? Number.POSITIVE_INFINITY;
       // a line that the terminal breaks would be two when they are drawn over
-      const lines = treeOf(rollout, page.content).map((line) => cut(oneLine(line), width));
+      const lines = (await readTree(session, rollout)).map((line) => cut(oneLine(line), width));
       if (redraws()) {
         await put(`${drawn > 0 ? `\x1b[${drawn}A\x1b[J` : ""}${lines.join("\n")}\n`);
         drawn = lines.length;
-      } else if (lines.join() !== last) await session.print(`${lines.join("\n")}\n`);
-      last = lines.join();
+      } else if (withoutPace(lines) !== last) await session.print(`${lines.join("\n")}\n`);
+      last = withoutPace(lines);
     };
     await waitForRollout(session, rolloutId, {
       wanted: "finished",
@@ -208,9 +210,9 @@ export const rollouts = noun(["rollout", "rollouts", "ro"], "Rollouts: a set for
       if (options["watch"]) return watch.run(session, args, options);
       const rolloutId = await idOf(session, rolloutEntity, args[0] ?? "");
       const rollout = await session.read(r.rollouts.get, { params: { rolloutId } });
+      if (session.options.output === "table") return session.print(`${(await readTree(session, rollout)).map(oneLine).join("\n")}\n`);
       const page = await session.read(r.rollouts.listGroups, { params: { rolloutId }, query: { representation: "full", limit: 500 } });
-      if (session.options.output !== "table") return session.one({ ...rollout, groups: page.content }, columns);
-      await session.print(`${treeOf(rollout, page.content).join("\n")}\n`);
+      await session.one({ ...rollout, groups: page.content }, columns);
     },
   },
   watch,

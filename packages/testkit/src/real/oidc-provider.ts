@@ -25,6 +25,8 @@ export interface OidcProvider {
   issuer: string;
   /** Answers an access token, as an application in a browser gets it: by authorization code and PKCE. */
   signIn(name: string): Promise<string>;
+  /** Does what a person does in a browser at the address that the device flow shows. */
+  approve(address: string, name: string): Promise<void>;
   /** Signs later tokens with another key; the former one is no longer published. */
   rotateKeys(): void;
   /** Closes every connection, or serves again. */
@@ -58,6 +60,7 @@ export async function startOidcProvider(options: OidcProviderOptions): Promise<O
   return {
     issuer,
     signIn: (name) => signIn(issuer, name),
+    approve,
     rotateKeys,
     setDown(down) {
       state.down = down;
@@ -98,7 +101,7 @@ function configuration(options: OidcProviderOptions, key: JWK): Configuration {
       {
         client_id: oidcClientId,
         token_endpoint_auth_method: "none",
-        grant_types: ["authorization_code", "password"],
+        grant_types: ["authorization_code", "password", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
         redirect_uris: [redirectUri],
         id_token_signed_response_alg: "ES256",
       },
@@ -112,6 +115,7 @@ function configuration(options: OidcProviderOptions, key: JWK): Configuration {
     ],
     features: {
       devInteractions: { enabled: false },
+      deviceFlow: { enabled: true, ...devicePages },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => resource,
@@ -119,12 +123,13 @@ function configuration(options: OidcProviderOptions, key: JWK): Configuration {
         getResourceServerInfo: () => resourceServer(options),
       },
     },
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed("refresh_token"),
     interactions: { url: (_ctx, { uid }) => `/sign-in/${uid}` },
     // nobody is asked what the application may do, because it is the operator's own
     async loadExistingGrant(ctx) {
       const { client, session, provider } = ctx.oidc;
       const grant = new provider.Grant({ clientId: client?.clientId ?? "", accountId: session?.accountId ?? "" });
-      grant.addOIDCScope("openid");
+      grant.addOIDCScope("openid offline_access");
       grant.addResourceScope(resource, "openid");
       await grant.save();
       return grant;
@@ -140,6 +145,20 @@ function configuration(options: OidcProviderOptions, key: JWK): Configuration {
     },
   };
 }
+
+type Page = { body: unknown };
+
+const devicePages = {
+  async userCodeInputSource(ctx: Page, form: string): Promise<void> {
+    ctx.body = `<title>Code</title>${form}`;
+  },
+  async userCodeConfirmSource(ctx: Page, form: string): Promise<void> {
+    ctx.body = `<title>Confirm</title>${form}<button form="op.deviceConfirmForm">Continue</button>`;
+  },
+  async successSource(ctx: Page): Promise<void> {
+    ctx.body = "<title>Signed in</title>";
+  },
+};
 
 /** Lets the console be at any port of this machine, because those of tests are free ones. */
 function allowAnyPort(provider: Provider): void {
@@ -208,6 +227,34 @@ async function signIn(issuer: string, name: string): Promise<string> {
   const answer = await fetch(new URL("/token", issuer), { method: "POST", body: new URLSearchParams(grant) });
   if (!answer.ok) throw new Error(`no token for ${name}: ${await answer.text()}`);
   return ((await answer.json()) as { access_token: string }).access_token;
+}
+
+/** Follows the forms of the device flow (RFC 8628 §3.3) to the page that says that the person is signed in. */
+async function approve(address: string, name: string): Promise<void> {
+  const cookies = new Map<string, string>();
+  let url = new URL(address);
+  let form: URLSearchParams | undefined;
+  for (let steps = 0; steps < 20; steps += 1) {
+    const headers = { cookie: [...cookies].map(([key, value]) => `${key}=${value}`).join("; ") };
+    const answer = await fetch(url, { redirect: "manual", headers, ...(form === undefined ? {} : { method: "POST", body: form }) });
+    const body = await answer.text();
+    if (answer.status >= 400) throw new Error(`${url.pathname} answers ${answer.status}: ${body}`);
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, key = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      cookies.set(key, value);
+    }
+    const location = answer.headers.get("location");
+    form = undefined;
+    if (location !== null) url = new URL(location, url);
+    else if (body.includes("<title>Signed in</title>")) return;
+    else {
+      const action = /<form[^>]*action="([^"]*)"/.exec(body)?.[1];
+      if (action !== undefined) url = new URL(action, url);
+      form = new URLSearchParams(action === undefined ? { name, password: name } : {});
+      for (const [, key = "", value = ""] of body.matchAll(/<input[^>]*name="([^"]+)"[^>]*value="([^"]*)"/g)) form.set(key, value);
+    }
+  }
+  throw new Error(`${name} was not signed in at ${address}`);
 }
 
 /** Follows redirects, with cookies, to the first page or to the application. */
