@@ -1,22 +1,21 @@
+import { createHash, randomBytes } from "node:crypto";
 import { startTestStack, uniqueName } from "@harrier/testkit";
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { haveSession, openPage, startBrowser, visit } from "./support/browser.ts";
-import { adminOf, makeDevices } from "./support/fleet.ts";
+import { haveSession, openPage, visit } from "./support/browser.ts";
+import { adminOf, loginOf, makeDevices } from "./support/fleet.ts";
+import { useBrowser } from "./support/suite.ts";
 
 // What a page shows while the server refuses, is away, or cuts what it had begun; what is shown afterwards is what the server says.
 
 let stack: Awaited<ReturnType<typeof startTestStack>>;
-let browser: Browser;
+const browser = useBrowser();
+const login = () => loginOf(stack);
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([startTestStack(), startBrowser()]);
-  await makeDevices(adminOf(stack), uniqueName("here"), 3);
+  stack = await startTestStack();
+  await makeDevices(adminOf(login()), uniqueName("here"), 3);
 });
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+afterAll(() => stack?.stop());
 
 const lists = [
   ["/devices", "**/api/mgmt/v1/targets?**"],
@@ -34,9 +33,9 @@ const answers = [
 ] as const;
 
 test.each(lists)("%s says what the server refused and with which request, and shows its list when that is over", async (path, calls) => {
-  const visited = await visit(browser);
+  const visited = await visit(browser());
   const { page, context, complaints } = visited;
-  await haveSession(visited, stack.baseUrl, stack.adminPassword);
+  await haveSession(visited, login());
   for (const [status, message] of answers) {
     const id = `req-${status}`;
     const headers = { "x-request-id": id, "content-type": "application/json", "retry-after": "0" };
@@ -59,9 +58,9 @@ test.each(lists)("%s says what the server refused and with which request, and sh
 });
 
 test("a browser without its network keeps the page, says so, and goes on when it is back", async () => {
-  const visited = await visit(browser);
+  const visited = await visit(browser());
   const { page, context } = visited;
-  await haveSession(visited, stack.baseUrl, stack.adminPassword);
+  await haveSession(visited, login());
   await openPage(page, stack.baseUrl, "/devices");
   const before = await page.locator("[role=grid] [role=row]").count();
   await context.setOffline(true);
@@ -73,9 +72,9 @@ test("a browser without its network keeps the page, says so, and goes on when it
 });
 
 test("two tabs follow one stream; after the gateway was killed both show what happened meanwhile", async () => {
-  const admin = adminOf(stack);
-  const visited = await visit(browser);
-  await haveSession(visited, stack.baseUrl, stack.adminPassword);
+  const admin = adminOf(login());
+  const visited = await visit(browser());
+  await haveSession(visited, login());
   const streams: string[] = [];
   visited.context.on("request", (request) => {
     if (request.url().includes("/events/stream")) streams.push(request.url());
@@ -97,4 +96,35 @@ test("two tabs follow one stream; after the gateway was killed both show what ha
   await expect.poll(counts, { timeout: 30_000 }).toEqual([await total(), await total()]);
   await expect.poll(() => streams.length, { timeout: 30_000 }).toBeGreaterThan(1);
   await visited.context.close();
+});
+
+test("a gateway that is killed in an upload is said on the page, and the file goes on where the server is", async () => {
+  const admin = adminOf(login());
+  const [module] = await admin.post<{ id: number }[]>("softwaremodules", [{ name: uniqueName("large"), version: "1.0", type: "os" }]);
+  const visited = await visit(browser());
+  const { page, context, complaints } = visited;
+  await haveSession(visited, login());
+  const sent: number[] = [];
+  const parts = /artifacts\/uploads\/[^/?]+\?offset=(\d+)/;
+  let killed = false;
+  // The gateway dies while it has a part in its hands: the first one is there, the second one is on its way.
+  await page.route(parts, async (route) => {
+    const offset = Number(parts.exec(route.request().url())?.[1]);
+    sent.push(offset);
+    if (offset > 0 && !killed) {
+      killed = true;
+      stack.kill("gateway");
+    }
+    await route.continue();
+  });
+  await openPage(page, stack.baseUrl, `/software/modules/${module?.id}`);
+  const file = randomBytes(24 * 2 ** 20);
+  await page.getByLabel("Choose a file").setInputFiles({ name: "large.bin", mimeType: "application/octet-stream", buffer: file });
+  await page.getByText("The connection broke").first().waitFor();
+  await page.getByText("Both have the same SHA-256").waitFor({ timeout: 90_000 });
+  expect(await page.locator("main").textContent()).toContain(createHash("sha256").update(file).digest("hex"));
+  // It went on: nothing was sent from the beginning again.
+  expect(sent.filter((offset) => offset === 0)).toHaveLength(1);
+  expect(complaints).toEqual([]);
+  await context.close();
 });

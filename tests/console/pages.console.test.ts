@@ -1,18 +1,20 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { startTestStack, uniqueName } from "@harrier/testkit";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { signIn, startBrowser, type Theme, visit } from "./support/browser.ts";
+import { uniqueName } from "@harrier/testkit";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { axe } from "./support/axe.ts";
+import { haveSession, openPage, visit } from "./support/browser.ts";
 import { adminOf, makeDevices, makeSet } from "./support/fleet.ts";
+import { operator, useBrowser } from "./support/suite.ts";
 
-let stack: Awaited<ReturnType<typeof startTestStack>>;
-let browser: Browser;
+// Every page with something in it: for people who cannot see it, in both themes, in narrow and wide windows, by keyboard, and under its policy.
+
+const browser = useBrowser();
+/** The operator, who may open every page. */
+const login = operator;
 let paths: string[];
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([startTestStack(), startBrowser()]);
-  const admin = adminOf(stack);
+  const admin = adminOf(login());
   const prefix = uniqueName("seen");
   const set = await makeSet(admin);
   const [device] = await makeDevices(admin, prefix, 30);
@@ -51,130 +53,74 @@ beforeAll(async () => {
     ...["/system", "/system/operations", "/system/status"],
   ];
 });
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+/** 640 px is what a window of 1280 px has left at 200 %. */
+const widths = [390, 640, 768, 1280];
 
-interface Finding {
-  readonly id: string;
-  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary?: string }[];
-}
-
-/** What axe finds; it is evaluated by the debugger, which the policy of the page does not bind. */
-async function axe(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource);
-  const options = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] };
-  const found = await page.evaluate(
-    (given) =>
-      (globalThis as unknown as { axe: { run: (of: Document, how: object) => Promise<{ violations: Finding[] }> } }).axe.run(
-        document,
-        given,
-      ),
-    options,
-  );
-  return found.violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id} at ${target.join(" ")}: ${failureSummary?.slice(0, 200)}`),
-  );
-}
-
-/** A page is there when its heading is, and what it has asked for. */
-async function open(page: Page, path: string): Promise<void> {
-  await page.goto(`${stack.baseUrl}/console${path}`);
-  await page.locator("h1").first().waitFor();
-  await expect.poll(() => page.locator("[role=status][aria-label=Loading]").count()).toBe(0);
-}
-
-describe.each<Theme>(["light", "dark"])("in the %s theme", (theme) => {
-  test("axe finds nothing on any page, and the policy of the page is not violated", { timeout: 240_000 }, async () => {
-    const { page, complaints, context } = await visit(browser, { theme });
-    await page.goto(`${stack.baseUrl}/console/login`);
-    await page.getByLabel("User name").waitFor();
-    const found = (await axe(page)).map((text) => `/login ${text}`);
-    await page.goto(`${stack.baseUrl}/console/login?error=denied`);
-    await page.getByText("known to the identity provider, but not here").waitFor();
-    found.push(...(await axe(page)).map((text) => `/login?error ${text}`));
-    await signIn(page, stack.baseUrl, stack.adminPassword);
-    for (const path of paths) {
-      await open(page, path);
-      found.push(...(await axe(page)).map((text) => `${path} ${text}`));
-    }
-    expect(found).toEqual([]);
-    expect(complaints).toEqual([]);
-    await context.close();
-  });
-});
-
-test.each([390, 768, 1280])("at %d px no page is wider than the window", async (width) => {
-  const { page, context } = await visit(browser, { width });
-  await signIn(page, stack.baseUrl, stack.adminPassword);
+/** By how many pixels a page is wider than its window. */
+async function widthsOver(page: Page): Promise<string[]> {
   const wide: string[] = [];
-  for (const path of paths) {
-    await open(page, path);
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    if (over > 0) wide.push(`${path} by ${over} px`);
-  }
-  expect(wide).toEqual([]);
-  await context.close();
-});
-
-test("the session is a cookie that no script reads, a forged write is refused, and signing out ends it", async () => {
-  const { page, context } = await visit(browser);
-  await signIn(page, stack.baseUrl, stack.adminPassword);
-  expect(await page.evaluate(() => document.cookie)).toBe("");
-  const write = (headers: Record<string, string>) =>
-    page.evaluate(
-      async (given) =>
-        (await fetch("/api/mgmt/v1/targettags", { method: "POST", headers: { "content-type": "application/json", ...given }, body: "[]" }))
-          .status,
-      headers,
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    // What follows the width of its box does so in the next frame.
+    const over = await page.evaluate(
+      () =>
+        new Promise<number>((resolve) =>
+          requestAnimationFrame(() => requestAnimationFrame(() => resolve(document.documentElement.scrollWidth - innerWidth))),
+        ),
     );
-  expect(await write({})).toBe(403);
-  expect(await write({ "x-harrier-console": "1" })).toBe(201);
-  await page.getByRole("button", { name: "Sign out" }).press("Enter");
+    if (over > 0) wide.push(`by ${over} px at ${width} px`);
+  }
+  await page.setViewportSize({ width: 1360, height: 900 });
+  return wide;
+}
+
+/** What takes the focus of the keyboard and does not show it by an outline of two pixels. */
+async function focusHidden(page: Page): Promise<string[]> {
+  await page.keyboard.press("Tab");
+  return page.evaluate(() => {
+    const thick = (element: Element | null) => {
+      const { outlineStyle, outlineWidth } = element ? getComputedStyle(element) : { outlineStyle: "none", outlineWidth: "0" };
+      return outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 2;
+    };
+    const stops = [...document.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, summary, [tabindex]")];
+    const hidden = stops.filter((stop) => {
+      if (stop.tabIndex < 0 || !stop.checkVisibility({ visibilityProperty: true })) return false;
+      stop.focus();
+      return document.activeElement === stop && !thick(stop) && !thick(stop.parentElement);
+    });
+    return hidden.map((stop) => `${stop.tagName} ${stop.getAttribute("aria-label") ?? stop.textContent?.slice(0, 40)} hides its focus`);
+  });
+}
+
+/** What is wrong with the page that is open. */
+async function faultsOf(page: Page): Promise<string[]> {
+  return [...(await axe(page)), ...(await widthsOver(page)), ...(await focusHidden(page))];
+}
+
+test("nothing is wrong with the page of the sign-in", async () => {
+  const { page, complaints, context } = await visit(browser());
+  await page.goto(`${login().baseUrl}/console/login`);
   await page.getByLabel("User name").waitFor();
-  expect(await page.evaluate(async () => (await fetch("/api/mgmt/v1/userinfo")).status)).toBe(401);
+  const found = await faultsOf(page);
+  await page.goto(`${login().baseUrl}/console/login?error=denied`);
+  await page.getByText("known to the identity provider, but not here").waitFor();
+  expect([...found, ...(await faultsOf(page))]).toEqual([]);
+  expect(complaints).toEqual([]);
   await context.close();
 });
 
-test("whoever ends the session of the page signs in again", async () => {
-  const { page, context } = await visit(browser);
-  await signIn(page, stack.baseUrl, stack.adminPassword);
-  await page.goto(`${stack.baseUrl}/console/me`);
-  await page.getByRole("row", { name: "This session" }).getByRole("button", { name: "End" }).press("Enter");
-  await page.getByRole("alertdialog").getByRole("button", { name: "End" }).press("Enter");
-  await page.getByLabel("User name").waitFor();
-  expect(await page.evaluate(async () => (await fetch("/api/mgmt/v1/userinfo")).status)).toBe(401);
-  await context.close();
-});
-
-test("a wrong password is said, and the address that was asked for is reached after the right one", async () => {
-  const { page, context } = await visit(browser);
-  await page.goto(`${stack.baseUrl}/console/devices?q=name==nobody`);
-  await page.getByLabel("User name").fill("admin");
-  await page.getByLabel("Password").fill("certainly not it");
-  await page.keyboard.press("Enter");
-  await page.getByRole("alert").waitFor();
-  await page.getByLabel("Password").fill(stack.adminPassword);
-  await page.keyboard.press("Enter");
-  await page.getByText("Nothing matches").waitFor();
-  expect(new URL(page.url()).pathname).toBe("/console/devices");
-  await context.close();
-});
-
-test("a page that cannot be loaded says why, and tries again", async () => {
-  const { page, context } = await visit(browser);
-  await signIn(page, stack.baseUrl, stack.adminPassword);
-  await page.route("**/api/mgmt/v1/rollouts?**", (route) =>
-    route.fulfill({ status: 500, headers: { "x-request-id": "req-1" }, body: '{"message":"broken on purpose"}' }),
-  );
-  await page.goto(`${stack.baseUrl}/console/rollouts`);
-  await page.getByRole("alert").getByText("broken on purpose").waitFor();
-  expect(await page.getByRole("alert").textContent()).toContain("req-1");
-  await page.unroute("**/api/mgmt/v1/rollouts?**");
-  await page.getByRole("button", { name: "Try again" }).press("Enter");
-  await page.getByRole("grid", { name: "Rollouts" }).waitFor();
+/** Two browsers share the pages, because one waits for its answers half of the time. */
+test.concurrent.each([0, 1])("nothing is wrong with any page, part %i of 2", { timeout: 600_000 }, async (part) => {
+  const visited = await visit(browser());
+  const { page, complaints, context } = visited;
+  await haveSession(visited, login());
+  const found: string[] = [];
+  for (const path of paths.filter((_, index) => index % 2 === part)) {
+    await openPage(page, login().baseUrl, path);
+    found.push(...(await faultsOf(page)).map((text) => `${path} ${text}`));
+  }
+  expect(found).toEqual([]);
+  expect(complaints).toEqual([]);
   await context.close();
 });

@@ -1,120 +1,180 @@
-import { startTestStack, uniqueName } from "@harrier/testkit";
-import type { Browser } from "playwright-core";
+import { uniqueName } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { haveSession, openPage, startBrowser, visit } from "./support/browser.ts";
+import { haveSession, type Login, openPage, type Visit, visit } from "./support/browser.ts";
 import { adminOf, makeDevices, makeSet } from "./support/fleet.ts";
+import { makeTenant, useBrowser } from "./support/suite.ts";
 
 // What a user may not do stays where it is with its reason, what may not be read is not in the navigation, and the server refuses the call itself.
 
-let stack: Awaited<ReturnType<typeof startTestStack>>;
-let browser: Browser;
-let names: string[];
-let paths: string[];
-let all: Seen;
+interface Known {
+  readonly name: string;
+  readonly implies?: readonly string[];
+}
+
+const browser = useBrowser();
+let login: Login;
+let known: readonly Known[];
+let pages: Record<keyof typeof paths, string>;
+let all: Visit;
+
+const paths = {
+  devices: "/devices",
+  device: "/devices/{device}",
+  access: "/devices/{device}?tab=access",
+  rollouts: "/rollouts",
+  plan: "/rollouts/new?step=plan",
+  rollout: "/rollouts/{rollout}",
+  software: "/software",
+  set: "/software/sets/{set}",
+  module: "/software/modules/{module}",
+  signIn: "/settings/sign-in",
+  settings: "/settings",
+};
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([startTestStack(), startBrowser()]);
-  const admin = adminOf(stack);
-  const known = await admin.get<{ name: string; area: string }[]>("permissions");
-  names = known.filter(({ area, name }) => area !== "installation" && name !== "SYSTEM_ADMIN").map(({ name }) => name);
+  login = await makeTenant();
+  const admin = adminOf(login);
+  known = (await admin.get<Known[]>("permissions")).filter(({ name }) => name !== "SYSTEM_ADMIN");
   const prefix = uniqueName("may");
   const set = await makeSet(admin);
   const [device] = await makeDevices(admin, prefix, 2);
   const body = { name: prefix, distributionSetId: set.id, targetFilterQuery: `controllerid==${prefix}-*`, amountGroups: 1 };
   const rollout = await admin.post<{ id: number }>("rollouts", body);
-  const modules = await admin.get<{ content: { id: number }[] }>("softwaremodules");
-  paths = [
-    ...[
-      "/devices",
-      `/devices/${device?.controllerId}`,
-      `/devices/${device?.controllerId}?tab=access`,
-      "/rollouts",
-      `/rollouts/${rollout.id}`,
-    ],
-    ...["/software", `/software/sets/${set.id}`, `/software/modules/${modules.content[0]?.id}`],
-  ];
-  all = await seenBy(names);
+  const { content } = await admin.get<{ content: { id: number }[] }>("softwaremodules");
+  const ids: Record<string, unknown> = { device: device?.controllerId, rollout: rollout.id, set: set.id, module: content[0]?.id };
+  pages = Object.fromEntries(
+    Object.entries(paths).map(([name, path]) => [name, path.replace(/\{(\w+)\}/, (_, id: string) => String(ids[id]))]),
+  ) as typeof pages;
+  all = await signedInWith(known.map(({ name }) => name));
 });
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+afterAll(() => all?.context.close());
 
-interface Seen {
-  readonly places: string[];
-  /** The reasons of the controls that cannot be used, by page. */
-  readonly reasons: Record<string, string[]>;
-  readonly complaints: string[];
-  status(method: string, path: string): Promise<number>;
-}
-
-async function seenBy(permissions: readonly string[]): Promise<Seen> {
+/** A user of the tenant with these permissions, in a browser of its own. */
+async function signedInWith(permissions: readonly string[]): Promise<Visit> {
   const [user, password] = [uniqueName("user"), "a password for pages"];
-  await adminOf(stack).post("users", [{ name: user, password, permissions }]);
-  const visited = await visit(browser);
-  await haveSession(visited, stack.baseUrl, password, user);
-  const { page, complaints } = visited;
-  const reasons: Seen["reasons"] = {};
-  for (const path of paths) {
-    await openPage(page, stack.baseUrl, path);
-    reasons[path] = await page
-      .locator("[aria-disabled=true][data-why]")
-      .evaluateAll((found) => found.map((one) => one.getAttribute("data-why") ?? ""));
-  }
-  const places = await page.locator("nav a[href]").evaluateAll((found) => found.map((one) => one.getAttribute("href") ?? ""));
-  const status = (method: string, path: string) =>
-    page.evaluate(
-      async ([how, where]) => {
-        const headers = { "content-type": "application/json", "x-harrier-console": "1" };
-        return (await fetch(`/api/mgmt/v1/${where}`, { method: how, headers, ...(how === "GET" ? {} : { body: "[]" }) })).status;
-      },
-      [method, path] as const,
-    );
-  return { places, reasons, complaints, status };
+  await adminOf(login).post("users", [{ name: user, password, permissions }]);
+  const visited = await visit(browser());
+  const tenant = login.user.split("\\")[0];
+  await haveSession(visited, { ...login, user: `${tenant}\\${user}`, password });
+  return visited;
 }
 
-const missing = (seen: Seen, permission: string) =>
-  Object.entries(seen.reasons).flatMap(([path, reasons]) => reasons.filter((text) => text.includes(` ${permission},`)).map(() => path));
+/** Everybody else's permissions: without this one, and without those that it comes with. */
+const without = (permission: string) =>
+  known.filter(({ name, implies = [] }) => name !== permission && !implies.includes(permission)).map(({ name }) => name);
 
-test("whoever holds every permission finds no control that lacks one", () => {
-  expect(names.filter((name) => missing(all, name).length > 0)).toEqual([]);
+const reasonsOf = (seen: Visit) =>
+  seen.page
+    .locator("[aria-disabled=true][data-why]")
+    .evaluateAll((found) => found.map((one) => one.getAttribute("data-why") ?? ""))
+    .then((reasons) => reasons.join("\n"));
+const linksOf = (seen: Visit) =>
+  seen.page.locator("nav a[href]").evaluateAll((found) => found.map((one) => new URL((one as HTMLAnchorElement).href).pathname));
+const textOf = async (seen: Visit) => (await seen.page.locator("main").textContent()) ?? "";
+
+const callOf = (seen: Visit, method: string, path: string) =>
+  seen.page.evaluate(
+    async ([how, where]) => {
+      const headers = { "content-type": "application/json", "x-harrier-console": "1" };
+      return (await fetch(`/api/mgmt/v1/${where}`, { method: how, headers, ...(how === "GET" ? {} : { body: "[]" }) })).status;
+    },
+    [method, path] as const,
+  );
+
+type Where = keyof typeof paths;
+
+/** A page on which a control names the permission that it lacks, and a call that is refused. */
+const controls: [permission: string, page: Where, method: string, path: string][] = [
+  ["CREATE_TARGET", "devices", "POST", "targets"],
+  ["UPDATE_TARGET", "device", "POST", "targets/none/assignedDS"],
+  ["DELETE_TARGET", "device", "DELETE", "targets/none"],
+  ["CREATE_REPOSITORY", "software", "POST", "softwaremodules"],
+  ["UPDATE_REPOSITORY", "set", "POST", "distributionsets/999/assignedSM"],
+  ["DELETE_REPOSITORY", "module", "DELETE", "softwaremodules/999"],
+  ["CREATE_ROLLOUT", "plan", "POST", "rollouts"],
+  ["HANDLE_ROLLOUT", "rollout", "POST", "rollouts/999/start"],
+  ["DELETE_ROLLOUT", "rollout", "DELETE", "rollouts/999"],
+  ["TENANT_CONFIGURATION", "settings", "PUT", "system/configs"],
+];
+
+/** A page that shows a thing to whoever holds the permission, and says or leaves out that thing for others. */
+const texts: [permission: string, page: Where, others: RegExp, method: string, path: string][] = [
+  ["READ_TARGET_SECURITY_TOKEN", "access", /needs READ_TARGET_SECURITY_TOKEN/, "GET", ""],
+  ["READ_GATEWAY_SECURITY_TOKEN", "signIn", /READ_GATEWAY_SECURITY_TOKEN/, "GET", "system/configs/authentication.gatewaytoken.key"],
+  ["DOWNLOAD_REPOSITORY_ARTIFACT", "module", /DOWNLOAD_REPOSITORY_ARTIFACT/, "GET", "softwaremodules/{module}/artifacts/1/download"],
+];
+
+/** A place that is not in the navigation, what the page says to whoever types its address, and the call that it would begin with. */
+const places: [permission: string, page: string, method: string, path: string][] = [
+  ["READ_TARGET", "/devices", "GET", "targets"],
+  ["READ_REPOSITORY", "/software", "GET", "distributionsets"],
+  ["READ_ROLLOUT", "/rollouts", "GET", "rollouts"],
+  ["APPROVE_ROLLOUT", "/approvals", "POST", "rollouts/999/approve"],
+  ["READ_TENANT_CONFIGURATION", "/settings/quotas", "GET", "system/configs"],
+  ["USER_MANAGEMENT", "/audit", "GET", "audit"],
+  ["ROLE_MANAGEMENT", "/settings/roles", "GET", "roles"],
+  ["API_KEY", "/settings/keys", "GET", "api-keys/dsi"],
+];
+
+/** No page of the console has these yet; the call is refused all the same. */
+const calls: [permission: string, method: string, path: string][] = [["UPDATE_ROLLOUT", "PUT", "rollouts/999"]];
+
+test("every permission of a tenant is in this walk", () => {
+  const walked = [...controls, ...texts, ...places, ...calls].map(([name]) => name);
+  expect(walked.toSorted()).toEqual(known.map(({ name }) => name).toSorted());
+});
+
+test("whoever holds every permission finds no control that lacks one", async () => {
+  const found: string[] = [];
+  for (const path of Object.values(pages)) {
+    await openPage(all.page, login.baseUrl, path);
+    const [reasons, text] = [await reasonsOf(all), await textOf(all)];
+    for (const { name } of known) if (`${reasons} ${text}`.includes(` ${name}`)) found.push(`${name} at ${path}`);
+  }
+  expect(found).toEqual([]);
   expect(all.complaints).toEqual([]);
 });
 
-/** A page on which a control names the permission, and a call that it refuses. */
-const controls: [permission: string, page: RegExp, method: string, path: string][] = [
-  ["CREATE_TARGET", /^\/devices$/, "POST", "targets"],
-  ["UPDATE_TARGET", /^\/devices\/[^?]+$/, "POST", "targets/none/assignedDS"],
-  ["DELETE_TARGET", /^\/devices\/[^?]+$/, "DELETE", "targets/none"],
-  ["CREATE_REPOSITORY", /^\/software$/, "POST", "softwaremodules"],
-  ["UPDATE_REPOSITORY", /^\/software\/sets\//, "POST", "distributionsets/999/assignedSM"],
-  ["DELETE_REPOSITORY", /^\/software\/modules\//, "DELETE", "softwaremodules/999"],
-  ["HANDLE_ROLLOUT", /^\/rollouts\/\d+$/, "POST", "rollouts/999/start"],
-];
-
-test.each(controls)(
-  "without %s its control says why it cannot be used, and the call is refused",
-  async (permission, where, method, path) => {
-    const seen = await seenBy(names.filter((name) => name !== permission));
-    expect(missing(seen, permission).some((one) => where.test(one))).toBe(true);
-    expect(await seen.status(method, path)).toBe(403);
-    expect(seen.complaints).toEqual([]);
-  },
-);
-
-/** A page that is not in the navigation, and the call that it would begin with. */
-const pages: [permission: string, place: RegExp, path: string][] = [
-  ["READ_TARGET", /\/devices$/, "targets"],
-  ["READ_REPOSITORY", /\/software$/, "distributionsets"],
-  ["READ_ROLLOUT", /\/rollouts$/, "rollouts"],
-];
-
-test.each(pages)("without %s its page is not in the navigation, and its list is refused", async (permission, place, path) => {
-  expect(all.places.some((one) => place.test(one))).toBe(true);
-  // A permission that changes things may imply the one to read them.
-  const related = permission.slice("READ_".length);
-  const seen = await seenBy(names.filter((name) => !name.includes(related)));
-  expect(seen.places.filter((one) => place.test(one))).toEqual([]);
-  expect(await seen.status("GET", path)).toBe(403);
+test.each(controls)("without %s a control says why it cannot be used, and the call is refused", async (permission, where, method, path) => {
+  const seen = await signedInWith(without(permission));
+  await openPage(seen.page, login.baseUrl, pages[where]);
+  expect(await reasonsOf(seen)).toContain(permission);
+  expect(await callOf(seen, method, path)).toBe(403);
   expect(seen.complaints).toEqual([]);
+  await seen.context.close();
+});
+
+test.each(texts)("without %s its page says so in the place of what it would show", async (permission, where, others, method, path) => {
+  const seen = await signedInWith(without(permission));
+  await openPage(seen.page, login.baseUrl, pages[where]);
+  await seen.page.locator("main").getByText(others).first().waitFor();
+  if (path !== "") expect(await callOf(seen, method, path.replace("{module}", pages.module.split("/").at(-1) ?? ""))).toBe(403);
+  expect(seen.complaints).toEqual([]);
+  await seen.context.close();
+});
+
+test.each(places)("without %s %s is not in the navigation, says why, and its call is refused", async (permission, path, method, call) => {
+  await openPage(all.page, login.baseUrl, path);
+  expect(await linksOf(all)).toContain(`/console${path}`);
+  const seen = await signedInWith(without(permission));
+  await openPage(seen.page, login.baseUrl, path);
+  await seen.page.locator("main").getByText(permission).first().waitFor();
+  expect(await linksOf(seen)).not.toContain(`/console${path}`);
+  expect(await callOf(seen, method, call)).toBe(403);
+  expect(seen.complaints).toEqual([]);
+  await seen.context.close();
+});
+
+test.each(calls)("without %s its call is refused", async (permission, method, path) => {
+  const seen = await signedInWith(without(permission));
+  await openPage(seen.page, login.baseUrl, "/me");
+  expect(await callOf(seen, method, path)).toBe(403);
+  await seen.context.close();
+});
+
+test("nobody of a tenant sees the tenants of the installation", async () => {
+  await openPage(all.page, login.baseUrl, "/system/tenants");
+  await all.page.locator("main").getByText("SYSTEM_ADMIN").first().waitFor();
+  expect(await linksOf(all)).not.toContain("/console/system/tenants");
+  expect(await callOf(all, "POST", "system/tenants")).toBe(403);
 });

@@ -1,15 +1,27 @@
 import { installChromium } from "@harrier/testkit";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, type BrowserServer, chromium, type LaunchOptions, type Page } from "playwright-core";
 
 export type Theme = "light" | "dark";
 
-/** Starts Debian's Chromium without a window. */
-export async function startBrowser(): Promise<Browser> {
+/** Who signs in where. */
+export interface Login {
+  readonly baseUrl: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+async function launchOptions(): Promise<LaunchOptions> {
   const { executable, env } = await installChromium();
   // Chromium refuses its sandbox to root, as whom containers run.
   const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  return chromium.launch({ executablePath: executable, args, env: { ...process.env, ...env } as Record<string, string> });
+  return { executablePath: executable, args, env: { ...process.env, ...env } as Record<string, string> };
 }
+
+/** Starts Debian's Chromium without a window. */
+export const startBrowser = async (): Promise<Browser> => chromium.launch(await launchOptions());
+
+/** The same for several processes, which connect to it. */
+export const startBrowserServer = async (): Promise<BrowserServer> => chromium.launchServer(await launchOptions());
 
 /** A page of a browser of its own, and everything that it complained about. */
 export interface Visit {
@@ -37,7 +49,7 @@ export async function visit(browser: Browser, { theme = "light" as Theme, width 
 }
 
 /** Opens a session without the page of the sign-in. */
-export async function haveSession({ context }: Visit, baseUrl: string, password: string, user = "admin"): Promise<void> {
+export async function haveSession({ context }: Visit, { baseUrl, user, password }: Login): Promise<void> {
   const headers = { "sec-fetch-site": "same-origin" };
   const answer = await context.request.post(`${baseUrl}/console/session`, { headers, data: { username: user, password, kind: "browser" } });
   if (answer.status() !== 204) throw new Error(`no session: ${answer.status()} ${await answer.text()}`);
@@ -51,7 +63,7 @@ export async function openPage(page: Page, baseUrl: string, path: string): Promi
 }
 
 /** Signs in by keyboard. */
-export async function signIn(page: Page, baseUrl: string, password: string, user = "admin"): Promise<void> {
+export async function signIn(page: Page, { baseUrl, user, password }: Login): Promise<void> {
   await page.goto(`${baseUrl}/console/login`);
   await page.getByLabel("User name").focus();
   await page.keyboard.type(user);

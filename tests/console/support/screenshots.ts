@@ -4,7 +4,7 @@ import { runFleet } from "@harrier/simulator";
 import { startTestStack } from "@harrier/testkit";
 import type { Page } from "playwright-core";
 import { signIn, startBrowser, visit } from "./browser.ts";
-import { adminOf, makeDevices, makeSet } from "./fleet.ts";
+import { adminOf, loginOf, makeDevices, makeSet } from "./fleet.ts";
 
 /** Waits until the page has caught up with the server. */
 async function expectShown(page: Page, finished: number): Promise<void> {
@@ -17,7 +17,7 @@ async function expectShown(page: Page, finished: number): Promise<void> {
 const target = fileURLToPath(new URL("../../../docs/console.png", import.meta.url));
 const [stack, browser] = await Promise.all([startTestStack(), startBrowser()]);
 try {
-  const admin = adminOf(stack);
+  const admin = adminOf(loginOf(stack));
   const set = await makeSet(admin, "gateway-os");
   const devices = await makeDevices(admin, "gateway", 240);
   const conditions = (success: string, error: string) => ({
@@ -41,7 +41,7 @@ try {
   };
   await until((now) => now.status === "ready");
   const { page } = await visit(browser, { width: 1280, height: 480 });
-  await signIn(page, stack.baseUrl, stack.adminPassword);
+  await signIn(page, loginOf(stack));
   await page.goto(`${stack.baseUrl}/console/rollouts/${rollout.id}`);
   await page.getByRole("heading", { name: "everyone" }).waitFor();
   await page.evaluate(() => document.fonts.ready);

@@ -1,8 +1,8 @@
 import { r } from "virtual:harrier-routes";
-import { ApiError, type CallOptions, createClient, type RouteRow } from "@harrier/client";
+import { ApiError, type CallOptions, createClient, type RouteRow, type Tagged } from "@harrier/client";
 import type { ResponseOf } from "@harrier/contracts";
 
-export { ApiError, NetworkError } from "@harrier/client";
+export { ApiError, NetworkError, type Tagged } from "@harrier/client";
 export { r };
 
 /** The address of the server: what is before `/console/`, a proxy's prefix included. */
@@ -23,6 +23,7 @@ export const client = createClient({
 
 type Loose = (row: RouteRow, options: object) => Promise<unknown>;
 const call = client.call as unknown as Loose;
+const tagged = client.tagged as unknown as Loose;
 
 /** The query of an operation, for `useQuery`. */
 export interface Asked<T> {
@@ -47,10 +48,25 @@ export function ask<T extends RouteRow>(
   };
 }
 
+/**
+ * The query of what a form or a confirmation is about, with the tag of its revision. Events do not find its key: what is sent is what was seen, until
+ * somebody asks for it again.
+ */
+export function askSeen<T extends RouteRow>(row: T, options: CallOptions<T>): Asked<Tagged<ResponseOf<T>>> {
+  const { params = {}, query = {} } = options as { params?: object; query?: object };
+  return {
+    queryKey: ["seen", row.id, params, query],
+    queryFn: async ({ signal }) => (await tagged(row, { params, query, signal })) as Tagged<ResponseOf<T>>,
+  };
+}
+
 /** Calls an operation that changes something. */
 export function change<T extends RouteRow>(row: T, ...options: object extends CallOptions<T> ? [CallOptions<T>?] : [CallOptions<T>]) {
   return call(row, options[0] ?? {}) as Promise<ResponseOf<T>>;
 }
+
+/** Somebody has changed the same thing since it was read. */
+export const isChanged = (error: unknown): boolean => error instanceof ApiError && error.status === 412;
 
 /** What a failure says to a person: the server's own words, and the request by which its operator finds it. */
 export function problemOf(error: unknown): { text: string; requestId?: string | undefined; status?: number } {

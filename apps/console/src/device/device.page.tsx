@@ -123,7 +123,7 @@ function Actions({
         run={run}
       />
       <AssignDialog open={dialog === "assign"} ids={[target.controllerId]} close={() => setDialog(undefined)} />
-      {dialog === "edit" && <EditDevice target={target} close={() => setDialog(undefined)} />}
+      {dialog === "edit" && <EditDevice targetId={target.controllerId} close={() => setDialog(undefined)} />}
     </>
   );
 }

@@ -1,31 +1,32 @@
-import { useState } from "react";
-import { change, r } from "../api/client.ts";
+import type { TargetView } from "@harrier/contracts";
+import { askSeen, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
 import { device as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
+import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
 
-interface Editable {
-  readonly controllerId: string;
-  readonly name: string;
-  readonly description?: string | undefined;
-  readonly group?: string | undefined;
+/** Changes what people wrote about a device. */
+export function EditDevice({ targetId, close }: { targetId: string; close: () => void }) {
+  return (
+    <Reading asked={askSeen(r.targets.get, { params: { targetId } })} title={t.editTitle} close={close}>
+      {(seen) => <Known seen={seen} close={close} />}
+    </Reading>
+  );
 }
 
-/** Changes what people wrote about a device. */
-export function EditDevice({ target, close }: { target: Editable; close: () => void }) {
-  const [name, setName] = useState(target.name);
-  const [description, setDescription] = useState(target.description ?? "");
-  const [group, setGroup] = useState(target.group ?? "");
+function Known({ seen: { body: target, tag, again }, close }: { seen: Seen<TargetView>; close: () => void }) {
+  const { name, description = "", group = "" } = target;
+  const { value, edit, changed, nothing } = useEdits({ name, description, group });
   const run = async () => {
-    await change(r.targets.update, { params: { targetId: target.controllerId }, body: { name, description, group } });
+    await change(r.targets.update, { params: { targetId: target.controllerId }, body: changed, ifMatch: tag });
     await invalidate("targets");
   };
   return (
-    <FormDialog open close={close} title={t.editTitle} button={t.save} run={run}>
-      <Field label={t.name} value={name} onChange={setName} maxLength={128} required />
-      <Field label={t.description} value={description} onChange={setDescription} maxLength={512} lines />
-      <Field label={t.group} value={group} onChange={setGroup} maxLength={256} />
+    <FormDialog open close={close} title={t.editTitle} button={t.save} why={nothing} run={run} again={again}>
+      <Field label={t.name} value={value.name} onChange={(next) => edit({ name: next })} maxLength={128} required />
+      <Field label={t.description} value={value.description} onChange={(next) => edit({ description: next })} maxLength={512} lines />
+      <Field label={t.group} value={value.group} onChange={(next) => edit({ group: next })} maxLength={256} />
     </FormDialog>
   );
 }

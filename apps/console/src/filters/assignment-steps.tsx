@@ -6,14 +6,13 @@ import { states, savedFilters as t } from "../text/en.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { ListBar } from "../ui/listing.tsx";
 import { Remove } from "../ui/remove.tsx";
-import { type AssignmentStep, stepsOf } from "./filters.state.ts";
+import { DecideAssignment } from "./decide.tsx";
+import { stepsOf } from "./filters.state.ts";
 
 const operations = {
   start: r.autoAssignments.start,
   pause: r.autoAssignments.pause,
   resume: r.autoAssignments.resume,
-  approve: r.autoAssignments.approve,
-  deny: r.autoAssignments.deny,
 } as const;
 
 interface StepsProps {
@@ -29,15 +28,19 @@ export function AssignmentSteps({ of, decisionsOnly }: StepsProps) {
   };
   return (
     <ListBar>
-      {stepsOf(of.status).map((step) => (
-        <Step key={step} step={step} of={of} />
-      ))}
+      {stepsOf(of.status).map((step) =>
+        step === "approve" || step === "deny" ? (
+          <DecideAssignment key={step} step={step} id={of.id} name={of.name} />
+        ) : (
+          <Step key={step} step={step} of={of} />
+        ),
+      )}
       {!decisionsOnly && <Remove name={of.name} text={t.assignmentDelete} row={r.autoAssignments.delete} run={remove} />}
     </ListBar>
   );
 }
 
-function Step({ step, of: { id, name } }: StepsProps & { step: AssignmentStep }) {
+function Step({ step, of: { id, name } }: StepsProps & { step: keyof typeof operations }) {
   const lacking = useLacking(operations[step]);
   const word = t.steps[step] ?? step;
   const run = async () => {
@@ -47,7 +50,6 @@ function Step({ step, of: { id, name } }: StepsProps & { step: AssignmentStep })
   return (
     <Confirm
       small
-      look={step === "deny" ? "danger" : undefined}
       why={lacking && states.missing(lacking)}
       trigger={word}
       title={t.stepTitle(word, name)}

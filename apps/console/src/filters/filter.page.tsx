@@ -7,16 +7,15 @@ import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import { common, states, savedFilters as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
-import { Confirm, FormDialog } from "../ui/confirm.tsx";
-import { Check, Choice, Field } from "../ui/field.tsx";
+import { Confirm } from "../ui/confirm.tsx";
 import { ListBar } from "../ui/listing.tsx";
 import { Card, Facts, Page } from "../ui/page.tsx";
 import { Remove } from "../ui/remove.tsx";
-import { SetChoice } from "../ui/set-choice.tsx";
 import { Empty, Failure, Note, Skeleton } from "../ui/states.tsx";
 import { AssignmentStatus } from "./filters.page.tsx";
-import { statusOf, weightOf } from "./filters.state.ts";
+import { keptOf, statusOf } from "./filters.state.ts";
 import { FilterForm } from "./new-filter.tsx";
+import { TurnOn } from "./turn-on.tsx";
 
 const route = getRouteApi("/in/filters/$filterId");
 
@@ -118,7 +117,7 @@ function Assignment({ filter, matching }: { filter: TargetFilterView; matching: 
       ) : (
         <Given filter={filter} />
       )}
-      {open && <TurnOn filter={filter} matching={matching} close={() => setOpen(false)} />}
+      {open && <TurnOn of={filter} matching={matching} close={() => setOpen(false)} />}
     </Card>
   );
 }
@@ -142,49 +141,11 @@ function Given({ filter }: { filter: TargetFilterView }) {
           [t.give, t.forces[filter.autoAssignActionType ?? "forced"]],
           [t.weight, filter.autoAssignWeight],
           [t.confirmation, filter.confirmationRequired ? t.yes : t.no],
+          ...keptOf(filter),
           [t.decidedBy, filter.approveDecidedBy],
           [t.remark, filter.approvalRemark],
         ]}
       />
     </>
-  );
-}
-
-function TurnOn({ filter, matching, close }: { filter: TargetFilterView; matching: number; close: () => void }) {
-  const [set, setSet] = useState(String(filter.autoAssignDistributionSet ?? ""));
-  const [type, setType] = useState<string>(filter.autoAssignActionType ?? "forced");
-  const [weight, setWeight] = useState(String(filter.autoAssignWeight ?? 1000));
-  const [asks, setAsks] = useState(filter.confirmationRequired ?? false);
-  const run = async () => {
-    const body = {
-      id: Number(set),
-      type: type as "forced",
-      weight: weightOf(weight) ?? 1000,
-      confirmationRequired: asks,
-      ...(filter.autoAssignMaintenanceWindow && { maintenanceWindow: filter.autoAssignMaintenanceWindow }),
-    };
-    await change(r.targetFilters.setAutoAssign, { params: { filterId: filter.id }, body });
-    await invalidate("targetFilters", "autoAssignments");
-  };
-  return (
-    <FormDialog
-      open
-      close={close}
-      title={t.turnOn}
-      text={t.turnOnText(matching)}
-      button={t.turnOn}
-      why={set === "" ? t.setFirst : weightOf(weight) === undefined ? t.weightWrong : undefined}
-      run={run}
-    >
-      <SetChoice value={set} onChange={setSet} />
-      <Choice
-        label={t.give}
-        value={type}
-        onChange={setType}
-        options={Object.entries(t.forces).map(([value, label]) => ({ value, label }))}
-      />
-      <Field label={t.weight} hint={t.weightHint} value={weight} onChange={setWeight} inputMode="numeric" maxLength={4} />
-      <Check label={t.confirmation} checked={asks} onChange={setAsks} />
-    </FormDialog>
   );
 }

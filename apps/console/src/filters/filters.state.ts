@@ -1,3 +1,5 @@
+import type { TargetFilterView } from "@harrier/contracts";
+import { savedFilters as t } from "../text/en.ts";
 import type { Sign } from "../ui/signs.ts";
 
 /** How the states of an auto-assignment are shown. */
@@ -38,4 +40,53 @@ export function byName(text: string | undefined): string | undefined {
 export function weightOf(text: string): number | undefined {
   const value = Number(text);
   return text.trim() !== "" && Number.isInteger(value) && value >= 0 && value <= 1000 ? value : undefined;
+}
+
+/** What the form of an auto-assignment shows. */
+export interface Draft {
+  readonly set: string;
+  readonly type: string;
+  readonly weight: string;
+  readonly asks: boolean;
+}
+
+type Assigning = Pick<
+  TargetFilterView,
+  | "autoAssignDistributionSet"
+  | "autoAssignActionType"
+  | "autoAssignWeight"
+  | "confirmationRequired"
+  | "autoAssignMaintenanceWindow"
+  | "autoAssignSafety"
+>;
+
+export const draftOf = (filter: Assigning): Draft => ({
+  set: String(filter.autoAssignDistributionSet ?? ""),
+  type: filter.autoAssignActionType ?? "forced",
+  weight: String(filter.autoAssignWeight ?? 1000),
+  asks: filter.confirmationRequired ?? false,
+});
+
+/** What an auto-assignment has and the form does not change, in words. */
+export function keptOf({ autoAssignSafety: safety, autoAssignMaintenanceWindow: window }: Assigning): [string, string | undefined][] {
+  return [
+    [t.policy, safety && (safety.policy ?? t.ownPolicy)],
+    [t.window, window && `${window.schedule} ${window.duration} ${window.timezone}`],
+  ];
+}
+
+/**
+ * The body that lets a filter assign a set. It replaces what was there, so that policy and maintenance window go with it; one without a policy stays
+ * without, whatever the tenant gives new ones. Whether devices confirm is sent where it is shown or was chosen: the tenant decides otherwise.
+ */
+export function bodyOf(filter: Assigning, { set, type, weight, asks }: Draft, changed: Partial<Draft>) {
+  const { autoAssignDistributionSet: before, autoAssignMaintenanceWindow: window, autoAssignSafety: safety } = filter;
+  return {
+    id: Number(set),
+    type: type as "forced",
+    weight: weightOf(weight) ?? 1000,
+    ...((filter.confirmationRequired !== null || changed.asks !== undefined) && { confirmationRequired: asks }),
+    ...(window && { maintenanceWindow: window }),
+    ...(before !== null && { safety: safety ?? { policy: "none" } }),
+  };
 }

@@ -1,29 +1,39 @@
+import type { TargetFilterView } from "@harrier/contracts";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
-import { change, r } from "../api/client.ts";
+import { askSeen, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
 import { problemOfQuery } from "../fiql/problem.ts";
 import { common, savedFilters as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
+import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
 
 interface FilterFormProps {
   readonly close: () => void;
   /** The filter that is changed; absent for a new one. */
-  readonly of?: { readonly id: number; readonly name: string; readonly query: string };
+  readonly of?: { readonly id: number; readonly name: string };
 }
 
 /** Makes a filter, or changes its name and query. */
 export function FilterForm({ close, of }: FilterFormProps) {
-  const [name, setName] = useState(of?.name ?? "");
-  const [query, setQuery] = useState(of?.query ?? "");
+  if (of === undefined) return <Known close={close} />;
+  return (
+    <Reading asked={askSeen(r.targetFilters.get, { params: { filterId: of.id } })} title={of.name} close={close}>
+      {(seen) => <Known seen={seen} close={close} />}
+    </Reading>
+  );
+}
+
+function Known({ seen, close }: { seen?: Seen<TargetFilterView>; close: () => void }) {
+  const of = seen?.body;
+  const { value, edit, changed, nothing } = useEdits({ name: of?.name ?? "", query: of?.query ?? "" });
   const navigate = useNavigate();
+  const { name, query } = value;
   const problem = problemOfQuery(query);
   const run = async () => {
-    const body = { name: name.trim(), query: query.trim() };
     const { id } = of
-      ? await change(r.targetFilters.update, { params: { filterId: of.id }, body })
-      : await change(r.targetFilters.create, { body });
+      ? await change(r.targetFilters.update, { params: { filterId: of.id }, body: changed, ifMatch: seen?.tag })
+      : await change(r.targetFilters.create, { body: { name: name.trim(), query: query.trim() } });
     await invalidate("targetFilters", "autoAssignments");
     if (!of) await navigate({ to: "/filters/$filterId", params: { filterId: String(id) } });
   };
@@ -34,16 +44,17 @@ export function FilterForm({ close, of }: FilterFormProps) {
       title={of?.name ?? t.new}
       text={of ? undefined : t.newText}
       button={of ? common.save : common.create}
-      why={name.trim() === "" ? common.nameFirst : query.trim() === "" ? t.queryFirst : problem}
+      why={name.trim() === "" ? common.nameFirst : query.trim() === "" ? t.queryFirst : (problem ?? nothing)}
       run={run}
+      again={seen?.again}
     >
-      <Field label={common.name} value={name} onChange={setName} maxLength={128} autoFocus />
+      <Field label={common.name} value={name} onChange={(next) => edit({ name: next })} maxLength={128} autoFocus />
       <Field
         label={t.query}
         hint={t.queryHint}
         error={problem}
         value={query}
-        onChange={setQuery}
+        onChange={(next) => edit({ query: next })}
         maxLength={1024}
         lines
         spellCheck={false}

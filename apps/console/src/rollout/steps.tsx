@@ -1,13 +1,12 @@
 import type { RolloutGroupView, RolloutView } from "@harrier/contracts";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import { states, rollout as t } from "../text/en.ts";
 import { Confirm } from "../ui/confirm.tsx";
-import { Field } from "../ui/field.tsx";
 import { toast } from "../ui/toast.tsx";
+import { Decide } from "./decide.tsx";
 import { counts, offeredSteps, refusedStep, type Step } from "./rollout.state.ts";
 
 const operations = {
@@ -64,20 +63,17 @@ function effectOf(step: Step, totals: typeof noTotals, groups: readonly RolloutG
 }
 
 function One({ step, rollout, groups, first }: StepsProps & { step: Step; first: boolean }) {
-  const [remark, setRemark] = useState("");
   const navigate = useNavigate();
   const lacking = useLacking(operations[step]);
   const totals = rollout.totalTargetsPerStatus ?? noTotals;
   const refused = refusedStep(step, rollout, groups, totals.error);
   const why = lacking !== undefined ? states.missing(lacking) : refused === undefined ? undefined : t.cannot[refused];
-  const decides = step === "approve" || step === "deny";
-  const destroys = step === "stop" || step === "delete" || step === "deny";
+  const destroys = step === "stop" || step === "delete";
   const { waiting, running } = counts(totals);
-  const typed = destroys && !decides && waiting + running > manyDevices ? rollout.name : undefined;
+  const typed = destroys && waiting + running > manyDevices ? rollout.name : undefined;
   const run = async () => {
     const params = { rolloutId: rollout.id };
-    if (decides) await change(operations[step], { params, query: remark === "" ? {} : { remark } });
-    else if (step === "retry") {
+    if (step === "retry") {
       const { id } = await change(r.rollouts.retry, { params });
       await navigate({ to: "/rollouts/$rolloutId", params: { rolloutId: String(id) }, search: {} });
     } else await change(operations[step], { params });
@@ -85,26 +81,17 @@ function One({ step, rollout, groups, first }: StepsProps & { step: Step; first:
     if (step === "delete") await navigate({ to: "/rollouts", search: {} });
     await invalidate("rollouts");
   };
-  const text = effectOf(step, totals, groups);
+  if (step === "approve" || step === "deny") return <Decide step={step} rolloutId={rollout.id} why={why} first={first} />;
   return (
     <Confirm
       look={destroys ? "danger" : first ? "primary" : undefined}
       why={why}
       trigger={t.steps[step]}
       title={t.ask[step]}
-      text={decides ? <Remark text={text} value={remark} onChange={setRemark} /> : text}
+      text={effectOf(step, totals, groups)}
       button={t.steps[step]}
       typed={typed}
       run={run}
     />
-  );
-}
-
-function Remark({ text, value, onChange }: { text: string; value: string; onChange: (text: string) => void }) {
-  return (
-    <>
-      <p>{text}</p>
-      <Field label={t.remark} value={value} onChange={onChange} maxLength={255} />
-    </>
   );
 }

@@ -2,12 +2,13 @@ import type { OAuth2ClientView } from "@harrier/contracts";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { ask, change, r } from "../api/client.ts";
+import { ask, askSeen, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
 import { byName } from "../filters/filters.state.ts";
 import { common, clients as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/confirm.tsx";
+import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
 import { moment } from "../ui/format.ts";
 import type { Column } from "../ui/grid.tsx";
@@ -104,25 +105,41 @@ interface FormProps {
 const leastTtl = 60;
 const mostTtl = 86_400;
 
-function ClientForm({ of, close, made }: FormProps & { of: OAuth2ClientView | undefined }) {
-  const [name, setName] = useState(of?.name ?? "");
-  const [description, setDescription] = useState(of?.description ?? "");
-  const [scopes, setScopes] = useState(of?.scopes.join(" ") ?? "");
-  const [ttl, setTtl] = useState(String(of?.accessTokenTtl ?? 3_600));
+function ClientForm({ of, ...rest }: FormProps & { of: OAuth2ClientView | undefined }) {
+  if (of === undefined) return <KnownClient {...rest} />;
+  return (
+    <Reading asked={askSeen(r.oauth2Clients.get, { params: { clientId: of.clientId } })} title={of.name} close={rest.close}>
+      {(seen) => <KnownClient seen={seen} {...rest} />}
+    </Reading>
+  );
+}
+
+function KnownClient({ seen, close, made }: FormProps & { seen?: Seen<OAuth2ClientView> }) {
+  const of = seen?.body;
+  const read = { name: of?.name ?? "", description: of?.description ?? "", scopes: of?.scopes.join(" ") ?? "" };
+  const { value, edit, changed, nothing } = useEdits({ ...read, ttl: String(of?.accessTokenTtl ?? 3_600) });
+  const { name, description, scopes, ttl } = value;
   const all = scopes.split(/\s+/).filter((scope) => scope !== "");
   const seconds = Number(ttl);
   const run = async () => {
-    const text = description.trim();
-    const body = { name: name.trim(), scopes: all, accessTokenTtl: seconds, ...((of || text !== "") && { description: text }) };
-    if (of) await change(r.oauth2Clients.update, { params: { clientId: of.clientId }, body });
-    else {
+    if (of) {
+      const { scopes: otherScopes, ttl: otherTtl, ...texts } = changed;
+      const body = {
+        ...texts,
+        ...(otherScopes !== undefined && { scopes: all }),
+        ...(otherTtl !== undefined && { accessTokenTtl: seconds }),
+      };
+      await change(r.oauth2Clients.update, { params: { clientId: of.clientId }, body, ifMatch: seen?.tag });
+    } else {
+      const text = description.trim();
+      const body = { name: name.trim(), scopes: all, accessTokenTtl: seconds, ...(text !== "" && { description: text }) };
       const [client] = await change(r.oauth2Clients.create, { body: [body] });
       if (client) made({ title: t.secretOf(client.name), secret: client.clientSecret, beside: t.clientId(client.clientId) });
     }
     await invalidate("oauth2Clients");
   };
   const isTtl = Number.isInteger(seconds) && seconds >= leastTtl && seconds <= mostTtl;
-  const why = name.trim() === "" ? common.nameFirst : all.length === 0 ? t.scopesFirst : isTtl ? undefined : t.ttlWrong;
+  const incomplete = name.trim() === "" ? common.nameFirst : all.length === 0 ? t.scopesFirst : isTtl ? undefined : t.ttlWrong;
   return (
     <FormDialog
       open
@@ -130,13 +147,14 @@ function ClientForm({ of, close, made }: FormProps & { of: OAuth2ClientView | un
       title={of?.name ?? t.new}
       text={of ? t.clientId(of.clientId) : t.text}
       button={of ? common.save : common.create}
-      why={why}
+      why={incomplete ?? (of && nothing)}
       run={run}
+      again={seen?.again}
     >
-      <Field label={common.name} value={name} onChange={setName} maxLength={128} autoFocus />
-      <Field label={common.description} value={description} onChange={setDescription} maxLength={512} />
-      <Field label={t.scopes} hint={t.scopesHint} value={scopes} onChange={setScopes} lines spellCheck={false} />
-      <Field label={t.ttl} hint={t.ttlHint} value={ttl} onChange={setTtl} inputMode="numeric" />
+      <Field label={common.name} value={name} onChange={(next) => edit({ name: next })} maxLength={128} autoFocus />
+      <Field label={common.description} value={description} onChange={(next) => edit({ description: next })} maxLength={512} />
+      <Field label={t.scopes} hint={t.scopesHint} value={scopes} onChange={(next) => edit({ scopes: next })} lines spellCheck={false} />
+      <Field label={t.ttl} hint={t.ttlHint} value={ttl} onChange={(next) => edit({ ttl: next })} inputMode="numeric" />
     </FormDialog>
   );
 }
@@ -151,8 +169,8 @@ function Rotate({ of: { name, clientId }, close, made }: FormProps & { of: OAuth
   const run = async () => {
     const body = { previousSecretTtl: value * hourSeconds };
     const { clientSecret } = await change(r.oauth2Clients.rotateSecret, { params: { clientId }, body });
-    await invalidate("oauth2Clients");
     made({ title: t.secretOf(name), secret: clientSecret, beside: t.clientId(clientId) });
+    await invalidate("oauth2Clients");
   };
   return (
     <FormDialog

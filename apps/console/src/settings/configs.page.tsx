@@ -128,6 +128,8 @@ function Control({ row, value, problem, edit }: Pick<SettingProps, "row" | "prob
       error={problem && t.problems[problem]}
       spellCheck={false}
       {...(row.type === "integer" && { inputMode: "numeric" as const })}
+      // Whoever may read a credential opens the page for other settings too, with somebody beside them.
+      {...(row.readPermission !== undefined && { type: "password", autoComplete: "off" })}
     />
   );
 }

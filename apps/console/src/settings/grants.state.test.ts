@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bodyOf, grantsOf, withPermission, withScope } from "./grants.state.ts";
+import { bodyOf, editsOf, grantsOf, withEdits, withPermission, withScope } from "./grants.state.ts";
 
 test("grants are read and written as the interface has them", () => {
   const answer = [
@@ -19,4 +19,14 @@ test("a restriction to no type is not the same as no restriction", () => {
   const one = withScope({ READ_TARGET: null }, "READ_TARGET", 3, true);
   expect(one).toEqual({ READ_TARGET: [3] });
   expect(bodyOf(withScope(one, "READ_TARGET", 3, false))).toEqual([{ permission: "READ_TARGET", targetTypeScopes: [] }]);
+});
+
+test("what was ticked stays when another grants something meanwhile, and so does what the other has granted", () => {
+  const held = { READ_TARGET: null, UPDATE_TARGET: [3], READ_ROLLOUT: null };
+  const edits = editsOf(held, { READ_TARGET: null, UPDATE_TARGET: null, CREATE_TARGET: [] });
+  expect(edits).toEqual({ UPDATE_TARGET: null, READ_ROLLOUT: false, CREATE_TARGET: [] });
+  expect(withEdits({ ...held, READ_REPOSITORY: null }, edits)).toEqual({
+    ...{ READ_TARGET: null, UPDATE_TARGET: null, READ_REPOSITORY: null, CREATE_TARGET: [] },
+  });
+  expect(editsOf(held, held)).toEqual({});
 });

@@ -27,3 +27,21 @@ export function withScope(grants: Grants, name: string, type: number, on: boolea
   const old = grants[name] ?? [];
   return { ...grants, [name]: on ? [...old.filter((one) => one !== type), type] : old.filter((one) => one !== type) };
 }
+
+/** What was changed of grants: a permission with its restriction, or false for one that was taken away. */
+export type GrantEdits = Readonly<Record<string, readonly number[] | null | false>>;
+
+/** What differs between what is held and what is wanted. */
+export function editsOf(held: Grants, wanted: Grants): GrantEdits {
+  const names = [...new Set([...Object.keys(held), ...Object.keys(wanted)])];
+  const after = (name: string) => (Object.hasOwn(wanted, name) ? (wanted[name] ?? null) : false);
+  const before = (name: string) => (Object.hasOwn(held, name) ? (held[name] ?? null) : false);
+  const isOther = (name: string) => JSON.stringify(after(name)) !== JSON.stringify(before(name));
+  return Object.fromEntries(names.filter(isOther).map((name) => [name, after(name)]));
+}
+
+/** Grants with what was changed of them, also when somebody else has changed others meanwhile. */
+export function withEdits(held: Grants, edits: GrantEdits): Grants {
+  const all = Object.entries({ ...held, ...edits });
+  return Object.fromEntries(all.filter((entry): entry is [string, readonly number[] | null] => entry[1] !== false));
+}

@@ -2,11 +2,12 @@ import type { ApiKeyView } from "@harrier/contracts";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { type Asked, ask, change, r } from "../api/client.ts";
+import { type Asked, ask, askSeen, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
 import { common, keys as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/confirm.tsx";
+import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
 import type { Column } from "../ui/grid.tsx";
 import { ListBar, Listing, TwoLines, whole } from "../ui/listing.tsx";
@@ -90,8 +91,8 @@ function NewKey({ close, made }: { close: () => void; made: (secret: Secret) => 
   const run = async () => {
     const body = { name: name.trim(), expiresAt: day, ...(description.trim() !== "" && { description: description.trim() }) };
     const { apiKey } = await change(r.apiKeys.create, { body });
-    await invalidate("apiKeys");
     made({ title: t.made(body.name), secret: apiKey });
+    await invalidate("apiKeys");
   };
   const ends = Date.parse(day);
   const why = name.trim() === "" ? common.nameFirst : Number.isNaN(ends) || ends <= Date.now() ? t.expiresFirst : undefined;
@@ -105,15 +106,29 @@ function NewKey({ close, made }: { close: () => void; made: (secret: Secret) => 
 }
 
 function EditKey({ of, close }: { of: ApiKeyView; close: () => void }) {
-  const [description, setDescription] = useState(of.description ?? "");
+  return (
+    <Reading asked={askSeen(r.apiKeys.get, { params: { apiKeyId: of.id } })} title={of.name} close={close}>
+      {(seen) => <KnownKey seen={seen} close={close} />}
+    </Reading>
+  );
+}
+
+function KnownKey({ seen: { body: of, tag, again }, close }: { seen: Seen<ApiKeyView>; close: () => void }) {
+  const { value, edit, nothing } = useEdits({ description: of.description ?? "" });
   const run = async () => {
-    const text = description.trim();
-    await change(r.apiKeys.update, { params: { apiKeyId: of.id }, body: { description: text === "" ? null : text } });
+    const text = value.description.trim();
+    await change(r.apiKeys.update, { params: { apiKeyId: of.id }, body: { description: text === "" ? null : text }, ifMatch: tag });
     await invalidate("apiKeys");
   };
   return (
-    <FormDialog open close={close} title={of.name} button={common.save} run={run}>
-      <Field label={common.description} value={description} onChange={setDescription} maxLength={512} autoFocus />
+    <FormDialog open close={close} title={of.name} button={common.save} why={nothing} run={run} again={again}>
+      <Field
+        label={common.description}
+        value={value.description}
+        onChange={(description) => edit({ description })}
+        maxLength={512}
+        autoFocus
+      />
     </FormDialog>
   );
 }

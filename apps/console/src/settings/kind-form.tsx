@@ -3,6 +3,7 @@ import { useState } from "react";
 import { invalidate, queryClient } from "../api/query-client.ts";
 import { common, kinds as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
+import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Check, Field } from "../ui/field.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
 import type { Kind, KindOf, Links } from "./kinds.ts";
@@ -17,19 +18,30 @@ interface KindFormProps {
 
 type Chosen = Readonly<Record<string, readonly number[]>>;
 
-/** Makes a type or a tag, or changes it. Its links are read first, so that only what differs is sent. */
+/** Makes a type or a tag, or changes it. What it is, and its links, are read first, so that only what differs is sent. */
 export function KindForm({ kind, of, close }: KindFormProps) {
+  if (of === undefined) return <Known kind={kind} linked={{}} close={close} />;
+  return (
+    <Reading asked={kind.get(of.id)} title={of.name} close={close}>
+      {(seen) => <Linked kind={kind} seen={seen} close={close} />}
+    </Reading>
+  );
+}
+
+type SeenProps = Omit<KindFormProps, "of"> & { readonly seen: Seen<Kind> };
+
+function Linked({ kind, seen, close }: SeenProps) {
   const { data, error, refetch } = useQuery({
-    queryKey: [kind.feature, "links", of?.id ?? 0],
+    queryKey: [kind.feature, "links", seen.body.id],
     gcTime: 0,
     queryFn: async (): Promise<Chosen> => {
-      const lists = await Promise.all(kind.links.map((link) => (of ? queryClient.fetchQuery(link.current(of.id)) : [])));
+      const lists = await Promise.all(kind.links.map((link) => queryClient.fetchQuery(link.current(seen.body.id))));
       return Object.fromEntries(kind.links.map(({ member }, index) => [member, (lists[index] ?? []).map(({ id }) => id)]));
     },
   });
   if (error !== null) return <Failure error={error} retry={() => void refetch()} />;
   if (data === undefined) return <Skeleton lines={2} />;
-  return <Known kind={kind} of={of} close={close} linked={data} />;
+  return <Known kind={kind} seen={seen} close={close} linked={data} relinked={refetch} />;
 }
 
 /** The values of the text fields. */
@@ -53,18 +65,39 @@ const textsOf = (of: Kind | undefined): Texts => ({
 
 const isWhole = (text: string) => /^\d+$/.test(text.trim());
 
-function Known({ kind, of, close, linked }: KindFormProps & { linked: Chosen }) {
-  const [texts, setTexts] = useState(textsOf(of));
+interface KnownProps extends Omit<SeenProps, "seen"> {
+  readonly seen?: Seen<Kind>;
+  /** The links that it has. */
+  readonly linked: Chosen;
+  /** Reads the links again. */
+  readonly relinked?: () => Promise<unknown>;
+}
+
+/** Changes one and then its links. If a link is refused, all is read again, because the rest is as it was sent: the next try sends what is left. */
+async function update({ kind, seen, linked, relinked }: KnownProps & { seen: Seen<Kind> }, changed: Partial<Texts>, chosen: Chosen) {
+  const body = changesOf(changed);
+  if (Object.keys(body).length > 0) await kind.update(seen.body.id, body, seen.tag);
+  try {
+    await relink(kind, seen.body.id, linked, chosen);
+  } catch (error) {
+    await Promise.allSettled([seen.again(), relinked?.()]);
+    throw error;
+  }
+}
+
+async function create(kind: KindOf, texts: Texts, chosen: Chosen) {
+  const links = Object.entries(chosen).map(([member, ids]) => [member, ids.map((id) => ({ id }))] as const);
+  await kind.create({ ...bodyOf(kind, texts), ...Object.fromEntries(links) });
+}
+
+function Known(props: KnownProps) {
+  const { kind, seen, close, linked } = props;
+  const of = seen?.body;
+  const { value: texts, edit, changed } = useEdits(textsOf(of));
   const [chosen, setChosen] = useState(linked);
-  const edit = (part: Partial<Texts>) => setTexts({ ...texts, ...part });
   const run = async () => {
-    if (of) {
-      await kind.update(of.id, bodyOf(kind, texts, true));
-      await relink(kind, of.id, linked, chosen);
-    } else {
-      const links = Object.entries(chosen).map(([member, ids]) => [member, ids.map((id) => ({ id }))] as const);
-      await kind.create({ ...bodyOf(kind, texts, false), ...Object.fromEntries(links) });
-    }
+    if (seen) await update({ ...props, seen }, changed, chosen);
+    else await create(kind, texts, chosen);
     await invalidate(kind.feature);
   };
   return (
@@ -73,6 +106,7 @@ function Known({ kind, of, close, linked }: KindFormProps & { linked: Chosen }) 
       close={close}
       title={of?.name ?? (kind.isType ? t.newType : t.newTag)}
       button={of ? common.save : common.create}
+      again={seen?.again}
       why={whyNot(kind, texts)}
       run={run}
     >
@@ -131,16 +165,20 @@ function whyNot(kind: KindOf, { key, name, maxAssignments, minArtifacts }: Texts
   return kind.numbers && !(isWhole(maxAssignments) && isWhole(minArtifacts)) ? t.whole : undefined;
 }
 
-/** The members that are sent: a member that was emptied is sent empty, one that never was is left out. */
-function bodyOf(kind: KindOf, texts: Texts, isChange: boolean) {
-  const { key, name, description, colour, maxAssignments, minArtifacts } = texts;
+/** The members of a new one: what was left empty is left out. */
+function bodyOf(kind: KindOf, { key, name, description, colour, maxAssignments, minArtifacts }: Texts) {
   return {
-    ...(!isChange && kind.isType && { key: key.trim() }),
-    ...((!isChange || kind.renames) && { name: name.trim() }),
-    ...((isChange || description.trim() !== "") && { description: description.trim() }),
+    ...(kind.isType && { key: key.trim() }),
+    name: name.trim(),
+    ...(description.trim() !== "" && { description: description.trim() }),
     ...(colour.trim() !== "" && { colour: colour.trim() }),
-    ...(kind.numbers && { minArtifacts: Number(minArtifacts), ...(!isChange && { maxAssignments: Number(maxAssignments) }) }),
+    ...(kind.numbers && { minArtifacts: Number(minArtifacts), maxAssignments: Number(maxAssignments) }),
   };
+}
+
+/** The members that were changed: one that was emptied is sent empty, which removes it. */
+function changesOf({ minArtifacts, ...texts }: Partial<Texts>) {
+  return { ...texts, ...(minArtifacts !== undefined && { minArtifacts: Number(minArtifacts) }) };
 }
 
 /** Adds and removes what differs, one after the other: the server locks the type for each. */

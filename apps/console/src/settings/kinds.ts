@@ -1,4 +1,4 @@
-import { type Asked, ask, change, r } from "../api/client.ts";
+import { type Asked, ask, askSeen, change, r, type Tagged } from "../api/client.ts";
 import { kinds as t } from "../text/en.ts";
 
 /** A type or a tag: what all five kinds of them have. */
@@ -45,7 +45,8 @@ export interface KindOf {
   readonly feature: string;
   readonly list: (query: Query) => Asked<PageOf<Kind>>;
   readonly create: (body: Body) => Promise<unknown>;
-  readonly update: (id: number, body: Body) => Promise<unknown>;
+  readonly get: (id: number) => Asked<Tagged<Kind>>;
+  readonly update: (id: number, body: Body, ifMatch: string | undefined) => Promise<unknown>;
   readonly remove: (id: number) => Promise<unknown>;
   readonly rows: { readonly create: Guarded; readonly update: Guarded; readonly delete: Guarded };
   readonly isType: boolean;
@@ -67,7 +68,8 @@ const targetTypes: KindOf = {
   renames: true,
   list: (query) => ask(r.targetTypes.list, { query }),
   create: (body) => change(r.targetTypes.create, { body: [body] }),
-  update: (targetTypeId, body) => change(r.targetTypes.update, { params: { targetTypeId }, body }),
+  get: (targetTypeId) => askSeen(r.targetTypes.get, { params: { targetTypeId } }),
+  update: (targetTypeId, body, ifMatch) => change(r.targetTypes.update, { params: { targetTypeId }, body, ifMatch }),
   remove: (targetTypeId) => change(r.targetTypes.delete, { params: { targetTypeId } }),
   rows: { create: r.targetTypes.create, update: r.targetTypes.update, delete: r.targetTypes.delete },
   links: [
@@ -90,7 +92,9 @@ const softwareModuleTypes: KindOf = {
   numbers: true,
   list: (query) => ask(r.softwareModuleTypes.list, { query }),
   create: (body) => change(r.softwareModuleTypes.create, { body: [body as { key: string; name: string }] }),
-  update: (softwareModuleTypeId, body) => change(r.softwareModuleTypes.update, { params: { softwareModuleTypeId }, body }),
+  get: (softwareModuleTypeId) => askSeen(r.softwareModuleTypes.get, { params: { softwareModuleTypeId } }),
+  update: (softwareModuleTypeId, body, ifMatch) =>
+    change(r.softwareModuleTypes.update, { params: { softwareModuleTypeId }, body, ifMatch }),
   remove: (softwareModuleTypeId) => change(r.softwareModuleTypes.delete, { params: { softwareModuleTypeId } }),
   rows: { create: r.softwareModuleTypes.create, update: r.softwareModuleTypes.update, delete: r.softwareModuleTypes.delete },
   links: [],
@@ -102,7 +106,9 @@ const distributionSetTypes: KindOf = {
   renames: false,
   list: (query) => ask(r.distributionSetTypes.list, { query }),
   create: (body) => change(r.distributionSetTypes.create, { body: [body as { key: string; name: string }] }),
-  update: (distributionSetTypeId, body) => change(r.distributionSetTypes.update, { params: { distributionSetTypeId }, body }),
+  get: (distributionSetTypeId) => askSeen(r.distributionSetTypes.get, { params: { distributionSetTypeId } }),
+  update: (distributionSetTypeId, body, ifMatch) =>
+    change(r.distributionSetTypes.update, { params: { distributionSetTypeId }, body, ifMatch }),
   remove: (distributionSetTypeId) => change(r.distributionSetTypes.delete, { params: { distributionSetTypeId } }),
   rows: { create: r.distributionSetTypes.create, update: r.distributionSetTypes.update, delete: r.distributionSetTypes.delete },
   links: [
@@ -133,7 +139,8 @@ const targetTags: KindOf = {
   renames: true,
   list: (query) => ask(r.targetTags.list, { query }),
   create: (body) => change(r.targetTags.create, { body: [body as { name: string }] }),
-  update: (targetTagId, body) => change(r.targetTags.update, { params: { targetTagId }, body }),
+  get: (targetTagId) => askSeen(r.targetTags.get, { params: { targetTagId } }),
+  update: (targetTagId, body, ifMatch) => change(r.targetTags.update, { params: { targetTagId }, body, ifMatch }),
   remove: (targetTagId) => change(r.targetTags.delete, { params: { targetTagId } }),
   rows: { create: r.targetTags.create, update: r.targetTags.update, delete: r.targetTags.delete },
   links: [],
@@ -145,7 +152,9 @@ const distributionSetTags: KindOf = {
   renames: true,
   list: (query) => ask(r.distributionSetTags.list, { query }),
   create: (body) => change(r.distributionSetTags.create, { body: [body as { name: string }] }),
-  update: (distributionsetTagId, body) => change(r.distributionSetTags.update, { params: { distributionsetTagId }, body }),
+  get: (distributionsetTagId) => askSeen(r.distributionSetTags.get, { params: { distributionsetTagId } }),
+  update: (distributionsetTagId, body, ifMatch) =>
+    change(r.distributionSetTags.update, { params: { distributionsetTagId }, body, ifMatch }),
   remove: (distributionsetTagId) => change(r.distributionSetTags.delete, { params: { distributionsetTagId } }),
   rows: { create: r.distributionSetTags.create, update: r.distributionSetTags.update, delete: r.distributionSetTags.delete },
   links: [],

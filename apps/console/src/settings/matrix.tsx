@@ -1,32 +1,42 @@
 import type { PermissionInfoView } from "@harrier/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Asked, ask, r } from "../api/client.ts";
+import { type Asked, ask, r, type Tagged } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { common, people as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
+import { Reading, type Seen } from "../ui/edited.tsx";
 import { Check } from "../ui/field.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
-import { bodyOf, type Grants, grantsOf, withPermission, withScope } from "./grants.state.ts";
+import { bodyOf, editsOf, type GrantEdits, type Grants, grantsOf, withEdits, withPermission, withScope } from "./grants.state.ts";
 import style from "./settings.module.css";
+
+type Answer = Parameters<typeof grantsOf>[0];
 
 interface MatrixDialogProps {
   readonly name: string;
-  readonly asked: Asked<Parameters<typeof grantsOf>[0]>;
+  readonly asked: Asked<Tagged<Answer>>;
   /** Why nothing can be changed. */
   readonly why?: string | undefined;
-  readonly save: (body: ReturnType<typeof bodyOf>) => Promise<unknown>;
+  readonly save: (body: ReturnType<typeof bodyOf>, tag: string | undefined) => Promise<unknown>;
   readonly close: () => void;
 }
 
 /** The permissions of a user or of a role, by area. */
-export function MatrixDialog({ name, asked, why, save, close }: MatrixDialogProps) {
-  const [edited, setEdited] = useState<Grants>();
-  const held = useQuery(asked);
+export function MatrixDialog({ asked, ...rest }: MatrixDialogProps) {
+  return (
+    <Reading asked={asked} title={t.permissionsOf(rest.name)} close={rest.close}>
+      {(seen) => <Known seen={seen} {...rest} />}
+    </Reading>
+  );
+}
+
+function Known({ seen, name, why, save, close }: Omit<MatrixDialogProps, "asked"> & { seen: Seen<Answer> }) {
+  const [edits, setEdits] = useState<GrantEdits>({});
   const all = useQuery({ ...ask(r.permissions.list), staleTime: 600_000 });
-  const grants = edited ?? (held.data && grantsOf(held.data));
-  const error = held.error ?? all.error;
-  const again = () => void Promise.all([held.refetch(), all.refetch()]);
+  const held = grantsOf(seen.body);
+  const grants = withEdits(held, edits);
+  const nothing = Object.keys(editsOf(held, grants)).length === 0 ? common.nothingChanged : undefined;
   return (
     <FormDialog
       open
@@ -35,12 +45,13 @@ export function MatrixDialog({ name, asked, why, save, close }: MatrixDialogProp
       title={t.permissionsOf(name)}
       text={t.permissionsText}
       button={common.save}
-      why={why ?? (edited === undefined ? common.nothingChanged : undefined)}
-      run={() => save(bodyOf(grants ?? {}))}
+      why={why ?? nothing}
+      run={() => save(bodyOf(grants), seen.tag)}
+      again={seen.again}
     >
-      {error !== null && <Failure error={error} retry={again} />}
-      {error === null && (grants === undefined || all.data === undefined) && <Skeleton lines={6} />}
-      {grants !== undefined && all.data !== undefined && <Matrix all={all.data} grants={grants} edit={setEdited} />}
+      {all.error !== null && <Failure error={all.error} retry={() => void all.refetch()} />}
+      {all.error === null && all.data === undefined && <Skeleton lines={6} />}
+      {all.data !== undefined && <Matrix all={all.data} grants={grants} edit={(next) => setEdits(editsOf(held, next))} />}
     </FormDialog>
   );
 }

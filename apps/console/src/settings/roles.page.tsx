@@ -2,7 +2,7 @@ import type { RoleView } from "@harrier/contracts";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { ask, change, r } from "../api/client.ts";
+import { ask, askSeen, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
 import { byName } from "../filters/filters.state.ts";
 import { common, people as t } from "../text/en.ts";
@@ -94,10 +94,10 @@ function NewRole({ close, made }: { close: () => void; made: (role: Named) => vo
 }
 
 function PermissionsOf({ id, name, close }: Named & { close: () => void }) {
-  const save = async (body: Parameters<Parameters<typeof MatrixDialog>[0]["save"]>[0]) => {
-    await change(r.roles.setPermissions, { params: { roleId: id }, body });
+  const save: Parameters<typeof MatrixDialog>[0]["save"] = async (body, ifMatch) => {
+    await change(r.roles.setPermissions, { params: { roleId: id }, body, ifMatch });
     await invalidate("roles", "userinfo");
   };
-  const asked = ask(r.roles.listPermissions, { params: { roleId: id }, query: { representation: "full" } });
+  const asked = askSeen(r.roles.listPermissions, { params: { roleId: id }, query: { representation: "full" } });
   return <MatrixDialog name={name} asked={asked} save={save} close={close} />;
 }

@@ -3,7 +3,7 @@ import type { UserView } from "@harrier/contracts";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { ask, change, r } from "../api/client.ts";
+import { ask, askSeen, change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import { byName } from "../filters/filters.state.ts";
@@ -149,14 +149,14 @@ function NewUser({ close, made }: { close: () => void; made: (user: UserView) =>
 }
 
 function PermissionsOf({ id, name, systemManaged, close }: Open["user"] & { close: () => void }) {
-  const save = async (body: Parameters<Parameters<typeof MatrixDialog>[0]["save"]>[0]) => {
-    await change(r.users.setPermissions, { params: { userId: id }, body });
+  const save: Parameters<typeof MatrixDialog>[0]["save"] = async (body, ifMatch) => {
+    await change(r.users.setPermissions, { params: { userId: id }, body, ifMatch });
     await invalidate("users", "userinfo");
   };
   return (
     <MatrixDialog
       name={name}
-      asked={ask(r.users.listPermissions, { params: { userId: id } })}
+      asked={askSeen(r.users.listPermissions, { params: { userId: id } })}
       why={systemManaged ? t.readOnly : undefined}
       save={save}
       close={close}

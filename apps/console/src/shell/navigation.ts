@@ -60,3 +60,13 @@ export function placesFor(permissions: readonly string[]): typeof places {
     needs.length === 0 || needs.some(({ permission }) => permission.every((name) => permissions.includes(name)));
   return places.map(({ part, places: all }) => ({ part, places: all.filter(may) })).filter(({ places: left }) => left.length > 0);
 }
+
+/** The permission that somebody lacks for the page of a route, or undefined if they may see it, or no place of the navigation leads there. */
+export function lackingAt(path: string, permissions: readonly string[]): string | undefined {
+  const place = places
+    .flatMap(({ places: all }) => all)
+    .find(({ to }) => to !== "/" && `${path}/`.startsWith(`${to.replace("/{-$part}", "")}/`));
+  if (place === undefined || place.needs.length === 0) return undefined;
+  const lacks = place.needs.map(({ permission }) => permission.find((name) => !permissions.includes(name)));
+  return lacks.includes(undefined) ? undefined : lacks[0];
+}

@@ -1,14 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
-import { Menu, Search } from "lucide-react";
+import { Lock, Menu, Search } from "lucide-react";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { startLive } from "../api/live.ts";
 import { me } from "../api/session.ts";
-import { nav, shell as t } from "../text/en.ts";
+import { nav, states, shell as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
+import { Empty } from "../ui/states.tsx";
 import { Foot } from "./foot.tsx";
 import { useKeys } from "./keys.ts";
-import { placesFor } from "./navigation.ts";
+import { lackingAt, placesFor } from "./navigation.ts";
 import style from "./shell.module.css";
 
 const Palette = lazy(() => import("./palette.tsx").then(({ Palette: it }) => ({ default: it })));
@@ -42,7 +43,7 @@ export function Shell() {
       </header>
       <Side open={menu} search={() => setOverlay("palette")} keys={() => setOverlay("keys")} />
       <main id="content" className={style["main"]} tabIndex={-1}>
-        <Outlet />
+        <Place />
       </main>
       <Suspense>
         {overlay === "palette" && <Palette close={() => setOverlay(undefined)} />}
@@ -50,6 +51,14 @@ export function Shell() {
       </Suspense>
     </div>
   );
+}
+
+/** The page, or which permission it takes to see it. */
+function Place() {
+  const { data } = useQuery(me);
+  const path = useRouterState({ select: ({ matches }) => matches.at(-1)?.fullPath ?? "" });
+  const lacking = data && lackingAt(path, data.permissions ?? []);
+  return lacking === undefined ? <Outlet /> : <Empty alone title={states.forbidden} text={states.missing(lacking)} icon={Lock} />;
 }
 
 function Brand() {
@@ -81,7 +90,12 @@ function Side({ open, search, keys }: { open: boolean; search: () => void; keys:
             <ul className={style["links"]}>
               {places.map(({ to, label, icon: Icon }) => (
                 <li key={to}>
-                  <Link to={to} className={style["link"]} activeOptions={{ exact: to === "/", includeSearch: false }}>
+                  <Link
+                    to={to}
+                    params={{ part: undefined }}
+                    className={style["link"]}
+                    activeOptions={{ exact: to === "/", includeSearch: false }}
+                  >
                     <Icon size={16} aria-hidden />
                     {label}
                   </Link>

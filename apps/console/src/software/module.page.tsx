@@ -77,6 +77,7 @@ function Files({ module }: { module: SoftwareModuleView }) {
   const params = { softwareModuleId: module.id };
   const { data, error, refetch } = useQuery(ask(r.artifacts.list, { params }));
   const lacking = useLacking(r.artifacts.delete);
+  const lacksDownload = useLacking(r.artifacts.download);
   const why = module.locked ? t.lockedFiles : lacking && states.missing(lacking);
   if (error !== null) return <Failure error={error} retry={() => void refetch()} />;
   if (data === undefined) return <Skeleton lines={3} />;
@@ -103,12 +104,16 @@ function Files({ module }: { module: SoftwareModuleView }) {
           {data.map(({ id, providedFilename, size, hashes, createdAt }) => (
             <tr key={id}>
               <td>
-                <a
-                  href={new URL(`api/mgmt/v1/softwaremodules/${module.id}/artifacts/${id}/download`, server).href}
-                  download={providedFilename}
-                >
-                  {providedFilename}
-                </a>
+                {lacksDownload === undefined ? (
+                  <a
+                    href={new URL(`api/mgmt/v1/softwaremodules/${module.id}/artifacts/${id}/download`, server).href}
+                    download={providedFilename}
+                  >
+                    {providedFilename}
+                  </a>
+                ) : (
+                  providedFilename
+                )}
               </td>
               <td className="num">{bytes(size)}</td>
               <td>
@@ -134,6 +139,7 @@ function Files({ module }: { module: SoftwareModuleView }) {
           ))}
         </tbody>
       </table>
+      {lacksDownload !== undefined && <p className="muted">{t.noDownload(states.missing(lacksDownload))}</p>}
     </Card>
   );
 }

@@ -11,6 +11,8 @@ interface UploadSteps {
   /** So many bytes are stored by the server. */
   readonly onOffset: (offset: number) => void;
   readonly onHashing: () => void;
+  /** The connection broke (true), and is there again (false). */
+  readonly onBroken: (broken: boolean) => void;
   /** Resolves when the upload may go on; it is asked before each part. */
   readonly gate: () => Promise<void>;
   readonly signal: AbortSignal;
@@ -36,7 +38,7 @@ export async function uploadFile(
     while (offset < file.size) {
       await steps.gate();
       steps.signal.throwIfAborted();
-      offset = await sendPart(params, file, offset, opened.partSize, steps.signal);
+      offset = await sendPart(params, file, offset, opened.partSize, steps);
       steps.onOffset(offset);
     }
     steps.onHashing();
@@ -50,16 +52,22 @@ export async function uploadFile(
 
 type Params = { readonly softwareModuleId: number; readonly uploadId: string };
 
+/** What the gateway answers where nobody is behind it; any other error is an answer of the server. */
+const unreachable = [502, 503, 504];
+
 /** Sends a part, as often as its connection breaks; answers the offset of the next one. */
-async function sendPart(params: Params, file: File, from: number, partSize: number, signal: AbortSignal): Promise<number> {
+async function sendPart(params: Params, file: File, from: number, partSize: number, { signal, onBroken }: UploadSteps): Promise<number> {
   let offset = from;
   for (let attempt = 0; ; attempt++) {
     try {
       const [start, end] = partOf(offset, partSize, file.size);
-      return await put(params, start, file.slice(start, end), signal);
+      const next = await put(params, start, file.slice(start, end), signal);
+      onBroken(false);
+      return next;
     } catch (error) {
       const refused = error instanceof ApiError && error.status < 500 && ![409, 429].includes(error.status);
       if (signal.aborted || refused || attempt >= tries) throw error;
+      onBroken(!(error instanceof ApiError) || unreachable.includes(error.status));
       await new Promise((resolve) => setTimeout(resolve, firstPauseMs * 2 ** attempt));
       signal.throwIfAborted();
       // What the server has is what counts: a part may have been stored although its answer was lost.
@@ -67,7 +75,10 @@ async function sendPart(params: Params, file: File, from: number, partSize: numb
         (upload) => upload.offset,
         () => offset,
       );
-      if (offset >= file.size) return offset;
+      if (offset >= file.size) {
+        onBroken(false);
+        return offset;
+      }
     }
   }
 }

@@ -5,7 +5,7 @@ import { software, uploads as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { bytes, span } from "../ui/format.ts";
 import { Facts } from "../ui/page.tsx";
-import { Refusal } from "../ui/states.tsx";
+import { Note, Refusal } from "../ui/states.tsx";
 import { Mark } from "../ui/status.tsx";
 import style from "./software.module.css";
 import { agreement, rateOf } from "./upload.state.ts";
@@ -81,6 +81,7 @@ function useUpload(file: File, moduleId: number) {
   const [samples, setSamples] = useState([{ at: performance.now(), offset: 0 }]);
   const [result, setResult] = useState<{ artifact: ArtifactView; sha256: string | undefined }>();
   const [error, setError] = useState<unknown>();
+  const [broken, setBroken] = useState(false);
   const gate = useRef(makeGate());
   const ending = useRef(new AbortController());
   const begun = useRef(false);
@@ -91,6 +92,7 @@ function useUpload(file: File, moduleId: number) {
     uploadFile(moduleId, file, {
       onOffset,
       onHashing: () => setState("hashing"),
+      onBroken: setBroken,
       gate: gate.current.wait,
       signal: ending.current.signal,
     }).then(
@@ -105,11 +107,11 @@ function useUpload(file: File, moduleId: number) {
       },
     );
   }, [file, moduleId]);
-  return { state, samples, result, error, gate: gate.current, cancel: () => ending.current.abort() };
+  return { state, samples, result, error, broken, gate: gate.current, cancel: () => ending.current.abort() };
 }
 
 function Upload({ file, moduleId, close }: { file: File; moduleId: number; close: () => void }) {
-  const { state, samples, result, error, gate, cancel } = useUpload(file, moduleId);
+  const { state, samples, result, error, broken, gate, cancel } = useUpload(file, moduleId);
   const [paused, setPaused] = useState(false);
   const offset = samples.at(-1)?.offset ?? 0;
   const rate = rateOf(samples, file.size);
@@ -140,6 +142,7 @@ function Upload({ file, moduleId, close }: { file: File; moduleId: number; close
         </Button>
       </div>
       {state !== "done" && <progress max={file.size} value={offset} aria-label={t.progress(file.name)} />}
+      {broken && state === "sending" && <Note tone="warn">{t.broken}</Note>}
       <Refusal error={error} />
       {result !== undefined && <Hashes file={result.sha256} server={result.artifact.hashes.sha256} />}
     </div>

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { ask, change, r } from "../api/client.ts";
+import { ask, askSeen, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
 import { me } from "../api/session.ts";
 import { byName } from "../filters/filters.state.ts";
@@ -12,6 +12,7 @@ import { QuotaTable } from "../settings/quota-table.tsx";
 import { common, system as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm, FormDialog } from "../ui/confirm.tsx";
+import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
 import type { Column } from "../ui/grid.tsx";
 import { ListBar, Listing, TwoLines } from "../ui/listing.tsx";
@@ -150,9 +151,9 @@ function NewTenant({ close, made }: { close: () => void; made: (secret: Secret) 
       ...(user !== "" && { administrator: { name: user } }),
     };
     const [tenant] = await change(r.tenants.create, { body: [body] });
-    await invalidate("tenants");
     const password = tenant?.administrator?.password;
     if (password !== undefined) made({ title: t.adminOf(user, body.name), secret: password, beside: t.signIn(body.name, user) });
+    await invalidate("tenants");
   };
   const why = name.trim() === "" ? common.nameFirst : undefined;
   return (
@@ -165,14 +166,28 @@ function NewTenant({ close, made }: { close: () => void; made: (secret: Secret) 
 }
 
 function EditTenant({ of, close }: { of: TenantView; close: () => void }) {
-  const [description, setDescription] = useState(of.description ?? "");
+  return (
+    <Reading asked={askSeen(r.tenants.get, { params: { tenantName: of.name } })} title={of.name} close={close}>
+      {(seen) => <KnownTenant seen={seen} close={close} />}
+    </Reading>
+  );
+}
+
+function KnownTenant({ seen: { body: of, tag, again }, close }: { seen: Seen<TenantView>; close: () => void }) {
+  const { value, edit, changed, nothing } = useEdits({ description: of.description ?? "" });
   const run = async () => {
-    await change(r.tenants.update, { params: { tenantName: of.name }, body: { description: description.trim() } });
+    await change(r.tenants.update, { params: { tenantName: of.name }, body: changed, ifMatch: tag });
     await invalidate("tenants");
   };
   return (
-    <FormDialog open close={close} title={of.name} button={common.save} run={run}>
-      <Field label={common.description} value={description} onChange={setDescription} maxLength={512} autoFocus />
+    <FormDialog open close={close} title={of.name} button={common.save} why={nothing} run={run} again={again}>
+      <Field
+        label={common.description}
+        value={value.description}
+        onChange={(description) => edit({ description })}
+        maxLength={512}
+        autoFocus
+      />
     </FormDialog>
   );
 }

@@ -1,11 +1,12 @@
 import { AlertDialog } from "@base-ui/react/alert-dialog";
 import { Dialog } from "@base-ui/react/dialog";
 import { type FormEvent, type ReactNode, useState } from "react";
+import { isChanged } from "../api/client.ts";
 import { dialogs as t } from "../text/en.ts";
 import { Button, type ButtonProps } from "./button.tsx";
 import { Field } from "./field.tsx";
 import style from "./overlay.module.css";
-import { Refusal } from "./states.tsx";
+import { Note, Refusal } from "./states.tsx";
 
 interface ConfirmProps {
   readonly title: string;
@@ -19,19 +20,27 @@ interface ConfirmProps {
   readonly typed?: string | undefined;
   readonly run: () => Promise<unknown>;
   readonly small?: boolean;
+  /** It was opened or closed. */
+  readonly onOpen?: (open: boolean) => void;
+  /** Why the button does not work yet. */
+  readonly missing?: string | undefined;
+  /** Reads what it is about once more, after somebody has changed that meanwhile. */
+  readonly again?: (() => Promise<unknown>) | undefined;
 }
 
 /** A button that asks before it acts, says what it will do, and stays open with the server's words if it is refused. */
-export function Confirm({ title, text, button, trigger, look, why, typed, run, small }: ConfirmProps) {
+export function Confirm({ title, text, button, trigger, look, why, typed, run, small, onOpen, missing, again }: ConfirmProps) {
   const [open, setOpen] = useState(false);
   const [text2, setText] = useState("");
-  const { busy, error, start, reset } = useRun(run, () => setOpen(false));
+  const runs = useRun(run, () => setOpen(false));
+  const { busy, start, reset } = runs;
   const change = (next: boolean) => {
     setOpen(next);
+    onOpen?.(next);
     setText("");
     reset();
   };
-  const missing = typed !== undefined && text2 !== typed ? t.typeFirst(typed) : undefined;
+  const untyped = typed !== undefined && text2 !== typed ? t.typeFirst(typed) : undefined;
   return (
     <AlertDialog.Root open={open} onOpenChange={change}>
       <AlertDialog.Trigger render={<Button look={look} why={why} small={small} />}>{trigger}</AlertDialog.Trigger>
@@ -41,10 +50,10 @@ export function Confirm({ title, text, button, trigger, look, why, typed, run, s
           <AlertDialog.Title>{title}</AlertDialog.Title>
           <AlertDialog.Description render={<div />}>{text}</AlertDialog.Description>
           {typed !== undefined && <Field label={t.typeToConfirm(typed)} value={text2} onChange={setText} />}
-          <Refusal error={error} />
+          <Outcome of={runs} again={again} />
           <div className={style["buttons"]}>
             <AlertDialog.Close render={<Button />}>{t.back}</AlertDialog.Close>
-            <Button look={look === "danger" ? "danger" : "primary"} why={busy ? t.asked : missing} onClick={start}>
+            <Button look={look === "danger" ? "danger" : "primary"} why={busy ? t.asked : (missing ?? untyped)} onClick={start}>
               {busy ? t.asked : button}
             </Button>
           </div>
@@ -58,14 +67,42 @@ export function Confirm({ title, text, button, trigger, look, why, typed, run, s
 export function useRun(run: () => Promise<unknown>, then: () => void) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  const start = () => {
+  const [anew, setAnew] = useState(false);
+  const track = (work: () => Promise<unknown>, after: () => void) => {
     setBusy(true);
     setError(undefined);
-    run()
-      .then(then, setError)
+    setAnew(false);
+    work()
+      .then(after, setError)
       .finally(() => setBusy(false));
   };
-  return { busy, error, start, reset: () => setError(undefined) };
+  const reset = () => {
+    setError(undefined);
+    setAnew(false);
+  };
+  /** `anew`: what is changed was read once more, and nothing has been sent since. */
+  return {
+    busy,
+    error,
+    anew,
+    start: () => track(run, then),
+    read: (again: () => Promise<unknown>) => track(again, () => setAnew(true)),
+    reset,
+  };
+}
+
+/** What came of it. Where somebody has changed the same thing meanwhile, nothing was sent over it: it is read again, and what was typed stays. */
+function Outcome({ of: { error, anew, read }, again }: { of: ReturnType<typeof useRun>; again: ConfirmProps["again"] }) {
+  if (anew) return <Note>{t.readAnew}</Note>;
+  if (again === undefined || !isChanged(error)) return <Refusal error={error} />;
+  return (
+    <Note tone="warn" alert>
+      <p>{t.changed}</p>
+      <Button small onClick={() => read(again)}>
+        {t.readAgain}
+      </Button>
+    </Note>
+  );
 }
 
 interface FormDialogProps {
@@ -77,12 +114,14 @@ interface FormDialogProps {
   readonly why?: string | undefined;
   readonly wide?: boolean;
   readonly run: () => Promise<unknown>;
+  readonly again?: ConfirmProps["again"];
   readonly children: ReactNode;
 }
 
 /** A dialog with a form; it closes when the server has taken it. */
-export function FormDialog({ title, text, button, open, close, why, wide, run, children }: FormDialogProps) {
-  const { busy, error, start, reset } = useRun(run, close);
+export function FormDialog({ title, text, button, open, close, why, wide, run, again, children }: FormDialogProps) {
+  const runs = useRun(run, close);
+  const { busy, start, reset } = runs;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (why === undefined && !busy) start();
@@ -101,7 +140,7 @@ export function FormDialog({ title, text, button, open, close, why, wide, run, c
           {text !== undefined && <Dialog.Description render={<div className="muted" />}>{text}</Dialog.Description>}
           <form className={style["form"]} onSubmit={submit}>
             {children}
-            <Refusal error={error} />
+            <Outcome of={runs} again={again} />
             <div className={style["buttons"]}>
               <Dialog.Close render={<Button />}>{t.back}</Dialog.Close>
               <Button look="primary" type="submit" why={busy ? t.asked : why}>

@@ -18,11 +18,15 @@ export function SetChoice({ value, onChange }: SetChoiceProps) {
   const [text, setText] = useState("");
   const q = text.trim() === "" ? undefined : `name==${quoted(`*${text.trim()}*`)},version==${quoted(`${text.trim()}*`)}`;
   const { data } = useQuery(ask(r.distributionSets.list, { query: { q, limit: offered, sort: "id:DESC" } }));
-  const options = (data?.content ?? []).map(({ id, name, version, complete, valid }) => ({
-    value: String(id),
-    label: `${name} ${version}${complete === false ? ` — ${t.incomplete}` : valid === false ? ` — ${t.invalid}` : ""}`,
-    disabled: complete === false || valid === false,
-  }));
+  const isOffered = value === "" || data === undefined || data.content.some(({ id }) => String(id) === value);
+  const { data: chosen } = useQuery({ ...ask(r.distributionSets.list, { query: { q: `id==${value}`, limit: 1 } }), enabled: !isOffered });
+  const options = [...(isOffered ? [] : (chosen?.content ?? [])), ...(data?.content ?? [])].map(
+    ({ id, name, version, complete, valid }) => ({
+      value: String(id),
+      label: `${name} ${version}${complete === false ? ` — ${t.incomplete}` : valid === false ? ` — ${t.invalid}` : ""}`,
+      disabled: complete === false || valid === false,
+    }),
+  );
   return (
     <>
       {(data?.total ?? 0) > offered || text !== "" ? <Field label={t.find} value={text} onChange={setText} /> : null}

@@ -8,6 +8,8 @@ let timer: ReturnType<typeof setInterval> | undefined;
 /** All times on a page move on together. */
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
+  // While nobody listened, time went on.
+  if (timer === undefined) now = Date.now();
   timer ??= setInterval(() => {
     now = Date.now();
     for (const tell of listeners) tell();

@@ -46,10 +46,12 @@ test("a transaction can be opened by every gateway with the keys, also while the
 const issuers = (more: object) => parseIssuers(JSON.stringify([{ issuer: "https://id.example.com", audience: "a", ...more }]));
 test("an issuer with a client is one for browsers; half a registration is an error at the start", () => {
   expect(issuers({})[0]?.client).toBeUndefined();
-  expect(issuers({ clientId: "c" })[0]?.client).toEqual({ id: "c", name: "id.example.com", scopes: ["openid"] });
+  expect(issuers({ clientId: "c" })[0]?.client).toEqual({ id: "c", name: "id.example.com", scopes: ["openid"], deviceId: "c" });
   expect(issuers({ clientId: "c", clientSecret: "s", name: "Ours", scopes: ["openid", "roles"] })[0]?.client).toEqual({
     ...{ id: "c", secret: "s", name: "Ours", scopes: ["openid", "roles"] },
   });
+  expect(issuers({ clientId: "c", clientSecret: "s", deviceClientId: "d" })[0]?.client).toMatchObject({ id: "c", deviceId: "d" });
+  expect(() => issuers({ deviceClientId: "d" })).toThrow("deviceClientId: given without clientId");
   expect(() => issuers({ clientSecret: "s" })).toThrow("clientSecret: given without clientId");
   expect(() => issuers({ name: "s" })).toThrow("name: given without clientId");
   expect(() => issuers({ clientId: "c", scopes: ["email"] })).toThrow("scopes: without openid");

@@ -19,6 +19,11 @@ export const dialogs = {
   asked: "Asked …",
   typeToConfirm: (text: string) => `Type ${text} to confirm`,
   typeFirst: (text: string) => `Type ${text} first`,
+  changed: "Somebody has changed this meanwhile, so nothing was sent. Look at it as it is now; what you have typed stays.",
+  readAgain: "Show it as it is now",
+  readAnew: "This is how it is now, with what you have typed.",
+  notRead: "It could not be read",
+  reading: "It is being read",
 };
 
 export const grids = { chosen: "Chosen", choose: (name: string) => `Choose ${name}` };

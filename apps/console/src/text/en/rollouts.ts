@@ -107,6 +107,8 @@ export const rollout = {
   },
   remark: "Remark",
   asked: (step: string) => `${step}: asked`,
+  name: "Name",
+  size: "Number of devices",
   set: "Distribution set",
   filter: "Devices",
   type: "Urgency",

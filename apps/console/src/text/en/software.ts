@@ -10,6 +10,7 @@ export const sets = {
 
 export const software = {
   title: "Software",
+  noDownload: (why: string) => `Files cannot be downloaded here: ${why}.`,
   tabList: "Kinds of software",
   tabs: { sets: "Distribution sets", modules: "Modules" },
   filter: "Filter software",
@@ -76,6 +77,7 @@ export const uploads = {
   cancel: "Cancel",
   dismiss: "Close",
   failed: "Stopped",
+  broken: "The connection broke. The file goes on by itself where the server has it.",
   file: "This file",
   server: "Server",
   agree: "Both have the same SHA-256",

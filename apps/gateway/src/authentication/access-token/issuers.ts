@@ -30,6 +30,8 @@ export interface Client {
   /** As the sign-in page calls the issuer. */
   readonly name: string;
   readonly scopes: readonly string[];
+  /** The id of a public client with which the command line signs people in by device flow; absent: it cannot. */
+  readonly deviceId?: string;
 }
 
 const text = z.string("no text").min(1, "empty").max(2_048, "too long");
@@ -64,6 +66,7 @@ const entry = z
     userClaim: names.default(["preferred_username", "sub"]),
     clientId: text.optional(),
     clientSecret: text.optional(),
+    deviceClientId: text.optional(),
     name: name.optional(),
     scopes: z.array(text, "no list of texts").max(64, "more than 64").default(["openid"]),
   })
@@ -73,7 +76,7 @@ const entry = z
       return given !== undefined && !value.allowHttp && !isSafe(given);
     });
     if (unsafe) ctx.addIssue({ code: "custom", path: [unsafe], message: 'not https: only with "allowHttp": true' });
-    for (const member of ["clientSecret", "name"] as const) {
+    for (const member of ["clientSecret", "deviceClientId", "name"] as const) {
       if (value.clientId === undefined && value[member] !== undefined)
         ctx.addIssue({ code: "custom", path: [member], message: "given without clientId" });
     }
@@ -121,8 +124,14 @@ function toIssuer(value: z.output<typeof entry>): Issuer {
   };
 }
 
-function toClient({ issuer, name, clientSecret, scopes }: z.output<typeof entry>, id: string): Client {
-  return { id, name: name ?? new URL(issuer).hostname, scopes, ...(clientSecret === undefined ? {} : { secret: clientSecret }) };
+function toClient({ issuer, name, clientSecret, deviceClientId, scopes }: z.output<typeof entry>, id: string): Client {
+  // The command line keeps no secret, so that it can use the console's client only if that has none.
+  const deviceId = deviceClientId ?? (clientSecret === undefined ? id : undefined);
+  return {
+    ...{ id, name: name ?? new URL(issuer).hostname, scopes },
+    ...(clientSecret === undefined ? {} : { secret: clientSecret }),
+    ...(deviceId === undefined ? {} : { deviceId }),
+  };
 }
 
 function tenantOf({ tenant, tenantClaim: claim = "tenant", tenants }: z.output<typeof entry>): Issuer["tenant"] {

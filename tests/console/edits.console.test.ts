@@ -1,0 +1,145 @@
+import { basic, uniqueName } from "@harrier/testkit";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { haveSession, type Login, openPage, visit } from "./support/browser.ts";
+import { adminOf, makeSet } from "./support/fleet.ts";
+import { makeTenant, useBrowser } from "./support/suite.ts";
+
+// Two people at the same thing: nobody overwrites what the other has changed meanwhile, approves what they have not seen, or drops what a form does not show.
+
+const browser = useBrowser();
+let login: Login;
+let page: Page;
+let complaints: string[];
+
+beforeAll(async () => {
+  login = await makeTenant();
+  const visited = await visit(browser());
+  await haveSession(visited, login);
+  ({ page, complaints } = visited);
+});
+
+const admin = () => adminOf(login);
+/** What another person changes meanwhile. */
+async function put(path: string, body: unknown): Promise<void> {
+  expect((await admin().call(path, { method: "PUT", body })).status).toBeLessThan(300);
+}
+const dialog = () => page.getByRole("dialog");
+const question = () => page.getByRole("alertdialog");
+/** What was typed is sent, which somebody else's change refuses; then it is shown anew and sent again. */
+async function saveTwice(what: ReturnType<typeof dialog>, button: string): Promise<void> {
+  await what.getByRole("button", { name: button, exact: true }).press("Enter");
+  await what.getByText("Somebody has changed this meanwhile").waitFor();
+  await what.getByRole("button", { name: "Show it as it is now" }).press("Enter");
+  await what.getByText("This is how it is now").waitFor();
+}
+async function save(what: ReturnType<typeof dialog>, button = "Save"): Promise<void> {
+  await what.getByRole("button", { name: button, exact: true }).press("Enter");
+  await what.waitFor({ state: "detached" });
+}
+const press = (name: string) => page.getByRole("button", { name, exact: true }).first().press("Enter");
+
+test("another set for an auto-assignment keeps its policy, window, start, description and pause", async () => {
+  const [one, other] = [await makeSet(admin()), await makeSet(admin())];
+  const name = uniqueName("kept");
+  const filter = await admin().post<{ id: number }>("targetfilters", { name, query: "name==nobody" });
+  const startAt = Date.now() + 3_600_000;
+  const safety = { limits: { installingSeconds: 3_600 } };
+  const of = { name, targetFilterQuery: "name==nobody", distributionSetId: one.id, startAt, description: "of the field", safety };
+  const made = await admin().post<{ id: number; safety: object }>("autoassignments", of);
+  expect(made.id).toBe(filter.id);
+  await admin().post(`autoassignments/${made.id}/start`);
+  await admin().post(`autoassignments/${made.id}/pause`);
+  await openPage(page, login.baseUrl, `/filters/${filter.id}`);
+  await press("Change");
+  await dialog().getByText("Stays as it is: Safety policy").waitFor();
+  await dialog().getByLabel("Distribution set").selectOption(String(other.id));
+  await save(dialog());
+  const now = await admin().get<{ safety: object }>(`autoassignments/${made.id}`);
+  expect(now).toMatchObject({ distributionSetId: other.id, startAt, description: "of the field", status: "paused" });
+  expect(now.safety).toEqual(made.safety);
+});
+
+test("a link that is refused after the rest was saved is said as it is, and the next try sends what is left", async () => {
+  const name = uniqueName("linked");
+  const [type] = await admin().post<{ id: number }[]>("targettypes", [{ key: name, name }]);
+  await openPage(page, login.baseUrl, `/settings/types?q=${name}`);
+  await press("Edit");
+  await dialog().getByLabel("Description").fill("saved first");
+  await dialog().getByRole("checkbox").first().press("Space");
+  const links = "**/compatibledistributionsettypes";
+  const refusal = { status: 409, headers: { "content-type": "application/json" }, body: JSON.stringify({ message: "Not now." }) };
+  await page.route(links, (route) => (route.request().method() === "POST" ? route.fulfill(refusal) : route.continue()));
+  await dialog().getByRole("button", { name: "Save", exact: true }).press("Enter");
+  await dialog().getByText("Not now.").waitFor();
+  expect(await admin().get(`targettypes/${type?.id}`)).toMatchObject({ description: "saved first" });
+  await page.unroute(links);
+  await save(dialog());
+  expect(await admin().get(`targettypes/${type?.id}/compatibledistributionsettypes`)).toHaveLength(1);
+});
+
+test("what another has changed meanwhile is not overwritten, and what was typed stays", async () => {
+  const name = uniqueName("tag");
+  const [tag] = await admin().post<{ id: number }[]>("targettags", [{ name, description: "mine", colour: "#ff0000" }]);
+  await openPage(page, login.baseUrl, `/settings/tags?q=${name}`);
+  await press("Edit");
+  await dialog().getByLabel("Colour").fill("");
+  await put(`targettags/${tag?.id}`, { description: "theirs" });
+  await saveTwice(dialog(), "Save");
+  expect(await dialog().getByLabel("Description").inputValue()).toBe("theirs");
+  expect(await dialog().getByLabel("Colour").inputValue()).toBe("");
+  await save(dialog());
+  const now = await admin().get<{ colour?: string }>(`targettags/${tag?.id}`);
+  expect(now).toMatchObject({ name, description: "theirs" });
+  expect(now.colour ?? "").toBe("");
+});
+
+test("a permission that another has granted meanwhile stays granted", async () => {
+  const name = uniqueName("role");
+  const [role] = await admin().post<{ id: number }[]>("roles", [{ name, permissions: [{ permission: "READ_TARGET" }] }]);
+  await openPage(page, login.baseUrl, `/settings/roles?q=${name}`);
+  await press("Permissions");
+  await dialog().getByText("READ_ROLLOUT", { exact: false }).first().waitFor();
+  await dialog()
+    .getByRole("checkbox", { name: /READ_ROLLOUT(?!\w)/ })
+    .first()
+    .press("Space");
+  const theirs = ["READ_TARGET", "READ_REPOSITORY"].map((permission) => ({ permission }));
+  await put(`roles/${role?.id}/permissions`, theirs);
+  await saveTwice(dialog(), "Save");
+  await save(dialog());
+  const now = await admin().get<{ permission: string }[]>(`roles/${role?.id}/permissions`);
+  expect(now.map(({ permission }) => permission).toSorted()).toEqual(["READ_REPOSITORY", "READ_ROLLOUT", "READ_TARGET"]);
+});
+
+test("who approves sees set, devices and their number, and approves that alone", async () => {
+  const admins = admin();
+  const set = await makeSet(admins);
+  const name = uniqueName("asks");
+  await admins.configure("rollout.approval.enabled", true);
+  const [user, password] = [uniqueName("planner"), "a password of a planner"];
+  const permissions = ["CREATE_ROLLOUT", "READ_ROLLOUT", "READ_TARGET", "UPDATE_TARGET", "READ_REPOSITORY"];
+  await admins.post("users", [{ name: user, password, permissions }]);
+  const targets = [1, 2, 3].map((index) => ({ controllerId: `${name}-${index}` }));
+  await admins.post("targets", targets);
+  const body = { name, distributionSetId: set.id, targetFilterQuery: `controllerid==${name}-*`, amountGroups: 1 };
+  const answer = await fetch(`${login.baseUrl}/api/mgmt/v1/rollouts`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: basic(`${login.user.split("\\")[0]}\\${user}`, password) },
+    body: JSON.stringify(body),
+  });
+  const { id } = (await answer.json()) as { id: number };
+  const status = async () => (await admins.get<{ status: string }>(`rollouts/${id}`)).status;
+  await expect.poll(status, { timeout: 30_000 }).toBe("waiting_for_approval");
+  await openPage(page, login.baseUrl, "/approvals");
+  await page.getByRole("region", { name }).getByRole("button", { name: "Approve" }).press("Enter");
+  await question().getByText(body.targetFilterQuery).waitFor();
+  expect(await question().textContent()).toMatch(new RegExp(`${set.name} 1.0.*Number of devices3`));
+  await put(`rollouts/${id}`, { name: `${name} anew` });
+  await saveTwice(question(), "Approve");
+  await question().getByText(`${name} anew`).waitFor();
+  expect(await status()).toBe("waiting_for_approval");
+  await save(question(), "Approve");
+  await expect.poll(status).toBe("ready");
+  expect(complaints).toEqual([]);
+});

@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import type { Theme } from "./browser.ts";
+
+const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Finding {
+  readonly id: string;
+  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary?: string }[];
+}
+
+const runOnly = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+/** What axe finds; it is evaluated by the debugger, which the policy of the page does not bind. */
+async function findings(page: Page): Promise<string[]> {
+  const options = { runOnly, resultTypes: ["violations"] };
+  const found = await page.evaluate(
+    (given) =>
+      (globalThis as unknown as { axe: { run: (of: Document, how: object) => Promise<{ violations: Finding[] }> } }).axe.run(
+        document,
+        given,
+      ),
+    options,
+  );
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id} at ${target.join(" ")}: ${failureSummary?.slice(0, 200)}`),
+  );
+}
+
+/** What is found is looked for so many times more, half a second apart. */
+const looks = 10;
+
+/** The colours of the theme are there two frames later, when their transitions are over, which are as short as may be. */
+async function settled(): Promise<void> {
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+  await Promise.allSettled(document.getAnimations().map(({ finished }) => finished));
+}
+
+/** What is found and stays: a page that is drawn anew for another theme may take longer than those frames. */
+async function inTheme(page: Page, theme: Theme): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+  for (let again = 0; ; again++) {
+    await page.evaluate(settled);
+    const found = await findings(page);
+    if (found.length === 0 || again === looks) return found.map((text) => `in the ${theme} theme ${text}`);
+    await page.waitForTimeout(500);
+  }
+}
+
+/** What axe finds on a page in both themes, which follow the wish of the browser. */
+export async function axe(page: Page): Promise<string[]> {
+  await page.evaluate(source);
+  return [...(await inTheme(page, "dark")), ...(await inTheme(page, "light"))];
+}
